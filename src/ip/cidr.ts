@@ -1,0 +1,98 @@
+// Address ranges: an address and how many of its leading bits count.
+import {
+  type Address,
+  addressBits,
+  type Family,
+  formatAddress,
+  parseAddress,
+  parseAddressSloppy,
+  unmapped,
+} from './address.ts';
+
+export type Cidr = {
+  readonly family: Family;
+  /** The first address: no bit is set beyond the prefix. */
+  readonly base: bigint;
+  readonly prefix: number;
+};
+
+/** What a CIDR text says before the bits beyond the prefix are cut off. */
+export type CidrText = { readonly address: Address; readonly prefix: number };
+
+/** Strict reading; the address may have bits beyond the prefix. */
+export function readCidr(text: string): CidrText | undefined {
+  const { before, after } = splitAtSlash(text);
+  if (!/^(?:0|[1-9][0-9]{0,2})$/.test(after)) return undefined;
+  const address = parseAddress(before);
+  const prefix = Number(after);
+  if (address === undefined || prefix > addressBits(address.family)) return undefined;
+  return { address, prefix };
+}
+
+/** Leading zeros are ignored, and a mapped range is the IPv4 range inside it. */
+export function readCidrSloppy(text: string): CidrText | undefined {
+  const { before, after } = splitAtSlash(text);
+  if (!/^0*[0-9]{1,3}$/.test(after)) return undefined;
+  const address = parseAddressSloppy(before);
+  if (address === undefined) return undefined;
+  const isMapped = address.family === 'IPv4' && before.includes(':');
+  const prefix = Number(after);
+  if (prefix > (isMapped ? 128 : addressBits(address.family))) return undefined;
+  if (!isMapped) return { address, prefix };
+  if (prefix >= 96) return { address, prefix: prefix - 96 };
+  return { address: { family: 'IPv6', value: (0xffffn << 32n) | address.value }, prefix };
+}
+
+export function parseCidr(text: string): Cidr | undefined {
+  const read = readCidr(text);
+  return read === undefined ? undefined : masked(read);
+}
+
+export function parseCidrSloppy(text: string): Cidr | undefined {
+  const read = readCidrSloppy(text);
+  return read === undefined ? undefined : masked(read);
+}
+
+export function masked({ address, prefix }: CidrText): Cidr {
+  const shift = BigInt(addressBits(address.family) - prefix);
+  return { family: address.family, base: (address.value >> shift) << shift, prefix };
+}
+
+export function formatCidr(cidr: Cidr): string {
+  return `${formatAddress({ family: cidr.family, value: cidr.base })}/${cidr.prefix}`;
+}
+
+export function containsAddress(cidr: Cidr, address: Address): boolean {
+  const { family, value } = cidr.family === 'IPv4' ? unmapped(address) : address;
+  if (family !== cidr.family) return false;
+  const shift = BigInt(addressBits(family) - cidr.prefix);
+  return value >> shift === cidr.base >> shift;
+}
+
+/** Whether every address of the inner range lies in the outer one. */
+export function containsCidr(outer: Cidr, inner: Cidr): boolean {
+  return (
+    outer.prefix <= inner.prefix &&
+    containsAddress(outer, { family: inner.family, value: inner.base })
+  );
+}
+
+export function overlaps(a: Cidr, b: Cidr): boolean {
+  return containsCidr(a, b) || containsCidr(b, a);
+}
+
+export function addressCount(cidr: Cidr): bigint {
+  return 1n << BigInt(addressBits(cidr.family) - cidr.prefix);
+}
+
+/** The address at a distance from the first; the caller stays below addressCount. */
+export function nthAddress(cidr: Cidr, n: bigint): Address {
+  return { family: cidr.family, value: cidr.base + n };
+}
+
+function splitAtSlash(text: string): { before: string; after: string } {
+  const slash = text.indexOf('/');
+  return slash < 0
+    ? { before: text, after: '' }
+    : { before: text.slice(0, slash), after: text.slice(slash + 1) };
+}

@@ -1,0 +1,173 @@
+// The one error that clients see. Server and client share it: it carries a Kubernetes Status.
+import { errorBody, errorText, type FieldError } from './field-error.ts';
+
+export type StatusCause = {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+};
+
+export type StatusDetails = {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+};
+
+export type Status = {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: { readonly resourceVersion?: string };
+  readonly status: 'Success' | 'Failure';
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code: number;
+};
+
+/** Names a resource in messages: plural and group. */
+export type ResourceName = { readonly group: string; readonly resource: string };
+/** Names a kind in messages: `Service`, `EndpointSlice.discovery.k8s.io`. */
+export type KindName = { readonly group: string; readonly kind: string };
+
+export class ApiError extends Error {
+  readonly status: Status;
+  constructor(status: Status, options?: ErrorOptions) {
+    super(status.message ?? status.reason ?? 'unknown error', options);
+    this.name = 'ApiError';
+    this.status = status;
+  }
+}
+
+type Failure = {
+  readonly code: number;
+  readonly reason?: string;
+  readonly message: string;
+  readonly details?: StatusDetails;
+};
+
+export function failure({ code, reason, message, details }: Failure): ApiError {
+  return new ApiError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+    code,
+  });
+}
+
+const dotted = (first: string, group: string): string =>
+  group === '' ? first : `${first}.${group}`;
+
+function about({ group, resource }: ResourceName, name: string): StatusDetails {
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind: resource,
+  };
+}
+
+export function notFound(resource: ResourceName, name: string): ApiError {
+  const message = `${dotted(resource.resource, resource.group)} ${quote(name)} not found`;
+  return failure({ code: 404, reason: 'NotFound', message, details: about(resource, name) });
+}
+
+export function alreadyExists(resource: ResourceName, name: string): ApiError {
+  const message = `${dotted(resource.resource, resource.group)} ${quote(name)} already exists`;
+  return failure({ code: 409, reason: 'AlreadyExists', message, details: about(resource, name) });
+}
+
+export function conflict(resource: ResourceName, name: string, why: string): ApiError {
+  const message = `Operation cannot be fulfilled on ${dotted(resource.resource, resource.group)} ${quote(name)}: ${why}`;
+  return failure({ code: 409, reason: 'Conflict', message, details: about(resource, name) });
+}
+
+export function forbidden(resource: ResourceName, name: string, why: string): ApiError {
+  const subject = dotted(resource.resource, resource.group);
+  const message =
+    subject === ''
+      ? `forbidden: ${why}`
+      : name === ''
+        ? `${subject} is forbidden: ${why}`
+        : `${subject} ${quote(name)} is forbidden: ${why}`;
+  return failure({ code: 403, reason: 'Forbidden', message, details: about(resource, name) });
+}
+
+export function unauthorized(message = 'Unauthorized'): ApiError {
+  return failure({ code: 401, reason: 'Unauthorized', message });
+}
+
+export function badRequest(message: string): ApiError {
+  return failure({ code: 400, reason: 'BadRequest', message });
+}
+
+export function methodNotSupported(message: string): ApiError {
+  return failure({ code: 405, reason: 'MethodNotAllowed', message });
+}
+
+export function expired(message: string): ApiError {
+  return failure({ code: 410, reason: 'Expired', message });
+}
+
+export function tooLarge(message: string): ApiError {
+  return failure({ code: 413, reason: 'RequestEntityTooLarge', message });
+}
+
+export function internal(message: string): ApiError {
+  return failure({
+    code: 500,
+    reason: 'InternalError',
+    message: `Internal error occurred: ${message}`,
+    details: { causes: [{ message }] },
+  });
+}
+
+export function serviceUnavailable(message: string): ApiError {
+  return failure({ code: 503, reason: 'ServiceUnavailable', message });
+}
+
+/** 422 with one cause for each field error; repeated messages are shown once, as upstream does. */
+export function invalid(kind: KindName, name: string, errors: readonly FieldError[]): ApiError {
+  const texts = [...new Set(errors.map(errorText))];
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  const message = `${dotted(kind.kind, kind.group)} ${quote(name)} is invalid${errors.length === 0 ? '' : `: ${list}`}`;
+  const causes = errors.map((e) => ({ reason: e.reason, message: errorBody(e), field: e.field }));
+  return failure({
+    code: 422,
+    reason: 'Invalid',
+    message,
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(kind.group === '' ? {} : { group: kind.group }),
+      kind: kind.kind,
+      ...(causes.length === 0 ? {} : { causes }),
+    },
+  });
+}
+
+export function isApiError(error: unknown): error is ApiError {
+  return error instanceof ApiError;
+}
+
+const hasReason =
+  (reason: string) =>
+  (error: unknown): boolean =>
+    isApiError(error) && error.status.reason === reason;
+
+export const isNotFound = hasReason('NotFound');
+export const isAlreadyExists = hasReason('AlreadyExists');
+export const isConflict = hasReason('Conflict');
+export const isInvalid = hasReason('Invalid');
+export const isForbidden = hasReason('Forbidden');
+export const isExpired = (error: unknown): boolean =>
+  isApiError(error) && error.status.code === 410;
+
+/** Go's %q for the plain strings that occur in names. */
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,224 @@
+// Judges the metadata that all objects share, on create and on update.
+import { deepEqual } from '../schema/equality.ts';
+import { validateAnnotations } from './annotations.ts';
+import { type FieldError, forbidden, invalid, required, tooLong } from './field-error.ts';
+import { validateLabels } from './labels.ts';
+import { dns1123Label, qualifiedName } from './names.ts';
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object.ts';
+
+type NewMeta = {
+  readonly meta: ObjectMeta;
+  readonly namespaced: boolean;
+  /** What is wrong with a name; `prefix` is true for generateName. */
+  readonly nameRule: (name: string, prefix: boolean) => readonly string[];
+  readonly field?: string;
+};
+
+const immutableText = 'field is immutable';
+const standardFinalizers = ['kubernetes', 'orphan', 'foregroundDeletion'];
+const longestFieldManager = 128;
+const longestSubresource = 256;
+
+/** For a new object; its name has already been generated where it was to be. */
+export function validateObjectMeta({
+  meta,
+  namespaced,
+  nameRule,
+  field = 'metadata',
+}: NewMeta): FieldError[] {
+  const { generateName = '', name = '', generation = 0 } = meta;
+  const negative =
+    generation < 0
+      ? [invalid(`${field}.generation`, generation, 'must be greater than or equal to 0')]
+      : [];
+  return [
+    ...(generateName === '' ? [] : nameRule(generateName, true)).map((text) =>
+      invalid(`${field}.generateName`, generateName, text),
+    ),
+    ...(name === ''
+      ? [required(`${field}.name`, 'name or generateName is required')]
+      : nameRule(name, false).map((text) => invalid(`${field}.name`, name, text))),
+    ...validateNamespace(meta.namespace ?? '', namespaced, `${field}.namespace`),
+    ...negative,
+    ...validateLabels(meta.labels, `${field}.labels`),
+    ...validateAnnotations(meta.annotations, `${field}.annotations`),
+    ...validateOwnerReferences(meta.ownerReferences, `${field}.ownerReferences`),
+    ...validateFinalizers(meta.finalizers, `${field}.finalizers`),
+    ...validateManagedFields(meta.managedFields, `${field}.managedFields`),
+    ...validateFinalizerOwners(meta.finalizers, `${field}.finalizers`),
+  ];
+}
+
+/** For a change; what the server keeps by itself has already been kept. */
+export function validateObjectMetaUpdate(
+  before: ObjectMeta,
+  after: ObjectMeta,
+  field = 'metadata',
+): FieldError[] {
+  const fixed = (
+    [
+      ['name', ''],
+      ['namespace', ''],
+      ['uid', ''],
+      ['creationTimestamp', undefined],
+      ['deletionTimestamp', undefined],
+      ['deletionGracePeriodSeconds', undefined],
+    ] as const
+  ).flatMap(([key, zero]) =>
+    validateImmutable(before[key] ?? zero, after[key] ?? zero, `${field}.${key}`),
+  );
+  return [
+    ...(before.deletionTimestamp === undefined
+      ? []
+      : validateNoNewFinalizers(before.finalizers, after.finalizers, `${field}.finalizers`)),
+    ...((after.generation ?? 0) < (before.generation ?? 0)
+      ? [invalid(`${field}.generation`, after.generation ?? 0, 'must not be decremented')]
+      : []),
+    ...fixed,
+    ...validateLabels(after.labels, `${field}.labels`),
+    ...validateAnnotations(after.annotations, `${field}.annotations`),
+    ...validateOwnerReferences(after.ownerReferences, `${field}.ownerReferences`),
+    ...validateManagedFields(after.managedFields, `${field}.managedFields`),
+    ...validateFinalizers(after.finalizers, `${field}.finalizers`),
+    ...validateFinalizerOwners(after.finalizers, `${field}.finalizers`),
+  ];
+}
+
+/** Any field of any object that may not change: the error shows the new value. */
+export function validateImmutable(before: unknown, after: unknown, field: string): FieldError[] {
+  return deepEqual(before, after) ? [] : [invalid(field, after, immutableText)];
+}
+
+export function validateOwnerReferences(
+  references: readonly OwnerReference[] | undefined,
+  field: string,
+): FieldError[] {
+  let controller: string | undefined;
+  return (references ?? []).flatMap((reference) => {
+    const errors = validateOwnerReference(reference, field);
+    if (reference.controller !== true) return errors;
+    const name = `${reference.kind}/${reference.name}`;
+    if (controller === undefined) {
+      controller = name;
+      return errors;
+    }
+    const text = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
+    return [...errors, invalid(field, references, text)];
+  });
+}
+
+function validateOwnerReference(reference: OwnerReference, field: string): FieldError[] {
+  const { apiVersion, kind, name, uid } = reference;
+  const parts = apiVersion.split('/');
+  const version = parts.length > 2 ? '' : parts.at(-1);
+  const errors: FieldError[] = [];
+  if (version === '') {
+    errors.push(invalid(`${field}.apiVersion`, apiVersion, 'version must not be empty'));
+  }
+  for (const [key, value] of Object.entries({ kind, name, uid })) {
+    if (value === '') errors.push(invalid(`${field}.${key}`, value, 'must not be empty'));
+  }
+  // Events come and go by the thousand; upstream forbids this one owner by name.
+  if (apiVersion === 'v1' && kind === 'Event') {
+    errors.push(invalid(field, reference, '/v1, Kind=Event is disallowed from being an owner'));
+  }
+  return errors;
+}
+
+/** The form of finalizers, and that the two ways to treat dependents are not both asked for. */
+export function validateFinalizers(
+  finalizers: readonly string[] | undefined,
+  field: string,
+): FieldError[] {
+  const list = finalizers ?? [];
+  const errors = list.flatMap((name) =>
+    qualifiedName(name).map((text) => invalid(field, name, text)),
+  );
+  if (list.includes('orphan') && list.includes('foregroundDeletion')) {
+    const text = 'finalizer orphan and foregroundDeletion cannot be both set';
+    errors.push(invalid(field, list, text));
+  }
+  return errors;
+}
+
+/** A finalizer is a standard one or says by its prefix whose it is. */
+function validateFinalizerOwners(
+  finalizers: readonly string[] | undefined,
+  field: string,
+): FieldError[] {
+  return (finalizers ?? []).flatMap((name, index) =>
+    name.includes('/') || standardFinalizers.includes(name)
+      ? []
+      : [
+          invalid(
+            `${field}[${index}]`,
+            name,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ],
+  );
+}
+
+function validateNoNewFinalizers(
+  before: readonly string[] = [],
+  after: readonly string[] = [],
+  field: string,
+): FieldError[] {
+  const added = [...new Set(after)].filter((name) => !before.includes(name)).sort();
+  if (added.length === 0) return [];
+  const list = added.map((name) => JSON.stringify(name)).join(', ');
+  const text = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
+  return [forbidden(field, text)];
+}
+
+function validateNamespace(namespace: string, namespaced: boolean, field: string): FieldError[] {
+  if (!namespaced) {
+    return namespace === '' ? [] : [forbidden(field, 'not allowed on this type')];
+  }
+  if (namespace === '') return [required(field)];
+  return dns1123Label(namespace).map((text) => invalid(field, namespace, text));
+}
+
+export function validateManagedFields(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  field: string,
+): FieldError[] {
+  return (entries ?? []).flatMap((entry, index) => {
+    const { operation = '', fieldsType = '', manager = '', subresource = '' } = entry;
+    const at = `${field}[${index}]`;
+    const errors: FieldError[] = [];
+    if (operation !== 'Apply' && operation !== 'Update') {
+      errors.push(invalid(`${at}.operation`, operation, 'must be `Apply` or `Update`'));
+    }
+    if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
+      errors.push(invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
+    }
+    errors.push(...validateFieldManager(manager, `${at}.manager`));
+    if (Buffer.byteLength(subresource) > longestSubresource) {
+      errors.push(tooLong(`${at}.subresource`, longestSubresource));
+    }
+    return errors;
+  });
+}
+
+/** Also judges the query parameter of the same name. */
+export function validateFieldManager(manager: string, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(manager) > longestFieldManager) {
+    errors.push(tooLong(field, longestFieldManager));
+  }
+  let position = 0;
+  for (const char of manager) {
+    if (!isPrintable(char)) {
+      const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      errors.push(invalid(field, manager, `invalid character U+${code} (at position ${position})`));
+    }
+    position += Buffer.byteLength(char);
+  }
+  return errors;
+}
+
+/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols, and of all spaces only the plain one. */
+function isPrintable(char: string): boolean {
+  return char === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(char);
+}

@@ -1,0 +1,267 @@
+// Makes an object of a kind from raw JSON: fields in schema order, presence as node.ts says, unknown fields
+// dropped. A schema is turned into functions once; on the way of a good object no path and no text is built.
+import { canonicalBase64 } from './base64.ts';
+import { findDecodeProblems, strictProblemText } from './decode-problems.ts';
+import { parseGoTime } from './go-time.ts';
+import { type JsonTree, treeFromText, treeFromValue } from './json-tree.ts';
+import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from './node.ts';
+import { canonicalQuantity } from './quantity.ts';
+import { formatTime } from './time.ts';
+
+export type Decoded = {
+  readonly object: Readonly<Record<string, unknown>>;
+  readonly problems: {
+    /** Paths of fields that the schema does not have, in the order met. */
+    readonly unknown: readonly string[];
+  };
+  /** Go's text of the first type mismatch; the object is then not to be used. */
+  readonly error?: string;
+};
+
+/**
+ * Decodes what JSON.parse gave. With the text it came from, errors show numbers as they were written, and
+ * numbers like `80.0` are refused where Go refuses them.
+ */
+export function decode(schema: StructNode, raw: unknown, text?: string): Decoded {
+  const trouble: Trouble = { found: text !== undefined && oddNumber.test(text) };
+  const object = structDecoder(schema)(raw ?? {}, trouble) as Decoded['object'];
+  if (!trouble.found) return { object, problems: noProblems };
+  const found = findDecodeProblems(schema, treeOf(raw, text));
+  const unknown = found.strict.filter((p) => p.kind === 'unknown').map((p) => p.path);
+  const problems = { unknown };
+  return found.error === undefined
+    ? { object, problems }
+    : { object, problems, error: found.error };
+}
+
+/** Unknown and repeated fields as strict decoding tells them, in document order: `unknown field "spec.foo"`. */
+export function strictProblems(schema: StructNode, text: string): readonly string[] {
+  return findDecodeProblems(schema, treeFromText(text)).strict.map(strictProblemText);
+}
+
+/** Something is wrong, or may be; the exact words are found in a second walk. */
+type Trouble = { found: boolean };
+
+/** A value of JSON to a value of the object; undefined leaves the field out. */
+type Decoder = (raw: unknown, trouble: Trouble) => unknown;
+
+const noProblems: Decoded['problems'] = { unknown: [] };
+
+/** Numbers that JSON.parse does not give back as they were: a fraction, an exponent, more digits than it keeps. */
+const oddNumber = /[[:,]\s*-?[0-9]+(?:\.|[eE]|(?<=[0-9]{16}))/;
+
+function treeOf(raw: unknown, text: string | undefined): JsonTree {
+  return text === undefined ? treeFromValue(raw ?? {}) : treeFromText(text);
+}
+
+function bad(trouble: Trouble): undefined {
+  trouble.found = true;
+  return undefined;
+}
+
+const structDecoders = new WeakMap<StructNode, Decoder>();
+
+function structDecoder(schema: StructNode): Decoder {
+  const known = structDecoders.get(schema);
+  if (known !== undefined) return known;
+  const names = Object.keys(schema.fields);
+  // The fields are compiled on first use, so that a schema may contain itself.
+  let decoders: readonly Decoder[] | undefined;
+  const decoder: Decoder = (raw, trouble) => {
+    if (!isObject(raw)) return bad(trouble);
+    decoders ??= names.map((name) => fieldDecoder(schema.fields[name] as Schema));
+    return decodeStruct({ names, decoders }, raw, trouble);
+  };
+  structDecoders.set(schema, decoder);
+  return decoder;
+}
+
+type Fields = { readonly names: readonly string[]; readonly decoders: readonly Decoder[] };
+type RawObject = Readonly<Record<string, unknown>>;
+
+function decodeStruct({ names, decoders }: Fields, raw: RawObject, trouble: Trouble): unknown {
+  const object: Record<string, unknown> = {};
+  let surplus = 0;
+  for (const _key in raw) surplus += 1;
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string;
+    const given = raw[name];
+    if (given !== undefined) surplus -= 1;
+    const value = (decoders[i] as Decoder)(given, trouble);
+    if (value !== undefined) object[name] = value;
+  }
+  if (surplus !== 0) trouble.found = true;
+  return object;
+}
+
+function fieldDecoder(schema: Schema): Decoder {
+  const value = valueDecoder(schema);
+  if (schema.presence === 'pointer') {
+    return (raw, trouble) => (raw === undefined || raw === null ? undefined : value(raw, trouble));
+  }
+  if (schema.node === 'struct') {
+    const zero = lazily(() => value({}, { found: false }));
+    return (raw, trouble) => (raw === undefined || raw === null ? zero() : value(raw, trouble));
+  }
+  const zero = schema.presence === 'always' ? zeroOf(schema) : undefined;
+  return (raw, trouble) => {
+    if (raw === undefined || raw === null) return zero;
+    const decoded = value(raw, trouble);
+    return isEmpty(decoded) ? zero : decoded;
+  };
+}
+
+/** What Go writes for a field that nobody set. */
+function zeroOf(schema: Schema): unknown {
+  if (schema.node !== 'scalar') return null;
+  switch (schema.type) {
+    case 'string':
+      return '';
+    case 'int32':
+    case 'int64':
+    case 'double':
+    case 'intOrString':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'quantity':
+      return '0';
+    case 'time':
+    case 'microTime':
+    case 'bytes':
+    case 'any':
+      return null;
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) {
+    return value === '' || value === 0 || value === false;
+  }
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _key in value) return false;
+  return true;
+}
+
+/** Of a value that is there; presence is the field's affair. */
+function valueDecoder(schema: Schema): Decoder {
+  switch (schema.node) {
+    case 'scalar':
+      return scalarDecoder(schema);
+    case 'struct':
+      return structDecoder(schema);
+    case 'list':
+      return listDecoder(schema);
+    case 'map':
+      return mapDecoder(schema);
+  }
+}
+
+/** Of a list item or map value: null is the zero value, and nothing is left out. */
+function itemDecoder(schema: Schema): Decoder {
+  const value = valueDecoder(schema);
+  if (schema.node === 'struct') return (raw, trouble) => value(raw ?? {}, trouble);
+  const zero = schema.node === 'list' ? [] : schema.node === 'map' ? {} : zeroOf(schema);
+  return (raw, trouble) => (raw === null || raw === undefined ? zero : value(raw, trouble));
+}
+
+function listDecoder(schema: ListNode): Decoder {
+  const item = itemDecoder(schema.items);
+  return (raw, trouble) => {
+    if (!Array.isArray(raw)) return bad(trouble);
+    const list = new Array<unknown>(raw.length);
+    for (let i = 0; i < raw.length; i++) list[i] = item(raw[i], trouble);
+    return list;
+  };
+}
+
+function mapDecoder(schema: MapNode): Decoder {
+  const item = itemDecoder(schema.values);
+  return (raw, trouble) => {
+    if (!isObject(raw)) return bad(trouble);
+    for (const key in raw) {
+      if (item(raw[key], trouble) !== raw[key]) return rebuiltMap(raw, item, trouble);
+    }
+    return raw;
+  };
+}
+
+/** fromEntries makes own properties of all keys, `__proto__` included. */
+function rebuiltMap(raw: RawObject, item: Decoder, trouble: Trouble): unknown {
+  return Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, item(value, trouble)]));
+}
+
+function scalarDecoder({ type }: ScalarNode): Decoder {
+  switch (type) {
+    case 'any':
+      return (raw) => raw;
+    case 'string':
+      return (raw, trouble) => (typeof raw === 'string' ? raw : bad(trouble));
+    case 'boolean':
+      return (raw, trouble) => (typeof raw === 'boolean' ? raw : bad(trouble));
+    case 'double':
+      return (raw, trouble) => (typeof raw === 'number' ? raw : bad(trouble));
+    case 'int32':
+      return (raw, trouble) => (isInt32(raw) ? raw : bad(trouble));
+    case 'int64':
+      return (raw, trouble) => (isInt64(raw) ? raw : bad(trouble));
+    case 'intOrString':
+      return (raw, trouble) => (typeof raw === 'string' || isInt32(raw) ? raw : bad(trouble));
+    case 'quantity':
+      return decodeQuantity;
+    case 'bytes':
+      return decodeBytes;
+    case 'time':
+      return decodeTime;
+    case 'microTime':
+      return decodeMicroTime;
+  }
+}
+
+function isInt32(raw: unknown): boolean {
+  return typeof raw === 'number' && (raw | 0) === raw;
+}
+
+function isInt64(raw: unknown): boolean {
+  return Number.isInteger(raw) && (raw as number) >= -(2 ** 63) && (raw as number) <= 2 ** 63;
+}
+
+function decodeQuantity(raw: unknown, trouble: Trouble): unknown {
+  if (typeof raw !== 'string' && typeof raw !== 'number') return bad(trouble);
+  return canonicalQuantity(String(raw).trim()) ?? bad(trouble);
+}
+
+function decodeBytes(raw: unknown, trouble: Trouble): unknown {
+  const decoded = typeof raw === 'string' ? canonicalBase64(raw) : undefined;
+  return decoded !== undefined && 'canonical' in decoded ? decoded.canonical : bad(trouble);
+}
+
+/** Times as we write them ourselves; days after the 28th take the long way, which knows the calendar. */
+const canonicalTime =
+  /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{6})?Z$/;
+
+function decodeTime(raw: unknown, trouble: Trouble): unknown {
+  if (typeof raw === 'string' && raw.length === 20 && canonicalTime.test(raw)) return raw;
+  const time = typeof raw === 'string' ? parseGoTime('seconds', raw) : undefined;
+  return time !== undefined && 'ms' in time ? formatTime(time.ms) : bad(trouble);
+}
+
+function decodeMicroTime(raw: unknown, trouble: Trouble): unknown {
+  if (typeof raw === 'string' && raw.length === 27 && canonicalTime.test(raw)) return raw;
+  const time = typeof raw === 'string' ? parseGoTime('micros', raw) : undefined;
+  if (time === undefined || 'error' in time) return bad(trouble);
+  const decimals = String(time.microseconds).padStart(6, '0');
+  return `${formatTime(time.ms).slice(0, -1)}.${decimals}Z`;
+}
+
+function isObject(raw: unknown): raw is RawObject {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw);
+}
+
+function lazily(make: () => unknown): () => unknown {
+  let made: { readonly value: unknown } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,176 @@
+// The small language in which kinds are defined. One definition gives the TypeScript type, the decoder,
+// the OpenAPI document, the merge rules of patches and the ownership rules of server-side apply.
+//
+// Presence mirrors how Go writes a field, because clients see it:
+//   omitempty  left out when zero ('' 0 false [] {})          the default of scalars, lists and maps
+//   pointer    kept exactly as given, zero values included; absent when null
+//   always     written even when zero (lists and maps then read null)    the default of structs
+
+export type Presence = 'omitempty' | 'pointer' | 'always';
+
+export type ScalarType =
+  | 'string'
+  | 'int32'
+  | 'int64'
+  | 'double'
+  | 'boolean'
+  | 'time' // RFC 3339, whole seconds
+  | 'microTime' // RFC 3339, exactly six decimals
+  | 'quantity'
+  | 'intOrString'
+  | 'bytes' // base64
+  | 'any'; // free-form JSON, kept as it is
+
+export type Facts = {
+  readonly description?: string;
+  /** Listed as required in OpenAPI. Says nothing about presence. */
+  readonly required?: boolean;
+  /** Stands for an absent value where a list is keyed by this field, and in OpenAPI. */
+  readonly default?: string | number | boolean;
+  readonly enum?: readonly string[];
+  /** Strategic merge of this field: lists merge by mergeKey, structs may retain keys. */
+  readonly patchStrategy?: 'merge' | 'replace' | 'retainKeys' | 'merge,retainKeys';
+  /** OpenAPI `format` other than the type's own. */
+  readonly format?: string;
+  /** Go's name of the type where error texts show another than the plain one: `v1.Protocol`. */
+  readonly goType?: string;
+};
+
+export type ListFacts = Facts & {
+  /** Who owns what under server-side apply: the whole list, each value, or each item by its keys. */
+  readonly listType?: 'atomic' | 'set' | 'map';
+  readonly keys?: readonly string[];
+  /** The one field by which strategic merge joins items. */
+  readonly mergeKey?: string;
+};
+
+export type MapFacts = Facts & { readonly mapType?: 'granular' | 'atomic' };
+
+type Typed<T, P extends Presence> = { readonly presence: P; readonly __type?: T };
+
+export type ScalarNode = Facts & {
+  readonly node: 'scalar';
+  readonly type: ScalarType;
+  readonly presence: Presence;
+};
+export type ListNode = ListFacts & {
+  readonly node: 'list';
+  readonly items: Schema;
+  readonly presence: Presence;
+};
+export type MapNode = MapFacts & {
+  readonly node: 'map';
+  readonly values: Schema;
+  readonly presence: Presence;
+};
+export type StructNode = MapFacts & {
+  readonly node: 'struct';
+  /** Go's name of the type, as error texts and OpenAPI show it. */
+  readonly name: string;
+  readonly fields: Readonly<Record<string, Schema>>;
+  readonly presence: Presence;
+};
+export type Schema = ScalarNode | ListNode | MapNode | StructNode;
+
+/** The TypeScript type of the objects that a schema describes. */
+export type Static<S> = S extends { readonly __type?: infer T } ? Exclude<T, undefined> : never;
+
+type Fields = Readonly<Record<string, Schema>>;
+type AlwaysKeys<F> = { [K in keyof F]: F[K] extends { presence: 'always' } ? K : never }[keyof F];
+type Flat<T> = { [K in keyof T]: T[K] };
+type StructType<F extends Fields> = Flat<
+  { readonly [K in AlwaysKeys<F>]: Static<F[K]> } & {
+    readonly [K in Exclude<keyof F, AlwaysKeys<F>>]?: Static<F[K]>;
+  }
+>;
+
+type Scalar<T> = ScalarNode & Typed<T, 'omitempty'>;
+type Note = string | Facts;
+
+const facts = (note: Note | undefined): Facts =>
+  typeof note === 'string' ? { description: note } : (note ?? {});
+
+function scalar<T>(type: ScalarType) {
+  return (description?: string, more?: Facts): Scalar<T> => ({
+    node: 'scalar',
+    type,
+    presence: 'omitempty',
+    ...facts(description),
+    ...more,
+  });
+}
+
+export const string = scalar<string>('string');
+export const int32 = scalar<number>('int32');
+export const int64 = scalar<number>('int64');
+export const double = scalar<number>('double');
+export const boolean = scalar<boolean>('boolean');
+export const time = scalar<string>('time');
+export const microTime = scalar<string>('microTime');
+export const quantity = scalar<string>('quantity');
+export const intOrString = scalar<number | string>('intOrString');
+export const bytes = scalar<string>('bytes');
+export const any = scalar<unknown>('any');
+
+/** A string of one of the given values, so that the type is their union. The values are not enforced here. */
+export function oneOf<const V extends readonly string[]>(
+  values: V,
+  description?: string,
+  more?: Facts,
+): Scalar<V[number]> {
+  return { ...string(description, more), enum: values } as Scalar<V[number]>;
+}
+
+export function list<S extends Schema>(
+  items: S,
+  description?: string,
+  more?: ListFacts,
+): ListNode & Typed<readonly Static<S>[], 'omitempty'> {
+  return { node: 'list', items, presence: 'omitempty', ...facts(description), ...more };
+}
+
+export function map<S extends Schema>(
+  values: S,
+  description?: string,
+  more?: MapFacts,
+): MapNode & Typed<Readonly<Record<string, Static<S>>>, 'omitempty'> {
+  return { node: 'map', values, presence: 'omitempty', ...facts(description), ...more };
+}
+
+export function struct<const F extends Fields>(
+  name: string,
+  fields: F,
+  more?: MapFacts,
+): StructNode & { readonly fields: F } & Typed<StructType<F>, 'always'> {
+  return { node: 'struct', name, fields, presence: 'always', ...more };
+}
+
+type With<S extends Schema, P extends Presence, T = Static<S>> = Omit<S, 'presence' | '__type'> &
+  Typed<T, P> &
+  Schema;
+
+/** Go's pointer: absent, or exactly as given. */
+export function pointer<S extends Schema>(schema: S, note?: Note): With<S, 'pointer'> {
+  return { ...schema, ...facts(note), presence: 'pointer' } as unknown as With<S, 'pointer'>;
+}
+
+type OrNull<S extends Schema> = S extends ListNode | MapNode ? Static<S> | null : Static<S>;
+
+/** Written even when zero: lists and maps read back as null. */
+export function always<S extends Schema>(schema: S, note?: Note): With<S, 'always', OrNull<S>> {
+  return { ...schema, ...facts(note), presence: 'always' } as unknown as With<
+    S,
+    'always',
+    OrNull<S>
+  >;
+}
+
+/** Marks a field required for OpenAPI and `kubectl explain`; presence stays as it is. */
+export function required<S extends Schema>(schema: S): S {
+  return { ...schema, required: true };
+}
+
+/** The same schema under another description or with other facts, for a field that reuses a struct. */
+export function described<S extends Schema>(schema: S, note: Note): S {
+  return { ...schema, ...facts(note) };
+}

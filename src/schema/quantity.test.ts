@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { canonicalQuantity, compareQuantities, quantityValue, readQuantity } from './quantity.ts';
+
+const spellings: readonly (readonly [string, string | undefined])[] = [
+  ['0', '0'],
+  ['0Gi', '0'],
+  ['2', '2'],
+  ['2000m', '2'],
+  ['500m', '500m'],
+  ['0.5', '500m'],
+  ['.5', '500m'],
+  ['5.', '5'],
+  ['+5', '5'],
+  ['-1', '-1'],
+  ['1024Mi', '1Gi'],
+  ['1536Ki', '1536Ki'],
+  ['1023', '1023'],
+  ['1.5Gi', '1536Mi'],
+  ['0.5Ki', '512'],
+  ['100Ki', '100Ki'],
+  ['1Ki', '1Ki'],
+  ['0.1Ki', '102400m'],
+  ['1000000k', '1G'],
+  ['1500k', '1500k'],
+  ['1e9', '1e9'],
+  ['1E9', '1e9'],
+  ['1.1e2', '110'],
+  ['1e1', '10'],
+  ['12e6', '12e6'],
+  ['1e-3', '1e-3'],
+  ['0.0000000001', '1n'],
+  ['1.0000000001', '1000000001n'],
+  ['1000n', '1u'],
+  ['9Ei', '9223372036854775807'],
+  ['1000E', '1000E'],
+  ['', undefined],
+  ['abc', undefined],
+  ['1.2.3', undefined],
+  ['.', undefined],
+  ['1Kib', undefined],
+  ['1K', undefined],
+  ['1e', undefined],
+  ['1 Gi', undefined],
+];
+
+for (const [text, expected] of spellings) {
+  test(`canonicalQuantity() of "${text}"`, () => assert.equal(canonicalQuantity(text), expected));
+}
+
+test('readQuantity() says what is wrong', () => {
+  const form =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+  assert.deepEqual(readQuantity('abc'), { error: form });
+  assert.deepEqual(readQuantity('1K'), { error: "unable to parse quantity's suffix" });
+});
+
+test('compareQuantities() compares amounts, not spellings', () => {
+  assert.equal(compareQuantities('1Gi', '1024Mi'), 0);
+  assert.equal(compareQuantities('1G', '1Gi'), -1);
+  assert.equal(compareQuantities('1', '999m'), 1);
+  assert.equal(compareQuantities('-1', '0'), -1);
+  assert.equal(compareQuantities('1e3', '1k'), 0);
+});
+
+test('quantityValue() gives numbers', () => {
+  assert.equal(quantityValue('1500m'), 1.5);
+  assert.equal(quantityValue('2Ki'), 2048);
+  assert.equal(quantityValue('nonsense'), 0);
+});

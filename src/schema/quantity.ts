@@ -1,0 +1,152 @@
+// Amounts of resources: exact decimal numbers with a suffix. Every amount has one canonical spelling, and the
+// server answers with that one ("2000m" reads back as "2", "1024Mi" as "1Gi").
+
+type Format = 'decimal' | 'exponent' | 'binary';
+
+/** mantissa × 10^exponent; the format is how the amount was spelled and will be spelled. */
+export type Quantity = {
+  readonly mantissa: bigint;
+  readonly exponent: number;
+  readonly format: Format;
+};
+
+export const quantityFormatError =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+export const quantitySuffixError = "unable to parse quantity's suffix";
+
+const decimalSuffixes: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+};
+const decimalByExponent = new Map(Object.entries(decimalSuffixes).map(([s, e]) => [e, s]));
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+/** Nothing finer than a nano is kept; what is finer rounds up, so that asking for little never means nothing. */
+const finestExponent = -9;
+const largestBinary = 2n ** 63n - 1n;
+
+export function parseQuantity(text: string): Quantity | undefined {
+  const read = readQuantity(text);
+  return 'error' in read ? undefined : read;
+}
+
+/** The one spelling of the amount. */
+export function canonicalQuantity(text: string): string | undefined {
+  const quantity = parseQuantity(text);
+  return quantity === undefined ? undefined : formatQuantity(quantity);
+}
+
+/** Negative, zero or positive; texts that are no quantities count as 0. */
+export function compareQuantities(a: string, b: string): number {
+  const left = parseQuantity(a) ?? zero;
+  const right = parseQuantity(b) ?? zero;
+  const exponent = Math.min(left.exponent, right.exponent);
+  const difference = scaled(left, exponent) - scaled(right, exponent);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+/** The amount as a number: fractions stay, very large amounts lose precision. */
+export function quantityValue(text: string): number {
+  const { mantissa, exponent } = parseQuantity(text) ?? zero;
+  return Number(`${mantissa}e${exponent}`);
+}
+
+/** The amount, or what Kubernetes says is wrong with the text. */
+export function readQuantity(text: string): Quantity | { readonly error: string } {
+  const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text);
+  const whole = match?.[2] ?? '';
+  const fraction = match?.[3] ?? '';
+  if (match === null || whole + fraction === '') return { error: quantityFormatError };
+  const suffix = readSuffix(match[4] ?? '');
+  if (suffix === undefined) return { error: quantitySuffixError };
+  const unsigned = BigInt(whole + fraction) << BigInt(suffix.shift);
+  const rounded = roundUp(unsigned, suffix.exponent - fraction.length);
+  const capped = suffix.format === 'binary' ? capBinary(rounded) : rounded;
+  return {
+    mantissa: match[1] === '-' ? -capped.mantissa : capped.mantissa,
+    exponent: capped.exponent,
+    format: suffix.format,
+  };
+}
+
+export function formatQuantity({ mantissa, exponent, format }: Quantity): string {
+  if (mantissa === 0n) return '0';
+  if (format === 'binary') {
+    const whole = wholeNumber(mantissa, exponent);
+    if (whole !== undefined && (whole <= -1024n || whole >= 1024n)) return formatBinary(whole);
+  }
+  return formatDecimal(mantissa, exponent, format === 'exponent');
+}
+
+const zero: Quantity = { mantissa: 0n, exponent: 0, format: 'decimal' };
+
+type Suffix = { readonly exponent: number; readonly shift: number; readonly format: Format };
+
+function readSuffix(text: string): Suffix | undefined {
+  const power = binarySuffixes.indexOf(text);
+  if (power > 0) return { exponent: 0, shift: 10 * power, format: 'binary' };
+  const exponent = Object.hasOwn(decimalSuffixes, text) ? decimalSuffixes[text] : undefined;
+  if (exponent !== undefined) return { exponent, shift: 0, format: 'decimal' };
+  const scientific = /^[eE]([+-]?[0-9]{1,4})$/.exec(text);
+  if (scientific === null) return undefined;
+  return { exponent: Number(scientific[1]), shift: 0, format: 'exponent' };
+}
+
+type Decimal = { readonly mantissa: bigint; readonly exponent: number };
+
+function roundUp(mantissa: bigint, exponent: number): Decimal {
+  if (exponent >= finestExponent) return { mantissa, exponent };
+  const divisor = 10n ** BigInt(finestExponent - exponent);
+  return { mantissa: (mantissa + divisor - 1n) / divisor, exponent: finestExponent };
+}
+
+function capBinary(amount: Decimal): Decimal {
+  const limit = scaled({ mantissa: largestBinary, exponent: 0 }, amount.exponent);
+  return amount.mantissa > limit ? { mantissa: largestBinary, exponent: 0 } : amount;
+}
+
+/** The mantissa under another exponent, which must not be larger. */
+function scaled({ mantissa, exponent }: Decimal, to: number): bigint {
+  return mantissa * 10n ** BigInt(exponent - to);
+}
+
+function wholeNumber(mantissa: bigint, exponent: number): bigint | undefined {
+  if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
+  const divisor = 10n ** BigInt(-exponent);
+  return mantissa % divisor === 0n ? mantissa / divisor : undefined;
+}
+
+function formatBinary(whole: bigint): string {
+  let rest = whole;
+  let power = 0;
+  while (rest % 1024n === 0n && power < binarySuffixes.length - 1) {
+    rest /= 1024n;
+    power += 1;
+  }
+  return `${rest}${binarySuffixes[power]}`;
+}
+
+/** As few digits as an exponent that is a multiple of three allows. */
+function formatDecimal(mantissa: bigint, exponent: number, scientific: boolean): string {
+  let rest = mantissa;
+  let power = exponent;
+  while (rest % 10n === 0n) {
+    rest /= 10n;
+    power += 1;
+  }
+  const target = scientific ? floorToThree(power) : Math.min(18, floorToThree(power));
+  rest *= 10n ** BigInt(power - target);
+  if (scientific) return target === 0 ? `${rest}` : `${rest}e${target}`;
+  return `${rest}${decimalByExponent.get(target) ?? ''}`;
+}
+
+function floorToThree(power: number): number {
+  return Math.floor(power / 3) * 3;
+}

@@ -1,0 +1,96 @@
+// YAML as kubectl and the API server read it: version 1.1 without timestamps and binary, keys always text.
+import {
+  type CollectionTag,
+  type Document,
+  parseAllDocuments,
+  parseDocument,
+  type ScalarTag,
+  type Tags,
+} from 'yaml';
+
+export type ParsedYaml =
+  | {
+      readonly value: unknown /** Keys given twice, in Go's words; the last one counts. */;
+      readonly duplicates: readonly string[];
+    }
+  | { readonly error: string };
+
+const dropped = new Set(['tag:yaml.org,2002:timestamp', 'tag:yaml.org,2002:binary']);
+const keepTag = (tag: string | ScalarTag | CollectionTag): boolean =>
+  typeof tag === 'string' || !dropped.has(tag.tag);
+
+const options = {
+  version: '1.1',
+  uniqueKeys: true,
+  prettyErrors: false,
+  customTags: (tags: Tags): Tags => tags.filter(keepTag),
+} as const;
+
+/** Anchors that multiply are refused; real manifests have a handful. */
+const mostAliases = 100;
+
+export function parseYaml(text: string): ParsedYaml {
+  return readDocument(parseDocument(text, options), text);
+}
+
+/** All documents of a stream; empty ones are left out. */
+export function parseYamlStream(text: string): readonly ParsedYaml[] {
+  return [parseAllDocuments(text, options)]
+    .flat()
+    .map((document) => readDocument(document as Document.Parsed, text))
+    .filter((parsed) => 'error' in parsed || parsed.value !== null);
+}
+
+type YamlProblem = {
+  readonly code: string;
+  readonly message: string;
+  readonly pos: [number, number];
+};
+
+function readDocument(document: Document.Parsed, text: string): ParsedYaml {
+  const problems: readonly YamlProblem[] = document.errors;
+  const [fatal] = problems.filter((problem) => problem.code !== 'DUPLICATE_KEY');
+  if (fatal !== undefined) return { error: `yaml: line ${lineOf(fatal, text)}: ${goWords(fatal)}` };
+  const duplicates = problems.map((problem) => {
+    const key = /^["']?([^"':\s]+)/.exec(text.slice(problem.pos[0]))?.[1] ?? '';
+    return `line ${lineOf(problem, text)}: key ${JSON.stringify(key)} already set in map`;
+  });
+  return { value: plain(document.toJS({ maxAliasCount: mostAliases })), duplicates };
+}
+
+const lineOf = (problem: YamlProblem, text: string): number =>
+  text.slice(0, problem.pos[0]).split('\n').length;
+
+/** The words of Go's parser for the common mistakes; ours for the rest. */
+function goWords({ code, message }: YamlProblem): string {
+  switch (code) {
+    case 'BAD_INDENT':
+      return message.startsWith('Flow')
+        ? 'did not find expected node content'
+        : 'did not find expected key';
+    case 'MISSING_CHAR':
+      return message.startsWith('Flow')
+        ? "did not find expected ',' or '}'"
+        : 'found unexpected end of stream';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'mapping values are not allowed in this context';
+    case 'TAB_AS_INDENT':
+      return 'found character that cannot start any token';
+    case 'BAD_ALIAS':
+      return 'unknown anchor referenced';
+    default:
+      return message;
+  }
+}
+
+/** Maps with keys that are not text (`on: x` is `true: x` in YAML 1.1) come back as Map. */
+function plain(value: unknown): unknown {
+  if (value instanceof Map) {
+    return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item)]));
+  }
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+  }
+  return value ?? null;
+}
