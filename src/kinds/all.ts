@@ -1,0 +1,51 @@
+// The kinds that are served, in the order in which discovery lists them within their group.
+import { clusterRoleDefinition } from './cluster-role/definition.ts';
+import { clusterRoleBindingDefinition } from './cluster-role-binding/definition.ts';
+import { configMapDefinition } from './config-map/definition.ts';
+import type { AnyKind } from './definition.ts';
+import { deploymentDefinition } from './deployment/definition.ts';
+import { endpointSliceDefinition } from './endpoint-slice/definition.ts';
+import { endpointsDefinition } from './endpoints/definition.ts';
+import { eventDefinition } from './event/definition.ts';
+import { eventsEventDefinition } from './event/events-definition.ts';
+import { ingressDefinition } from './ingress/definition.ts';
+import { ingressClassDefinition } from './ingress-class/definition.ts';
+import { ipAddressDefinition } from './ip-address/definition.ts';
+import { leaseDefinition } from './lease/definition.ts';
+import { namespaceDefinition } from './namespace/definition.ts';
+import { nodeDefinition } from './node/definition.ts';
+import { podDefinition } from './pod/definition.ts';
+import { replicaSetDefinition } from './replica-set/definition.ts';
+import { replicationControllerDefinition } from './replication-controller/definition.ts';
+import { roleDefinition } from './role/definition.ts';
+import { roleBindingDefinition } from './role-binding/definition.ts';
+import { secretDefinition } from './secret/definition.ts';
+import { serviceDefinition } from './service/definition.ts';
+import { serviceAccountDefinition } from './service-account/definition.ts';
+import { serviceCidrDefinition } from './service-cidr/definition.ts';
+
+export const allKinds: readonly AnyKind[] = [
+  configMapDefinition,
+  endpointsDefinition,
+  eventDefinition,
+  namespaceDefinition,
+  nodeDefinition,
+  podDefinition,
+  replicationControllerDefinition,
+  secretDefinition,
+  serviceAccountDefinition,
+  serviceDefinition,
+  deploymentDefinition,
+  replicaSetDefinition,
+  leaseDefinition,
+  endpointSliceDefinition,
+  eventsEventDefinition,
+  ingressClassDefinition,
+  ingressDefinition,
+  ipAddressDefinition,
+  serviceCidrDefinition,
+  clusterRoleBindingDefinition,
+  clusterRoleDefinition,
+  roleBindingDefinition,
+  roleDefinition,
+];

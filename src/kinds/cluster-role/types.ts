@@ -1,0 +1,19 @@
+import { labelSelector } from '../../meta/labels.ts';
+import { type KubeObject, objectFields } from '../../meta/object.ts';
+import * as s from '../../schema/node.ts';
+import { policyRules } from '../rbac/types.ts';
+
+const aggregationRule = s.struct('AggregationRule', {
+  clusterRoleSelectors: s.list(
+    labelSelector,
+    'Cluster roles that match any of these give their rules to this one.',
+    { listType: 'atomic' },
+  ),
+});
+
+export const clusterRoleSchema = s.struct('ClusterRole', {
+  ...objectFields,
+  rules: policyRules,
+  aggregationRule: s.pointer(aggregationRule, 'Where a controller collects the rules from.'),
+});
+export type ClusterRole = KubeObject & s.Static<typeof clusterRoleSchema>;

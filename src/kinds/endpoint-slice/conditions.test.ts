@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isReady, isServing, isTerminating } from './conditions.ts';
+import type { EndpointConditions } from './types.ts';
+
+const cases: readonly [string, EndpointConditions, readonly boolean[]][] = [
+  ['no conditions', {}, [true, true, false]],
+  ['not ready', { ready: false }, [false, false, false]],
+  ['serving alone', { ready: false, serving: true, terminating: true }, [false, true, true]],
+];
+
+for (const [name, conditions, want] of cases) {
+  test(`conditions of an endpoint are read with ${name}`, () => {
+    const got = [isReady(conditions), isServing(conditions), isTerminating(conditions)];
+    assert.deepEqual(got, want);
+  });
+}

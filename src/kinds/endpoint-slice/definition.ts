@@ -1,0 +1,46 @@
+import { nameIsDnsSubdomain } from '../../meta/names.ts';
+import { warningsForIP } from '../../meta/validate-ip.ts';
+import type { KindDefinition } from '../definition.ts';
+import { endpointSliceColumns } from './columns.ts';
+import { defaultSlice, prepareSlice, sliceGenerationChanges } from './prepare.ts';
+import { type EndpointSlice, endpointSliceSchema } from './types.ts';
+import { validateSliceCreate, validateSliceUpdate } from './validate.ts';
+
+export const endpointSliceDefinition: KindDefinition<EndpointSlice> = {
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  singular: 'endpointslice',
+  namespaced: true,
+  schema: endpointSliceSchema,
+  nameRule: nameIsDnsSubdomain,
+  defaults: defaultSlice,
+  create: {
+    prepareCreate: prepareSlice,
+    validateCreate: validateSliceCreate,
+    warnOnCreate: (slice) => [...typeWarnings(slice), ...addressWarnings(slice)],
+  },
+  update: {
+    prepareUpdate: (_before, after) => prepareSlice(after),
+    validateUpdate: validateSliceUpdate,
+    warnOnUpdate: (_before, after) => addressWarnings(after),
+  },
+  generationChanges: sliceGenerationChanges,
+  columns: endpointSliceColumns,
+  fieldSelectorError: 'known',
+};
+
+function typeWarnings({ addressType }: EndpointSlice): readonly string[] {
+  // Slices have no spec; the path is Kubernetes' own.
+  return addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
+}
+
+function addressWarnings({ addressType, endpoints }: EndpointSlice): readonly string[] {
+  if (addressType === 'FQDN') return [];
+  return (endpoints ?? []).flatMap(({ addresses }, i) =>
+    (addresses ?? []).flatMap((address, j) =>
+      warningsForIP(`endpoints[${i}].addresses[${j}]`, address),
+    ),
+  );
+}

@@ -1,0 +1,48 @@
+import { type KubeObject, objectFields } from '../../meta/object.ts';
+import * as s from '../../schema/node.ts';
+import { objectReference } from '../object-reference.ts';
+
+export const endpointAddress = s.struct(
+  'EndpointAddress',
+  {
+    ip: s.required(s.always(s.string('IP address of the endpoint; not loopback, not link-local.'))),
+    hostname: s.string('Host name of the endpoint, one DNS label.'),
+    nodeName: s.pointer(s.string('Node on which the endpoint runs.')),
+    targetRef: s.pointer(objectReference, 'The object, usually a pod, that gives the endpoint.'),
+  },
+  { mapType: 'atomic' },
+);
+export type EndpointAddress = s.Static<typeof endpointAddress>;
+
+export const endpointPort = s.struct(
+  'EndpointPort',
+  {
+    name: s.string('Name of the port as in the Service; needed when there are several.'),
+    port: s.required(s.always(s.int32('Number of the port.'))),
+    protocol: s.string('TCP, UDP or SCTP; TCP when left out.'),
+    appProtocol: s.pointer(s.string('Protocol spoken on top, such as http.')),
+  },
+  { mapType: 'atomic' },
+);
+export type EndpointPort = s.Static<typeof endpointPort>;
+
+export const endpointSubset = s.struct('EndpointSubset', {
+  addresses: s.list(endpointAddress, 'Addresses that are ready for traffic on all ports.', {
+    listType: 'atomic',
+  }),
+  notReadyAddresses: s.list(endpointAddress, 'Addresses that should get no traffic yet.', {
+    listType: 'atomic',
+  }),
+  ports: s.list(endpointPort, 'Ports that every address of the subset has.', {
+    listType: 'atomic',
+  }),
+});
+export type EndpointSubset = s.Static<typeof endpointSubset>;
+
+export const endpointsSchema = s.struct('Endpoints', {
+  ...objectFields,
+  subsets: s.list(endpointSubset, 'Groups of addresses that share their ports.', {
+    listType: 'atomic',
+  }),
+});
+export type Endpoints = KubeObject & s.Static<typeof endpointsSchema>;

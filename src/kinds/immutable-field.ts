@@ -1,0 +1,13 @@
+import { type FieldError, invalid } from '../meta/field-error.ts';
+import { deepEqual } from '../schema/equality.ts';
+
+/** The error of a field that may not change; `shown` stands for the new value where the text spells it differently. */
+export function immutableField(change: {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly shown?: unknown;
+}): readonly FieldError[] {
+  const { field, before, after, shown = after } = change;
+  return deepEqual(before, after) ? [] : [invalid(field, shown, 'field is immutable')];
+}

@@ -1,0 +1,46 @@
+// What `kubectl get ingresses` shows.
+import type { Column } from '../definition.ts';
+import { ageColumn, nameColumn } from '../metadata-columns.ts';
+import type { Ingress } from './types.ts';
+
+const mostHosts = 3;
+
+export const ingressColumns: readonly Column<Ingress>[] = [
+  nameColumn,
+  {
+    name: 'Class',
+    type: 'string',
+    description:
+      'The name of the IngressClass resource that should be used for additional configuration',
+    cell: ({ spec }) => spec.ingressClassName ?? '<none>',
+  },
+  {
+    name: 'Hosts',
+    type: 'string',
+    description: 'Hosts that incoming requests are matched against before the ingress rule',
+    cell: ({ spec }) => hosts((spec.rules ?? []).flatMap(({ host }) => (host ? [host] : []))),
+  },
+  {
+    name: 'Address',
+    type: 'string',
+    description: 'Address is a list containing ingress points for the load-balancer',
+    cell: ({ status }) =>
+      (status.loadBalancer.ingress ?? [])
+        .map(({ ip, hostname }) => ip || hostname || '')
+        .filter((address) => address !== '')
+        .join(','),
+  },
+  {
+    name: 'Ports',
+    type: 'string',
+    description: 'Ports of TLS configurations that open',
+    cell: ({ spec }) => ((spec.tls ?? []).length > 0 ? '80, 443' : '80'),
+  },
+  ageColumn,
+];
+
+function hosts(names: readonly string[]): string {
+  if (names.length === 0) return '*';
+  const shown = names.slice(0, mostHosts).join(',');
+  return names.length > mostHosts ? `${shown} + ${names.length - mostHosts} more...` : shown;
+}

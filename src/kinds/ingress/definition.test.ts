@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorText } from '../../meta/field-error.ts';
+import { decode } from '../../schema/decode.ts';
+import { ingressClassDefinition } from '../ingress-class/definition.ts';
+import type { IngressClass } from '../ingress-class/types.ts';
+import { ingressDefinition } from './definition.ts';
+import type { Ingress } from './types.ts';
+
+const backend = { service: { name: 'web', port: { number: 80 } } };
+const rule = (path: object, host = 'a.example') => ({
+  rules: [{ host, http: { paths: [{ path: '/', pathType: 'Prefix', backend, ...path }] } }],
+});
+
+function ingress(spec: object, more: object = {}): Ingress {
+  const raw = { metadata: { name: 'i', namespace: 'default' }, spec, ...more };
+  return decode(ingressDefinition.schema, raw).object as Ingress;
+}
+
+const at = 'spec.rules[0].http.paths[0]';
+const judged: readonly [string, object, readonly string[]][] = [
+  ['good', rule({}), []],
+  ['a default backend alone', { defaultBackend: backend }, []],
+  ['a wildcard host', rule({}, '*.example.com'), []],
+  [
+    'nothing',
+    {},
+    ['spec: Invalid value: null: either `defaultBackend` or `rules` must be specified'],
+  ],
+  [
+    'an address as host',
+    rule({}, '10.0.0.1'),
+    ['spec.rules[0].host: Invalid value: "10.0.0.1": must be a DNS name, not an IP address'],
+  ],
+  [
+    'no path type',
+    rule({ pathType: null }),
+    [`${at}.pathType: Required value: pathType must be specified`],
+  ],
+  [
+    'unknown path type',
+    rule({ pathType: 'Foo' }),
+    [
+      `${at}.pathType: Unsupported value: "Foo": supported values: "Exact", "ImplementationSpecific", "Prefix"`,
+    ],
+  ],
+  [
+    'relative path',
+    rule({ path: 'x' }),
+    [`${at}.path: Invalid value: "x": must be an absolute path`],
+  ],
+  [
+    'double slash',
+    rule({ path: '/a//b' }),
+    [`${at}.path: Invalid value: "/a//b": must not contain '//'`],
+  ],
+  [
+    'backend without port',
+    { defaultBackend: { service: { name: 'web' } } },
+    ['spec.defaultBackend: Required value: port name or number is required'],
+  ],
+  [
+    'backend that is none',
+    { defaultBackend: {} },
+    ['spec.defaultBackend: Invalid value: "": resource or service backend is required'],
+  ],
+];
+
+for (const [name, spec, wanted] of judged) {
+  test(`validateIngressCreate() judges: ${name}`, () => {
+    const errors = ingressDefinition.create.validateCreate(ingress(spec));
+    assert.deepEqual(errors.map(errorText), wanted);
+  });
+}
+
+test('ingress columns show class, hosts, addresses and ports', () => {
+  const hosts = ['a', 'b', 'c', 'd'].map((host) => ({ host }));
+  const status = { loadBalancer: { ingress: [{ ip: '10.0.0.1' }, { hostname: 'lb.example' }] } };
+  const full = ingress({ ingressClassName: 'k', rules: hosts, tls: [{}] }, { status });
+  const cells = (object: Ingress) =>
+    ingressDefinition.columns.map((column) => column.cell(object, 0));
+  assert.deepEqual(cells(full), [
+    'i',
+    'k',
+    'a,b,c + 1 more...',
+    '10.0.0.1,lb.example',
+    '80, 443',
+    '<unknown>',
+  ]);
+  assert.deepEqual(cells(ingress({})), ['i', '<none>', '*', '', '80', '<unknown>']);
+});
+
+test('ingressClassDefinition judges controller and parameters', () => {
+  const make = (spec: object): IngressClass => {
+    const { object } = decode(ingressClassDefinition.schema, { metadata: { name: 'c' }, spec });
+    return ingressClassDefinition.defaults?.(object as IngressClass) as IngressClass;
+  };
+  const { validateCreate } = ingressClassDefinition.create;
+  const good = make({
+    controller: 'acme.io/foo',
+    parameters: { kind: 'K', name: 'n', apiGroup: 'g' },
+  });
+  assert.equal(good.spec.parameters?.scope, 'Cluster');
+  assert.deepEqual(validateCreate(good), []);
+  assert.equal(ingressClassDefinition.columns[2]?.cell(good, 0), 'K.g/n');
+  assert.deepEqual(validateCreate(make({})).map(errorText), ['spec.controller: Required value']);
+  const other = ingressClassDefinition.update.validateUpdate(
+    good,
+    make({ controller: 'acme.io/bar' }),
+  );
+  assert.deepEqual(other.map(errorText), [
+    'spec.controller: Invalid value: "acme.io/bar": field is immutable',
+  ]);
+});

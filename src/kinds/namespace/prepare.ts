@@ -1,0 +1,40 @@
+import { kubernetesFinalizer, type Namespace, namespaceNameLabel } from './types.ts';
+
+/** Restores the label that carries the name; a namespace that is yet to get its name is left alone. */
+export function defaultNamespace(namespace: Namespace): Namespace {
+  const { metadata, status } = namespace;
+  return {
+    ...namespace,
+    metadata: metadata.name
+      ? { ...metadata, labels: { ...metadata.labels, [namespaceNameLabel]: metadata.name } }
+      : metadata,
+    status: { ...status, phase: status.phase || 'Active' },
+  };
+}
+
+export function prepareNamespaceCreate(namespace: Namespace): Namespace {
+  const finalizers = namespace.spec.finalizers ?? [];
+  return {
+    ...namespace,
+    spec: {
+      ...namespace.spec,
+      finalizers: finalizers.includes(kubernetesFinalizer)
+        ? finalizers
+        : [...finalizers, kubernetesFinalizer],
+    },
+    status: { phase: 'Active' },
+  };
+}
+
+/** The finalizers of the spec change only through `finalize`, the status only through `status`. */
+export function prepareNamespaceUpdate(before: Namespace, after: Namespace): Namespace {
+  return { ...after, spec: before.spec, status: before.status };
+}
+
+export function prepareNamespaceStatus(before: Namespace, after: Namespace): Namespace {
+  return { ...after, spec: before.spec };
+}
+
+export function prepareNamespaceFinalize(before: Namespace, after: Namespace): Namespace {
+  return { ...after, status: before.status };
+}

@@ -1,0 +1,12 @@
+// Recognises the refusal to create anything in a namespace that is going.
+import { isApiError } from '../../meta/api-error.ts';
+
+export const namespaceTerminatingCause = 'NamespaceTerminating';
+
+export function isNamespaceTerminating(error: unknown): boolean {
+  if (!isApiError(error)) return false;
+  return (
+    error.status.details?.causes?.some(({ reason }) => reason === namespaceTerminatingCause) ??
+    false
+  );
+}

@@ -1,0 +1,32 @@
+import { nameIsDnsSubdomain } from '../../meta/names.ts';
+import type { KindDefinition } from '../definition.ts';
+import { nodeColumns } from './columns.ts';
+import { defaultNode } from './defaults.ts';
+import { prepareNodeCreate, prepareNodeStatusUpdate, prepareNodeUpdate } from './prepare.ts';
+import { type Node, nodeSchema } from './types.ts';
+import { validateNode, validateNodeChange, validateNodeUpdate } from './validate.ts';
+
+export const nodeDefinition: KindDefinition<Node> = {
+  group: '',
+  version: 'v1',
+  kind: 'Node',
+  plural: 'nodes',
+  singular: 'node',
+  shortNames: ['no'],
+  namespaced: false,
+  schema: nodeSchema,
+  nameRule: nameIsDnsSubdomain,
+  defaults: defaultNode,
+  create: { prepareCreate: prepareNodeCreate, validateCreate: validateNode },
+  update: { prepareUpdate: prepareNodeUpdate, validateUpdate: validateNodeUpdate },
+  subresources: [
+    {
+      name: 'status',
+      verbs: ['get', 'patch', 'update'],
+      rules: { prepareUpdate: prepareNodeStatusUpdate, validateUpdate: validateNodeChange },
+    },
+  ],
+  columns: nodeColumns,
+  fieldSelectors: { 'spec.unschedulable': ({ spec }) => String(spec.unschedulable ?? false) },
+  fieldSelectorError: 'label',
+};

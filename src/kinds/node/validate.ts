@@ -1,0 +1,106 @@
+import { familyOf } from '../../ip/address.ts';
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../meta/field-error.ts';
+import { validateLabelName } from '../../meta/labels.ts';
+import { labelValue } from '../../meta/names.ts';
+import { validateCIDR } from '../../meta/validate-ip.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import { validateAmount } from '../pod/validate-resources.ts';
+import { taintEffects } from '../pod/validate-scheduling.ts';
+import type { Node, Taint } from './types.ts';
+
+// The path under which Kubernetes reports errors of spec.taints.
+const taintsField = 'metadata.taints';
+
+export function validateNode(node: Node): readonly FieldError[] {
+  return [
+    ...validateTaints(node.spec.taints ?? []),
+    ...validateAmounts(node),
+    ...validatePodCIDRs(node.spec.podCIDRs ?? []),
+  ];
+}
+
+export function validateNodeUpdate(before: Node, after: Node): readonly FieldError[] {
+  return [...validateNode(after), ...validateNodeChange(before, after)];
+}
+
+/** What holds for changes of a node and of its status alike. */
+export function validateNodeChange(before: Node, after: Node): readonly FieldError[] {
+  const { podCIDRs: oldCIDRs = [], providerID: oldID = '' } = before.spec;
+  const { podCIDRs = [], providerID = '' } = after.spec;
+  const addresses = (after.status.addresses ?? []).map(({ type, address }) => `${type} ${address}`);
+  return [
+    ...validateAmounts(after),
+    ...(after.status.addresses ?? []).flatMap((address, index) =>
+      addresses.indexOf(addresses[index] ?? '') === index
+        ? []
+        : [
+            duplicate(`status.addresses[${index}]`, {
+              Type: address.type,
+              Address: address.address,
+            }),
+          ],
+    ),
+    ...(oldCIDRs.length > 0 && !deepEqual(oldCIDRs, podCIDRs)
+      ? [unchangeable('podCIDRs', 'podCIDR')]
+      : []),
+    ...(oldID !== '' && oldID !== providerID ? [unchangeable('providerID', 'providerID')] : []),
+    ...validateTaints(after.spec.taints ?? []),
+  ];
+}
+
+function unchangeable(field: string, shown: string): FieldError {
+  return forbidden(`spec.${field}`, `node updates may not change ${shown} except from "" to valid`);
+}
+
+function validateTaints(taints: readonly Taint[]): readonly FieldError[] {
+  const seen = new Set<string>();
+  return taints.flatMap((taint, index) => {
+    const at = `${taintsField}[${index}]`;
+    const wrong = labelValue(taint.value ?? '');
+    const pair = `${taint.effect} ${taint.key}`;
+    const repeated = seen.has(pair);
+    seen.add(pair);
+    return [
+      ...validateLabelName(taint.key, `${at}.key`),
+      ...(wrong.length === 0 ? [] : [invalid(`${at}.value`, taint.value, wrong.join(';'))]),
+      ...validateEffect(taint.effect, `${at}.effect`),
+      ...(repeated ? [repeatedTaint(taint, at)] : []),
+    ];
+  });
+}
+
+function validateEffect(effect: string, field: string): readonly FieldError[] {
+  if (effect === '') return [required(field)];
+  return taintEffects.includes(effect) ? [] : [notSupported(field, effect, taintEffects)];
+}
+
+/** The text shows the taint in Go's spelling. */
+function repeatedTaint({ key, value = '', effect, timeAdded }: Taint, field: string): FieldError {
+  const shown = { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null };
+  return { ...duplicate(field, shown), detail: 'taints must be unique by key and effect pair' };
+}
+
+function validateAmounts({ status }: Node): readonly FieldError[] {
+  return (['capacity', 'allocatable'] as const).flatMap((list) =>
+    Object.entries(status[list] ?? {}).flatMap(([name, amount]) =>
+      validateAmount(name, amount, `status.${list}.${name}`),
+    ),
+  );
+}
+
+function validatePodCIDRs(cidrs: readonly string[]): readonly FieldError[] {
+  const field = 'spec.podCIDRs';
+  const wrong = cidrs.flatMap((cidr, index) => validateCIDR(`${field}[${index}]`, cidr));
+  const families = new Set(cidrs.map((cidr) => familyOf(cidr.split('/')[0] ?? '')));
+  const onePerFamily = cidrs.length === families.size;
+  return wrong.length > 0 || onePerFamily
+    ? wrong
+    : [invalid(field, cidrs, 'may specify no more than one CIDR for each IP family')];
+}

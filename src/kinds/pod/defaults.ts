@@ -1,0 +1,100 @@
+// What a pod gets when its manifest says nothing.
+import type { Container } from './container.ts';
+import { defaultContainer } from './defaults-container.ts';
+import { defaultVolume } from './defaults-volume.ts';
+import type { PodSpec } from './pod-spec.ts';
+import type { PodStatus } from './pod-status.ts';
+import type { ResourceList, ResourceRequirements } from './resources.ts';
+import type { Pod } from './types.ts';
+
+const graceSeconds = 30;
+
+export function defaultPod(pod: Pod): Pod {
+  return {
+    ...pod,
+    spec: defaultRunning(defaultPodSpec(pod.spec)),
+    status: alignPodIPs(pod.status),
+  };
+}
+
+/** What pods and pod templates have in common. */
+export function defaultPodSpec(spec: PodSpec): PodSpec {
+  const { volumes, initContainers, ephemeralContainers } = spec;
+  const account = spec.serviceAccountName || spec.serviceAccount;
+  return {
+    ...spec,
+    ...(volumes === undefined ? {} : { volumes: volumes.map(defaultVolume) }),
+    ...(initContainers === undefined
+      ? {}
+      : { initContainers: initContainers.map((c) => defaultContainer(c)) }),
+    containers: spec.containers === null ? null : spec.containers.map((c) => defaultContainer(c)),
+    ...(ephemeralContainers === undefined
+      ? {}
+      : { ephemeralContainers: ephemeralContainers.map((c) => defaultContainer(c)) }),
+    restartPolicy: spec.restartPolicy || 'Always',
+    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? graceSeconds,
+    dnsPolicy: spec.dnsPolicy || 'ClusterFirst',
+    ...(account ? { serviceAccountName: account, serviceAccount: account } : {}),
+    securityContext: spec.securityContext ?? {},
+    schedulerName: spec.schedulerName || 'default-scheduler',
+  };
+}
+
+/** What only pods get, so that templates written for older servers keep their hash. */
+function defaultRunning(spec: PodSpec): PodSpec {
+  const place = spec.hostNetwork ? bindHostPorts : (container: Container) => container;
+  const settle = (container: Container) =>
+    place({ ...container, resources: requestLimits(container.resources) });
+  const { initContainers, resources } = spec;
+  const containers = spec.containers === null ? null : spec.containers.map(settle);
+  return {
+    ...spec,
+    containers,
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(settle) }),
+    enableServiceLinks: spec.enableServiceLinks ?? true,
+    ...(resources === undefined
+      ? {}
+      : { resources: requestPodLimits(resources, containers ?? []) }),
+    // A negative time was once accepted; it means as soon as possible.
+    terminationGracePeriodSeconds:
+      (spec.terminationGracePeriodSeconds ?? graceSeconds) < 0
+        ? 1
+        : (spec.terminationGracePeriodSeconds ?? graceSeconds),
+  };
+}
+
+function bindHostPorts(container: Container): Container {
+  if (container.ports === undefined) return container;
+  const ports = container.ports.map((port) =>
+    port.hostPort ? port : { ...port, hostPort: port.containerPort },
+  );
+  return { ...container, ports };
+}
+
+function requestLimits(resources: ResourceRequirements): ResourceRequirements {
+  if (resources.limits === undefined) return resources;
+  return { ...resources, requests: { ...resources.limits, ...resources.requests } };
+}
+
+/** A limit of the whole pod is also its request where no container requests that resource. */
+function requestPodLimits(
+  resources: ResourceRequirements,
+  containers: readonly Container[],
+): ResourceRequirements {
+  const requested = new Set(containers.flatMap((c) => Object.keys(c.resources.requests ?? {})));
+  const fromLimits: ResourceList = Object.fromEntries(
+    Object.entries(resources.limits ?? {}).filter(([name]) => !requested.has(name)),
+  );
+  const requests = { ...fromLimits, ...resources.requests };
+  return Object.keys(requests).length === 0 ? resources : { ...resources, requests };
+}
+
+/** podIP is the first of podIPs; where a client disagrees with itself, podIP wins. */
+function alignPodIPs(status: PodStatus): PodStatus {
+  const { podIP, podIPs } = status;
+  if (podIP) {
+    return podIPs?.[0]?.ip === podIP ? status : { ...status, podIPs: [{ ip: podIP }] };
+  }
+  const first = podIPs?.[0]?.ip;
+  return first ? { ...status, podIP: first } : status;
+}

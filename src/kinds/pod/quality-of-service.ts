@@ -1,0 +1,37 @@
+// The quality of service class, from what containers request and may use.
+import { compareQuantities } from '../../schema/quantity.ts';
+import type { PodSpec } from './pod-spec.ts';
+import type { ResourceList, ResourceRequirements } from './resources.ts';
+
+const counted = ['cpu', 'memory'] as const;
+
+type Counted = Pick<ResourceRequirements, 'limits' | 'requests'>;
+
+/** Guaranteed: limits for all, equal to the requests. BestEffort: nothing asked for. Burstable: the rest. */
+export function qualityOfService(spec: PodSpec): string {
+  const pod = spec.resources;
+  // A pod that says what it needs as a whole is judged by that alone.
+  const judged: readonly Counted[] =
+    pod !== undefined && asks(pod)
+      ? [pod]
+      : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map((c) => c.resources);
+  if (!judged.some(asks)) return 'BestEffort';
+  return judged.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';
+}
+
+const asks = ({ limits, requests }: Counted): boolean =>
+  counted.some((name) => isPositive(limits, name) || isPositive(requests, name));
+
+function isGuaranteed({ limits, requests }: Counted): boolean {
+  return counted.every(
+    (name) =>
+      isPositive(limits, name) &&
+      (requests?.[name] === undefined ||
+        compareQuantities(limits?.[name] ?? '0', requests[name] ?? '0') === 0),
+  );
+}
+
+function isPositive(list: ResourceList | undefined, name: string): boolean {
+  const amount = list?.[name];
+  return amount !== undefined && compareQuantities(amount, '0') > 0;
+}

@@ -1,0 +1,31 @@
+// How much of what a container or a pod may use.
+import * as s from '../../schema/node.ts';
+import { must } from './references.ts';
+
+export const resourceList = s.map(s.quantity(), 'Amounts by resource name.');
+export type ResourceList = s.Static<typeof resourceList>;
+
+const resourceClaim = s.struct('ResourceClaim', {
+  name: must(s.string('Which entry of the pod’s resourceClaims is used.')),
+  request: s.string('Which request of that claim; all of them when empty.'),
+});
+
+export const resourceRequirements = s.struct('ResourceRequirements', {
+  limits: s.described(resourceList, 'The most that may be used, by resource.'),
+  requests: s.described(resourceList, 'The least that must be available, by resource.'),
+  claims: s.list(resourceClaim, 'Claims for devices that are used here.', {
+    listType: 'map',
+    keys: ['name'],
+  }),
+});
+export type ResourceRequirements = s.Static<typeof resourceRequirements>;
+
+export const volumeResourceRequirements = s.struct('VolumeResourceRequirements', {
+  limits: s.described(resourceList, 'The most that may be used, by resource.'),
+  requests: s.described(resourceList, 'The least that must be available, by resource.'),
+});
+
+export const containerResizePolicy = s.struct('ContainerResizePolicy', {
+  resourceName: must(s.string('The resource: cpu or memory.')),
+  restartPolicy: must(s.string('Whether a new amount restarts the container.')),
+});

@@ -1,0 +1,89 @@
+// Amounts that containers request and may use.
+import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+import { qualifiedName } from '../../meta/names.ts';
+import { compareQuantities, quantityValue } from '../../schema/quantity.ts';
+import { invalidEach } from './field-rules.ts';
+import type { ResourceList, ResourceRequirements } from './resources.ts';
+
+const standardResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
+const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
+
+/** Resources of the kubernetes.io domain and those without one belong to Kubernetes. */
+function isNative(name: string): boolean {
+  return !name.includes('/') || (name.split('/')[0] ?? '').endsWith('kubernetes.io');
+}
+
+const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith('requests.');
+
+export function validateResources(
+  resources: ResourceRequirements,
+  field: string,
+): readonly FieldError[] {
+  const { limits = {}, requests = {} } = resources;
+  const names = Object.keys({ ...limits, ...requests });
+  const lonelyHugePages =
+    names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory');
+  return [
+    ...validateContainerAmounts(limits, `${field}.limits`),
+    ...validateContainerAmounts(requests, `${field}.requests`),
+    ...sortedKeys(requests).flatMap((name) => compareWithLimit(name, requests, limits, field)),
+    ...(lonelyHugePages ? [forbidden(field, 'HugePages require cpu or memory')] : []),
+  ];
+}
+
+/** The amount itself, of any object that has amounts. */
+export function validateAmount(name: string, amount: string, field: string): readonly FieldError[] {
+  if (compareQuantities(amount, '0') < 0) {
+    return [invalid(field, amount, 'must be greater than or equal to 0')];
+  }
+  const whole = Number.isInteger(quantityValue(amount));
+  return (name === 'pods' || isExtended(name)) && !whole
+    ? [invalid(field, amount, 'must be an integer')]
+    : [];
+}
+
+function validateContainerAmounts(amounts: ResourceList, field: string): readonly FieldError[] {
+  return sortedKeys(amounts).flatMap((name) => {
+    const at = `${field}[${name}]`;
+    return [...validateResourceName(name, at), ...validateAmount(name, amounts[name] ?? '0', at)];
+  });
+}
+
+function validateResourceName(name: string, field: string): readonly FieldError[] {
+  const wrong = invalidEach(field, name, qualifiedName(name));
+  if (wrong.length > 0 || name.includes('/')) return wrong;
+  return standardResources.has(name) || isHugePages(name)
+    ? []
+    : [invalid(field, name, 'must be a standard resource for containers')];
+}
+
+function compareWithLimit(
+  name: string,
+  requests: ResourceList,
+  limits: ResourceList,
+  field: string,
+): readonly FieldError[] {
+  const request = requests[name] ?? '0';
+  const limit = limits[name];
+  const exact = isExtended(name) || isHugePages(name);
+  if (limit === undefined) {
+    return exact
+      ? [invalid(`${field}.limits`, '', 'Limit must be set for non overcommitable resources')]
+      : [];
+  }
+  const order = compareQuantities(request, limit);
+  if (exact && order !== 0) {
+    return [invalid(`${field}.requests`, request, `must be equal to ${name} limit of ${limit}`)];
+  }
+  return !exact && order > 0
+    ? [
+        invalid(
+          `${field}.requests`,
+          request,
+          `must be less than or equal to ${name} limit of ${limit}`,
+        ),
+      ]
+    : [];
+}
+
+const sortedKeys = (amounts: ResourceList): readonly string[] => Object.keys(amounts).sort();

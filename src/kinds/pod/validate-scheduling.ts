@@ -1,0 +1,278 @@
+// Where a pod may run: affinity, tolerations, spreading, gates.
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../meta/field-error.ts';
+import { validateLabelName, validateLabelSelector } from '../../meta/labels.ts';
+import { labelValue, qualifiedName } from '../../meta/names.ts';
+import type {
+  Affinity,
+  NodeAffinity,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+  Toleration,
+  TopologySpreadConstraint,
+} from './affinity.ts';
+import { invalidEach, validateChoice, validateOptionalChoice } from './field-rules.ts';
+import type { PodSpec } from './pod-spec.ts';
+
+export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+export function validateAffinity(
+  affinity: Affinity | undefined,
+  field: string,
+): readonly FieldError[] {
+  const { nodeAffinity, podAffinity, podAntiAffinity } = affinity ?? {};
+  return [
+    ...(nodeAffinity === undefined
+      ? []
+      : validateNodeAffinity(nodeAffinity, `${field}.nodeAffinity`)),
+    ...(podAffinity === undefined ? [] : validatePodAffinity(podAffinity, `${field}.podAffinity`)),
+    ...(podAntiAffinity === undefined
+      ? []
+      : validatePodAffinity(podAntiAffinity, `${field}.podAntiAffinity`)),
+  ];
+}
+
+function validateNodeAffinity(affinity: NodeAffinity, field: string): readonly FieldError[] {
+  const needed = affinity.requiredDuringSchedulingIgnoredDuringExecution;
+  const neededAt = `${field}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
+  const wishedAt = `${field}.preferredDuringSchedulingIgnoredDuringExecution`;
+  const terms = needed?.nodeSelectorTerms ?? [];
+  return [
+    ...(needed !== undefined && terms.length === 0
+      ? [required(neededAt, 'must have at least one node selector term')]
+      : []),
+    ...terms.flatMap((term, index) => validateTerm(term, `${neededAt}[${index}]`)),
+    ...(affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap((wish, index) => [
+      ...validateWeight(wish.weight, `${wishedAt}[${index}].weight`),
+      ...validateTerm(wish.preference, `${wishedAt}[${index}].preference`),
+    ]),
+  ];
+}
+
+function validateTerm(term: NodeSelectorTerm, field: string): readonly FieldError[] {
+  return [
+    ...(term.matchExpressions ?? []).flatMap((requirement, index) =>
+      validateRequirement(requirement, `${field}.matchExpressions[${index}]`),
+    ),
+    ...(term.matchFields ?? []).flatMap((requirement, index) =>
+      validateFieldRequirement(requirement, `${field}.matchFields[${index}]`),
+    ),
+  ];
+}
+
+function validateRequirement(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  field: string,
+): readonly FieldError[] {
+  const name = validateLabelName(key, `${field}.key`);
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return values.length > 0
+        ? name
+        : [
+            required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'"),
+            ...name,
+          ];
+    case 'Exists':
+    case 'DoesNotExist':
+      return values.length === 0
+        ? name
+        : [
+            forbidden(
+              `${field}.values`,
+              "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+            ),
+            ...name,
+          ];
+    case 'Gt':
+    case 'Lt':
+      return values.length === 1
+        ? name
+        : [
+            required(
+              `${field}.values`,
+              "must be specified single value when `operator` is 'Lt' or 'Gt'",
+            ),
+            ...name,
+          ];
+    default:
+      return [invalid(`${field}.operator`, operator, 'not a valid selector operator'), ...name];
+  }
+}
+
+function validateFieldRequirement(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  field: string,
+): readonly FieldError[] {
+  const judged =
+    operator !== 'In' && operator !== 'NotIn'
+      ? [invalid(`${field}.operator`, operator, 'not a valid selector operator')]
+      : values.length === 1
+        ? []
+        : [
+            required(
+              `${field}.values`,
+              "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+            ),
+          ];
+  return key === 'metadata.name'
+    ? judged
+    : [...judged, invalid(`${field}.key`, key, 'not a valid field selector key')];
+}
+
+function validatePodAffinity(affinity: PodAffinity, field: string): readonly FieldError[] {
+  const neededAt = `${field}.requiredDuringSchedulingIgnoredDuringExecution`;
+  const wishedAt = `${field}.preferredDuringSchedulingIgnoredDuringExecution`;
+  return [
+    ...(affinity.requiredDuringSchedulingIgnoredDuringExecution ?? []).flatMap((term, index) =>
+      validatePodAffinityTerm(term, `${neededAt}[${index}]`),
+    ),
+    ...(affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap((wish, index) => [
+      ...validateWeight(wish.weight, `${wishedAt}[${index}].weight`),
+      ...validatePodAffinityTerm(wish.podAffinityTerm, `${wishedAt}[${index}].podAffinityTerm`),
+    ]),
+  ];
+}
+
+function validatePodAffinityTerm(term: PodAffinityTerm, field: string): readonly FieldError[] {
+  const { labelSelector, namespaceSelector } = term;
+  return [
+    ...(labelSelector === undefined
+      ? []
+      : validateLabelSelector(labelSelector, `${field}.labelSelector`)),
+    ...(namespaceSelector === undefined
+      ? []
+      : validateLabelSelector(namespaceSelector, `${field}.namespaceSelector`)),
+    ...validateTopologyKey(term.topologyKey, `${field}.topologyKey`),
+  ];
+}
+
+function validateTopologyKey(key: string, field: string): readonly FieldError[] {
+  return key === '' ? [required(field, 'can not be empty')] : validateLabelName(key, field);
+}
+
+function validateWeight(weight: number, field: string): readonly FieldError[] {
+  return weight >= 1 && weight <= 100 ? [] : [invalid(field, weight, 'must be in the range 1-100')];
+}
+
+export function validateTolerations(
+  tolerations: readonly Toleration[],
+  field: string,
+): readonly FieldError[] {
+  return tolerations.flatMap((toleration, index) =>
+    validateToleration(toleration, `${field}[${index}]`),
+  );
+}
+
+function validateToleration(toleration: Toleration, field: string): readonly FieldError[] {
+  const { key = '', operator = '', effect = '', tolerationSeconds } = toleration;
+  const everyKey =
+    'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+  return [
+    ...(key === '' ? [] : validateLabelName(key, `${field}.key`)),
+    ...(key === '' && operator !== 'Exists'
+      ? [invalid(`${field}.operator`, operator, everyKey)]
+      : []),
+    ...(tolerationSeconds !== undefined && effect !== 'NoExecute'
+      ? [
+          invalid(
+            `${field}.effect`,
+            effect,
+            "effect must be 'NoExecute' when `tolerationSeconds` is set",
+          ),
+        ]
+      : []),
+    ...validateTolerationValue(toleration, field),
+    ...(effect === '' || taintEffects.includes(effect)
+      ? []
+      : [notSupported(`${field}.effect`, effect, taintEffects)]),
+  ];
+}
+
+function validateTolerationValue(
+  { operator = '', value = '' }: Toleration,
+  field: string,
+): readonly FieldError[] {
+  switch (operator) {
+    case '':
+    case 'Equal': {
+      const wrong = labelValue(value);
+      return wrong.length === 0 ? [] : [invalid(`${field}.operator`, value, wrong.join(';'))];
+    }
+    case 'Exists':
+      return value === ''
+        ? []
+        : [invalid(`${field}.operator`, value, "value must be empty when `operator` is 'Exists'")];
+    default:
+      return [notSupported(`${field}.operator`, operator, ['Equal', 'Exists'])];
+  }
+}
+
+export function validateSpread(
+  constraints: readonly TopologySpreadConstraint[],
+  field: string,
+): readonly FieldError[] {
+  const pairs = new Set<string>();
+  return constraints.flatMap((constraint, index) => {
+    const at = `${field}[${index}]`;
+    const { maxSkew, minDomains, topologyKey, whenUnsatisfiable, labelSelector } = constraint;
+    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
+    const repeated = pairs.has(pair);
+    pairs.add(pair);
+    return [
+      ...(maxSkew > 0 ? [] : [invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero')]),
+      ...validateTopologyKey(topologyKey, `${at}.topologyKey`),
+      ...validateChoice(`${at}.whenUnsatisfiable`, whenUnsatisfiable, [
+        'DoNotSchedule',
+        'ScheduleAnyway',
+      ]),
+      ...(repeated ? [duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair)] : []),
+      ...(minDomains !== undefined && minDomains <= 0
+        ? [invalid(`${at}.minDomains`, minDomains, 'must be greater than zero')]
+        : []),
+      ...validateOptionalChoice(`${at}.nodeAffinityPolicy`, constraint.nodeAffinityPolicy, [
+        'Honor',
+        'Ignore',
+      ]),
+      ...validateOptionalChoice(`${at}.nodeTaintsPolicy`, constraint.nodeTaintsPolicy, [
+        'Honor',
+        'Ignore',
+      ]),
+      ...(labelSelector === undefined
+        ? []
+        : validateLabelSelector(labelSelector, `${at}.labelSelector`)),
+    ];
+  });
+}
+
+export function validateGates(spec: PodSpec, field: string): readonly FieldError[] {
+  const { readinessGates = [], schedulingGates = [] } = spec;
+  const seen = new Set<string>();
+  return [
+    ...readinessGates.flatMap(({ conditionType }, index) =>
+      invalidEach(
+        `${field}.readinessGates[${index}].conditionType`,
+        conditionType,
+        qualifiedName(conditionType),
+      ),
+    ),
+    ...schedulingGates.flatMap(({ name }, index) => {
+      const repeated = seen.has(name);
+      seen.add(name);
+      const at = `${field}.schedulingGates[${index}]`;
+      return [
+        ...invalidEach(at, name, qualifiedName(name)),
+        ...(repeated ? [duplicate(at, name)] : []),
+      ];
+    }),
+  ];
+}

@@ -1,0 +1,157 @@
+// What of a pod's wanted state may change: images, the deadline, more tolerations, fewer scheduling gates.
+import { type FieldError, forbidden, invalid, required } from '../../meta/field-error.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import type { Toleration } from './affinity.ts';
+import type { Container } from './container.ts';
+import { describeDifference } from './describe-difference.ts';
+import type { PodSpec } from './pod-spec.ts';
+
+const longestDeadline = 2 ** 31 - 1;
+const changeable = [
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
+  '`spec.tolerations` (only additions to existing tolerations)',
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+];
+
+export function validateSpecUpdate(before: PodSpec, after: PodSpec): readonly FieldError[] {
+  const containers = validateImages(before.containers ?? [], after.containers ?? [], 'containers');
+  if (containers.stop) return containers.errors;
+  const init = validateImages(
+    before.initContainers ?? [],
+    after.initContainers ?? [],
+    'initContainers',
+  );
+  const images = [...containers.errors, ...init.errors];
+  if (init.stop) return images;
+  const deadline = validateDeadlineUpdate(before, after);
+  if (deadline.length > 0 && after.activeDeadlineSeconds !== undefined) {
+    return [...images, ...deadline];
+  }
+  return [
+    ...images,
+    ...deadline,
+    ...validateTolerationUpdate(before.tolerations ?? [], after.tolerations ?? []),
+    ...validateGateUpdate(before, after),
+    ...validateRest(before, after),
+  ];
+}
+
+function validateImages(
+  before: readonly Container[],
+  after: readonly Container[],
+  list: string,
+): { readonly errors: readonly FieldError[]; readonly stop: boolean } {
+  const field = `spec.${list}`;
+  if (before.length !== after.length) {
+    const errors = [forbidden(field, 'pod updates may not add or remove containers')];
+    return { errors, stop: true };
+  }
+  const errors = after.flatMap(({ image = '' }, index) =>
+    image.trim() === '' ? [required(`${field}[${index}].image`)] : [],
+  );
+  return { errors, stop: false };
+}
+
+function validateDeadlineUpdate(before: PodSpec, after: PodSpec): readonly FieldError[] {
+  const field = 'spec.activeDeadlineSeconds';
+  const was = before.activeDeadlineSeconds;
+  const is = after.activeDeadlineSeconds;
+  if (is === undefined) {
+    return was === undefined
+      ? []
+      : [invalid(field, undefined, 'must not update from a positive integer to nil value')];
+  }
+  if (is < 0 || is > longestDeadline) {
+    return [invalid(field, is, `must be between 0 and ${longestDeadline}, inclusive`)];
+  }
+  return was !== undefined && was < is
+    ? [invalid(field, is, 'must be less than or equal to previous value')]
+    : [];
+}
+
+/** Only the time for which a toleration holds may change; everything else of it must stay. */
+function validateTolerationUpdate(
+  before: readonly Toleration[],
+  after: readonly Toleration[],
+): readonly FieldError[] {
+  const core = ({ tolerationSeconds: _time, ...rest }: Toleration) => rest;
+  const kept = before.every((was) => after.some((is) => deepEqual(core(was), core(is))));
+  return kept
+    ? []
+    : [
+        forbidden(
+          'spec.tolerations',
+          'existing toleration can not be modified except its tolerationSeconds',
+        ),
+      ];
+}
+
+function validateGateUpdate(before: PodSpec, after: PodSpec): readonly FieldError[] {
+  const known = new Set((before.schedulingGates ?? []).map(({ name }) => name));
+  const added = (after.schedulingGates ?? []).filter(({ name }) => !known.has(name));
+  return added.map(({ name }) =>
+    forbidden(
+      'spec.schedulingGates',
+      `only deletion is allowed, but found new scheduling gate '${name}'`,
+    ),
+  );
+}
+
+/** Everything that is not judged above must be as it was. */
+function validateRest(before: PodSpec, after: PodSpec): readonly FieldError[] {
+  const munged = restored(before, after);
+  if (deepEqual(munged, before)) return [];
+  const difference = describeDifference(before, munged);
+  const detail = `pod updates may not change fields other than ${changeable.join(',')}\n${difference}`;
+  return [forbidden('spec', detail)];
+}
+
+/** The new spec with the old values of what may change. */
+function restored(before: PodSpec, after: PodSpec): PodSpec {
+  const keep = <K extends keyof PodSpec>(key: K): Pick<PodSpec, K> | object =>
+    before[key] === undefined ? {} : { [key]: before[key] };
+  const {
+    activeDeadlineSeconds: _deadline,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    initContainers,
+    ...rest
+  } = after;
+  return {
+    ...rest,
+    containers: withImages(after.containers ?? [], before.containers ?? []),
+    ...(initContainers === undefined
+      ? {}
+      : { initContainers: withImages(initContainers, before.initContainers ?? []) }),
+    ...keep('activeDeadlineSeconds'),
+    ...keep('tolerations'),
+    ...keep('schedulingGates'),
+    ...(isGated(before) ? keepAddedSelectors(before, after) : {}),
+    ...((before.terminationGracePeriodSeconds ?? 0) < 0 && after.terminationGracePeriodSeconds === 1
+      ? keep('terminationGracePeriodSeconds')
+      : {}),
+  };
+}
+
+function withImages(
+  after: readonly Container[],
+  before: readonly Container[],
+): readonly Container[] {
+  return after.map((container, index) => {
+    const { image: _image, ...rest } = container;
+    const image = before[index]?.image;
+    return image === undefined ? rest : { ...rest, image };
+  });
+}
+
+const isGated = (spec: PodSpec): boolean => (spec.schedulingGates ?? []).length > 0;
+
+/** A pod that waits for a node may narrow down the nodes it wants. */
+function keepAddedSelectors(before: PodSpec, after: PodSpec): object {
+  const was = before.nodeSelector ?? {};
+  const is = after.nodeSelector ?? {};
+  const onlyAdded = Object.entries(was).every(([key, value]) => is[key] === value);
+  return onlyAdded ? { nodeSelector: before.nodeSelector } : {};
+}

@@ -1,0 +1,188 @@
+// Volumes: names, and what the common kinds need. Kinds of old storage drivers are taken as they are.
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  required,
+} from '../../meta/field-error.ts';
+import { compareQuantities } from '../../schema/quantity.ts';
+import { validateChoice, validateDnsLabel, validateFilled } from './field-rules.ts';
+import type { DownwardFile, KeyToPath, VolumeProjection } from './projected-volume.ts';
+import { validateFieldRef, validateResourceFieldRef } from './validate-environment.ts';
+import { type Volume, volumeSources } from './volume.ts';
+
+const hostPathTypes = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+];
+const downwardFields = [
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+];
+const modeRange = 'must be a number between 0 and 0777 (octal), both inclusive';
+
+export type CheckedVolumes = {
+  readonly errors: readonly FieldError[];
+  /** Volumes that containers may mount: those without an error. */
+  readonly names: ReadonlySet<string>;
+};
+
+export function validateVolumes(volumes: readonly Volume[], field: string): CheckedVolumes {
+  const names = new Set<string>();
+  const errors: FieldError[] = [];
+  for (const [index, volume] of volumes.entries()) {
+    const at = `${field}[${index}]`;
+    const wrong = [
+      ...validateSources(volume, at),
+      ...validateDnsLabel(`${at}.name`, volume.name),
+      ...(names.has(volume.name) ? [duplicate(`${at}.name`, volume.name)] : []),
+    ];
+    if (wrong.length === 0) names.add(volume.name);
+    errors.push(...wrong);
+  }
+  return { errors, names };
+}
+
+function validateSources(volume: Volume, field: string): readonly FieldError[] {
+  const given = volumeSources.filter((source) => volume[source] !== undefined);
+  const [first, ...others] = given;
+  if (first === undefined) return [required(field, 'must specify a volume type')];
+  return [
+    ...(sourceRules[first]?.(volume, `${field}.${first}`) ?? []),
+    ...others.map((other) =>
+      forbidden(`${field}.${other}`, 'may not specify more than 1 volume type'),
+    ),
+  ];
+}
+
+type SourceRule = (volume: Volume, field: string) => readonly FieldError[];
+
+const sourceRules: Partial<Record<keyof Volume, SourceRule>> = {
+  hostPath: ({ hostPath }, field) => [
+    ...(hostPath?.path ? noBackSteps(hostPath.path, `${field}.path`) : [required(`${field}.path`)]),
+    ...(hostPath?.type ? validateChoice(`${field}.type`, hostPath.type, hostPathTypes) : []),
+  ],
+  emptyDir: ({ emptyDir }, field) =>
+    compareQuantities(emptyDir?.sizeLimit ?? '0', '0') < 0
+      ? [forbidden(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
+      : [],
+  secret: ({ secret }, field) => [
+    ...validateFilled(`${field}.secretName`, secret?.secretName),
+    ...validateMode(secret?.defaultMode, `${field}.defaultMode`),
+    ...validateItems(secret?.items, `${field}.items`),
+  ],
+  configMap: ({ configMap }, field) => [
+    ...validateFilled(`${field}.name`, configMap?.name),
+    ...validateMode(configMap?.defaultMode, `${field}.defaultMode`),
+    ...validateItems(configMap?.items, `${field}.items`),
+  ],
+  nfs: ({ nfs }, field) => [
+    ...validateFilled(`${field}.server`, nfs?.server),
+    ...validateFilled(`${field}.path`, nfs?.path),
+    ...(nfs?.path && !nfs.path.startsWith('/')
+      ? [invalid(`${field}.path`, nfs.path, 'must be an absolute path')]
+      : []),
+  ],
+  persistentVolumeClaim: ({ persistentVolumeClaim }, field) =>
+    validateFilled(`${field}.claimName`, persistentVolumeClaim?.claimName),
+  downwardAPI: ({ downwardAPI }, field) => [
+    ...validateMode(downwardAPI?.defaultMode, `${field}.defaultMode`),
+    ...validateFiles(downwardAPI?.items, field),
+  ],
+  projected: ({ projected }, field) => [
+    ...validateMode(projected?.defaultMode, `${field}.defaultMode`),
+    ...(projected?.sources ?? []).flatMap((source, index) =>
+      validateProjection(source, `${field}.sources[${index}]`),
+    ),
+  ],
+  csi: ({ csi }, field) => validateFilled(`${field}.driver`, csi?.driver),
+  ephemeral: ({ ephemeral }, field) =>
+    ephemeral?.volumeClaimTemplate === undefined ? [required(`${field}.volumeClaimTemplate`)] : [],
+};
+
+function validateProjection(source: VolumeProjection, field: string): readonly FieldError[] {
+  const { secret, configMap, downwardAPI, serviceAccountToken } = source;
+  const given = Object.keys(source);
+  const [, ...others] = given;
+  return [
+    ...(given.length === 0 ? [required(field, 'must specify a volume source')] : []),
+    ...(secret === undefined
+      ? []
+      : [
+          ...validateFilled(`${field}.secret.name`, secret.name),
+          ...validateItems(secret.items, `${field}.secret.items`),
+        ]),
+    ...(configMap === undefined
+      ? []
+      : [
+          ...validateFilled(`${field}.configMap.name`, configMap.name),
+          ...validateItems(configMap.items, `${field}.configMap.items`),
+        ]),
+    ...(downwardAPI === undefined ? [] : validateFiles(downwardAPI.items, `${field}.downwardAPI`)),
+    ...(serviceAccountToken === undefined
+      ? []
+      : validateFilled(`${field}.serviceAccountToken.path`, serviceAccountToken.path)),
+    ...others.map((name) =>
+      forbidden(`${field}.${name}`, 'may not specify more than 1 volume type'),
+    ),
+  ];
+}
+
+function validateItems(items: readonly KeyToPath[] = [], field: string): readonly FieldError[] {
+  return items.flatMap((item, index) => [
+    ...validateFilled(`${field}[${index}].key`, item.key),
+    ...validateLocalPath(item.path, `${field}[${index}].path`),
+    ...validateMode(item.mode, `${field}[${index}].mode`),
+  ]);
+}
+
+function validateFiles(files: readonly DownwardFile[] = [], field: string): readonly FieldError[] {
+  return files.flatMap((file) => [
+    ...validateLocalPath(file.path, `${field}.path`),
+    ...validateFileSource(file, field),
+    ...validateMode(file.mode, `${field}.mode`),
+  ]);
+}
+
+function validateFileSource(file: DownwardFile, field: string): readonly FieldError[] {
+  const { fieldRef, resourceFieldRef } = file;
+  if (fieldRef !== undefined) {
+    const both = 'fieldRef and resourceFieldRef can not be specified simultaneously';
+    return [
+      ...validateFieldRef(fieldRef, downwardFields, `${field}.fieldRef`),
+      ...(resourceFieldRef === undefined ? [] : [invalid(field, 'resource', both)]),
+    ];
+  }
+  return resourceFieldRef === undefined
+    ? [required(field, 'one of fieldRef and resourceFieldRef is required')]
+    : validateResourceFieldRef(resourceFieldRef, true, `${field}.resourceFieldRef`);
+}
+
+/** A path that stays below where it starts. */
+export function validateLocalPath(path: string, field: string): readonly FieldError[] {
+  if (path === '') return [required(field)];
+  return [
+    ...(path.startsWith('/') ? [invalid(field, path, 'must be a relative path')] : []),
+    ...noBackSteps(path, field),
+  ];
+}
+
+function noBackSteps(path: string, field: string): readonly FieldError[] {
+  return path.split('/').includes('..') ? [invalid(field, path, "must not contain '..'")] : [];
+}
+
+function validateMode(mode: number | undefined, field: string): readonly FieldError[] {
+  return mode === undefined || (mode >= 0 && mode <= 0o777)
+    ? []
+    : [invalid(field, mode, modeRange)];
+}

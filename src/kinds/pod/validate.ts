@@ -1,0 +1,85 @@
+// Pods: what must hold when they are made, changed and reported on.
+import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import type { Container } from './container.ts';
+import type { Pod } from './types.ts';
+import { validatePodSpec } from './validate-spec.ts';
+import { validateSpecUpdate } from './validate-spec-update.ts';
+
+export function validatePodCreate(pod: Pod): readonly FieldError[] {
+  const { ephemeralContainers = [], schedulingGates = [], nodeName = '' } = pod.spec;
+  return [
+    ...validatePod(pod),
+    ...(ephemeralContainers.length > 0
+      ? [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
+      : []),
+    ...(schedulingGates.length > 0 && nodeName !== ''
+      ? [forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
+      : []),
+  ];
+}
+
+export function validatePodUpdate(before: Pod, after: Pod): readonly FieldError[] {
+  return [...validatePod(after), ...validateSpecUpdate(before.spec, after.spec)];
+}
+
+/** Containers for debugging are added through a path of their own and never change or go. */
+export function validateEphemeralUpdate(before: Pod, after: Pod): readonly FieldError[] {
+  const field = 'spec.ephemeralContainers';
+  const present = new Map((after.spec.ephemeralContainers ?? []).map((c) => [c.name, c]));
+  return [
+    ...validatePod(after),
+    ...(before.spec.ephemeralContainers ?? []).flatMap((container) => {
+      const now = present.get(container.name);
+      const name = JSON.stringify(container.name);
+      if (now === undefined) {
+        return [forbidden(field, `existing ephemeral containers ${name} may not be removed\n`)];
+      }
+      return deepEqual(now, container)
+        ? []
+        : [forbidden(field, `existing ephemeral containers ${name} may not be changed\n`)];
+    }),
+  ];
+}
+
+function validatePod({ spec }: Pod): readonly FieldError[] {
+  return [
+    ...validatePodSpec(spec, 'spec'),
+    ...validateTokenVolumes(spec),
+    ...validateImages(spec.containers ?? [], 'spec.containers'),
+    ...validateImages(spec.initContainers ?? [], 'spec.initContainers'),
+  ];
+}
+
+/** A token needs a service account to be a token of. */
+function validateTokenVolumes({ serviceAccountName, volumes }: Pod['spec']): readonly FieldError[] {
+  if (serviceAccountName) return [];
+  const detail = 'must not be specified when serviceAccountName is not set';
+  return (volumes ?? []).flatMap((volume, index) =>
+    (volume.projected?.sources ?? []).flatMap((source, at) =>
+      source.serviceAccountToken === undefined
+        ? []
+        : [
+            forbidden(
+              `spec.volumes[${index}].projected.sources[${at}].serviceAccountToken`,
+              detail,
+            ),
+          ],
+    ),
+  );
+}
+
+/** Templates may have blanks around an image name, because they always could. */
+function validateImages(containers: readonly Container[], field: string): readonly FieldError[] {
+  return containers.flatMap(({ image = '' }, index) =>
+    image === image.trim()
+      ? []
+      : [
+          invalid(
+            `${field}[${index}].image`,
+            image,
+            'must not have leading or trailing whitespace',
+          ),
+        ],
+  );
+}

@@ -1,0 +1,94 @@
+import { type FieldError, invalid, required } from '../../meta/field-error.ts';
+import {
+  type LabelSelector,
+  selectorFromLabelSelector,
+  validateLabelSelector,
+} from '../../meta/labels.ts';
+import { immutableField } from '../immutable-field.ts';
+import { validateNotNegative } from '../pod/field-rules.ts';
+import { validateOwnedTemplate } from '../pod-template/validate.ts';
+import type { ReplicaSet, ReplicaSetStatus } from './types.ts';
+
+export function validateReplicaSet({ spec }: ReplicaSet): readonly FieldError[] {
+  return [
+    ...validateNotNegative('spec.replicas', spec.replicas),
+    ...validateNotNegative('spec.minReadySeconds', spec.minReadySeconds),
+    ...validateSelected(spec),
+  ];
+}
+
+export function validateReplicaSetUpdate(
+  before: ReplicaSet,
+  after: ReplicaSet,
+): readonly FieldError[] {
+  return [
+    ...validateReplicaSet(after),
+    ...immutableField({
+      field: 'spec.selector',
+      before: before.spec.selector,
+      after: after.spec.selector,
+    }),
+  ];
+}
+
+/** A selector that selects something in particular, and a template whose pods it selects. */
+export function validateSelected({
+  selector,
+  template,
+}: Pick<ReplicaSet['spec'], 'selector' | 'template'>): readonly FieldError[] {
+  const field = 'spec.selector';
+  const wrong = validateLabelSelector(selector, field);
+  return [
+    ...(selector === undefined ? [required(field)] : []),
+    ...wrong,
+    ...(isEmpty(selector)
+      ? [invalid(field, selector, 'empty selector is invalid for deployment')]
+      : []),
+    ...(wrong.length > 0
+      ? [invalid(field, selector, 'invalid label selector')]
+      : validateOwnedTemplate(
+          template,
+          { kind: 'ReplicaSet', selector: selectorFromLabelSelector(selector) },
+          'spec.template',
+        )),
+  ];
+}
+
+function isEmpty(selector: LabelSelector | undefined): boolean {
+  if (selector === undefined) return false;
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  return Object.keys(matchLabels).length + matchExpressions.length === 0;
+}
+
+type Counts = Pick<
+  ReplicaSetStatus,
+  'replicas' | 'fullyLabeledReplicas' | 'readyReplicas' | 'availableReplicas' | 'observedGeneration'
+> & { readonly terminatingReplicas?: number };
+
+/** The counts of a set of pods must fit each other. Also those of replication controllers. */
+export function validateCounts(status: Counts): readonly FieldError[] {
+  const { replicas, readyReplicas = 0, availableReplicas = 0, fullyLabeledReplicas = 0 } = status;
+  return [
+    ...validateNotNegative('status.replicas', replicas),
+    ...validateNotNegative('status.fullyLabeledReplicas', fullyLabeledReplicas),
+    ...validateNotNegative('status.readyReplicas', readyReplicas),
+    ...validateNotNegative('status.availableReplicas', availableReplicas),
+    ...validateNotNegative('status.terminatingReplicas', status.terminatingReplicas),
+    ...validateNotNegative('status.observedGeneration', status.observedGeneration),
+    ...validateAtMost('fullyLabeledReplicas', fullyLabeledReplicas, replicas, 'status.replicas'),
+    ...validateAtMost('readyReplicas', readyReplicas, replicas, 'status.replicas'),
+    ...validateAtMost('availableReplicas', availableReplicas, replicas, 'status.replicas'),
+    ...validateAtMost('availableReplicas', availableReplicas, readyReplicas, 'readyReplicas'),
+  ];
+}
+
+export function validateAtMost(
+  name: string,
+  count: number,
+  limit: number,
+  limitName: string,
+): readonly FieldError[] {
+  return count > limit
+    ? [invalid(`status.${name}`, count, `cannot be greater than ${limitName}`)]
+    : [];
+}

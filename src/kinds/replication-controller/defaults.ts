@@ -1,0 +1,22 @@
+import { defaultPodTemplate } from '../pod-template/defaults.ts';
+import type { ReplicationController } from './types.ts';
+
+/** A controller without labels or selector takes those of its template. */
+export function defaultReplicationController(
+  controller: ReplicationController,
+): ReplicationController {
+  const { metadata, spec } = controller;
+  const { template } = spec;
+  const labels = template?.metadata.labels;
+  return {
+    ...controller,
+    metadata:
+      labels === undefined || metadata.labels !== undefined ? metadata : { ...metadata, labels },
+    spec: {
+      ...spec,
+      replicas: spec.replicas ?? 1,
+      ...(labels === undefined || spec.selector !== undefined ? {} : { selector: labels }),
+      ...(template === undefined ? {} : { template: defaultPodTemplate(template) }),
+    },
+  };
+}

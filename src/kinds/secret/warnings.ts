@@ -1,0 +1,38 @@
+// A TLS secret is stored whatever it holds; what cannot work is only warned about.
+import type { Secret } from './types.ts';
+
+export function secretWarnings({ type, data = {} }: Secret): readonly string[] {
+  if (type !== 'kubernetes.io/tls') return [];
+  const certificates = pemBlocks(data['tls.crt']);
+  if (!certificates.includes('CERTIFICATE')) return [certificateWarning(certificates)];
+  const keys = pemBlocks(data['tls.key']);
+  return keys.some(isPrivateKey) ? [] : [keyWarning(keys)];
+}
+
+function certificateWarning(blocks: readonly string[]): string {
+  if (blocks.length === 0) return 'tls: failed to find any PEM data in certificate input';
+  const [only] = blocks;
+  if (blocks.length === 1 && only !== undefined && only.endsWith('PRIVATE KEY')) {
+    return 'tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched';
+  }
+  return `tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [${blocks.join(' ')}]`;
+}
+
+function keyWarning(blocks: readonly string[]): string {
+  if (blocks.length === 0) return 'tls: failed to find any PEM data in key input';
+  if (blocks.length === 1 && blocks[0] === 'CERTIFICATE') {
+    return 'tls: found a certificate rather than a key in the PEM for the private key';
+  }
+  return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [${blocks.join(' ')}]`;
+}
+
+function isPrivateKey(type: string): boolean {
+  return type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY');
+}
+
+/** The types of the PEM blocks in order. */
+function pemBlocks(encoded = ''): readonly string[] {
+  const text = Buffer.from(encoded, 'base64').toString('latin1');
+  const block = /^-----BEGIN ([^\n-]+)-----\r?\n[^-]*-----END \1-----/gm;
+  return [...text.matchAll(block)].map((match) => match[1] ?? '');
+}

@@ -1,0 +1,127 @@
+// Which addresses and node ports a write takes and gives back, decided from the service before and after alone.
+// Whether they can be had is for the allocators to say. The cases are upstream's (storage/alloc.go).
+import { mayHaveNodePorts, needsClusterIP, needsHealthCheck, wantsNodePorts } from './needs.ts';
+import { headlessIP, type IPFamily, type Service, type ServicePort } from './types.ts';
+
+export type AddressWish = {
+  /** Place in clusterIPs. */
+  readonly index: number;
+  readonly family: IPFamily;
+  /** Absent: any. */
+  readonly address?: string;
+};
+
+export type AddressPlan = {
+  readonly take: readonly AddressWish[];
+  readonly giveBack: readonly string[];
+};
+
+/** The families must be settled. What an update may not change is not taken either: validation refuses it. */
+export function planAddresses(before: Service | undefined, after: Service): AddressPlan {
+  if (before === undefined || !needsClusterIP(before)) {
+    return { take: addressWishes(after, 0), giveBack: [] };
+  }
+  const held = clusterAddresses(before);
+  if (held.length === 0) return { take: [], giveBack: [] };
+  if (!needsClusterIP(after)) return { take: [], giveBack: held };
+  const count = (service: Service): number => service.spec.ipFamilies?.length ?? 0;
+  if (count(before) === 1 && count(after) === 2) {
+    return { take: addressWishes(after, 1), giveBack: [] };
+  }
+  const isReduced = count(before) === 2 && count(after) === 1;
+  return { take: [], giveBack: isReduced ? held.slice(1) : [] };
+}
+
+/** The addresses that a service holds; a headless one holds none. */
+export function clusterAddresses(service: Service): readonly string[] {
+  if (!needsClusterIP(service)) return [];
+  return (service.spec.clusterIPs ?? []).filter((address) => address !== headlessIP);
+}
+
+function addressWishes(service: Service, from: number): readonly AddressWish[] {
+  const { clusterIPs = [], ipFamilies = [] } = service.spec;
+  if (!needsClusterIP(service) || clusterIPs[0] === headlessIP) return [];
+  return ipFamilies
+    .map((family, index) => {
+      const address = clusterIPs[index];
+      return { index, family, ...(address === undefined ? {} : { address }) };
+    })
+    .slice(from);
+}
+
+/** One port's way to its node port: a number asked for, any number, or that of an earlier port. */
+export type PortWish =
+  | { readonly index: number; readonly nodePort: number }
+  | { readonly index: number; readonly nodePort: 'any' }
+  | { readonly index: number; readonly sameAs: number };
+
+export type PortPlan = {
+  readonly ports: readonly PortWish[];
+  /** Absent: none is to be taken. */
+  readonly healthCheck?: number | 'any';
+};
+
+export function planNodePorts(before: Service | undefined, after: Service): PortPlan {
+  const isChecked = before !== undefined && needsHealthCheck(before);
+  const healthCheck = after.spec.healthCheckNodePort ?? 'any';
+  return {
+    ports: mayHaveNodePorts(after) ? portWishes(before, after) : [],
+    ...(needsHealthCheck(after) && !isChecked ? { healthCheck } : {}),
+  };
+}
+
+/** The node ports that a service holds, the one for health checks included. */
+export function nodePortsHeld(service: Service): readonly number[] {
+  const { ports = [], healthCheckNodePort } = service.spec;
+  const numbers = [
+    ...(mayHaveNodePorts(service) ? ports.map((port) => port.nodePort) : []),
+    ...(needsHealthCheck(service) ? [healthCheckNodePort] : []),
+  ];
+  return [...new Set(numbers.filter((number) => number !== undefined))];
+}
+
+function portWishes(before: Service | undefined, after: Service): readonly PortWish[] {
+  const ports = after.spec.ports ?? [];
+  const isWanted = ({ nodePort }: ServicePort): boolean =>
+    nodePort !== undefined || wantsNodePorts(after);
+  return before === undefined
+    ? createWishes(ports, isWanted)
+    : updateWishes(ports, isWanted, new Set(nodePortsHeld(before)));
+}
+
+/** Protocols of one port number share a node port, unless they name different ones. */
+function createWishes(
+  ports: readonly ServicePort[],
+  isWanted: (port: ServicePort) => boolean,
+): readonly PortWish[] {
+  const first = new Map<number, { readonly index: number; readonly nodePort: number | 'any' }>();
+  const wishes: PortWish[] = [];
+  for (const [index, port] of ports.entries()) {
+    if (!isWanted(port)) continue;
+    const earlier = first.get(port.port);
+    if (earlier === undefined) {
+      const named = ports.find((p) => p.port === port.port && p.nodePort !== undefined)?.nodePort;
+      const wish = { index, nodePort: named ?? ('any' as const) };
+      first.set(port.port, wish);
+      wishes.push(wish);
+    } else if (port.nodePort === undefined) wishes.push({ index, sameAs: earlier.index });
+    else if (port.nodePort !== earlier.nodePort) wishes.push({ index, nodePort: port.nodePort });
+  }
+  return wishes;
+}
+
+/** A number that the service already has, or names twice, is not taken again. */
+function updateWishes(
+  ports: readonly ServicePort[],
+  isWanted: (port: ServicePort) => boolean,
+  held: Set<number>,
+): readonly PortWish[] {
+  const wishes: PortWish[] = [];
+  for (const [index, port] of ports.entries()) {
+    const { nodePort } = port;
+    if (!isWanted(port) || (nodePort !== undefined && held.has(nodePort))) continue;
+    wishes.push({ index, nodePort: nodePort ?? 'any' });
+    if (nodePort !== undefined) held.add(nodePort);
+  }
+  return wishes;
+}

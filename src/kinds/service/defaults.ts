@@ -1,0 +1,72 @@
+import { directsTraffic, isExternallyAccessible } from './needs.ts';
+import {
+  type Service,
+  type ServicePort,
+  type ServiceSpec,
+  type SpecChanges,
+  withSpec,
+} from './types.ts';
+
+/** Three hours. */
+const affinityTimeoutSeconds = 10800;
+
+export function defaultService(service: Service): Service {
+  const typed = withSpec(service, {
+    type: service.spec.type ?? 'ClusterIP',
+    ...affinityDefaults(service.spec),
+    ports: service.spec.ports?.map(defaultPort),
+  });
+  return defaultIngressModes(withSpec(typed, policyDefaults(typed)));
+}
+
+/** Without affinity its settings mean nothing: they are dropped, valid or not. */
+function affinityDefaults(spec: ServiceSpec): SpecChanges {
+  const { sessionAffinity = 'None', sessionAffinityConfig } = spec;
+  if (sessionAffinity === 'None') return { sessionAffinity, sessionAffinityConfig: undefined };
+  const isComplete = sessionAffinityConfig?.clientIP?.timeoutSeconds !== undefined;
+  if (sessionAffinity !== 'ClientIP' || isComplete) return { sessionAffinity };
+  const clientIP = { timeoutSeconds: affinityTimeoutSeconds };
+  return { sessionAffinity, sessionAffinityConfig: { clientIP } };
+}
+
+function defaultPort(port: ServicePort): ServicePort {
+  const { name, protocol, appProtocol, port: number, targetPort, nodePort } = port;
+  return {
+    ...(name === undefined ? {} : { name }),
+    protocol: protocol ?? 'TCP',
+    ...(appProtocol === undefined ? {} : { appProtocol }),
+    port: number,
+    targetPort: targetPort === 0 || targetPort === '' ? number : targetPort,
+    ...(nodePort === undefined ? {} : { nodePort }),
+  };
+}
+
+function policyDefaults(service: Service) {
+  const { type, externalTrafficPolicy, internalTrafficPolicy, allocateLoadBalancerNodePorts } =
+    service.spec;
+  return {
+    externalTrafficPolicy:
+      externalTrafficPolicy ?? (isExternallyAccessible(service) ? 'Cluster' : undefined),
+    internalTrafficPolicy:
+      internalTrafficPolicy ?? (directsTraffic(service) ? 'Cluster' : undefined),
+    allocateLoadBalancerNodePorts:
+      allocateLoadBalancerNodePorts ?? (type === 'LoadBalancer' ? true : undefined),
+  } as const;
+}
+
+/** An ingress with an address forwards to it unless it says otherwise; the type in the same body decides. */
+function defaultIngressModes(service: Service): Service {
+  const { loadBalancer } = service.status;
+  if (service.spec.type !== 'LoadBalancer' || loadBalancer.ingress === undefined) return service;
+  const ingress = loadBalancer.ingress.map((entry) => {
+    if (entry.ip === undefined || entry.ipMode !== undefined) return entry;
+    const { ip, hostname, ports } = entry;
+    return {
+      ip,
+      ...(hostname === undefined ? {} : { hostname }),
+      ipMode: 'VIP',
+      ...(ports === undefined ? {} : { ports }),
+    };
+  });
+  return { ...service, status: { ...service.status, loadBalancer: { ingress } } };
+}

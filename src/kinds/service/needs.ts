@@ -1,0 +1,45 @@
+// What a Service's type and policies imply. The names follow the questions that upstream asks in pkg/api/service.
+import { headlessIP, type Service } from './types.ts';
+
+export function isHeadless({ spec }: Service): boolean {
+  return spec.clusterIPs?.length === 1 && spec.clusterIPs[0] === headlessIP;
+}
+
+/** Headless as the first field alone says it; before the plural field has been checked. */
+export function saysHeadless({ spec }: Service): boolean {
+  return spec.clusterIP === headlessIP;
+}
+
+export function isSelectorless({ spec }: Service): boolean {
+  return Object.keys(spec.selector ?? {}).length === 0;
+}
+
+/** Whether the type has cluster IPs; None counts as one. */
+export function needsClusterIP({ spec }: Service): boolean {
+  return spec.type !== 'ExternalName';
+}
+
+/** Whether the type can have node ports. */
+export function mayHaveNodePorts({ spec }: Service): boolean {
+  return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+}
+
+/** Whether ports without a node port are given one. */
+export function wantsNodePorts({ spec }: Service): boolean {
+  if (spec.type === 'LoadBalancer') return spec.allocateLoadBalancerNodePorts !== false;
+  return spec.type === 'NodePort';
+}
+
+export function needsHealthCheck({ spec }: Service): boolean {
+  return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+}
+
+export function isExternallyAccessible(service: Service): boolean {
+  const { type, externalIPs = [] } = service.spec;
+  return mayHaveNodePorts(service) || (type === 'ClusterIP' && externalIPs.length > 0);
+}
+
+/** Whether traffic from inside the cluster has a choice of endpoints; no type that is unknown has. */
+export function directsTraffic(service: Service): boolean {
+  return service.spec.type === 'ClusterIP' || mayHaveNodePorts(service);
+}

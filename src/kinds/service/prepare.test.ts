@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { examplePort, exampleService } from './example.ts';
+import { prepareCreate, prepareStatusUpdate, prepareUpdate } from './prepare.ts';
+import { type Service, type ServiceSpec, type SpecChanges, withSpec } from './types.ts';
+
+const balancer = exampleService({
+  spec: {
+    type: 'LoadBalancer',
+    ports: [examplePort({ nodePort: 30001 })],
+    externalTrafficPolicy: 'Local',
+    healthCheckNodePort: 30100,
+    allocateLoadBalancerNodePorts: true,
+    loadBalancerClass: 'example.com/x',
+    loadBalancerSourceRanges: ['10.0.0.0/8'],
+  },
+  status: { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }] } },
+});
+
+const changed = (before: Service, changes: SpecChanges): Service =>
+  prepareUpdate(before, withSpec(before, changes));
+
+test('prepareCreate() starts with an empty status', () => {
+  assert.deepEqual(prepareCreate(balancer).status, { loadBalancer: {} });
+});
+
+test('prepareUpdate() wipes what only a load balancer has, except source ranges', () => {
+  const after = changed(balancer, { type: 'ClusterIP' });
+  const { ports, ...rest } = exampleService().spec;
+  assert.deepEqual(after.spec, { ...rest, ports, loadBalancerSourceRanges: ['10.0.0.0/8'] });
+  assert.deepEqual(after.status, { loadBalancer: {} });
+});
+
+test('prepareUpdate() leaves what the client changed too, for validation to refuse', () => {
+  const changes: ServiceSpec = {
+    type: 'ClusterIP',
+    ports: [examplePort({ nodePort: 30002 })],
+    externalTrafficPolicy: 'Cluster',
+    healthCheckNodePort: 30101,
+    allocateLoadBalancerNodePorts: false,
+    loadBalancerClass: 'example.com/y',
+  };
+  const { spec } = changed(balancer, changes);
+  assert.deepEqual({ ...spec, ...changes }, spec);
+});
+
+test('prepareUpdate() keeps node ports between NodePort and LoadBalancer', () => {
+  assert.equal(changed(balancer, { type: 'NodePort' }).spec.ports?.[0]?.nodePort, 30001);
+});
+
+test('prepareUpdate() wipes addresses and traffic policy of a service that becomes ExternalName', () => {
+  const { spec } = changed(exampleService(), {
+    type: 'ExternalName',
+    externalName: 'x.example.com',
+  });
+  assert.deepEqual(spec, {
+    ports: [examplePort()],
+    type: 'ExternalName',
+    sessionAffinity: 'None',
+    externalName: 'x.example.com',
+  });
+});
+
+test('prepareUpdate() lets the external policy go with the last external IP', () => {
+  const spec: ServiceSpec = { externalIPs: ['198.51.100.1'], externalTrafficPolicy: 'Cluster' };
+  const after = changed(exampleService({ spec }), { externalIPs: undefined });
+  assert.equal(after.spec.externalTrafficPolicy, undefined);
+});
+
+test('prepareUpdate() takes the status from before', () => {
+  const sent = { ...balancer, status: { loadBalancer: {} } };
+  assert.deepEqual(prepareUpdate(balancer, sent).status, balancer.status);
+});
+
+test('prepareStatusUpdate() takes the spec from before', () => {
+  const after = exampleService({ spec: { type: 'NodePort' }, status: balancer.status });
+  const prepared = prepareStatusUpdate(balancer, after);
+  assert.deepEqual(prepared.spec, balancer.spec);
+  assert.deepEqual(prepared.status, balancer.status);
+});
+
+test('prepareCreate() keeps an unknown traffic policy of ExternalName for validation', () => {
+  const spec = { type: 'ExternalName', internalTrafficPolicy: 'Node' } as unknown as ServiceSpec;
+  assert.equal(prepareCreate(exampleService({ spec })).spec.internalTrafficPolicy, 'Node');
+});

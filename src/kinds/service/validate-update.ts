@@ -1,0 +1,85 @@
+// What may not change in a Service once it has been stored.
+import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+import { isHeadless, needsClusterIP, needsHealthCheck } from './needs.ts';
+import type { Service } from './types.ts';
+import { validateService } from './validate.ts';
+import { validateLoadBalancerClass } from './validate-traffic.ts';
+
+const unchangeable = 'may not change once set';
+
+export function validateServiceUpdate(before: Service, after: Service): readonly FieldError[] {
+  return [
+    ...clusterIPChanges(before, after),
+    ...familyChanges(before, after),
+    ...classChanges(before, after),
+    ...validateLoadBalancerClass(after),
+    ...healthCheckChanges(before, after),
+    ...validateService(after, before),
+  ];
+}
+
+/** To and from ExternalName everything may change; a headless service has no addresses that could. */
+function mayChangeAddresses(before: Service, after: Service): boolean {
+  if (!needsClusterIP(before) || !needsClusterIP(after)) return true;
+  return isHeadless(before) && isHeadless(after);
+}
+
+/** A second address may come and, under SingleStack, go; what stays may not change. */
+function clusterIPChanges(before: Service, after: Service): readonly FieldError[] {
+  if (mayChangeAddresses(before, after)) return [];
+  const { clusterIPs: old = [] } = before.spec;
+  const { clusterIPs: now = [], ipFamilyPolicy } = after.spec;
+  const field = 'spec.clusterIPs';
+  if (old.length === now.length) {
+    return old.flatMap((ip, index) =>
+      ip === now[index] ? [] : [invalid(`${field}[${index}]`, now, unchangeable)],
+    );
+  }
+  const errors: FieldError[] = [];
+  if (now.length === 0)
+    errors.push(invalid(`${field}[0]`, now, 'primary clusterIP can not be unset'));
+  if (old.length > 0 && now.length > 0 && old[0] !== now[0]) {
+    errors.push(invalid(`${field}[0]`, now, unchangeable));
+  }
+  if (now.length === 1 && old.length > 1 && ipFamilyPolicy !== 'SingleStack') {
+    const detail = "must be set to 'SingleStack' when releasing the secondary clusterIP";
+    errors.push(invalid('spec.ipFamilyPolicy', ipFamilyPolicy, detail));
+  }
+  return errors;
+}
+
+function familyChanges(before: Service, after: Service): readonly FieldError[] {
+  if (mayChangeAddresses(before, after)) return [];
+  const { ipFamilies: old = [] } = before.spec;
+  const { ipFamilies: now = [], ipFamilyPolicy, clusterIPs } = after.spec;
+  // Upstream reports every changed family under the first index.
+  const field = 'spec.ipFamilies[0]';
+  if (old.length === now.length) {
+    return old.flatMap((family, index) =>
+      family === now[index] ? [] : [invalid(field, now, unchangeable)],
+    );
+  }
+  const errors: FieldError[] = [];
+  if (now.length === 0) errors.push(invalid(field, now, 'primary ipFamily can not be unset'));
+  if (old.length > 0 && now.length > 0 && old[0] !== now[0]) {
+    errors.push(invalid(field, clusterIPs, unchangeable));
+  }
+  if (now.length === 1 && old.length > 1 && ipFamilyPolicy !== 'SingleStack') {
+    const detail = "must be set to 'SingleStack' when releasing the secondary ipFamily";
+    errors.push(invalid('spec.ipFamilyPolicy', ipFamilyPolicy, detail));
+  }
+  return errors;
+}
+
+function classChanges(before: Service, after: Service): readonly FieldError[] {
+  const [old, now] = [before.spec, after.spec];
+  if (old.type !== 'LoadBalancer' || now.type !== 'LoadBalancer') return [];
+  if (old.loadBalancerClass === now.loadBalancerClass) return [];
+  return [invalid('spec.loadBalancerClass', now.loadBalancerClass, unchangeable)];
+}
+
+function healthCheckChanges(before: Service, after: Service): readonly FieldError[] {
+  if (!needsHealthCheck(before) || !needsHealthCheck(after)) return [];
+  if (before.spec.healthCheckNodePort === after.spec.healthCheckNodePort) return [];
+  return [forbidden('spec.healthCheckNodePort', 'field is immutable')];
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exampleService } from './example.ts';
+import type { ServiceSpec } from './types.ts';
+import { serviceWarnings, statusWarnings } from './warnings.ts';
+
+const cases: readonly [string, ServiceSpec, readonly string[]][] = [
+  ['is silent about the example', {}, []],
+  [
+    'tells that external IPs are deprecated before all that follows',
+    {
+      externalIPs: ['2001:DB8::7'],
+      trafficDistribution: 'PreferClose',
+      externalName: 'x.example.com',
+    },
+    [
+      'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
+      'spec.externalIPs[0]: IPv6 address "2001:DB8::7" should be in RFC 5952 canonical format ("2001:db8::7")',
+      'spec.externalName is ignored when spec.type is not "ExternalName"',
+      'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
+    ],
+  ],
+  [
+    'tells what a headless service ignores',
+    {
+      clusterIP: 'None',
+      clusterIPs: ['None'],
+      loadBalancerIP: '192.0.2.1',
+      externalIPs: ['198.51.100.1'],
+      sessionAffinity: 'ClientIP',
+    },
+    [
+      'spec.loadBalancerIP is ignored for headless services',
+      'spec.externalIPs is ignored for headless services',
+      'spec.SessionAffinity is ignored for headless services',
+    ],
+  ],
+  [
+    'tells what ExternalName ignores',
+    { type: 'ExternalName', externalIPs: ['198.51.100.1'] },
+    ['spec.externalIPs is ignored when spec.type is "ExternalName"'],
+  ],
+];
+
+for (const [name, spec, wanted] of cases) {
+  test(`serviceWarnings() ${name}`, () => {
+    assert.deepEqual(serviceWarnings(exampleService({ spec })), wanted);
+  });
+}
+
+test('serviceWarnings() names the annotation that replaced the old one', () => {
+  const annotations = { 'service.kubernetes.io/topology-aware-hints': 'Auto' };
+  assert.deepEqual(serviceWarnings(exampleService({ metadata: { annotations } })), [
+    'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead',
+  ]);
+});
+
+test('statusWarnings() tells of oddly written balancer addresses', () => {
+  const status = { loadBalancer: { ingress: [{ ip: '2001:DB8::1' }] } };
+  assert.equal(statusWarnings(exampleService({ status })).length, 1);
+});
