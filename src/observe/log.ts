@@ -1,0 +1,46 @@
+// Structured log lines: a constant message and key/value pairs, to standard error.
+import pino from 'pino';
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export type Log = {
+  readonly error: (message: string, fields?: LogFields) => void;
+  readonly warn: (message: string, fields?: LogFields) => void;
+  readonly info: (message: string, fields?: LogFields) => void;
+  readonly debug: (message: string, fields?: LogFields) => void;
+  /** The same log with fields added to every line. */
+  readonly with: (fields: LogFields) => Log;
+};
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export function createLog(level: LogLevel): Log {
+  // Written synchronously: the last lines before a crash are the ones that matter.
+  const destination = pino.destination({ fd: 2, sync: true });
+  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  return wrap(logger);
+}
+
+function wrap(logger: pino.Logger): Log {
+  const write =
+    (level: 'error' | 'warn' | 'info' | 'debug') =>
+    (message: string, fields: LogFields = {}): void =>
+      logger[level](fields, message);
+  return {
+    error: write('error'),
+    warn: write('warn'),
+    info: write('info'),
+    debug: write('debug'),
+    with: (fields) => wrap(logger.child(fields)),
+  };
+}
+
+/** For tests and tools that say nothing. */
+export const silentLog: Log = {
+  error: () => {},
+  warn: () => {},
+  info: () => {},
+  debug: () => {},
+  with: () => silentLog,
+};
