@@ -1,0 +1,93 @@
+// What a store over a record log has in memory, and reading from it: values as of a revision, and the
+// events of what changed.
+import { compareKeys } from './ordered-keys.ts';
+import type { Change, Place, RecordLog } from './record-log.ts';
+import type { Entry, Listing, ListOptions, StoreEvent } from './store.ts';
+import { StoreError } from './store-error.ts';
+import type { Versions } from './versions.ts';
+
+/** The first revision of a new store. Not 0, which means "absent" in a comparison. */
+export const firstRevision = 1;
+
+/** The state of a store. Only the write queue changes it, and only by what is durable. */
+export type History = {
+  readonly log: RecordLog;
+  readonly versions: Versions;
+  revision: number;
+  compacted: number;
+  isClosed: boolean;
+};
+
+export function readEntry(history: History, key: string, revision: number): Entry | undefined {
+  const version = history.versions.at(key, revision);
+  return version && entryOf(history.log, key, version);
+}
+
+export function entryOf(
+  log: RecordLog,
+  key: string,
+  version: Place & { readonly createRevision: number },
+): Entry {
+  const { revision, createRevision } = version;
+  return { key, value: log.readValue(version), revision, createRevision };
+}
+
+export function readListing(history: History, prefix: string, options: ListOptions): Listing {
+  const revision = options.revision ?? history.revision;
+  const limit = options.limit ?? Number.POSITIVE_INFINITY;
+  const { after = '' } = options;
+  const entries: Entry[] = [];
+  for (const key of history.versions.keysFrom(compareKeys(after, prefix) > 0 ? after : prefix)) {
+    if (!key.startsWith(prefix)) break;
+    const version = key === after ? undefined : history.versions.at(key, revision);
+    if (version === undefined) continue;
+    if (entries.length >= limit) return { entries, revision, more: true };
+    entries.push(entryOf(history.log, key, version));
+  }
+  return { entries, revision, more: false };
+}
+
+export function eventOf(log: RecordLog, change: Change): StoreEvent {
+  const { type, key, revision, createRevision, value } = change;
+  const { previous: place } = change;
+  const before = place && {
+    key,
+    value: log.readValue(place),
+    revision: place.revision,
+    createRevision,
+  };
+  // Spelt out: putting the object together from optional parts takes many times as long.
+  if (type === 'put') {
+    return before === undefined
+      ? { type, key, revision, value, createRevision }
+      : { type, key, revision, value, createRevision, previous: before };
+  }
+  return before === undefined
+    ? { type, key, revision, createRevision }
+    : { type, key, revision, createRevision, previous: before };
+}
+
+export function assertOpen(history: History): void {
+  if (history.isClosed) throw new StoreError('closed', 'Cannot use the store: it was closed');
+}
+
+/** Throws unless the store as it was at the revision can be read, and what followed it be watched. */
+export function assertKept(history: History, revision: number): void {
+  assertOpen(history);
+  if (revision < history.compacted) {
+    throw new StoreError(
+      'compacted',
+      `Cannot read revision ${revision}: the store keeps revisions from ${history.compacted} on`,
+    );
+  }
+  assertReached(history, revision);
+}
+
+export function assertReached(history: History, revision: number): void {
+  if (revision > history.revision) {
+    throw new StoreError(
+      'future',
+      `Cannot read revision ${revision}: the store has come to revision ${history.revision}`,
+    );
+  }
+}

@@ -1,0 +1,98 @@
+// The contract of every storage engine: revisioned keys and values, one revision for the whole store.
+// A revision counts transactions that wrote something; all writes of one transaction share its revision.
+
+export type Entry = {
+  readonly key: string;
+  readonly value: Uint8Array;
+  /** Revision of the write that made this value. */
+  readonly revision: number;
+  /** Revision at which the key came into being; a key deleted and made again has a new one. */
+  readonly createRevision: number;
+};
+
+/** Holds when the key is now as stated: at exactly that revision, or absent (0). */
+export type Compare = { readonly key: string; readonly revision: number };
+
+export type Write =
+  | {
+      readonly put: string;
+      readonly value: Uint8Array /** The key goes by itself after this time. */;
+      readonly ttlSeconds?: number;
+    }
+  | { readonly delete: string };
+
+export type Transaction = {
+  readonly compare: readonly Compare[];
+  readonly write: readonly Write[];
+};
+
+/** What became of a transaction. A failed comparison changes nothing and names what it found instead. */
+export type Outcome =
+  | { readonly committed: true; readonly revision: number }
+  | {
+      readonly committed: false;
+      readonly revision: number;
+      readonly failed: readonly FailedCompare[];
+    };
+
+export type FailedCompare = Compare & {
+  /** What is there now. */ readonly found: Entry | undefined;
+};
+
+/** One changed key. Events of one revision come together, in the order in which they were written. */
+export type StoreEvent = {
+  readonly type: 'put' | 'delete';
+  readonly key: string;
+  readonly revision: number;
+  /** The value after a put; absent for a delete. */
+  readonly value?: Uint8Array;
+  readonly createRevision: number;
+  /** What stood there before, if anything did and it is not yet compacted away. */
+  readonly previous?: Entry;
+};
+
+export type ListOptions = {
+  /** Read as of this revision; absent: now. Throws StoreError compacted or future. */
+  readonly revision?: number;
+  /** Only keys after this one. */
+  readonly after?: string;
+  readonly limit?: number;
+};
+
+export type Listing = {
+  readonly entries: readonly Entry[];
+  /** The revision that the listing shows. */
+  readonly revision: number;
+  /** Whether the limit cut the listing short. */
+  readonly more: boolean;
+};
+
+export type Store = {
+  /** A value now, or as of a revision. */
+  get(key: string, options?: { readonly revision?: number }): Promise<Entry | undefined>;
+  /** Keys that start with the prefix, in byte order. */
+  list(prefix: string, options?: ListOptions): Promise<Listing>;
+  /** Compares and writes several keys at once; resolves when the outcome is durable. */
+  transact(transaction: Transaction): Promise<Outcome>;
+  /**
+   * Changes of keys with the prefix after a revision, oldest first, in batches of whole revisions; a batch is never empty.
+   * Throws StoreError compacted when that revision is no longer kept. Ends when the signal aborts.
+   */
+  watch(
+    prefix: string,
+    afterRevision: number,
+    signal: AbortSignal,
+  ): AsyncIterable<readonly StoreEvent[]>;
+  /**
+   * Hands every committed batch to the listener before the transactions in it resolve, from the moment of the call.
+   * Returns the function that ends it. What keeps a cache exactly in step without a queue between.
+   */
+  subscribe(listener: (events: readonly StoreEvent[]) => void): () => void;
+  /** The newest revision, read so that everything acknowledged by anyone before the call is included. */
+  currentRevision(): Promise<number>;
+  /** The oldest revision that can still be read or watched from. */
+  compactedRevision(): number;
+  /** Forgets what is needed only for reading before this revision. */
+  compact(revision: number): Promise<void>;
+  close(): Promise<void>;
+};
