@@ -1,0 +1,90 @@
+// Who sends a request: the first way of proving it that applies. To add a way, add a line to `waysToProve`.
+import { unauthorized } from '../../meta/api-error.ts';
+import { type ApiRequest, header } from '../message.ts';
+import type { User } from '../user.ts';
+import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from './known-users.ts';
+
+/** A proof that was looked at: of a user, or no good. */
+export type Proof =
+  | { readonly user: User; readonly audiences?: readonly string[] }
+  | { readonly error: string };
+
+/** Undefined: the token is not of this sort, another may know it. */
+export type TokenAuthenticator = (token: string, audiences: readonly string[]) => Proof | undefined;
+
+export type Authenticator = {
+  /** Throws 401 when a proof was given and is no good; without any proof the user is anonymous. */
+  readonly authenticate: (request: ApiRequest) => User;
+  /** For TokenReview. No audiences means the server's own. */
+  readonly authenticateToken: (token: string, audiences: readonly string[]) => Proof;
+};
+
+type WayToProve = (request: ApiRequest) => Proof | undefined;
+
+const anonymous: User = { name: anonymousUser, groups: [unauthenticatedGroup] };
+
+export function createAuthenticator(tokens: readonly TokenAuthenticator[] = []): Authenticator {
+  const authenticateToken: Authenticator['authenticateToken'] = (token, audiences) =>
+    firstGood(tokens, (known) => known(token, audiences)) ?? { error: 'invalid bearer token' };
+
+  const waysToProve: readonly WayToProve[] = [
+    localPeer,
+    clientCertificate,
+    (request) => {
+      const token = bearerToken(request);
+      return token === undefined ? undefined : authenticateToken(token, []);
+    },
+  ];
+
+  function authenticate(request: ApiRequest): User {
+    const proof = firstGood(waysToProve, (way) => way(request));
+    if (proof === undefined) return anonymous;
+    if ('error' in proof) throw unauthorized();
+    return withAuthenticated(proof.user);
+  }
+
+  return { authenticate, authenticateToken };
+}
+
+/** The first proof of a user; a bad proof counts only when no other way gives a good one. */
+function firstGood<W>(ways: readonly W[], prove: (way: W) => Proof | undefined): Proof | undefined {
+  let bad: Proof | undefined;
+  for (const way of ways) {
+    const proof = prove(way);
+    if (proof !== undefined && 'user' in proof) return proof;
+    bad ??= proof;
+  }
+  return bad;
+}
+
+function localPeer({ peer }: ApiRequest): Proof | undefined {
+  return peer.local === undefined
+    ? undefined
+    : { user: { name: peer.local.user, groups: peer.local.groups } };
+}
+
+/** The common name is the user, organizations are groups. */
+function clientCertificate({ peer }: ApiRequest): Proof | undefined {
+  if (peer.untrustedCertificate)
+    return { error: 'the client certificate is not one of this server' };
+  const { commonName = '', organizations = [] } = peer.certificate ?? {};
+  return commonName === '' ? undefined : { user: { name: commonName, groups: organizations } };
+}
+
+/** Other schemes than Bearer, and an empty token, are as good as nothing. */
+function bearerToken(request: ApiRequest): string | undefined {
+  const [scheme = '', token = ''] = (header(request, 'authorization') ?? '').trim().split(' ');
+  return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined;
+}
+
+function withAuthenticated(user: User): User {
+  const { name, groups } = user;
+  if (
+    name === anonymousUser ||
+    groups.includes(authenticatedGroup) ||
+    groups.includes(unauthenticatedGroup)
+  ) {
+    return user;
+  }
+  return { ...user, groups: [...groups, authenticatedGroup] };
+}

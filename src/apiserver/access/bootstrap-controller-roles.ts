@@ -1,0 +1,106 @@
+// Default roles for controllers, one each, so that none can do more than its work.
+import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
+import type { PolicyRule } from '../../kinds/rbac/types.ts';
+import { allow, clusterRole, read, recordEvents } from './bootstrap-objects.ts';
+
+const manageSlices = allow(
+  'create delete get list update watch',
+  'discovery.k8s.io',
+  'endpointslices',
+);
+
+const rulesOfControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
+  'endpoint-controller': [
+    allow(read, '', 'pods services'),
+    allow('create delete get list update watch', '', 'endpoints'),
+    allow('create', '', 'endpoints/restricted'),
+    recordEvents,
+  ],
+  'endpointslice-controller': [
+    allow(read, '', 'nodes pods services'),
+    allow('update', '', 'services/finalizers'),
+    manageSlices,
+    allow('create', 'discovery.k8s.io', 'endpointslices/restricted'),
+    recordEvents,
+  ],
+  'endpointslicemirroring-controller': [
+    allow(read, '', 'endpoints services'),
+    allow('update', '', 'services/finalizers endpoints/finalizers'),
+    manageSlices,
+    allow('create', 'discovery.k8s.io', 'endpointslices/restricted'),
+    recordEvents,
+  ],
+  'generic-garbage-collector': [
+    allow('delete get list patch update watch', '*', '*'),
+    recordEvents,
+  ],
+  'namespace-controller': [
+    allow('delete get list watch', '', 'namespaces'),
+    allow('update', '', 'namespaces/finalize namespaces/status'),
+    allow('delete deletecollection get list', '*', '*'),
+  ],
+  'deployment-controller': [
+    allow('get list update watch', 'apps', 'deployments'),
+    allow('update', 'apps', 'deployments/status deployments/finalizers'),
+    allow('create delete get list patch update watch', 'apps', 'replicasets'),
+    allow('get list update watch', '', 'pods'),
+    recordEvents,
+  ],
+  'replicaset-controller': [
+    allow('get list update watch', 'apps', 'replicasets'),
+    allow('update', 'apps', 'replicasets/status replicasets/finalizers'),
+    allow('create delete get list patch watch', '', 'pods'),
+    recordEvents,
+  ],
+  'replication-controller': [
+    allow('get list update watch', '', 'replicationcontrollers'),
+    allow('update', '', 'replicationcontrollers/status replicationcontrollers/finalizers'),
+    allow('create delete get list patch watch', '', 'pods'),
+    recordEvents,
+  ],
+  'node-controller': [
+    allow('delete get list patch update', '', 'nodes'),
+    allow('patch update', '', 'nodes/status'),
+    allow('patch update', '', 'pods/status'),
+    allow('delete get list', '', 'pods'),
+    recordEvents,
+  ],
+  'pod-garbage-collector': [
+    allow('delete list watch', '', 'pods'),
+    allow('get list', '', 'nodes'),
+    allow('patch', '', 'pods/status'),
+  ],
+  'service-account-controller': [allow('create', '', 'serviceaccounts'), recordEvents],
+  'root-ca-cert-publisher': [allow('create get update', '', 'configmaps'), recordEvents],
+  'clusterrole-aggregation-controller': [
+    allow('escalate get list patch update watch', 'rbac.authorization.k8s.io', 'clusterroles'),
+  ],
+  'service-cidrs-controller': [
+    allow('get list patch update watch', 'networking.k8s.io', 'servicecidrs'),
+    allow('patch update', 'networking.k8s.io', 'servicecidrs/finalizers servicecidrs/status'),
+    allow(read, 'networking.k8s.io', 'ipaddresses'),
+    recordEvents,
+  ],
+  'service-controller': [
+    allow(read, '', 'services'),
+    allow('patch update', '', 'services/status'),
+    allow('list watch', '', 'nodes'),
+    recordEvents,
+  ],
+  // Upstream's API server does this itself, with all rights.
+  'allocator-repair': [
+    allow(read, '', 'services'),
+    allow('create delete get list update watch', 'networking.k8s.io', 'ipaddresses'),
+    allow(read, 'networking.k8s.io', 'servicecidrs'),
+    recordEvents,
+  ],
+};
+
+/** Names of the controllers; each is also its service account in kube-system. */
+export const controllerNames: readonly string[] = Object.keys(rulesOfControllers);
+
+export const controllerRoleName = (controller: string): string => `system:controller:${controller}`;
+
+export const controllerRoles: readonly ClusterRole[] = Object.entries(rulesOfControllers).map(
+  ([controller, rules]) => clusterRole(controllerRoleName(controller), rules),
+);

@@ -1,0 +1,104 @@
+// Default roles for the parts of a cluster: nodes, proxies, DNS, managers.
+import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
+import type { PolicyRule } from '../../kinds/rbac/types.ts';
+import { allow, clusterRole, read, recordEvents } from './bootstrap-objects.ts';
+
+const askAboutAccess: readonly PolicyRule[] = [
+  allow('create', 'authentication.k8s.io', 'tokenreviews'),
+  allow('create', 'authorization.k8s.io', 'subjectaccessreviews'),
+];
+
+const nodeRules: readonly PolicyRule[] = [
+  allow('create', 'authentication.k8s.io', 'tokenreviews'),
+  allow('create', 'authorization.k8s.io', 'localsubjectaccessreviews subjectaccessreviews'),
+  allow(read, '', 'services'),
+  allow('create get list watch', '', 'nodes'),
+  allow('patch update', '', 'nodes/status'),
+  allow('patch update', '', 'nodes'),
+  allow('create patch update', '', 'events'),
+  allow(read, '', 'pods'),
+  allow('create delete', '', 'pods'),
+  allow('patch update', '', 'pods/status'),
+  allow('create', '', 'pods/eviction'),
+  allow(read, '', 'configmaps secrets'),
+  allow('get', '', 'persistentvolumeclaims persistentvolumes'),
+  allow('get', '', 'endpoints'),
+  allow('create get list watch', 'certificates.k8s.io', 'certificatesigningrequests'),
+  allow('create delete get patch update', 'coordination.k8s.io', 'leases'),
+  allow('get', 'storage.k8s.io', 'volumeattachments'),
+  allow('create', '', 'serviceaccounts/token'),
+  allow('get patch update', '', 'persistentvolumeclaims/status'),
+  allow(read, 'storage.k8s.io', 'csidrivers'),
+  allow('create delete get patch update', 'storage.k8s.io', 'csinodes'),
+  allow(read, 'node.k8s.io', 'runtimeclasses'),
+];
+
+const managerRules: readonly PolicyRule[] = [
+  recordEvents,
+  allow('create', 'coordination.k8s.io', 'leases'),
+  allow('get update', 'coordination.k8s.io', 'leases', 'kube-controller-manager'),
+  allow('create', '', 'secrets serviceaccounts'),
+  allow('delete', '', 'secrets'),
+  allow('get', '', 'configmaps namespaces secrets serviceaccounts'),
+  allow('update', '', 'secrets serviceaccounts'),
+  ...askAboutAccess,
+  allow('list watch', '*', '*'),
+  allow('create', '', 'serviceaccounts/token'),
+];
+
+const schedulerRules: readonly PolicyRule[] = [
+  recordEvents,
+  allow('create', 'coordination.k8s.io', 'leases'),
+  allow('get update', 'coordination.k8s.io', 'leases', 'kube-scheduler'),
+  allow(read, '', 'nodes'),
+  allow('delete get list watch', '', 'pods'),
+  allow('create', '', 'bindings pods/binding'),
+  allow('patch update', '', 'pods/status'),
+  allow(read, '', 'replicationcontrollers services'),
+  allow(read, 'apps', 'replicasets statefulsets'),
+  allow(read, 'policy', 'poddisruptionbudgets'),
+  allow(read, '', 'persistentvolumeclaims persistentvolumes'),
+  ...askAboutAccess,
+  allow(read, 'storage.k8s.io', 'csidrivers csinodes csistoragecapacities'),
+  allow(read, '', 'namespaces'),
+];
+
+const dnsRules: readonly PolicyRule[] = [
+  allow('list watch', '', 'endpoints services pods namespaces'),
+  allow(read, '', 'nodes'),
+  allow('list watch', 'discovery.k8s.io', 'endpointslices'),
+];
+
+const cloudRules: readonly PolicyRule[] = [
+  recordEvents,
+  allow('create get list update watch', 'coordination.k8s.io', 'leases'),
+  allow('get list patch update watch', '', 'services'),
+  allow('patch update', '', 'services/status'),
+  allow('get list patch update watch delete', '', 'nodes'),
+  allow('patch update', '', 'nodes/status'),
+  allow(read, 'discovery.k8s.io', 'endpointslices'),
+  allow('create get list', '', 'serviceaccounts'),
+  allow('create', '', 'serviceaccounts/token'),
+];
+
+export const partRoles: readonly ClusterRole[] = [
+  clusterRole('system:node', nodeRules),
+  clusterRole('system:node-proxier', [
+    allow('list watch', '', 'endpoints services'),
+    allow(read, '', 'nodes'),
+    recordEvents,
+    allow('list watch', 'discovery.k8s.io', 'endpointslices'),
+    allow('list watch', 'networking.k8s.io', 'servicecidrs'),
+  ]),
+  clusterRole('system:kube-dns', [allow('list watch', '', 'endpoints services')]),
+  // What an installed CoreDNS needs; Fairlead's own DNS is the same user.
+  clusterRole('system:coredns', dnsRules),
+  clusterRole('system:kube-controller-manager', managerRules),
+  clusterRole('system:cloud-controller-manager', cloudRules),
+  clusterRole('system:kube-scheduler', schedulerRules),
+  clusterRole('system:kubelet-api-admin', [
+    allow(read, '', 'nodes'),
+    allow('proxy', '', 'nodes'),
+    allow('*', '', 'nodes/log nodes/metrics nodes/proxy nodes/stats'),
+  ]),
+];

@@ -1,0 +1,102 @@
+// The roles and bindings that every installation starts with.
+import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
+import type { Role } from '../../kinds/role/types.ts';
+import { aggregateRules } from './aggregate-rules.ts';
+import {
+  controllerNames,
+  controllerRoleName,
+  controllerRoles,
+} from './bootstrap-controller-roles.ts';
+import {
+  account,
+  allow,
+  clusterRoleBinding,
+  group,
+  role,
+  roleBinding,
+  user,
+} from './bootstrap-objects.ts';
+import { partRoles } from './bootstrap-part-roles.ts';
+import { userRoles } from './bootstrap-user-roles.ts';
+import type { Binding } from './grant-index.ts';
+import {
+  authenticatedGroup,
+  mastersGroup,
+  nodesGroup,
+  unauthenticatedGroup,
+} from './known-users.ts';
+
+export type BootstrapPolicy = {
+  readonly clusterRoles: readonly ClusterRole[];
+  readonly clusterRoleBindings: readonly Binding[];
+  readonly roles: readonly Role[];
+  readonly roleBindings: readonly Binding[];
+};
+
+/** Without the metadata that the server gives. Built when asked for: only a first start needs it. */
+export function bootstrapPolicy(): BootstrapPolicy {
+  const clusterRoles = [...userRoles, ...partRoles, ...controllerRoles];
+  return {
+    // Roles that gather show at once what they gather.
+    clusterRoles: clusterRoles.map((one) => ({ ...one, rules: aggregateRules(one, clusterRoles) })),
+    clusterRoleBindings: clusterRoleBindings(),
+    roles: namespaceRoles(),
+    roleBindings: namespaceBindings(),
+  };
+}
+
+function clusterRoleBindings(): readonly Binding[] {
+  const same = (name: string, ...subjects: Parameters<typeof clusterRoleBinding>[2]): Binding =>
+    clusterRoleBinding(name, name, subjects);
+  const manager = user('system:kube-controller-manager');
+  return [
+    same('cluster-admin', group(mastersGroup)),
+    same('system:discovery', group(authenticatedGroup)),
+    same('system:basic-user', group(authenticatedGroup)),
+    same('system:public-info-viewer', group(authenticatedGroup), group(unauthenticatedGroup)),
+    same('system:monitoring', group('system:monitoring')),
+    same('system:service-account-issuer-discovery', group('system:serviceaccounts')),
+    // Upstream leaves this one empty because its node authorizer decides; here the role does.
+    same('system:node', group(nodesGroup)),
+    same('system:node-proxier', user('system:kube-proxy')),
+    same('system:kube-dns', account('kube-dns')),
+    same('system:coredns', account('coredns'), user('system:coredns')),
+    same('system:kube-controller-manager', manager),
+    same(
+      'system:cloud-controller-manager',
+      account('cloud-controller-manager'),
+      user('system:cloud-controller-manager'),
+    ),
+    same('system:kube-scheduler', user('system:kube-scheduler')),
+    // The accounts as upstream; the user because our controllers may all run on one credential.
+    ...controllerNames.map((name) => same(controllerRoleName(name), account(name), manager)),
+  ];
+}
+
+const lockNames = ['kube-controller-manager', 'kube-scheduler'] as const;
+const lockRoleName = (part: string): string => `system::leader-locking-${part}`;
+const configReader = 'extension-apiserver-authentication-reader';
+
+function namespaceRoles(): readonly Role[] {
+  return [
+    role('kube-system', configReader, [
+      allow('get list watch', '', 'configmaps', 'extension-apiserver-authentication'),
+    ]),
+    ...lockNames.map((part) =>
+      role('kube-system', lockRoleName(part), [
+        allow('watch', '', 'configmaps'),
+        allow('get update', '', 'configmaps', part),
+      ]),
+    ),
+  ];
+}
+
+function namespaceBindings(): readonly Binding[] {
+  const managers = [user('system:kube-controller-manager'), user('system:kube-scheduler')];
+  return [
+    roleBinding('kube-system', configReader, managers),
+    ...lockNames.map((part) =>
+      roleBinding('kube-system', lockRoleName(part), [user(`system:${part}`), account(part)]),
+    ),
+  ];
+}

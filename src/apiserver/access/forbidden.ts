@@ -1,0 +1,35 @@
+// The answer to a request that access control does not allow, in upstream's words.
+import { type ApiError, failure, forbidden } from '../../meta/api-error.ts';
+import type { AccessAttributes, User } from '../user.ts';
+import { goQuote } from './go-quote.ts';
+
+/** `reason` is what the authorizer had to say, often nothing. */
+export function forbiddenAccess(
+  user: User,
+  attributes: AccessAttributes,
+  reason: string,
+): ApiError {
+  const refusal = withoutMarkup(refusalText(user, attributes));
+  const why = reason === '' ? refusal : `${refusal}: ${reason}`;
+  if (attributes.kind === 'path') {
+    return failure({ code: 403, reason: 'Forbidden', message: `forbidden: ${why}`, details: {} });
+  }
+  return forbidden(attributes, attributes.name, why);
+}
+
+function refusalText(user: User, attributes: AccessAttributes): string {
+  const who = `User ${goQuote(user.name)} cannot ${attributes.verb}`;
+  if (attributes.kind === 'path') return `${who} path ${goQuote(attributes.path)}`;
+  const { resource, subresource, group, namespace } = attributes;
+  const what = goQuote(subresource === '' ? resource : `${resource}/${subresource}`);
+  const where =
+    namespace === '' ? 'at the cluster scope' : `in the namespace ${goQuote(namespace)}`;
+  return `${who} resource ${what} in API group ${goQuote(group)} ${where}`;
+}
+
+/** Names come from the client, and old browsers guess HTML. */
+function withoutMarkup(text: string): string {
+  return text.replace(/[&<>]/g, (character) => entities[character] ?? character);
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

@@ -1,0 +1,40 @@
+// Names of users and groups that the server itself gives meaning to.
+import { dns1123Label, dns1123Subdomain } from '../../meta/names.ts';
+
+export const mastersGroup = 'system:masters';
+export const authenticatedGroup = 'system:authenticated';
+export const unauthenticatedGroup = 'system:unauthenticated';
+export const anonymousUser = 'system:anonymous';
+export const nodesGroup = 'system:nodes';
+const nodePrefix = 'system:node:';
+const serviceAccountPrefix = 'system:serviceaccount:';
+const serviceAccountsGroup = 'system:serviceaccounts';
+
+export type ServiceAccountName = { readonly namespace: string; readonly name: string };
+
+export function serviceAccountUser({ namespace, name }: ServiceAccountName): string {
+  return `${serviceAccountPrefix}${namespace}:${name}`;
+}
+
+export function serviceAccountGroups(namespace: string): readonly string[] {
+  return [serviceAccountsGroup, `${serviceAccountsGroup}:${namespace}`];
+}
+
+/** The service account that a user name stands for, if it does. */
+export function serviceAccountOf(user: string): ServiceAccountName | undefined {
+  if (!user.startsWith(serviceAccountPrefix)) return undefined;
+  const [namespace = '', name = '', ...rest] = user.slice(serviceAccountPrefix.length).split(':');
+  return rest.length === 0 && dns1123Label(namespace).length === 0 && isSubdomain(name)
+    ? { namespace, name }
+    : undefined;
+}
+
+/** The node that a user name stands for, if it does. */
+export function nodeOf(user: string): string | undefined {
+  const name = user.startsWith(nodePrefix) ? user.slice(nodePrefix.length) : '';
+  return isSubdomain(name) ? name : undefined;
+}
+
+function isSubdomain(name: string): boolean {
+  return dns1123Subdomain(name).length === 0;
+}

@@ -1,0 +1,63 @@
+// The ranges that service addresses come from: the ServiceCIDR objects that are ready.
+import { type Address, addressBits, type Family } from '../../ip/address.ts';
+import { addressCount, type Cidr, containsAddress, parseCidr } from '../../ip/cidr.ts';
+import { isReady } from '../../kinds/service-cidr/readiness.ts';
+import type { ServiceCIDR } from '../../kinds/service-cidr/types.ts';
+import type { ObjectReader } from '../object-reader.ts';
+import { type Bands, lowerBandSize } from './pick-free.ts';
+
+export type AddressRange = { readonly cidr: Cidr; readonly bands: Bands };
+
+const resource = 'servicecidrs.networking.k8s.io';
+/** Larger ranges than this give no addresses, as upstream has it. */
+const mostHostBits = 64;
+const lowerBand = { share: 16n, least: 16n, most: 256n };
+
+/** Reads the ranges anew only after a ServiceCIDR has changed. */
+export function createRangeIndex(
+  reader: ObjectReader,
+): (family: Family) => readonly AddressRange[] {
+  let revision: number | undefined;
+  let ranges: readonly AddressRange[] = [];
+  return (family) => {
+    if (revision !== reader.revision(resource)) {
+      ranges = addressRanges(reader.list(resource) as readonly ServiceCIDR[]);
+      revision = reader.revision(resource);
+    }
+    return ranges.filter((range) => range.cidr.family === family);
+  };
+}
+
+/** Oldest first: a range that was added later is used when those before it are full. */
+export function addressRanges(objects: readonly ServiceCIDR[]): readonly AddressRange[] {
+  return [...objects]
+    .filter(isReady)
+    .sort(byAge)
+    .flatMap(({ spec }) => spec.cidrs ?? [])
+    .flatMap((text) => {
+      const cidr = parseCidr(text);
+      const bands = cidr && addressBands(cidr);
+      return cidr === undefined || bands === undefined ? [] : [{ cidr, bands }];
+    });
+}
+
+function byAge(a: ServiceCIDR, b: ServiceCIDR): number {
+  const age = ({ metadata }: ServiceCIDR): string =>
+    `${metadata.creationTimestamp ?? ''} ${metadata.name ?? ''}`;
+  return age(a) < age(b) ? -1 : 1;
+}
+
+/** Neither the network address nor the IPv4 broadcast address can be had. */
+export function addressBands(cidr: Cidr): Bands | undefined {
+  if (addressBits(cidr.family) - cidr.prefix > mostHostBits) return undefined;
+  const count = addressCount(cidr);
+  const first = cidr.base + 1n;
+  const last = cidr.base + count - (cidr.family === 'IPv4' ? 2n : 1n);
+  if (first > last) return undefined;
+  return { first, upper: first + lowerBandSize(count, lowerBand), last };
+}
+
+export function offersAddress({ cidr, bands }: AddressRange, address: Address): boolean {
+  const { value } = address;
+  return containsAddress(cidr, address) && value >= bands.first && value <= bands.last;
+}

@@ -1,0 +1,145 @@
+// Takes addresses for one write. A taken address is an IPAddress object, so that everybody sees who has it.
+import { type Address, formatAddress, parseAddressSloppy } from '../../ip/address.ts';
+import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
+import type { IPAddress } from '../../kinds/ip-address/types.ts';
+import { allocatorName, familyLabel, managedByLabel } from '../../kinds/ip-address/types.ts';
+import { validateIPAddress } from '../../kinds/ip-address/validate.ts';
+import type { AddressWish } from '../../kinds/service/allocation.ts';
+import { type Service, withSpec } from '../../kinds/service/types.ts';
+import { type ApiError, internal, invalid } from '../../meta/api-error.ts';
+import { invalid as invalidField } from '../../meta/field-error.ts';
+import { groupVersion } from '../../meta/object.ts';
+import type { ObjectReader } from '../object-reader.ts';
+import { type AddressRange, offersAddress } from './address-ranges.ts';
+import { pickFree } from './pick-free.ts';
+
+export type AddressSource = {
+  readonly reader: ObjectReader;
+  readonly ranges: (family: Address['family']) => readonly AddressRange[];
+  readonly random: (below: number) => number;
+  readonly newUid: () => string;
+  /** The time of the request, RFC 3339 in whole seconds. */
+  readonly now: string;
+  readonly dryRun: boolean;
+};
+
+export type AddressGrant = { readonly service: Service; readonly taken: readonly IPAddress[] };
+
+export const ipAddressResource = 'ipaddresses.networking.k8s.io';
+
+/** Fills in the addresses of a plan; throws the error of the first that cannot be had. */
+export function takeAddresses(
+  service: Service,
+  wishes: readonly AddressWish[],
+  source: AddressSource,
+): AddressGrant {
+  if (wishes.length === 0) return { service, taken: [] };
+  const clusterIPs = [...(service.spec.clusterIPs ?? [])];
+  for (const { index } of wishes) clusterIPs[index] ??= '';
+  const asked = withSpec(service, { clusterIPs: [...clusterIPs] });
+  const taken: IPAddress[] = [];
+  for (const wish of wishes) {
+    const address = chooseAddress(asked, wish, source);
+    // A given address is kept as the client wrote it.
+    clusterIPs[wish.index] = wish.address ?? formatAddress(address);
+    if (source.dryRun) continue;
+    const object = ipAddressFor(service, address, source);
+    refuseParent(asked, wish, object);
+    taken.push(object);
+  }
+  return { service: withSpec(service, { clusterIP: clusterIPs[0], clusterIPs }), taken };
+}
+
+function chooseAddress(asked: Service, wish: AddressWish, source: AddressSource): Address {
+  const ranges = source.ranges(wish.family);
+  if (wish.address === undefined) {
+    const address = freeAddress(ranges, source);
+    if (address === undefined) throw internal('failed to allocate a serviceIP: range is full');
+    return address;
+  }
+  const address = parseAddressSloppy(wish.address);
+  if (address === undefined || !ranges.some((range) => offersAddress(range, address))) {
+    throw refusal(asked, wish, 'the provided network does not match the current range');
+  }
+  if (!source.dryRun && isTaken(source.reader, address)) {
+    throw refusal(asked, wish, 'provided IP is already allocated');
+  }
+  return address;
+}
+
+function freeAddress(
+  ranges: readonly AddressRange[],
+  { reader, random, dryRun }: AddressSource,
+): Address | undefined {
+  for (const { cidr, bands } of ranges) {
+    const at = (value: bigint): Address => ({ family: cidr.family, value });
+    // A dry run looks for nothing; it shows the network address, which no service can have.
+    if (dryRun) return at(cidr.base);
+    const found = pickFree({ bands, isFree: (value) => !isTaken(reader, at(value)), random });
+    if (found !== undefined) return at(found);
+  }
+  return undefined;
+}
+
+function isTaken(reader: ObjectReader, address: Address): boolean {
+  return reader.get(ipAddressResource, '', formatAddress(address)) !== undefined;
+}
+
+/** A service without a usable name is first noticed here: its address would belong to nobody. */
+function refuseParent(asked: Service, wish: AddressWish, object: IPAddress): void {
+  const errors = validateIPAddress(object);
+  if (errors.length === 0) return;
+  throw refusal(
+    asked,
+    wish,
+    invalid(ipAddressDefinition, object.metadata.name ?? '', errors).message,
+  );
+}
+
+function refusal({ metadata, spec }: Service, { address }: AddressWish, why: string): ApiError {
+  const which = address === undefined ? '' : ` ${address}`;
+  const detail = `failed to allocate IP${which}: ${why}`;
+  const error = invalidField('spec.clusterIPs', spec.clusterIPs, detail);
+  return invalid({ group: '', kind: 'Service' }, metadata.name ?? '', [error]);
+}
+
+function ipAddressFor(
+  { metadata }: Service,
+  address: Address,
+  { newUid, now }: AddressSource,
+): IPAddress {
+  const { name, namespace } = metadata;
+  const apiVersion = groupVersion(ipAddressDefinition.group, ipAddressDefinition.version);
+  return {
+    kind: ipAddressDefinition.kind,
+    apiVersion,
+    metadata: {
+      name: formatAddress(address),
+      uid: newUid(),
+      creationTimestamp: now,
+      labels: { [familyLabel]: address.family, [managedByLabel]: allocatorName },
+      managedFields: [
+        {
+          manager: 'kube-apiserver',
+          operation: 'Update',
+          apiVersion,
+          time: now,
+          fieldsType: 'FieldsV1',
+          fieldsV1: setFields,
+        },
+      ],
+    },
+    spec: {
+      parentRef: {
+        resource: 'services',
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(name === undefined ? {} : { name }),
+      },
+    },
+  };
+}
+
+const setFields = {
+  'f:metadata': { 'f:labels': { '.': {}, [`f:${familyLabel}`]: {}, [`f:${managedByLabel}`]: {} } },
+  'f:spec': { 'f:parentRef': { '.': {}, 'f:name': {}, 'f:namespace': {}, 'f:resource': {} } },
+};

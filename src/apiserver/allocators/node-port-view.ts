@@ -1,0 +1,94 @@
+// Which node ports are taken and by whom, kept in step with the store.
+import type { Entry, StoreEvent } from '../../storage/store.ts';
+
+export type NodePortReservation = {
+  /** `namespace/name` of the Service that has the port. */
+  readonly service: string;
+  /** Revision of the key that says so. */
+  readonly revision: number;
+};
+
+export type NodePortView = {
+  /** All keys that say something about node ports start with this. */
+  readonly prefix: string;
+  readonly find: (port: number) => NodePortReservation | undefined;
+  /** The owner of a taken port. */
+  readonly isTaken: (port: number) => string | undefined;
+  /** The ports of one Service, `namespace/name`. */
+  readonly ownedBy: (service: string) => readonly number[];
+  readonly count: () => number;
+  /** Takes what the store holds; keys of other things are passed over. */
+  readonly load: (entries: readonly Entry[]) => void;
+  readonly apply: (events: readonly StoreEvent[]) => void;
+};
+
+const prefix = '/registry/nodeports/';
+
+export function nodePortKey(port: number): string {
+  return `${prefix}${port}`;
+}
+
+export function nodePortValue(service: string): Uint8Array {
+  return Buffer.from(JSON.stringify({ service }));
+}
+
+export function createNodePortView(): NodePortView {
+  const taken = new Map<number, NodePortReservation>();
+  const owned = new Map<string, Set<number>>();
+  // Revision of what is known of each port, so that a listing cannot undo a change that overtook it.
+  const known = new Map<number, number>();
+
+  function release(port: number): void {
+    const service = taken.get(port)?.service;
+    if (service === undefined) return;
+    taken.delete(port);
+    const ports = owned.get(service);
+    ports?.delete(port);
+    if (ports?.size === 0) owned.delete(service);
+  }
+
+  function set(key: string, value: Uint8Array | undefined, revision: number): void {
+    const port = portOfKey(key);
+    if (port === undefined || revision < (known.get(port) ?? 0)) return;
+    known.set(port, revision);
+    release(port);
+    if (value === undefined) return;
+    const service = ownerIn(value);
+    taken.set(port, { service, revision });
+    const ports = owned.get(service);
+    if (ports === undefined) owned.set(service, new Set([port]));
+    else ports.add(port);
+  }
+
+  return {
+    prefix,
+    find: (port) => taken.get(port),
+    isTaken: (port) => taken.get(port)?.service,
+    ownedBy: (service) => [...(owned.get(service) ?? [])],
+    count: () => taken.size,
+    load(entries) {
+      for (const { key, value, revision } of entries) set(key, value, revision);
+    },
+    apply(events) {
+      for (const { key, value, revision } of events) set(key, value, revision);
+    },
+  };
+}
+
+function portOfKey(key: string): number | undefined {
+  if (!key.startsWith(prefix)) return undefined;
+  const text = key.slice(prefix.length);
+  return /^[0-9]{1,5}$/.test(text) ? Number(text) : undefined;
+}
+
+/** A value that cannot be read still takes its port, for nobody. */
+function ownerIn(value: Uint8Array): string {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(value).toString('utf8'));
+    const service = (parsed as { readonly service?: unknown } | null)?.service;
+    return typeof service === 'string' ? service : '';
+  } catch (error) {
+    if (error instanceof SyntaxError) return '';
+    throw error;
+  }
+}

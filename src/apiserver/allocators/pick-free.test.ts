@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lowerBandSize, pickFree } from './pick-free.ts';
+
+const bands = { first: 1n, upper: 4n, last: 6n };
+
+/** What is chosen when these are taken and chance says the given place. */
+function pick(taken: readonly bigint[], place: number): bigint | undefined {
+  const random = (below: number): number => Math.min(place, below - 1);
+  return pickFree({ bands, isFree: (number) => !taken.includes(number), random });
+}
+
+test('pickFree() starts anywhere in the upper band and wraps inside it', () => {
+  assert.equal(pick([], 0), 4n);
+  assert.equal(pick([], 2), 6n);
+  assert.equal(pick([6n], 2), 4n);
+  assert.equal(pick([6n, 4n], 2), 5n);
+});
+
+test('pickFree() uses the lower band when the upper is full, and then nothing', () => {
+  assert.equal(pick([4n, 5n, 6n], 1), 2n);
+  assert.equal(pick([4n, 5n, 6n, 2n, 3n], 1), 1n);
+  assert.equal(pick([1n, 2n, 3n, 4n, 5n, 6n], 0), undefined);
+});
+
+test('pickFree() never asks chance for more than it can give', () => {
+  const wide = { first: 0n, upper: 0n, last: 2n ** 64n };
+  let asked = 0;
+  const random = (below: number): number => {
+    asked = below;
+    return below - 1;
+  };
+  assert.equal(pickFree({ bands: wide, isFree: () => true, random }), 2n ** 47n - 1n);
+  assert.equal(asked, 2 ** 47);
+});
+
+test('lowerBandSize() is a share within limits, and nothing of little', () => {
+  const addresses = { share: 16n, least: 16n, most: 256n };
+  const sizes = [16n, 32n, 256n, 4096n, 65536n].map((size) => lowerBandSize(size, addresses));
+  assert.deepEqual(sizes, [0n, 16n, 16n, 256n, 256n]);
+  assert.equal(lowerBandSize(2768n, { share: 32n, least: 16n, most: 128n }), 86n);
+});

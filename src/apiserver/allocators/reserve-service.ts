@@ -1,0 +1,181 @@
+// Addresses and node ports of a Service, in the same transaction as the Service: there is no moment in which
+// one of them exists without the other. Runs before preparation and validation, as upstream's allocation does.
+import { formatAddress, parseAddressSloppy } from '../../ip/address.ts';
+import type { Cidr } from '../../ip/cidr.ts';
+import type { PortRange } from '../../ip/port-range.ts';
+import { endpointsDefinition } from '../../kinds/endpoints/definition.ts';
+import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
+import type { IPAddress } from '../../kinds/ip-address/types.ts';
+import {
+  clusterAddresses,
+  nodePortsHeld,
+  planAddresses,
+  planNodePorts,
+} from '../../kinds/service/allocation.ts';
+import { completeCreate, completeUpdate } from '../../kinds/service/carry-over.ts';
+import { settleIPFamilies } from '../../kinds/service/ip-families.ts';
+import type { IPFamily, Service } from '../../kinds/service/types.ts';
+import { invalid } from '../../meta/api-error.ts';
+import { type KubeObject, objectKey } from '../../meta/object.ts';
+import { formatTime } from '../../schema/time.ts';
+import type { Compare, Write } from '../../storage/store.ts';
+import type { ObjectReader } from '../object-reader.ts';
+import type { Reservation, Reserve } from '../reservation.ts';
+import { type Codec, createCodec } from '../stored-object.ts';
+import { type AddressRange, createRangeIndex } from './address-ranges.ts';
+import { ipAddressResource, takeAddresses } from './cluster-ip.ts';
+import { takeNodePorts } from './node-port.ts';
+import { type NodePortView, nodePortKey, nodePortValue } from './node-port-view.ts';
+
+export type ServiceReservationOptions = {
+  readonly reader: ObjectReader;
+  readonly nodePorts: NodePortView;
+  readonly config: {
+    /** One range, or one of each family; the first gives the default family. */
+    readonly serviceCidrs: readonly Cidr[];
+    readonly nodePortRange: PortRange;
+  };
+  /** A whole number from 0 up to, but not, the given one. */
+  readonly random: (below: number) => number;
+  readonly newUid: () => string;
+  /** Milliseconds. */
+  readonly now: () => number;
+};
+
+export function reserveService(options: ServiceReservationOptions): Reserve {
+  const ranges = createRangeIndex(options.reader);
+  return ({ before, after, dryRun }) => {
+    const deps = { ...options, ranges, dryRun };
+    if (after !== undefined) return reserve(before as Service | undefined, after as Service, deps);
+    const nothing = before === undefined || dryRun;
+    return nothing ? { compare: [], write: [] } : giveBackAll(before as Service, deps);
+  };
+}
+
+type Deps = ServiceReservationOptions & {
+  readonly ranges: (family: IPFamily) => readonly AddressRange[];
+  readonly dryRun: boolean;
+};
+
+function reserve(before: Service | undefined, after: Service, deps: Deps): Reservation {
+  const { config, dryRun } = deps;
+  const complete = before === undefined ? completeCreate(after) : completeUpdate(before, after);
+  const families = config.serviceCidrs.map((cidr) => cidr.family);
+  const settled = settle(before, complete, families);
+  const addressPlan = planAddresses(before, settled);
+  const now = formatTime(deps.now());
+  const addresses = takeAddresses(settled, addressPlan.take, { ...deps, now });
+  const ports = takeNodePorts(addresses.service, planNodePorts(before, addresses.service), {
+    view: deps.nodePorts,
+    range: config.nodePortRange,
+    random: deps.random,
+    dryRun,
+  });
+  const object = ports.service;
+  if (dryRun) return { object, compare: [], write: [] };
+  const kept = new Set(nodePortsHeld(object));
+  const dropped = before === undefined ? [] : nodePortsHeld(before).filter((p) => !kept.has(p));
+  const steps = [
+    ...addresses.taken.map(createAddress),
+    ...ports.taken.map((port) => takePort(port, objectKey(after.metadata))),
+    ...releaseAddresses(after, addressPlan.giveBack, deps),
+    ...releasePorts(after, dropped, deps),
+  ];
+  return { object, ...transaction(steps) };
+}
+
+function settle(
+  before: Service | undefined,
+  after: Service,
+  families: readonly IPFamily[],
+): Service {
+  const outcome = settleIPFamilies({
+    ...(before === undefined ? {} : { before }),
+    after,
+    families,
+  });
+  if ('service' in outcome) return outcome.service;
+  throw invalid({ group: '', kind: 'Service' }, after.metadata.name ?? '', outcome.errors);
+}
+
+/** The Endpoints go too: a new service of that name must not find the old one's. */
+function giveBackAll(service: Service, deps: Deps): Reservation {
+  const { name = '', namespace = '' } = service.metadata;
+  const owned = deps.nodePorts.ownedBy(objectKey(service.metadata));
+  const endpoints = deps.reader.get('endpoints', namespace, name);
+  return transaction([
+    ...releaseAddresses(service, clusterAddresses(service), deps),
+    ...releasePorts(service, owned, deps),
+    ...(endpoints === undefined ? [] : removeObject(endpoints, endpointsCodec, deps)),
+  ]);
+}
+
+const addressCodec = createCodec(ipAddressDefinition);
+const endpointsCodec = createCodec(endpointsDefinition);
+
+/** One key: what it must be like now, and what becomes of it. */
+type Step = { readonly compare: Compare; readonly write: Write };
+
+function transaction(steps: readonly Step[]): Pick<Reservation, 'compare' | 'write'> {
+  return { compare: steps.map((step) => step.compare), write: steps.map((step) => step.write) };
+}
+
+function createAddress(object: IPAddress): Step {
+  const key = addressCodec.key('', object.metadata.name ?? '');
+  return {
+    compare: { key, revision: 0 },
+    write: { put: key, value: addressCodec.toValue(object) },
+  };
+}
+
+function takePort(port: number, owner: string): Step {
+  const key = nodePortKey(port);
+  return { compare: { key, revision: 0 }, write: { put: key, value: nodePortValue(owner) } };
+}
+
+/** Only what this service has: an address whose object names another parent stays with that one. */
+function releaseAddresses(
+  service: Service,
+  addresses: readonly string[],
+  deps: Deps,
+): readonly Step[] {
+  return addresses.flatMap((text) => {
+    const address = parseAddressSloppy(text);
+    if (address === undefined) return [];
+    const object = deps.reader.get(ipAddressResource, '', formatAddress(address));
+    if (object === undefined || !belongsTo(object as IPAddress, service)) return [];
+    return removeObject(object, addressCodec, deps);
+  });
+}
+
+function belongsTo({ spec }: IPAddress, { metadata }: Service): boolean {
+  const { group, resource, namespace, name } = spec.parentRef ?? {};
+  const isService = group === undefined && resource === 'services';
+  return isService && namespace === metadata.namespace && name === metadata.name;
+}
+
+function releasePorts(service: Service, ports: readonly number[], deps: Deps): readonly Step[] {
+  const owner = objectKey(service.metadata);
+  return ports.flatMap((port) => {
+    const found = deps.nodePorts.find(port);
+    if (found?.service !== owner) return [];
+    const key = nodePortKey(port);
+    return [{ compare: { key, revision: found.revision }, write: { delete: key } }];
+  });
+}
+
+/** Like a delete through the API: an object with finalizers is marked and stays until they are gone. */
+function removeObject(object: KubeObject, codec: Codec, deps: Deps): readonly Step[] {
+  const { metadata } = object;
+  const key = codec.key(metadata.namespace ?? '', metadata.name ?? '');
+  const compare = { key, revision: Number(metadata.resourceVersion) };
+  const { finalizers = [], deletionTimestamp } = metadata;
+  if (finalizers.length === 0) return [{ compare, write: { delete: key } }];
+  if (deletionTimestamp !== undefined) return [];
+  const marks = {
+    deletionTimestamp: formatTime(deps.now()),
+    deletionGracePeriodSeconds: 0,
+  };
+  const marked = { ...object, metadata: { ...metadata, ...marks } };
+  return [{ compare, write: { put: key, value: codec.toValue(marked) } }];
+}

@@ -1,0 +1,241 @@
+// The body of a write: bytes → JSON or YAML → an object of the kind that the path names, in canonical form.
+import type { AnyKind } from '../kinds/definition.ts';
+import { badRequest, failure } from '../meta/api-error.ts';
+import { groupVersion, type KubeObject } from '../meta/object.ts';
+import { decode, strictProblems } from '../schema/decode.ts';
+import { findDuplicateFields } from '../schema/duplicates.ts';
+import { goJsonParseError } from '../schema/go-json-error.ts';
+import type { StructNode } from '../schema/node.ts';
+import { parseYaml } from '../schema/yaml.ts';
+import { keepReset } from './patch/managed-fields.ts';
+import type { FieldValidation } from './write-options.ts';
+
+export type DecodeRequest = {
+  readonly body: Uint8Array;
+  readonly contentType: string;
+  readonly kind: BodyKind;
+  /** All kinds there are, to tell a wrong kind from an unknown one. */
+  readonly known: readonly AnyKind[];
+  readonly fieldValidation: FieldValidation;
+  readonly warn: (text: string) => void;
+};
+
+/** What is expected: the group version, kind and schema of the path. */
+export type BodyKind = {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: StructNode;
+};
+
+/** Shown when a body cannot be recognised; longer ones are cut. */
+const shownBytes = 30;
+
+export function decodeBody(request: DecodeRequest): KubeObject {
+  const { body, kind, fieldValidation, warn } = request;
+  const media = mediaOf(request.contentType);
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  const { raw, duplicates } = parseBody(media, text, body, kind.kind);
+  checkKind(raw, request);
+  const { object, problems, error } =
+    media === 'json' ? decode(kind.schema, raw, text) : decode(kind.schema, raw);
+  const handledAs = handledAsText(raw, kind, kind.version);
+  if (error !== undefined) throw badRequest(`${handledAs}: ${error}`);
+  if (fieldValidation !== 'Ignore') {
+    const found =
+      media === 'json'
+        ? jsonProblems(kind.schema, text, problems.unknown)
+        : [...duplicates, ...problems.unknown.map(unknownField)];
+    if (found.length > 0 && fieldValidation === 'Strict') {
+      throw badRequest(`${handledAs}: strict decoding error: ${found.join(', ')}`);
+    }
+    for (const problem of found) warn(problem);
+  }
+  return keepReset(raw, typed(object as KubeObject, kind));
+}
+
+const handledAsText = (raw: Fields, kind: BodyKind, version: string): string =>
+  `${kindIn(raw, kind)} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}`;
+
+/** Unknown and repeated fields in document order, in the words that Warning headers and strict errors use. */
+export function jsonProblems(
+  schema: StructNode,
+  text: string,
+  unknown: readonly string[],
+): readonly string[] {
+  return unknown.length === 0 && findDuplicateFields(text).length === 0
+    ? []
+    : strictProblems(schema, text);
+}
+
+export const unknownField = (field: string): string => `unknown field ${JSON.stringify(field)}`;
+
+/** Every stored object says what it is, also when the body did not. */
+export function typed(object: KubeObject, kind: BodyKind): KubeObject {
+  return { ...object, kind: kind.kind, apiVersion: groupVersion(kind.group, kind.version) };
+}
+
+type Media = 'json' | 'yaml' | 'protobuf';
+
+export function mediaOf(contentType: string): Media {
+  const media = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (media === '' || media === 'application/json') return 'json';
+  if (media === 'application/yaml') return 'yaml';
+  if (media === 'application/vnd.kubernetes.protobuf') return 'protobuf';
+  throw unknownFormat();
+}
+
+export function unknownFormat(): Error {
+  return failure({
+    code: 415,
+    reason: 'UnsupportedMediaType',
+    message:
+      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+  });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type ParsedBody = { readonly raw: Fields; readonly duplicates: readonly string[] };
+
+/** What every protobuf body of Kubernetes starts with. */
+const protobufMagic = Buffer.from('k8s\0', 'latin1');
+
+function parseBody(media: Media, text: string, body: Uint8Array, kind: string): ParsedBody {
+  if (media === 'json') return { raw: parseJsonBody(text, body, kind), duplicates: [] };
+  if (media === 'yaml') return parseYamlBody(text, body, kind);
+  if (!Buffer.from(body.subarray(0, protobufMagic.length)).equals(protobufMagic)) {
+    const why =
+      'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]';
+    throw unrecognized(kind, why, body);
+  }
+  throw unknownFormat();
+}
+
+function parseJsonBody(text: string, body: Uint8Array, kind: string): Record<string, unknown> {
+  const value = parseJson(text, (why) =>
+    unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body),
+  );
+  if (value === null) return {};
+  if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw unrecognized(
+    kind,
+    `couldn't get version/kind; json parse error: ${notAnObject(value)}`,
+    body,
+  );
+}
+
+export function parseJson(text: string, fail: (why: string) => Error): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw fail(goJsonParseError(text));
+    throw error;
+  }
+}
+
+const typeMeta =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+const notAnObject = (value: unknown): string =>
+  `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${typeMeta}`;
+
+export function jsonTypeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+function parseYamlBody(text: string, body: Uint8Array, kind: string): ParsedBody {
+  const parsed = parseYaml(text);
+  if ('error' in parsed) throw unrecognized(kind, parsed.error, body);
+  const { value, duplicates } = parsed;
+  const told =
+    duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`];
+  if (value === null) return { raw: {}, duplicates: told };
+  if (typeof value === 'object' && !Array.isArray(value))
+    return { raw: value as Fields, duplicates: told };
+  throw unrecognized(
+    kind,
+    `couldn't get version/kind; json parse error: ${notAnObject(value)}`,
+    body,
+  );
+}
+
+function unrecognized(kind: string, why: string, body: Uint8Array): Error {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(body)})`,
+  );
+}
+
+function summary(body: Uint8Array): string {
+  if (body.length === 0) return '<empty>';
+  const bytes = Buffer.from(body.subarray(0, shownBytes));
+  const shown = bytes[0] === 0x7b ? bytes.toString('utf8') : bytes.toString('hex');
+  return body.length > shownBytes ? `${shown} ...` : shown;
+}
+
+const kindIn = (raw: Fields, expected: BodyKind): string =>
+  typeof raw.kind === 'string' && raw.kind !== '' ? raw.kind : expected.kind;
+
+/** Versions that Kubernetes knows but neither it nor we serve: they get a text of their own. */
+const otherVersions: Readonly<Record<string, readonly string[]>> = {
+  'discovery.k8s.io': ['v1beta1'],
+  'coordination.k8s.io': ['v1alpha2', 'v1beta1'],
+  'events.k8s.io': ['v1beta1'],
+  'networking.k8s.io': ['v1alpha1', 'v1beta1'],
+  apps: ['v1beta1', 'v1beta2'],
+  'rbac.authorization.k8s.io': ['v1alpha1', 'v1beta1'],
+};
+
+/** Kubernetes' internal name of each group, which its conversion errors show. */
+const internalPackage = (group: string): string =>
+  group === '' || group === 'events.k8s.io'
+    ? 'core'
+    : group.startsWith('rbac.')
+      ? 'rbac'
+      : (group.split('.')[0] ?? group);
+
+/** kind and apiVersion may be left out; where they are given they must fit the path. */
+function checkKind(raw: Fields, { kind: expected, known }: DecodeRequest): void {
+  const mismatch = kindMismatch(raw, expected, known);
+  if (mismatch === undefined) return;
+  if (mismatch.isOtherVersion) throw badRequest(mismatch.why);
+  throw badRequest(`${handledAsText(raw, expected, mismatch.version)}: ${mismatch.why}`);
+}
+
+export type KindMismatch = {
+  readonly why: string;
+  /** The version that the body names, without its group. */
+  readonly version: string;
+  /** The kind is right, and in a version that is known elsewhere. */
+  readonly isOtherVersion: boolean;
+};
+
+/** How what an object says of itself differs from what it should be. */
+export function kindMismatch(
+  raw: Fields,
+  expected: BodyKind,
+  known: readonly AnyKind[],
+): KindMismatch | undefined {
+  const expectedVersion = groupVersion(expected.group, expected.version);
+  const given =
+    typeof raw.apiVersion === 'string' && raw.apiVersion !== '' ? raw.apiVersion : expectedVersion;
+  const kind = kindIn(raw, expected);
+  if (given === expectedVersion && kind === expected.kind) return undefined;
+  const [group = '', version = ''] = given.includes('/') ? given.split('/') : ['', given];
+  if (
+    kind === expected.kind &&
+    group === expected.group &&
+    otherVersions[group]?.includes(version)
+  ) {
+    const why = `the API version in the data (${given}) does not match the expected API version (${expectedVersion})`;
+    return { why, version, isOtherVersion: true };
+  }
+  const isKnown = known.some(
+    (k) =>
+      groupVersion(k.group, k.version) === given && (k.kind === kind || `${k.kind}List` === kind),
+  );
+  const why = isKnown
+    ? `converting (${version}.${kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`
+    : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(given)} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+  return { why, version, isOtherVersion: false };
+}

@@ -1,0 +1,189 @@
+// Which piece of the server answers a request.
+import { allVerbs, type KindDefinition, type SubresourceDefinition } from '../kinds/definition.ts';
+import type { KubeObject } from '../meta/object.ts';
+import type { ApiContext } from './context.ts';
+import type { Discovery } from './discovery/discovery.ts';
+import { type Dispatch, methodNotAllowed, notServed } from './handle.ts';
+import type { Health } from './health.ts';
+import { type ApiRequest, type ApiResponse, header } from './message.ts';
+import type { OpenApi } from './openapi/openapi.ts';
+import type { ResourceRequest } from './request-info.ts';
+import type { Resource } from './resources.ts';
+import { reviewKinds } from './reviews/all.ts';
+import { answerReview, type ReviewParts } from './reviews/answer-review.ts';
+import { subresourceHandlers } from './subresources/all.ts';
+import { bind } from './subresources/binding.ts';
+import type { User } from './user.ts';
+import type { Call, VerbHandler } from './verbs/call.ts';
+import { create } from './verbs/create.ts';
+import { remove } from './verbs/delete.ts';
+import { removeCollection } from './verbs/delete-collection.ts';
+import { get } from './verbs/get.ts';
+import { list } from './verbs/list.ts';
+import { patch } from './verbs/patch.ts';
+import { update } from './verbs/update.ts';
+import { watch } from './verbs/watch.ts';
+
+export type DispatchParts = ReviewParts & {
+  readonly discovery: Discovery;
+  readonly openApi: OpenApi;
+  readonly health: Health;
+  readonly version: string;
+  readonly metricsText: () => string;
+};
+
+export function createDispatch(parts: DispatchParts): Dispatch {
+  return ({ request, info, user, warn }) =>
+    info.kind === 'path'
+      ? answerPath(parts, request)
+      : answerResource(parts, { request, info, user, warn });
+}
+
+async function answerPath(parts: DispatchParts, request: ApiRequest): Promise<ApiResponse> {
+  const { path, query } = request;
+  const accept = header(request, 'accept');
+  const ifNoneMatch = header(request, 'if-none-match');
+  const userAgent = header(request, 'user-agent');
+  const discovered = parts.discovery.handle({ path, query, accept, ifNoneMatch, userAgent });
+  if (discovered !== undefined) return discovered;
+  const acceptEncoding = header(request, 'accept-encoding');
+  const described = await parts.openApi.handle({
+    path,
+    query,
+    accept,
+    ifNoneMatch,
+    acceptEncoding,
+  });
+  if (described !== undefined) return described;
+  const health = await parts.health.handle(path, query);
+  if (health !== undefined) return text(health.status, health.text);
+  const trimmed = path.replace(/\/$/, '');
+  if (trimmed === '/version') return { status: 200, headers: json, body: parts.version };
+  if (trimmed === '/metrics') {
+    const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
+    return { status: 200, headers, body: parts.metricsText() };
+  }
+  if (isOtherVersion(parts, path)) throw notServed();
+  return pageNotFound();
+}
+
+const json = { 'content-type': 'application/json' };
+
+const text = (status: number, body: string): ApiResponse => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  body,
+});
+
+const pageNotFound = (): ApiResponse => text(404, '404 page not found\n');
+
+/** `/apis/apps/v9`: the group is known, so the answer is a Status and not a plain page. */
+function isOtherVersion({ context }: DispatchParts, path: string): boolean {
+  const [root, first, second] = path.split('/').filter((part) => part !== '');
+  if (root === 'api') return first !== undefined;
+  return root === 'apis' && second !== undefined && isServedGroup(context, first ?? '');
+}
+
+const isServedGroup = (context: ApiContext, group: string): boolean =>
+  context.resources.all.some((r) => r.definition.group === group) ||
+  reviewKinds.some((k) => k.group === group);
+
+type Asked = {
+  readonly request: ApiRequest;
+  readonly info: ResourceRequest;
+  readonly user: User;
+  readonly warn: (text: string) => void;
+};
+
+function answerResource(parts: DispatchParts, asked: Asked): Promise<ApiResponse> | ApiResponse {
+  const { info } = asked;
+  const { context } = parts;
+  const resource = context.resources.find(info.group, info.version, info.resource);
+  if (resource === undefined) return answerVirtual(parts, asked);
+  const { definition } = resource;
+  const inNamespace = info.namespace !== '' && definition.kind !== 'Namespace';
+  if (inNamespace && !definition.namespaced) throw notServed();
+  if (definition.deprecationWarning !== undefined) asked.warn(definition.deprecationWarning);
+  if (info.subresource !== '') return answerSubresource(context, resource, asked);
+  return verbHandler(resource, asked)({ context, resource, ...asked });
+}
+
+/** Kinds that can only be posted. */
+function answerVirtual(parts: DispatchParts, asked: Asked): Promise<ApiResponse> | ApiResponse {
+  const { context } = parts;
+  const { info, request } = asked;
+  const { group, version, resource: plural, namespace } = info;
+  const review = reviewKinds.find(
+    (k) => k.group === group && k.version === version && k.plural === plural,
+  );
+  const isBinding = group === '' && version === 'v1' && plural === 'bindings';
+  if (review === undefined && !isBinding) {
+    if (group === '' || isServedGroup(context, group)) throw notServed();
+    return pageNotFound();
+  }
+  const namespaced = review?.namespaced ?? true;
+  const isCollection = info.name === '' && (namespace !== '') === namespaced;
+  if (request.method !== 'POST' || !isCollection) throw methodNotAllowed();
+  if (review !== undefined) return answerReview(parts, review, { ...asked, namespace });
+  return bind({ context, resource: context.resources.of('pods'), ...asked });
+}
+
+const objectVerbs: Readonly<Record<string, VerbHandler>> = {
+  get,
+  watch,
+  update,
+  patch,
+  delete: remove,
+};
+const collectionVerbs: Readonly<Record<string, VerbHandler>> = {
+  list,
+  watch,
+  create,
+  deletecollection: removeCollection,
+};
+
+function verbHandler({ definition }: Resource, { info, request }: Asked): VerbHandler {
+  const isCollection = !hasName(request, info);
+  const verbs: readonly string[] = definition.verbs ?? allVerbs;
+  const handler = isCollection ? collectionVerbs[info.verb] : objectVerbs[info.verb];
+  const acrossNamespaces = isCollection && definition.namespaced && info.namespace === '';
+  const writes = info.verb === 'create' || info.verb === 'deletecollection';
+  if (handler === undefined || !verbs.includes(info.verb) || request.method === 'HEAD')
+    throw methodNotAllowed();
+  if (acrossNamespaces && writes) throw methodNotAllowed();
+  if (!isCollection && definition.namespaced && info.namespace === '') throw notServed();
+  return handler;
+}
+
+/** A list narrowed to one name carries the name for access control, but its path is the collection's. */
+function hasName(request: ApiRequest, info: ResourceRequest): boolean {
+  return (
+    info.name !== '' &&
+    !(info.verb === 'list' || (info.verb === 'watch' && request.query.has('fieldSelector')))
+  );
+}
+
+function answerSubresource(
+  context: ApiContext,
+  resource: Resource,
+  asked: Asked,
+): Promise<ApiResponse> | ApiResponse {
+  const { info } = asked;
+  const definition: KindDefinition = resource.definition;
+  const subresource = definition.subresources?.find((s) => s.name === info.subresource);
+  if (subresource === undefined) throw notServed();
+  const verbs: readonly string[] = subresource.verbs;
+  if (!verbs.includes(info.verb)) throw methodNotAllowed();
+  const call: Call = { context, resource, subresource, ...asked };
+  return subresourceHandler(subresource, info)(call);
+}
+
+function subresourceHandler(
+  subresource: SubresourceDefinition<KubeObject>,
+  info: ResourceRequest,
+): VerbHandler {
+  const special = subresourceHandlers[subresource.name]?.[info.verb];
+  const handler = special ?? (subresource.rules === undefined ? undefined : objectVerbs[info.verb]);
+  if (handler === undefined) throw notServed();
+  return handler;
+}

@@ -1,0 +1,179 @@
+// Which representation of an answer the client gets: JSON or YAML, whole, as a Table or as metadata only.
+import { badRequest, failure } from '../../meta/api-error.ts';
+import { type AcceptClause, acceptsMediaType, parseAccept } from './accept.ts';
+
+export type Shape = 'object' | 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+export type MetaVersion = 'v1' | 'v1beta1';
+export type IncludeObject = 'Metadata' | 'Object' | 'None';
+
+export type Representation = {
+  readonly format: 'json' | 'yaml';
+  readonly as: Shape;
+  /** Version of meta.k8s.io in which a Table or metadata is written. */
+  readonly metaVersion: MetaVersion;
+  readonly pretty: boolean;
+  /** What a Table row carries besides its cells. */
+  readonly includeObject: IncludeObject;
+};
+
+export type NegotiateOptions = {
+  /** What the path answers with: one object (also every write), a list, or a stream of events. */
+  readonly allow: 'object' | 'list' | 'watch';
+  /** Browsers and curl get indented JSON unless they ask otherwise. */
+  readonly userAgent?: string | undefined;
+};
+
+type Offer = {
+  readonly type: string;
+  readonly subtype: string;
+  readonly format: Representation['format'];
+  readonly streams: boolean;
+};
+
+/** What can be written, most preferred first. */
+const offers: readonly Offer[] = [
+  { type: 'application', subtype: 'json', format: 'json', streams: true },
+  { type: 'application', subtype: 'yaml', format: 'yaml', streams: false },
+];
+
+const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+const streamTypes = [
+  'application/json;stream=watch',
+  'application/vnd.kubernetes.protobuf;stream=watch',
+];
+
+/** Decides from the Accept header and the query; throws ApiError 406, or 400 for a wrong includeObject. */
+export function negotiate(
+  accept: string | undefined,
+  query: URLSearchParams,
+  options: NegotiateOptions,
+): Representation {
+  const header = accept ?? '';
+  assertRouteProduces(
+    header,
+    options.allow === 'object' ? mediaTypes : [...mediaTypes, ...streamTypes],
+  );
+  const chosen = choose(header, allowsTransform);
+  if (chosen === undefined) throw notAcceptable(mediaTypes);
+  if (options.allow === 'watch' && !chosen.offer.streams) throw notAcceptable(streamTypes);
+  const transform = transformOf(chosen.parameters);
+  return {
+    format: chosen.offer.format,
+    as: (transform?.kind ?? 'object') as Shape,
+    metaVersion: (transform?.version ?? 'v1') as MetaVersion,
+    pretty: chosen.parameters.pretty === '1' || wantsPretty(query, options.userAgent),
+    includeObject: transform?.kind === 'Table' ? readIncludeObject(query) : 'Metadata',
+  };
+}
+
+/** How to write a Status: always possible, JSON when nothing else was agreed on, never a Table. */
+export function negotiateError(
+  accept: string | undefined,
+  query: URLSearchParams,
+  userAgent?: string,
+): Representation {
+  const chosen = choose(accept ?? '', (transform) => transform === undefined);
+  const pretty = chosen?.parameters.pretty === '1' || wantsPretty(query, userAgent);
+  return { ...plainJson, format: chosen?.offer.format ?? 'json', pretty };
+}
+
+export const plainJson: Representation = {
+  format: 'json',
+  as: 'object',
+  metaVersion: 'v1',
+  pretty: false,
+  includeObject: 'Metadata',
+};
+
+export function contentType(representation: Representation): string {
+  return representation.format === 'yaml' ? 'application/yaml' : 'application/json';
+}
+
+/** Before anything else, some clause must name a type that the path produces; here wildcards like application/* do not count. */
+function assertRouteProduces(header: string, produces: readonly string[]): void {
+  if (header === '') return;
+  for (const part of header.split(',')) {
+    const mediaType = (part.split(';')[0] ?? '').trim();
+    if (mediaType === '*/*' || produces.includes(mediaType)) return;
+  }
+  throw failure({
+    code: 406,
+    reason: 'NotAcceptable',
+    message: `406: Not Acceptable\n\nAvailable representations: ${produces.join(', ')}`,
+  });
+}
+
+type Transform = { readonly group: string; readonly version: string; readonly kind: string };
+type Parameters = AcceptClause['parameters'];
+type Chosen = { readonly offer: Offer; readonly parameters: Parameters };
+
+function choose(
+  header: string,
+  allows: (transform: Transform | undefined) => boolean,
+): Chosen | undefined {
+  const [first] = offers;
+  if (header === '' && first !== undefined) return { offer: first, parameters: {} };
+  for (const clause of parseAccept(header)) {
+    for (const offer of offers) {
+      if (!acceptsMediaType(clause, offer.type, offer.subtype)) continue;
+      const { parameters } = clause;
+      if (allowsStream(parameters, offer) && allows(transformOf(parameters))) {
+        return { offer, parameters };
+      }
+    }
+  }
+  return undefined;
+}
+
+function allowsStream(parameters: Parameters, offer: Offer): boolean {
+  const stream = parameters.stream ?? '';
+  const serverVersion = parameters.sv ?? '';
+  const streamFits = stream === '' || (offer.streams && stream === 'watch');
+  return streamFits && (serverVersion === '' || serverVersion === 'v1');
+}
+
+function transformOf(parameters: Parameters): Transform | undefined {
+  const { as, g, v } = parameters;
+  if (as === undefined && g === undefined && v === undefined) return undefined;
+  return { group: g ?? '', version: v ?? '', kind: as ?? '' };
+}
+
+const transformKinds = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'];
+
+function allowsTransform(transform: Transform | undefined): boolean {
+  if (transform === undefined) return true;
+  const { group, version, kind } = transform;
+  return (
+    group === 'meta.k8s.io' && ['v1', 'v1beta1'].includes(version) && transformKinds.includes(kind)
+  );
+}
+
+function notAcceptable(accepted: readonly string[]): Error {
+  const message = `only the following media types are accepted: ${accepted.join(', ')}`;
+  return failure({ code: 406, reason: 'NotAcceptable', message });
+}
+
+const trueTexts = ['1', 't', 'T', 'TRUE', 'true', 'True'];
+const indentedAgents = ['curl', 'Wget', 'Mozilla/5.0'];
+
+function wantsPretty(query: URLSearchParams, userAgent = ''): boolean {
+  const wish = query.get('pretty') ?? '';
+  if (wish !== '') return trueTexts.includes(wish);
+  return indentedAgents.some((agent) => userAgent.startsWith(agent));
+}
+
+function readIncludeObject(query: URLSearchParams): IncludeObject {
+  const value = query.get('includeObject') ?? '';
+  switch (value) {
+    case '':
+      return 'Metadata';
+    case 'Metadata':
+    case 'Object':
+    case 'None':
+      return value;
+    default:
+      throw badRequest(
+        `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+      );
+  }
+}

@@ -1,0 +1,78 @@
+// Objects as rows of a Table, which is what `kubectl get` prints.
+import type { AnyKind } from '../../kinds/definition.ts';
+import { createdAtColumn, nameColumn } from '../../kinds/metadata-columns.ts';
+import { type Encodable, type EncodedKind, jsonOf, objectOf } from './body.ts';
+import type { Representation } from './negotiate.ts';
+import { partialMetadata } from './partial-metadata.ts';
+
+export type ListMeta = {
+  readonly resourceVersion: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+};
+
+type TableParts = {
+  readonly metadata: { readonly resourceVersion?: string };
+  /** Rows as JSON. */
+  readonly rows: readonly string[];
+  /** On a watch only the first Table says what its columns are. */
+  readonly withColumns: boolean;
+};
+
+export function table(
+  { metaVersion }: Representation,
+  kind: EncodedKind,
+  { metadata, rows, withColumns }: TableParts,
+): Buffer {
+  const columns = withColumns ? JSON.stringify(columnsOf(kind).map(describeColumn)) : 'null';
+  return Buffer.from(
+    `{"kind":"Table","apiVersion":"meta.k8s.io/${metaVersion}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[${rows.join(',')}]}`,
+  );
+}
+
+export function row(
+  representation: Representation,
+  kind: EncodedKind,
+  value: Encodable,
+  now: number,
+): string {
+  const object = objectOf(value);
+  const cells = columnsOf(kind).map((column) => column.cell(object, now));
+  return rowOf(representation, cells, value);
+}
+
+/** A bookmark is no object: its row has nothing to show. */
+export function emptyRow(
+  representation: Representation,
+  kind: EncodedKind,
+  value: Encodable,
+): string {
+  const cells = columnsOf(kind).map((column) => emptyCells[column.type]);
+  return rowOf(representation, cells, value);
+}
+
+const emptyCells = { string: '', date: '', integer: 0, number: 0, boolean: false } as const;
+
+function rowOf(
+  { includeObject, metaVersion }: Representation,
+  cells: readonly unknown[],
+  value: Encodable,
+): string {
+  const objects = {
+    Metadata: () => partialMetadata(objectOf(value), metaVersion),
+    Object: () => jsonOf(value).toString('utf8'),
+    None: () => 'null',
+  };
+  return `{"cells":${JSON.stringify(cells)},"object":${objects[includeObject]()}}`;
+}
+
+type Columns = AnyKind['columns'];
+
+function columnsOf(kind: EncodedKind): Columns {
+  return kind.columns ?? [nameColumn, createdAtColumn];
+}
+
+function describeColumn(column: Columns[number]): object {
+  const { name, type, format = '', description, priority = 0 } = column;
+  return { name, type, format, description, priority };
+}

@@ -1,0 +1,44 @@
+// The kubeconfig that lets kubectl and other clients in: one cluster, one user, one context, all named fairlead.
+import { writePrivateFile } from './certificates/private-file.ts';
+import type { KeyPair } from './certificates/x509.ts';
+
+export type KubeconfigOptions = {
+  /** `https://127.0.0.1:6443` */
+  readonly server: string;
+  /** The authority's certificate, PEM. */
+  readonly authority: string;
+  readonly client: KeyPair;
+};
+
+/** Plain block YAML, one `key: value` a line, so that scripts can read it without a parser. */
+export function renderKubeconfig({ server, authority, client }: KubeconfigOptions): string {
+  return [
+    'apiVersion: v1',
+    'kind: Config',
+    'clusters:',
+    '- cluster:',
+    `    certificate-authority-data: ${base64(authority)}`,
+    `    server: ${server}`,
+    '  name: fairlead',
+    'contexts:',
+    '- context:',
+    '    cluster: fairlead',
+    '    user: fairlead',
+    '  name: fairlead',
+    'current-context: fairlead',
+    'users:',
+    '- name: fairlead',
+    '  user:',
+    `    client-certificate-data: ${base64(client.certificate)}`,
+    `    client-key-data: ${base64(client.privateKey)}`,
+    '',
+  ].join('\n');
+}
+
+export async function writeKubeconfig(path: string, options: KubeconfigOptions): Promise<void> {
+  await writePrivateFile(path, renderKubeconfig(options));
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

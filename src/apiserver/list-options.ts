@@ -1,0 +1,194 @@
+// The query options of list, watch and deletecollection, judged as Kubernetes judges them.
+import type { AnyKind } from '../kinds/definition.ts';
+import { badRequest, invalid } from '../meta/api-error.ts';
+import { type FieldError, forbidden, notSupported } from '../meta/field-error.ts';
+import { type FieldSelector, parseFieldSelector } from '../meta/fields.ts';
+import { matchesSelector, parseLabelSelector, type Selector } from '../meta/labels.ts';
+import type { KubeObject } from '../meta/object.ts';
+
+export type ListOptions = {
+  readonly selects: (object: KubeObject) => boolean;
+  /** True when everything is selected. */
+  readonly selectsAll: boolean;
+  readonly limit: number;
+  readonly continueToken: string;
+  /** Absent when the client did not name one. */
+  readonly resourceVersion?: number;
+  readonly resourceVersionMatch: '' | 'Exact' | 'NotOlderThan';
+  readonly timeoutSeconds?: number;
+  readonly allowBookmarks: boolean;
+  readonly sendInitialEvents?: boolean;
+};
+
+export function parseListOptions(
+  query: URLSearchParams,
+  definition: AnyKind,
+  watch: boolean,
+): ListOptions {
+  const limit = integer(query, 'limit') ?? 0;
+  const timeoutSeconds = integer(query, 'timeoutSeconds');
+  const labels = labelSelector(query);
+  const fields = fieldSelector(query, definition);
+  checkRules(query, watch);
+  const version = query.get('resourceVersion') ?? '';
+  const initial = flag(query, 'sendInitialEvents');
+  return {
+    selects: (object) =>
+      matchesSelector(labels, object.metadata.labels) && fields.every((f) => f(object)),
+    selectsAll: labels.length === 0 && fields.length === 0,
+    limit,
+    continueToken: query.get('continue') ?? '',
+    ...(version === '' ? {} : { resourceVersion: parseVersion(version, true) }),
+    resourceVersionMatch: (query.get('resourceVersionMatch') ??
+      '') as ListOptions['resourceVersionMatch'],
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    allowBookmarks: flag(query, 'allowWatchBookmarks') ?? false,
+    ...(initial === undefined ? {} : { sendInitialEvents: initial }),
+  };
+}
+
+function integer(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  return parseInteger(text);
+}
+
+/** Go's ParseInt with its words. */
+export function parseInteger(text: string): number {
+  if (!/^[+-]?\d+$/.test(text)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  const value = BigInt(text);
+  if (value !== BigInt.asIntN(64, value)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+  }
+  return Number(value);
+}
+
+/** Go's reading of booleans in queries: present without a value is true, '0' and 'false' are false. */
+function flag(query: URLSearchParams, name: string): boolean | undefined {
+  const value = query.get(name);
+  if (value === null) return undefined;
+  return value !== '0' && value.toLowerCase() !== 'false';
+}
+
+/** `list`: the words that a list uses for a version that is none; gets have their own. */
+export function parseVersion(text: string, list: boolean): number {
+  if (/^\d+$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER) return Number(text);
+  const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
+  const quoted = JSON.stringify(text);
+  throw badRequest(
+    `${list ? 'invalid resource version: ' : ''}resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`,
+  );
+}
+
+function labelSelector(query: URLSearchParams): Selector {
+  const parsed = parseLabelSelector(query.get('labelSelector') ?? '');
+  if ('error' in parsed) throw badRequest(parsed.error);
+  return parsed.selector;
+}
+
+function fieldSelector(
+  query: URLSearchParams,
+  definition: AnyKind,
+): readonly ((o: KubeObject) => boolean)[] {
+  const parsed = parseFieldSelector(query.get('fieldSelector') ?? '');
+  if ('error' in parsed) throw badRequest(parsed.error);
+  return parsed.selector.map((term) => fieldTerm(term, definition));
+}
+
+function fieldTerm(
+  term: FieldSelector[number],
+  definition: AnyKind,
+): (object: KubeObject) => boolean {
+  const read = fieldReader(term.field, definition);
+  const wanted = term.operator === '=';
+  return (object) => (read(object) === term.value) === wanted;
+}
+
+function fieldReader(field: string, definition: AnyKind): (object: KubeObject) => string {
+  if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
+  if (field === 'metadata.namespace') return (object) => object.metadata.namespace ?? '';
+  const read = Object.hasOwn(definition.fieldSelectors ?? {}, field)
+    ? definition.fieldSelectors?.[field]
+    : undefined;
+  if (read !== undefined) return read;
+  if (definition.fieldSelectorError === 'label' || field === '') {
+    throw badRequest(`field label not supported: ${field}`);
+  }
+  const known = [
+    'metadata.name',
+    'metadata.namespace',
+    ...Object.keys(definition.fieldSelectors ?? {}),
+  ];
+  throw badRequest(
+    `${JSON.stringify(field)} is not a known field selector: only ${known.map((k) => JSON.stringify(k)).join(', ')}`,
+  );
+}
+
+/** Which combinations of resourceVersion, its match, continue and sendInitialEvents make sense. */
+function checkRules(query: URLSearchParams, watch: boolean): void {
+  const errors = watch ? watchRules(query) : listRules(query);
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
+}
+
+const matchField = 'resourceVersionMatch';
+
+function listRules(query: URLSearchParams): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  if (query.get('sendInitialEvents') !== null) {
+    errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  }
+  const match = query.get(matchField) ?? '';
+  if (match === '') return errors;
+  const version = query.get('resourceVersion') ?? '';
+  if (version === '') {
+    errors.push(
+      forbidden(matchField, 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
+    );
+  }
+  errors.push(...continueRule(query));
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    errors.push(notSupported(matchField, match, ['Exact', 'NotOlderThan', '']));
+  }
+  if (match === 'Exact' && version === '0') {
+    errors.push(
+      forbidden(matchField, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+    );
+  }
+  return errors;
+}
+
+function watchRules(query: URLSearchParams): readonly FieldError[] {
+  const match = query.get(matchField) ?? '';
+  const initial = flag(query, 'sendInitialEvents');
+  const errors: FieldError[] = [];
+  if (initial === undefined) {
+    if (match !== '') {
+      errors.push(
+        forbidden(
+          matchField,
+          'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+        ),
+      );
+    }
+  } else if (match !== 'NotOlderThan' && match === '') {
+    errors.push(
+      forbidden(
+        matchField,
+        `sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`,
+      ),
+    );
+  }
+  if (match !== '') {
+    errors.push(...continueRule(query));
+    if (match !== 'NotOlderThan') errors.push(notSupported(matchField, match, ['NotOlderThan']));
+  }
+  return errors;
+}
+
+function continueRule(query: URLSearchParams): readonly FieldError[] {
+  return (query.get('continue') ?? '') === ''
+    ? []
+    : [forbidden(matchField, 'resourceVersionMatch is forbidden when continue is provided')];
+}

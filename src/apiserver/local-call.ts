@@ -1,0 +1,100 @@
+// Calls into this server from the same process, in the terms of the client's transport, with no socket between.
+import type { ApiRequest, ApiResponse, Sink } from './message.ts';
+import { isStream } from './message.ts';
+
+export type LocalRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
+  readonly signal?: AbortSignal;
+};
+
+export type LocalResponse = {
+  readonly status: number;
+  readonly headers: ApiResponse['headers'];
+  readonly body: AsyncIterable<Uint8Array>;
+};
+
+export type LocalIdentity = { readonly user: string; readonly groups: readonly string[] };
+
+/** As with a network client that does not read: past this the server sees it as slow. */
+export function createLocalCall(
+  handle: (request: ApiRequest) => Promise<ApiResponse>,
+  identity: LocalIdentity,
+): (request: LocalRequest) => Promise<LocalResponse> {
+  return async (request) => {
+    const [path = '/', query = ''] = request.path.split(/\?(.*)/s);
+    const signal = request.signal ?? new AbortController().signal;
+    const body =
+      typeof request.body === 'string'
+        ? Buffer.from(request.body)
+        : (request.body ?? new Uint8Array());
+    const {
+      status,
+      headers,
+      body: answer,
+    } = await handle({
+      method: request.method,
+      path,
+      query: new URLSearchParams(query),
+      headers: request.headers ?? {},
+      body: () => Promise.resolve(body),
+      peer: { local: identity },
+      signal,
+    });
+    if (isStream(answer)) return { status, headers, body: streamed(answer.start, signal) };
+    const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer;
+    return { status, headers, body: once(bytes) };
+  };
+}
+
+async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}
+
+/** Chunks written by the server wait here until the reader takes them. */
+async function* streamed(
+  start: (sink: Sink) => void,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  const queue: Uint8Array[] = [];
+  const closeListeners: (() => void)[] = [];
+  let size = 0;
+  let ended = false;
+  let wake = (): void => {};
+  const close = (): void => {
+    if (ended) return;
+    ended = true;
+    wake();
+    for (const listener of closeListeners) listener();
+  };
+  signal.addEventListener('abort', close, { once: true });
+  start({
+    write(chunk) {
+      if (ended) return;
+      queue.push(chunk);
+      size += chunk.length;
+      wake();
+    },
+    buffered: () => size,
+    end: close,
+    onClose: (listener) => closeListeners.push(listener),
+  });
+  if (signal.aborted) close();
+  try {
+    for (;;) {
+      for (let chunk = queue.shift(); chunk !== undefined; chunk = queue.shift()) {
+        size -= chunk.length;
+        yield chunk;
+      }
+      if (ended) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    signal.removeEventListener('abort', close);
+    close();
+  }
+}

@@ -1,0 +1,55 @@
+// One request and its answer, free of sockets: the HTTP server and the in-process client both speak this.
+
+export type ApiRequest = {
+  readonly method: string;
+  /** The path as it came, still percent-encoded, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names; repeated headers as a list. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Reads the body whole; rejects with ApiError 413 when it is too large. */
+  readonly body: () => Promise<Uint8Array>;
+  readonly peer: Peer;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+};
+
+/** Who is at the other end, as far as the transport knows. */
+export type Peer = {
+  readonly address?: string;
+  /** A client certificate that our CA signed. */
+  readonly certificate?: { readonly commonName: string; readonly organizations: readonly string[] };
+  /** A client certificate that our CA did not sign, or that is not valid now. */
+  readonly untrustedCertificate?: boolean;
+  /** The in-process client of a part in the same program; it is who it says it is. */
+  readonly local?: { readonly user: string; readonly groups: readonly string[] };
+};
+
+export type ApiResponse = {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Uint8Array | string | Stream;
+};
+
+/** A body that goes on: started once with the place to write to. */
+export type Stream = { readonly start: (sink: Sink) => void };
+
+export type Sink = {
+  readonly write: (chunk: Uint8Array) => void;
+  /** Bytes written but not yet taken by the other side. */
+  readonly buffered: () => number;
+  readonly end: () => void;
+  /** Called once when the other side has gone or the sink has ended. */
+  readonly onClose: (listener: () => void) => void;
+};
+
+export function isStream(body: ApiResponse['body']): body is Stream {
+  return typeof body === 'object' && 'start' in body;
+}
+
+/** The one value of a header, the first where it was repeated. */
+export function header(request: ApiRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' || value === undefined ? value : value[0];
+}

@@ -1,0 +1,66 @@
+// Turns one object change with what was reserved for it into one store transaction.
+import type { KubeObject } from '../../meta/object.ts';
+import type { Compare, Write } from '../../storage/store.ts';
+import type { ApiContext } from '../context.ts';
+import type { Reservation } from '../reservation.ts';
+import type { Cached } from '../resource-cache.ts';
+import type { Resource } from '../resources.ts';
+
+export type Commit = {
+  readonly resource: Resource;
+  readonly key: string;
+  /** The revision that was read; 0 when the object must not exist. */
+  readonly revision: number;
+  /** Absent to remove the object. */
+  readonly object?: KubeObject;
+  readonly reservation: Reservation;
+};
+
+/** `lost`: somebody else changed the object or took what was reserved; read again and retry. */
+export type Committed =
+  | { readonly cached: Cached }
+  | { readonly removed: true }
+  | { readonly lost: 'object' | 'reservation' };
+
+export const nothingReserved: Reservation = { compare: [], write: [] };
+
+export async function commit(context: ApiContext, change: Commit): Promise<Committed> {
+  const { resource, key, revision, object, reservation } = change;
+  const { codec, cache, definition } = resource;
+  const compare: Compare[] = [{ key, revision }, ...reservation.compare];
+  const write: Write[] = [
+    object === undefined ? { delete: key } : put(context, resource, key, object),
+    ...reservation.write,
+  ];
+  const outcome = await context.store.transact({ compare, write });
+  await context.resources.caughtUp(outcome.revision);
+  if (!outcome.committed) {
+    return { lost: outcome.failed.some((f) => f.key === key) ? 'object' : 'reservation' };
+  }
+  if (object === undefined) return { removed: true };
+  const cached = cache.get(key);
+  if (cached?.revision === outcome.revision) return { cached };
+  // A later write is already in the cache: answer with what this one wrote.
+  const value = codec.toValue(object);
+  return {
+    cached: codec.encode(key, value, { ...object, kind: definition.kind }, outcome.revision),
+  };
+}
+
+function put(context: ApiContext, resource: Resource, key: string, object: KubeObject): Write {
+  const value = resource.codec.toValue(object);
+  context.resources.expect(value, object);
+  const { ttlSeconds } = resource.definition;
+  return { put: key, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
+}
+
+/** The answer to a dry run: as if written, under the revision it would have replaced. */
+export function asIfWritten(
+  resource: Resource,
+  key: string,
+  object: KubeObject,
+  revision: number,
+): Cached {
+  const { codec } = resource;
+  return codec.encode(key, codec.toValue(object), object, revision);
+}

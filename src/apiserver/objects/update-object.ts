@@ -1,0 +1,227 @@
+// Changing an object: read, make the wanted state, prepare, validate, one transaction; again when a race is lost.
+
+import type { UpdateRules } from '../../kinds/definition.ts';
+import { conflict, invalid, notFound, serviceUnavailable } from '../../meta/api-error.ts';
+import { invalid as invalidField } from '../../meta/field-error.ts';
+import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
+import { groupResource } from '../../meta/object.ts';
+import { validateObjectMetaUpdate } from '../../meta/validate-metadata.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import type { ApiContext, WriteRequest } from '../context.ts';
+import { recordUpdate } from '../patch/managed-fields.ts';
+import type { Reservation } from '../reservation.ts';
+import type { Cached } from '../resource-cache.ts';
+import type { Resource } from '../resources.ts';
+import { asIfWritten, commit, nothingReserved } from './commit.ts';
+import { createObject, kindName } from './create-object.ts';
+import { otherUid } from './other-uid.ts';
+
+export type UpdateRequest = {
+  readonly resource: Resource;
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly rules: UpdateRules<KubeObject>;
+  /** Makes the wanted object, decoded and defaulted, from the live one; called again after a lost race. */
+  readonly desired: (live: KubeObject | undefined) => KubeObject;
+  /** Whether a missing object is created. */
+  readonly creates: boolean;
+  /** Whether the request must name the version it replaces (PUT of Leases). */
+  readonly needsVersion: boolean;
+  /** Whether a uid in the wanted object is a precondition (PUT); elsewhere it is just a field that cannot change. */
+  readonly checksUid: boolean;
+  readonly write: WriteRequest;
+  readonly recordManagers?: (live: KubeObject | undefined, object: KubeObject) => KubeObject;
+};
+
+export type Updated = { readonly cached: Cached; readonly created: boolean };
+
+const attempts = 64;
+
+export async function updateObject(context: ApiContext, request: UpdateRequest): Promise<Updated> {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const updated = await tryUpdate(context, request);
+    if (updated !== undefined) return updated;
+  }
+  throw serviceUnavailable('the write kept losing against concurrent writes, try again');
+}
+
+async function tryUpdate(
+  context: ApiContext,
+  request: UpdateRequest,
+): Promise<Updated | undefined> {
+  const { resource, namespace, name, write } = request;
+  const { definition, codec, cache, view } = resource;
+  const key = codec.key(definition.namespaced ? namespace : '', name);
+  const stored = cache.get(key);
+  if (stored === undefined) return createMissing(context, request);
+  const live = view(stored);
+  const before = live.object;
+  const wanted = request.desired(before);
+  checkVersion(request, wanted, live);
+  const managed = managersOf(request, before, keepIdentity(before, wanted));
+  const reservation = reserveFor(context, request, before, managed);
+  const after = prepare(request, before, reservation.object ?? managed);
+  for (const warning of request.rules.warnOnUpdate?.(before, after) ?? []) write.warn(warning);
+  if (deepEqual(after, before)) return { cached: live, created: false };
+  const object = definition.storedAs?.toStored(after) ?? after;
+  if (write.dryRun)
+    return { cached: view(asIfWritten(resource, key, object, stored.revision)), created: false };
+  if (isReleased(resource, after)) return remove(context, { request, key, stored, after });
+  const outcome = await commit(context, {
+    resource,
+    key,
+    revision: stored.revision,
+    object,
+    reservation,
+  });
+  return 'cached' in outcome ? { cached: view(outcome.cached), created: false } : undefined;
+}
+
+async function createMissing(
+  context: ApiContext,
+  request: UpdateRequest,
+): Promise<Updated | undefined> {
+  const { resource, namespace, name, write, recordManagers } = request;
+  const { definition } = resource;
+  if (!request.creates) {
+    throw notFound({ group: definition.group, resource: definition.plural }, name);
+  }
+  const object = request.desired(undefined);
+  const { uid, resourceVersion: _ignored, ...metadata } = object.metadata;
+  if (uid !== undefined) throw otherUid({ definition, namespace, name, uid, found: '' });
+  const cached = await createObject(context, {
+    resource,
+    namespace,
+    object: { ...object, metadata: { ...metadata, name } },
+    write,
+    ...(recordManagers === undefined
+      ? {}
+      : { recordManagers: (o) => recordManagers(undefined, o) }),
+  });
+  return { cached, created: true };
+}
+
+/** The version that the client saw, if it named one; noticed before validation. */
+function checkVersion(
+  { resource, needsVersion, checksUid, namespace, name }: UpdateRequest,
+  wanted: KubeObject,
+  live: Cached,
+): void {
+  const { definition } = resource;
+  const target = { group: definition.group, resource: definition.plural };
+  const { resourceVersion = '0', uid } = wanted.metadata;
+  const found = live.object.metadata.uid ?? '';
+  if (checksUid && uid !== undefined && uid !== found)
+    throw otherUid({ definition, namespace, name, uid, found });
+  if (resourceVersion !== '0') {
+    if (resourceVersion === live.object.metadata.resourceVersion) return;
+    throw conflict(
+      target,
+      name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    );
+  }
+  if (needsVersion) {
+    const error = invalidField('metadata.resourceVersion', 0, 'must be specified for an update');
+    throw invalid({ group: definition.group, kind: definition.plural }, name, [error]);
+  }
+}
+
+/** What an update can never change, whatever the client sent. */
+function keepIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
+  const { resourceVersion, ...sent } = wanted.metadata;
+  const old = before.metadata;
+  const keep = <K extends keyof ObjectMeta>(name: K): Partial<ObjectMeta> =>
+    old[name] === undefined ? {} : { [name]: old[name] };
+  const { generation: _generation, ...rest } = sent;
+  const metadata: ObjectMeta = {
+    ...rest,
+    ...(rest.namespace === undefined ? keep('namespace') : {}),
+    ...(rest.uid === undefined ? keep('uid') : {}),
+    ...keep('resourceVersion'),
+    ...keep('generation'),
+    ...keep('creationTimestamp'),
+    ...keep('deletionTimestamp'),
+    ...(rest.deletionGracePeriodSeconds === undefined ? keep('deletionGracePeriodSeconds') : {}),
+  };
+  return { ...wanted, metadata };
+}
+
+function managersOf(request: UpdateRequest, before: KubeObject, after: KubeObject): KubeObject {
+  if (request.recordManagers !== undefined) return request.recordManagers(before, after);
+  return recordUpdate({
+    before,
+    after,
+    schema: request.resource.definition.schema,
+    manager: request.write.manager,
+    subresource: request.subresource,
+    apiVersion: after.apiVersion,
+    now: request.write.now,
+  });
+}
+
+function reserveFor(
+  context: ApiContext,
+  request: UpdateRequest,
+  before: KubeObject,
+  after: KubeObject,
+): Reservation {
+  const { definition } = request.resource;
+  const reserve = context.reserve.get(groupResource(definition.group, definition.plural));
+  if (reserve === undefined || request.subresource !== '') return nothingReserved;
+  return reserve({ definition, before, after, dryRun: request.write.dryRun });
+}
+
+function prepare(
+  { resource, rules, subresource, write }: UpdateRequest,
+  before: KubeObject,
+  sent: KubeObject,
+): KubeObject {
+  const { definition } = resource;
+  const prepared = rules.prepareUpdate?.(before, sent, { now: write.now }) ?? sent;
+  const counts = subresource === '' || subresource === 'scale';
+  const grows = counts && (definition.generationChanges?.(before, prepared) ?? false);
+  const after = grows
+    ? {
+        ...prepared,
+        metadata: { ...prepared.metadata, generation: (before.metadata.generation ?? 0) + 1 },
+      }
+    : prepared;
+  const errors = [
+    ...validateObjectMetaUpdate(before.metadata, after.metadata, 'metadata'),
+    ...rules.validateUpdate(before, after),
+  ];
+  if (errors.length > 0) throw invalid(kindName(definition), after.metadata.name ?? '', errors);
+  return after;
+}
+
+/** A deleted object whose last finalizer this update takes away: it goes now. */
+function isReleased({ definition }: Resource, after: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = after.metadata;
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds > 0 || finalizers.length > 0)
+    return false;
+  return !(definition.holdsDeletion?.(after) ?? false);
+}
+
+type Removal = {
+  readonly request: UpdateRequest;
+  readonly key: string;
+  readonly stored: Cached;
+  readonly after: KubeObject;
+};
+
+async function remove(
+  context: ApiContext,
+  { request, key, stored, after }: Removal,
+): Promise<Updated | undefined> {
+  const { resource, write } = request;
+  const { definition } = resource;
+  const reserve = context.reserve.get(groupResource(definition.group, definition.plural));
+  const reservation =
+    reserve?.({ definition, before: stored.object, dryRun: write.dryRun }) ?? nothingReserved;
+  const outcome = await commit(context, { resource, key, revision: stored.revision, reservation });
+  if (!('removed' in outcome)) return undefined;
+  return { cached: asIfWritten(resource, key, after, stored.revision), created: false };
+}

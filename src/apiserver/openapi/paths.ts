@@ -1,0 +1,190 @@
+// The paths of a kind with their operations, in OpenAPI v3 form.
+import type { Verb } from '../../kinds/definition.ts';
+import type { ServedKind } from '../discovery/served-kind.ts';
+import { type Json, refTo } from './components.ts';
+import { metaPackage } from './meta-types.ts';
+import {
+  deleteCollectionParameters,
+  deleteParameters,
+  listParameters,
+  nameParameter,
+  namespaceParameter,
+  patchParameters,
+  pretty,
+  writeParameters,
+} from './parameters.ts';
+
+/** The component of a kind, where this server describes it. */
+export type FindComponent = (group: string, version: string, kind: string) => string | undefined;
+
+export type Paths = Record<string, Record<string, unknown>>;
+
+/** Where an operation stands: the kind spoken there, and the words its identifier is made of. */
+type Place = {
+  readonly kind: ServedKind;
+  readonly spoken: { readonly group: string; readonly version: string; readonly kind: string };
+  readonly component: string | undefined;
+  readonly listComponent: string;
+  /** After the verb in operation identifiers: `NamespacedServiceStatus`. */
+  readonly subject: string;
+};
+
+export function addPaths(paths: Paths, kind: ServedKind, find: FindComponent): void {
+  const { group, version, plural, namespaced, verbs } = kind;
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  const collection = namespaced ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`;
+  const place = placeOf(kind, find, kind, '');
+  const shared = namespaced ? [namespaceParameter] : [];
+
+  add(paths, collection, shared, collectionOperations(place, verbs));
+  add(paths, `${collection}/{name}`, [nameParameter, ...shared], objectOperations(place, verbs));
+  if (namespaced && verbs.includes('list')) {
+    const everywhere = { ...place, subject: `${kind.kind}ForAllNamespaces` };
+    add(paths, `${root}/${plural}`, [], { get: operation('list', everywhere) });
+  }
+  for (const sub of kind.subresources) {
+    const operations = subresourceOperations(
+      placeOf(kind, find, sub, capital(sub.name)),
+      sub.verbs,
+    );
+    add(paths, `${collection}/{name}/${sub.name}`, [nameParameter, ...shared], operations);
+  }
+}
+
+function placeOf(
+  kind: ServedKind,
+  find: FindComponent,
+  spoken: Place['spoken'],
+  suffix: string,
+): Place {
+  const { group, version, kind: name } = spoken;
+  const component = find(group, version, name);
+  const listComponent = `${find(kind.group, kind.version, kind.kind) ?? ''}List`;
+  const subject = `${kind.namespaced ? 'Namespaced' : ''}${kind.kind}${suffix}`;
+  return { kind, spoken: { group, version, kind: name }, component, listComponent, subject };
+}
+
+function add(paths: Paths, path: string, shared: readonly Json[], operations: Operations): void {
+  if (Object.keys(operations).length === 0) return;
+  paths[path] = { ...operations, parameters: [...shared, pretty] };
+}
+
+type Operations = Readonly<Record<string, Json>>;
+
+function collectionOperations(place: Place, verbs: readonly Verb[]): Operations {
+  return {
+    ...(verbs.includes('list') ? { get: operation('list', place) } : {}),
+    ...(verbs.includes('create') ? { post: operation('post', place) } : {}),
+    ...(verbs.includes('deletecollection') ? { delete: operation('deletecollection', place) } : {}),
+  };
+}
+
+function objectOperations(place: Place, verbs: readonly Verb[]): Operations {
+  return {
+    ...(verbs.includes('get') ? { get: operation('get', place) } : {}),
+    ...(verbs.includes('update') ? { put: operation('put', place) } : {}),
+    ...(verbs.includes('delete') ? { delete: operation('delete', place) } : {}),
+    ...(verbs.includes('patch') ? { patch: operation('patch', place) } : {}),
+  };
+}
+
+function subresourceOperations(place: Place, verbs: readonly Verb[]): Operations {
+  const post = verbs.includes('create') ? { post: operation('post', place) } : {};
+  return { ...objectOperations(place, verbs), ...post };
+}
+
+type Action = 'list' | 'get' | 'post' | 'put' | 'patch' | 'delete' | 'deletecollection';
+
+const words: Readonly<
+  Record<Action, { id: string; parameters: readonly Json[]; codes: string[] }>
+> = {
+  list: { id: 'list', parameters: listParameters, codes: ['200'] },
+  get: { id: 'read', parameters: [], codes: ['200'] },
+  post: { id: 'create', parameters: writeParameters, codes: ['200', '201', '202'] },
+  put: { id: 'replace', parameters: writeParameters, codes: ['200', '201'] },
+  patch: { id: 'patch', parameters: patchParameters, codes: ['200', '201'] },
+  delete: { id: 'delete', parameters: deleteParameters, codes: ['200', '202'] },
+  deletecollection: {
+    id: 'deleteCollection',
+    parameters: deleteCollectionParameters,
+    codes: ['200'],
+  },
+};
+
+function operation(action: Action, place: Place): Json {
+  const { id, parameters, codes } = words[action];
+  const { group, version } = place.kind;
+  const body = requestBody(action, place);
+  return {
+    tags: [`${group.replace(/\.k8s\.io$/, '').replaceAll('.', '_') || 'core'}_${version}`],
+    description: `${id} ${place.spoken.kind}`,
+    operationId: `${id}${groupWord(group)}${capital(version)}${place.subject}`,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: responses(action, place, codes),
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': place.spoken,
+  };
+}
+
+const readTypes = ['application/json', 'application/yaml'];
+const patchTypes = [
+  'application/apply-patch+yaml',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+];
+
+function requestBody(action: Action, place: Place): Json | undefined {
+  switch (action) {
+    case 'post':
+    case 'put':
+      return { content: content(['*/*'], schemaOf(place.component)), required: true };
+    case 'patch':
+      return { content: content(patchTypes, refTo(`${metaPackage}.Patch`)), required: true };
+    case 'delete':
+    case 'deletecollection':
+      return { content: content(['*/*'], refTo(`${metaPackage}.DeleteOptions`)) };
+    default:
+      return undefined;
+  }
+}
+
+function responses(action: Action, place: Place, codes: readonly string[]): Json {
+  const component =
+    action === 'list'
+      ? place.listComponent
+      : action.startsWith('delete')
+        ? `${metaPackage}.Status`
+        : place.component;
+  const types = action === 'list' ? [...readTypes, 'application/json;stream=watch'] : readTypes;
+  const good = codes.map((code) => [
+    code,
+    { description: descriptions[code], content: content(types, schemaOf(component)) },
+  ]);
+  return { ...Object.fromEntries(good), 401: { description: 'Unauthorized' } };
+}
+
+const descriptions: Readonly<Record<string, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+};
+
+function schemaOf(component: string | undefined): Json {
+  return component === undefined ? { type: 'object' } : refTo(component);
+}
+
+function content(types: readonly string[], schema: Json): Json {
+  return Object.fromEntries(types.map((type) => [type, { schema }]));
+}
+
+/** `Core`, `Apps`, `RbacAuthorization`. */
+function groupWord(group: string): string {
+  const parts = group.replace(/\.k8s\.io$/, '').split('.');
+  return parts.map((part) => capital(part || 'core')).join('');
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

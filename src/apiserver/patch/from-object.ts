@@ -1,0 +1,43 @@
+// The set of fields that an object sets: what a manager owns who applies it.
+import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
+import { asMember, emptySet, type FieldSet, memberNode } from './fieldset.ts';
+import { type Fields, isFields } from './json-value.ts';
+import { fieldElement, itemElement } from './path-element.ts';
+import { isAtomic, isBare, schemaOf } from './typed-value.ts';
+
+export function fieldsOf(schema: StructNode, object: unknown): FieldSet {
+  return (isFields(object) ? fieldsOfMap(schema, object) : undefined) ?? emptySet;
+}
+
+function fieldsOfValue(schema: Schema, value: unknown): FieldSet | undefined {
+  if (isAtomic(schema)) return memberNode;
+  if (schema.node === 'list') return Array.isArray(value) ? fieldsOfList(schema, value) : undefined;
+  if (schema.node === 'scalar') return memberNode;
+  return isFields(value) ? fieldsOfMap(schema, value) : undefined;
+}
+
+/** Named fields belong to nobody for themselves, unless they are empty; keys of maps do. */
+function fieldsOfMap(schema: MapNode | StructNode, object: Fields): FieldSet | undefined {
+  const set: Record<string, FieldSet> = {};
+  let isEmpty = true;
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    const below = fieldsOfValue(schemaOf(schema, key), value);
+    const isNothing = value === null || (isFields(value) && isBare(value));
+    const owned = isNothing || schema.node === 'map' ? asMember(below) : below;
+    if (owned === undefined) continue;
+    set[fieldElement(key)] = owned;
+    isEmpty = false;
+  }
+  return isEmpty ? undefined : set;
+}
+
+/** Items that share an element cannot be told apart: then only the element is owned. */
+function fieldsOfList(schema: ListNode, list: readonly unknown[]): FieldSet | undefined {
+  const set: Record<string, FieldSet> = {};
+  for (const item of list) {
+    const element = itemElement(schema, item);
+    set[element] = element in set ? memberNode : asMember(fieldsOfValue(schema.items, item));
+  }
+  return list.length === 0 ? undefined : set;
+}

@@ -1,0 +1,139 @@
+// The entries of metadata.managedFields, read and written: who set which fields, how and when.
+import type { KubeObject, ManagedFieldsEntry } from '../../meta/object.ts';
+import {
+  emptySet,
+  type FieldSet,
+  isEmptySet,
+  parseFieldSet,
+  printFieldSet,
+  union,
+} from './fieldset.ts';
+import { isFields } from './json-value.ts';
+
+/** Who writes and how. */
+export type Writer = {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+};
+
+/** One entry, its fields understood. */
+export type Managed = Writer & { readonly time?: string; readonly fields: FieldSet };
+
+export type Entries = readonly ManagedFieldsEntry[];
+
+/** Appliers keep their entry whatever version they apply in; updates have one for each version. */
+export function isSameWriter(a: Writer, b: Writer): boolean {
+  return (
+    a.manager === b.manager &&
+    a.operation === b.operation &&
+    a.subresource === b.subresource &&
+    (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
+  );
+}
+
+/** Entries from our store, where they are canonical. Unreadable ones, written there by others, count as none. */
+export function readEntries(stored: Entries = []): readonly Managed[] {
+  return readAll(stored, (fields) => (isFields(fields) ? (fields as FieldSet) : undefined)) ?? [];
+}
+
+/** Entries that a client sent; nothing when one of them cannot be read. */
+export function parseEntries(sent: Entries): readonly Managed[] | undefined {
+  return readAll(sent, (fields) => {
+    const set = parseFieldSet(fields);
+    return set === undefined ? undefined : printFieldSet(set);
+  });
+}
+
+type ReadFields = (fields: unknown) => FieldSet | undefined;
+
+function readAll(sent: Entries, readFields: ReadFields): readonly Managed[] | undefined {
+  const entries: Managed[] = [];
+  for (const entry of sent) {
+    const read = readEntry(entry, readFields);
+    if (read === undefined) return undefined;
+    if (isEmptySet(read.fields)) continue;
+    const same = entries.findIndex((other) => isSameWriter(other, read));
+    if (same === -1) entries.push(read);
+    else entries[same] = read;
+  }
+  return entries;
+}
+
+function readEntry(entry: ManagedFieldsEntry, readFields: ReadFields): Managed | undefined {
+  const { manager = '', operation, apiVersion = '', subresource = '' } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') return undefined;
+  if (apiVersion === '' || entry.fieldsType !== 'FieldsV1') return undefined;
+  const fields = readFields(entry.fieldsV1 ?? emptySet);
+  if (fields === undefined) return undefined;
+  const writer: Writer = { manager, operation, apiVersion, subresource };
+  return entry.time === undefined ? { ...writer, fields } : { ...writer, time: entry.time, fields };
+}
+
+/** The object with these entries, in the order in which they are stored. */
+export function withEntries(object: KubeObject, entries: readonly Managed[]): KubeObject {
+  return withManagedFields(object, [...entries].sort(inStoredOrder).map(writeEntry));
+}
+
+export function withManagedFields(object: KubeObject, entries: Entries): KubeObject {
+  const { managedFields, ...metadata } = object.metadata;
+  if (managedFields === entries) return object;
+  if (entries.length > 0) return { ...object, metadata: { ...metadata, managedFields: entries } };
+  return managedFields === undefined ? object : { ...object, metadata };
+}
+
+function writeEntry(entry: Managed): ManagedFieldsEntry {
+  const { manager, operation, apiVersion, time, fields, subresource } = entry;
+  return {
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields,
+    ...(subresource === '' ? {} : { subresource }),
+  };
+}
+
+const order = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+function byAge(a: Managed, b: Managed): number {
+  return order(a.time ?? '', b.time ?? '') || order(a.manager, b.manager);
+}
+
+/** Applies first, then by age. */
+function inStoredOrder(a: Managed, b: Managed): number {
+  return (
+    order(a.operation, b.operation) ||
+    byAge(a, b) ||
+    order(a.apiVersion, b.apiVersion) ||
+    order(a.subresource, b.subresource)
+  );
+}
+
+/** More updaters than this are merged, oldest first, so that the list cannot grow without bound. */
+const mostUpdates = 10;
+
+export function capUpdates(entries: readonly Managed[]): readonly Managed[] {
+  const updates = entries.filter((entry) => entry.operation === 'Update');
+  if (updates.length <= mostUpdates) return entries;
+  const merged = new Map(updates.sort(byAge).map((entry) => [entry, entry]));
+  const oldestOf = new Map<string, Managed>();
+  for (const entry of updates) {
+    if (merged.size <= mostUpdates) break;
+    const oldest = oldestOf.get(entry.apiVersion);
+    if (oldest === undefined) {
+      oldestOf.set(entry.apiVersion, entry);
+      continue;
+    }
+    const bucket = { ...entry, manager: 'ancient-changes', subresource: '' };
+    const target = updates.find((o) => merged.has(o) && isSameWriter(o, bucket)) ?? oldest;
+    if (target === entry) continue;
+    const fields = printFieldSet(union(entry.fields, merged.get(target)?.fields ?? emptySet));
+    merged.set(target, { ...bucket, fields });
+    merged.delete(entry);
+  }
+  return [...entries.filter((entry) => entry.operation === 'Apply'), ...merged.values()];
+}

@@ -1,0 +1,151 @@
+// Who owns which field after a write.
+//
+// recordUpdate() is for creates, updates and every patch but apply. Upstream records before the storage layer
+// fills in what it allocates, so it must see the object after decoding and defaulting, before allocation and
+// preparation: defaults are the writer's, a given clusterIP too, an allocated one is nobody's.
+// Applies are recorded by applyObject() from the applied configuration alone; see server-side-apply.ts.
+import type { KubeObject } from '../../meta/object.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import type { StructNode } from '../../schema/node.ts';
+import { compareObjects } from './compare-objects.ts';
+import {
+  difference,
+  emptySet,
+  type FieldSet,
+  isEmptySet,
+  printFieldSet,
+  sameSet,
+  union,
+  withoutPath,
+} from './fieldset.ts';
+import { sameValue } from './json-value.ts';
+import {
+  capUpdates,
+  type Entries,
+  isSameWriter,
+  type Managed,
+  parseEntries,
+  readEntries,
+  type Writer,
+  withEntries,
+  withManagedFields,
+} from './managed-entries.ts';
+import { isBare, zeroObject } from './typed-value.ts';
+
+/** Paths of fields that a write of this resource or subresource cannot change, and so cannot own. */
+export type ResetFields = readonly (readonly string[])[];
+
+/** What most kinds reset: the main resource its status, the status all that is wanted. */
+export function resetFieldsOf(subresource: string): ResetFields {
+  if (subresource === '') return [['status']];
+  return subresource === 'status' ? [['spec']] : [];
+}
+
+export type UpdateRecord = {
+  /** Absent when the object is created. */
+  readonly before?: KubeObject;
+  readonly after: KubeObject;
+  readonly schema: StructNode;
+  readonly manager: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly apiVersion: string;
+  /** RFC 3339, whole seconds. */
+  readonly now: string;
+  readonly resetFields?: ResetFields;
+};
+
+/** `after` with the entries that this write leaves. */
+export function recordUpdate(record: UpdateRecord): KubeObject {
+  const { before, after, schema, subresource, resetFields = resetFieldsOf(subresource) } = record;
+  const stored = before?.metadata.managedFields ?? [];
+  const edited = editedEntries(record, stored);
+  const entries = edited ?? readEntries(stored);
+  // Tracking that was ended stays ended until somebody applies.
+  if (entries.length === 0 && before?.metadata.uid !== undefined) {
+    return withManagedFields(after, []);
+  }
+  const { changed, removed } = compareObjects(schema, before ?? zeroObject(schema), after);
+  const gained = resetFields.reduce(withoutPath, changed);
+  const lost = resetFields.reduce(withoutPath, removed);
+  if (isEmptySet(gained) && isEmptySet(lost)) {
+    return edited === undefined ? withManagedFields(after, stored) : withEntries(after, edited);
+  }
+  return withEntries(after, afterUpdate({ entries, gained, lost, record }));
+}
+
+type Update = {
+  readonly entries: readonly Managed[];
+  readonly gained: FieldSet;
+  readonly lost: FieldSet;
+  readonly record: UpdateRecord;
+};
+
+function afterUpdate({ entries, gained, lost, record }: Update): readonly Managed[] {
+  const { manager, subresource, apiVersion, now } = record;
+  const operation = 'Update';
+  const writer: Writer = { manager: manager || 'unknown', operation, apiVersion, subresource };
+  const kept: Managed[] = [];
+  let own = emptySet;
+  for (const entry of entries) {
+    const fields = difference(difference(entry.fields, gained), lost);
+    if (isEmptySet(fields)) continue;
+    if (isSameWriter(entry, writer) && !isEmptySet(gained)) own = fields;
+    else kept.push(fields === entry.fields ? entry : { ...entry, fields });
+  }
+  if (!isEmptySet(gained)) {
+    kept.push({ ...writer, time: now, fields: printFieldSet(union(own, gained)) });
+  }
+  return capUpdates(kept);
+}
+
+/**
+ * The entries that the client sent in place of the stored ones, which it may edit on the object itself; one
+ * empty entry ends tracking. Nothing when it sent none, unreadable ones or those that are stored anyway.
+ */
+function editedEntries(
+  { after, subresource }: UpdateRecord,
+  stored: Entries,
+): readonly Managed[] | undefined {
+  const sent = after.metadata.managedFields;
+  if (subresource !== '' || sent === undefined || sent === stored) return undefined;
+  if (isReset(sent)) return [];
+  if (sameValue(sent, stored)) return undefined;
+  const entries = parseEntries(sent);
+  return entries?.length === 0 ? undefined : entries;
+}
+
+const isReset = (entries: Entries): boolean =>
+  entries.length === 0 || (entries.length === 1 && isBare(entries[0]));
+
+/**
+ * An empty list in a body ends tracking like a list with one empty entry, but the canonical form of an object
+ * has no empty lists: this carries the wish over from the body to the object that was decoded from it.
+ */
+export function keepReset(body: unknown, object: KubeObject): KubeObject {
+  const { metadata } = (body ?? {}) as { readonly metadata?: { readonly managedFields?: unknown } };
+  const sent = metadata?.managedFields;
+  if (!Array.isArray(sent) || sent.length > 0) return object;
+  return { ...object, metadata: { ...object.metadata, managedFields: [{}] } };
+}
+
+/**
+ * A write that changes nothing but the times of entries changes nothing: the entries of `before` stay. For
+ * applies, after decoding and defaulting; recordUpdate() takes no new time without a change.
+ */
+export function keepTimes(before: KubeObject, after: KubeObject): KubeObject {
+  const [old, now] = [before.metadata.managedFields, after.metadata.managedFields];
+  if (old === undefined || !differOnlyInTime(readEntries(old), readEntries(now))) return after;
+  const kept = withManagedFields(after, old);
+  return deepEqual(kept, before) ? kept : after;
+}
+
+function differOnlyInTime(before: readonly Managed[], after: readonly Managed[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every((old) => {
+      const now = after.find((entry) => isSameWriter(entry, old));
+      return now?.apiVersion === old.apiVersion && sameSet(now.fields, old.fields);
+    })
+  );
+}

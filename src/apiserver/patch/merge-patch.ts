@@ -1,0 +1,24 @@
+// RFC 7386: objects merge, null removes, everything else replaces.
+import { badRequest } from '../../meta/api-error.ts';
+import { type Fields, field, isFields, jsonTypeName, setField } from './json-value.ts';
+
+export function applyMergePatch(document: unknown, patch: unknown): unknown {
+  if (patch === null) throw badRequest('Invalid JSON Patch');
+  if (!isFields(patch)) {
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`,
+    );
+  }
+  return merge(document, patch);
+}
+
+function merge(document: unknown, patch: unknown): unknown {
+  if (!isFields(patch)) return patch;
+  const merged: Record<string, unknown> = isFields(document) ? { ...document } : {};
+  for (const key of Object.keys(patch)) {
+    const value = patch[key];
+    if (value === null) delete merged[key];
+    else setField(merged, key, merge(field(merged as Fields, key), value));
+  }
+  return merged;
+}

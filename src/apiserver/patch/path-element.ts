@@ -1,0 +1,116 @@
+// One step of a field path, written as FieldsV1 writes it: `f:name` a field or map key, `k:{"port":80}` a list
+// item by its keys, `v:"x"` a list item by its value, `i:0` a list item by its place.
+import type { ListNode, Schema } from '../../schema/node.ts';
+import { field, isFields } from './json-value.ts';
+
+export const fieldElement = (name: string): string => `f:${name}`;
+
+/** Whether the items of a list are owned one by one, and not the list as a whole. */
+export function isAssociative(list: ListNode): boolean {
+  return list.listType === 'set' || list.listType === 'map';
+}
+
+/** The element of one item of an associative list. Keys that are absent count with their default. */
+export function itemElement(list: ListNode, item: unknown): string {
+  if (list.listType !== 'map' || !isFields(item)) return `v:${JSON.stringify(item)}`;
+  let text = '';
+  for (const { name, prefix, standIn } of keysOf(list)) {
+    const value = field(item, name) ?? standIn;
+    if (value === undefined) continue;
+    text += `${text === '' ? '' : ','}${prefix}${JSON.stringify(value)}`;
+  }
+  return `k:{${text}}`;
+}
+
+/** Why an item has no element, in the words of structured-merge-diff; nothing when it has one. */
+export function itemElementError(list: ListNode, item: unknown): string | undefined {
+  if (list.listType === 'map') {
+    if (item === null) return 'associative list with keys may not have a null element';
+    if (!isFields(item)) return 'associative list with keys may not have non-map elements';
+    const missing = keysOf(list).find(
+      (key) => (field(item, key.name) ?? key.standIn) === undefined,
+    );
+    return missing === undefined
+      ? undefined
+      : `associative list with keys has an element that omits key field ${JSON.stringify(missing.name)} (and doesn't have default value)`;
+  }
+  if (item === null) return "associative list without keys has an element that's an explicit null";
+  if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
+  return isFields(item)
+    ? "associative list without keys has an element that's a map type"
+    : undefined;
+}
+
+type Key = {
+  readonly name: string;
+  /** `"name":`, ready to print. */
+  readonly prefix: string;
+  readonly standIn: unknown;
+};
+
+const keysByList = new WeakMap<ListNode, readonly Key[]>();
+
+function keysOf(list: ListNode): readonly Key[] {
+  const known = keysByList.get(list);
+  if (known !== undefined) return known;
+  const keys = [...(list.keys ?? [])].sort().map((name) => ({
+    name,
+    prefix: `${JSON.stringify(name)}:`,
+    standIn: keyDefault(list.items, name),
+  }));
+  keysByList.set(list, keys);
+  return keys;
+}
+
+/** A field that Go always writes counts as zero when it is absent: OpenAPI gives it that default. */
+function keyDefault(items: Schema, name: string): unknown {
+  const node = items.node === 'struct' ? items.fields[name] : undefined;
+  if (node?.node !== 'scalar') return undefined;
+  if (node.default !== undefined || node.presence !== 'always') return node.default;
+  if (node.type === 'boolean') return false;
+  return node.type === 'int32' || node.type === 'int64' || node.type === 'double' ? 0 : '';
+}
+
+/** As error texts show it: `.name`, `[port=80,protocol="TCP"]`, `[="x"]`, `[0]`. */
+export function elementText(element: string): string {
+  const rest = element.slice(2);
+  switch (element[0]) {
+    case 'k': {
+      const keys = Object.entries(JSON.parse(rest) as Record<string, unknown>);
+      return `[${keys.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
+    }
+    case 'v':
+      return `[=${rest}]`;
+    case 'i':
+      return `[${rest}]`;
+    default:
+      return `.${rest}`;
+  }
+}
+
+/** A node's own membership stands first. */
+const elementKinds = '.fkvi';
+
+/** Fields before keys before values before places; keys by their values, numbers as numbers. */
+export function compareElements(a: string, b: string): number {
+  if (a === b) return 0;
+  const kinds = elementKinds.indexOf(a[0] ?? '') - elementKinds.indexOf(b[0] ?? '');
+  if (kinds !== 0) return kinds;
+  if (a.startsWith('f:')) return compare(a, b);
+  const [left, right] = [a, b].map((e) => JSON.parse(e.slice(2)) as unknown);
+  if (!isFields(left) || !isFields(right)) return compare(left, right);
+  const names = Object.keys(left);
+  for (const [index, name] of names.entries()) {
+    const other = Object.keys(right)[index];
+    const order =
+      other === undefined ? 1 : compare(name, other) || compare(left[name], right[other]);
+    if (order !== 0) return order;
+  }
+  return names.length - Object.keys(right).length;
+}
+
+function compare(a: unknown, b: unknown): number {
+  if (typeof a !== typeof b) return typeof a < typeof b ? -1 : 1;
+  const [x, y] = [a as string, b as string];
+  return x === y ? 0 : x < y ? -1 : 1;
+}

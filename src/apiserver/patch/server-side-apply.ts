@@ -1,0 +1,192 @@
+// Server-side apply. The order of things, as in upstream's structured-merge-diff:
+//   1. the applied configuration is checked against the schema and laid over the live object;
+//   2. what its manager applied last time, applies no more and nobody else owns is taken out again;
+//   3. what then differs from the live object and belongs to others is a conflict, or with force changes hands;
+//   4. the manager owns exactly what it applied.
+// Ownership follows from the configuration, never from defaults, so nothing has to be recorded after defaulting:
+// the object that comes back carries its managedFields. Decode, default and write it; keepTimes() then undoes
+// new times where nothing else changed.
+import { badRequest } from '../../meta/api-error.ts';
+import { groupVersion, type KubeObject } from '../../meta/object.ts';
+import type { StructNode } from '../../schema/node.ts';
+import { applyConflict, type Conflict } from './apply-conflict.ts';
+import { compareObjects, withoutUnowned } from './compare-objects.ts';
+import {
+  difference,
+  emptySet,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  printFieldSet,
+  union,
+  withoutPath,
+} from './fieldset.ts';
+import { fieldsOf } from './from-object.ts';
+import { type Fields, field, isFields, jsonTypeName, sameValue } from './json-value.ts';
+import { kubectlManager, takenOverFields, withLastApplied } from './last-applied.ts';
+import { isSameWriter, type Managed, readEntries, withEntries } from './managed-entries.ts';
+import { type ResetFields, recordUpdate, resetFieldsOf } from './managed-fields.ts';
+import { mergeTyped } from './merge-typed.ts';
+import { removeFields, withNamedFields } from './remove-fields.ts';
+import { typedErrors } from './typed-errors.ts';
+import { zeroObject } from './typed-value.ts';
+
+export type ApplyRequest = {
+  /** Absent when the apply creates the object. */
+  readonly live?: KubeObject;
+  /** The body, parsed but not decoded: what it leaves out matters. */
+  readonly applied: unknown;
+  readonly schema: StructNode;
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  readonly manager: string;
+  readonly force: boolean;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  /** RFC 3339, whole seconds. */
+  readonly now: string;
+  readonly resetFields?: ResetFields;
+};
+
+/** The object to decode and write, as plain JSON. Throws ApiError 400 for what cannot be applied, 409 for conflicts. */
+export function applyObject(request: ApplyRequest): { readonly object: unknown } {
+  const { schema, kind } = request;
+  const applied = checkApplied(request);
+  const apiVersion = groupVersion(kind.group, kind.version);
+  const live = request.live ?? emptyObject(request, apiVersion);
+  const entries = entriesBefore(request, live, apiVersion);
+  const resetFields = request.resetFields ?? resetFieldsOf(request.subresource);
+  const fields = printFieldSet(resetFields.reduce(withoutPath, fieldsOf(schema, applied)));
+  const { manager, subresource } = request;
+  const writer: Managed = { manager, operation: 'Apply', apiVersion, subresource, fields };
+  const previous = entries.find((entry) => isSameWriter(entry, writer));
+  const others = entries.filter((entry) => entry !== previous);
+
+  const merged = mergeTyped(schema, live, applied) as Fields;
+  const all = [writer, ...others].reduce((set, entry) => union(set, entry.fields), emptySet);
+  const object = prune({ schema, merged, previous: previous?.fields ?? emptySet, owned: all });
+
+  const remaining = settle({ request, live, object, others, resetFields });
+  const owned = withoutUnowned(fields);
+  const isChanged = !sameValue(object, live);
+  const time = isChanged ? request.now : previous?.time;
+  const own = isEmptySet(owned)
+    ? []
+    : [{ ...writer, fields: owned, ...(time === undefined ? {} : { time }) }];
+  const noted = manager === kubectlManager ? withLastApplied(object, applied) : object;
+  return { object: withEntries(noted as unknown as KubeObject, [...remaining, ...own]) };
+}
+
+function checkApplied({ applied, kind, schema }: ApplyRequest): Fields {
+  const body = applied ?? {};
+  if (!isFields(body)) {
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`,
+    );
+  }
+  const given = kindText(body);
+  if (given !== `${kind.group}/${kind.version}, Kind=${kind.kind}`) {
+    throw badRequest(`invalid object type: ${given}`);
+  }
+  const metadata = field(body, 'metadata');
+  if (isFields(metadata) && Array.isArray(field(metadata, 'managedFields'))) {
+    throw badRequest('metadata.managedFields must be nil');
+  }
+  const errors = typedErrors(schema, body);
+  if (errors !== '') {
+    const { namespace = '', name = '' } = (isFields(metadata) ? metadata : {}) as Record<
+      string,
+      unknown
+    >;
+    throw badRequest(
+      `failed to create typed patch object (${namespace}/${name}; ${given}): ${errors}`,
+    );
+  }
+  return body;
+}
+
+/** `/v1, Kind=Service`; a version of more than two parts says nothing. */
+function kindText(body: Fields): string {
+  const [version, kind] = [field(body, 'apiVersion') ?? '', field(body, 'kind') ?? ''].map(String);
+  const parts = (version ?? '').split('/');
+  if (parts.length > 2) return '/, Kind=';
+  const [group, short] = parts.length === 2 ? parts : ['', parts[0]];
+  return `${group}/${short}, Kind=${kind}`;
+}
+
+function emptyObject({ schema, kind }: ApplyRequest, apiVersion: string): KubeObject {
+  return { ...zeroObject(schema), kind: kind.kind, apiVersion } as unknown as KubeObject;
+}
+
+/** An object that nobody tracks yet belongs to one common manager, so that applying to it can conflict. */
+function entriesBefore(
+  request: ApplyRequest,
+  live: KubeObject,
+  apiVersion: string,
+): readonly Managed[] {
+  const entries = readEntries(live.metadata.managedFields);
+  if (entries.length > 0 || request.live === undefined) return entries;
+  const { managedFields: _unreadable, ...metadata } = live.metadata;
+  const { schema, subresource, now, resetFields } = request;
+  const recorded = recordUpdate({
+    after: { ...live, metadata },
+    schema,
+    manager: 'before-first-apply',
+    subresource,
+    apiVersion,
+    now,
+    ...(resetFields === undefined ? {} : { resetFields }),
+  });
+  return readEntries(recorded.metadata.managedFields);
+}
+
+type Pruning = {
+  readonly schema: StructNode;
+  readonly merged: Fields;
+  /** What the manager applied last time. */
+  readonly previous: FieldSet;
+  /** What anybody owns now, this manager's new configuration included. */
+  readonly owned: FieldSet;
+};
+
+/**
+ * Takes out what the manager gave up. Everything it ever applied goes first, structs with all they hold; what
+ * somebody owns comes back; and of the rest only what the manager itself had applied stays away.
+ */
+function prune({ schema, merged, previous, owned }: Pruning): Fields {
+  if (isEmptySet(previous)) return merged;
+  const named = (set: FieldSet): FieldSet => withNamedFields(schema, set);
+  const without = (set: FieldSet): Fields => (removeFields(schema, merged, set) ?? {}) as Fields;
+  const fieldsIn = (object: Fields): FieldSet => named(fieldsOf(schema, object));
+  const all = fieldsIn(merged);
+  const last = named(previous);
+  const stripped = fieldsIn(without(last));
+  const restored = fieldsIn(without(difference(all, union(stripped, named(owned)))));
+  return without(intersection(difference(all, restored), last));
+}
+
+type Settling = {
+  readonly request: ApplyRequest;
+  readonly live: KubeObject;
+  readonly object: Fields;
+  readonly others: readonly Managed[];
+  readonly resetFields: ResetFields;
+};
+
+/** What is left to the others; throws where they would lose something that they did not agree to. */
+function settle({ request, live, object, others, resetFields }: Settling): readonly Managed[] {
+  const { schema, force, manager } = request;
+  const compared = compareObjects(schema, live as unknown as Fields, object);
+  const changed = resetFields.reduce(withoutPath, compared.changed);
+  const removed = resetFields.reduce(withoutPath, compared.removed);
+  const conflicts = others.map(
+    (entry): Conflict => ({ with: entry, fields: intersection(entry.fields, changed) }),
+  );
+  if (!force) {
+    const agreed = manager === kubectlManager ? takenOverFields(schema, live) : emptySet;
+    const open = conflicts.map((c) => ({ ...c, fields: difference(c.fields, agreed) }));
+    if (open.some((c) => !isEmptySet(c.fields))) throw applyConflict(open);
+  }
+  return others
+    .map((entry) => ({ ...entry, fields: difference(difference(entry.fields, changed), removed) }))
+    .filter((entry) => !isEmptySet(entry.fields));
+}

@@ -1,0 +1,32 @@
+// How the schema says that a field merges, and what is left of a value that meets nothing to merge with.
+import type { Schema } from '../../schema/node.ts';
+import { isFields } from './json-value.ts';
+
+export const deletionPrefix = '$deleteFromPrimitiveList';
+export const elementOrderPrefix = '$setElementOrder';
+
+/** Absent for a field that the schema does not know. */
+export function fieldSchema(schema: Schema | undefined, key: string): Schema | undefined {
+  if (schema?.node === 'struct')
+    return Object.hasOwn(schema.fields, key) ? schema.fields[key] : undefined;
+  return schema?.node === 'map' ? schema.values : undefined;
+}
+
+/** `merge`, `replace` or nothing. */
+export function strategyOf(node: Schema | undefined): string {
+  const strategies = node?.patchStrategy?.split(',') ?? [];
+  return strategies.find((strategy) => strategy !== 'retainKeys') ?? '';
+}
+
+/** Without nulls and without the objects that a directive is in; undefined when that is the value itself. */
+export function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value.map(withoutDirectives).filter((item) => item !== undefined);
+  if (!isFields(value)) return value;
+  if (Object.hasOwn(value, '$patch')) return undefined;
+  const entries = Object.entries(value)
+    .filter(([, item]) => item !== null)
+    .map(([key, item]) => [key, withoutDirectives(item)] as const)
+    .filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,165 @@
+// Joining two lists in a strategic merge, and the order in which the result stands: items of the patch keep the
+// patch's order, the others theirs; an item that only the patch has goes before those that only the server has.
+import { badRequest } from '../../meta/api-error.ts';
+import type { ListNode, Schema } from '../../schema/node.ts';
+import { goText } from './go-text.ts';
+import { type Fields, field, isFields } from './json-value.ts';
+import { listOfLists, noMergeKey, unknownDirective } from './strategic-error.ts';
+
+export type MergeMaps = (schema: Schema | undefined, original: Fields, patch: Fields) => Fields;
+
+type ListMerge = {
+  readonly list: ListNode | undefined;
+  readonly original: readonly unknown[];
+  readonly patch: readonly unknown[];
+  readonly isDeletion: boolean;
+  /** Passed in because maps and lists merge each other. */
+  readonly mergeMaps: MergeMaps;
+};
+
+export function mergeLists({
+  list,
+  original,
+  patch,
+  isDeletion,
+  mergeMaps,
+}: ListMerge): readonly unknown[] {
+  if (original.length === 0 && patch.length === 0) return original;
+  if (!holdsMaps(original, patch)) {
+    if (isDeletion) return original.filter((item) => !patch.includes(item));
+    const values = [...new Set([...original, ...patch])];
+    return inOrder({ items: values, wanted: patch, current: original, mergeKey: '' });
+  }
+  const mergeKey = list?.mergeKey ?? '';
+  if (mergeKey === '') throw badRequest('cannot merge lists without merge key for struct');
+  const { kept, plain } = applyItemDirectives(
+    original as readonly Fields[],
+    patch as readonly Fields[],
+    mergeKey,
+  );
+  const merged = mergeItems(kept, plain, mergeKey, (before, change) =>
+    mergeMaps(list?.items, before, change),
+  );
+  return inOrder({ items: merged, wanted: plain, current: kept, mergeKey });
+}
+
+/** Whether the items are objects; all must be of one type, and lists in lists do not merge. */
+export function holdsMaps(...lists: readonly (readonly unknown[])[]): boolean {
+  const items = lists.flat();
+  const types = new Set(items.map(itemType));
+  if (types.has('list')) throw listOfLists();
+  if (types.size > 1) {
+    throw badRequest(`list element types are not identical: [${lists.map(goText).join(' ')}]`);
+  }
+  return types.has('map');
+}
+
+function itemType(item: unknown): string {
+  if (Array.isArray(item)) return 'list';
+  if (isFields(item)) return 'map';
+  return typeof item === 'number' ? (Number.isInteger(item) ? 'int' : 'float') : typeof item;
+}
+
+type Directed = { readonly kept: readonly Fields[]; readonly plain: readonly Fields[] };
+
+/** `$patch: delete` takes items of that key away, `$patch: replace` all that there were. */
+function applyItemDirectives(
+  original: readonly Fields[],
+  patch: readonly Fields[],
+  mergeKey: string,
+): Directed {
+  const plain = patch.filter((item) => !Object.hasOwn(item, '$patch'));
+  let kept = original;
+  let replaces = false;
+  for (const item of patch) {
+    if (!Object.hasOwn(item, '$patch')) continue;
+    const directive = item.$patch;
+    if (directive === 'replace') replaces = true;
+    else if (directive === 'delete') {
+      const key = keyOf(item, mergeKey);
+      kept = kept.filter((other) => field(other, mergeKey) !== key);
+    } else if (directive === 'merge') {
+      throw badRequest('merging lists cannot yet be specified in the patch');
+    } else throw unknownDirective(directive, item);
+  }
+  return replaces ? { kept: plain, plain: [] } : { kept, plain };
+}
+
+function keyOf(item: Fields, mergeKey: string): unknown {
+  if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
+  return item[mergeKey];
+}
+
+function mergeItems(
+  original: readonly Fields[],
+  patch: readonly Fields[],
+  mergeKey: string,
+  merge: (before: Fields, change: Fields) => Fields,
+): readonly Fields[] {
+  const merged = [...original];
+  for (const item of patch) {
+    const key = keyOf(item, mergeKey);
+    const index = merged.findIndex((other) => field(other, mergeKey) === key);
+    const before = merged[index];
+    if (before === undefined) merged.push(item);
+    else merged[index] = merge(before, item);
+  }
+  return merged;
+}
+
+type Ordering = {
+  readonly items: readonly unknown[];
+  /** The order asked for, of some of the items. */
+  readonly wanted: readonly unknown[];
+  /** The order on the server. */
+  readonly current: readonly unknown[];
+  /** Empty for lists of values. */
+  readonly mergeKey: string;
+};
+
+export function inOrder({ items, wanted, current, mergeKey }: Ordering): readonly unknown[] {
+  const keyed = (item: unknown): unknown =>
+    mergeKey === '' ? item : keyOf(item as Fields, mergeKey);
+  const placesIn = (list: readonly unknown[]) => {
+    const places = new Map<unknown, number>();
+    for (const [place, item] of list.entries()) {
+      const key = keyed(item);
+      if (!places.has(key)) places.set(key, place);
+    }
+    return (item: unknown): number | undefined => places.get(keyed(item));
+  };
+  const wantedPlace = placesIn(wanted);
+  const currentPlace = placesIn(current);
+  const sorted = (list: unknown[], place: (item: unknown) => number | undefined) =>
+    list.sort((a, b) => (place(a) ?? 0) - (place(b) ?? 0));
+  const named = sorted(
+    items.filter((item) => wantedPlace(item) !== undefined),
+    wantedPlace,
+  );
+  const others = sorted(
+    items.filter((item) => wantedPlace(item) === undefined),
+    currentPlace,
+  );
+  return interleave(others, named, currentPlace);
+}
+
+/** An item of the server alone comes first only where the server had it before the next item of the patch. */
+function interleave(
+  others: readonly unknown[],
+  named: readonly unknown[],
+  currentPlace: (item: unknown) => number | undefined,
+): readonly unknown[] {
+  const result: unknown[] = [];
+  let next = 0;
+  for (const item of named) {
+    const place = currentPlace(item);
+    while (next < others.length && place !== undefined) {
+      const otherPlace = currentPlace(others[next]);
+      if (otherPlace === undefined || otherPlace > place) break;
+      result.push(others[next]);
+      next += 1;
+    }
+    result.push(item);
+  }
+  return [...result, ...others.slice(next)];
+}

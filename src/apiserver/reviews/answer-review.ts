@@ -1,0 +1,56 @@
+// POST of a kind that is answered and never stored.
+
+import type { KubeObject } from '../../meta/object.ts';
+import { formatTime } from '../../schema/time.ts';
+import type { Authenticator } from '../access/authenticate.ts';
+import type { Authorizer } from '../access/authorize.ts';
+import type { ApiContext } from '../context.ts';
+import { decodeBody } from '../decode-body.ts';
+import { negotiate } from '../encode/negotiate.ts';
+import { encodeObject } from '../encode/object.ts';
+import { assertShape } from '../encode/partial-metadata.ts';
+import { type ApiRequest, type ApiResponse, header } from '../message.ts';
+import type { User } from '../user.ts';
+import { parseWriteOptions } from '../write-options.ts';
+import type { ReviewKind } from './review-kind.ts';
+
+export type ReviewParts = {
+  readonly context: ApiContext;
+  readonly authorizer: Authorizer;
+  readonly authenticator: Authenticator;
+};
+
+export type ReviewRequest = {
+  readonly request: ApiRequest;
+  readonly user: User;
+  readonly namespace: string;
+  readonly warn: (text: string) => void;
+};
+
+export async function answerReview(
+  { context, authorizer, authenticator }: ReviewParts,
+  kind: ReviewKind,
+  { request, user, namespace, warn }: ReviewRequest,
+): Promise<ApiResponse> {
+  const representation = negotiate(header(request, 'accept'), request.query, { allow: 'object' });
+  assertShape(representation, kind, 'object');
+  const options = parseWriteOptions(request.query, 'CreateOptions');
+  const object = decodeBody({
+    body: await request.body(),
+    contentType: header(request, 'content-type') ?? '',
+    kind,
+    known: context.resources.all.map((r) => r.definition),
+    fieldValidation: options.fieldValidation,
+    warn,
+  });
+  const now = formatTime(context.now());
+  const review: KubeObject = kind.create(object, {
+    user,
+    authorizer,
+    authenticator,
+    namespace,
+    now,
+  });
+  const { contentType, body } = encodeObject(representation, kind, review, context.now());
+  return { status: 201, headers: { 'content-type': contentType }, body };
+}

@@ -1,0 +1,82 @@
+// "What may I do?": all rules that hold for the asking user in one namespace, for `kubectl auth can-i --list`.
+import { badRequest } from '../../meta/api-error.ts';
+import { type KubeObject, objectFields } from '../../meta/object.ts';
+import * as s from '../../schema/node.ts';
+import { missingText } from '../access/authorize.ts';
+import type { ReviewKind } from './review-kind.ts';
+
+const atomic = { listType: 'atomic' } as const;
+const verbs = s.required(
+  s.always(s.list(s.string(), 'What may be done; * is everything.', atomic)),
+);
+
+const resourceRule = s.struct('ResourceRule', {
+  verbs,
+  apiGroups: s.list(s.string(), 'Groups of the resources.', atomic),
+  resources: s.list(s.string(), 'Resources, or resource/subresource.', atomic),
+  resourceNames: s.list(s.string(), 'Only objects of these names; empty is all.', atomic),
+});
+
+const nonResourceRule = s.struct('NonResourceRule', {
+  verbs,
+  nonResourceURLs: s.list(s.string(), 'Paths; a last * is open.', atomic),
+});
+
+const subjectRulesReviewStatus = s.struct('SubjectRulesReviewStatus', {
+  resourceRules: s.required(
+    s.always(s.list(resourceRule, 'What may be done with resources.', atomic)),
+  ),
+  nonResourceRules: s.required(
+    s.always(s.list(nonResourceRule, 'What may be done with paths.', atomic)),
+  ),
+  incomplete: s.required(s.always(s.boolean('There may be more than is listed.'))),
+  evaluationError: s.string('Why the list may be incomplete.'),
+});
+
+const schema = s.struct('SelfSubjectRulesReview', {
+  ...objectFields,
+  spec: s.required(
+    s.described(
+      s.struct('SelfSubjectRulesReviewSpec', {
+        namespace: s.string('Namespace to look at; required.'),
+      }),
+      'Where to look.',
+    ),
+  ),
+  status: s.described(subjectRulesReviewStatus, 'The rules, filled in by the server.'),
+});
+
+type RulesReview = KubeObject & { readonly spec: { readonly namespace?: string } };
+
+export const selfSubjectRulesReview: ReviewKind = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SelfSubjectRulesReview',
+  plural: 'selfsubjectrulesreviews',
+  singular: 'selfsubjectrulesreview',
+  namespaced: false,
+  schema,
+  create(object, { user, authorizer }) {
+    const { namespace = '' } = (object as RulesReview).spec;
+    if (namespace === '') throw badRequest('no namespace on request');
+    const { rules, missing } = authorizer.rulesFor(user, namespace);
+    const review = {
+      kind: 'SelfSubjectRulesReview',
+      apiVersion: 'authorization.k8s.io/v1',
+      metadata: {},
+      // The answer does not repeat the question.
+      spec: {},
+      status: {
+        resourceRules: rules
+          .filter((rule) => rule.resources?.length)
+          .map(({ nonResourceURLs: _urls, ...rule }) => rule),
+        nonResourceRules: rules
+          .filter((rule) => rule.nonResourceURLs?.length)
+          .map((rule) => ({ verbs: rule.verbs, nonResourceURLs: rule.nonResourceURLs })),
+        incomplete: false,
+        ...(missing.length === 0 ? {} : { evaluationError: missingText(missing) }),
+      },
+    };
+    return review;
+  },
+};

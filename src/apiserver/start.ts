@@ -1,0 +1,195 @@
+// Puts the API server together: store → caches → access → verbs → listener.
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Cidr } from '../ip/cidr.ts';
+import type { PortRange } from '../ip/port-range.ts';
+import { allKinds } from '../kinds/all.ts';
+import type { KubeObject } from '../meta/object.ts';
+import type { Log } from '../observe/log.ts';
+import { createMetrics } from '../observe/metrics.ts';
+import type { Store } from '../storage/store.ts';
+import { createAuthenticator } from './access/authenticate.ts';
+import { createAuthorizer } from './access/authorize.ts';
+import { type BootstrapPolicy, bootstrapPolicy } from './access/bootstrap-policy.ts';
+import { checkEscalation } from './access/escalation.ts';
+import { createNodePortView } from './allocators/node-port-view.ts';
+import { reserveService } from './allocators/reserve-service.ts';
+import { bootstrap } from './bootstrap.ts';
+import type { BootstrapObject } from './bootstrap-objects.ts';
+import type { Credentials } from './certificates/ensure-certificates.ts';
+import { startCompaction } from './compaction.ts';
+import type { ApiContext } from './context.ts';
+import { createDiscovery } from './discovery/discovery.ts';
+import { createDispatch } from './dispatch.ts';
+import { createHandler, type Handler } from './handle.ts';
+import { createHealth } from './health.ts';
+import { createRequestMetrics } from './metrics.ts';
+import { createOpenApi } from './openapi/openapi.ts';
+import { loadResources } from './resources.ts';
+import type { ReviewParts } from './reviews/answer-review.ts';
+import { startServer } from './server.ts';
+import { versionInfo } from './version.ts';
+import { spokenKinds, virtualKinds } from './virtual-kinds.ts';
+
+export type ApiServerOptions = {
+  readonly store: Store;
+  readonly credentials: Credentials;
+  readonly host: string;
+  readonly port: number;
+  /** What the `kubernetes` Service leads to. */
+  readonly advertiseAddress: string;
+  readonly serviceCidrs: readonly Cidr[];
+  readonly nodePorts: PortRange;
+  readonly packageVersion: string;
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+export type ApiServer = {
+  readonly address: { readonly host: string; readonly port: number };
+  /** For parts in the same process. */
+  readonly handle: Handler;
+  /** Ends in order: requests under way finish, watches end. The store stays open. */
+  readonly stop: () => Promise<void>;
+};
+
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { store, log } = options;
+  const access = await createContext(options);
+  const { context } = access;
+  const handle = createHandle(options, access);
+  const isNew = context.resources.reader.get('namespaces', '', 'default') === undefined;
+  const { server: certificate, authority } = options.credentials;
+  const server = await startServer({
+    host: options.host,
+    port: options.port,
+    tls: { key: certificate.privateKey, cert: certificate.certificate, ca: authority.certificate },
+    handle,
+  });
+  const facts = {
+    serviceCidrs: options.serviceCidrs,
+    advertise: { address: options.advertiseAddress, port: server.address.port },
+  };
+  const { repair } = await bootstrap(context, facts, policyObjects(bootstrapPolicy()));
+  // History starts with a server that is ready: nobody can have seen what came before.
+  if (isNew) {
+    await store.compact(context.resources.revision());
+    context.resources.forgetHistory();
+  }
+  const stopCompaction = startCompaction({ store, log });
+  const stopRepair = keepApiService(context, repair, log);
+  return {
+    address: server.address,
+    handle,
+    async stop() {
+      stopRepair();
+      stopCompaction();
+      await server.drain();
+    },
+  };
+}
+
+/** The caches filled from the store, and everything that decides with them. */
+async function createContext(options: ApiServerOptions): Promise<ReviewParts> {
+  const { store, now } = options;
+  const nodePorts = createNodePortView();
+  const resources = await loadResources(allKinds, store, nodePorts.apply);
+  nodePorts.load((await store.list(nodePorts.prefix)).entries);
+  const { reader } = resources;
+  const authorizer = createAuthorizer(reader);
+  const reserve = reserveService({
+    reader,
+    nodePorts,
+    config: { serviceCidrs: options.serviceCidrs, nodePortRange: options.nodePorts },
+    now,
+    newUid: randomUUID,
+    random: (below) => randomInt(below),
+  });
+  const context: ApiContext = {
+    store,
+    resources,
+    reserve: new Map([['services', reserve]]),
+    now,
+    newUid: randomUUID,
+    randomSuffix,
+    checkAccessGrant: (user, grant) => checkEscalation({ user, authorizer, ...grant }),
+  };
+  return { context, authorizer, authenticator: createAuthenticator() };
+}
+
+function createHandle(options: ApiServerOptions, access: ReviewParts): Handler {
+  const { store, now, log } = options;
+  const registry = createMetrics();
+  const version = versionInfo({
+    packageVersion: options.packageVersion,
+    platform: process.platform,
+    arch: process.arch,
+    nodeVersion: process.version,
+  });
+  const kinds = { definitions: allKinds, virtualKinds };
+  const dispatch = createDispatch({
+    ...access,
+    discovery: createDiscovery({
+      ...kinds,
+      serverAddress: `${options.advertiseAddress}:${options.port}`,
+    }),
+    openApi: createOpenApi({ ...kinds, spokenKinds, version: version.gitVersion }),
+    health: createHealth([
+      { name: 'storage', check: async () => void (await store.currentRevision()) },
+    ]),
+    version: JSON.stringify(version),
+    metricsText: registry.text,
+  });
+  const metrics = createRequestMetrics(registry, now);
+  return createHandler({ ...access, dispatch, metrics, log });
+}
+
+function policyObjects(policy: BootstrapPolicy): readonly BootstrapObject[] {
+  const of = (plural: string, objects: readonly KubeObject[]): readonly BootstrapObject[] =>
+    objects.map((body) => ({
+      resource: `${plural}.rbac.authorization.k8s.io`,
+      namespace: body.metadata.namespace ?? '',
+      body: { ...body, metadata: { ...body.metadata, name: body.metadata.name ?? '' } },
+    }));
+  return [
+    ...of('clusterroles', policy.clusterRoles),
+    ...of('clusterrolebindings', policy.clusterRoleBindings),
+    ...of('roles', policy.roles),
+    ...of('rolebindings', policy.roleBindings),
+  ];
+}
+
+/** Letters that make no words. */
+const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
+
+function randomSuffix(): string {
+  return Array.from({ length: 5 }, () => nameLetters[randomInt(nameLetters.length)]).join('');
+}
+
+/** The Service, Endpoints and slice of this server come back when somebody deletes or changes them. */
+function keepApiService(context: ApiContext, repair: () => Promise<void>, log: Log): () => void {
+  const watched = ['services', 'endpoints', 'endpointslices.discovery.k8s.io'];
+  let timer: NodeJS.Timeout | undefined;
+  const schedule = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      repair().catch((error: unknown) => {
+        log.warn('cannot restore the kubernetes service', { error: String(error) });
+        schedule();
+      });
+    }, repairDelayMs);
+  };
+  const stops = watched.map((name) => {
+    const { cache } = context.resources.of(name);
+    return cache.listen(({ current, type }) => {
+      const { namespace, name: objectName } = current.object.metadata;
+      if (namespace === 'default' && objectName === 'kubernetes' && type !== 'ADDED') schedule();
+    });
+  });
+  return () => {
+    clearTimeout(timer);
+    for (const stop of stops) stop();
+  };
+}
+
+/** Long enough that a delete and what follows it are seen by whoever made it. */
+const repairDelayMs = 5000;

@@ -1,0 +1,13 @@
+// Subresources that answer in their own way, by name and verb. What is not here is written under the
+// subresource's update rules, like status.
+import type { VerbHandler } from '../verbs/call.ts';
+import { bind } from './binding.ts';
+import { evict } from './eviction.ts';
+import { getScale, patchScale, updateScale } from './scale.ts';
+
+export const subresourceHandlers: Readonly<Record<string, Readonly<Record<string, VerbHandler>>>> =
+  {
+    binding: { create: bind },
+    eviction: { create: evict },
+    scale: { get: getScale, update: updateScale, patch: patchScale },
+  };

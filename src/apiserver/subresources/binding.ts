@@ -1,0 +1,115 @@
+// POST of a Binding: a pod gets its node, once.
+import { badRequest, conflict, invalid } from '../../meta/api-error.ts';
+import { notSupported, required } from '../../meta/field-error.ts';
+import { type KubeObject, objectFields } from '../../meta/object.ts';
+import * as s from '../../schema/node.ts';
+import { decodeBody } from '../decode-body.ts';
+import { type ApiResponse, header } from '../message.ts';
+import { updateObject } from '../objects/update-object.ts';
+import { type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
+import { parseWriteOptions } from '../write-options.ts';
+
+export const binding = s.struct('Binding', {
+  ...objectFields,
+  target: s.required(
+    s.struct('ObjectReference', {
+      kind: s.string('Node.'),
+      namespace: s.string('Not used.'),
+      name: s.string('Name of the node.'),
+      uid: s.string('UID of the node.'),
+      apiVersion: s.string('Version of the node object.'),
+      resourceVersion: s.string('Not used.'),
+      fieldPath: s.string('Not used.'),
+    }),
+  ),
+});
+type Binding = s.Static<typeof binding> & KubeObject;
+
+/** For `pods/NAME/binding` the name is in the path; for the collection `bindings` it is in the body. */
+export async function bind(call: Call): Promise<ApiResponse> {
+  const { context, request, info, warn } = call;
+  const options = parseWriteOptions(request.query, 'CreateOptions');
+  const body = decodeBody({
+    body: await request.body(),
+    contentType: header(request, 'content-type') ?? '',
+    kind: { group: '', version: 'v1', kind: 'Binding', schema: binding },
+    known: context.resources.all.map((r) => r.definition),
+    fieldValidation: options.fieldValidation,
+    warn,
+  }) as Binding;
+  const name = info.name === '' ? (body.metadata.name ?? '') : info.name;
+  if (body.metadata.name !== undefined && body.metadata.name !== name) {
+    throw badRequest(`name in URL does not match name in Binding object`);
+  }
+  validate(body);
+  const resource = context.resources.of('pods');
+  const write = writeRequest(call, options);
+  await updateObject(context, {
+    resource,
+    namespace: namespaceOf(call),
+    name,
+    subresource: 'binding',
+    // The binding itself was judged; the pod changes only in what this file sets.
+    rules: { validateUpdate: () => [] },
+    desired: (live) => assigned(live as Pod, body, write.now),
+    creates: false,
+    needsVersion: false,
+    checksUid: false,
+    write,
+  });
+  const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+  return {
+    status: 201,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(success),
+  };
+}
+
+function validate({ target, metadata }: Binding): void {
+  const errors = [
+    ...(target.kind === undefined || target.kind === 'Node'
+      ? []
+      : [notSupported('target.kind', target.kind, ['Node', '<empty>'])]),
+    ...(target.name === undefined ? [required('target.name')] : []),
+  ];
+  if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, metadata.name ?? '', errors);
+}
+
+type Condition = { readonly type: string; readonly status: string };
+type Pod = KubeObject & {
+  readonly spec: { readonly nodeName?: string };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+};
+
+function assigned(pod: Pod, { target, metadata }: Binding, now: string): KubeObject {
+  const name = pod.metadata.name ?? '';
+  const resource = { group: '', resource: 'pods/binding' };
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    throw conflict(resource, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+  }
+  if (pod.spec.nodeName !== undefined) {
+    throw conflict(
+      resource,
+      name,
+      `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`,
+    );
+  }
+  const others = (pod.status?.conditions ?? []).filter((c) => c.type !== 'PodScheduled');
+  const scheduled = {
+    type: 'PodScheduled',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+  };
+  const annotations = { ...pod.metadata.annotations, ...metadata.annotations };
+  const bound = {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    },
+    spec: { ...pod.spec, nodeName: target.name },
+    status: { ...pod.status, conditions: [...others, scheduled] },
+  };
+  return bound as KubeObject;
+}

@@ -1,0 +1,51 @@
+// POST of an Eviction: a delete of the pod that asks politely. There are no disruption budgets here to refuse it.
+import { badRequest } from '../../meta/api-error.ts';
+import { type KubeObject, objectFields } from '../../meta/object.ts';
+import * as s from '../../schema/node.ts';
+import { decodeBody } from '../decode-body.ts';
+import { type ApiResponse, header } from '../message.ts';
+import { type DeleteOptions, deleteObject } from '../objects/delete-object.ts';
+import { type Call, namespaceOf } from '../verbs/call.ts';
+import { deleteOptions } from '../verbs/delete-options.ts';
+import { parseWriteOptions } from '../write-options.ts';
+
+export const eviction = s.struct('Eviction', {
+  ...objectFields,
+  deleteOptions: s.pointer(deleteOptions, 'How to delete the pod.'),
+});
+type Eviction = KubeObject & {
+  readonly deleteOptions?: DeleteOptions & { readonly dryRun?: readonly string[] };
+};
+
+export const evictionKind = { group: 'policy', version: 'v1', kind: 'Eviction', schema: eviction };
+
+export async function evict(call: Call): Promise<ApiResponse> {
+  const { context, request, info, resource, warn } = call;
+  const options = parseWriteOptions(request.query, 'CreateOptions');
+  const body = decodeBody({
+    body: await request.body(),
+    contentType: header(request, 'content-type') ?? '',
+    kind: evictionKind,
+    known: context.resources.all.map((r) => r.definition),
+    fieldValidation: options.fieldValidation,
+    warn,
+  }) as Eviction;
+  if (body.metadata.name !== undefined && body.metadata.name !== info.name) {
+    throw badRequest('name in URL does not match name in Eviction object');
+  }
+  const { dryRun = [], ...wish } = body.deleteOptions ?? {};
+  await deleteObject(context, {
+    resource,
+    namespace: namespaceOf(call),
+    name: info.name,
+    options: wish,
+    dryRun: options.dryRun || dryRun.length > 0,
+    now: context.now(),
+  });
+  const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+  return {
+    status: 201,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(success),
+  };
+}

@@ -1,0 +1,25 @@
+// Who asks.
+
+export type User = {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+};
+
+/** What is asked, in the words of access control. */
+export type AccessAttributes =
+  | {
+      readonly kind: 'resource';
+      readonly verb: string;
+      readonly group: string;
+      readonly version: string;
+      readonly resource: string;
+      readonly subresource: string;
+      /** Empty for cluster-wide requests. */
+      readonly namespace: string;
+      readonly name: string;
+    }
+  | { readonly kind: 'path'; readonly verb: string; readonly path: string };
+
+export type AccessDecision = { readonly allowed: boolean; readonly reason: string };

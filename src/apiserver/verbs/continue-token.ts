@@ -1,0 +1,53 @@
+// Where the next page of a list starts, and at which revision; opaque to clients.
+import { badRequest } from '../../meta/api-error.ts';
+import { goJsonParseError } from '../../schema/go-json-error.ts';
+
+export type ContinueToken = {
+  /** The revision all pages show; -1 asks for the present. */
+  readonly revision: number;
+  /** The last key of the page before, without the prefix of the list. */
+  readonly after: string;
+};
+
+const tokenVersion = 'meta.k8s.io/v1';
+
+export function encodeContinue({ revision, after }: ContinueToken): string {
+  return Buffer.from(
+    JSON.stringify({ v: tokenVersion, rv: revision, start: `${after}\0` }),
+  ).toString('base64url');
+}
+
+export function decodeContinue(token: string): ContinueToken {
+  const text = decodeBase64Url(token);
+  const raw = parse(text) as { v?: unknown; rv?: unknown; start?: unknown } | null;
+  const version = typeof raw?.v === 'string' ? raw.v : '';
+  if (version !== tokenVersion)
+    throw notValid(`server does not recognize this encoded version ${version}`);
+  if (typeof raw?.rv !== 'number' || raw.rv === 0) {
+    throw notValid('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
+  }
+  if (typeof raw.start !== 'string' || raw.start === '') {
+    throw notValid('encoded start key empty (version meta.k8s.io/v1)');
+  }
+  return { revision: raw.rv, after: raw.start.replace(/\0$/, '') };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw notValid(goJsonParseError(text));
+    throw error;
+  }
+}
+
+function decodeBase64Url(token: string): string {
+  const wrong = token.search(/[^A-Za-z0-9_-]/);
+  if (wrong >= 0) throw notValid(`illegal base64 data at input byte ${wrong}`);
+  if (token.length % 4 === 1)
+    throw notValid(`illegal base64 data at input byte ${token.length - 1}`);
+  return Buffer.from(token, 'base64url').toString('latin1');
+}
+
+const notValid = (why: string): Error =>
+  badRequest(`invalid continue token: continue key is not valid: ${why}`);

@@ -1,0 +1,108 @@
+// DeleteOptions from the body or the query; the body wins where there is one.
+import { badRequest, invalid } from '../../meta/api-error.ts';
+import { type FieldError, forbidden, notSupported } from '../../meta/field-error.ts';
+import { decode } from '../../schema/decode.ts';
+import * as s from '../../schema/node.ts';
+import { parseYaml } from '../../schema/yaml.ts';
+import { jsonTypeOf, mediaOf, parseJson, unknownFormat } from '../decode-body.ts';
+import { parseInteger } from '../list-options.ts';
+import { type ApiRequest, header } from '../message.ts';
+import type { DeleteOptions } from '../objects/delete-object.ts';
+import { checkTimeout, dryRunErrors } from '../write-options.ts';
+
+export const deleteOptions = s.struct('DeleteOptions', {
+  kind: s.string('DeleteOptions.'),
+  apiVersion: s.string('Group and version of these options.'),
+  gracePeriodSeconds: s.pointer(s.int64('Seconds granted for an orderly end; 0 removes at once.')),
+  preconditions: s.pointer(
+    s.struct('Preconditions', {
+      uid: s.pointer(s.string('Only the object with this UID.')),
+      resourceVersion: s.pointer(s.string('Only the object at this version.')),
+    }),
+    'What must hold for the delete to happen.',
+  ),
+  orphanDependents: s.pointer(s.boolean('Older form of propagationPolicy.')),
+  propagationPolicy: s.pointer(
+    s.string('What becomes of dependents: Orphan, Background or Foreground.'),
+  ),
+  dryRun: s.list(s.string(), 'All: do everything but the write.', { listType: 'atomic' }),
+});
+
+export type ParsedDelete = { readonly options: DeleteOptions; readonly dryRun: boolean };
+
+export async function parseDelete(request: ApiRequest): Promise<ParsedDelete> {
+  checkTimeout(request.query);
+  const body = await request.body();
+  const raw =
+    body.length === 0
+      ? fromQuery(request.query)
+      : fromBody(body, header(request, 'content-type') ?? '');
+  const dryRun = raw.dryRun ?? (body.length === 0 ? request.query.getAll('dryRun') : []);
+  const errors = [...dryRunErrors(dryRun), ...propagationErrors(raw)];
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
+  return { options: raw, dryRun: dryRun.length > 0 };
+}
+
+type Raw = DeleteOptions & { readonly dryRun?: readonly string[] };
+
+function fromQuery(query: URLSearchParams): Raw {
+  const grace = query.get('gracePeriodSeconds');
+  const policy = query.get('propagationPolicy');
+  const orphan = query.get('orphanDependents');
+  return {
+    ...(grace === null ? {} : { gracePeriodSeconds: parseInteger(grace) }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(orphan === null ? {} : { orphanDependents: orphan !== 'false' && orphan !== '0' }),
+  };
+}
+
+/** Any group's version of DeleteOptions is understood, as clients send that of the object. */
+function fromBody(body: Uint8Array, contentType: string): Raw {
+  const text = Buffer.from(body).toString('utf8');
+  const media = mediaOf(contentType);
+  if (media === 'protobuf') throw unknownFormat();
+  const raw = media === 'yaml' ? yamlBody(text) : parseJson(text, noKind);
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    throw noKind(`json: cannot unmarshal ${jsonTypeOf(raw)} into Go value of type DeleteOptions`);
+  }
+  const { kind = 'DeleteOptions', apiVersion = 'v1' } = raw as {
+    kind?: unknown;
+    apiVersion?: unknown;
+  };
+  if (kind !== 'DeleteOptions' && kind !== '') {
+    throw badRequest(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
+    );
+  }
+  const { object, error } = decode(deleteOptions, raw);
+  if (error !== undefined) throw badRequest(error);
+  return object as Raw;
+}
+
+function yamlBody(text: string): unknown {
+  const parsed = parseYaml(text);
+  if ('error' in parsed) throw noKind(parsed.error);
+  return parsed.value;
+}
+
+const noKind = (why: string): Error =>
+  badRequest(`couldn't get version/kind; json parse error: ${why}`);
+
+const policies = ['Foreground', 'Background', 'Orphan'];
+
+function propagationErrors({ propagationPolicy, orphanDependents }: Raw): readonly FieldError[] {
+  if (propagationPolicy === undefined) return [];
+  if (orphanDependents !== undefined) {
+    return [
+      {
+        ...forbidden('propagationPolicy', ''),
+        reason: 'FieldValueInvalid',
+        body: `Invalid value: ${JSON.stringify(propagationPolicy)}`,
+        detail: 'orphanDependents and deletionPropagation cannot be both set',
+      },
+    ];
+  }
+  return policies.includes(propagationPolicy)
+    ? []
+    : [notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil'])];
+}

@@ -1,0 +1,46 @@
+// DELETE of one object.
+import type { AnyKind } from '../../kinds/definition.ts';
+import { admitDelete } from '../admission.ts';
+import type { ApiResponse } from '../message.ts';
+import { type Deleted, deleteObject } from '../objects/delete-object.ts';
+import { type Call, namespaceOf } from './call.ts';
+import { parseDelete } from './delete-options.ts';
+import { answerObject, assertAcceptable } from './get.ts';
+
+export async function remove(call: Call): Promise<ApiResponse> {
+  assertAcceptable(call);
+  const { context, request, resource, info } = call;
+  const { definition } = resource;
+  const { options, dryRun } = await parseDelete(request);
+  const namespace = namespaceOf(call);
+  admitDelete({ definition, namespace, name: info.name });
+  const deleted = await deleteObject(context, {
+    resource,
+    namespace,
+    name: info.name,
+    options,
+    dryRun,
+    now: context.now(),
+  });
+  if (answersObject(definition, deleted)) return answerObject(call, 200, deleted.cached);
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: success(definition, deleted),
+  };
+}
+
+/** Some kinds answer with themselves, and so does everything that is not gone yet. */
+const answersObject = (definition: AnyKind, { removed }: Deleted): boolean =>
+  (definition.deleteAnswersObject ?? false) || !removed;
+
+function success({ group, plural }: AnyKind, { cached }: Deleted): string {
+  const { name, uid } = cached.object.metadata;
+  return JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...(group === '' ? {} : { group }), kind: plural, uid },
+  });
+}

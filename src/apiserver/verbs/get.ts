@@ -1,0 +1,48 @@
+// One object as it is now.
+import { notFound } from '../../meta/api-error.ts';
+import { negotiate } from '../encode/negotiate.ts';
+import { encodeObject } from '../encode/object.ts';
+import { assertShape } from '../encode/partial-metadata.ts';
+import { parseVersion } from '../list-options.ts';
+import type { ApiResponse } from '../message.ts';
+import { header } from '../message.ts';
+import type { Cached } from '../resource-cache.ts';
+import { type Call, namespaceOf, targetOf } from './call.ts';
+
+export async function get(call: Call): Promise<ApiResponse> {
+  const { context, request } = call;
+  assertAcceptable(call);
+  const version = request.query.get('resourceVersion') ?? '';
+  if (version === '') await context.resources.caughtUp(await context.store.currentRevision());
+  else
+    await context.resources.caughtUp(
+      Math.min(parseVersion(version, false), context.resources.revision()),
+    );
+  return answerObject(call, 200, liveObject(call));
+}
+
+/** Refuses an answer that the client would not take before anything is written. */
+export function assertAcceptable({ request, resource }: Call): void {
+  const representation = negotiate(header(request, 'accept'), request.query, { allow: 'object' });
+  assertShape(representation, resource.definition, 'object');
+}
+
+export function liveObject(call: Call): Cached {
+  const { info, resource } = call;
+  const { codec, cache, definition, view } = resource;
+  const cached = cache.get(codec.key(namespaceOf(call), info.name));
+  if (cached === undefined) throw notFound(targetOf(definition), info.name);
+  return view(cached);
+}
+
+export function answerObject(call: Call, status: number, cached: Cached): ApiResponse {
+  const { context, request, resource } = call;
+  const representation = negotiate(header(request, 'accept'), request.query, { allow: 'object' });
+  const { contentType, body } = encodeObject(
+    representation,
+    resource.definition,
+    cached,
+    context.now(),
+  );
+  return { status, headers: { 'content-type': contentType }, body };
+}

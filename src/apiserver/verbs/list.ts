@@ -1,0 +1,138 @@
+// A collection, now or at a revision, whole or page by page.
+import { expired, failure } from '../../meta/api-error.ts';
+import { isStoreError } from '../../storage/store-error.ts';
+import { compress } from '../encode/compress.ts';
+import { encodeList } from '../encode/list.ts';
+import { negotiate } from '../encode/negotiate.ts';
+import type { ListMeta } from '../encode/table.ts';
+import { type ListOptions, parseListOptions } from '../list-options.ts';
+import type { ApiResponse } from '../message.ts';
+import { header } from '../message.ts';
+import type { Cached } from '../resource-cache.ts';
+import { type Call, keyPrefix } from './call.ts';
+import { decodeContinue, encodeContinue } from './continue-token.ts';
+
+/** How long a read waits for a revision that this server has not seen yet. */
+const futureWaitMs = 3000;
+
+export async function list(call: Call): Promise<ApiResponse> {
+  const { context, request, resource } = call;
+  const representation = negotiate(header(request, 'accept'), request.query, { allow: 'list' });
+  const options = parseListOptions(request.query, resource.definition, false);
+  const page = await readPage(call, options);
+  const { contentType, body } = encodeList(representation, resource.definition, {
+    ...page,
+    now: context.now(),
+  });
+  const encoded = await compress(body, header(request, 'accept-encoding'));
+  return {
+    status: 200,
+    headers: { 'content-type': contentType, ...encoded.headers },
+    body: encoded.body,
+  };
+}
+
+export type Page = { readonly items: readonly Cached[]; readonly metadata: ListMeta };
+
+export async function readPage(call: Call, options: ListOptions): Promise<Page> {
+  const { context, resource } = call;
+  const prefix = keyPrefix(call);
+  const token = options.continueToken === '' ? undefined : decodeContinue(options.continueToken);
+  await freshEnough(call, options);
+  const revision =
+    token === undefined ? revisionWanted(options) : token.revision > 0 ? token.revision : undefined;
+  const shown = revision ?? context.resources.revision();
+  const everything =
+    revision === undefined || revision === context.resources.revision()
+      ? resource.cache.list(prefix)
+      : await listAt(call, prefix, revision);
+  const after = token === undefined ? '' : prefix + token.after;
+  const rest = after === '' ? everything : everything.filter((cached) => cached.key > after);
+  return cut(call, { rest, options, prefix, shown });
+}
+
+type Cut = {
+  readonly rest: readonly Cached[];
+  readonly options: ListOptions;
+  readonly prefix: string;
+  readonly shown: number;
+};
+
+/** The selected objects up to the limit, and where the next page starts. */
+function cut({ resource }: Call, { rest, options, prefix, shown }: Cut): Page {
+  const { view } = resource;
+  const resourceVersion = String(shown);
+  const ignoresLimit = options.resourceVersion === 0 && options.continueToken === '';
+  if (options.limit <= 0 || ignoresLimit) {
+    const items = rest.map(view);
+    return {
+      items: options.selectsAll ? items : items.filter((i) => options.selects(i.object)),
+      metadata: { resourceVersion },
+    };
+  }
+  const items: Cached[] = [];
+  let position = 0;
+  for (; position < rest.length && items.length < options.limit; position += 1) {
+    const cached = view(rest[position] as Cached);
+    if (options.selects(cached.object)) items.push(cached);
+  }
+  if (position >= rest.length) return { items, metadata: { resourceVersion } };
+  const last = rest[position - 1] as Cached;
+  const next = encodeContinue({ revision: shown, after: last.key.slice(prefix.length) });
+  const remaining = options.selectsAll ? { remainingItemCount: rest.length - position } : {};
+  return { items, metadata: { resourceVersion, continue: next, ...remaining } };
+}
+
+/** A revision that must be shown exactly: asked for by match, or implied by a limit. */
+function revisionWanted(options: ListOptions): number | undefined {
+  const { resourceVersion = 0, resourceVersionMatch, limit } = options;
+  if (resourceVersionMatch === 'Exact') return resourceVersion;
+  const implied = resourceVersionMatch === '' && limit > 0 && resourceVersion > 0;
+  return implied ? resourceVersion : undefined;
+}
+
+async function listAt(
+  { context, resource }: Call,
+  prefix: string,
+  revision: number,
+): Promise<readonly Cached[]> {
+  try {
+    const { entries } = await context.store.list(prefix, { revision });
+    return entries.map((e) => resource.codec.fromValue(e.key, e.value, e.revision));
+  } catch (error) {
+    if (isStoreError(error, 'compacted')) {
+      throw expired(
+        'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
+      );
+    }
+    throw error;
+  }
+}
+
+/** Everything acknowledged before the request is shown, and nothing older than the client asked for. */
+export async function freshEnough(
+  { context }: Pick<Call, 'context'>,
+  options: ListOptions,
+): Promise<void> {
+  const { store, resources } = context;
+  const { resourceVersion } = options;
+  if (resourceVersion === undefined) return resources.caughtUp(await store.currentRevision());
+  if (resourceVersion <= resources.revision()) return;
+  const reached = await Promise.race([
+    resources.caughtUp(resourceVersion).then(() => true),
+    new Promise<false>((resolve) => setTimeout(resolve, futureWaitMs, false).unref()),
+  ]);
+  if (!reached) throw tooLarge(resourceVersion, resources.revision());
+}
+
+function tooLarge(wanted: number, current: number): Error {
+  return failure({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: Too large resource version: ${wanted}, current: ${current}`,
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  });
+}

@@ -1,0 +1,221 @@
+// PATCH in its four forms: JSON patch, merge patch, strategic merge patch, and server-side apply.
+import { badRequest, failure, invalid } from '../../meta/api-error.ts';
+import { invalid as invalidField } from '../../meta/field-error.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import { decode } from '../../schema/decode.ts';
+import { findDuplicateFields } from '../../schema/duplicates.ts';
+import type { StructNode } from '../../schema/node.ts';
+import { parseYaml } from '../../schema/yaml.ts';
+import { admitCreate } from '../admission.ts';
+import { kindMismatch, parseJson, typed, unknownField } from '../decode-body.ts';
+import { type ApiResponse, header } from '../message.ts';
+import { updateObject } from '../objects/update-object.ts';
+import { unstructuredError } from '../patch/from-unstructured.ts';
+import { goText } from '../patch/go-text.ts';
+import { applyJsonPatch, jsonPatchProblems } from '../patch/json-patch.ts';
+import { keepReset, keepTimes } from '../patch/managed-fields.ts';
+import { applyMergePatch } from '../patch/merge-patch.ts';
+import { applyObject } from '../patch/server-side-apply.ts';
+import { applyStrategicMerge } from '../patch/strategic-merge.ts';
+import { parseWriteOptions, type WriteOptions } from '../write-options.ts';
+import { type Call, namespaceOf, writeRequest } from './call.ts';
+import { answerObject, assertAcceptable } from './get.ts';
+import { checkIdentity, nameless, rulesOf } from './update.ts';
+
+const patchTypes = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+} as const;
+
+export type PatchType = (typeof patchTypes)[keyof typeof patchTypes];
+
+export async function patch(call: Call): Promise<ApiResponse> {
+  assertAcceptable(call);
+  const type = patchTypeOf(call);
+  const options = parseWriteOptions(call.request.query, 'PatchOptions', type === 'apply');
+  const text = Buffer.from(await call.request.body()).toString('utf8');
+  return type === 'apply'
+    ? apply(call, options, text)
+    : change(call, options, parsePatch(type, text));
+}
+
+export function patchTypeOf({ request }: Call): PatchType {
+  const media = (header(request, 'content-type') ?? '').split(';')[0]?.trim() ?? '';
+  const type = (patchTypes as Readonly<Record<string, PatchType>>)[media];
+  if (type !== undefined) return type;
+  throw failure({
+    code: 415,
+    reason: 'UnsupportedMediaType',
+    message: '415: Unsupported Media Type',
+  });
+}
+
+export type ParsedPatch = {
+  readonly type: Exclude<PatchType, 'apply'>;
+  readonly patch: unknown;
+  readonly text: string;
+};
+
+/** Each form has its own words for a body that is not JSON. */
+export function parsePatch(type: Exclude<PatchType, 'apply'>, text: string): ParsedPatch {
+  const fail = (why: string): Error =>
+    badRequest(type === 'strategic' ? why : `error decoding patch: ${why}`);
+  return { type, patch: parseJson(text, fail), text };
+}
+
+export function patched(
+  { type, patch: wanted }: ParsedPatch,
+  schema: StructNode,
+  live: KubeObject,
+): unknown {
+  switch (type) {
+    case 'json':
+      return applyJsonPatch(live, wanted);
+    case 'merge':
+      return applyMergePatch(live, wanted);
+    case 'strategic':
+      return applyStrategicMerge(schema, live, wanted);
+  }
+}
+
+async function change(
+  call: Call,
+  options: WriteOptions,
+  parsed: ParsedPatch,
+): Promise<ApiResponse> {
+  const { context, resource, info } = call;
+  const { definition } = resource;
+  const { cached } = await updateObject(context, {
+    resource,
+    namespace: namespaceOf(call),
+    name: info.name,
+    subresource: info.subresource,
+    rules: rulesOf(call),
+    desired(live) {
+      if (live === undefined) throw new Error('a patch needs a live object');
+      const wanted = decodePatched(call, options, parsed, patched(parsed, definition.schema, live));
+      checkIdentity(call, wanted);
+      const after = definition.defaults?.(wanted) ?? wanted;
+      context.checkAccessGrant(call.user, {
+        definition,
+        before: live,
+        after,
+        namespace: namespaceOf(call),
+      });
+      return after;
+    },
+    creates: false,
+    needsVersion: false,
+    checksUid: false,
+    write: writeRequest(call, options),
+  });
+  return answerObject(call, 200, cached);
+}
+
+function decodePatched(
+  call: Call,
+  options: WriteOptions,
+  parsed: ParsedPatch,
+  raw: unknown,
+): KubeObject {
+  const { definition } = call.resource;
+  const mistyped =
+    parsed.type === 'strategic' ? unstructuredError(definition.schema, raw) : undefined;
+  if (mistyped !== undefined) throw badPatch(parsed, raw, mistyped);
+  checkKind(call, parsed, raw as Fields);
+  const { object, error, problems } = decode(definition.schema, raw);
+  if (error !== undefined) throw badPatch(parsed, raw, error);
+  if (options.fieldValidation !== 'Ignore') {
+    const found = [
+      ...(parsed.type === 'json' ? jsonPatchProblems(parsed.patch) : []),
+      ...findDuplicateFields(parsed.text).map(
+        (field) => `duplicate field ${JSON.stringify(field)}`,
+      ),
+      ...problems.unknown.map(unknownField),
+    ];
+    if (found.length > 0 && options.fieldValidation === 'Strict') {
+      throw badPatch(parsed, raw, `strict decoding error: ${found.join(', ')}`);
+    }
+    for (const problem of found) call.warn(problem);
+  }
+  return keepReset(raw, typed(object as KubeObject, definition));
+}
+
+/** A result that cannot be read is 422 on the field `patch` of an object without kind and name. */
+function badPatch({ type, patch: sent }: ParsedPatch, result: unknown, why: string): Error {
+  const shown = type === 'strategic' ? goText(sent) : JSON.stringify(result);
+  return invalid({ group: '', kind: '' }, '', [invalidField('patch', shown, why)]);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A patch may not make another kind of the object, nor none at all. */
+function checkKind(call: Call, parsed: ParsedPatch, raw: Fields): void {
+  const { context, resource, info } = call;
+  if ((raw.kind ?? '') === '' || (raw.apiVersion ?? '') === '') throw nameless(info.name);
+  const known = context.resources.all.map((r) => r.definition);
+  const mismatch = kindMismatch(raw, resource.definition, known);
+  if (mismatch !== undefined) throw badPatch(parsed, raw, mismatch.why);
+}
+
+async function apply(call: Call, options: WriteOptions, text: string): Promise<ApiResponse> {
+  const { context, resource, info } = call;
+  const { definition } = resource;
+  const write = writeRequest(call, options);
+  const namespace = namespaceOf(call);
+  const facts = {
+    applied: parseApplied(call, options, text),
+    schema: definition.schema,
+    kind: definition,
+    manager: write.manager,
+    force: options.force,
+    subresource: info.subresource,
+    now: write.now,
+  };
+  const { cached, created } = await updateObject(context, {
+    resource,
+    namespace,
+    name: info.name,
+    subresource: info.subresource,
+    rules: rulesOf(call),
+    desired(live) {
+      if (live === undefined)
+        admitCreate(context.resources.reader, { definition, namespace, name: info.name });
+      const { object: merged } = applyObject({ ...facts, ...(live === undefined ? {} : { live }) });
+      const { object, error } = decode(definition.schema, merged);
+      if (error !== undefined) throw badRequest(error);
+      const wanted = typed(object as KubeObject, definition);
+      checkIdentity(call, wanted);
+      const after = definition.defaults?.(wanted) ?? wanted;
+      context.checkAccessGrant(call.user, {
+        definition,
+        after,
+        namespace,
+        ...(live === undefined ? {} : { before: live }),
+      });
+      return after;
+    },
+    creates: info.subresource === '',
+    needsVersion: false,
+    checksUid: false,
+    write,
+    // Ownership came with the applied object.
+    recordManagers: (live, object) => (live === undefined ? object : keepTimes(live, object)),
+  });
+  return answerObject(call, created ? 201 : 200, cached);
+}
+
+function parseApplied(call: Call, { fieldValidation }: WriteOptions, text: string): unknown {
+  const parsed = parseYaml(text);
+  if ('error' in parsed)
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${parsed.error}`);
+  const { value, duplicates } = parsed;
+  if (duplicates.length > 0 && fieldValidation !== 'Ignore') {
+    const why = `error converting YAML to JSON: yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`;
+    if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${why}`);
+    call.warn(why);
+  }
+  return value;
+}

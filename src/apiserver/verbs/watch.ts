@@ -1,0 +1,186 @@
+// The stream of changes of a collection: what exists, what happened since a revision, and what happens from now on.
+import { expired, isApiError, type Status } from '../../meta/api-error.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import { decode } from '../../schema/decode.ts';
+import { typed } from '../decode-body.ts';
+import { negotiate } from '../encode/negotiate.ts';
+import { createWatchEncoder, type WatchEncoder } from '../encode/watch.ts';
+import { type ListOptions, parseListOptions } from '../list-options.ts';
+import { type ApiResponse, header, type Sink } from '../message.ts';
+import type { Cached, Change, ChangeType } from '../resource-cache.ts';
+import type { Resource } from '../resources.ts';
+import { type Call, keyPrefix } from './call.ts';
+import { freshEnough } from './list.ts';
+
+/** A watcher that leaves this much unread is too slow: it is told 410 and closed, and lists anew. */
+const slowWatcherBytes = 16 * 1024 * 1024;
+/** Bookmarks tell a quiet watcher how far it is. */
+const bookmarkEveryMs = 60_000;
+/** Without a wish a watch ends between half an hour and an hour, so that clients spread over servers. */
+const shortestWatchSeconds = 1800;
+const initialEventsEnd = 'k8s.io/initial-events-end';
+
+export async function watch(call: Call): Promise<ApiResponse> {
+  const { context, request, resource, info } = call;
+  const representation = negotiate(header(request, 'accept'), request.query, { allow: 'watch' });
+  const options = parseListOptions(request.query, resource.definition, true);
+  const encoder = createWatchEncoder(representation, resource.definition, context.now);
+  const failure = await waitForStart(call, options);
+  const only = call.request.query.has('fieldSelector') ? '' : info.name;
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: { start: (sink) => startWatcher({ call, options, encoder, sink, failure, only }) },
+  };
+}
+
+type Watcher = {
+  readonly call: Call;
+  readonly options: ListOptions;
+  readonly encoder: WatchEncoder;
+  readonly sink: Sink;
+  /** Why the watch cannot start, told as its only event. */
+  readonly failure: Status | undefined;
+  /** The one object watched, when the path names it. */
+  readonly only: string;
+};
+
+/** A streaming list waits for the revision it was asked for; a plain watch from the future just waits. */
+async function waitForStart(call: Call, options: ListOptions): Promise<Status | undefined> {
+  if (options.sendInitialEvents !== true) return undefined;
+  try {
+    await freshEnough(call, options);
+    return undefined;
+  } catch (error) {
+    if (isApiError(error)) return error.status;
+    throw error;
+  }
+}
+
+function startWatcher(watcher: Watcher): void {
+  const { call, options, encoder, sink, failure } = watcher;
+  const { resource, context } = call;
+  if (failure !== undefined) {
+    endWith(watcher, failure);
+    return;
+  }
+  const send = createSender(watcher);
+  const start = options.resourceVersion ?? 0;
+  const fromState = options.sendInitialEvents ?? start === 0;
+  const after = fromState || start === 0 ? context.resources.revision() : start;
+  const missed = resource.cache.changesAfter(after);
+  if (missed === undefined) {
+    const message = `too old resource version: ${start} (${context.resources.revision()})`;
+    endWith(watcher, expired(message).status);
+    return;
+  }
+  // From here to listen() nothing waits, so no change can fall between.
+  if (fromState) sendState(watcher, send);
+  for (const change of missed) send(change);
+  const stopListening = resource.cache.listen((change) => {
+    if (change.revision > after) send(change);
+  });
+  const timers = [setTimeout(() => sink.end(), lifetimeMs(options))];
+  if (options.allowBookmarks) {
+    timers.push(
+      setInterval(() => {
+        sink.write(
+          encoder('BOOKMARK', bookmark(resource, Math.max(after, context.resources.revision()))),
+        );
+      }, bookmarkEveryMs),
+    );
+  }
+  for (const timer of timers) timer.unref();
+  sink.onClose(() => {
+    stopListening();
+    for (const timer of timers) clearTimeout(timer);
+  });
+}
+
+function endWith({ encoder, sink }: Watcher, status: Status): void {
+  sink.write(encoder('ERROR', status));
+  sink.end();
+}
+
+function sendState(
+  { call, options, encoder, sink, only }: Watcher,
+  send: (change: Change) => void,
+): void {
+  const { cache } = call.resource;
+  for (const current of cache.list(keyPrefix(call))) {
+    if (only === '' || current.object.metadata.name === only) {
+      send({ type: 'ADDED', revision: current.revision, current });
+    }
+  }
+  if (!options.allowBookmarks) return;
+  const end = bookmark(call.resource, call.context.resources.revision(), {
+    [initialEventsEnd]: 'true',
+  });
+  sink.write(encoder('BOOKMARK', end));
+}
+
+/** Writes a change if the watcher sees it: enter and leave of a selection are ADDED and DELETED. */
+function createSender(watcher: Watcher): (change: Change) => void {
+  const { call, options, encoder, sink, only } = watcher;
+  const { view } = call.resource;
+  const prefix = keyPrefix(call);
+  const isInScope = ({ current }: Change): boolean =>
+    current.key.startsWith(prefix) && (only === '' || current.object.metadata.name === only);
+  return (change) => {
+    if (!isInScope(change)) return;
+    const seen = options.selectsAll ? change : selected(call.resource, options, change);
+    if (seen === undefined) return;
+    if (sink.buffered() > slowWatcherBytes) {
+      const message = `too slow: more than ${slowWatcherBytes} bytes were not read in time`;
+      endWith(watcher, expired(message).status);
+      return;
+    }
+    sink.write(encoder(seen.type, view(seen.current)));
+  };
+}
+
+type Seen = { readonly type: ChangeType; readonly current: Cached };
+
+function selected(resource: Resource, options: ListOptions, change: Change): Seen | undefined {
+  const { current, previous, type } = change;
+  const { view } = resource;
+  const isIn = type !== 'DELETED' && options.selects(view(current).object);
+  const wasIn = previous !== undefined && options.selects(view(previous).object);
+  if (isIn) return { type: wasIn ? 'MODIFIED' : 'ADDED', current };
+  if (!wasIn) return undefined;
+  return {
+    type: 'DELETED',
+    current: type === 'DELETED' ? current : departed(resource, change, previous),
+  };
+}
+
+const departures = new WeakMap<Change, Cached>();
+
+/** An object that leaves a selection is shown as it was, under the revision at which it left. */
+function departed({ codec }: Resource, change: Change, previous: Cached): Cached {
+  let cached = departures.get(change);
+  if (cached === undefined) {
+    const { key, object } = previous;
+    cached = codec.encode(key, codec.toValue(object), object, change.revision);
+    departures.set(change, cached);
+  }
+  return cached;
+}
+
+/** An empty object of the kind, with nothing but a version. */
+function bookmark(
+  { definition }: Resource,
+  revision: number,
+  annotations?: Readonly<Record<string, string>>,
+): KubeObject {
+  const metadata = {
+    resourceVersion: String(revision),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+  return typed(decode(definition.schema, { metadata }).object as KubeObject, definition);
+}
+
+function lifetimeMs({ timeoutSeconds }: ListOptions): number {
+  const seconds = timeoutSeconds || shortestWatchSeconds * (1 + Math.random());
+  return Math.max(0, seconds) * 1000;
+}

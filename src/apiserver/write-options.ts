@@ -1,0 +1,63 @@
+// The query options of writes: dryRun, fieldValidation, fieldManager, force, timeout.
+import { badRequest, invalid } from '../meta/api-error.ts';
+import { type FieldError, notSupported } from '../meta/field-error.ts';
+import { validateFieldManager } from './patch/manager.ts';
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+export type WriteOptions = {
+  readonly dryRun: boolean;
+  readonly fieldValidation: FieldValidation;
+  /** Empty when the client did not name one. */
+  readonly fieldManager: string;
+  readonly force: boolean;
+};
+
+export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
+
+const validations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
+
+export function parseWriteOptions(
+  query: URLSearchParams,
+  kind: OptionsKind,
+  isApply = false,
+): WriteOptions {
+  checkTimeout(query);
+  const dryRun = query.getAll('dryRun');
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  const fieldManager = query.get('fieldManager') ?? '';
+  const force = query.get('force');
+  const errors: FieldError[] = [
+    ...dryRunErrors(dryRun),
+    ...validateFieldManager(fieldManager, kind === 'PatchOptions' && isApply, {
+      forceGiven: force !== null,
+      isPatch: kind === 'PatchOptions',
+    }),
+    ...(validations.includes(fieldValidation)
+      ? []
+      : [notSupported('fieldValidation', fieldValidation, validations)]),
+  ];
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', errors);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+    fieldManager,
+    force: force === 'true' || force === '1',
+  };
+}
+
+export function dryRunErrors(values: readonly string[]): readonly FieldError[] {
+  return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])];
+}
+
+const goDuration =
+  /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/;
+
+/** `timeout=` of a request must be a Go duration; its value only bounds how long the client would wait. */
+export function checkTimeout(query: URLSearchParams): void {
+  const timeout = query.get('timeout');
+  if (timeout === null || timeout === '' || timeout === '0' || goDuration.test(timeout)) return;
+  throw badRequest(
+    `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`,
+  );
+}
