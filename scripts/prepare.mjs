@@ -1,6 +1,6 @@
 // Makes a clone runnable: installs the locked dependencies and compiles, each only when something changed.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -23,9 +23,9 @@ function newest(path) {
 
 export function prepare() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 12)) {
+  if (major < 20 || (major === 20 && minor < 15)) {
     process.stderr.write(
-      `Fairlead needs Node.js 20.12 or newer; this is ${process.versions.node}.\n`,
+      `Fairlead needs Node.js 20.15 or newer; this is ${process.versions.node}.\n`,
     );
     process.exit(1);
   }
@@ -40,7 +40,9 @@ export function prepare() {
   );
   if (!existsSync(built) || statSync(built).mtimeMs < Math.max(...sources)) {
     process.stderr.write('Compiling...\n');
+    rmSync(join(root, 'dist'), { recursive: true, force: true });
     run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
+    run(process.execPath, [join(root, 'scripts', 'bundle.mjs')]);
     writeFileSync(built, '');
   }
 }

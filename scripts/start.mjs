@@ -5,6 +5,6 @@ import { prepare, root } from './prepare.mjs';
 
 prepare();
 process.argv.splice(1, 1, join(root, 'bin', 'fairlead'), 'up');
-await import(pathToFileURL(join(root, 'dist', 'src', 'cli', 'main.js')).href).then(({ main }) =>
+await import(pathToFileURL(join(root, 'dist', 'bundle', 'cli', 'main.js')).href).then(({ main }) =>
   main(process.argv.slice(2)),
 );

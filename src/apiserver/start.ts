@@ -75,7 +75,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     await store.compact(context.resources.revision());
     context.resources.forgetHistory();
   }
-  const stopCompaction = startCompaction({ store, log });
+  const stopCompaction = startCompaction({ store, now: options.now, log });
   const stopRepair = keepApiService(context, repair, log);
   return {
     address: server.address,

@@ -1,5 +1,6 @@
 // The contract of every storage engine: revisioned keys and values, one revision for the whole store.
 // A revision counts transactions that wrote something; all writes of one transaction share its revision.
+// A new store is at a revision above 0, since 0 means absent. Deleting what is not there writes nothing.
 
 export type Entry = {
   readonly key: string;
@@ -16,7 +17,9 @@ export type Compare = { readonly key: string; readonly revision: number };
 export type Write =
   | {
       readonly put: string;
-      readonly value: Uint8Array /** The key goes by itself after this time. */;
+      /** Not to be changed afterwards: it is read until the commit, and listeners get this very object. */
+      readonly value: Uint8Array;
+      /** The key goes by itself after this time, with a delete like any other. */
       readonly ttlSeconds?: number;
     }
   | { readonly delete: string };
@@ -36,7 +39,8 @@ export type Outcome =
     };
 
 export type FailedCompare = Compare & {
-  /** What is there now. */ readonly found: Entry | undefined;
+  /** What was there instead. */
+  readonly found: Entry | undefined;
 };
 
 /** One changed key. Events of one revision come together, in the order in which they were written. */
@@ -72,11 +76,15 @@ export type Store = {
   get(key: string, options?: { readonly revision?: number }): Promise<Entry | undefined>;
   /** Keys that start with the prefix, in byte order. */
   list(prefix: string, options?: ListOptions): Promise<Listing>;
-  /** Compares and writes several keys at once; resolves when the outcome is durable. */
+  /**
+   * Compares and writes several keys at once; resolves when the outcome is durable. Rejects with a StoreError when
+   * nothing of it happened (full), and with a TypeError when a key is written twice or is not 1 to 1,500 bytes long.
+   */
   transact(transaction: Transaction): Promise<Outcome>;
   /**
    * Changes of keys with the prefix after a revision, oldest first, in batches of whole revisions; a batch is never empty.
-   * Throws StoreError compacted when that revision is no longer kept. Ends when the signal aborts.
+   * Throws StoreError compacted when that revision is no longer kept, also when a watcher was too slow; future when it
+   * is not reached. Ends when the signal aborts.
    */
   watch(
     prefix: string,
@@ -92,7 +100,8 @@ export type Store = {
   currentRevision(): Promise<number>;
   /** The oldest revision that can still be read or watched from. */
   compactedRevision(): number;
-  /** Forgets what is needed only for reading before this revision. */
+  /** Forgets what is needed only for reading before this revision; at it, reading and watching still work. */
   compact(revision: number): Promise<void>;
+  /** Finishes what was begun. Whatever is asked afterwards is refused, and watches end with StoreError closed. */
   close(): Promise<void>;
 };

@@ -4,6 +4,7 @@ import { type Evaluation, evaluate, type Mismatch, type Verdict } from './evalua
 import { entryOf, type History } from './history.ts';
 import type { Change, Place } from './record-log.ts';
 import type { FailedCompare, Outcome, Transaction } from './store.ts';
+import { StoreError } from './store-error.ts';
 
 export type WriteQueue = {
   transact(transaction: Transaction): Promise<Outcome>;
@@ -24,6 +25,8 @@ type WaitingCompaction = Waiting<number, void>;
 /** Bounds of one commit, so that those who come later do not wait for too long a one. */
 const mostTransactions = 2_000;
 const mostBytes = 8 << 20;
+/** More than any server has under way at once: whoever gets here does not wait for answers. */
+const mostWaiting = 50_000;
 /** Changes in one step of a compaction; transactions are committed between the steps. */
 const compactionStep = 500;
 
@@ -52,6 +55,7 @@ export function startWriteQueue(
   };
   return {
     transact(transaction) {
+      if (transactions.length >= mostWaiting) return Promise.reject(tooMany());
       return new Promise((resolve, reject) => {
         transactions.push({ request: transaction, resolve, reject });
         running ??= work();
@@ -67,6 +71,11 @@ export function startWriteQueue(
       while (running !== undefined) await running;
     },
   };
+}
+
+function tooMany(): StoreError {
+  const message = `Cannot take another transaction: ${mostWaiting} wait to be committed`;
+  return new StoreError('unavailable', message);
 }
 
 /** Those that came first, up to the bounds; at least one. */

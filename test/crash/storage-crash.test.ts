@@ -25,7 +25,7 @@ test(`a store outlives ${rounds} kills of its process`, async () => {
     let seen = 0;
     for (let round = 0; round < rounds; round++) {
       // From before the store is open to some thousand transactions later.
-      await writeUntilKilled(directory, Math.floor(Math.random() ** 2 * 6_000), acknowledged);
+      await writeUntilKilled(directory, Math.floor(Math.random() ** 2 * 4_000), acknowledged);
       seen = await inspect(directory, acknowledged, seen);
     }
   } finally {

@@ -15,7 +15,7 @@ export function damagedRecord(file: string, place: string, bytes: Buffer | undef
     file,
     bytes === undefined
       ? `record ${place} is missing`
-      : `record ${place} of key "${guessKey(bytes)}" does not fit its checksum`,
+      : `record ${place} of key ${JSON.stringify(guessKey(bytes))} does not fit its checksum`,
   );
 }
 

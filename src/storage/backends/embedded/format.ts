@@ -116,7 +116,8 @@ export function readRecord(bytes: Buffer, start: number, value: Uint8Array): Cha
 
 /** The key in a record that may be damaged, to name it in a message. */
 export function guessKey(bytes: Buffer): string {
-  return bytes.length < recordHead ? '' : bytes.toString('utf8', recordHead, valueStart(bytes, 0));
+  if (bytes.length < recordHead) return '';
+  return bytes.toString('utf8', recordHead, Math.min(valueStart(bytes, 0), recordHead + 300));
 }
 
 // Eight bytes, of which JavaScript's numbers use the lower 53 bits.

@@ -26,7 +26,11 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     return isLong ? `/proc/self/fd/${descriptor}/${name}` : path;
   };
   const name = `lock-new-${randomBytes(4).toString('hex')}`;
-  const server = createServer((socket) => socket.on('error', () => {}).end(String(process.pid)));
+  const server = createServer((socket) => {
+    // Whoever asks and goes away does not matter; who asks and stays must not hold up the release.
+    socket.on('error', () => socket.destroy());
+    socket.end(String(process.pid), () => socket.destroy());
+  });
   try {
     await listen(server, socketPath(name));
     await takeNumber(directory, name, socketPath);
@@ -48,20 +52,20 @@ async function takeNumber(
   for (;;) {
     const highest = numbersIn(directory).at(-1) ?? 0;
     const owner = highest === 0 ? 'dead' : await ask(socketPath(`lock-${highest}`));
-    if (owner === 'gone') continue;
-    if (owner !== 'dead') throw locked(directory, owner);
-    const own = highest + 1;
-    if (!tryLink(join(directory, name), join(directory, `lock-${own}`))) continue;
-    const numbers = numbersIn(directory);
-    if (numbers.at(-1) === own) {
-      for (const number of numbers) {
-        if (number < own) rmSync(join(directory, `lock-${number}`), { force: true });
-      }
-      return;
-    }
-    // Someone had already gone past this number, and cleared it away.
-    rmSync(join(directory, `lock-${own}`), { force: true });
+    if (owner === 'dead' && tryNumber(directory, name, highest + 1)) return;
+    if (owner !== 'dead' && owner !== 'gone') throw locked(directory, owner);
   }
+}
+
+/** False when someone else was faster. */
+function tryNumber(directory: string, name: string, own: number): boolean {
+  if (!tryLink(join(directory, name), join(directory, `lock-${own}`))) return false;
+  const numbers = numbersIn(directory);
+  const isHighest = numbers.at(-1) === own;
+  // A number above: others went past this one and cleared it away before it was taken here.
+  const discarded = isHighest ? numbers.slice(0, -1) : [own];
+  for (const number of discarded) rmSync(join(directory, `lock-${number}`), { force: true });
+  return isHighest;
 }
 
 function numbersIn(directory: string): number[] {

@@ -66,8 +66,10 @@ export function openPages(descriptor: number, fileSize: number): PageFile | 'for
   if (lastPage > 2 * filePages + 65_536) throw new PageError('it is far too short');
   const used = new Uint8Array(lastPage + 1);
   const claim = (start: number, count: number): void => {
+    if (!(start >= 2 && start + count - 1 <= lastPage)) {
+      throw new PageError(`it refers to a page ${start}`);
+    }
     for (let page = start; page < start + count; page++) {
-      if (page < 2 || page > lastPage) throw new PageError(`it refers to a page ${page}`);
       if (used[page] === 1) throw new PageError(`page ${page} is used twice`);
       used[page] = 1;
     }

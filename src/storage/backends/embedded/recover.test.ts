@@ -128,12 +128,16 @@ describe('recover() from any single damage', () => {
     for (let index = start; index < start + length; index++) bytes[index] = random(256);
   };
   const damages: Record<string, (bytes: Buffer, page: number) => undefined> = {
-    'a flipped bit': (bytes, page) => void (bytes[page + random(pageSize)]! ^= 1 << random(8)),
+    'a flipped bit': (bytes, page) => {
+      const at = page + random(pageSize);
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << random(8));
+    },
     'an empty page': (bytes, page) => void bytes.fill(0, page, page + pageSize),
     'a page of garbage': (bytes, page) => garble(bytes, page, pageSize),
     'a garbled page header': (bytes, page) => garble(bytes, page, 40),
     'a misplaced page': (bytes, page) => {
-      bytes.copy(bytes, page, random(bytes.length / pageSize) * pageSize, page + pageSize);
+      const other = random(bytes.length / pageSize) * pageSize;
+      bytes.copy(bytes, page, other, other + pageSize);
     },
   };
   for (const [name, damage] of Object.entries(damages)) {

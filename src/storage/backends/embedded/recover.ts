@@ -146,17 +146,15 @@ function follows(last: Change | undefined, change: Change, compacted: number): b
 function checkFreePages(pages: PageFile): void {
   pages.walk(pages.free, ({ values, start, end }) => {
     const length = Math.floor((end - start) / 8);
-    const number = (index: number): number => Number(values.readBigInt64LE(start + 8 * index));
-    const count = length > 0 ? number(0) : -1;
-    if (count < 0 || count >= length) throw new PageError('its free list is broken');
+    const number = (index: number): number =>
+      index < length ? Number(values.readBigInt64LE(start + 8 * index)) : Number.NaN;
+    const count = number(0);
+    if (!(count >= 0 && count < length)) throw new PageError('its free list is broken');
     // Claiming reads no page, so the list stays valid.
     for (let index = 1; index <= count; index++) {
       const entry = number(index);
       if (entry > 0) pages.claim(entry, 1);
-      if (entry >= 0) continue;
-      index++;
-      if (index > count) throw new PageError('its free list is broken');
-      pages.claim(number(index), -entry);
+      if (entry < 0) pages.claim(number(++index), -entry);
     }
   });
 }

@@ -1,12 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'node:test';
 import { runStoreContract } from '../../store.contract.ts';
 import type { Store } from '../../store.ts';
 import { openEmbeddedStore } from './store.ts';
 
+const newDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), 'fairlead-store-'));
+const now = (): number => 1_700_000_000_000;
+
 runStoreContract('embedded', async (clock) => {
-  const directory = await mkdtemp(join(tmpdir(), 'fairlead-store-'));
+  const directory = await newDirectory();
   const opened: Store[] = [];
   const reopen = async (): Promise<Store> => {
     const store = await openEmbeddedStore({ directory, ...clock });
@@ -18,4 +23,34 @@ runStoreContract('embedded', async (clock) => {
     await rm(directory, { recursive: true });
   };
   return { store: await reopen(), reopen, cleanup };
+});
+
+test('openEmbeddedStore() opens a directory once at a time', async () => {
+  const directory = await newDirectory();
+  const store = await openEmbeddedStore({ directory, now });
+  await assert.rejects(openEmbeddedStore({ directory, now }), { reason: 'locked' });
+  await store.transact({ compare: [], write: [{ put: '/a', value: Buffer.from('x') }] });
+  await store.close();
+  const again = await openEmbeddedStore({ directory, now });
+  assert.equal((await again.list('/')).entries.length, 1);
+  await again.close();
+  await rm(directory, { recursive: true });
+});
+
+test('openEmbeddedStore() leaves a file that it refuses alone, and the directory free', async () => {
+  const directory = await newDirectory();
+  const file = join(directory, 'store.mdb');
+  await writeFile(file, 'A letter to my landlord.');
+  for (let attempt = 0; attempt < 2; attempt++) {
+    await assert.rejects(openEmbeddedStore({ directory, now }), {
+      reason: 'foreign',
+      message: `Cannot use "${file}": it was not made by this program. Move it away, or choose another directory`,
+    });
+  }
+  assert.equal((await stat(file)).size, 24);
+  await rm(file);
+  const store = await openEmbeddedStore({ directory, now });
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  await store.close();
+  await rm(directory, { recursive: true });
 });
