@@ -12,14 +12,14 @@ export const objectReference = s.struct(
     resourceVersion: s.string('The version of the object that is meant, if only that one.'),
     fieldPath: s.string('The part of the object that is meant, such as one container of a pod.'),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', numbers: [1, 2, 3, 4, 5, 6, 7] },
 );
 export type ObjectReference = s.Static<typeof objectReference>;
 
 export const localObjectReference = s.struct(
   'LocalObjectReference',
   { name: s.string('Name of an object in the same namespace.', { default: '' }) },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', numbers: [1] },
 );
 export type LocalObjectReference = s.Static<typeof localObjectReference>;
 

@@ -10,18 +10,24 @@ import {
 } from './field-error.ts';
 import { validateLabelName } from './labels.ts';
 
-export const condition = s.struct('Condition', {
-  type: s.required(s.always(s.string('What the condition is about.'))),
-  status: s.required(
-    s.always(
-      s.oneOf(['True', 'False', 'Unknown'], 'Whether it holds.', { goType: 'v1.ConditionStatus' }),
+export const condition = s.struct(
+  'Condition',
+  {
+    type: s.required(s.always(s.string('What the condition is about.'))),
+    status: s.required(
+      s.always(
+        s.oneOf(['True', 'False', 'Unknown'], 'Whether it holds.', {
+          goType: 'v1.ConditionStatus',
+        }),
+      ),
     ),
-  ),
-  observedGeneration: s.int64('The generation of the object that was judged.'),
-  lastTransitionTime: s.required(s.always(s.time('When the status last changed.'))),
-  reason: s.required(s.always(s.string('Why, as one word for programs.'))),
-  message: s.required(s.always(s.string('Why, in words for people; may be empty.'))),
-});
+    observedGeneration: s.int64('The generation of the object that was judged.'),
+    lastTransitionTime: s.required(s.always(s.time('When the status last changed.'))),
+    reason: s.required(s.always(s.string('Why, as one word for programs.'))),
+    message: s.required(s.always(s.string('Why, in words for people; may be empty.'))),
+  },
+  { numbers: [1, 2, 3, 4, 5, 6] },
+);
 export type Condition = s.Static<typeof condition>;
 
 const longestReason = 1024;

@@ -20,19 +20,23 @@ export type Selector = readonly Requirement[];
 /** A set of no values: nothing is in it. */
 export const selectsNothing: Selector = [{ key: '', operator: 'in', values: [] }];
 
-export const labelSelectorRequirement = s.struct('LabelSelectorRequirement', {
-  key: s.required(s.always(s.string('Key of the label that the requirement is about.'))),
-  operator: s.required(
-    s.always(
-      s.oneOf(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'How the label relates to the values.', {
-        goType: 'v1.LabelSelectorOperator',
-      }),
+export const labelSelectorRequirement = s.struct(
+  'LabelSelectorRequirement',
+  {
+    key: s.required(s.always(s.string('Key of the label that the requirement is about.'))),
+    operator: s.required(
+      s.always(
+        s.oneOf(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'How the label relates to the values.', {
+          goType: 'v1.LabelSelectorOperator',
+        }),
+      ),
     ),
-  ),
-  values: s.list(s.string(), 'Values of In and NotIn; empty for the other operators.', {
-    listType: 'atomic',
-  }),
-});
+    values: s.list(s.string(), 'Values of In and NotIn; empty for the other operators.', {
+      listType: 'atomic',
+    }),
+  },
+  { numbers: [1, 2, 3] },
+);
 
 export const labelSelector = s.struct(
   'LabelSelector',
@@ -42,7 +46,7 @@ export const labelSelector = s.struct(
       listType: 'atomic',
     }),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', numbers: [1, 2] },
 );
 export type LabelSelector = s.Static<typeof labelSelector>;
 

@@ -15,50 +15,58 @@ export const ownerReference = s.struct(
       s.boolean('The owner cannot go in a foreground deletion before this object is gone.'),
     ),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', numbers: [5, 1, 3, 4, 6, 7] },
 );
 export type OwnerReference = s.Static<typeof ownerReference>;
 
-export const managedFieldsEntry = s.struct('ManagedFieldsEntry', {
-  manager: s.string('Who set the fields.'),
-  operation: s.string('How they were set: Apply or Update.'),
-  apiVersion: s.string('Version of the object in which the fields are named.'),
-  time: s.pointer(s.time('When the entry last changed.')),
-  fieldsType: s.string('Form of the field list; FieldsV1 is the only one.'),
-  fieldsV1: s.pointer(s.any('The fields, as a tree.')),
-  subresource: s.string('The subresource through which they were set, if any.'),
-});
+export const managedFieldsEntry = s.struct(
+  'ManagedFieldsEntry',
+  {
+    manager: s.string('Who set the fields.'),
+    operation: s.string('How they were set: Apply or Update.'),
+    apiVersion: s.string('Version of the object in which the fields are named.'),
+    time: s.pointer(s.time('When the entry last changed.')),
+    fieldsType: s.string('Form of the field list; FieldsV1 is the only one.'),
+    fieldsV1: s.pointer(s.any('The fields, as a tree.')),
+    subresource: s.string('The subresource through which they were set, if any.'),
+  },
+  { numbers: [1, 2, 3, 4, 6, 7, 8] },
+);
 export type ManagedFieldsEntry = s.Static<typeof managedFieldsEntry>;
 
-export const objectMeta = s.struct('ObjectMeta', {
-  name: s.string('Name, unique among objects of this resource in its namespace.'),
-  generateName: s.string('Prefix from which the server makes a name when none is given.'),
-  namespace: s.string('Namespace in which the name is unique; empty for cluster-wide resources.'),
-  selfLink: s.string('No longer set.'),
-  uid: s.string('Identity of this object in time and space, given by the server.'),
-  resourceVersion: s.string('Version of this object; changes with every write.'),
-  generation: s.int64('Counts the changes of the wanted state.'),
-  creationTimestamp: s.pointer(s.time('When the server stored the object.')),
-  deletionTimestamp: s.pointer(
-    s.time('When the object is to be gone; set by a delete that has to wait.'),
-  ),
-  deletionGracePeriodSeconds: s.pointer(s.int64('Seconds granted for an orderly end.')),
-  labels: s.map(s.string(), 'Keys and values to select objects by.'),
-  annotations: s.map(s.string(), 'Free keys and values for tools and people.'),
-  ownerReferences: s.list(ownerReference, 'Objects on which this one depends.', {
-    listType: 'map',
-    keys: ['uid'],
-    mergeKey: 'uid',
-    patchStrategy: 'merge',
-  }),
-  finalizers: s.list(s.string(), 'The object stays until this list is empty.', {
-    listType: 'set',
-    patchStrategy: 'merge',
-  }),
-  managedFields: s.list(managedFieldsEntry, 'Which manager set which field.', {
-    listType: 'atomic',
-  }),
-});
+export const objectMeta = s.struct(
+  'ObjectMeta',
+  {
+    name: s.string('Name, unique among objects of this resource in its namespace.'),
+    generateName: s.string('Prefix from which the server makes a name when none is given.'),
+    namespace: s.string('Namespace in which the name is unique; empty for cluster-wide resources.'),
+    selfLink: s.string('No longer set.'),
+    uid: s.string('Identity of this object in time and space, given by the server.'),
+    resourceVersion: s.string('Version of this object; changes with every write.'),
+    generation: s.int64('Counts the changes of the wanted state.'),
+    creationTimestamp: s.pointer(s.time('When the server stored the object.')),
+    deletionTimestamp: s.pointer(
+      s.time('When the object is to be gone; set by a delete that has to wait.'),
+    ),
+    deletionGracePeriodSeconds: s.pointer(s.int64('Seconds granted for an orderly end.')),
+    labels: s.map(s.string(), 'Keys and values to select objects by.'),
+    annotations: s.map(s.string(), 'Free keys and values for tools and people.'),
+    ownerReferences: s.list(ownerReference, 'Objects on which this one depends.', {
+      listType: 'map',
+      keys: ['uid'],
+      mergeKey: 'uid',
+      patchStrategy: 'merge',
+    }),
+    finalizers: s.list(s.string(), 'The object stays until this list is empty.', {
+      listType: 'set',
+      patchStrategy: 'merge',
+    }),
+    managedFields: s.list(managedFieldsEntry, 'Which manager set which field.', {
+      listType: 'atomic',
+    }),
+  },
+  { numbers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 17] },
+);
 export type ObjectMeta = s.Static<typeof objectMeta>;
 
 /** Any object: what the machinery may rely on. Kinds have types of their own. */

@@ -20,11 +20,12 @@ export type Decoded = {
 
 /**
  * Decodes what JSON.parse gave. With the text it came from, errors show numbers as they were written, and
- * numbers like `80.0` are refused where Go refuses them.
+ * numbers like `80.0` are refused where Go refuses them. Parts that are those of `known`, an object decoded
+ * before, are taken as they are.
  */
-export function decode(schema: StructNode, raw: unknown, text?: string): Decoded {
+export function decode(schema: StructNode, raw: unknown, text?: string, known?: object): Decoded {
   const trouble: Trouble = { found: text !== undefined && oddNumber.test(text) };
-  const object = structDecoder(schema)(raw ?? {}, trouble) as Decoded['object'];
+  const object = structDecoder(schema)(raw ?? {}, trouble, known) as Decoded['object'];
   if (!trouble.found) return { object, problems: noProblems };
   const found = findDecodeProblems(schema, treeOf(raw, text));
   const unknown = found.strict.filter((p) => p.kind === 'unknown').map((p) => p.path);
@@ -43,7 +44,7 @@ export function strictProblems(schema: StructNode, text: string): readonly strin
 type Trouble = { found: boolean };
 
 /** A value of JSON to a value of the object; undefined leaves the field out. */
-type Decoder = (raw: unknown, trouble: Trouble) => unknown;
+type Decoder = (raw: unknown, trouble: Trouble, known?: unknown) => unknown;
 
 const noProblems: Decoded['problems'] = { unknown: [] };
 
@@ -67,10 +68,10 @@ function structDecoder(schema: StructNode): Decoder {
   const names = Object.keys(schema.fields);
   // The fields are compiled on first use, so that a schema may contain itself.
   let decoders: readonly Decoder[] | undefined;
-  const decoder: Decoder = (raw, trouble) => {
+  const decoder: Decoder = (raw, trouble, known) => {
     if (!isObject(raw)) return bad(trouble);
     decoders ??= names.map((name) => fieldDecoder(schema.fields[name] as Schema));
-    return decodeStruct({ names, decoders }, raw, trouble);
+    return decodeStruct({ names, decoders }, raw, trouble, isObject(known) ? known : nothing);
   };
   structDecoders.set(schema, decoder);
   return decoder;
@@ -79,7 +80,14 @@ function structDecoder(schema: StructNode): Decoder {
 type Fields = { readonly names: readonly string[]; readonly decoders: readonly Decoder[] };
 type RawObject = Readonly<Record<string, unknown>>;
 
-function decodeStruct({ names, decoders }: Fields, raw: RawObject, trouble: Trouble): unknown {
+const nothing: RawObject = {};
+
+function decodeStruct(
+  { names, decoders }: Fields,
+  raw: RawObject,
+  trouble: Trouble,
+  known: RawObject,
+): unknown {
   const object: Record<string, unknown> = {};
   let surplus = 0;
   for (const _key in raw) surplus += 1;
@@ -87,7 +95,9 @@ function decodeStruct({ names, decoders }: Fields, raw: RawObject, trouble: Trou
     const name = names[i] as string;
     const given = raw[name];
     if (given !== undefined) surplus -= 1;
-    const value = (decoders[i] as Decoder)(given, trouble);
+    const old = known[name];
+    const isSame = given === old && given !== undefined;
+    const value = isSame ? given : (decoders[i] as Decoder)(given, trouble, old);
     if (value !== undefined) object[name] = value;
   }
   if (surplus !== 0) trouble.found = true;
@@ -97,11 +107,13 @@ function decodeStruct({ names, decoders }: Fields, raw: RawObject, trouble: Trou
 function fieldDecoder(schema: Schema): Decoder {
   const value = valueDecoder(schema);
   if (schema.presence === 'pointer') {
-    return (raw, trouble) => (raw === undefined || raw === null ? undefined : value(raw, trouble));
+    return (raw, trouble, known) =>
+      raw === undefined || raw === null ? undefined : value(raw, trouble, known);
   }
   if (schema.node === 'struct') {
     const zero = lazily(() => value({}, { found: false }));
-    return (raw, trouble) => (raw === undefined || raw === null ? zero() : value(raw, trouble));
+    return (raw, trouble, known) =>
+      raw === undefined || raw === null ? zero() : value(raw, trouble, known);
   }
   const zero = schema.presence === 'always' ? zeroOf(schema) : undefined;
   return (raw, trouble) => {

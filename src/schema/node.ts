@@ -46,6 +46,17 @@ export type ListFacts = Facts & {
 
 export type MapFacts = Facts & { readonly mapType?: 'granular' | 'atomic' };
 
+/**
+ * Where a field is in Kubernetes' protobuf form: its number, or the numbers on the way to it through messages
+ * that JSON leaves out. 0: not in the message, because kind and version travel in the envelope.
+ */
+export type FieldNumber = number | readonly number[];
+
+export type StructFacts = MapFacts & {
+  /** One for each field, in the order of the fields. */
+  readonly numbers?: readonly FieldNumber[];
+};
+
 type Typed<T, P extends Presence> = { readonly presence: P; readonly __type?: T };
 
 export type ScalarNode = Facts & {
@@ -63,7 +74,7 @@ export type MapNode = MapFacts & {
   readonly values: Schema;
   readonly presence: Presence;
 };
-export type StructNode = MapFacts & {
+export type StructNode = StructFacts & {
   readonly node: 'struct';
   /** Go's name of the type, as error texts and OpenAPI show it. */
   readonly name: string;
@@ -140,9 +151,14 @@ export function map<S extends Schema>(
 export function struct<const F extends Fields>(
   name: string,
   fields: F,
-  more?: MapFacts,
+  more?: StructFacts,
 ): StructNode & { readonly fields: F } & Typed<StructType<F>, 'always'> {
   return { node: 'struct', name, fields, presence: 'always', ...more };
+}
+
+/** Numbers of fields that share a message of their own, `number`, in the protobuf form only. */
+export function within(number: number, inner: readonly number[]): readonly FieldNumber[] {
+  return inner.map((n) => [number, n]);
 }
 
 type With<S extends Schema, P extends Presence, T = Static<S>> = Omit<S, 'presence' | '__type'> &

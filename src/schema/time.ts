@@ -3,8 +3,15 @@ import { parseGoTime } from './go-time.ts';
 
 /** `2026-01-02T03:04:05Z`; fractions of a second are cut off. */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(ms / secondMs);
+  if (second !== latest.second) {
+    latest = { second, text: `${new Date(ms).toISOString().slice(0, 19)}Z` };
+  }
+  return latest.text;
 }
+
+/** Many writes fall into one second. */
+let latest = { second: Number.NaN, text: '' };
 
 /** `2026-01-02T03:04:05.678000Z`. */
 export function formatMicroTime(ms: number): string {

@@ -1,6 +1,6 @@
 // When two endpoints are one and the same, and when one has changed.
 import { deepEqual } from '../../schema/equality.ts';
-import type { Endpoint } from './types.ts';
+import type { Endpoint, EndpointConditions } from './types.ts';
 
 /** Stays the same while readiness, node and the like change; the same address of two pods is two endpoints. */
 export function endpointIdentity({ addresses, hostname = '', targetRef }: Endpoint): string {
@@ -11,11 +11,33 @@ export function endpointIdentity({ addresses, hostname = '', targetRef }: Endpoi
 
 /** Hints do not count: they are decided over all endpoints, after this. Nor does the version of the pod. */
 export function isUnchanged(before: Endpoint, after: Endpoint): boolean {
-  return deepEqual(comparable(before), comparable(after));
+  return (
+    before.nodeName === after.nodeName &&
+    before.zone === after.zone &&
+    before.hostname === after.hostname &&
+    hasSameConditions(before.conditions, after.conditions) &&
+    hasSameTarget(before.targetRef, after.targetRef) &&
+    deepEqual(before.addresses, after.addresses) &&
+    deepEqual(before.deprecatedTopology, after.deprecatedTopology)
+  );
 }
 
-function comparable({ hints: _, targetRef, ...endpoint }: Endpoint): unknown {
-  if (targetRef === undefined) return endpoint;
-  const { resourceVersion: __, ...reference } = targetRef;
-  return { ...endpoint, targetRef: reference };
+function hasSameConditions(before: EndpointConditions, after: EndpointConditions): boolean {
+  return (
+    before.ready === after.ready &&
+    before.serving === after.serving &&
+    before.terminating === after.terminating
+  );
+}
+
+function hasSameTarget(before: Endpoint['targetRef'], after: Endpoint['targetRef']): boolean {
+  return (
+    (before === undefined) === (after === undefined) &&
+    before?.kind === after?.kind &&
+    before?.namespace === after?.namespace &&
+    before?.name === after?.name &&
+    before?.uid === after?.uid &&
+    before?.apiVersion === after?.apiVersion &&
+    before?.fieldPath === after?.fieldPath
+  );
 }

@@ -19,28 +19,40 @@ export function repackSubsets(subsets: readonly EndpointSubset[]): readonly Endp
 function membersOfPorts(subsets: readonly EndpointSubset[]): readonly PortMembers[] {
   const addresses = new Map<string, EndpointAddress>();
   const byPort = new Map<string, PortMembers>();
-  const add = (
-    port: EndpointPort | undefined,
-    address: EndpointAddress,
-    isReady: boolean,
-  ): void => {
-    const portKey = port === undefined ? '' : goPort(port);
-    const group = byPort.get(portKey) ?? { port, members: new Map<string, Member>() };
-    byPort.set(portKey, group);
-    const key = addressKey(address);
-    const known = addresses.get(key) ?? address;
-    addresses.set(key, known);
-    // An address that is said to be both is not ready.
-    const wasReady = group.members.get(key)?.isReady ?? true;
-    group.members.set(key, { address: known, isReady: isReady && wasReady });
-  };
+  const known = new Map<EndpointPort | undefined, PortMembers>();
   for (const { addresses: ready = [], notReadyAddresses = [], ports = [] } of subsets) {
+    if (ready.length + notReadyAddresses.length === 0) continue;
     for (const port of ports.length === 0 ? [undefined] : ports) {
-      for (const address of ready) add(port, address, true);
-      for (const address of notReadyAddresses) add(port, address, false);
+      // Subsets of one service tend to share the very same port objects; telling others apart costs much more.
+      const group = known.get(port) ?? groupOf(byPort, port);
+      known.set(port, group);
+      const add = (isReady: boolean) => (address: EndpointAddress) =>
+        join(group.members, addresses, { address, isReady });
+      ready.forEach(add(true));
+      notReadyAddresses.forEach(add(false));
     }
   }
   return [...byPort.values()];
+}
+
+function groupOf(byPort: Map<string, PortMembers>, port: EndpointPort | undefined): PortMembers {
+  const key = port === undefined ? '' : goPort(port);
+  const group = byPort.get(key) ?? { port, members: new Map<string, Member>() };
+  byPort.set(key, group);
+  return group;
+}
+
+function join(
+  members: Map<string, Member>,
+  addresses: Map<string, EndpointAddress>,
+  { address, isReady }: Member,
+): void {
+  const key = addressKey(address);
+  const first = addresses.get(key) ?? address;
+  addresses.set(key, first);
+  // An address that is said to be both is not ready.
+  const wasReady = members.get(key)?.isReady ?? true;
+  members.set(key, { address: first, isReady: isReady && wasReady });
 }
 
 /** The same address of two pods is two addresses: each is attributed to its pod. */
@@ -51,6 +63,12 @@ function addressKey({ ip, targetRef }: EndpointAddress): string {
 type Group = { readonly members: readonly Member[]; readonly ports: readonly EndpointPort[] };
 
 function groupBySameMembers(ports: readonly PortMembers[]): readonly Group[] {
+  if (ports.length === 1) {
+    return ports.map(({ port, members }) => ({
+      members: [...members.values()],
+      ports: port === undefined ? [] : [port],
+    }));
+  }
   const groups = new Map<string, { members: readonly Member[]; ports: EndpointPort[] }>();
   for (const { port, members } of ports) {
     const signature = [...members].map(([key, { isReady }]) => `${key} ${isReady}`).sort();

@@ -10,7 +10,7 @@ export const endpointAddress = s.struct(
     nodeName: s.pointer(s.string('Node on which the endpoint runs.')),
     targetRef: s.pointer(objectReference, 'The object, usually a pod, that gives the endpoint.'),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', numbers: [1, 3, 4, 2] },
 );
 export type EndpointAddress = s.Static<typeof endpointAddress>;
 
@@ -22,27 +22,35 @@ export const endpointPort = s.struct(
     protocol: s.string('TCP, UDP or SCTP; TCP when left out.'),
     appProtocol: s.pointer(s.string('Protocol spoken on top, such as http.')),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', numbers: [1, 2, 3, 4] },
 );
 export type EndpointPort = s.Static<typeof endpointPort>;
 
-export const endpointSubset = s.struct('EndpointSubset', {
-  addresses: s.list(endpointAddress, 'Addresses that are ready for traffic on all ports.', {
-    listType: 'atomic',
-  }),
-  notReadyAddresses: s.list(endpointAddress, 'Addresses that should get no traffic yet.', {
-    listType: 'atomic',
-  }),
-  ports: s.list(endpointPort, 'Ports that every address of the subset has.', {
-    listType: 'atomic',
-  }),
-});
+export const endpointSubset = s.struct(
+  'EndpointSubset',
+  {
+    addresses: s.list(endpointAddress, 'Addresses that are ready for traffic on all ports.', {
+      listType: 'atomic',
+    }),
+    notReadyAddresses: s.list(endpointAddress, 'Addresses that should get no traffic yet.', {
+      listType: 'atomic',
+    }),
+    ports: s.list(endpointPort, 'Ports that every address of the subset has.', {
+      listType: 'atomic',
+    }),
+  },
+  { numbers: [1, 2, 3] },
+);
 export type EndpointSubset = s.Static<typeof endpointSubset>;
 
-export const endpointsSchema = s.struct('Endpoints', {
-  ...objectFields,
-  subsets: s.list(endpointSubset, 'Groups of addresses that share their ports.', {
-    listType: 'atomic',
-  }),
-});
+export const endpointsSchema = s.struct(
+  'Endpoints',
+  {
+    ...objectFields,
+    subsets: s.list(endpointSubset, 'Groups of addresses that share their ports.', {
+      listType: 'atomic',
+    }),
+  },
+  { numbers: [0, 0, 1, 2] },
+);
 export type Endpoints = KubeObject & s.Static<typeof endpointsSchema>;

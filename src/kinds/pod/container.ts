@@ -6,41 +6,61 @@ import { must } from './references.ts';
 import { containerResizePolicy, resourceRequirements } from './resources.ts';
 import { securityContext } from './security.ts';
 
-export const containerPort = s.struct('ContainerPort', {
-  name: s.string('Name by which services refer to the port.'),
-  hostPort: s.int32('Port of the node that leads here.'),
-  containerPort: must(s.int32('Port on which the container listens.')),
-  protocol: s.string('TCP, UDP or SCTP; TCP when empty.', { default: 'TCP' }),
-  hostIP: s.string('Address of the node to which the host port is bound.'),
-});
+export const containerPort = s.struct(
+  'ContainerPort',
+  {
+    name: s.string('Name by which services refer to the port.'),
+    hostPort: s.int32('Port of the node that leads here.'),
+    containerPort: must(s.int32('Port on which the container listens.')),
+    protocol: s.string('TCP, UDP or SCTP; TCP when empty.', { default: 'TCP' }),
+    hostIP: s.string('Address of the node to which the host port is bound.'),
+  },
+  { numbers: [1, 2, 3, 4, 5] },
+);
 export type ContainerPort = s.Static<typeof containerPort>;
 
-const volumeMount = s.struct('VolumeMount', {
-  name: must(s.string('The volume.')),
-  readOnly: s.boolean('The mount cannot be written.'),
-  recursiveReadOnly: s.pointer(s.string('Whether mounts below are read-only too.')),
-  mountPath: must(s.string('Where the volume appears in the container.')),
-  subPath: s.string('Path in the volume to mount instead of its root.'),
-  mountPropagation: s.pointer(s.string('How mounts pass between host and container.')),
-  subPathExpr: s.string('As subPath, with $(NAME) for environment variables.'),
-});
+const volumeMount = s.struct(
+  'VolumeMount',
+  {
+    name: must(s.string('The volume.')),
+    readOnly: s.boolean('The mount cannot be written.'),
+    recursiveReadOnly: s.pointer(s.string('Whether mounts below are read-only too.')),
+    mountPath: must(s.string('Where the volume appears in the container.')),
+    subPath: s.string('Path in the volume to mount instead of its root.'),
+    mountPropagation: s.pointer(s.string('How mounts pass between host and container.')),
+    subPathExpr: s.string('As subPath, with $(NAME) for environment variables.'),
+  },
+  { numbers: [1, 2, 7, 3, 4, 5, 6] },
+);
 export type VolumeMount = s.Static<typeof volumeMount>;
 
-const volumeDevice = s.struct('VolumeDevice', {
-  name: must(s.string('The persistent volume claim of the pod.')),
-  devicePath: must(s.string('Where the device appears in the container.')),
-});
+const volumeDevice = s.struct(
+  'VolumeDevice',
+  {
+    name: must(s.string('The persistent volume claim of the pod.')),
+    devicePath: must(s.string('Where the device appears in the container.')),
+  },
+  { numbers: [1, 2] },
+);
 
-const containerRestartRule = s.struct('ContainerRestartRule', {
-  action: s.required(s.string('What to do when the rule applies; only Restart.')),
-  exitCodes: s.pointer(
-    s.struct('ContainerRestartRuleOnExitCodes', {
-      operator: s.required(s.string('In or NotIn.')),
-      values: s.list(s.int32(), 'Exit codes.', { listType: 'set' }),
-    }),
-    'The rule applies by exit code.',
-  ),
-});
+const containerRestartRule = s.struct(
+  'ContainerRestartRule',
+  {
+    action: s.required(s.string('What to do when the rule applies; only Restart.')),
+    exitCodes: s.pointer(
+      s.struct(
+        'ContainerRestartRuleOnExitCodes',
+        {
+          operator: s.required(s.string('In or NotIn.')),
+          values: s.list(s.int32(), 'Exit codes.', { listType: 'set' }),
+        },
+        { numbers: [1, 2] },
+      ),
+      'The rule applies by exit code.',
+    ),
+  },
+  { numbers: [1, 2] },
+);
 
 const containerFields = {
   name: must(s.string('Name of the container, a DNS label unique in the pod.')),
@@ -98,11 +118,27 @@ const containerFields = {
   tty: s.boolean('Gives the container a terminal.'),
 } as const;
 
-export const container = s.struct('Container', containerFields);
+export const container = s.struct('Container', containerFields, {
+  numbers: [
+    1, 2, 3, 4, 5, 6, 19, 7, 8, 23, 24, 25, 9, 21, 10, 11, 22, 12, 13, 20, 14, 15, 16, 17, 18,
+  ],
+});
 export type Container = s.Static<typeof container>;
 
-export const ephemeralContainer = s.struct('EphemeralContainer', {
-  ...containerFields,
-  targetContainerName: s.string('Container whose processes this one sees.'),
-});
+export const ephemeralContainer = s.struct(
+  'EphemeralContainer',
+  {
+    ...containerFields,
+    targetContainerName: s.string('Container whose processes this one sees.'),
+  },
+  {
+    numbers: [
+      ...s.within(
+        1,
+        [1, 2, 3, 4, 5, 6, 19, 7, 8, 23, 24, 25, 9, 21, 10, 11, 22, 12, 13, 20, 14, 15, 16, 17, 18],
+      ),
+      2,
+    ],
+  },
+);
 export type EphemeralContainer = s.Static<typeof ephemeralContainer>;

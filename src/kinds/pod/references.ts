@@ -21,13 +21,17 @@ export const typedLocalObjectReference = s.struct(
     kind: must(s.string('Kind of the object.')),
     name: must(s.string('Name of the object.')),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', numbers: [1, 2, 3] },
 );
 export type TypedLocalObjectReference = s.Static<typeof typedLocalObjectReference>;
 
-export const typedObjectReference = s.struct('TypedObjectReference', {
-  apiGroup: s.pointer(s.string('Group of the object; absent or empty for the core group.')),
-  kind: must(s.string('Kind of the object.')),
-  name: must(s.string('Name of the object.')),
-  namespace: s.pointer(s.string('Namespace of the object, when it is another one.')),
-});
+export const typedObjectReference = s.struct(
+  'TypedObjectReference',
+  {
+    apiGroup: s.pointer(s.string('Group of the object; absent or empty for the core group.')),
+    kind: must(s.string('Kind of the object.')),
+    name: must(s.string('Name of the object.')),
+    namespace: s.pointer(s.string('Namespace of the object, when it is another one.')),
+  },
+  { numbers: [1, 2, 3, 4] },
+);

@@ -5,27 +5,43 @@ import { must } from './references.ts';
 export const resourceList = s.map(s.quantity(), 'Amounts by resource name.');
 export type ResourceList = s.Static<typeof resourceList>;
 
-const resourceClaim = s.struct('ResourceClaim', {
-  name: must(s.string('Which entry of the pod’s resourceClaims is used.')),
-  request: s.string('Which request of that claim; all of them when empty.'),
-});
+const resourceClaim = s.struct(
+  'ResourceClaim',
+  {
+    name: must(s.string('Which entry of the pod’s resourceClaims is used.')),
+    request: s.string('Which request of that claim; all of them when empty.'),
+  },
+  { numbers: [1, 2] },
+);
 
-export const resourceRequirements = s.struct('ResourceRequirements', {
-  limits: s.described(resourceList, 'The most that may be used, by resource.'),
-  requests: s.described(resourceList, 'The least that must be available, by resource.'),
-  claims: s.list(resourceClaim, 'Claims for devices that are used here.', {
-    listType: 'map',
-    keys: ['name'],
-  }),
-});
+export const resourceRequirements = s.struct(
+  'ResourceRequirements',
+  {
+    limits: s.described(resourceList, 'The most that may be used, by resource.'),
+    requests: s.described(resourceList, 'The least that must be available, by resource.'),
+    claims: s.list(resourceClaim, 'Claims for devices that are used here.', {
+      listType: 'map',
+      keys: ['name'],
+    }),
+  },
+  { numbers: [1, 2, 3] },
+);
 export type ResourceRequirements = s.Static<typeof resourceRequirements>;
 
-export const volumeResourceRequirements = s.struct('VolumeResourceRequirements', {
-  limits: s.described(resourceList, 'The most that may be used, by resource.'),
-  requests: s.described(resourceList, 'The least that must be available, by resource.'),
-});
+export const volumeResourceRequirements = s.struct(
+  'VolumeResourceRequirements',
+  {
+    limits: s.described(resourceList, 'The most that may be used, by resource.'),
+    requests: s.described(resourceList, 'The least that must be available, by resource.'),
+  },
+  { numbers: [1, 2] },
+);
 
-export const containerResizePolicy = s.struct('ContainerResizePolicy', {
-  resourceName: must(s.string('The resource: cpu or memory.')),
-  restartPolicy: must(s.string('Whether a new amount restarts the container.')),
-});
+export const containerResizePolicy = s.struct(
+  'ContainerResizePolicy',
+  {
+    resourceName: must(s.string('The resource: cpu or memory.')),
+    restartPolicy: must(s.string('Whether a new amount restarts the container.')),
+  },
+  { numbers: [1, 2] },
+);

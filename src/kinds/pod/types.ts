@@ -3,10 +3,14 @@ import * as s from '../../schema/node.ts';
 import { type PodSpec, podSpec } from './pod-spec.ts';
 import { type PodStatus, podStatus } from './pod-status.ts';
 
-export const podSchema = s.struct('Pod', {
-  ...objectFields,
-  spec: s.described(podSpec, 'The wanted state.'),
-  status: s.described(podStatus, 'The state as last reported.'),
-});
+export const podSchema = s.struct(
+  'Pod',
+  {
+    ...objectFields,
+    spec: s.described(podSpec, 'The wanted state.'),
+    status: s.described(podStatus, 'The state as last reported.'),
+  },
+  { numbers: [0, 0, 1, 2, 3] },
+);
 
 export type Pod = KubeObject & { readonly spec: PodSpec; readonly status: PodStatus };

@@ -13,95 +13,146 @@ import { must, typedLocalObjectReference, typedObjectReference } from './referen
 import { volumeResourceRequirements } from './resources.ts';
 import * as plugins from './volume-plugins.ts';
 
-const hostPath = s.struct('HostPathVolumeSource', {
-  path: must(s.string('Path on the node.')),
-  type: s.pointer(s.string('What must be there; anything when empty.')),
-});
+const hostPath = s.struct(
+  'HostPathVolumeSource',
+  {
+    path: must(s.string('Path on the node.')),
+    type: s.pointer(s.string('What must be there; anything when empty.')),
+  },
+  { numbers: [1, 2] },
+);
 
-const emptyDir = s.struct('EmptyDirVolumeSource', {
-  medium: s.string('Memory, or the node’s disk when empty.'),
-  sizeLimit: s.pointer(s.quantity('The most it may hold.')),
-});
+const emptyDir = s.struct(
+  'EmptyDirVolumeSource',
+  {
+    medium: s.string('Memory, or the node’s disk when empty.'),
+    sizeLimit: s.pointer(s.quantity('The most it may hold.')),
+  },
+  { numbers: [1, 2] },
+);
 
-const nfs = s.struct('NFSVolumeSource', {
-  server: must(s.string('Host of the server.')),
-  path: must(s.string('Path the server exports.')),
-  readOnly: s.boolean('The volume cannot be written.'),
-});
+const nfs = s.struct(
+  'NFSVolumeSource',
+  {
+    server: must(s.string('Host of the server.')),
+    path: must(s.string('Path the server exports.')),
+    readOnly: s.boolean('The volume cannot be written.'),
+  },
+  { numbers: [1, 2, 3] },
+);
 
-const persistentVolumeClaim = s.struct('PersistentVolumeClaimVolumeSource', {
-  claimName: must(s.string('Name of the claim.')),
-  readOnly: s.boolean('The volume cannot be written.'),
-});
+const persistentVolumeClaim = s.struct(
+  'PersistentVolumeClaimVolumeSource',
+  {
+    claimName: must(s.string('Name of the claim.')),
+    readOnly: s.boolean('The volume cannot be written.'),
+  },
+  { numbers: [1, 2] },
+);
 
-const csi = s.struct('CSIVolumeSource', {
-  driver: must(s.string('Name of the driver.')),
-  readOnly: s.pointer(s.boolean('The volume cannot be written.')),
-  fsType: s.pointer(s.string('File system of the volume.')),
-  volumeAttributes: s.map(s.string(), 'Settings for the driver.'),
-  nodePublishSecretRef: s.pointer(localObjectReference, 'Secret with the credentials.'),
-});
+const csi = s.struct(
+  'CSIVolumeSource',
+  {
+    driver: must(s.string('Name of the driver.')),
+    readOnly: s.pointer(s.boolean('The volume cannot be written.')),
+    fsType: s.pointer(s.string('File system of the volume.')),
+    volumeAttributes: s.map(s.string(), 'Settings for the driver.'),
+    nodePublishSecretRef: s.pointer(localObjectReference, 'Secret with the credentials.'),
+  },
+  { numbers: [1, 2, 3, 4, 5] },
+);
 
-const persistentVolumeClaimSpec = s.struct('PersistentVolumeClaimSpec', {
-  accessModes: s.list(s.string(), 'How the volume may be mounted.', { listType: 'atomic' }),
-  selector: s.pointer(labelSelector, 'Which volumes can do.'),
-  resources: s.described(volumeResourceRequirements, 'How much is needed.'),
-  volumeName: s.string('The volume that is bound.'),
-  storageClassName: s.pointer(s.string('The storage class.')),
-  volumeMode: s.pointer(s.string('Filesystem or Block.')),
-  dataSource: s.pointer(typedLocalObjectReference, 'What the volume is filled from.'),
-  dataSourceRef: s.pointer(typedObjectReference, 'What the volume is filled from.'),
-  volumeAttributesClassName: s.pointer(s.string('The class of changeable attributes.')),
-});
+const persistentVolumeClaimSpec = s.struct(
+  'PersistentVolumeClaimSpec',
+  {
+    accessModes: s.list(s.string(), 'How the volume may be mounted.', { listType: 'atomic' }),
+    selector: s.pointer(labelSelector, 'Which volumes can do.'),
+    resources: s.described(volumeResourceRequirements, 'How much is needed.'),
+    volumeName: s.string('The volume that is bound.'),
+    storageClassName: s.pointer(s.string('The storage class.')),
+    volumeMode: s.pointer(s.string('Filesystem or Block.')),
+    dataSource: s.pointer(typedLocalObjectReference, 'What the volume is filled from.'),
+    dataSourceRef: s.pointer(typedObjectReference, 'What the volume is filled from.'),
+    volumeAttributesClassName: s.pointer(s.string('The class of changeable attributes.')),
+  },
+  { numbers: [1, 4, 2, 3, 5, 6, 7, 8, 9] },
+);
 
-const ephemeral = s.struct('EphemeralVolumeSource', {
-  volumeClaimTemplate: s.pointer(
-    s.struct('PersistentVolumeClaimTemplate', {
-      metadata: s.described(objectMeta, 'Labels and annotations of the claim.'),
-      spec: must(s.described(persistentVolumeClaimSpec, 'What the claim asks for.')),
-    }),
-    'The claim that is made for the pod.',
-  ),
-});
+const ephemeral = s.struct(
+  'EphemeralVolumeSource',
+  {
+    volumeClaimTemplate: s.pointer(
+      s.struct(
+        'PersistentVolumeClaimTemplate',
+        {
+          metadata: s.described(objectMeta, 'Labels and annotations of the claim.'),
+          spec: must(s.described(persistentVolumeClaimSpec, 'What the claim asks for.')),
+        },
+        { numbers: [1, 2] },
+      ),
+      'The claim that is made for the pod.',
+    ),
+  },
+  { numbers: [1] },
+);
 
-const image = s.struct('ImageVolumeSource', {
-  reference: s.string('Image whose files are mounted.'),
-  pullPolicy: s.string('Always, Never or IfNotPresent.'),
-});
+const image = s.struct(
+  'ImageVolumeSource',
+  {
+    reference: s.string('Image whose files are mounted.'),
+    pullPolicy: s.string('Always, Never or IfNotPresent.'),
+  },
+  { numbers: [1, 2] },
+);
 
-export const volume = s.struct('Volume', {
-  name: must(s.string('Name of the volume, a DNS label unique in the pod.')),
-  hostPath: s.pointer(hostPath, 'A file or directory of the node.'),
-  emptyDir: s.pointer(emptyDir, 'An empty directory that lives as long as the pod.'),
-  gcePersistentDisk: s.pointer(plugins.gcePersistentDisk, 'A disk of Google Compute Engine.'),
-  awsElasticBlockStore: s.pointer(plugins.awsElasticBlockStore, 'A disk of AWS.'),
-  gitRepo: s.pointer(plugins.gitRepo, 'A clone of a git repository. Deprecated.'),
-  secret: s.pointer(secretVolume, 'The keys of a Secret as files.'),
-  nfs: s.pointer(nfs, 'A directory of an NFS server.'),
-  iscsi: s.pointer(plugins.iscsi, 'An iSCSI disk.'),
-  glusterfs: s.pointer(plugins.glusterfs, 'A GlusterFS volume.'),
-  persistentVolumeClaim: s.pointer(persistentVolumeClaim, 'The volume bound to a claim.'),
-  rbd: s.pointer(plugins.rbd, 'A Ceph block device.'),
-  flexVolume: s.pointer(plugins.flexVolume, 'A volume of an exec driver.'),
-  cinder: s.pointer(plugins.cinder, 'An OpenStack volume.'),
-  cephfs: s.pointer(plugins.cephfs, 'A Ceph file system.'),
-  flocker: s.pointer(plugins.flocker, 'A Flocker dataset.'),
-  downwardAPI: s.pointer(downwardVolume, 'Facts about the pod as files.'),
-  fc: s.pointer(plugins.fc, 'A Fibre Channel disk.'),
-  azureFile: s.pointer(plugins.azureFile, 'An Azure file share.'),
-  configMap: s.pointer(configMapVolume, 'The keys of a ConfigMap as files.'),
-  vsphereVolume: s.pointer(plugins.vsphereVolume, 'A vSphere disk.'),
-  quobyte: s.pointer(plugins.quobyte, 'A Quobyte volume.'),
-  azureDisk: s.pointer(plugins.azureDisk, 'An Azure disk.'),
-  photonPersistentDisk: s.pointer(plugins.photonPersistentDisk, 'A Photon disk.'),
-  projected: s.pointer(projectedVolume, 'Several API objects as files of one directory.'),
-  portworxVolume: s.pointer(plugins.portworxVolume, 'A Portworx volume.'),
-  scaleIO: s.pointer(plugins.scaleIO, 'A ScaleIO volume.'),
-  storageos: s.pointer(plugins.storageos, 'A StorageOS volume.'),
-  csi: s.pointer(csi, 'A volume that a CSI driver makes for the pod.'),
-  ephemeral: s.pointer(ephemeral, 'A volume whose claim lives as long as the pod.'),
-  image: s.pointer(image, 'The files of an image.'),
-});
+export const volume = s.struct(
+  'Volume',
+  {
+    name: must(s.string('Name of the volume, a DNS label unique in the pod.')),
+    hostPath: s.pointer(hostPath, 'A file or directory of the node.'),
+    emptyDir: s.pointer(emptyDir, 'An empty directory that lives as long as the pod.'),
+    gcePersistentDisk: s.pointer(plugins.gcePersistentDisk, 'A disk of Google Compute Engine.'),
+    awsElasticBlockStore: s.pointer(plugins.awsElasticBlockStore, 'A disk of AWS.'),
+    gitRepo: s.pointer(plugins.gitRepo, 'A clone of a git repository. Deprecated.'),
+    secret: s.pointer(secretVolume, 'The keys of a Secret as files.'),
+    nfs: s.pointer(nfs, 'A directory of an NFS server.'),
+    iscsi: s.pointer(plugins.iscsi, 'An iSCSI disk.'),
+    glusterfs: s.pointer(plugins.glusterfs, 'A GlusterFS volume.'),
+    persistentVolumeClaim: s.pointer(persistentVolumeClaim, 'The volume bound to a claim.'),
+    rbd: s.pointer(plugins.rbd, 'A Ceph block device.'),
+    flexVolume: s.pointer(plugins.flexVolume, 'A volume of an exec driver.'),
+    cinder: s.pointer(plugins.cinder, 'An OpenStack volume.'),
+    cephfs: s.pointer(plugins.cephfs, 'A Ceph file system.'),
+    flocker: s.pointer(plugins.flocker, 'A Flocker dataset.'),
+    downwardAPI: s.pointer(downwardVolume, 'Facts about the pod as files.'),
+    fc: s.pointer(plugins.fc, 'A Fibre Channel disk.'),
+    azureFile: s.pointer(plugins.azureFile, 'An Azure file share.'),
+    configMap: s.pointer(configMapVolume, 'The keys of a ConfigMap as files.'),
+    vsphereVolume: s.pointer(plugins.vsphereVolume, 'A vSphere disk.'),
+    quobyte: s.pointer(plugins.quobyte, 'A Quobyte volume.'),
+    azureDisk: s.pointer(plugins.azureDisk, 'An Azure disk.'),
+    photonPersistentDisk: s.pointer(plugins.photonPersistentDisk, 'A Photon disk.'),
+    projected: s.pointer(projectedVolume, 'Several API objects as files of one directory.'),
+    portworxVolume: s.pointer(plugins.portworxVolume, 'A Portworx volume.'),
+    scaleIO: s.pointer(plugins.scaleIO, 'A ScaleIO volume.'),
+    storageos: s.pointer(plugins.storageos, 'A StorageOS volume.'),
+    csi: s.pointer(csi, 'A volume that a CSI driver makes for the pod.'),
+    ephemeral: s.pointer(ephemeral, 'A volume whose claim lives as long as the pod.'),
+    image: s.pointer(image, 'The files of an image.'),
+  },
+  {
+    numbers: [
+      1,
+      ...s.within(
+        2,
+        [
+          1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 26, 24,
+          25, 27, 28, 29, 30,
+        ],
+      ),
+    ],
+  },
+);
 export type Volume = s.Static<typeof volume>;
 
 /** All fields of a volume but its name: exactly one of them says what the volume is. */

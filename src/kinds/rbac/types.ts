@@ -5,13 +5,17 @@ export const rbacGroup = 'rbac.authorization.k8s.io';
 
 const atomic = { listType: 'atomic' } as const;
 
-export const policyRule = s.struct('PolicyRule', {
-  verbs: s.required(s.always(s.list(s.string(), 'What may be done; * is everything.', atomic))),
-  apiGroups: s.list(s.string(), 'Groups of the resources; "" is the core group.', atomic),
-  resources: s.list(s.string(), 'Resources, or resource/subresource; * is all.', atomic),
-  resourceNames: s.list(s.string(), 'Only objects of these names; empty is all.', atomic),
-  nonResourceURLs: s.list(s.string(), 'Paths outside the resources; a last * is open.', atomic),
-});
+export const policyRule = s.struct(
+  'PolicyRule',
+  {
+    verbs: s.required(s.always(s.list(s.string(), 'What may be done; * is everything.', atomic))),
+    apiGroups: s.list(s.string(), 'Groups of the resources; "" is the core group.', atomic),
+    resources: s.list(s.string(), 'Resources, or resource/subresource; * is all.', atomic),
+    resourceNames: s.list(s.string(), 'Only objects of these names; empty is all.', atomic),
+    nonResourceURLs: s.list(s.string(), 'Paths outside the resources; a last * is open.', atomic),
+  },
+  { numbers: [1, 2, 3, 4, 5] },
+);
 export type PolicyRule = s.Static<typeof policyRule>;
 
 export const policyRules = s.always(s.list(policyRule, 'What the role allows.', atomic));
@@ -24,7 +28,7 @@ export const subject = s.struct(
     name: s.required(s.always(s.string('Name of the subject.'))),
     namespace: s.string('Namespace of a service account.'),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', numbers: [1, 2, 3, 4] },
 );
 export type Subject = s.Static<typeof subject>;
 
@@ -35,7 +39,7 @@ export const roleRef = s.struct(
     kind: s.required(s.always(s.string('Role or ClusterRole.'))),
     name: s.required(s.always(s.string('Name of the role.'))),
   },
-  { mapType: 'atomic' },
+  { mapType: 'atomic', numbers: [1, 2, 3] },
 );
 export type RoleRef = s.Static<typeof roleRef>;
 

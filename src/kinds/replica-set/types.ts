@@ -4,42 +4,58 @@ import * as s from '../../schema/node.ts';
 import { must, timeOrNull } from '../pod/references.ts';
 import { podTemplateSpec } from '../pod-template/types.ts';
 
-const condition = s.struct('ReplicaSetCondition', {
-  type: must(s.string('Name of the condition.')),
-  status: must(s.string('True, False or Unknown.')),
-  lastTransitionTime: timeOrNull('When its status last changed.'),
-  reason: s.string('Why, in one word.'),
-  message: s.string('Why, for people.'),
-});
+const condition = s.struct(
+  'ReplicaSetCondition',
+  {
+    type: must(s.string('Name of the condition.')),
+    status: must(s.string('True, False or Unknown.')),
+    lastTransitionTime: timeOrNull('When its status last changed.'),
+    reason: s.string('Why, in one word.'),
+    message: s.string('Why, for people.'),
+  },
+  { numbers: [1, 2, 3, 4, 5] },
+);
 
-const spec = s.struct('ReplicaSetSpec', {
-  replicas: s.pointer(s.int32('How many pods are wanted; 1 when absent.')),
-  minReadySeconds: s.int32('How long a new pod must be ready to count as available.'),
-  selector: s.required(s.pointer(labelSelector, 'Which pods are counted. Cannot change.')),
-  template: s.described(podTemplateSpec, 'What new pods look like.'),
-});
+const spec = s.struct(
+  'ReplicaSetSpec',
+  {
+    replicas: s.pointer(s.int32('How many pods are wanted; 1 when absent.')),
+    minReadySeconds: s.int32('How long a new pod must be ready to count as available.'),
+    selector: s.required(s.pointer(labelSelector, 'Which pods are counted. Cannot change.')),
+    template: s.described(podTemplateSpec, 'What new pods look like.'),
+  },
+  { numbers: [1, 4, 2, 3] },
+);
 
-const replicaSetStatus = s.struct('ReplicaSetStatus', {
-  replicas: must(s.int32('Pods that exist.')),
-  fullyLabeledReplicas: s.int32('Pods that have all labels of the template.'),
-  readyReplicas: s.int32('Pods that are ready.'),
-  availableReplicas: s.int32('Pods that have been ready for minReadySeconds.'),
-  terminatingReplicas: s.pointer(s.int32('Pods that are on their way out.')),
-  observedGeneration: s.int64('Generation of the spec that the status speaks of.'),
-  conditions: s.list(condition, 'Conditions.', {
-    listType: 'map',
-    keys: ['type'],
-    mergeKey: 'type',
-    patchStrategy: 'merge',
-  }),
-});
+const replicaSetStatus = s.struct(
+  'ReplicaSetStatus',
+  {
+    replicas: must(s.int32('Pods that exist.')),
+    fullyLabeledReplicas: s.int32('Pods that have all labels of the template.'),
+    readyReplicas: s.int32('Pods that are ready.'),
+    availableReplicas: s.int32('Pods that have been ready for minReadySeconds.'),
+    terminatingReplicas: s.pointer(s.int32('Pods that are on their way out.')),
+    observedGeneration: s.int64('Generation of the spec that the status speaks of.'),
+    conditions: s.list(condition, 'Conditions.', {
+      listType: 'map',
+      keys: ['type'],
+      mergeKey: 'type',
+      patchStrategy: 'merge',
+    }),
+  },
+  { numbers: [1, 2, 4, 5, 7, 3, 6] },
+);
 export type ReplicaSetStatus = s.Static<typeof replicaSetStatus>;
 
-export const replicaSetSchema = s.struct('ReplicaSet', {
-  ...objectFields,
-  spec: s.described(spec, 'The wanted state.'),
-  status: s.described(replicaSetStatus, 'The state as last observed.'),
-});
+export const replicaSetSchema = s.struct(
+  'ReplicaSet',
+  {
+    ...objectFields,
+    spec: s.described(spec, 'The wanted state.'),
+    status: s.described(replicaSetStatus, 'The state as last observed.'),
+  },
+  { numbers: [0, 0, 1, 2, 3] },
+);
 
 export type ReplicaSetSpec = s.Static<typeof spec>;
 export type ReplicaSet = KubeObject & {

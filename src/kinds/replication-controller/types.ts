@@ -3,44 +3,60 @@ import * as s from '../../schema/node.ts';
 import { must, timeOrNull } from '../pod/references.ts';
 import { podTemplateSpec } from '../pod-template/types.ts';
 
-const condition = s.struct('ReplicationControllerCondition', {
-  type: must(s.string('Name of the condition.')),
-  status: must(s.string('True, False or Unknown.')),
-  lastTransitionTime: timeOrNull('When its status last changed.'),
-  reason: s.string('Why, in one word.'),
-  message: s.string('Why, for people.'),
-});
+const condition = s.struct(
+  'ReplicationControllerCondition',
+  {
+    type: must(s.string('Name of the condition.')),
+    status: must(s.string('True, False or Unknown.')),
+    lastTransitionTime: timeOrNull('When its status last changed.'),
+    reason: s.string('Why, in one word.'),
+    message: s.string('Why, for people.'),
+  },
+  { numbers: [1, 2, 3, 4, 5] },
+);
 
-const spec = s.struct('ReplicationControllerSpec', {
-  replicas: s.pointer(s.int32('How many pods are wanted; 1 when absent.', { default: 1 })),
-  minReadySeconds: s.int32('How long a new pod must be ready to count as available.', {
-    default: 0,
-  }),
-  selector: s.map(s.string(), 'Labels of the pods counted; those of the template when absent.', {
-    mapType: 'atomic',
-  }),
-  template: s.pointer(podTemplateSpec, 'What new pods look like.'),
-});
+const spec = s.struct(
+  'ReplicationControllerSpec',
+  {
+    replicas: s.pointer(s.int32('How many pods are wanted; 1 when absent.', { default: 1 })),
+    minReadySeconds: s.int32('How long a new pod must be ready to count as available.', {
+      default: 0,
+    }),
+    selector: s.map(s.string(), 'Labels of the pods counted; those of the template when absent.', {
+      mapType: 'atomic',
+    }),
+    template: s.pointer(podTemplateSpec, 'What new pods look like.'),
+  },
+  { numbers: [1, 4, 2, 3] },
+);
 
-const status = s.struct('ReplicationControllerStatus', {
-  replicas: must(s.int32('Pods that exist.')),
-  fullyLabeledReplicas: s.int32('Pods that have all labels of the template.'),
-  readyReplicas: s.int32('Pods that are ready.'),
-  availableReplicas: s.int32('Pods that have been ready for minReadySeconds.'),
-  observedGeneration: s.int64('Generation of the spec that the status speaks of.'),
-  conditions: s.list(condition, 'Conditions.', {
-    listType: 'map',
-    keys: ['type'],
-    mergeKey: 'type',
-    patchStrategy: 'merge',
-  }),
-});
+const status = s.struct(
+  'ReplicationControllerStatus',
+  {
+    replicas: must(s.int32('Pods that exist.')),
+    fullyLabeledReplicas: s.int32('Pods that have all labels of the template.'),
+    readyReplicas: s.int32('Pods that are ready.'),
+    availableReplicas: s.int32('Pods that have been ready for minReadySeconds.'),
+    observedGeneration: s.int64('Generation of the spec that the status speaks of.'),
+    conditions: s.list(condition, 'Conditions.', {
+      listType: 'map',
+      keys: ['type'],
+      mergeKey: 'type',
+      patchStrategy: 'merge',
+    }),
+  },
+  { numbers: [1, 2, 4, 5, 3, 6] },
+);
 
-export const replicationControllerSchema = s.struct('ReplicationController', {
-  ...objectFields,
-  spec: s.described(spec, 'The wanted state.'),
-  status: s.described(status, 'The state as last observed.'),
-});
+export const replicationControllerSchema = s.struct(
+  'ReplicationController',
+  {
+    ...objectFields,
+    spec: s.described(spec, 'The wanted state.'),
+    status: s.described(status, 'The state as last observed.'),
+  },
+  { numbers: [0, 0, 1, 2, 3] },
+);
 
 export type ReplicationController = KubeObject & {
   readonly spec: s.Static<typeof spec>;

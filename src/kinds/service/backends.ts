@@ -4,7 +4,7 @@ import { findContainerPort } from '../pod/ports.ts';
 import { isPodFinished, isPodReady } from '../pod/readiness.ts';
 import type { Pod } from '../pod/types.ts';
 import { isSelectorless } from './needs.ts';
-import { headlessIP, type Service, type ServicePort } from './types.ts';
+import { headlessIP, type IPFamily, type Service, type ServicePort } from './types.ts';
 
 /** Marks the Endpoints and slices of services that have no cluster IP. */
 export const headlessLabel = 'service.kubernetes.io/headless';
@@ -23,6 +23,14 @@ export function canAnswer(pod: Pod, withTerminating: boolean): boolean {
   if (isPodFinished(pod)) return false;
   if (!pod.status.podIP && (pod.status.podIPs ?? []).length === 0) return false;
   return withTerminating || pod.metadata.deletionTimestamp === undefined;
+}
+
+/** The pod's addresses of a family. Servers store no address that is both, so one look at its form is enough. */
+export function podAddresses({ status }: Pod, family: IPFamily): readonly string[] {
+  const wantsColon = family === 'IPv6';
+  const addresses: string[] = [];
+  for (const { ip } of status.podIPs ?? []) if (ip.includes(':') === wantsColon) addresses.push(ip);
+  return addresses;
 }
 
 /** The pod's host name, where the service is the domain that it is in. */

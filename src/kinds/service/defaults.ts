@@ -14,7 +14,7 @@ export function defaultService(service: Service): Service {
   const typed = withSpec(service, {
     type: service.spec.type ?? 'ClusterIP',
     ...affinityDefaults(service.spec),
-    ports: service.spec.ports?.map(defaultPort),
+    ports: defaultPorts(service.spec.ports),
   });
   return defaultIngressModes(withSpec(typed, policyDefaults(typed)));
 }
@@ -29,7 +29,19 @@ function affinityDefaults(spec: ServiceSpec): SpecChanges {
   return { sessionAffinity, sessionAffinityConfig: { clientIP } };
 }
 
+type Ports = readonly ServicePort[] | undefined;
+
+/** The same list when no port lacks anything: most writes leave the ports alone. */
+function defaultPorts(ports: Ports): Ports {
+  return ports?.every(isComplete) ? ports : ports?.map(defaultPort);
+}
+
+function isComplete({ protocol, targetPort }: ServicePort): boolean {
+  return protocol !== undefined && targetPort !== 0 && targetPort !== '';
+}
+
 function defaultPort(port: ServicePort): ServicePort {
+  if (isComplete(port)) return port;
   const { name, protocol, appProtocol, port: number, targetPort, nodePort } = port;
   return {
     ...(name === undefined ? {} : { name }),

@@ -2,166 +2,210 @@ import { condition } from '../../meta/conditions.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 
-export const servicePortSchema = s.struct('ServicePort', {
-  name: s.string('Name of the port within the Service; needed when there is more than one.'),
-  protocol: s.oneOf(['SCTP', 'TCP', 'UDP'], 'Transport protocol; TCP when not given.', {
-    default: 'TCP',
-    goType: 'v1.Protocol',
-  }),
-  appProtocol: s.pointer(
-    s.string('Application protocol, as a hint for implementations that treat some specially.'),
-  ),
-  port: s.required(s.always(s.int32('The port on which the Service answers.'))),
-  targetPort: s.always(
-    s.intOrString('Number or name of the port at the pods; the same as port when not given.'),
-  ),
-  nodePort: s.int32('Port that every node opens for this one, for NodePort and LoadBalancer.'),
-});
+export const servicePortSchema = s.struct(
+  'ServicePort',
+  {
+    name: s.string('Name of the port within the Service; needed when there is more than one.'),
+    protocol: s.oneOf(['SCTP', 'TCP', 'UDP'], 'Transport protocol; TCP when not given.', {
+      default: 'TCP',
+      goType: 'v1.Protocol',
+    }),
+    appProtocol: s.pointer(
+      s.string('Application protocol, as a hint for implementations that treat some specially.'),
+    ),
+    port: s.required(s.always(s.int32('The port on which the Service answers.'))),
+    targetPort: s.always(
+      s.intOrString('Number or name of the port at the pods; the same as port when not given.'),
+    ),
+    nodePort: s.int32('Port that every node opens for this one, for NodePort and LoadBalancer.'),
+  },
+  { numbers: [1, 2, 6, 3, 4, 5] },
+);
 export type ServicePort = s.Static<typeof servicePortSchema>;
 
-const clientIPConfig = s.struct('ClientIPConfig', {
-  timeoutSeconds: s.pointer(
-    s.int32('Seconds for which a client keeps its endpoint: 1 to 86400, 10800 when not given.'),
-  ),
-});
+const clientIPConfig = s.struct(
+  'ClientIPConfig',
+  {
+    timeoutSeconds: s.pointer(
+      s.int32('Seconds for which a client keeps its endpoint: 1 to 86400, 10800 when not given.'),
+    ),
+  },
+  { numbers: [1] },
+);
 
-const sessionAffinityConfig = s.struct('SessionAffinityConfig', {
-  clientIP: s.pointer(s.described(clientIPConfig, 'Settings of affinity by client address.')),
-});
+const sessionAffinityConfig = s.struct(
+  'SessionAffinityConfig',
+  {
+    clientIP: s.pointer(s.described(clientIPConfig, 'Settings of affinity by client address.')),
+  },
+  { numbers: [1] },
+);
 
 const ipFamily = s.oneOf(['IPv4', 'IPv6'], 'An address family.', { goType: 'v1.IPFamily' });
 export type IPFamily = s.Static<typeof ipFamily>;
 
-export const serviceSpecSchema = s.struct('ServiceSpec', {
-  ports: s.list(servicePortSchema, 'The ports on which the Service answers.', {
-    listType: 'map',
-    keys: ['port', 'protocol'],
-    mergeKey: 'port',
-    patchStrategy: 'merge',
-  }),
-  selector: s.map(
-    s.string(),
-    'Labels of the pods behind the Service. Without a selector somebody else keeps its endpoints.',
-    { mapType: 'atomic' },
-  ),
-  clusterIP: s.string(
-    'First address of the Service, given by the server when left out; None makes a headless Service.',
-  ),
-  clusterIPs: s.list(
-    s.string(),
-    'All addresses, at most one of each family; the first is clusterIP.',
-    {
-      listType: 'atomic',
-    },
-  ),
-  type: s.oneOf(
-    ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'],
-    'How the Service is reached; ClusterIP when not given.',
-    { goType: 'v1.ServiceType' },
-  ),
-  externalIPs: s.list(
-    s.string(),
-    'Further addresses at which nodes accept traffic for the Service; nobody here manages them.',
-    { listType: 'atomic' },
-  ),
-  sessionAffinity: s.oneOf(
-    ['ClientIP', 'None'],
-    'Whether the connections of one client go to one endpoint; None when not given.',
-    { goType: 'v1.ServiceAffinity' },
-  ),
-  loadBalancerIP: s.string('Address wished for the load balancer; deprecated.'),
-  loadBalancerSourceRanges: s.list(
-    s.string(),
-    'The clients that may use the load balancer, as CIDRs; all when empty.',
-    { listType: 'atomic' },
-  ),
-  externalName: s.string('DNS name that an ExternalName Service stands for.'),
-  externalTrafficPolicy: s.oneOf(
-    ['Cluster', 'Local'],
-    'Which endpoints get traffic from outside: all, or those on the node it came to.',
-    { goType: 'v1.ServiceExternalTrafficPolicy' },
-  ),
-  healthCheckNodePort: s.int32(
-    'Port at which nodes tell a load balancer whether they have endpoints, for policy Local.',
-  ),
-  publishNotReadyAddresses: s.boolean('Whether pods count as endpoints before they are ready.'),
-  sessionAffinityConfig: s.pointer(s.described(sessionAffinityConfig, 'Settings of the affinity.')),
-  ipFamilies: s.list(ipFamily, 'Families of the addresses, in their order.', {
-    listType: 'atomic',
-  }),
-  ipFamilyPolicy: s.pointer(
-    s.oneOf(
-      ['PreferDualStack', 'RequireDualStack', 'SingleStack'],
-      'Whether the Service has addresses of one family or of both.',
-      { goType: 'v1.IPFamilyPolicy' },
+export const serviceSpecSchema = s.struct(
+  'ServiceSpec',
+  {
+    ports: s.list(servicePortSchema, 'The ports on which the Service answers.', {
+      listType: 'map',
+      keys: ['port', 'protocol'],
+      mergeKey: 'port',
+      patchStrategy: 'merge',
+    }),
+    selector: s.map(
+      s.string(),
+      'Labels of the pods behind the Service. Without a selector somebody else keeps its endpoints.',
+      { mapType: 'atomic' },
     ),
-  ),
-  allocateLoadBalancerNodePorts: s.pointer(
-    s.boolean('Whether a LoadBalancer Service gets node ports; true when not given.'),
-  ),
-  loadBalancerClass: s.pointer(
-    s.string('The implementation that serves this load balancer; the default one when not given.'),
-  ),
-  internalTrafficPolicy: s.pointer(
-    s.oneOf(
-      ['Cluster', 'Local'],
-      'Which endpoints get traffic from inside: all, or those on the same node.',
-      { goType: 'v1.ServiceInternalTrafficPolicy' },
+    clusterIP: s.string(
+      'First address of the Service, given by the server when left out; None makes a headless Service.',
     ),
-  ),
-  trafficDistribution: s.pointer(
-    s.string('A wish for near endpoints: PreferSameZone, PreferSameNode or PreferClose.'),
-  ),
-});
-export type ServiceSpec = s.Static<typeof serviceSpecSchema>;
-
-const portStatus = s.struct('PortStatus', {
-  port: s.required(s.always(s.int32('Port of the load balancer.'))),
-  protocol: s.required(
-    s.always(
-      s.oneOf(['SCTP', 'TCP', 'UDP'], 'Transport protocol of the port.', { goType: 'v1.Protocol' }),
-    ),
-  ),
-  error: s.pointer(s.string('Why the port does not work, as a CamelCase reason.')),
-});
-
-const loadBalancerIngress = s.struct('LoadBalancerIngress', {
-  ip: s.string('Address of a load balancer that is known by address.'),
-  hostname: s.string('Name of a load balancer that is known by name.'),
-  ipMode: s.pointer(
-    s.string(
-      'VIP: packets arrive with this destination. Proxy: they arrive with that of a node or pod.',
+    clusterIPs: s.list(
+      s.string(),
+      'All addresses, at most one of each family; the first is clusterIP.',
       {
-        goType: 'v1.LoadBalancerIPMode',
+        listType: 'atomic',
       },
     ),
-  ),
-  ports: s.list(portStatus, 'State of single ports of the load balancer.', { listType: 'atomic' }),
-});
+    type: s.oneOf(
+      ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'],
+      'How the Service is reached; ClusterIP when not given.',
+      { goType: 'v1.ServiceType' },
+    ),
+    externalIPs: s.list(
+      s.string(),
+      'Further addresses at which nodes accept traffic for the Service; nobody here manages them.',
+      { listType: 'atomic' },
+    ),
+    sessionAffinity: s.oneOf(
+      ['ClientIP', 'None'],
+      'Whether the connections of one client go to one endpoint; None when not given.',
+      { goType: 'v1.ServiceAffinity' },
+    ),
+    loadBalancerIP: s.string('Address wished for the load balancer; deprecated.'),
+    loadBalancerSourceRanges: s.list(
+      s.string(),
+      'The clients that may use the load balancer, as CIDRs; all when empty.',
+      { listType: 'atomic' },
+    ),
+    externalName: s.string('DNS name that an ExternalName Service stands for.'),
+    externalTrafficPolicy: s.oneOf(
+      ['Cluster', 'Local'],
+      'Which endpoints get traffic from outside: all, or those on the node it came to.',
+      { goType: 'v1.ServiceExternalTrafficPolicy' },
+    ),
+    healthCheckNodePort: s.int32(
+      'Port at which nodes tell a load balancer whether they have endpoints, for policy Local.',
+    ),
+    publishNotReadyAddresses: s.boolean('Whether pods count as endpoints before they are ready.'),
+    sessionAffinityConfig: s.pointer(
+      s.described(sessionAffinityConfig, 'Settings of the affinity.'),
+    ),
+    ipFamilies: s.list(ipFamily, 'Families of the addresses, in their order.', {
+      listType: 'atomic',
+    }),
+    ipFamilyPolicy: s.pointer(
+      s.oneOf(
+        ['PreferDualStack', 'RequireDualStack', 'SingleStack'],
+        'Whether the Service has addresses of one family or of both.',
+        { goType: 'v1.IPFamilyPolicy' },
+      ),
+    ),
+    allocateLoadBalancerNodePorts: s.pointer(
+      s.boolean('Whether a LoadBalancer Service gets node ports; true when not given.'),
+    ),
+    loadBalancerClass: s.pointer(
+      s.string(
+        'The implementation that serves this load balancer; the default one when not given.',
+      ),
+    ),
+    internalTrafficPolicy: s.pointer(
+      s.oneOf(
+        ['Cluster', 'Local'],
+        'Which endpoints get traffic from inside: all, or those on the same node.',
+        { goType: 'v1.ServiceInternalTrafficPolicy' },
+      ),
+    ),
+    trafficDistribution: s.pointer(
+      s.string('A wish for near endpoints: PreferSameZone, PreferSameNode or PreferClose.'),
+    ),
+  },
+  { numbers: [1, 2, 3, 18, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 19, 17, 20, 21, 22, 23] },
+);
+export type ServiceSpec = s.Static<typeof serviceSpecSchema>;
+
+const portStatus = s.struct(
+  'PortStatus',
+  {
+    port: s.required(s.always(s.int32('Port of the load balancer.'))),
+    protocol: s.required(
+      s.always(
+        s.oneOf(['SCTP', 'TCP', 'UDP'], 'Transport protocol of the port.', {
+          goType: 'v1.Protocol',
+        }),
+      ),
+    ),
+    error: s.pointer(s.string('Why the port does not work, as a CamelCase reason.')),
+  },
+  { numbers: [1, 2, 3] },
+);
+
+const loadBalancerIngress = s.struct(
+  'LoadBalancerIngress',
+  {
+    ip: s.string('Address of a load balancer that is known by address.'),
+    hostname: s.string('Name of a load balancer that is known by name.'),
+    ipMode: s.pointer(
+      s.string(
+        'VIP: packets arrive with this destination. Proxy: they arrive with that of a node or pod.',
+        {
+          goType: 'v1.LoadBalancerIPMode',
+        },
+      ),
+    ),
+    ports: s.list(portStatus, 'State of single ports of the load balancer.', {
+      listType: 'atomic',
+    }),
+  },
+  { numbers: [1, 2, 3, 4] },
+);
 export type LoadBalancerIngress = s.Static<typeof loadBalancerIngress>;
 
-const loadBalancerStatus = s.struct('LoadBalancerStatus', {
-  ingress: s.list(loadBalancerIngress, 'Where the load balancer takes traffic.', {
-    listType: 'atomic',
-  }),
-});
+const loadBalancerStatus = s.struct(
+  'LoadBalancerStatus',
+  {
+    ingress: s.list(loadBalancerIngress, 'Where the load balancer takes traffic.', {
+      listType: 'atomic',
+    }),
+  },
+  { numbers: [1] },
+);
 
-const serviceStatus = s.struct('ServiceStatus', {
-  loadBalancer: s.described(loadBalancerStatus, 'State of the load balancer, if there is one.'),
-  conditions: s.list(condition, 'What is currently true of the Service.', {
-    listType: 'map',
-    keys: ['type'],
-    mergeKey: 'type',
-    patchStrategy: 'merge',
-  }),
-});
+const serviceStatus = s.struct(
+  'ServiceStatus',
+  {
+    loadBalancer: s.described(loadBalancerStatus, 'State of the load balancer, if there is one.'),
+    conditions: s.list(condition, 'What is currently true of the Service.', {
+      listType: 'map',
+      keys: ['type'],
+      mergeKey: 'type',
+      patchStrategy: 'merge',
+    }),
+  },
+  { numbers: [1, 2] },
+);
 export type ServiceStatus = s.Static<typeof serviceStatus>;
 
-export const serviceSchema = s.struct('Service', {
-  ...objectFields,
-  spec: s.described(serviceSpecSchema, 'What the Service is to be.'),
-  status: s.described(serviceStatus, 'What became of it; written by those who serve it.'),
-});
+export const serviceSchema = s.struct(
+  'Service',
+  {
+    ...objectFields,
+    spec: s.described(serviceSpecSchema, 'What the Service is to be.'),
+    status: s.described(serviceStatus, 'What became of it; written by those who serve it.'),
+  },
+  { numbers: [0, 0, 1, 2, 3] },
+);
 export type Service = KubeObject & s.Static<typeof serviceSchema>;
 
 /** The address that says: no address. */
@@ -169,11 +213,19 @@ export const headlessIP = 'None';
 
 export type SpecChanges = { readonly [K in keyof ServiceSpec]?: ServiceSpec[K] | undefined };
 
-/** The service with some fields of its spec replaced, or removed where the value is undefined. */
+/** The service with some fields of its spec replaced, or removed where the value is undefined; itself if none differs. */
 export function withSpec(service: Service, changes: SpecChanges): Service {
-  const merged: Record<string, unknown> = { ...service.spec, ...changes };
-  const ordered = Object.keys(serviceSpecSchema.fields)
-    .filter((field) => merged[field] !== undefined)
-    .map((field) => [field, merged[field]]);
-  return { ...service, spec: Object.fromEntries(ordered) as ServiceSpec };
+  const old = service.spec as Readonly<Record<string, unknown>>;
+  const wanted = changes as Readonly<Record<string, unknown>>;
+  let isSame = true;
+  for (const field in wanted) if (wanted[field] !== old[field]) isSame = false;
+  if (isSame) return service;
+  const spec: Record<string, unknown> = {};
+  for (const field of specFields) {
+    const value = field in wanted ? wanted[field] : old[field];
+    if (value !== undefined) spec[field] = value;
+  }
+  return { ...service, spec: spec as ServiceSpec };
 }
+
+const specFields = Object.keys(serviceSpecSchema.fields);

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFakeClock } from '../host/fake-clock.ts';
+import type { ConfigMap } from '../kinds/config-map/types.ts';
+import { silentLog } from '../observe/log.ts';
+import {
+  configMaps,
+  exampleConfigMap,
+  failureAnswer,
+  jsonAnswer,
+  scriptedTransport,
+  watchAnswer,
+} from './example.ts';
+import { type Informer, startInformer } from './informer.ts';
+import type { TransportRequest, TransportResponse } from './transport.ts';
+
+const at = (name: string, version: number, uid = `uid-${name}`): ConfigMap =>
+  exampleConfigMap(name, { resourceVersion: String(version), uid });
+const event = (type: string, object: unknown) => ({ type, object });
+const bookmark = (version: number) =>
+  event('BOOKMARK', { metadata: { resourceVersion: String(version) } });
+const stateEnd = (version: number) =>
+  event('BOOKMARK', {
+    metadata: {
+      resourceVersion: String(version),
+      annotations: { 'k8s.io/initial-events-end': 'true' },
+    },
+  });
+
+function setUp(answers: readonly ((request: TransportRequest) => TransportResponse)[]) {
+  const clock = createFakeClock();
+  const stop = new AbortController();
+  const transport = scriptedTransport((request, index) => {
+    const answer = answers[index] ?? (() => watchAnswer([], request.signal));
+    return answer(request);
+  });
+  const told: string[] = [];
+  const informer: Informer<ConfigMap> = startInformer(
+    {
+      caller: { transport, userAgent: 'test' },
+      type: configMaps,
+      clock,
+      log: silentLog,
+      random: () => 0,
+    },
+    stop.signal,
+  );
+  const text = ({ metadata }: ConfigMap): string => `${metadata.name}@${metadata.resourceVersion}`;
+  informer.onChange({
+    add: (object) => told.push(`add ${text(object)}`),
+    update: (before, after) => told.push(`update ${text(before)} ${text(after)}`),
+    delete: (object) => told.push(`delete ${text(object)}`),
+  });
+  const queries = (): readonly (string | null)[][] =>
+    transport.requests.map(({ path }) => {
+      const query = new URLSearchParams(path.split('?')[1]);
+      return [query.get('watch'), query.get('sendInitialEvents'), query.get('resourceVersion')];
+    });
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await informer.ended;
+  };
+  return { clock, informer, told, queries, end };
+}
+
+const streaming = ['true', 'true', null];
+const from = (version: string) => ['true', null, version];
+
+test('the state is streamed, told as one, and followed', async () => {
+  const { clock, informer, told, queries, end } = setUp([
+    () =>
+      watchAnswer([
+        event('ADDED', at('x', 1)),
+        event('ADDED', at('y', 2)),
+        stateEnd(5),
+        event('MODIFIED', at('x', 6)),
+        event('DELETED', at('y', 7)),
+      ]),
+  ]);
+  await clock.settle();
+  assert.equal(informer.hasSynced(), true);
+  assert.deepEqual(told, ['add x@1', 'add y@2', 'update x@1 x@6', 'delete y@2']);
+  assert.deepEqual([...informer.store.keys()], ['a/x']);
+  assert.deepEqual(queries(), [streaming, from('7')]);
+  await end();
+});
+
+test('a watch that ends is resumed from the last version, bookmarks included', async () => {
+  const { clock, queries, told, end } = setUp([
+    () => watchAnswer([stateEnd(5), bookmark(9)]),
+    () => watchAnswer([event('ADDED', at('x', 12))]),
+  ]);
+  await clock.settle();
+  assert.deepEqual(told, ['add x@12']);
+  assert.deepEqual(queries(), [streaming, from('9'), from('12')]);
+  await end();
+});
+
+test('a broken connection is retried with growing waits, without a new list', async () => {
+  const broken = (): never => {
+    throw new Error('connection reset');
+  };
+  const { clock, queries, end } = setUp([() => watchAnswer([stateEnd(5)]), broken, broken, broken]);
+  await clock.settle();
+  assert.equal(queries().length, 2);
+  await clock.advance(100);
+  assert.equal(queries().length, 3);
+  await clock.advance(199);
+  assert.equal(queries().length, 3);
+  await clock.advance(1);
+  assert.equal(queries().length, 4);
+  await clock.advance(400);
+  assert.deepEqual(queries().slice(1), [from('5'), from('5'), from('5'), from('5')]);
+  await end();
+});
+
+test('a version that is gone leads to a new state, and what vanished meanwhile is told', async () => {
+  const { clock, told, queries, end } = setUp([
+    () =>
+      watchAnswer([
+        event('ADDED', at('x', 1)),
+        event('ADDED', at('y', 2)),
+        event('ADDED', at('z', 3)),
+        stateEnd(5),
+      ]),
+    () => watchAnswer([event('ERROR', { kind: 'Status', code: 410, reason: 'Expired' })]),
+    (request) =>
+      watchAnswer(
+        [event('ADDED', at('x', 1)), event('ADDED', at('y', 8)), stateEnd(9)],
+        request.signal,
+      ),
+  ]);
+  await clock.settle();
+  assert.deepEqual(told.slice(3), ['delete z@3', 'update y@2 y@8']);
+  assert.deepEqual(queries(), [streaming, from('5'), streaming]);
+  await end();
+});
+
+test('a server that cannot stream lists is listed and watched', async () => {
+  const { clock, informer, told, queries, end } = setUp([
+    () => failureAnswer(422, 'Invalid'),
+    () =>
+      jsonAnswer({
+        metadata: { resourceVersion: '4' },
+        items: [{ metadata: at('x', 1).metadata }],
+      }),
+    (request) => watchAnswer([event('MODIFIED', at('x', 5))], request.signal),
+  ]);
+  await clock.settle();
+  assert.equal(informer.hasSynced(), true);
+  assert.deepEqual(told, ['add x@1', 'update x@1 x@5']);
+  assert.deepEqual(queries(), [streaming, [null, null, null], from('4')]);
+  await end();
+});
+
+test('a streamed state that the server gives up is listed instead', async () => {
+  const { clock, told, queries, end } = setUp([
+    () => watchAnswer([event('ADDED', at('x', 1)), event('ERROR', { kind: 'Status', code: 410 })]),
+    () =>
+      jsonAnswer({
+        metadata: { resourceVersion: '4' },
+        items: [{ metadata: at('x', 1).metadata }],
+      }),
+  ]);
+  await clock.settle();
+  assert.deepEqual(told, ['add x@1']);
+  assert.deepEqual(queries(), [streaming, [null, null, null], from('4')]);
+  await end();
+});
+
+test('a state that was cut short is not taken for the whole', async () => {
+  const { clock, informer, told, queries, end } = setUp([
+    () => watchAnswer([event('ADDED', at('x', 1))]),
+    (request) => watchAnswer([event('ADDED', at('y', 1)), stateEnd(2)], request.signal),
+  ]);
+  await clock.settle();
+  assert.equal(informer.hasSynced(), false);
+  await clock.advance(100);
+  assert.deepEqual(told, ['add y@1']);
+  assert.deepEqual(queries(), [streaming, streaming]);
+  await end();
+});
+
+test('a handler that comes late is told what is there, and one that throws disturbs no other', async () => {
+  const { clock, informer, end } = setUp([
+    (request) => watchAnswer([event('ADDED', at('x', 1)), stateEnd(2)], request.signal),
+  ]);
+  await clock.settle();
+  const names: string[] = [];
+  informer.onChange({
+    add: () => {
+      throw new Error('broken handler');
+    },
+  });
+  informer.onChange({ add: ({ metadata }) => names.push(metadata.name ?? '') });
+  assert.deepEqual(names, ['x']);
+  await end();
+});
+
+test('the end releases who waits for the first state', async () => {
+  const { informer, end } = setUp([(request) => watchAnswer([], request.signal)]);
+  const waiting = informer.synced();
+  await end();
+  await waiting;
+  assert.equal(informer.hasSynced(), false);
+});

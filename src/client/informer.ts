@@ -1,0 +1,271 @@
+// A live local copy of a resource: the state, then every change, without a gap. Whatever breaks is mended by
+// going on from the last version seen, or by a new list when the server no longer has that version.
+import { setMaxListeners } from 'node:events';
+import { type Clock, sleep } from '../host/clock.ts';
+import { isApiError, isExpired } from '../meta/api-error.ts';
+import { type KubeObject, objectKey } from '../meta/object.ts';
+import type { Log } from '../observe/log.ts';
+import type { ApiCaller } from './api-call.ts';
+import { backOffMs } from './back-off.ts';
+import {
+  createLocalStore,
+  type Indexes,
+  type IndexFunction,
+  type ObjectView,
+} from './local-store.ts';
+import type { ResourceType } from './resource.ts';
+import { resourceClient } from './rest.ts';
+import { endsInitialEvents, type WatchEvent, watchResource } from './watch.ts';
+
+/** Told of every change, after the store has it. Handlers must not throw and must not wait. */
+export type ChangeHandler<T> = {
+  readonly add?: (object: T) => void;
+  readonly update?: (before: T, after: T) => void;
+  readonly delete?: (object: T) => void;
+};
+
+export type Informer<T extends KubeObject> = {
+  readonly store: ObjectView<T>;
+  /** Whether the store has once held the whole state. */
+  readonly hasSynced: () => boolean;
+  /** Resolves when it has synced, or when its end comes before. */
+  readonly synced: () => Promise<void>;
+  /** Objects that are there already are told as added, at once. Returns how to stop being told. */
+  readonly onChange: (handler: ChangeHandler<T>) => () => void;
+  readonly addIndex: (name: string, index: IndexFunction<T>) => void;
+  /** Resolves when the signal has ended it. */
+  readonly ended: Promise<void>;
+};
+
+export type InformerOptions<T extends KubeObject> = {
+  readonly caller: ApiCaller;
+  readonly type: ResourceType<T>;
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly metadataOnly?: boolean;
+  /** Makes objects smaller before they are kept, where memory matters. */
+  readonly trim?: (object: T) => T;
+  readonly indexes?: Indexes<T>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** In [0, 1); spreads retries and the ends of watches. */
+  readonly random?: () => number;
+};
+
+/** client-go's limits for reading again after a failure, but quicker at first: most failures are short. */
+const readBackOff = { firstMs: 100, mostMs: 30_000 };
+/** Watches end between five and ten minutes, as client-go's do, so that clients spread over servers. */
+const shortestWatchSeconds = 300;
+
+export function startInformer<T extends KubeObject>(
+  options: InformerOptions<T>,
+  signal: AbortSignal,
+): Informer<T> {
+  // All informers of a program end by one signal: many listeners on it are no leak.
+  setMaxListeners(0, signal);
+  const copy = createCopy(options);
+  const ended = follow(options, copy, signal).finally(() => copy.release());
+  return {
+    store: copy.store,
+    hasSynced: copy.hasSynced,
+    synced: () => copy.synced,
+    onChange: copy.onChange,
+    addIndex: copy.store.addIndex,
+    ended,
+  };
+}
+
+type Copy<T extends KubeObject> = ReturnType<typeof createCopy<T>>;
+
+/** The store, and who is told of its changes. */
+function createCopy<T extends KubeObject>({
+  indexes,
+  trim = (object) => object,
+  log,
+}: InformerOptions<T>) {
+  const store = createLocalStore<T>(indexes);
+  const handlers = new Set<ChangeHandler<T>>();
+  let isSynced = false;
+  let release = (): void => {};
+  const synced = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const tell = (call: (handler: ChangeHandler<T>) => void): void => {
+    for (const handler of handlers) guarded(log, () => call(handler));
+  };
+  const put = (received: T): void => {
+    const object = trim(received);
+    const before = store.set(object);
+    if (before === undefined) tell((handler) => handler.add?.(object));
+    else if (!isSame(before, object)) tell((handler) => handler.update?.(before, object));
+  };
+  const drop = (key: string): void => {
+    const before = store.remove(key);
+    if (before !== undefined) tell((handler) => handler.delete?.(before));
+  };
+  return {
+    store,
+    synced,
+    release,
+    hasSynced: () => isSynced,
+    /** The whole state: what is not in it has gone while nobody looked. */
+    replace(objects: readonly T[]): void {
+      const present = new Set(objects.map(({ metadata }) => objectKey(metadata)));
+      for (const key of [...store.keys()]) if (!present.has(key)) drop(key);
+      for (const object of objects) put(object);
+      isSynced = true;
+      release();
+    },
+    change({ type, object }: WatchEvent<T>): void {
+      if (type === 'DELETED') drop(objectKey(object.metadata));
+      else if (type !== 'BOOKMARK') put(object);
+    },
+    onChange(handler: ChangeHandler<T>): () => void {
+      handlers.add(handler);
+      for (const object of [...store.values()]) guarded(log, () => handler.add?.(object));
+      return () => handlers.delete(handler);
+    },
+  };
+}
+
+/** The same version of the same object: a repeat, as after a new list. */
+function isSame(a: KubeObject, b: KubeObject): boolean {
+  return (
+    a.metadata.resourceVersion === b.metadata.resourceVersion && a.metadata.uid === b.metadata.uid
+  );
+}
+
+/** One broken handler must not keep the others, or the copy, from going on. */
+function guarded(log: Log, call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    log.error('handler of a change failed', {
+      error: error instanceof Error ? (error.stack ?? error.message) : error,
+    });
+  }
+}
+
+/** Where the copy is: the version to go on from, absent when the state has to be read anew. */
+type Position = { version?: string; canStream: boolean; failures: number };
+
+async function follow<T extends KubeObject>(
+  options: InformerOptions<T>,
+  copy: Copy<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const position: Position = { canStream: true, failures: 0 };
+  const { clock, log, type, random = Math.random } = options;
+  while (!signal.aborted) {
+    try {
+      if (position.version === undefined && !position.canStream)
+        await readState(options, copy, position, signal);
+      await readChanges(options, copy, position, signal);
+      position.failures = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (recover(error, position)) continue;
+      const waitMs = backOffMs(readBackOff, position.failures, random());
+      position.failures += 1;
+      log.debug('watch broke, will go on', { resource: type.plural, waitMs, error: String(error) });
+      await sleep(clock, waitMs, signal);
+    }
+  }
+}
+
+/** Whether the failure tells how to go on at once. */
+function recover(error: unknown, position: Position): boolean {
+  if (position.version !== undefined && isExpired(error)) {
+    delete position.version;
+    return true;
+  }
+  // A server that cannot stream lists says so; it may also be too old to know the parameters, or find us too slow.
+  if (
+    position.version === undefined &&
+    position.canStream &&
+    (isRefusal(error) || isExpired(error))
+  ) {
+    position.canStream = false;
+    return true;
+  }
+  return false;
+}
+
+function isRefusal(error: unknown): boolean {
+  return isApiError(error) && [400, 405, 406, 422].includes(error.status.code);
+}
+
+async function readState<T extends KubeObject>(
+  options: InformerOptions<T>,
+  copy: Copy<T>,
+  position: Position,
+  signal: AbortSignal,
+): Promise<void> {
+  const { items, resourceVersion } = await resourceClient(options.caller, options.type).list({
+    ...selection(options),
+    signal,
+  });
+  copy.replace(items);
+  position.version = resourceVersion;
+}
+
+/** From the last version on; from nowhere, the state comes first, as events. */
+async function readChanges<T extends KubeObject>(
+  options: InformerOptions<T>,
+  copy: Copy<T>,
+  position: Position,
+  signal: AbortSignal,
+): Promise<void> {
+  const { random = Math.random } = options;
+  const timeoutSeconds = Math.round(shortestWatchSeconds * (1 + random()));
+  const start =
+    position.version === undefined
+      ? { sendInitialEvents: true }
+      : { resourceVersion: position.version };
+  let initial: Map<string, T> | undefined = position.version === undefined ? new Map() : undefined;
+  const watch = watchResource(options.caller, options.type, {
+    ...selection(options),
+    ...start,
+    timeoutSeconds,
+    signal,
+  });
+  for await (const event of watch) {
+    position.failures = 0;
+    if (initial === undefined) {
+      copy.change(event);
+    } else if (endsInitialEvents(event)) {
+      copy.replace([...initial.values()]);
+      initial = undefined;
+    } else {
+      collect(initial, event);
+      continue;
+    }
+    const { resourceVersion } = event.object.metadata;
+    if (resourceVersion !== undefined) position.version = resourceVersion;
+  }
+  if (initial !== undefined && !signal.aborted) {
+    throw new Error(
+      `Cannot read the state of ${options.type.plural}: the stream ended before it was whole`,
+    );
+  }
+}
+
+function collect<T extends KubeObject>(
+  initial: Map<string, T>,
+  { type, object }: WatchEvent<T>,
+): void {
+  const key = objectKey(object.metadata);
+  if (type === 'DELETED') initial.delete(key);
+  else if (type !== 'BOOKMARK') initial.set(key, object);
+}
+
+function selection<T extends KubeObject>(options: InformerOptions<T>) {
+  const { namespace, labelSelector, fieldSelector, metadataOnly } = options;
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...(metadataOnly === undefined ? {} : { metadataOnly }),
+  };
+}

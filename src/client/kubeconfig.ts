@@ -1,0 +1,170 @@
+// The kubeconfig: which server, and who we are to it. Pure: files that it names are told, not read.
+import { parseYaml } from '../schema/yaml.ts';
+
+/** PEM text at hand, or the file that holds it. */
+export type PemSource = { readonly text: string } | { readonly file: string };
+
+/** One server and one identity, as the current context names them. */
+export type KubeContext = {
+  /** `https://127.0.0.1:6443`, without a slash at the end; may carry a path. */
+  readonly server: string;
+  /** What names without a namespace mean. */
+  readonly namespace: string;
+  readonly certificateAuthority?: PemSource;
+  readonly clientCertificate?: PemSource;
+  readonly clientKey?: PemSource;
+  readonly token?: PemSource;
+  /** The name that the server's certificate must have, when it is not that of the URL. */
+  readonly tlsServerName?: string;
+  readonly skipTlsVerification: boolean;
+};
+
+/** A kubeconfig that cannot be used; the text says why, for people. */
+export class KubeconfigError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'KubeconfigError';
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Named = ReadonlyMap<string, Fields>;
+
+export type Kubeconfig = {
+  readonly clusters: Named;
+  readonly users: Named;
+  readonly contexts: Named;
+  readonly currentContext: string;
+};
+
+export function parseKubeconfig(text: string): Kubeconfig {
+  const parsed = parseYaml(text);
+  if ('error' in parsed) throw new KubeconfigError(`Cannot read the kubeconfig: ${parsed.error}`);
+  if (!isFields(parsed.value))
+    throw new KubeconfigError(
+      'Cannot read the kubeconfig: it must be a map with clusters, users and contexts',
+    );
+  const { value } = parsed;
+  const current = value['current-context'];
+  return {
+    clusters: named(value.clusters, 'cluster'),
+    users: named(value.users, 'user'),
+    contexts: named(value.contexts, 'context'),
+    currentContext: typeof current === 'string' ? current : '',
+  };
+}
+
+/** Several files count as one: what the first of them says of a name wins. */
+export function mergeKubeconfigs(all: readonly Kubeconfig[]): Kubeconfig {
+  const merge = (part: 'clusters' | 'users' | 'contexts'): Named =>
+    firstOfEach(all.flatMap((one) => [...one[part]]));
+  return {
+    clusters: merge('clusters'),
+    users: merge('users'),
+    contexts: merge('contexts'),
+    currentContext: all.find(({ currentContext }) => currentContext !== '')?.currentContext ?? '',
+  };
+}
+
+/** `wanted` is the name of a context; absent: the current one. */
+export function resolveContext(config: Kubeconfig, wanted?: string): KubeContext {
+  const name = wanted ?? (config.currentContext || onlyContext(config));
+  if (name === undefined) {
+    throw new KubeconfigError('Cannot choose a context: the kubeconfig has no current-context');
+  }
+  const context = find(config.contexts, 'context', name);
+  const cluster = find(config.clusters, 'cluster', text(context, 'cluster') ?? '');
+  const user =
+    text(context, 'user') === undefined
+      ? {}
+      : find(config.users, 'user', text(context, 'user') ?? '');
+  refuseUnsupported(user);
+  return {
+    ...parts(cluster, user),
+    namespace: text(context, 'namespace') ?? 'default',
+    skipTlsVerification: cluster['insecure-skip-tls-verify'] === true,
+  };
+}
+
+function parts(
+  cluster: Fields,
+  user: Fields,
+): Omit<KubeContext, 'namespace' | 'skipTlsVerification'> {
+  const authority = pem(cluster, 'certificate-authority');
+  const certificate = pem(user, 'client-certificate');
+  const key = pem(user, 'client-key');
+  const token = tokenOf(user);
+  const serverName = text(cluster, 'tls-server-name');
+  return {
+    server: (text(cluster, 'server') ?? 'http://localhost:8080').replace(/\/+$/, ''),
+    ...(authority === undefined ? {} : { certificateAuthority: authority }),
+    ...(certificate === undefined ? {} : { clientCertificate: certificate }),
+    ...(key === undefined ? {} : { clientKey: key }),
+    ...(token === undefined ? {} : { token }),
+    ...(serverName === undefined ? {} : { tlsServerName: serverName }),
+  };
+}
+
+/** The data form wins over the file form, as with kubectl. */
+function pem(fields: Fields, name: string): PemSource | undefined {
+  const encoded = text(fields, `${name}-data`);
+  if (encoded !== undefined) return { text: Buffer.from(encoded, 'base64').toString('utf8') };
+  const file = text(fields, name);
+  return file === undefined ? undefined : { file };
+}
+
+function tokenOf(user: Fields): PemSource | undefined {
+  const token = text(user, 'token');
+  if (token !== undefined) return { text: token };
+  const file = text(user, 'tokenFile');
+  return file === undefined ? undefined : { file };
+}
+
+/** Ways in that run programs or speak to other services would fail later with a text that explains nothing. */
+function refuseUnsupported(user: Fields): void {
+  for (const way of ['exec', 'auth-provider', 'username']) {
+    if (user[way] !== undefined) {
+      throw new KubeconfigError(
+        `Cannot use the user of the kubeconfig: it authenticates by "${way}"; supported are client certificates and tokens`,
+      );
+    }
+  }
+}
+
+function onlyContext({ contexts }: Kubeconfig): string | undefined {
+  const [name] = contexts.keys();
+  return contexts.size === 1 ? name : undefined;
+}
+
+function find(all: Named, what: string, name: string): Fields {
+  const found = all.get(name);
+  if (found !== undefined) return found;
+  const known = all.size === 0 ? 'it has none' : `it has ${[...all.keys()].join(', ')}`;
+  throw new KubeconfigError(`Cannot find the ${what} "${name}" in the kubeconfig: ${known}`);
+}
+
+function named(list: unknown, key: string): Named {
+  const entries = Array.isArray(list) ? list.filter(isFields) : [];
+  return firstOfEach(
+    entries.flatMap((entry) => {
+      const { name } = entry;
+      const value = entry[key];
+      return typeof name === 'string' && isFields(value) ? [[name, value] as const] : [];
+    }),
+  );
+}
+
+function firstOfEach(entries: readonly (readonly [string, Fields])[]): Named {
+  const result = new Map<string, Fields>();
+  for (const [name, fields] of entries) if (!result.has(name)) result.set(name, fields);
+  return result;
+}
+
+function text(fields: Fields, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

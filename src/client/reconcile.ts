@@ -1,0 +1,96 @@
+// Keys in, work done: takes keys from a queue, reconciles each, and tries again what failed.
+import type { Clock } from '../host/clock.ts';
+import { isApiError, isConflict } from '../meta/api-error.ts';
+import type { Log } from '../observe/log.ts';
+import type { BackOffLimits } from './back-off.ts';
+import { createWorkQueue, type WorkQueue } from './work-queue.ts';
+
+/** Nothing: done. `retryAfterMs`: come back later, which is no failure. */
+export type ReconcileResult = { readonly retryAfterMs?: number };
+
+/** Makes the world fit the key from full state; throwing means to try again. */
+export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
+
+/** Trying again cannot help: it is logged and dropped until the key is added anew. */
+export class TerminalError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'TerminalError';
+  }
+}
+
+export type ReconcilerOptions = {
+  /** Names the work in logs. */
+  readonly name: string;
+  readonly reconcile: Reconcile;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Keys worked on at a time. */
+  readonly concurrency?: number;
+  readonly backOff?: BackOffLimits;
+  /** After so many retries in a row the key is dropped until it is added anew; absent: never. */
+  readonly mostRetries?: number;
+};
+
+export type Reconciler = {
+  readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
+  /** Resolves when the signal has ended it and the work under way is finished. */
+  readonly ended: Promise<void>;
+};
+
+export function startReconciler(options: ReconcilerOptions, signal: AbortSignal): Reconciler {
+  const { clock, backOff, concurrency = 1 } = options;
+  const queue = createWorkQueue({ clock, ...(backOff === undefined ? {} : { backOff }) });
+  if (signal.aborted) queue.end();
+  signal.addEventListener('abort', queue.end, { once: true });
+  const workers = Array.from({ length: concurrency }, () => work(options, queue, signal));
+  return { queue, ended: Promise.all(workers).then(() => undefined) };
+}
+
+async function work(
+  options: ReconcilerOptions,
+  queue: WorkQueue,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+    try {
+      const result = await options.reconcile(key, signal);
+      queue.forget(key);
+      if (result?.retryAfterMs !== undefined) queue.addAfter(key, result.retryAfterMs);
+    } catch (error) {
+      if (!signal.aborted) handleFailure(options, queue, key, error);
+    } finally {
+      queue.done(key);
+    }
+  }
+}
+
+/** Failures this often in a row are worth a person's look; before that they tend to heal. */
+const quietRetries = 5;
+
+function handleFailure(
+  { name, log, mostRetries = Number.POSITIVE_INFINITY }: ReconcilerOptions,
+  queue: WorkQueue,
+  key: string,
+  error: unknown,
+): void {
+  const retries = queue.retries(key);
+  const fields = { reconciler: name, key, retries, error: describe(error) };
+  if (error instanceof TerminalError || retries >= mostRetries) {
+    log.error('reconcile failed, will not retry', fields);
+    queue.forget(key);
+    return;
+  }
+  if (isConflict(error) || retries < quietRetries)
+    log.debug('reconcile failed, will retry', fields);
+  else log.warn('reconcile keeps failing, will retry', fields);
+  queue.retry(key);
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // A TypeError and its like are mistakes of ours: only the stack leads to them.
+  const isOurs =
+    error.constructor !== Error && !isApiError(error) && !(error instanceof TerminalError);
+  return isOurs ? (error.stack ?? error.message) : error.message;
+}

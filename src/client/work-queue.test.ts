@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFakeClock } from '../host/fake-clock.ts';
+import { createWorkQueue } from './work-queue.ts';
+
+function setUp() {
+  const clock = createFakeClock();
+  return { clock, queue: createWorkQueue({ clock, backOff: { firstMs: 10, mostMs: 100 } }) };
+}
+
+test('a key that waits is there once', async () => {
+  const { queue } = setUp();
+  queue.add('x');
+  queue.add('y');
+  queue.add('x');
+  assert.equal(queue.length(), 2);
+  assert.equal(await queue.take(), 'x');
+  assert.equal(await queue.take(), 'y');
+});
+
+test('a key added during its work comes back after it, not before', async () => {
+  const { queue } = setUp();
+  queue.add('x');
+  const key = (await queue.take()) ?? '';
+  queue.add('x');
+  queue.add('x');
+  assert.equal(queue.length(), 0);
+  queue.done(key);
+  assert.equal(queue.length(), 1);
+  assert.equal(await queue.take(), 'x');
+  queue.done(key);
+  assert.equal(queue.length(), 0);
+});
+
+test('a worker that waits gets the next key', async () => {
+  const { queue } = setUp();
+  const taken = queue.take();
+  queue.add('x');
+  assert.equal(await taken, 'x');
+});
+
+test('of several delays the earliest counts', async () => {
+  const { queue, clock } = setUp();
+  queue.addAfter('x', 100);
+  queue.addAfter('x', 50);
+  queue.addAfter('x', 200);
+  await clock.advance(49);
+  assert.equal(queue.length(), 0);
+  await clock.advance(1);
+  assert.equal(queue.length(), 1);
+  assert.equal(clock.waiting(), 0);
+});
+
+test('retries wait longer each time, up to the limit, until forgotten', async () => {
+  const { queue, clock } = setUp();
+  for (const ms of [10, 20, 40, 80, 100, 100]) {
+    queue.retry('x');
+    await clock.advance(ms - 1);
+    assert.equal(queue.length(), 0);
+    await clock.advance(1);
+    const key = (await queue.take()) ?? '';
+    queue.done(key);
+  }
+  assert.equal(queue.retries('x'), 6);
+  queue.forget('x');
+  queue.retry('x');
+  await clock.advance(10);
+  assert.equal(queue.length(), 1);
+});
+
+test('the end wakes who waits and drops what is left', async () => {
+  const { queue, clock } = setUp();
+  const waiting = queue.take();
+  queue.addAfter('y', 10);
+  queue.end();
+  queue.add('z');
+  assert.equal(await waiting, undefined);
+  assert.equal(await queue.take(), undefined);
+  assert.equal(clock.waiting(), 0);
+});

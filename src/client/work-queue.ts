@@ -1,0 +1,109 @@
+// Keys that wait for work. A key waits once however often it is added, is worked on by one worker at a time,
+// and comes back when it was added during the work.
+import type { Cancel, Clock } from '../host/clock.ts';
+import { type BackOffLimits, backOffMs } from './back-off.ts';
+
+export type WorkQueue = {
+  readonly add: (key: string) => void;
+  /** Adds the key when the time has passed; of several times the earliest counts. */
+  readonly addAfter: (key: string, ms: number) => void;
+  /** Adds the key after a wait that grows with every call until `forget`. */
+  readonly retry: (key: string) => void;
+  /** How often the key was retried since it was last forgotten. */
+  readonly retries: (key: string) => number;
+  readonly forget: (key: string) => void;
+  /** The next key, which is then being worked on until `done`; undefined once the queue has ended. */
+  readonly take: () => Promise<string | undefined>;
+  readonly done: (key: string) => void;
+  /** Keys that are ready and wait for a worker. */
+  readonly length: () => number;
+  /** Wakes all who wait and drops what is left. */
+  readonly end: () => void;
+};
+
+export type WorkQueueOptions = { readonly clock: Clock; readonly backOff?: BackOffLimits };
+
+/** client-go's: a first retry at once, a key that keeps failing every few minutes. */
+export const defaultBackOff: BackOffLimits = { firstMs: 5, mostMs: 1_000_000 };
+
+export function createWorkQueue({ clock, backOff = defaultBackOff }: WorkQueueOptions): WorkQueue {
+  const ready = new Set<string>();
+  const working = new Set<string>();
+  const again = new Set<string>();
+  const failures = new Map<string, number>();
+  const delays = createDelays(clock);
+  const waiting: ((key: string | undefined) => void)[] = [];
+  let ended = false;
+
+  const start = (key: string): string => {
+    ready.delete(key);
+    working.add(key);
+    return key;
+  };
+  const add = (key: string): void => {
+    if (ended || ready.has(key)) return;
+    if (working.has(key)) {
+      again.add(key);
+      return;
+    }
+    ready.add(key);
+    waiting.shift()?.(start(key));
+  };
+  const addAfter = (key: string, ms: number): void => {
+    if (ended) return;
+    if (ms <= 0) add(key);
+    else delays.set(key, ms, () => add(key));
+  };
+  return {
+    add,
+    addAfter,
+    retry(key) {
+      const count = failures.get(key) ?? 0;
+      failures.set(key, count + 1);
+      addAfter(key, backOffMs(backOff, count));
+    },
+    retries: (key) => failures.get(key) ?? 0,
+    forget: (key) => void failures.delete(key),
+    take() {
+      const [next] = ready;
+      if (ended) return Promise.resolve(undefined);
+      if (next !== undefined) return Promise.resolve(start(next));
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    done(key) {
+      working.delete(key);
+      if (again.delete(key)) add(key);
+    },
+    length: () => ready.size,
+    end() {
+      ended = true;
+      delays.clear();
+      ready.clear();
+      again.clear();
+      for (const resolve of waiting.splice(0)) resolve(undefined);
+    },
+  };
+}
+
+type Delay = { readonly at: number; readonly cancel: Cancel };
+
+function createDelays(clock: Clock) {
+  const delays = new Map<string, Delay>();
+  return {
+    set(key: string, ms: number, run: () => void): void {
+      const at = clock.now() + ms;
+      const earlier = delays.get(key);
+      if (earlier !== undefined && earlier.at <= at) return;
+      earlier?.cancel();
+      const cancel = clock.after(ms, () => {
+        delays.delete(key);
+        run();
+      });
+      delays.set(key, { at, cancel });
+    },
+    clear(): void {
+      for (const { cancel } of delays.values()) cancel();
+      delays.clear();
+    },
+  };
+}

@@ -1,0 +1,23 @@
+// The controllers that run, in no particular order: each works alone.
+import type { Controller } from './controller.ts';
+import { endpointsController } from './endpoints/run.ts';
+import { endpointSliceController } from './endpointslice/run.ts';
+import { endpointSliceMirroringController } from './endpointslice-mirroring/run.ts';
+import { garbageCollector } from './garbage-collector/run.ts';
+import { namespaceController } from './namespace/run.ts';
+import { podGc } from './pod-gc/run.ts';
+import { rootCaPublisher } from './root-ca-publisher/run.ts';
+import { serviceAccountController } from './service-account/run.ts';
+import { serviceCidrController } from './service-cidr/run.ts';
+
+export const allControllers: readonly Controller[] = [
+  endpointsController,
+  endpointSliceController,
+  endpointSliceMirroringController,
+  namespaceController,
+  garbageCollector,
+  podGc,
+  serviceCidrController,
+  rootCaPublisher,
+  serviceAccountController,
+];

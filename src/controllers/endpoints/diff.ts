@@ -1,0 +1,78 @@
+// What to write so that the Endpoints of a Service are as they should be.
+import { withTriggerTime } from '../../kinds/endpoints/trigger-time.ts';
+import type { EndpointAddress, EndpointSubset, Endpoints } from '../../kinds/endpoints/types.ts';
+import type { Service } from '../../kinds/service/types.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import type { DesiredEndpoints } from './desired.ts';
+
+export type EndpointsChange =
+  | { readonly action: 'none' }
+  | { readonly action: 'create' | 'update'; readonly endpoints: Endpoints };
+
+export type EndpointsDiff = {
+  readonly service: Service;
+  readonly desired: DesiredEndpoints;
+  /** Absent when there are none yet. */
+  readonly current?: Endpoints | undefined;
+  readonly triggerTime?: string | undefined;
+};
+
+export const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
+
+export function diffEndpoints({
+  service,
+  desired,
+  current,
+  triggerTime,
+}: EndpointsDiff): EndpointsChange {
+  if (current !== undefined && isAsDesired(current, desired)) return { action: 'none' };
+  const { annotations: before, labels: _, ...kept } = current?.metadata ?? {};
+  const { name = '', namespace = '' } = service.metadata;
+  const annotations = withCapacity(withTriggerTime(before, triggerTime), desired.isTruncated);
+  const endpoints: Endpoints = {
+    kind: 'Endpoints',
+    apiVersion: 'v1',
+    metadata: {
+      ...kept,
+      name,
+      namespace,
+      labels: desired.labels,
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+    ...(desired.subsets.length === 0 ? {} : { subsets: desired.subsets }),
+  };
+  return { action: current === undefined ? 'create' : 'update', endpoints };
+}
+
+/** Annotations of others, the trigger time and the versions of pods do not make a write. */
+function isAsDesired({ metadata, subsets = [] }: Endpoints, desired: DesiredEndpoints): boolean {
+  const saysTruncated = metadata.annotations?.[overCapacityAnnotation] === 'truncated';
+  return (
+    saysTruncated === desired.isTruncated &&
+    deepEqual(metadata.labels ?? {}, desired.labels) &&
+    deepEqual(subsets.map(withoutVersions), desired.subsets.map(withoutVersions))
+  );
+}
+
+function withoutVersions({ addresses, notReadyAddresses, ...subset }: EndpointSubset): unknown {
+  return {
+    ...subset,
+    addresses: addresses?.map(withoutVersion),
+    notReadyAddresses: notReadyAddresses?.map(withoutVersion),
+  };
+}
+
+function withoutVersion(address: EndpointAddress): EndpointAddress {
+  if (address.targetRef?.resourceVersion === undefined) return address;
+  const { resourceVersion: _, ...targetRef } = address.targetRef;
+  return { ...address, targetRef };
+}
+
+function withCapacity(
+  annotations: Readonly<Record<string, string>> | undefined,
+  isTruncated: boolean,
+): Readonly<Record<string, string>> | undefined {
+  const { [overCapacityAnnotation]: _, ...others } = annotations ?? {};
+  const all = isTruncated ? { ...others, [overCapacityAnnotation]: 'truncated' } : others;
+  return Object.keys(all).length === 0 ? undefined : all;
+}

@@ -1,0 +1,51 @@
+// An Endpoints object holds at most a thousand addresses. Ready ones come first; what is cut is cut in proportion
+// to the size of each subset.
+import type { EndpointSubset } from '../../kinds/endpoints/types.ts';
+
+/** Beyond this, objects get too large to write and to watch. Slices have no such limit for a service. */
+export const mostAddresses = 1000;
+
+export type TruncatedSubsets = {
+  readonly subsets: readonly EndpointSubset[];
+  readonly isTruncated: boolean;
+};
+
+export function truncateSubsets(subsets: readonly EndpointSubset[]): TruncatedSubsets {
+  const ready = total(subsets, 'addresses');
+  const notReady = total(subsets, 'notReadyAddresses');
+  if (ready + notReady <= mostAddresses) return { subsets, isTruncated: false };
+  const cut =
+    ready > mostAddresses
+      ? cutList(subsets.map(withoutNotReady), 'addresses', { of: ready, room: mostAddresses })
+      : cutList(subsets, 'notReadyAddresses', { of: notReady, room: mostAddresses - ready });
+  return { subsets: cut.filter(hasAddresses), isTruncated: true };
+}
+
+type List = 'addresses' | 'notReadyAddresses';
+
+function total(subsets: readonly EndpointSubset[], list: List): number {
+  return subsets.reduce((sum, subset) => sum + (subset[list]?.length ?? 0), 0);
+}
+
+/** Shares are rounded up, so the last subset may get less than its own. */
+function cutList(
+  subsets: readonly EndpointSubset[],
+  list: List,
+  { of, room }: { readonly of: number; readonly room: number },
+): readonly EndpointSubset[] {
+  let left = room;
+  return subsets.map((subset) => {
+    const { [list]: addresses = [], ...others } = subset;
+    const kept = addresses.slice(0, Math.min(left, Math.ceil((addresses.length / of) * room)));
+    left -= kept.length;
+    return kept.length === 0 ? others : { ...others, [list]: kept };
+  });
+}
+
+function withoutNotReady({ notReadyAddresses: _, ...subset }: EndpointSubset): EndpointSubset {
+  return subset;
+}
+
+function hasAddresses({ addresses = [], notReadyAddresses = [] }: EndpointSubset): boolean {
+  return addresses.length + notReadyAddresses.length > 0;
+}

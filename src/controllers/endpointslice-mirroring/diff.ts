@@ -1,0 +1,109 @@
+// What to write so that slices say what the Endpoints say.
+import type { SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
+import { endpointIdentity, isUnchanged } from '../../kinds/endpoint-slice/same-endpoint.ts';
+import {
+  type EndpointSlice,
+  managedByLabel,
+  serviceNameLabel,
+} from '../../kinds/endpoint-slice/types.ts';
+import { triggerTimeAnnotation } from '../../kinds/endpoints/trigger-time.ts';
+import type { Endpoints } from '../../kinds/endpoints/types.ts';
+import { nameIsDnsSubdomain } from '../../meta/names.ts';
+import type { ObjectMeta } from '../../meta/object.ts';
+import { ownerReferenceTo } from '../../meta/owner.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import { type DesiredMirror, groupKey, type MirrorGroup } from './desired.ts';
+
+export const controllerName = 'endpointslicemirroring-controller.k8s.io';
+const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+export function diffMirror(
+  endpoints: Endpoints,
+  desired: DesiredMirror,
+  existing: readonly EndpointSlice[],
+): SliceChanges {
+  const create: EndpointSlice[] = [];
+  const update: EndpointSlice[] = [];
+  const spare = new Map<string, EndpointSlice>();
+  const byGroup = new Map<string, EndpointSlice>();
+  for (const slice of existing) {
+    const key = groupKey(slice.addressType, slice.ports);
+    if (desired.groups.has(key) && !byGroup.has(key)) byGroup.set(key, slice);
+    else spare.set(slice.metadata.uid ?? '', slice);
+  }
+  for (const [key, group] of desired.groups) {
+    const wanted = newSlice(endpoints, group);
+    const current = byGroup.get(key) ?? takeSpare(spare, group.family);
+    if (current === undefined) create.push(wanted);
+    else if (!isAsDesired(current, wanted)) update.push(inPlaceOf(current, wanted));
+  }
+  // What is made now for Endpoints that are going would outlive them.
+  const isGoing = endpoints.metadata.deletionTimestamp !== undefined;
+  return { create: isGoing ? [] : create, update, delete: [...spare.values()] };
+}
+
+/** A slice that has to go is written anew instead: its name stays. Its family cannot change. */
+function takeSpare(spare: Map<string, EndpointSlice>, family: string): EndpointSlice | undefined {
+  for (const [uid, slice] of spare) {
+    if (slice.addressType !== family) continue;
+    spare.delete(uid);
+    return slice;
+  }
+  return undefined;
+}
+
+function newSlice(owner: Endpoints, { family, ports, endpoints }: MirrorGroup): EndpointSlice {
+  const { name = '', namespace = '', labels } = owner.metadata;
+  const prefix = `${name}-`;
+  const annotations = mirroredAnnotations(owner.metadata);
+  return {
+    kind: 'EndpointSlice',
+    apiVersion: 'discovery.k8s.io/v1',
+    metadata: {
+      generateName: nameIsDnsSubdomain(prefix, true).length === 0 ? prefix : name,
+      namespace,
+      labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: controllerName },
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ownerReferences: [ownerReferenceTo(owner)],
+    },
+    addressType: family,
+    endpoints: [...endpoints.values()],
+    ports,
+  };
+}
+
+function mirroredAnnotations({ annotations }: ObjectMeta): Readonly<Record<string, string>> {
+  const {
+    [triggerTimeAnnotation]: _time,
+    [lastAppliedAnnotation]: _applied,
+    ...others
+  } = annotations ?? {};
+  return others;
+}
+
+function isAsDesired(current: EndpointSlice, wanted: EndpointSlice): boolean {
+  return (
+    deepEqual(current.metadata.labels, wanted.metadata.labels) &&
+    deepEqual(current.metadata.annotations ?? {}, wanted.metadata.annotations ?? {}) &&
+    deepEqual(current.metadata.ownerReferences, wanted.metadata.ownerReferences) &&
+    deepEqual(current.ports, wanted.ports) &&
+    holdsTheSame(current, wanted)
+  );
+}
+
+/** In whatever order they stand. */
+function holdsTheSame(current: EndpointSlice, wanted: EndpointSlice): boolean {
+  const present = new Map((current.endpoints ?? []).map((one) => [endpointIdentity(one), one]));
+  const expected = wanted.endpoints ?? [];
+  if ((current.endpoints ?? []).length !== expected.length) return false;
+  return expected.every((after) => {
+    const before = present.get(endpointIdentity(after));
+    return before !== undefined && isUnchanged(before, after) && before.hints === undefined;
+  });
+}
+
+function inPlaceOf({ metadata }: EndpointSlice, wanted: EndpointSlice): EndpointSlice {
+  const { name = '', uid = '', resourceVersion } = metadata;
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  return { ...wanted, metadata: { ...wanted.metadata, name, uid, ...version } };
+}

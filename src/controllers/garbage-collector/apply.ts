@@ -1,0 +1,125 @@
+// The garbage collector's requests: looks at owners that the graph does not know, and writes what was decided.
+import type { ApiCaller } from '../../client/api-call.ts';
+import type { ObjectName, ResourceNames } from '../../client/resource.ts';
+import { resourceClient } from '../../client/rest.ts';
+import { isNotFound } from '../../meta/api-error.ts';
+import { groupVersion, type KubeObject, type OwnerReference } from '../../meta/object.ts';
+import type { DependentDecision, OwnerState } from './desired.ts';
+import { type GraphNode, waitsForDependents } from './graph.ts';
+
+export function nameOf({ metadata }: KubeObject): ObjectName {
+  const { name = '', namespace } = metadata;
+  return { name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** The object as it is now; undefined when it is gone or another one has its name. */
+export async function readLive(
+  caller: ApiCaller,
+  node: GraphNode,
+): Promise<KubeObject | undefined> {
+  const live = await read(caller, node.resource, nameOf(node.object));
+  return live?.metadata.uid === node.uid ? live : undefined;
+}
+
+async function read(
+  caller: ApiCaller,
+  resource: ResourceNames,
+  name: ObjectName,
+): Promise<KubeObject | undefined> {
+  try {
+    return await resourceClient(caller, resource).get(name);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * `unknown` when the server has no such kind. A cluster-wide object cannot be owned from inside a namespace; such a
+ * reference is wrong, and nothing is deleted for it.
+ */
+export async function readOwnerState(
+  caller: ApiCaller,
+  resources: readonly ResourceNames[],
+  dependent: GraphNode,
+  owner: OwnerReference,
+): Promise<OwnerState | 'unknown'> {
+  const resource = resources.find(
+    ({ group, version, kind }) =>
+      kind === owner.kind && groupVersion(group, version) === owner.apiVersion,
+  );
+  const { namespace } = dependent.object.metadata;
+  if (resource === undefined) return 'unknown';
+  if (resource.namespaced && namespace === undefined) return 'present';
+  const found = await read(caller, resource, {
+    name: owner.name,
+    ...(resource.namespaced && namespace !== undefined ? { namespace } : {}),
+  });
+  if (found?.metadata.uid !== owner.uid) return 'absent';
+  return waitsForDependents(found) ? 'waiting' : 'present';
+}
+
+/** Writes name the version they were decided on: who changed it meanwhile brings it back to be looked at. */
+export async function applyDecision(
+  caller: ApiCaller,
+  { resource }: GraphNode,
+  live: KubeObject,
+  decision: DependentDecision,
+): Promise<void> {
+  if (decision.action === 'none') return;
+  const client = resourceClient(caller, resource);
+  const name = nameOf(live);
+  const { uid = '', resourceVersion = '' } = live.metadata;
+  const write = async (): Promise<void> => {
+    if (decision.ownerReferences !== undefined) {
+      const { ownerReferences } = decision;
+      await client.patch(
+        name,
+        { metadata: { uid, resourceVersion, ownerReferences } },
+        { type: 'merge' },
+      );
+    }
+    if (decision.action !== 'delete') return;
+    const isChanged = decision.ownerReferences !== undefined;
+    const preconditions = isChanged ? { uid } : { uid, resourceVersion };
+    await client.delete(name, { propagationPolicy: decision.policy, preconditions });
+  };
+  await unlessGone(write);
+}
+
+/** Takes the references to this owner off the dependent, which then lives on alone. */
+export async function releaseFrom(
+  caller: ApiCaller,
+  dependent: GraphNode,
+  ownerUid: string,
+): Promise<void> {
+  const live = await readLive(caller, dependent);
+  const owners = live?.metadata.ownerReferences ?? [];
+  const ownerReferences = owners.filter(({ uid }) => uid !== ownerUid);
+  if (live === undefined || ownerReferences.length === owners.length) return;
+  await applyDecision(caller, dependent, live, { action: 'release', ownerReferences });
+}
+
+export async function removeFinalizer(
+  caller: ApiCaller,
+  node: GraphNode,
+  finalizer: string,
+): Promise<void> {
+  const live = await readLive(caller, node);
+  if (!live?.metadata.finalizers?.includes(finalizer)) return;
+  const { uid, resourceVersion, finalizers } = live.metadata;
+  const patch = {
+    metadata: { uid, resourceVersion, finalizers: finalizers.filter((name) => name !== finalizer) },
+  };
+  await unlessGone(async () => {
+    await resourceClient(caller, node.resource).patch(nameOf(live), patch, { type: 'merge' });
+  });
+}
+
+async function unlessGone(action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

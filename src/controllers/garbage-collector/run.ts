@@ -1,0 +1,131 @@
+// Deletes what has lost its owners, and carries out foreground and orphaning deletes.
+import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
+import type { OwnerReference } from '../../meta/object.ts';
+import type { Controller, ControllerParts } from '../controller.ts';
+import { applyDecision, readLive, readOwnerState, releaseFrom, removeFinalizer } from './apply.ts';
+import { decideDeletion, decideDependent, knownState, type OwnerState } from './desired.ts';
+import {
+  foregroundFinalizer,
+  type GraphNode,
+  hasFinalizer,
+  isGoing,
+  orphanFinalizer,
+  ownersOf,
+  waitsForDependents,
+} from './graph.ts';
+import { type GraphFeed, startGraph } from './run-graph.ts';
+
+const concurrency = 10;
+/** An owner of a kind that the server does not have may be served later. */
+const unknownOwnerMs = 30_000;
+
+export const garbageCollector: Controller = {
+  name: 'garbage-collector',
+  async run(parts, signal) {
+    // What changes before the first state is whole waits for it.
+    const early = new Set<string>();
+    let collect: Collect = (uid) => void early.add(uid);
+    const feed = startGraph(parts, (before, after) => notice(feed, collect, before, after), signal);
+    await feed.ready;
+    const { clock, log } = parts;
+    const reconcile = (uid: string): Promise<ReconcileResult | undefined> =>
+      collectOne({ ...parts, feed, collect }, uid);
+    const { queue, ended } = startReconciler(
+      { name: 'garbage-collector', reconcile, clock, log, concurrency },
+      signal,
+    );
+    collect = queue.add;
+    for (const uid of early) queue.add(uid);
+    await Promise.all([ended, feed.ended]);
+  },
+};
+
+type Collect = (uid: string) => void;
+
+/** Which objects a change is reason to look at. */
+function notice(
+  { graph }: GraphFeed,
+  collect: Collect,
+  before: GraphNode | undefined,
+  after: GraphNode | undefined,
+): void {
+  const node = after ?? before;
+  if (node === undefined) return;
+  if (after === undefined) for (const { uid } of graph.dependentsOf(node.uid)) collect(uid);
+  else if (ownersOf(after).length > 0 || isHeld(after)) collect(after.uid);
+  for (const { uid } of [
+    ...(before === undefined ? [] : ownersOf(before)),
+    ...(after === undefined ? [] : ownersOf(after)),
+  ]) {
+    const owner = graph.get(uid);
+    if (owner !== undefined && waitsForDependents(owner.object)) collect(uid);
+  }
+}
+
+function isHeld({ object }: GraphNode): boolean {
+  const isOurs = hasFinalizer(object, orphanFinalizer) || hasFinalizer(object, foregroundFinalizer);
+  return isGoing(object) && isOurs;
+}
+
+type Collector = ControllerParts & { readonly feed: GraphFeed; readonly collect: Collect };
+
+async function collectOne(collector: Collector, uid: string): Promise<ReconcileResult | undefined> {
+  const { graph } = collector.feed;
+  const node = graph.get(uid);
+  if (node === undefined) return;
+  if (isGoing(node.object)) return collectGoing(collector, node);
+  return collectDependent(collector, node);
+}
+
+async function collectGoing(
+  { caller, feed, collect }: Collector,
+  node: GraphNode,
+): Promise<undefined> {
+  const decision = decideDeletion(node, feed.graph.dependentsOf(node.uid));
+  switch (decision.action) {
+    case 'none':
+      return;
+    case 'finish':
+      return void (await removeFinalizer(caller, node, foregroundFinalizer));
+    case 'cascade':
+      for (const { uid } of decision.dependents) collect(uid);
+      return;
+    case 'orphan':
+      for (const dependent of decision.dependents) await releaseFrom(caller, dependent, node.uid);
+      await removeFinalizer(caller, node, orphanFinalizer);
+      return;
+  }
+}
+
+async function collectDependent(
+  collector: Collector,
+  node: GraphNode,
+): Promise<ReconcileResult | undefined> {
+  const { caller, feed, log } = collector;
+  const known = (owner: OwnerReference): OwnerState | undefined =>
+    knownState(node, owner, feed.graph.get(owner.uid));
+  // The common case: all owners are there, and no request is needed to know it.
+  if (ownersOf(node).every((owner) => known(owner) === 'present')) return;
+  const live = await readLive(caller, node);
+  if (live === undefined) return;
+  const states = new Map<string, OwnerState>();
+  for (const owner of live.metadata.ownerReferences ?? []) {
+    const state = known(owner) ?? (await readOwnerState(caller, feed.resources(), node, owner));
+    if (state === 'unknown') return { retryAfterMs: unknownOwnerMs };
+    states.set(owner.uid, state);
+  }
+  const decision = decideDependent(
+    live,
+    ({ uid }) => states.get(uid) ?? 'present',
+    feed.graph.dependentsOf(node.uid),
+  );
+  if (decision.action === 'none') return;
+  const { namespace = '', name } = live.metadata;
+  log.debug('collecting', {
+    kind: live.kind,
+    object: `${namespace}/${name}`,
+    action: decision.action,
+  });
+  await applyDecision(caller, node, live, decision);
+  return undefined;
+}

@@ -1,0 +1,114 @@
+// Ends namespaces: some seconds after the delete their content goes, then the namespace itself.
+import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
+import { type ResourceClient, resourceClient } from '../../client/rest.ts';
+import { retryOnConflict } from '../../client/retry.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import { namespaceDefinition } from '../../kinds/namespace/definition.ts';
+import { kubernetesFinalizer, type Namespace } from '../../kinds/namespace/types.ts';
+import { isNotFound } from '../../meta/api-error.ts';
+import { parseTime } from '../../schema/time.ts';
+import type { Controller, ControllerParts } from '../controller.ts';
+import { deleteContent } from './apply.ts';
+import {
+  type DeletionReport,
+  desiredConditions,
+  estimateSeconds,
+  retryAfterMs,
+  withoutFinalizer,
+} from './desired.ts';
+
+/** Servers that have not seen the delete yet may still let content in; after this they have. */
+const contentGraceMs = 5000;
+const backOff = { firstMs: 5, mostMs: 60_000 };
+const concurrency = 10;
+
+export const namespaceController: Controller = {
+  name: 'namespace',
+  async run(parts, signal) {
+    const { informers, clock, log } = parts;
+    const namespaces = informers.of(namespaceDefinition);
+    if (!(await waitForSync([namespaces], signal))) return;
+    const reconcile = (name: string): Promise<ReconcileResult | undefined> =>
+      endNamespace(parts, name, signal);
+    const { queue, ended } = startReconciler(
+      { name: 'namespace', reconcile, clock, log, concurrency, backOff },
+      signal,
+    );
+    const addGoing = ({ metadata }: Namespace): void => {
+      if (metadata.deletionTimestamp !== undefined)
+        queue.addAfter(metadata.name ?? '', contentGraceMs);
+    };
+    const stop = namespaces.onChange({
+      add: addGoing,
+      update: (_before, after) => addGoing(after),
+    });
+    await ended;
+    stop();
+  },
+};
+
+async function endNamespace(
+  { caller, clock }: ControllerParts,
+  name: string,
+  signal: AbortSignal,
+): Promise<ReconcileResult | undefined> {
+  const client = resourceClient(caller, namespaceDefinition);
+  const namespace = await read(client, name);
+  const deletionTimestamp = namespace?.metadata.deletionTimestamp;
+  if (namespace === undefined || deletionTimestamp === undefined) return;
+  if (!namespace.spec.finalizers?.includes(kubernetesFinalizer)) return;
+  const now = clock.now();
+  const deletedMs = parseTime(deletionTimestamp) ?? now;
+  const report = await deleteContent({ caller, namespace: name, deletedMs, now, signal });
+  await writeConditions(client, name, report, now);
+  const problem = report.discoveryError ?? report.contentErrors.join(', ');
+  if (problem !== '') throw new Error(problem);
+  const estimate = estimateSeconds(report);
+  if (estimate > 0) return { retryAfterMs: retryAfterMs(estimate) };
+  await finalize(client, name);
+  return undefined;
+}
+
+async function read(
+  client: ResourceClient<Namespace>,
+  name: string,
+): Promise<Namespace | undefined> {
+  try {
+    return await client.get({ name });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function writeConditions(
+  client: ResourceClient<Namespace>,
+  name: string,
+  report: DeletionReport,
+  now: number,
+): Promise<void> {
+  await retryOnConflict(async () => {
+    const namespace = await read(client, name);
+    if (namespace === undefined) return;
+    const current = namespace.status.conditions ?? [];
+    const conditions = desiredConditions(current, report, now);
+    if (conditions === current) return;
+    await client.update(
+      { ...namespace, status: { ...namespace.status, phase: 'Terminating', conditions } },
+      { subresource: 'status' },
+    );
+  });
+}
+
+/** Takes our finalizer off; finalizers of others keep the namespace. */
+async function finalize(client: ResourceClient<Namespace>, name: string): Promise<void> {
+  await retryOnConflict(async () => {
+    const namespace = await read(client, name);
+    if (namespace === undefined) return;
+    const finalizers = withoutFinalizer(namespace, kubernetesFinalizer);
+    await client.update(
+      { ...namespace, spec: { ...namespace.spec, finalizers } },
+      { subresource: 'finalize' },
+    );
+  });
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { planPodGc } from './desired.ts';
+
+type PodParts = {
+  readonly nodeName?: string;
+  readonly phase?: string;
+  readonly going?: boolean;
+  readonly made?: string;
+};
+
+const pod = (
+  name: string,
+  { nodeName, phase = 'Running', going = false, made }: PodParts = {},
+): Pod => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: {
+    name,
+    ...(going ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+    ...(made === undefined ? {} : { creationTimestamp: made }),
+  },
+  spec: { containers: [], ...(nodeName === undefined ? {} : { nodeName }) },
+  status: { phase },
+});
+
+const plan = (pods: readonly Pod[], missingSince: ReadonlyMap<string, number>, now: number) => {
+  const {
+    orphaned,
+    others,
+    missingSince: since,
+  } = planPodGc({ pods, nodes: new Set(['here']), missingSince, now });
+  const names = (lost: readonly { pod: Pod }[]): readonly string[] =>
+    lost.map((one) => one.pod.metadata.name ?? '');
+  return {
+    orphaned: [...orphaned].map(([node, lost]) => `${node}: ${names(lost)}`),
+    others: names(others),
+    since: [...since],
+  };
+};
+
+test('planPodGc() removes pods of a node that has been missing for forty seconds', () => {
+  const pods = [
+    pod('a', { nodeName: 'here' }),
+    pod('b', { nodeName: 'gone' }),
+    pod('c', { nodeName: 'gone', going: true }),
+  ];
+  const first = plan(pods, new Map(), 1000);
+  assert.deepEqual(first, { orphaned: [], others: [], since: [['gone', 1000]] });
+  assert.deepEqual(plan(pods, new Map(first.since), 40_999).orphaned, []);
+  assert.deepEqual(plan(pods, new Map(first.since), 41_000).orphaned, ['gone: b,c']);
+});
+
+test('planPodGc() forgets a node that came back', () => {
+  assert.deepEqual(plan([pod('a', { nodeName: 'here' })], new Map([['here', 0]]), 100_000), {
+    orphaned: [],
+    others: [],
+    since: [],
+  });
+});
+
+test('planPodGc() removes pods that were deleted before they had a node', () => {
+  assert.deepEqual(plan([pod('a', { going: true }), pod('b')], new Map(), 0).others, ['a']);
+});
+
+test('planPodGc() removes the oldest of too many pods that have ended', () => {
+  const ended = Array.from({ length: 12_502 }, (_none, i) =>
+    pod(`p${i}`, {
+      nodeName: 'here',
+      phase: 'Succeeded',
+      made: `2026-01-01T00:00:00.${String(99_999 - i)}Z`,
+    }),
+  );
+  assert.deepEqual(plan(ended, new Map(), 0).others, ['p12501', 'p12500']);
+});

@@ -1,0 +1,69 @@
+// Which pods nobody will ever end properly: those whose node is gone, those deleted before they had one, and the
+// oldest of very many that have ended. Upstream: pkg/controller/podgc.
+import type { Pod } from '../../kinds/pod/types.ts';
+
+/** A node that is missing may be one that we have not heard of yet. */
+export const quarantineMs = 40_000;
+/** Ended pods beyond this number go, the oldest first. */
+const mostEnded = 12_500;
+
+export type PodGcSituation = {
+  readonly pods: readonly Pod[];
+  readonly nodes: ReadonlySet<string>;
+  /** Since when pods have named nodes that are not there. */
+  readonly missingSince: ReadonlyMap<string, number>;
+  readonly now: number;
+};
+
+export type LostPod = {
+  readonly pod: Pod;
+  /** Told in the pod's status, where there is something to tell. */
+  readonly message?: string;
+};
+
+export type PodGcPlan = {
+  /** To be passed in again. */
+  readonly missingSince: ReadonlyMap<string, number>;
+  /** Nodes that have been missing for long enough, with their pods; the server has the last word on the node. */
+  readonly orphaned: ReadonlyMap<string, readonly LostPod[]>;
+  readonly others: readonly LostPod[];
+};
+
+export function planPodGc({ pods, nodes, missingSince, now }: PodGcSituation): PodGcPlan {
+  const byMissingNode = new Map<string, LostPod[]>();
+  const unscheduled: LostPod[] = [];
+  for (const pod of pods) {
+    const { nodeName = '' } = pod.spec;
+    if (nodeName === '') {
+      if (pod.metadata.deletionTimestamp !== undefined) unscheduled.push({ pod });
+    } else if (!nodes.has(nodeName)) {
+      const lost = byMissingNode.get(nodeName) ?? [];
+      byMissingNode.set(nodeName, lost);
+      lost.push({ pod, message: 'PodGC: node no longer exists' });
+    }
+  }
+  const since = new Map(
+    [...byMissingNode.keys()].map((node) => [node, missingSince.get(node) ?? now]),
+  );
+  const isDue = ([node]: readonly [string, unknown]): boolean =>
+    now - (since.get(node) ?? now) >= quarantineMs;
+  return {
+    missingSince: since,
+    orphaned: new Map([...byMissingNode].filter(isDue)),
+    others: [...unscheduled, ...surplus(pods)],
+  };
+}
+
+export function hasEnded({ status }: Pod): boolean {
+  return status.phase === 'Succeeded' || status.phase === 'Failed';
+}
+
+function surplus(pods: readonly Pod[]): readonly LostPod[] {
+  const ended = pods.filter((pod) => hasEnded(pod) && pod.metadata.deletionTimestamp === undefined);
+  if (ended.length <= mostEnded) return [];
+  const made = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
+  return [...ended]
+    .sort((a, b) => (made(a) < made(b) ? -1 : 1))
+    .slice(0, ended.length - mostEnded)
+    .map((pod) => ({ pod }));
+}

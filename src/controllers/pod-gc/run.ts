@@ -1,0 +1,96 @@
+// Looks at all pods now and then, and removes those that are lost.
+import { type ResourceClient, resourceClient } from '../../client/rest.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import { sleep } from '../../host/clock.ts';
+import { nodeDefinition } from '../../kinds/node/definition.ts';
+import { podDefinition } from '../../kinds/pod/definition.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { isNotFound } from '../../meta/api-error.ts';
+import { objectKey } from '../../meta/object.ts';
+import { formatTime } from '../../schema/time.ts';
+import type { Controller, ControllerParts } from '../controller.ts';
+import { hasEnded, type LostPod, planPodGc } from './desired.ts';
+
+const everyMs = 20_000;
+
+export const podGc: Controller = {
+  name: 'pod-gc',
+  async run(parts, signal) {
+    const pods = parts.informers.of(podDefinition);
+    const nodes = parts.informers.of(nodeDefinition);
+    if (!(await waitForSync([pods, nodes], signal))) return;
+    let missingSince: ReadonlyMap<string, number> = new Map();
+    while (!signal.aborted) {
+      await sleep(parts.clock, everyMs, signal);
+      if (signal.aborted) return;
+      const plan = planPodGc({
+        pods: [...pods.store.values()],
+        nodes: new Set(nodes.store.keys()),
+        missingSince,
+        now: parts.clock.now(),
+      });
+      ({ missingSince } = plan);
+      await removeAll(parts, plan.others);
+      for (const [node, lost] of plan.orphaned) {
+        if (await isMissing(parts, node)) await removeAll(parts, lost);
+      }
+    }
+  },
+};
+
+async function isMissing({ caller, log }: ControllerParts, name: string): Promise<boolean> {
+  try {
+    await resourceClient(caller, nodeDefinition).get({ name });
+    return false;
+  } catch (error) {
+    if (isNotFound(error)) return true;
+    log.debug('node could not be read, will look again', { node: name, error: String(error) });
+    return false;
+  }
+}
+
+/** What cannot be removed now is found again by the next look. */
+async function removeAll(
+  { caller, clock, log }: ControllerParts,
+  lost: readonly LostPod[],
+): Promise<void> {
+  const client = resourceClient(caller, podDefinition);
+  for (const one of lost) {
+    const pod = objectKey(one.pod.metadata);
+    try {
+      await remove(client, one, formatTime(clock.now()));
+      log.info('removed a lost pod', { pod, why: one.message ?? '' });
+    } catch (error) {
+      if (!isNotFound(error))
+        log.debug('lost pod could not be removed', { pod, error: String(error) });
+    }
+  }
+}
+
+async function remove(
+  client: ResourceClient<Pod>,
+  { pod, message }: LostPod,
+  now: string,
+): Promise<void> {
+  const { name = '', namespace = '', uid = '' } = pod.metadata;
+  if (!hasEnded(pod)) {
+    const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'DeletionByPodGC',
+      message,
+      lastTransitionTime: now,
+    };
+    const status = {
+      phase: 'Failed',
+      ...(message === undefined ? {} : { conditions: [...others, condition] }),
+    };
+    await client.patch(
+      { namespace, name },
+      { metadata: { uid }, status },
+      { type: 'merge', subresource: 'status' },
+    );
+  }
+  await client.delete({ namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
+}

@@ -1,0 +1,59 @@
+// Keeps the CA bundle in every namespace: made when the namespace is, restored when changed or deleted.
+
+import { startReconciler } from '../../client/reconcile.ts';
+import { resourceClient } from '../../client/rest.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import { configMapDefinition } from '../../kinds/config-map/definition.ts';
+import { namespaceDefinition } from '../../kinds/namespace/definition.ts';
+import { isTerminating } from '../../kinds/namespace/life-cycle.ts';
+import { isAlreadyExists, isForbidden, isNotFound } from '../../meta/api-error.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import type { Controller } from '../controller.ts';
+import { desiredRootCa, rootCaName } from './desired.ts';
+
+export const rootCaPublisher: Controller = {
+  name: 'root-ca-publisher',
+  async run({ caller, informers, clock, log, authorityCertificate }, signal) {
+    if (authorityCertificate === '') return log.info('no certificate to publish');
+    const namespaces = informers.of(namespaceDefinition);
+    const bundles = informers.of(configMapDefinition, {
+      fieldSelector: `metadata.name=${rootCaName}`,
+    });
+    const client = resourceClient(caller, configMapDefinition);
+    if (!(await waitForSync([namespaces, bundles], signal))) return;
+
+    const reconcile = async (name: string): Promise<undefined> => {
+      const namespace = namespaces.store.get(name);
+      if (namespace === undefined || isTerminating(namespace)) return;
+      const change = desiredRootCa(
+        name,
+        authorityCertificate,
+        bundles.store.get(`${name}/${rootCaName}`),
+      );
+      try {
+        if (change.action === 'create') await client.create(change.configMap);
+        if (change.action === 'update') await client.update(change.configMap);
+      } catch (error) {
+        // Made by another copy of us, or the namespace goes: either way the next event tells.
+        if (!isAlreadyExists(error) && !isForbidden(error) && !isNotFound(error)) throw error;
+      }
+    };
+    const { queue, ended } = startReconciler(
+      { name: 'root-ca-publisher', reconcile, clock, log },
+      signal,
+    );
+    const addNamespaceOf = ({ metadata }: KubeObject): void => queue.add(metadata.namespace ?? '');
+    const stops = [
+      namespaces.onChange({
+        add: ({ metadata }) => queue.add(metadata.name ?? ''),
+        update: (_before, { metadata }) => queue.add(metadata.name ?? ''),
+      }),
+      bundles.onChange({
+        update: (_before, after) => addNamespaceOf(after),
+        delete: addNamespaceOf,
+      }),
+    ];
+    await ended;
+    for (const stop of stops) stop();
+  },
+};

@@ -1,0 +1,62 @@
+// Runs all controllers over one set of informers.
+import { createSharedInformers } from '../client/shared-informers.ts';
+import type { Transport } from '../client/transport.ts';
+import { type Clock, sleep, systemClock } from '../host/clock.ts';
+import type { Log } from '../observe/log.ts';
+import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
+import { allControllers } from './all.ts';
+import type { Controller, ControllerParts } from './controller.ts';
+
+export type ControllersOptions = {
+  readonly transport: Transport;
+  readonly log: Log;
+  /** The certificate that tells clients inside the cluster which server to trust, PEM. */
+  readonly authorityCertificate: string;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+  /** Where what controllers count can be read; absent: nowhere. */
+  readonly metrics?: MetricsRegistry;
+  /** Absent: all of them. */
+  readonly controllers?: readonly Controller[];
+};
+
+/** The field manager of what controllers write, as with the original. */
+const userAgent = 'kube-controller-manager';
+/** A controller that broke is started again, not at once: what broke it is likely still there. */
+const restartMs = 1000;
+
+/** Resolves when all have ended after the abort. What the server does wrong is retried, never thrown. */
+export async function startControllers(options: ControllersOptions): Promise<void> {
+  const {
+    transport,
+    signal,
+    clock = systemClock,
+    metrics = createMetrics(),
+    controllers = allControllers,
+    authorityCertificate,
+  } = options;
+  const log = options.log.with({ part: 'controllers' });
+  const caller = { transport, userAgent };
+  const informers = createSharedInformers({ caller, clock, log }, signal);
+  const parts = { caller, informers, clock, log, metrics, authorityCertificate };
+  await Promise.all(controllers.map((controller) => keepRunning(controller, parts, signal)));
+  await informers.ended();
+}
+
+async function keepRunning(
+  controller: Controller,
+  parts: ControllerParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const log = parts.log.with({ controller: controller.name });
+  while (!signal.aborted) {
+    try {
+      return await controller.run({ ...parts, log }, signal);
+    } catch (error) {
+      log.error('controller broke, starting it again', {
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+      await sleep(parts.clock, restartMs, signal);
+    }
+  }
+}

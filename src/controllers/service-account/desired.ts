@@ -1,0 +1,12 @@
+// The account that pods run under when they name none.
+import type { ServiceAccount } from '../../kinds/service-account/types.ts';
+
+export const defaultAccountName = 'default';
+
+export function defaultAccount(namespace: string): ServiceAccount {
+  return {
+    kind: 'ServiceAccount',
+    apiVersion: 'v1',
+    metadata: { name: defaultAccountName, namespace },
+  };
+}

@@ -1,0 +1,47 @@
+// Keeps the default ServiceAccount in every namespace that is not going.
+import { startReconciler } from '../../client/reconcile.ts';
+import { resourceClient } from '../../client/rest.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import { namespaceDefinition } from '../../kinds/namespace/definition.ts';
+import { isTerminating } from '../../kinds/namespace/life-cycle.ts';
+import { serviceAccountDefinition } from '../../kinds/service-account/definition.ts';
+import { isAlreadyExists, isForbidden, isNotFound } from '../../meta/api-error.ts';
+import type { Controller } from '../controller.ts';
+import { defaultAccount, defaultAccountName } from './desired.ts';
+
+export const serviceAccountController: Controller = {
+  name: 'service-account',
+  async run({ caller, informers, clock, log }, signal) {
+    const namespaces = informers.of(namespaceDefinition);
+    const accounts = informers.of(serviceAccountDefinition, {
+      fieldSelector: `metadata.name=${defaultAccountName}`,
+    });
+    const client = resourceClient(caller, serviceAccountDefinition);
+    if (!(await waitForSync([namespaces, accounts], signal))) return;
+
+    const reconcile = async (name: string): Promise<undefined> => {
+      const namespace = namespaces.store.get(name);
+      if (namespace === undefined || isTerminating(namespace)) return;
+      if (accounts.store.has(`${name}/${defaultAccountName}`)) return;
+      try {
+        await client.create(defaultAccount(name));
+      } catch (error) {
+        // Made by another copy of us, or the namespace goes: either way the next event tells.
+        if (!isAlreadyExists(error) && !isForbidden(error) && !isNotFound(error)) throw error;
+      }
+    };
+    const { queue, ended } = startReconciler(
+      { name: 'service-account', reconcile, clock, log },
+      signal,
+    );
+    const stops = [
+      namespaces.onChange({
+        add: ({ metadata }) => queue.add(metadata.name ?? ''),
+        update: (_before, { metadata }) => queue.add(metadata.name ?? ''),
+      }),
+      accounts.onChange({ delete: ({ metadata }) => queue.add(metadata.namespace ?? '') }),
+    ];
+    await ended;
+    for (const stop of stops) stop();
+  },
+};

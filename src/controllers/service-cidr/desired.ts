@@ -1,0 +1,108 @@
+// What becomes of a ServiceCIDR: it is made ready, and when it is deleted it stays for as long as an address needs it.
+// Upstream: pkg/controller/servicecidrs.
+import { parseAddress } from '../../ip/address.ts';
+import { type Cidr, containsAddress, containsCidr, parseCidr } from '../../ip/cidr.ts';
+import { allocatorName, type IPAddress, managedByLabel } from '../../kinds/ip-address/types.ts';
+import { readyCondition, type ServiceCIDR } from '../../kinds/service-cidr/types.ts';
+import type { Condition } from '../../meta/conditions.ts';
+import { formatTime, parseTime } from '../../schema/time.ts';
+
+export const serviceCidrFinalizer = 'networking.k8s.io/service-cidr-finalizer';
+/** Allocators may not have seen the delete yet: an address could still be taken within this time. */
+export const deletionGraceMs = 10_000;
+
+export type ServiceCidrSituation = {
+  readonly serviceCidr: ServiceCIDR;
+  readonly all: Iterable<ServiceCIDR>;
+  readonly addresses: Iterable<IPAddress>;
+  readonly now: number;
+};
+
+export type ServiceCidrStep =
+  | { readonly action: 'none' }
+  | { readonly action: 'finalizers'; readonly finalizers: readonly string[] }
+  | { readonly action: 'condition'; readonly condition: Condition }
+  | { readonly action: 'wait'; readonly ms: number };
+
+/** The next step; after each one the object changes and is looked at again. */
+export function nextStep(situation: ServiceCidrSituation): ServiceCidrStep {
+  const { serviceCidr, now } = situation;
+  const { finalizers = [], deletionTimestamp } = serviceCidr.metadata;
+  if (deletionTimestamp !== undefined) return nextStepOfDeletion(situation, deletionTimestamp);
+  if (!finalizers.includes(serviceCidrFinalizer)) {
+    return { action: 'finalizers', finalizers: [...finalizers, serviceCidrFinalizer] };
+  }
+  if (readyOf(serviceCidr)?.status === 'True') return { action: 'none' };
+  return {
+    action: 'condition',
+    condition: ready('True', '', 'Kubernetes Service CIDR is ready', now),
+  };
+}
+
+function nextStepOfDeletion(
+  situation: ServiceCidrSituation,
+  deletionTimestamp: string,
+): ServiceCidrStep {
+  const { serviceCidr, now } = situation;
+  const { finalizers = [] } = serviceCidr.metadata;
+  if (!finalizers.includes(serviceCidrFinalizer)) return { action: 'none' };
+  if (isNeeded(situation)) {
+    const current = readyOf(serviceCidr);
+    if (current?.status === 'False' && current.reason === 'Terminating') return { action: 'none' };
+    const message =
+      'There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR';
+    return { action: 'condition', condition: ready('False', 'Terminating', message, now) };
+  }
+  const left = (parseTime(deletionTimestamp) ?? now) + deletionGraceMs - now;
+  if (left > 0) return { action: 'wait', ms: left };
+  return {
+    action: 'finalizers',
+    finalizers: finalizers.filter((name) => name !== serviceCidrFinalizer),
+  };
+}
+
+/** An address that no other range covers would be left without one. Ranges that are going do not count. */
+function isNeeded({ serviceCidr, all, addresses }: ServiceCidrSituation): boolean {
+  const own = rangesOf(serviceCidr);
+  const others = [...all]
+    .filter(
+      ({ metadata }) =>
+        metadata.name !== serviceCidr.metadata.name && metadata.deletionTimestamp === undefined,
+    )
+    .flatMap(rangesOf);
+  const uncovered = own.filter((range) => !others.some((other) => containsCidr(other, range)));
+  if (uncovered.length === 0) return false;
+  for (const { metadata } of addresses) {
+    if (metadata.labels?.[managedByLabel] !== allocatorName) continue;
+    const address = parseAddress(metadata.name ?? '');
+    if (address === undefined || !uncovered.some((range) => containsAddress(range, address)))
+      continue;
+    if (!others.some((range) => containsAddress(range, address))) return true;
+  }
+  return false;
+}
+
+/** Whether the range has this address, whatever state it is in. */
+export function hasAddress(serviceCidr: ServiceCIDR, name: string): boolean {
+  const address = parseAddress(name);
+  return (
+    address !== undefined && rangesOf(serviceCidr).some((range) => containsAddress(range, address))
+  );
+}
+
+export function rangesOf({ spec }: ServiceCIDR): readonly Cidr[] {
+  return (spec.cidrs ?? []).flatMap((text) => parseCidr(text) ?? []);
+}
+
+function readyOf({ status }: ServiceCIDR): Condition | undefined {
+  return status.conditions?.find(({ type }) => type === readyCondition);
+}
+
+function ready(
+  status: Condition['status'],
+  reason: string,
+  message: string,
+  now: number,
+): Condition {
+  return { type: readyCondition, status, lastTransitionTime: formatTime(now), reason, message };
+}

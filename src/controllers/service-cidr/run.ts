@@ -1,0 +1,83 @@
+// Follows ServiceCIDRs and the addresses in them.
+import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
+import { type ResourceClient, resourceClient } from '../../client/rest.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
+import { serviceCidrDefinition } from '../../kinds/service-cidr/definition.ts';
+import type { ServiceCIDR } from '../../kinds/service-cidr/types.ts';
+import { isNotFound } from '../../meta/api-error.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import type { Controller } from '../controller.ts';
+import { hasAddress, nextStep, type ServiceCidrStep } from './desired.ts';
+
+export const serviceCidrController: Controller = {
+  name: 'service-cidr',
+  async run({ caller, informers, clock, log }, signal) {
+    const ranges = informers.of(serviceCidrDefinition);
+    const addresses = informers.of(ipAddressDefinition);
+    const client = resourceClient(caller, serviceCidrDefinition);
+    if (!(await waitForSync([ranges, addresses], signal))) return;
+
+    const reconcile = async (name: string): Promise<ReconcileResult | undefined> => {
+      const serviceCidr = ranges.store.get(name);
+      if (serviceCidr === undefined) return;
+      const step = nextStep({
+        serviceCidr,
+        all: ranges.store.values(),
+        addresses: addresses.store.values(),
+        now: clock.now(),
+      });
+      if (step.action === 'wait') return { retryAfterMs: step.ms };
+      await carryOut(client, serviceCidr, step);
+      return undefined;
+    };
+    const { queue, ended } = startReconciler(
+      { name: 'service-cidr', reconcile, clock, log },
+      signal,
+    );
+    const addAll = (): void => {
+      for (const name of ranges.store.keys()) queue.add(name);
+    };
+    const addThoseWith = ({ metadata }: KubeObject): void => {
+      for (const range of ranges.store.values()) {
+        const isGoing = range.metadata.deletionTimestamp !== undefined;
+        if (isGoing && hasAddress(range, metadata.name ?? '')) queue.add(range.metadata.name ?? '');
+      }
+    };
+    const stops = [
+      // A range that comes or goes changes whether others are needed; there are few of them.
+      ranges.onChange({ add: addAll, update: addAll, delete: addAll }),
+      addresses.onChange({ add: addThoseWith, delete: addThoseWith }),
+    ];
+    await ended;
+    for (const stop of stops) stop();
+  },
+};
+
+/** Each write names the version it was decided on: if that is old, the conflict brings the key back. */
+async function carryOut(
+  client: ResourceClient<ServiceCIDR>,
+  { metadata, status }: ServiceCIDR,
+  step: ServiceCidrStep,
+): Promise<void> {
+  const { name = '', resourceVersion } = metadata;
+  try {
+    if (step.action === 'finalizers') {
+      const { finalizers } = step;
+      await client.patch(
+        { name },
+        { metadata: { resourceVersion, finalizers } },
+        { type: 'merge' },
+      );
+    } else if (step.action === 'condition') {
+      const others = (status.conditions ?? []).filter(({ type }) => type !== step.condition.type);
+      const patch = {
+        metadata: { resourceVersion },
+        status: { conditions: [...others, step.condition] },
+      };
+      await client.patch({ name }, patch, { type: 'merge', subresource: 'status' });
+    }
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,67 @@
+// What a round of changes does to the slices of a service, in numbers.
+import { portSetKey } from './port-set.ts';
+import { endpointIdentity } from './same-endpoint.ts';
+import type { EndpointSlice } from './types.ts';
+
+export type SliceChanges = {
+  readonly create: readonly EndpointSlice[];
+  readonly update: readonly EndpointSlice[];
+  readonly delete: readonly EndpointSlice[];
+};
+
+export type ChangeCounts = {
+  /** Endpoints that were in no slice before. */
+  readonly added: number;
+  /** Endpoints that are in no slice any more. */
+  readonly removed: number;
+  /** Slices written or deleted. */
+  readonly changedSlices: number;
+  /** Afterwards. */
+  readonly endpoints: number;
+  readonly slices: number;
+  /** As many as would hold the endpoints if all were full. */
+  readonly fewestSlices: number;
+};
+
+export function countChanges(
+  existing: readonly EndpointSlice[],
+  changes: SliceChanges,
+  mostPerSlice: number,
+): ChangeCounts {
+  const { create, update, delete: gone } = changes;
+  const touched = new Set([...update, ...gone].map(({ metadata }) => metadata.uid));
+  const replaced = existing.filter(({ metadata }) => touched.has(metadata.uid));
+  const untouched = existing.filter(({ metadata }) => !touched.has(metadata.uid));
+  const before = identities(replaced);
+  const after = identities([...create, ...update]);
+  const slices = [...untouched, ...update, ...create];
+  return {
+    added: countMissing(after, before),
+    removed: countMissing(before, after),
+    changedSlices: create.length + update.length + gone.length,
+    endpoints: slices.reduce((sum, slice) => sum + sizeOf(slice), 0),
+    slices: slices.length,
+    fewestSlices: fewest(slices, mostPerSlice),
+  };
+}
+
+const sizeOf = ({ endpoints }: EndpointSlice): number => endpoints?.length ?? 0;
+
+function identities(slices: readonly EndpointSlice[]): ReadonlySet<string> {
+  return new Set(slices.flatMap(({ endpoints }) => (endpoints ?? []).map(endpointIdentity)));
+}
+
+function countMissing(of: ReadonlySet<string>, from: ReadonlySet<string>): number {
+  let count = 0;
+  for (const one of of) if (!from.has(one)) count += 1;
+  return count;
+}
+
+function fewest(slices: readonly EndpointSlice[], mostPerSlice: number): number {
+  const sizes = new Map<string, number>();
+  for (const slice of slices) {
+    const group = `${slice.addressType} ${portSetKey(slice.ports)}`;
+    sizes.set(group, (sizes.get(group) ?? 0) + sizeOf(slice));
+  }
+  return [...sizes.values()].reduce((sum, n) => sum + Math.max(1, Math.ceil(n / mostPerSlice)), 0);
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../pod/types.ts';
+import { exampleBackend, selectingService } from '../service/example-backends.ts';
+import { triggerTime, withTriggerTime } from './trigger-time.ts';
+
+const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
+const service = selectingService({ metadata: { creationTimestamp: at(10) } });
+const pod = (name: string, second?: number): Pod =>
+  exampleBackend(name, {
+    status: {
+      conditions:
+        second === undefined
+          ? []
+          : [{ type: 'Ready', status: 'True', lastTransitionTime: at(second) }],
+    },
+  });
+
+test('triggerTime() of a new service is its creation, whatever its pods say', () => {
+  assert.equal(triggerTime(undefined, service, [pod('a', 5), pod('b', 20)]).text, at(10));
+});
+
+test('triggerTime() is absent while nothing new has a time', () => {
+  const { seen } = triggerTime(undefined, service, [pod('a', 5)]);
+  assert.equal(triggerTime(seen, service, [pod('a', 5)]).text, undefined);
+  assert.equal(triggerTime(seen, service, [pod('a', 5), pod('b')]).text, undefined);
+  assert.equal(triggerTime(seen, service, []).text, undefined);
+});
+
+test('triggerTime() is the oldest of the changes since the last look', () => {
+  const { seen } = triggerTime(undefined, service, [pod('a', 5), pod('b', 6)]);
+  const next = triggerTime(seen, service, [pod('a', 30), pod('b', 25), pod('c', 40)]);
+  assert.equal(next.text, at(25));
+  assert.equal(
+    triggerTime(next.seen, service, [pod('a', 30), pod('b', 25), pod('c', 41)]).text,
+    at(41),
+  );
+});
+
+test('triggerTime() sees a service that was made again', () => {
+  const { seen } = triggerTime(undefined, service, []);
+  const again = selectingService({ metadata: { creationTimestamp: at(50) } });
+  assert.equal(triggerTime(seen, again, []).text, at(50));
+});
+
+test('triggerTime() forgets pods that went: one of the same name is new', () => {
+  const first = triggerTime(undefined, service, [pod('a', 5)]);
+  const without = triggerTime(first.seen, service, []);
+  assert.equal(triggerTime(without.seen, service, [pod('a', 5)]).text, at(5));
+});
+
+test('withTriggerTime() keeps other annotations and leaves no empty map', () => {
+  const annotation = 'endpoints.kubernetes.io/last-change-trigger-time';
+  assert.deepEqual(withTriggerTime({ a: 'b' }, at(1)), { a: 'b', [annotation]: at(1) });
+  assert.deepEqual(withTriggerTime({ a: 'b', [annotation]: at(1) }, undefined), { a: 'b' });
+  assert.equal(withTriggerTime({ [annotation]: at(1) }, undefined), undefined);
+  assert.equal(withTriggerTime(undefined, undefined), undefined);
+});

@@ -1,0 +1,116 @@
+// Writes an object as the protobuf message that Kubernetes has for it. Fields that are absent are not written:
+// readers take them for zero, as JSON readers do.
+import type { ListNode, MapNode, Schema, StructNode } from '../node.ts';
+import { itemsNumber, type Layout, layoutOf, mapKeyNumber, mapValueNumber } from './layout.ts';
+import { scalarWriter } from './scalar-writer.ts';
+import { newWriter, type Writer, writeNested, writeString, written } from './writer.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function toProtobuf(schema: StructNode, object: object): Buffer {
+  const writer = newWriter();
+  messageWriter(schema)(writer, object as Fields);
+  return written(writer);
+}
+
+/** Writes the fields of a message, the highest number first because the writer goes backwards. */
+type WriteFields = (writer: Writer, object: Fields) => void;
+
+const messageWriters = new WeakMap<StructNode['fields'], WriteFields>();
+
+function messageWriter(schema: StructNode): WriteFields {
+  const known = messageWriters.get(schema.fields);
+  if (known !== undefined) return known;
+  // Built on first use, so that a schema may contain itself.
+  let write: WriteFields | undefined;
+  const writeLater: WriteFields = (writer, object) => {
+    write ??= fieldsWriter(layoutOf(schema));
+    write(writer, object);
+  };
+  messageWriters.set(schema.fields, writeLater);
+  return writeLater;
+}
+
+function fieldsWriter({ fields, inner }: Layout): WriteFields {
+  const parts: readonly { readonly number: number; readonly write: WriteFields }[] = [
+    ...fields.map(({ number, name, schema }) => ({
+      number,
+      write: fieldWriter(number, name, schema),
+    })),
+    ...inner.map(({ number, layout }) => ({ number, write: innerWriter(number, layout) })),
+  ];
+  const writes = [...parts].sort((a, b) => b.number - a.number).map(({ write }) => write);
+  return (writer, object) => {
+    for (const write of writes) write(writer, object);
+  };
+}
+
+/** A message that JSON has not is written when one of its fields is there. */
+function innerWriter(number: number, layout: Layout): WriteFields {
+  const write = fieldsWriter(layout);
+  return (writer, object) => {
+    const isThere = hasField(layout, object);
+    if (isThere) writeNested(writer, number, () => write(writer, object));
+  };
+}
+
+function hasField({ fields, inner }: Layout, object: Fields): boolean {
+  return (
+    fields.some(({ name }) => object[name] !== undefined) ||
+    inner.some(({ layout }) => hasField(layout, object))
+  );
+}
+
+function fieldWriter(number: number, name: string, schema: Schema): WriteFields {
+  const write = valueWriter(number, schema);
+  return (writer, object) => {
+    const value = object[name];
+    if (value !== undefined && value !== null) write(writer, value);
+  };
+}
+
+type WriteValue = (writer: Writer, value: unknown) => void;
+
+function valueWriter(number: number, schema: Schema): WriteValue {
+  switch (schema.node) {
+    case 'scalar':
+      return scalarWriter(number, schema.type);
+    case 'struct': {
+      const write = messageWriter(schema);
+      return (writer, value) => writeNested(writer, number, () => write(writer, value as Fields));
+    }
+    case 'list':
+      return listWriter(number, schema);
+    case 'map':
+      return mapWriter(number, schema);
+  }
+}
+
+function listWriter(number: number, { items }: ListNode): WriteValue {
+  const write = itemWriter(number, items);
+  return (writer, value) => {
+    const list = value as readonly unknown[];
+    for (let i = list.length - 1; i >= 0; i--) write(writer, list[i]);
+  };
+}
+
+/** Sorted, so that equal objects have equal bytes. */
+function mapWriter(number: number, { values }: MapNode): WriteValue {
+  const write = itemWriter(mapValueNumber, values);
+  return (writer, value) => {
+    const map = value as Fields;
+    for (const key of Object.keys(map).sort().reverse()) {
+      writeNested(writer, number, () => {
+        write(writer, map[key]);
+        writeString(writer, mapKeyNumber, key);
+      });
+    }
+  };
+}
+
+/** An item that is a list or a map itself is wrapped, because protobuf repeats fields, not lists. */
+function itemWriter(number: number, schema: Schema): WriteValue {
+  if (schema.node === 'scalar' || schema.node === 'struct') return valueWriter(number, schema);
+  const write = valueWriter(itemsNumber, schema);
+  return (writer, value) => writeNested(writer, number, () => write(writer, value));
+}
