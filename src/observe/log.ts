@@ -22,17 +22,18 @@ export function createLog(level: LogLevel): Log {
   return wrap(logger);
 }
 
-function wrap(logger: pino.Logger): Log {
+/** Fields are merged here: the logger's own children would write a repeated name twice. */
+function wrap(logger: pino.Logger, common: LogFields = {}): Log {
   const write =
     (level: 'error' | 'warn' | 'info' | 'debug') =>
     (message: string, fields: LogFields = {}): void =>
-      logger[level](fields, message);
+      logger[level]({ ...common, ...fields }, message);
   return {
     error: write('error'),
     warn: write('warn'),
     info: write('info'),
     debug: write('debug'),
-    with: (fields) => wrap(logger.child(fields)),
+    with: (fields) => wrap(logger, { ...common, ...fields }),
   };
 }
 

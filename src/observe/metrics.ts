@@ -67,7 +67,19 @@ function bump(values: Map<string, number>, labels: Labels, by: number): void {
   values.set(key, (values.get(key) ?? 0) + by);
 }
 
+const texts = new WeakMap<Labels, string>();
+
+/** Whoever counts often keeps its labels, and their text is made once. */
 function labelText(labels: Labels): string {
+  let text = texts.get(labels);
+  if (text === undefined) {
+    text = writeLabels(labels);
+    texts.set(labels, text);
+  }
+  return text;
+}
+
+function writeLabels(labels: Labels): string {
   return Object.entries(labels)
     .map(
       ([name, value]) =>

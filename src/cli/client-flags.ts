@@ -1,0 +1,130 @@
+// The flags of commands that speak to a server, and the connection that they describe.
+
+import { existsSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ApiCaller } from '../client/api-call.ts';
+import { createHttpTransport } from '../client/http-transport.ts';
+import { KubeconfigError } from '../client/kubeconfig.ts';
+import { type Connection, readConnection } from '../client/read-kubeconfig.ts';
+import type { Transport } from '../client/transport.ts';
+import { FailedError, UsageError, type World } from './command.ts';
+import { packageVersion } from './package-version.ts';
+
+export type ClientFlags = {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+};
+
+export type Session = {
+  readonly caller: ApiCaller;
+  readonly connection: Connection;
+  /** From the flag, the context, or `default`. */
+  readonly namespace: string;
+  /** Whether the namespace was named by the flag. */
+  readonly namespaceGiven: boolean;
+};
+
+export function addConnectionFlags(command: Command): Command {
+  return command
+    .option(
+      '--kubeconfig <file>',
+      'which server, and who we are (default: $KUBECONFIG, then .fairlead/kubeconfig)',
+    )
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)');
+}
+
+export function addClientFlags(command: Command): Command {
+  return addConnectionFlags(command).option('-n, --namespace <name>', 'namespace to look in');
+}
+
+/** Connects, acts, and closes the connection whatever happens. */
+export async function withSession<T>(
+  flags: ClientFlags,
+  world: World,
+  act: (session: Session) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(flags, world);
+  const transport = explainFailures(createHttpTransport(connection), connection);
+  const warned = new Set<string>();
+  const caller = {
+    transport,
+    userAgent: `fairlead/${packageVersion}`,
+    warn(text: string): void {
+      if (!warned.has(text)) world.writeError(`Warning: ${text}\n`);
+      warned.add(text);
+    },
+  };
+  try {
+    return await act({
+      caller,
+      connection,
+      namespace: flags.namespace ?? connection.namespace,
+      namespaceGiven: flags.namespace !== undefined,
+    });
+  } finally {
+    await transport.close();
+  }
+}
+
+export async function connect(flags: ClientFlags, world: World): Promise<Connection> {
+  const paths = kubeconfigPaths(flags, world, existsSync);
+  try {
+    return await readConnection(paths, flags.context);
+  } catch (error) {
+    if (error instanceof KubeconfigError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** What `up` writes where it is started. */
+const ownKubeconfig = join('.fairlead', 'kubeconfig');
+
+export function kubeconfigPaths(
+  flags: ClientFlags,
+  world: Pick<World, 'env' | 'cwd'>,
+  exists: (path: string) => boolean,
+): readonly string[] {
+  const absolute = (path: string): string => resolve(world.cwd(), path);
+  if (flags.kubeconfig !== undefined) return [absolute(flags.kubeconfig)];
+  const named = (world.env.KUBECONFIG ?? '')
+    .split(delimiter)
+    .filter((path) => path !== '')
+    .map(absolute);
+  const present = named.filter(exists);
+  // A name that leads nowhere is told as such, unless others lead somewhere.
+  if (named.length > 0) return present.length > 0 ? present : named;
+  const own = absolute(ownKubeconfig);
+  if (exists(own)) return [own];
+  throw new UsageError(
+    `Cannot find a server: there is no --kubeconfig, no $KUBECONFIG and no ${ownKubeconfig} here. ` +
+      'Start one with `fairlead up` in this directory, or name a kubeconfig.',
+  );
+}
+
+/** What a broken connection means to a person. */
+function explainFailures(transport: Transport, { server }: Connection): Transport {
+  return {
+    ...transport,
+    send: async (request) => {
+      try {
+        return await transport.send(request);
+      } catch (error) {
+        const text = connectionText(error, server);
+        throw text === undefined || request.signal?.aborted
+          ? error
+          : new FailedError(text, { cause: error });
+      }
+    },
+  };
+}
+
+function connectionText(error: unknown, server: string): string | undefined {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const { host } = new URL(server);
+  if (code === 'ECONNREFUSED') {
+    return `The connection to the server ${host} was refused - did you specify the right host or port?`;
+  }
+  return code === undefined ? undefined : `Unable to connect to the server: ${message}`;
+}

@@ -1,0 +1,21 @@
+// The subcommands, in the order in which help lists them.
+import type { CommandDefinition } from '../command.ts';
+import { apiserver } from './apiserver.ts';
+import { apply } from './apply.ts';
+import { controllers } from './controllers.ts';
+import { remove } from './delete.ts';
+import { describe } from './describe.ts';
+import { get } from './get.ts';
+import { up } from './up.ts';
+import { version } from './version.ts';
+
+export const allCommands: readonly CommandDefinition[] = [
+  up,
+  get,
+  apply,
+  remove,
+  describe,
+  apiserver,
+  controllers,
+  version,
+];

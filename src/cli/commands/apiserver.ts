@@ -1,0 +1,21 @@
+// The API server alone.
+import type { CommandDefinition, World } from '../command.ts';
+import { addServerFlags, type ServerFlags, startFromFlags } from '../server-flags.ts';
+
+export const apiserver: CommandDefinition = {
+  name: 'apiserver',
+  summary: 'run the API server alone',
+  configure(command, world) {
+    addServerFlags(command, '0.0.0.0').action(async (flags: ServerFlags) => run(flags, world));
+  },
+};
+
+async function run(flags: ServerFlags, world: World): Promise<void> {
+  const { url, kubeconfig, stop } = await startFromFlags(flags, world);
+  world.write(`API server at ${url}, kubeconfig in ${kubeconfig}\n`);
+  await new Promise<void>((resolve) => {
+    if (world.interrupted.aborted) resolve();
+    world.interrupted.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await stop();
+}

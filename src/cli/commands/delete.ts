@@ -1,0 +1,175 @@
+// Deletes objects, by name, by labels or from manifests, and waits until they are gone.
+import { InvalidArgumentError, Option } from 'commander';
+import { type DiscoveredResource, discover } from '../../client/discovery.ts';
+import { type DeleteOptions, resourceClient } from '../../client/rest.ts';
+import { watchResource } from '../../client/watch.ts';
+import { isApiError, isNotFound } from '../../meta/api-error.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import { apiErrorText } from '../api-error-text.ts';
+import { addClientFlags, type ClientFlags, type Session, withSession } from '../client-flags.ts';
+import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
+import { parseTargets, shortKind } from '../find-resource.ts';
+import { manifestTarget } from '../manifest-targets.ts';
+import { readManifests } from '../read-manifests.ts';
+
+type DeleteFlags = ClientFlags & {
+  readonly filename?: readonly string[];
+  readonly selector?: string;
+  readonly all?: boolean;
+  readonly cascade: 'background' | 'foreground' | 'orphan';
+  readonly gracePeriod?: number;
+  readonly ignoreNotFound?: boolean;
+  readonly wait: boolean;
+};
+
+export const remove: CommandDefinition = {
+  name: 'delete',
+  summary: 'delete objects',
+  configure(command, world) {
+    addClientFlags(command)
+      .argument('[resource...]', 'svc web api, or svc/web')
+      .option(
+        '-f, --filename <file...>',
+        'delete the objects of manifests: files, folders, or - for standard input',
+      )
+      .option('-l, --selector <labels>', 'delete objects with these labels')
+      .option('--all', 'delete all objects of the resource in the namespace')
+      .addOption(
+        new Option('--cascade <how>', 'what becomes of dependents')
+          .choices(['background', 'foreground', 'orphan'])
+          .default('background'),
+      )
+      .option('--grace-period <seconds>', 'time for an orderly end', seconds)
+      .option('--ignore-not-found', 'do not mind what is not there')
+      .option('--no-wait', 'do not wait until the objects are gone')
+      .action(async (words: readonly string[], flags: DeleteFlags) => {
+        await withSession(flags, world, (session) => run({ session, flags, world }, words));
+      });
+  },
+};
+
+function seconds(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(`"${text}" is not a number of seconds.`);
+}
+
+type Parts = { readonly session: Session; readonly flags: DeleteFlags; readonly world: World };
+type Victim = {
+  readonly resource: DiscoveredResource;
+  readonly name: string;
+  readonly namespace?: string;
+};
+type Deleted = Victim & { readonly uid: string };
+
+async function run(parts: Parts, words: readonly string[]): Promise<void> {
+  const { flags, world } = parts;
+  const victims =
+    flags.filename === undefined ? await namedVictims(parts, words) : await manifestVictims(parts);
+  if (victims.length === 0) return world.writeError('No resources found\n');
+  const deleted: Deleted[] = [];
+  let failed = false;
+  for (const victim of victims) {
+    try {
+      const uid = await deleteOne(parts, victim);
+      if (uid !== undefined) deleted.push({ ...victim, uid });
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      world.writeError(`${apiErrorText(error)}\n`);
+      failed = true;
+    }
+  }
+  if (flags.wait) for (const victim of deleted) await untilGone(parts, victim);
+  if (failed) throw new FailedError();
+}
+
+async function namedVictims(
+  { session, flags }: Parts,
+  words: readonly string[],
+): Promise<readonly Victim[]> {
+  const targets = words.length === 0 ? [] : parseTargets(await discover(session.caller), words);
+  const victims: Victim[] = [];
+  for (const { resource, name } of targets) {
+    const scope = resource.namespaced ? { namespace: session.namespace } : {};
+    if (name !== undefined) victims.push({ resource, name, ...scope });
+    else if (flags.all === true || flags.selector !== undefined) {
+      const selector = flags.selector === undefined ? {} : { labelSelector: flags.selector };
+      const { items } = await resourceClient(session.caller, resource).list({
+        ...scope,
+        ...selector,
+      });
+      victims.push(
+        ...items.map(({ metadata }) => ({ resource, name: metadata.name ?? '', ...scope })),
+      );
+    } else {
+      throw new UsageError(
+        'resource(s) were provided, but no name was specified; name them, or use -l or --all',
+      );
+    }
+  }
+  if (targets.length === 0)
+    throw new UsageError('say what to delete: a resource and names, or -f FILE');
+  return victims;
+}
+
+async function manifestVictims({ session, flags, world }: Parts): Promise<readonly Victim[]> {
+  const manifests = await readManifests(flags.filename ?? [], world.cwd());
+  const all = await discover(session.caller);
+  return manifests.map((manifest) => {
+    const { resource, object } = manifestTarget(manifest, all, session);
+    const { name = '', namespace } = object.metadata;
+    return { resource, name, ...(namespace === undefined ? {} : { namespace }) };
+  });
+}
+
+const policies = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const;
+
+/** Returns the UID of what was deleted, so that a new object of the name is not waited for. */
+async function deleteOne(
+  { session, flags, world }: Parts,
+  victim: Victim,
+): Promise<string | undefined> {
+  const { resource, ...name } = victim;
+  const client = resourceClient(session.caller, resource);
+  const options: DeleteOptions = {
+    propagationPolicy: policies[flags.cascade],
+    ...(flags.gracePeriod === undefined ? {} : { gracePeriodSeconds: flags.gracePeriod }),
+  };
+  try {
+    const { metadata } = await client.get(name);
+    await client.delete(name, options);
+    world.write(`${deletedText(victim)}\n`);
+    return metadata.uid;
+  } catch (error) {
+    if (isNotFound(error) && flags.ignoreNotFound === true) return undefined;
+    throw error;
+  }
+}
+
+function deletedText({ resource, name, namespace }: Victim): string {
+  const where = namespace === undefined ? '' : ` from ${namespace} namespace`;
+  return `${shortKind(resource)} "${name}" deleted${where}`;
+}
+
+async function untilGone(
+  { session, world }: Parts,
+  { resource, name, namespace, uid }: Deleted,
+): Promise<void> {
+  const place = namespace === undefined ? {} : { namespace };
+  const client = resourceClient<KubeObject>(session.caller, resource);
+  const fieldSelector = `metadata.name=${name}`;
+  while (!world.interrupted.aborted) {
+    const { items, resourceVersion } = await client.list({ ...place, fieldSelector });
+    if (!items.some(({ metadata }) => metadata.uid === uid)) return;
+    const stop = new AbortController();
+    const signal = AbortSignal.any([world.interrupted, stop.signal]);
+    for await (const event of watchResource(session.caller, resource, {
+      ...place,
+      fieldSelector,
+      resourceVersion,
+      signal,
+    })) {
+      // Ending the watch makes the loop look again, and the look decides.
+      if (event.type === 'DELETED') stop.abort();
+    }
+  }
+}

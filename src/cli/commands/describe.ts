@@ -1,0 +1,95 @@
+// Shows one object after the other in words for people, with the events about it.
+import { type DiscoveredResource, discover } from '../../client/discovery.ts';
+import { resourceClient } from '../../client/rest.ts';
+import { endpointSliceDefinition } from '../../kinds/endpoint-slice/definition.ts';
+import { eventDefinition } from '../../kinds/event/definition.ts';
+import type { Event } from '../../kinds/event/types.ts';
+import { serviceDefinition } from '../../kinds/service/definition.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import { addClientFlags, type ClientFlags, type Session, withSession } from '../client-flags.ts';
+import type { CommandDefinition, World } from '../command.ts';
+import { describeObject } from '../describe-object.ts';
+import { describeService } from '../describe-service.ts';
+import { eventsField, type Field, renderFields } from '../describe-text.ts';
+import { parseTargets, type Target } from '../find-resource.ts';
+
+type DescribeFlags = ClientFlags & { readonly selector?: string };
+
+export const describe: CommandDefinition = {
+  name: 'describe',
+  summary: 'show objects in detail, with their events',
+  configure(command, world) {
+    addClientFlags(command)
+      .argument('<resource...>', 'svc, svc web, or svc/web')
+      .option('-l, --selector <labels>', 'only objects with these labels')
+      .action(async (words: readonly string[], flags: DescribeFlags) => {
+        await withSession(flags, world, (session) => run({ session, flags, world }, words));
+      });
+  },
+};
+
+type Parts = { readonly session: Session; readonly flags: DescribeFlags; readonly world: World };
+
+async function run(parts: Parts, words: readonly string[]): Promise<void> {
+  const { session, world } = parts;
+  const targets = parseTargets(await discover(session.caller), words);
+  let isFirst = true;
+  for (const target of targets) {
+    for (const object of await read(parts, target)) {
+      const fields = await describeOne(session, target.resource, object);
+      const events = await readEvents(session, object);
+      if (!isFirst) world.write('\n\n');
+      world.write(renderFields([...fields, eventsField(events, world.now())]));
+      isFirst = false;
+    }
+  }
+  if (isFirst) world.writeError(`No resources found in ${session.namespace} namespace.\n`);
+}
+
+async function read(
+  { session, flags }: Parts,
+  { resource, name }: Target,
+): Promise<readonly KubeObject[]> {
+  const client = resourceClient(session.caller, resource);
+  const scope = resource.namespaced ? { namespace: session.namespace } : {};
+  if (name !== undefined) return [await client.get({ ...scope, name })];
+  const selector = flags.selector === undefined ? {} : { labelSelector: flags.selector };
+  return (await client.list({ ...scope, ...selector })).items;
+}
+
+async function describeOne(
+  session: Session,
+  resource: DiscoveredResource,
+  object: KubeObject,
+): Promise<readonly Field[]> {
+  if (resource.group !== '' || resource.kind !== 'Service') return describeObject(object);
+  const { name = '', namespace = '' } = object.metadata;
+  // Read anew with its type; a moment later it is still the same service to a person.
+  const service = await resourceClient(session.caller, serviceDefinition).get({ name, namespace });
+  const { items } = await resourceClient(session.caller, endpointSliceDefinition).list({
+    namespace,
+    labelSelector: `kubernetes.io/service-name=${name}`,
+  });
+  return describeService(service, items);
+}
+
+async function readEvents(
+  session: Session,
+  { kind, metadata }: KubeObject,
+): Promise<readonly Event[]> {
+  const { name, namespace = '', uid } = metadata;
+  const about = {
+    'involvedObject.name': name,
+    'involvedObject.namespace': namespace,
+    'involvedObject.kind': kind,
+    'involvedObject.uid': uid,
+  };
+  const fieldSelector = Object.entries(about)
+    .map(([field, value]) => `${field}=${value ?? ''}`)
+    .join(',');
+  const { items } = await resourceClient(session.caller, eventDefinition).list({
+    namespace: namespace || 'default',
+    fieldSelector,
+  });
+  return items;
+}

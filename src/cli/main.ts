@@ -1,0 +1,64 @@
+// The one binary: subcommands are the parts.
+import { Command, CommanderError } from 'commander';
+import { isApiError } from '../meta/api-error.ts';
+import { isStoreError } from '../storage/store-error.ts';
+import { apiErrorText } from './api-error-text.ts';
+import { FailedError, UsageError, type World } from './command.ts';
+import { allCommands } from './commands/all.ts';
+
+export async function main(argv: readonly string[]): Promise<void> {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    // The second one ends the process at once, as people expect.
+    process.once(signal, () => interrupted.abort());
+  }
+  const now = (): number => Date.now();
+  const code = await run(argv, {
+    write: (text) => void process.stdout.write(text),
+    writeError: (text) => void process.stderr.write(text),
+    env: process.env,
+    cwd: () => process.cwd(),
+    now,
+    startedAt: now() - process.uptime() * 1000,
+    interrupted: interrupted.signal,
+  });
+  process.exitCode = code;
+}
+
+export async function run(argv: readonly string[], world: World): Promise<number> {
+  const program = new Command('fairlead')
+    .description('The Kubernetes Service system as a program of its own.')
+    .exitOverride()
+    .configureOutput({ writeOut: world.write, writeErr: world.writeError })
+    .showHelpAfterError('(run `fairlead help` for all commands and flags)')
+    .showSuggestionAfterError();
+  for (const { name, summary, configure } of allCommands) {
+    const command = program.command(name).description(summary).exitOverride();
+    command.configureOutput({ writeOut: world.write, writeErr: world.writeError });
+    configure(command, world);
+  }
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    return explain(error, world);
+  }
+}
+
+function explain(error: unknown, world: World): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof UsageError || isStoreError(error)) {
+    world.writeError(`error: ${error.message}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+  if (isApiError(error)) {
+    world.writeError(`${apiErrorText(error)}\n`);
+    return 1;
+  }
+  if (error instanceof FailedError) {
+    if (error.message !== '') world.writeError(`${error.message}\n`);
+    return 1;
+  }
+  world.writeError(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return 1;
+}

@@ -1,0 +1,184 @@
+// The flags that `up` and `apiserver` share, and starting the server they describe.
+
+import { mkdir } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import {
+  type Credentials,
+  ensureCertificates,
+} from '../apiserver/certificates/ensure-certificates.ts';
+import { writeKubeconfig } from '../apiserver/kubeconfig-file.ts';
+import { type ApiServer, startApiServer } from '../apiserver/start.ts';
+import { formatAddress, isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
+import { type Cidr, formatCidr, nthAddress } from '../ip/cidr.ts';
+import { formatPortRange, type PortRange } from '../ip/port-range.ts';
+import { createLog, type Log, type LogLevel } from '../observe/log.ts';
+import { openEmbeddedStore } from '../storage/backends/embedded/store.ts';
+import type { Store } from '../storage/store.ts';
+import { UsageError, type World } from './command.ts';
+import { packageVersion } from './package-version.ts';
+import { ipAddress, logLevel, port, portRange, serviceRanges } from './parse-flags.ts';
+
+export type ServerFlags = {
+  readonly dataDir: string;
+  readonly bindAddress: string;
+  readonly securePort: number;
+  readonly advertiseAddress?: string;
+  readonly writeKubeconfig?: string;
+  readonly serviceClusterIpRange: readonly Cidr[];
+  readonly serviceNodePortRange: PortRange;
+  readonly logLevel: LogLevel;
+};
+
+export function addServerFlags(command: Command, bindAddress: string): Command {
+  return command
+    .option('--data-dir <dir>', 'where everything durable lives', '.fairlead')
+    .option('--bind-address <ip>', 'address to listen on', ipAddress, bindAddress)
+    .option('--secure-port <port>', 'port to listen on, 0 for any free one', port, 6443)
+    .option(
+      '--advertise-address <ip>',
+      "address under which others reach this server (default: the one bound, or this machine's)",
+      ipAddress,
+    )
+    .option(
+      '--write-kubeconfig <file>',
+      "where to write the administrator's kubeconfig (default: DATA-DIR/kubeconfig)",
+    )
+    .option(
+      '--service-cluster-ip-range <cidrs>',
+      'one network for cluster IPs, or two of different families',
+      serviceRanges,
+      serviceRanges('10.96.0.0/16,fd00:96::/108'),
+    )
+    .option(
+      '--service-node-port-range <range>',
+      'ports for NodePort services',
+      portRange,
+      portRange('30000-32767'),
+    )
+    .option(
+      '--log-level <level>',
+      'debug, info, warn, error or silent',
+      logLevel,
+      'warn' satisfies LogLevel,
+    );
+}
+
+export type StartedServer = {
+  readonly server: ApiServer;
+  readonly url: string;
+  readonly kubeconfig: string;
+  readonly credentials: Credentials;
+  readonly log: Log;
+  readonly stop: () => Promise<void>;
+};
+
+export async function startFromFlags(flags: ServerFlags, world: World): Promise<StartedServer> {
+  const log = createLog(flags.logLevel);
+  const dataDir = resolve(world.cwd(), flags.dataDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const store = await openEmbeddedStore({ directory: join(dataDir, 'store'), now: world.now });
+  try {
+    return await startOn(store, { flags, dataDir, log, world });
+  } catch (error) {
+    await store.close();
+    throw portHint(error, flags);
+  }
+}
+
+type Setting = {
+  readonly flags: ServerFlags;
+  readonly dataDir: string;
+  readonly log: Log;
+  readonly world: World;
+};
+
+async function startOn(
+  store: Store,
+  { flags, dataDir, log, world }: Setting,
+): Promise<StartedServer> {
+  const serviceCidrs = flags.serviceClusterIpRange;
+  const advertiseAddress = advertisedAddress(flags);
+  const credentials = await ensureCertificates({
+    directory: join(dataDir, 'pki'),
+    serverNames: [
+      advertiseAddress,
+      ...serviceCidrs.map((cidr) => formatAddress(nthAddress(cidr, 1n))),
+    ],
+    now: world.now(),
+  });
+  const server = await startApiServer({
+    store,
+    credentials,
+    host: flags.bindAddress,
+    port: flags.securePort,
+    advertiseAddress,
+    serviceCidrs,
+    nodePorts: flags.serviceNodePortRange,
+    packageVersion,
+    now: world.now,
+    log,
+  });
+  const url = `https://${bracketed(clientAddress(flags.bindAddress))}:${server.address.port}`;
+  const kubeconfig = resolve(
+    world.cwd(),
+    flags.writeKubeconfig ?? join(flags.dataDir, 'kubeconfig'),
+  );
+  await writeKubeconfig(kubeconfig, {
+    server: url,
+    authority: credentials.authority.certificate,
+    client: credentials.administrator,
+  });
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    await store.close();
+  };
+  return { server, url, kubeconfig, credentials, log, stop };
+}
+
+/** What clients on this machine use: loopback where the server listens everywhere. */
+function clientAddress(bind: string): string {
+  return bind === '0.0.0.0' ? '127.0.0.1' : bind === '::' ? '::1' : bind;
+}
+
+/** What others use: the address bound, or where that is none or loopback, the first of this machine that is neither. */
+function advertisedAddress({ advertiseAddress, bindAddress }: ServerFlags): string {
+  if (advertiseAddress !== undefined) return advertiseAddress;
+  const bound = parseAddress(bindAddress);
+  if (bound !== undefined && !isUnspecified(bound) && !isLoopback(bound)) return bindAddress;
+  const own = Object.values(networkInterfaces())
+    .flat()
+    .find(
+      (i) =>
+        i !== undefined &&
+        !i.internal &&
+        i.family === bound?.family &&
+        !i.address.startsWith('fe80'),
+    );
+  return own?.address ?? clientAddress(bindAddress);
+}
+
+const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
+
+function portHint(error: unknown, { bindAddress, securePort }: ServerFlags): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'EADDRINUSE') {
+    return new UsageError(
+      `Cannot listen on ${bindAddress}:${securePort}: the port is in use. Choose another with --secure-port, or 0 for any free one.`,
+    );
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
+    return new UsageError(
+      `Cannot listen on ${bindAddress}:${securePort}: ${(error as Error).message}.`,
+    );
+  }
+  return error;
+}
+
+export function describeRanges({
+  serviceClusterIpRange,
+  serviceNodePortRange,
+}: ServerFlags): string {
+  return `${serviceClusterIpRange.map(formatCidr).join(', ')}; node ports ${formatPortRange(serviceNodePortRange)}`;
+}

@@ -1,0 +1,143 @@
+// The rules of STYLE.md that a machine can hold: who may import whom, which files stay pure, which
+// names are banned, how long a file may grow, what we depend on. A failing line names file and rule.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(process.cwd(), 'src');
+
+const leaves = ['kinds', 'meta', 'schema', 'ip'];
+const edges = ['host', 'observe'];
+
+/** part → the parts it may import. A part may always import itself. */
+const mayImport: Record<string, readonly string[]> = {
+  ip: [],
+  schema: [],
+  host: [],
+  observe: [],
+  meta: ['schema', 'ip'],
+  kinds: ['meta', 'schema', 'ip'],
+  storage: ['meta', ...edges],
+  apiserver: ['storage', ...leaves, ...edges],
+  client: [...leaves, ...edges],
+  controllers: ['client', ...leaves, ...edges],
+  cloud: ['client', ...leaves, ...edges],
+  proxy: ['client', ...leaves, ...edges],
+  dns: ['client', ...leaves, ...edges],
+  node: ['client', ...leaves, ...edges],
+  dashboard: ['client', ...leaves, ...edges],
+  trace: ['proxy', 'dns', ...leaves],
+  doctor: ['trace', 'proxy', 'dns', 'client', ...leaves, ...edges],
+  cli: ['*'],
+};
+
+/** Folders whose children are alternatives: one child never imports another. */
+const alternatives = [
+  'controllers',
+  'proxy/modes',
+  'cloud/providers',
+  'storage/backends',
+  'doctor/checks',
+];
+
+/** In these parts every file decides and touches nothing, unless its name is one of the effect verbs. */
+const decidingPart = /^(ip|schema|meta|kinds|controllers|cloud|proxy|dns|node|trace)\//;
+const effectFile = /\/(run|apply|serve|probe|relay|spawn|metrics)(-[a-z-]+)?\.ts$/;
+const effectImport = /^node:(?!assert|crypto|buffer)|\/(host|client|observe)\//;
+
+const bannedName = /(^|\/)(index\.ts|(utils?|helpers?|common|shared|lib|misc|core|base)(\/|\.ts$))/;
+const longestFile = 400;
+const runtimeDependencies = [
+  'lmdb',
+  '@grpc/grpc-js',
+  'koffi',
+  'typebox',
+  'yaml',
+  'rfc6902',
+  '@peculiar/x509',
+  'reflect-metadata',
+  'ws',
+  'pino',
+  'prom-client',
+  'commander',
+  '@aws-sdk/client-ec2',
+  '@aws-sdk/client-elastic-load-balancing',
+  '@aws-sdk/client-elastic-load-balancing-v2',
+];
+
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (f) => f.endsWith('.ts') && !f.startsWith('dashboard/page/'),
+);
+const isTest = (file: string): boolean => /\.(test|contract)\.ts$/.test(file);
+
+type Import = { spec: string; typeOnly: boolean };
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const pattern = /(?:^|[;\n])\s*(?:import|export)\s+(type\b)?[^'";]*['"]([^'"]+)['"]/g;
+  return [...text.matchAll(pattern)].map((m) => ({
+    spec: m[2] ?? '',
+    typeOnly: m[1] !== undefined,
+  }));
+}
+
+function localTargets(file: string): string[] {
+  return importsOf(file)
+    .filter((i) => i.spec.startsWith('.'))
+    .map((i) => normalize(join(dirname(file), i.spec)));
+}
+
+function everyFile(rule: string, broken: (file: string) => string[]): void {
+  test(rule, () => {
+    assert.deepEqual(
+      files.flatMap((file) => broken(file).map((why) => `${file}: ${why}`)),
+      [],
+    );
+  });
+}
+
+everyFile('parts import only the parts below them', (file) => {
+  const part = file.split('/')[0] ?? '';
+  const allowed = mayImport[part];
+  if (allowed === undefined) return ['is in a folder the layer table does not know'];
+  return localTargets(file)
+    .map((target) => target.split('/')[0] ?? '')
+    .filter((target) => target !== part && !allowed.includes('*') && !allowed.includes(target))
+    .map((target) => `imports ${target}/`);
+});
+
+everyFile('alternatives do not import each other', (file) => {
+  const home = alternatives.find((a) => file.startsWith(`${a}/`));
+  if (home === undefined || file.endsWith('/all.ts')) return [];
+  const inside = (path: string): string[] => path.slice(home.length + 1).split('/');
+  return localTargets(file)
+    .filter(
+      (t) => t.startsWith(`${home}/`) && inside(t).length > 1 && inside(t)[0] !== inside(file)[0],
+    )
+    .map((t) => `imports its sibling ${t}`);
+});
+
+everyFile('files that decide do not touch the world', (file) => {
+  if (!decidingPart.test(file) || effectFile.test(file) || isTest(file)) return [];
+  return importsOf(file)
+    .filter((i) => !i.typeOnly && effectImport.test(i.spec))
+    .map((i) => `imports ${i.spec}`);
+});
+
+everyFile('names say what a file is for', (file) =>
+  bannedName.test(file) ? ['has a name that says nothing'] : [],
+);
+
+everyFile(`no source file is longer than ${longestFile} lines`, (file) => {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n').length;
+  return !isTest(file) && lines > longestFile ? [`has ${lines} lines`] : [];
+});
+
+test('package.json depends on nothing but the agreed list', () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies?: object };
+  assert.deepEqual(
+    Object.keys(manifest.dependencies ?? {}).filter((d) => !runtimeDependencies.includes(d)),
+    [],
+  );
+});
