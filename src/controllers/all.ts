@@ -1,12 +1,18 @@
 // The controllers that run, in no particular order: each works alone.
+import { clusterIpRepair } from './cluster-ip-repair/run.ts';
 import type { Controller } from './controller.ts';
+import { deploymentController } from './deployment/run.ts';
 import { endpointsController } from './endpoints/run.ts';
 import { endpointSliceController } from './endpointslice/run.ts';
 import { endpointSliceMirroringController } from './endpointslice-mirroring/run.ts';
 import { garbageCollector } from './garbage-collector/run.ts';
 import { namespaceController } from './namespace/run.ts';
+import { nodeLifecycleController } from './node-lifecycle/run.ts';
+import { nodePortRepair } from './node-port-repair/run.ts';
 import { podGc } from './pod-gc/run.ts';
+import { replicaSetController, replicationControllerController } from './replicaset/run.ts';
 import { rootCaPublisher } from './root-ca-publisher/run.ts';
+import { scheduler } from './scheduler/run.ts';
 import { serviceAccountController } from './service-account/run.ts';
 import { serviceCidrController } from './service-cidr/run.ts';
 
@@ -20,4 +26,11 @@ export const allControllers: readonly Controller[] = [
   serviceCidrController,
   rootCaPublisher,
   serviceAccountController,
+  replicaSetController,
+  replicationControllerController,
+  deploymentController,
+  clusterIpRepair,
+  nodePortRepair,
+  nodeLifecycleController,
+  scheduler,
 ];

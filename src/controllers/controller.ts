@@ -2,6 +2,7 @@
 import type { ApiCaller } from '../client/api-call.ts';
 import type { SharedInformers } from '../client/shared-informers.ts';
 import type { Clock } from '../host/clock.ts';
+import type { PortRange } from '../ip/port-range.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
 
@@ -13,6 +14,8 @@ export type ControllerParts = {
   readonly metrics: MetricsRegistry;
   /** The certificate that tells clients inside the cluster which server to trust, PEM. */
   readonly authorityCertificate: string;
+  /** From which node ports are given; absent where that is not known. */
+  readonly nodePortRange?: PortRange;
 };
 
 export type Controller = {

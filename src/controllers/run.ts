@@ -2,6 +2,7 @@
 import { createSharedInformers } from '../client/shared-informers.ts';
 import type { Transport } from '../client/transport.ts';
 import { type Clock, sleep, systemClock } from '../host/clock.ts';
+import type { PortRange } from '../ip/port-range.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import { allControllers } from './all.ts';
@@ -12,6 +13,8 @@ export type ControllersOptions = {
   readonly log: Log;
   /** The certificate that tells clients inside the cluster which server to trust, PEM. */
   readonly authorityCertificate: string;
+  /** From which node ports are given; absent where that is not known. */
+  readonly nodePortRange?: PortRange;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
   /** Where what controllers count can be read; absent: nowhere. */
@@ -34,11 +37,20 @@ export async function startControllers(options: ControllersOptions): Promise<voi
     metrics = createMetrics(),
     controllers = allControllers,
     authorityCertificate,
+    nodePortRange,
   } = options;
   const log = options.log.with({ part: 'controllers' });
   const caller = { transport, userAgent };
   const informers = createSharedInformers({ caller, clock, log }, signal);
-  const parts = { caller, informers, clock, log, metrics, authorityCertificate };
+  const parts = {
+    caller,
+    informers,
+    clock,
+    log,
+    metrics,
+    authorityCertificate,
+    ...(nodePortRange === undefined ? {} : { nodePortRange }),
+  };
   await Promise.all(controllers.map((controller) => keepRunning(controller, parts, signal)));
   await informers.ended();
 }

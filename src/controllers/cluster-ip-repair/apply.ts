@@ -1,0 +1,137 @@
+// Carries out repairs. What was decided on copies is decided again on what the server has now, and every write
+// names the very object that it is about, so that it is safe while others write.
+import type { ApiCaller } from '../../client/api-call.ts';
+import type { EventRecorder } from '../../client/event-recorder.ts';
+import { type ResourceClient, resourceClient } from '../../client/rest.ts';
+import type { Cidr } from '../../ip/cidr.ts';
+import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
+import type { IPAddress } from '../../kinds/ip-address/types.ts';
+import { serviceDefinition } from '../../kinds/service/definition.ts';
+import type { Service } from '../../kinds/service/types.ts';
+import { isAlreadyExists, isNotFound } from '../../meta/api-error.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import {
+  addressNamesOf,
+  judgeAddress,
+  judgeService,
+  type ServiceFinding,
+  serviceKeyOf,
+} from './desired.ts';
+
+export type RepairTask = {
+  readonly caller: ApiCaller;
+  readonly recorder: EventRecorder;
+  readonly ranges: readonly Cidr[];
+  readonly now: number;
+};
+
+export async function repairService(task: RepairTask, copy: Service): Promise<void> {
+  const { caller, recorder, ranges } = task;
+  const service = await readService(
+    caller,
+    copy.metadata.namespace ?? '',
+    copy.metadata.name ?? '',
+  );
+  if (service === undefined || service.metadata.uid !== copy.metadata.uid) return;
+  const addresses = resourceClient(caller, ipAddressDefinition);
+  const live = await readAll(service, (name) => readOrNothing(() => addresses.get({ name })));
+  const holders = await readHolders(caller, live);
+  const findings = judgeService({
+    service,
+    ranges,
+    addressNamed: (name) => live.get(name),
+    serviceNamed: (key) => holders.get(key),
+  });
+  for (const finding of findings) {
+    recorder.record(service, { type: 'Warning', reason: finding.reason, message: finding.message });
+    if (finding.repair !== undefined) await repair(addresses, finding.repair);
+  }
+}
+
+async function repair(
+  addresses: ResourceClient<IPAddress>,
+  { make, replace }: NonNullable<ServiceFinding['repair']>,
+): Promise<void> {
+  if (replace !== undefined) await remove(addresses, replace);
+  try {
+    await addresses.create(make);
+  } catch (error) {
+    // Somebody was quicker; whether it is right now, the next look will tell.
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Returns how long to wait before the address can be judged, if it cannot be yet. */
+export async function repairAddress(task: RepairTask, name: string): Promise<number | undefined> {
+  const { caller, recorder, now } = task;
+  const addresses = resourceClient(caller, ipAddressDefinition);
+  const address = await readOrNothing(() => addresses.get({ name }));
+  if (address === undefined) return undefined;
+  const service = await readHolder(caller, address);
+  const verdict = judgeAddress({ address, service, now });
+  if (verdict.action === 'wait') return verdict.ms;
+  if (verdict.action === 'none') return undefined;
+  recorder.record(address, { type: 'Warning', reason: verdict.reason, message: verdict.message });
+  await remove(addresses, address);
+  return undefined;
+}
+
+async function remove(
+  addresses: ResourceClient<IPAddress>,
+  { metadata }: IPAddress,
+): Promise<void> {
+  const { name = '', uid = '', resourceVersion = '' } = metadata;
+  try {
+    await addresses.delete({ name }, { preconditions: { uid, resourceVersion } });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+async function readAll(
+  service: Service,
+  read: (name: string) => Promise<IPAddress | undefined>,
+): Promise<ReadonlyMap<string, IPAddress>> {
+  const found = new Map<string, IPAddress>();
+  for (const name of addressNamesOf(service)) {
+    const address = await read(name);
+    if (address !== undefined) found.set(address.metadata.name ?? '', address);
+  }
+  return found;
+}
+
+async function readHolders(
+  caller: ApiCaller,
+  addresses: ReadonlyMap<string, IPAddress>,
+): Promise<ReadonlyMap<string, Service>> {
+  const holders = new Map<string, Service>();
+  for (const address of addresses.values()) {
+    const service = await readHolder(caller, address);
+    const key = serviceKeyOf(address);
+    if (service !== undefined && key !== undefined) holders.set(key, service);
+  }
+  return holders;
+}
+
+async function readHolder(caller: ApiCaller, address: IPAddress): Promise<Service | undefined> {
+  if (serviceKeyOf(address) === undefined) return undefined;
+  const { namespace = '', name = '' } = address.spec.parentRef ?? {};
+  return readService(caller, namespace, name);
+}
+
+function readService(
+  caller: ApiCaller,
+  namespace: string,
+  name: string,
+): Promise<Service | undefined> {
+  return readOrNothing(() => resourceClient(caller, serviceDefinition).get({ namespace, name }));
+}
+
+async function readOrNothing<T extends KubeObject>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,174 @@
+// Whether services and the addresses kept for them agree, both ways, and what to do where they do not.
+// Upstream: pkg/registry/core/service/ipallocator/controller/repairip.go.
+import { type Address, formatAddress, parseAddressSloppy } from '../../ip/address.ts';
+import { addressCount, type Cidr, containsAddress } from '../../ip/cidr.ts';
+import {
+  allocatorName,
+  familyLabel,
+  type IPAddress,
+  managedByLabel,
+} from '../../kinds/ip-address/types.ts';
+import { headlessIP, type Service } from '../../kinds/service/types.ts';
+import { objectKey } from '../../meta/object.ts';
+import { parseTime } from '../../schema/time.ts';
+
+export type Finding = {
+  readonly reason: string;
+  readonly message: string;
+};
+
+export type ServiceFinding = Finding & {
+  /** The address that has to be made, or made anew in the place of the one that is wrong. */
+  readonly repair?: { readonly make: IPAddress; readonly replace?: IPAddress };
+};
+
+export type ServiceSituation = {
+  readonly service: Service;
+  readonly ranges: readonly Cidr[];
+  readonly addressNamed: (name: string) => IPAddress | undefined;
+  /** By `namespace/name`. */
+  readonly serviceNamed: (key: string) => Service | undefined;
+};
+
+export function judgeService(situation: ServiceSituation): readonly ServiceFinding[] {
+  return clusterIPsOf(situation.service).flatMap((text) => {
+    const address = parseAddressSloppy(text);
+    if (address === undefined) {
+      const message = `Cluster IP ${text} is not a valid IP; please recreate Service`;
+      return [{ reason: 'ClusterIPNotValid', message }];
+    }
+    return judgeClusterIP(situation, address) ?? [];
+  });
+}
+
+function clusterIPsOf({ spec }: Service): readonly string[] {
+  const { clusterIPs = [], type } = spec;
+  return type === 'ExternalName'
+    ? []
+    : clusterIPs.filter((text) => text !== headlessIP && text !== '');
+}
+
+function judgeClusterIP(situation: ServiceSituation, address: Address): ServiceFinding | undefined {
+  const { service, ranges, addressNamed, serviceNamed } = situation;
+  const text = formatAddress(address);
+  const subject = `[${address.family}]: ${text}`;
+  if (!ranges.some((range) => canGive(range, address))) {
+    const message = `Cluster IP ${subject} is not within any configured Service CIDR; please recreate service`;
+    return { reason: 'ClusterIPOutOfRange', message };
+  }
+  const make = addressFor(service, address);
+  const kept = addressNamed(text);
+  if (kept === undefined) {
+    const message = `Cluster IP ${subject} is not allocated; repairing`;
+    return { reason: 'ClusterIPNotAllocated', message, repair: { make } };
+  }
+  const wrong = (what: string): ServiceFinding => ({
+    reason: 'ClusterIPNotAllocated',
+    message: `the ClusterIP ${subject} for Service ${objectKey(service.metadata)} has ${what}; repairing`,
+    repair: { make, replace: kept },
+  });
+  const holder = serviceKeyOf(kept);
+  if (holder === undefined) return wrong('a wrong reference');
+  if (holder !== objectKey(service.metadata)) {
+    const other = serviceNamed(holder);
+    if (other === undefined || !hasClusterIP(other, text)) return wrong('a wrong reference');
+    // Only one of the two can be right, and that is the one the address names.
+    const message = `Cluster IP [${address.family}]:${text} was assigned to multiple services; please recreate service`;
+    return { reason: 'ClusterIPAlreadyAllocated', message };
+  }
+  return isManaged(kept) && kept.metadata.labels?.[familyLabel] === address.family
+    ? undefined
+    : wrong('wrong labels');
+}
+
+/** The first address of a range names the range, and the last of IPv4 is for broadcasts. */
+function canGive(range: Cidr, address: Address): boolean {
+  if (!containsAddress(range, address)) return false;
+  const last = range.base + addressCount(range) - 1n;
+  return address.value !== range.base && (range.family === 'IPv6' || address.value !== last);
+}
+
+export function addressFor({ metadata }: Service, address: Address): IPAddress {
+  const { name = '', namespace = '' } = metadata;
+  return {
+    kind: 'IPAddress',
+    apiVersion: 'networking.k8s.io/v1',
+    metadata: {
+      name: formatAddress(address),
+      labels: { [familyLabel]: address.family, [managedByLabel]: allocatorName },
+    },
+    spec: { parentRef: { resource: 'services', namespace, name } },
+  };
+}
+
+const isManaged = ({ metadata }: IPAddress): boolean =>
+  metadata.labels?.[managedByLabel] === allocatorName;
+
+/** The service that the address names as its owner, if it is one. */
+export function serviceKeyOf({ spec }: IPAddress): string | undefined {
+  const { group = '', resource, namespace = '', name = '' } = spec.parentRef ?? {};
+  return group === '' && resource === 'services' ? objectKey({ namespace, name }) : undefined;
+}
+
+const hasClusterIP = (service: Service, name: string): boolean =>
+  addressNamesOf(service).includes(name);
+
+/** Names of the IPAddresses of its cluster IPs, which a service may spell in another way. */
+export function addressNamesOf(service: Service): readonly string[] {
+  return clusterIPsOf(service).flatMap((text) => {
+    const address = parseAddressSloppy(text);
+    return address === undefined ? [] : [formatAddress(address)];
+  });
+}
+
+/** An address without its service may be of one that is just being made, by a server that writes it first. */
+export const leakGraceMs = 60_000;
+/** An address that its service does not name may be of a change that we have not seen yet. */
+export const youngGraceMs = 5000;
+
+export type AddressVerdict =
+  | { readonly action: 'none' }
+  | { readonly action: 'wait'; readonly ms: number }
+  | ({ readonly action: 'delete' } & Finding);
+
+export type AddressSituation = {
+  readonly address: IPAddress;
+  /** The service that it names, if there is one. */
+  readonly service?: Service | undefined;
+  readonly now: number;
+};
+
+export function judgeAddress({ address, service, now }: AddressSituation): AddressVerdict {
+  if (!isManaged(address)) return { action: 'none' };
+  const name = address.metadata.name ?? '';
+  const key = serviceKeyOf(address);
+  if (key === undefined) {
+    const message = `IPAddress: ${name} appears to have been modified, not referencing a Service: cleaning up`;
+    return { action: 'delete', reason: 'IPAddressNotAllocated', message };
+  }
+  const createdMs = timeOf(address, now);
+  if (service === undefined) {
+    const message = `IPAddress: ${name} for Service ${key} appears to have leaked: cleaning up`;
+    return afterGrace(createdMs + leakGraceMs - now, 'IPAddressNotAllocated', message);
+  }
+  if (hasClusterIP(service, name)) return { action: 'none' };
+  const message = `IPAddress: ${name} for Service ${key} has a wrong reference; cleaning up`;
+  // A service that was an external name may be getting its address at this moment.
+  const isTurning = service.spec.type === 'ExternalName';
+  const isYounger = createdMs > timeOf(service, now);
+  const graceMs = isTurning ? leakGraceMs : isYounger ? youngGraceMs : 0;
+  return afterGrace(
+    graceMs === 0 ? 0 : createdMs + graceMs - now,
+    'IPAddressWrongReference',
+    message,
+  );
+}
+
+function afterGrace(left: number, reason: string, message: string): AddressVerdict {
+  return left > 0 ? { action: 'wait', ms: left } : { action: 'delete', reason, message };
+}
+
+function timeOf({ metadata }: IPAddress | Service, now: number): number {
+  const { creationTimestamp } = metadata;
+  return creationTimestamp === undefined ? now : (parseTime(creationTimestamp) ?? now);
+}

@@ -1,0 +1,123 @@
+// Looks at services and addresses when they change, and at all of them every few minutes.
+import { createEventRecorder } from '../../client/event-recorder.ts';
+import type { Informer } from '../../client/informer.ts';
+import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import type { Clock } from '../../host/clock.ts';
+import { parseCidr } from '../../ip/cidr.ts';
+import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
+import type { IPAddress } from '../../kinds/ip-address/types.ts';
+import { serviceDefinition } from '../../kinds/service/definition.ts';
+import type { Service } from '../../kinds/service/types.ts';
+import { serviceCidrDefinition } from '../../kinds/service-cidr/definition.ts';
+import { objectKey } from '../../meta/object.ts';
+import type { Controller } from '../controller.ts';
+import { repairAddress, repairService } from './apply.ts';
+import { addressNamesOf, judgeAddress, judgeService, serviceKeyOf } from './desired.ts';
+
+const concurrency = 5;
+const mostRetries = 15;
+const backOff = { firstMs: 5, mostMs: 82_000 };
+const resyncMs = 180_000;
+/** A service and its addresses arrive by different watches; this long they may be apart. */
+const settleMs = 1000;
+
+/** Keys of one queue: services by `namespace/name`, addresses with a mark before them. */
+const addressMark = 'address ';
+
+export const clusterIpRepair: Controller = {
+  name: 'cluster-ip-repair',
+  async run({ caller, informers, clock, log }, signal) {
+    const services = informers.of(serviceDefinition);
+    const addresses = informers.of(ipAddressDefinition);
+    const cidrs = informers.of(serviceCidrDefinition);
+    if (!(await waitForSync([services, addresses, cidrs], signal))) return;
+    const component = 'ipallocator-repair-controller';
+    const recorder = createEventRecorder({ caller, component, clock, log });
+    const ranges = () =>
+      [...cidrs.store.values()].flatMap(({ spec }) =>
+        (spec.cidrs ?? []).flatMap((text) => parseCidr(text) ?? []),
+      );
+    const task = () => ({ caller, recorder, ranges: ranges(), now: clock.now() });
+
+    const checkService = async (key: string): Promise<undefined> => {
+      const service = services.store.get(key);
+      if (service === undefined) return;
+      const findings = judgeService({
+        service,
+        ranges: ranges(),
+        addressNamed: (name) => addresses.store.get(name),
+        serviceNamed: (name) => services.store.get(name),
+      });
+      if (findings.length > 0) await repairService(task(), service);
+    };
+    const checkAddress = async (name: string): Promise<ReconcileResult | undefined> => {
+      const address = addresses.store.get(name);
+      if (address === undefined) return undefined;
+      const service = services.store.get(serviceKeyOf(address) ?? '');
+      const verdict = judgeAddress({ address, service, now: clock.now() });
+      if (verdict.action === 'none') return undefined;
+      const ms = verdict.action === 'wait' ? verdict.ms : await repairAddress(task(), name);
+      return ms === undefined ? undefined : { retryAfterMs: ms };
+    };
+    const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
+      key.startsWith(addressMark) ? checkAddress(key.slice(addressMark.length)) : checkService(key);
+    const { queue, ended } = startReconciler(
+      { name: 'cluster-ip-repair', reconcile, clock, log, concurrency, mostRetries, backOff },
+      signal,
+    );
+    const stops = [
+      ...follow(services, addresses, (key) => queue.addAfter(key, settleMs)),
+      repeat(clock, resyncMs, () => {
+        for (const key of services.store.keys()) queue.add(key);
+        for (const name of addresses.store.keys()) queue.add(addressMark + name);
+      }),
+    ];
+    await ended;
+    for (const stop of stops) stop();
+  },
+};
+
+function follow(
+  services: Informer<Service>,
+  addresses: Informer<IPAddress>,
+  add: (key: string) => void,
+): readonly (() => void)[] {
+  const addService = ({ metadata }: Service): void => add(objectKey(metadata));
+  const addAddress = ({ metadata }: IPAddress): void => add(addressMark + (metadata.name ?? ''));
+  const addBoth = (address: IPAddress): void => {
+    addAddress(address);
+    const key = serviceKeyOf(address);
+    if (key !== undefined) add(key);
+  };
+  /** The addresses that a service has, or had, may have lost it. */
+  const addWithAddresses = (service: Service): void => {
+    addService(service);
+    for (const name of addressNamesOf(service)) add(addressMark + name);
+  };
+  return [
+    services.onChange({
+      add: addService,
+      update: (before, after) => {
+        addWithAddresses(before);
+        addService(after);
+      },
+      delete: addWithAddresses,
+    }),
+    addresses.onChange({
+      add: addAddress,
+      update: (_before, after) => addBoth(after),
+      // The service that has lost its address gets it back.
+      delete: addBoth,
+    }),
+  ];
+}
+
+function repeat(clock: Clock, ms: number, run: () => void): () => void {
+  let cancel = clock.after(ms, next);
+  function next(): void {
+    run();
+    cancel = clock.after(ms, next);
+  }
+  return () => cancel();
+}

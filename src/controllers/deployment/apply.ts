@@ -1,0 +1,124 @@
+// Carries out what a deployment needs: replica sets, then the status.
+import type { EventRecorder } from '../../client/event-recorder.ts';
+import type { WriteNotes } from '../../client/own-writes.ts';
+import type { ResourceClient } from '../../client/rest.ts';
+import type { Deployment } from '../../kinds/deployment/types.ts';
+import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
+import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
+import { isAlreadyExists, isNotFound } from '../../meta/api-error.ts';
+import { controllerOf } from '../../meta/owner.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import { type DeploymentPlan, withCollision, withFailedCreate } from './desired.ts';
+import { sizeOf } from './limits.ts';
+import { hasTemplate, type SetChange } from './rollout.ts';
+
+export type DeploymentTask = {
+  readonly deployment: Deployment;
+  readonly deployments: ResourceClient<Deployment>;
+  readonly replicaSets: ResourceClient<ReplicaSet>;
+  readonly recorder: EventRecorder;
+  readonly setNotes: WriteNotes<ReplicaSet>;
+  readonly notes: WriteNotes<Deployment>;
+  readonly now: number;
+};
+
+export async function applyPlan(task: DeploymentTask, plan: DeploymentPlan): Promise<void> {
+  /** The version of a set that an earlier change of the plan made. */
+  const versions = new Map<string, string | undefined>();
+  for (const change of plan.changes) {
+    const answer =
+      change.action === 'create'
+        ? await create(task, change.replicaSet)
+        : await update(task, change.replicaSet, versions);
+    if (answer === undefined) return;
+    task.setNotes.wrote(answer);
+    versions.set(answer.metadata.name ?? '', answer.metadata.resourceVersion);
+    tellOfSize(task, change);
+  }
+  for (const set of plan.remove) await remove(task, set);
+  if (plan.deployment !== undefined) await writeStatus(task, plan.deployment);
+}
+
+function tellOfSize(
+  { recorder, deployment }: DeploymentTask,
+  { replicaSet, scaledFrom }: SetChange,
+): void {
+  if (scaledFrom === undefined) return;
+  const size = sizeOf(replicaSet);
+  const direction = size > scaledFrom ? 'up' : 'down';
+  const message = `Scaled ${direction} replica set ${replicaSet.metadata.name} from ${scaledFrom} to ${size}`;
+  recorder.record(deployment, { type: 'Normal', reason: 'ScalingReplicaSet', message });
+}
+
+async function update(
+  { replicaSets }: DeploymentTask,
+  replicaSet: ReplicaSet,
+  versions: ReadonlyMap<string, string | undefined>,
+): Promise<ReplicaSet> {
+  const { metadata } = replicaSet;
+  const resourceVersion = versions.get(metadata.name ?? '') ?? metadata.resourceVersion;
+  return replicaSets.update({
+    ...replicaSet,
+    metadata: { ...metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+  });
+}
+
+/** Undefined when the namespace goes and nothing more is to be done. */
+async function create(task: DeploymentTask, set: ReplicaSet): Promise<ReplicaSet | undefined> {
+  const { replicaSets, recorder, deployment, now } = task;
+  try {
+    return await replicaSets.create(set);
+  } catch (error) {
+    if (isNamespaceTerminating(error)) return undefined;
+    if (isAlreadyExists(error)) return adoptExisting(task, set, error);
+    const failed = withFailedCreate(deployment, set, (error as Error).message, now);
+    recorder.record(deployment, {
+      type: 'Warning',
+      reason: 'FailedCreate',
+      message: failed.message,
+    });
+    await writeStatus(task, failed.deployment);
+    throw error;
+  }
+}
+
+/** The name is taken: by our own set, which the copy does not show yet, or by another with the same hash. */
+async function adoptExisting(
+  task: DeploymentTask,
+  set: ReplicaSet,
+  error: unknown,
+): Promise<ReplicaSet> {
+  const { replicaSets, deployment } = task;
+  const { namespace = '', name = '' } = set.metadata;
+  const existing = await replicaSets.get({ namespace, name });
+  const isOurs = controllerOf(existing)?.uid === deployment.metadata.uid;
+  if (isOurs && hasTemplate(existing, deployment.spec.template)) return existing;
+  await writeStatus(task, withCollision(deployment));
+  throw error;
+}
+
+async function remove({ replicaSets, setNotes }: DeploymentTask, set: ReplicaSet): Promise<void> {
+  const { namespace = '', name = '', uid = '' } = set.metadata;
+  try {
+    await replicaSets.delete(
+      { namespace, name },
+      { propagationPolicy: 'Background', preconditions: { uid } },
+    );
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  setNotes.deleted(set);
+}
+
+/** Written through the status, which takes the revision annotation along. */
+async function writeStatus(
+  { deployments, deployment: before, notes }: DeploymentTask,
+  after: Deployment,
+): Promise<void> {
+  if (deepEqual(before, after)) return;
+  try {
+    notes.wrote(await deployments.update(after, { subresource: 'status' }));
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,67 @@
+// A quantity as Go keeps it: a number with a decimal scale, how it was spelled, and sometimes the spelling itself.
+// Upstream: ParseQuantity() of k8s.io/apimachinery/pkg/api/resource.
+
+const decimalScales: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+};
+const binaryPowers: Readonly<Record<string, number>> = {
+  Ki: 10,
+  Mi: 20,
+  Gi: 30,
+  Ti: 40,
+  Pi: 50,
+  Ei: 60,
+};
+
+type Parsed = {
+  readonly value: bigint;
+  readonly scale: number;
+  readonly format: string;
+  readonly keepsText: boolean;
+};
+
+/** Takes canonical spellings, which is what is stored. */
+export function dumpQuantity(text: string): string {
+  const { value, scale, format, keepsText } = parse(text);
+  return [
+    `{i:(resource.int64Amount){value:(int64)${value} scale:(resource.Scale)${scale}}`,
+    'd:(resource.infDecAmount){Dec:(*inf.Dec)<nil>}',
+    `s:(string)${keepsText ? text : ''}`,
+    `Format:(resource.Format)${format}}`,
+  ].join(' ');
+}
+
+function parse(text: string): Parsed {
+  if (text === '0') return { value: 0n, scale: 0, format: '', keepsText: true };
+  const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(.*)$/.exec(text);
+  const [, sign = '', whole = '', fraction = '', suffix = ''] = match ?? [];
+  const digits = whole.replace(/^0+/, '') + fraction;
+  const number = BigInt(digits === '' ? '0' : digits);
+  const signed = (amount: bigint): bigint => (sign === '-' ? -amount : amount);
+  const power = binaryPowers[suffix];
+  if (power !== undefined) {
+    return {
+      value: signed(number << BigInt(power)),
+      scale: 0,
+      format: 'BinarySI',
+      keepsText: (number & 7n) !== 0n,
+    };
+  }
+  const exponent = /^[eE]([+-]?[0-9]+)$/.exec(suffix)?.[1];
+  const scale = (decimalScales[suffix] ?? Number(exponent ?? 0)) - fraction.length;
+  return {
+    value: signed(number),
+    scale,
+    format: exponent === undefined ? 'DecimalSI' : 'DecimalExponent',
+    keepsText: scale % 3 === 0 && !digits.endsWith('000') && digits !== '' && digits[0] !== '0',
+  };
+}

@@ -1,0 +1,54 @@
+// How far a roll-out may go at a time. Upstream: ResolveFenceposts() in pkg/controller/deployment/util.
+import type { Deployment } from '../../kinds/deployment/types.ts';
+import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
+import { scaledValue } from '../../schema/int-or-string.ts';
+
+/** int32's largest: no limit. */
+const unlimited = 2 ** 31 - 1;
+
+export const wantedOf = ({ spec }: Deployment): number => spec.replicas ?? 1;
+export const sizeOf = ({ spec }: ReplicaSet): number => spec.replicas ?? 1;
+
+export const isRolling = ({ spec }: Deployment): boolean => spec.strategy.type !== 'Recreate';
+
+export function hasProgressDeadline({ spec }: Deployment): boolean {
+  const { progressDeadlineSeconds } = spec;
+  return progressDeadlineSeconds !== undefined && progressDeadlineSeconds !== unlimited;
+}
+
+export function historyLimit({ spec }: Deployment): number | undefined {
+  const { revisionHistoryLimit } = spec;
+  return revisionHistoryLimit === unlimited ? undefined : revisionHistoryLimit;
+}
+
+export function maxSurge(deployment: Deployment): number {
+  if (!isRolling(deployment)) return 0;
+  const { maxSurge: surge = 0 } = deployment.spec.strategy.rollingUpdate ?? {};
+  return scaledValue(surge, wantedOf(deployment), true);
+}
+
+export function maxUnavailable(deployment: Deployment): number {
+  const wanted = wantedOf(deployment);
+  if (!isRolling(deployment) || wanted === 0) return 0;
+  const { maxUnavailable: missing = 0 } = deployment.spec.strategy.rollingUpdate ?? {};
+  const most = scaledValue(missing, wanted, false);
+  // Nothing could ever move if neither one more nor one less pod were allowed, as small percentages may come to.
+  const needed = most === 0 && maxSurge(deployment) === 0 ? 1 : most;
+  return Math.min(needed, wanted);
+}
+
+/** With how many pods the replica set of the current template should go on. */
+export function nextSizeOfCurrent(
+  deployment: Deployment,
+  all: readonly ReplicaSet[],
+  size: number,
+): number {
+  const wanted = wantedOf(deployment);
+  if (!isRolling(deployment)) return wanted;
+  const room = wanted + maxSurge(deployment) - totalSize(all);
+  return room <= 0 ? size : size + Math.min(room, wanted - size);
+}
+
+export function totalSize(sets: readonly ReplicaSet[]): number {
+  return sets.reduce((sum, set) => sum + sizeOf(set), 0);
+}

@@ -1,0 +1,199 @@
+// Rolls deployments out: looks at each again when it, one of its replica sets or one of its pods changes.
+import { applyClaims } from '../../client/apply-claims.ts';
+import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
+import type { Informer } from '../../client/informer.ts';
+import { byNamespace } from '../../client/local-store.ts';
+import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/own-writes.ts';
+import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
+import { type ResourceClient, resourceClient } from '../../client/rest.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import { deploymentDefinition } from '../../kinds/deployment/definition.ts';
+import type { Deployment } from '../../kinds/deployment/types.ts';
+import { podDefinition } from '../../kinds/pod/definition.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { replicaSetDefinition } from '../../kinds/replica-set/definition.ts';
+import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
+import { claimObjects } from '../../meta/claim.ts';
+import { matchesSelector, selectorFromLabelSelector } from '../../meta/labels.ts';
+import { type KubeObject, objectKey } from '../../meta/object.ts';
+import { controllerOf } from '../../meta/owner.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import type { Controller, ControllerParts } from '../controller.ts';
+import { applyPlan } from './apply.ts';
+import { planDeployment } from './desired.ts';
+import { isRolling } from './limits.ts';
+
+const concurrency = 5;
+const setsByDeployment = 'managed by';
+const podsBySet = 'managed by';
+const namespaceIndex = 'namespace';
+
+type Parts = ControllerParts & {
+  readonly deployments: Informer<Deployment>;
+  readonly sets: Informer<ReplicaSet>;
+  readonly pods: Informer<Pod>;
+  readonly client: ResourceClient<Deployment>;
+  readonly setClient: ResourceClient<ReplicaSet>;
+  readonly recorder: EventRecorder;
+};
+
+type Writes = {
+  readonly own: OwnWrites<Deployment>;
+  readonly ofSets: OwnWrites<ReplicaSet>;
+};
+
+export const deploymentController: Controller = {
+  name: 'deployment',
+  async run(given, signal) {
+    const parts = gather(given);
+    const { deployments, sets, pods, clock, log } = parts;
+    if (!(await waitForSync([deployments, sets, pods], signal))) return;
+    const changedByOthers = (key: string): void => queue.add(key);
+    const writes: Writes = {
+      own: createOwnWrites({
+        clock,
+        keyOf: ({ metadata }) => objectKey(metadata),
+        changedByOthers,
+      }),
+      ofSets: createOwnWrites({
+        clock,
+        keyOf: (set) => keyOfOwner(set, 'Deployment'),
+        changedByOthers,
+      }),
+    };
+    const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
+      writes.own.during(key, (notes) =>
+        writes.ofSets.during(key, (setNotes) => sync({ ...parts, writes, notes, setNotes }, key)),
+      );
+    const { queue, ended } = startReconciler(
+      { name: 'deployment', reconcile, clock, log, concurrency },
+      signal,
+    );
+    const stops = [
+      deployments.onChange(writes.own.handler),
+      sets.onChange(writes.ofSets.handler),
+      ...followLoose(parts, (key) => queue.add(key)),
+    ];
+    await ended;
+    for (const stop of stops) stop();
+  },
+};
+
+function gather(given: ControllerParts): Parts {
+  const { caller, informers, clock, log } = given;
+  const deployments = informers.of(deploymentDefinition);
+  const sets = informers.of(replicaSetDefinition);
+  const pods = informers.of(podDefinition);
+  const managedBy = (object: KubeObject): readonly string[] => [
+    controllerOf(object)?.uid ?? nobodyIn(object.metadata.namespace ?? ''),
+  ];
+  deployments.addIndex(namespaceIndex, byNamespace);
+  sets.addIndex(setsByDeployment, managedBy);
+  pods.addIndex(podsBySet, managedBy);
+  return {
+    ...given,
+    deployments,
+    sets,
+    pods,
+    client: resourceClient(caller, deploymentDefinition),
+    setClient: resourceClient(caller, replicaSetDefinition),
+    recorder: createEventRecorder({ caller, component: 'deployment-controller', clock, log }),
+  };
+}
+
+const nobodyIn = (namespace: string): string => `nobody in ${namespace}`;
+
+function keyOfOwner(object: KubeObject, kind: string): string | undefined {
+  const controller = controllerOf(object);
+  if (controller?.kind !== kind || !controller.apiVersion.startsWith('apps/')) return undefined;
+  return objectKey({ namespace: object.metadata.namespace ?? '', name: controller.name });
+}
+
+/** Sets that nobody manages, and the last pods that a deployment waits for before it makes new ones. */
+function followLoose(
+  { deployments, sets, pods }: Parts,
+  add: (key: string) => void,
+): readonly (() => void)[] {
+  const addThoseThatSelect = (set: ReplicaSet): void => {
+    if (controllerOf(set) !== undefined) return;
+    for (const { metadata, spec } of deployments.store.select(
+      namespaceIndex,
+      set.metadata.namespace ?? '',
+    )) {
+      const selector = selectorFromLabelSelector(spec.selector);
+      if (matchesSelector(selector, set.metadata.labels)) add(objectKey(metadata));
+    }
+  };
+  const podWent = (pod: Pod): void => {
+    const set = sets.store.get(keyOfOwner(pod, 'ReplicaSet') ?? '');
+    const key = set === undefined ? undefined : keyOfOwner(set, 'Deployment');
+    const deployment = key === undefined ? undefined : deployments.store.get(key);
+    if (key !== undefined && deployment !== undefined && !isRolling(deployment)) add(key);
+  };
+  return [
+    sets.onChange({
+      add: addThoseThatSelect,
+      update: (before, after) => {
+        const isFreed =
+          controllerOf(before)?.uid !== controllerOf(after)?.uid ||
+          !deepEqual(before.metadata.labels, after.metadata.labels);
+        if (isFreed) addThoseThatSelect(after);
+      },
+    }),
+    pods.onChange({ delete: podWent }),
+  ];
+}
+
+type SyncParts = Parts & {
+  readonly writes: Writes;
+  readonly notes: WriteNotes<Deployment>;
+  readonly setNotes: WriteNotes<ReplicaSet>;
+};
+
+async function sync(parts: SyncParts, key: string): Promise<ReconcileResult | undefined> {
+  const { deployments, pods, writes, clock } = parts;
+  const cached = deployments.store.get(key);
+  const deployment = cached === undefined ? undefined : writes.own.over(key, [cached])[0];
+  if (deployment === undefined) {
+    writes.own.forget(key);
+    writes.ofSets.forget(key);
+    return undefined;
+  }
+  const replicaSets = await claimSets(parts, deployment);
+  const now = clock.now();
+  const plan = planDeployment({
+    deployment,
+    replicaSets,
+    pods: isRolling(deployment)
+      ? []
+      : replicaSets.flatMap(({ metadata }) => pods.store.select(podsBySet, metadata.uid ?? '')),
+    now,
+  });
+  const { client, setClient, recorder, notes, setNotes } = parts;
+  await applyPlan(
+    { deployment, deployments: client, replicaSets: setClient, recorder, notes, setNotes, now },
+    plan,
+  );
+  // Own changes are not told again; the next step may already be due.
+  if (plan.changes.length > 0) return { retryAfterMs: 0 };
+  return plan.retryAfterMs === undefined ? undefined : { retryAfterMs: plan.retryAfterMs };
+}
+
+async function claimSets(
+  { sets, client, setClient, writes, setNotes }: SyncParts,
+  deployment: Deployment,
+): Promise<readonly ReplicaSet[]> {
+  const { name = '', namespace = '', uid = '' } = deployment.metadata;
+  const candidates = [
+    ...sets.store.select(setsByDeployment, uid),
+    ...sets.store.select(setsByDeployment, nobodyIn(namespace)),
+  ];
+  const known = writes.ofSets.over(objectKey(deployment.metadata), candidates);
+  const selector = selectorFromLabelSelector(deployment.spec.selector);
+  return applyClaims(claimObjects(deployment, selector, known), {
+    client: setClient,
+    owner: deployment,
+    readOwner: () => client.get({ namespace, name }),
+    wrote: setNotes.wrote,
+  });
+}

@@ -1,0 +1,32 @@
+// The label pod-template-hash: a short text that tells pod templates apart, the same as upstream's for the same
+// template. Upstream: ComputeHash() in pkg/controller/controller_utils.go.
+import { type PodTemplateSpec, podTemplateSpec } from '../../kinds/pod-template/types.ts';
+import { dumpGo } from './go-dump.ts';
+
+/** No vowels and nothing that looks like another character, so that no words come out. */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** The collision count makes another hash when a different template already has this one. */
+export function templateHash(template: PodTemplateSpec, collisionCount?: number): string {
+  const text = Buffer.from(dumpGo(podTemplateSpec, template));
+  const bytes =
+    collisionCount === undefined ? text : Buffer.concat([text, counted(collisionCount)]);
+  return encodeSafely(String(fnv32a(bytes)));
+}
+
+/** The number in eight bytes, of which four are used. */
+function counted(collisionCount: number): Uint8Array {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32LE(collisionCount);
+  return bytes;
+}
+
+function fnv32a(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
+function encodeSafely(text: string): string {
+  return [...text].map((char) => alphabet[char.charCodeAt(0) % alphabet.length]).join('');
+}

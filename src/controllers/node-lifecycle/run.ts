@@ -1,0 +1,143 @@
+// Follows nodes and the leases of their agents.
+import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
+import type { Informer } from '../../client/informer.ts';
+import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
+import { type ResourceClient, resourceClient } from '../../client/rest.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import type { Clock } from '../../host/clock.ts';
+import { leaseDefinition } from '../../kinds/lease/definition.ts';
+import type { Lease } from '../../kinds/lease/types.ts';
+import { nodeDefinition } from '../../kinds/node/definition.ts';
+import { isNodeReady, nodeCondition, nodeLeaseNamespace } from '../../kinds/node/readiness.ts';
+import type { Node } from '../../kinds/node/types.ts';
+import { podDefinition } from '../../kinds/pod/definition.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { parseTime } from '../../schema/time.ts';
+import type { Controller, ControllerParts } from '../controller.ts';
+import { markNotReady, writeConditions, writeTaints } from './apply.ts';
+import { isSilent, judgeNode } from './desired.ts';
+import { desiredTaints } from './taints.ts';
+
+const concurrency = 4;
+const nodeIndex = 'node';
+
+type Parts = {
+  readonly nodes: Informer<Node>;
+  readonly pods: Informer<Pod>;
+  readonly nodeClient: ResourceClient<Node>;
+  readonly podClient: ResourceClient<Pod>;
+  readonly recorder: EventRecorder;
+  readonly clock: Clock;
+  readonly signs: Signs;
+  /** Nodes that have just stopped being ready, whose pods do not know yet. */
+  readonly fallen: Set<string>;
+};
+
+export const nodeLifecycleController: Controller = {
+  name: 'node-lifecycle',
+  async run(given, signal) {
+    const leases = given.informers.of(leaseDefinition, { namespace: nodeLeaseNamespace });
+    const parts = gather(given);
+    const { nodes, pods, clock, signs, fallen, recorder } = parts;
+    if (!(await waitForSync([nodes, pods, leases], signal))) return;
+    const reconcile = (name: string): Promise<ReconcileResult | undefined> => sync(parts, name);
+    const { queue, ended } = startReconciler(
+      { name: 'node-lifecycle', reconcile, clock, log: given.log, concurrency },
+      signal,
+    );
+    const nodeChanged = (node: Node): void => {
+      signs.ofNode(node);
+      queue.add(node.metadata.name ?? '');
+    };
+    const heard = (lease: Lease): void => signs.ofLease(lease);
+    const stops = [
+      leases.onChange({ add: heard, update: (_before, after) => heard(after) }),
+      nodes.onChange({
+        add: nodeChanged,
+        update: (before, after) => {
+          if (isNodeReady(before) && !isNodeReady(after)) {
+            const { name = '' } = after.metadata;
+            fallen.add(name);
+            const message = `Node ${name} status is now: NodeNotReady`;
+            recorder.record(after, { type: 'Normal', reason: 'NodeNotReady', message });
+          }
+          nodeChanged(after);
+        },
+        delete: ({ metadata }) => {
+          signs.forget(metadata.name ?? '');
+          fallen.delete(metadata.name ?? '');
+        },
+      }),
+    ];
+    await ended;
+    for (const stop of stops) stop();
+  },
+};
+
+function gather({ caller, informers, clock, log }: ControllerParts): Parts {
+  const pods = informers.of(podDefinition);
+  pods.addIndex(nodeIndex, ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
+  return {
+    nodes: informers.of(nodeDefinition),
+    pods,
+    nodeClient: resourceClient(caller, nodeDefinition),
+    podClient: resourceClient(caller, podDefinition),
+    recorder: createEventRecorder({ caller, component: 'node-controller', clock, log }),
+    clock,
+    signs: createSigns(clock),
+    fallen: new Set(),
+  };
+}
+
+async function sync(parts: Parts, name: string): Promise<ReconcileResult | undefined> {
+  const { nodes, pods, nodeClient, podClient, clock, signs, fallen } = parts;
+  const node = nodes.store.get(name);
+  if (node === undefined) return undefined;
+  const now = clock.now();
+  const verdict = judgeNode({ node, heardMs: signs.lastOf(node), now });
+  if (verdict.action === 'write') {
+    // The change comes back, and with it the taints and the pods.
+    await writeConditions(nodeClient, node, verdict.conditions);
+    return undefined;
+  }
+  const taints = desiredTaints(node, now);
+  if (taints !== node.spec.taints && taints.length + (node.spec.taints ?? []).length > 0)
+    await writeTaints(nodeClient, node, taints);
+  if (fallen.has(name) || isSilent(node)) {
+    await markNotReady(podClient, pods.store.select(nodeIndex, name), now);
+    fallen.delete(name);
+  }
+  return verdict.action === 'wait' ? { retryAfterMs: verdict.ms } : undefined;
+}
+
+type Signs = ReturnType<typeof createSigns>;
+type Sign = { readonly what: string; readonly at: number };
+
+/**
+ * When each agent was last heard of, by our own clock: clocks of machines differ. A sign is a lease renewed or a
+ * status reported since we last looked.
+ */
+function createSigns(clock: Clock) {
+  const leases = new Map<string, Sign>();
+  const reports = new Map<string, Sign>();
+  const note = (signs: Map<string, Sign>, name: string, what: string): void => {
+    if (signs.get(name)?.what !== what) signs.set(name, { what, at: clock.now() });
+  };
+  return {
+    ofLease: ({ metadata, spec }: Lease): void =>
+      note(leases, metadata.name ?? '', spec.renewTime ?? ''),
+    ofNode(node: Node): void {
+      const heartbeat = nodeCondition(node, 'Ready')?.lastHeartbeatTime;
+      if (heartbeat) note(reports, node.metadata.name ?? '', heartbeat);
+    },
+    lastOf({ metadata }: Node): number {
+      const { name = '', creationTimestamp = '' } = metadata;
+      const created = parseTime(creationTimestamp) ?? clock.now();
+      return Math.max(created, leases.get(name)?.at ?? 0, reports.get(name)?.at ?? 0);
+    },
+    forget(name: string): void {
+      leases.delete(name);
+      reports.delete(name);
+    },
+  };
+}

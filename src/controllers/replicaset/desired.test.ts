@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PodTemplateSpec } from '../../kinds/pod-template/types.ts';
+import { isActive, isTerminating, planReplicas, podFromTemplate, slowStart } from './desired.ts';
+import { exampleReplicaSet, now, podOf } from './example.ts';
+
+const plan = (replicas: number, count: number) => {
+  const pods = Array.from({ length: count }, (_, index) => podOf(`p${index}`, 100 + index));
+  return planReplicas({
+    owner: exampleReplicaSet({ spec: { replicas } }),
+    pods,
+    related: pods,
+    now,
+  });
+};
+
+test('planReplicas() makes what is missing and deletes what is too much', () => {
+  assert.deepEqual(plan(3, 1), { create: 2, delete: [] });
+  assert.deepEqual(plan(3, 3), { create: 0, delete: [] });
+  assert.equal(plan(1, 3).delete.length, 2);
+  assert.equal(plan(0, 3).delete.length, 3);
+});
+
+test('planReplicas() goes at most 500 pods at a time', () => {
+  assert.equal(plan(800, 0).create, 500);
+  assert.equal(plan(0, 600).delete.length, 500);
+});
+
+test('planReplicas() leaves the pods of an owner that goes to the garbage collector', () => {
+  const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+  const owner = exampleReplicaSet({ metadata });
+  assert.deepEqual(planReplicas({ owner, pods: [], related: [], now }), { create: 0, delete: [] });
+});
+
+test('isActive() and isTerminating() tell pods apart', () => {
+  const going = podOf('p', 1, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+  const ended = podOf('p', 1, { status: { phase: 'Succeeded' } });
+  assert.deepEqual([podOf('p'), going, ended].map(isActive), [true, false, false]);
+  assert.deepEqual([podOf('p'), going, ended].map(isTerminating), [false, true, false]);
+});
+
+test('slowStart() doubles', () => {
+  assert.deepEqual(slowStart(0), []);
+  assert.deepEqual(slowStart(1), [1]);
+  assert.deepEqual(slowStart(10), [1, 2, 4, 3]);
+});
+
+test('podFromTemplate() makes a pod that the owner controls', () => {
+  const owner = exampleReplicaSet();
+  const template: PodTemplateSpec = {
+    metadata: { labels: { app: 'web' }, annotations: { a: 'b' }, finalizers: ['x/y'] },
+    spec: owner.spec.template.spec,
+  };
+  assert.deepEqual(podFromTemplate(owner, template).metadata, {
+    namespace: 'default',
+    generateName: 'web-',
+    labels: { app: 'web' },
+    annotations: { a: 'b' },
+    finalizers: ['x/y'],
+    ownerReferences: [
+      {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        name: 'web',
+        uid: 'web-uid',
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ],
+  });
+  const long = exampleReplicaSet({ metadata: { name: 'x'.repeat(253) } });
+  assert.equal(podFromTemplate(long, template).metadata.generateName, 'x'.repeat(253));
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { now, podOf } from './example.ts';
+import { deletionCostAnnotation, rankVictims } from './rank-victims.ts';
+
+const first = podOf('first', 3600);
+const second = podOf('second', 3600);
+const change = (pod: Pod, path: 'spec' | 'status' | 'metadata', values: object): Pod => ({
+  ...pod,
+  [path]: { ...pod[path], ...values },
+});
+const cost = (pod: Pod, value: string): Pod =>
+  change(pod, 'metadata', { annotations: { [deletionCostAnnotation]: value } });
+const restarted = (pod: Pod, restartCount: number): Pod =>
+  change(pod, 'status', { containerStatuses: [{ restartCount }] });
+
+const cases: readonly (readonly [string, Pod, Pod])[] = [
+  ['a pod without a node', change(first, 'spec', { nodeName: '' }), second],
+  ['a pending pod', change(first, 'status', { phase: 'Pending' }), second],
+  [
+    'a pod of unknown state before a running one',
+    change(first, 'status', { phase: 'Unknown' }),
+    second,
+  ],
+  ['a pod that is not ready', podOf('first'), second],
+  ['a pod that costs less', cost(first, '-5'), second],
+  ['a pod that costs less than one with a price', first, cost(second, '7')],
+  ['a pod that was ready for less time', podOf('first', 10), podOf('second', 100)],
+  ['a pod that was restarted more often', restarted(first, 3), restarted(second, 1)],
+  [
+    'a younger pod',
+    change(podOf('first'), 'metadata', { creationTimestamp: '2026-01-01T23:59:00Z' }),
+    podOf('second'),
+  ],
+  ['by uid when the ages have the same magnitude', podOf('first', 1000), podOf('second', 1001)],
+];
+
+for (const [title, victim, other] of cases) {
+  test(`rankVictims() takes first ${title}`, () => {
+    const ranked = [other, victim].map((pod) => ({ pod, companions: 1 }));
+    assert.deepEqual(
+      rankVictims(ranked, now).map(({ metadata }) => metadata.name),
+      ['first', 'second'],
+    );
+  });
+}
+
+test('rankVictims() takes first from the node with most companions', () => {
+  const ranked = [
+    { pod: podOf('a', 10), companions: 1 },
+    { pod: podOf('b', 3600), companions: 3 },
+  ];
+  assert.equal(rankVictims(ranked, now)[0]?.metadata.name, 'b');
+});
+
+test('rankVictims() takes a price that is no number for none', () => {
+  const ranked = [cost(first, '07'), cost(second, '-1')].map((pod) => ({ pod, companions: 0 }));
+  assert.equal(rankVictims(ranked, now)[0]?.metadata.name, 'second');
+});

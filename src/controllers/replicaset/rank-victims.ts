@@ -1,0 +1,104 @@
+// Which pods go first when there are too many: those that are missed least.
+// Upstream: ActivePodsWithRanks in pkg/controller/controller_utils.go.
+import type { ContainerStatus } from '../../kinds/pod/pod-status.ts';
+import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
+import { isPodReady, podCondition } from '../../kinds/pod/readiness.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { parseTime } from '../../schema/time.ts';
+
+export const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
+
+export type RankedPod = {
+  readonly pod: Pod;
+  /** How many pods of the same purpose share its node. */
+  readonly companions: number;
+};
+
+/** Negative when the first pod is to go before the second. */
+type Comparison = (a: RankedPod, b: RankedPod, now: number) => number;
+
+const comparisons: readonly Comparison[] = [
+  // Without a node before those that have one.
+  (a, b) => Number(hasNode(a.pod)) - Number(hasNode(b.pod)),
+  (a, b) => phaseOrder(a.pod) - phaseOrder(b.pod),
+  (a, b) => Number(isPodReady(a.pod)) - Number(isPodReady(b.pod)),
+  (a, b) => deletionCost(a.pod) - deletionCost(b.pod),
+  // From the fullest node first, so that the rest stays spread.
+  (a, b) => b.companions - a.companions,
+  (a, b, now) =>
+    isPodReady(a.pod) && isPodReady(b.pod)
+      ? byTime(readyTime(a.pod), readyTime(b.pod), a, b, now)
+      : 0,
+  (a, b) => compareRestarts(a.pod, b.pod),
+  (a, b, now) => byTime(createdTime(a.pod), createdTime(b.pod), a, b, now),
+];
+
+export function rankVictims(pods: readonly RankedPod[], now: number): readonly Pod[] {
+  const compare = (a: RankedPod, b: RankedPod): number => {
+    for (const comparison of comparisons) {
+      const order = comparison(a, b, now);
+      if (order !== 0) return order;
+    }
+    return 0;
+  };
+  return [...pods].sort(compare).map(({ pod }) => pod);
+}
+
+const hasNode = ({ spec }: Pod): boolean => Boolean(spec.nodeName);
+
+const phases = ['Pending', 'Unknown', 'Running'];
+const phaseOrder = ({ status }: Pod): number => phases.indexOf(status.phase ?? '');
+
+function deletionCost({ metadata }: Pod): number {
+  const text = metadata.annotations?.[deletionCostAnnotation] ?? '0';
+  return /^(0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : 0;
+}
+
+const readyTime = (pod: Pod): number | undefined => {
+  const time = podCondition(pod, 'Ready')?.lastTransitionTime;
+  return time ? parseTime(time) : undefined;
+};
+const createdTime = ({ metadata }: Pod): number | undefined =>
+  metadata.creationTimestamp === undefined ? undefined : parseTime(metadata.creationTimestamp);
+
+/**
+ * The younger goes first, but ages of the same magnitude count as the same: among those the uid decides, which is as
+ * good as chance, so that not always the pods of the last roll-out go.
+ */
+function byTime(
+  first: number | undefined,
+  second: number | undefined,
+  a: RankedPod,
+  b: RankedPod,
+  now: number,
+): number {
+  if (first === second) return 0;
+  if (first === undefined) return -1;
+  if (second === undefined) return 1;
+  const order = magnitude(now - first) - magnitude(now - second);
+  if (order !== 0) return order;
+  return (a.pod.metadata.uid ?? '') < (b.pod.metadata.uid ?? '') ? -1 : 1;
+}
+
+/** Powers of two of nanoseconds, the unit that upstream counts in. */
+const magnitude = (ageMs: number): number =>
+  ageMs <= 0 ? -1 : Math.trunc(Math.log2(ageMs * 1_000_000));
+
+/** The more often restarted goes first; sidecars are asked when the containers do not tell. */
+function compareRestarts(a: Pod, b: Pod): number {
+  return (
+    mostRestarts(b.status.containerStatuses) - mostRestarts(a.status.containerStatuses) ||
+    mostRestarts(sidecars(b)) - mostRestarts(sidecars(a))
+  );
+}
+
+function sidecars({ spec, status }: Pod): readonly ContainerStatus[] {
+  const names = (spec.initContainers ?? [])
+    .filter(isRestartableInitContainer)
+    .map(({ name }) => name);
+  return (status.initContainerStatuses ?? []).filter(({ name }) => names.includes(name));
+}
+
+function mostRestarts(statuses: readonly ContainerStatus[] = []): number {
+  return Math.max(0, ...statuses.map(({ restartCount }) => restartCount));
+}

@@ -1,0 +1,22 @@
+// Replica sets and replication controllers differ in their kind and in how they select; the rest is one.
+import { replicaSetDefinition } from '../../kinds/replica-set/definition.ts';
+import { replicationControllerDefinition } from '../../kinds/replication-controller/definition.ts';
+import { selectorFromLabelSelector, selectorFromMap, selectsNothing } from '../../meta/labels.ts';
+import { replicaController } from './run-replicas.ts';
+
+export const replicaSetController = replicaController({
+  type: replicaSetDefinition,
+  controller: 'replicaset',
+  component: 'replicaset-controller',
+  selectorOf: ({ spec }) => selectorFromLabelSelector(spec.selector),
+  countsTerminating: true,
+});
+
+export const replicationControllerController = replicaController({
+  type: replicationControllerDefinition,
+  controller: 'replicationcontroller',
+  component: 'replication-controller',
+  selectorOf: ({ spec }) =>
+    Object.keys(spec.selector ?? {}).length === 0 ? selectsNothing : selectorFromMap(spec.selector),
+  countsTerminating: false,
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exampleReplicaSet, now, podOf } from './example.ts';
+import { availableIn, desiredStatus, nextAvailableMs } from './status.ts';
+
+test('desiredStatus() counts pods by what they are', () => {
+  const owner = exampleReplicaSet({ spec: { minReadySeconds: 60 } });
+  const stranger = podOf('other', 100, { metadata: { name: 'other', labels: {} } });
+  const pods = [podOf('ready', 30), podOf('available', 90), podOf('not-ready'), stranger];
+  assert.deepEqual(desiredStatus({ owner, pods, terminating: [podOf('going')], now }), {
+    replicas: 4,
+    fullyLabeledReplicas: 3,
+    readyReplicas: 3,
+    availableReplicas: 2,
+    terminatingReplicas: 1,
+    observedGeneration: 1,
+  });
+});
+
+test('desiredStatus() is the old one when nothing changed', () => {
+  const status = { replicas: 0, terminatingReplicas: 0, observedGeneration: 1 };
+  const owner = exampleReplicaSet({ status });
+  assert.equal(desiredStatus({ owner, pods: [], terminating: [], now }), status);
+});
+
+test('desiredStatus() tells a failure until it is over, with the time it began', () => {
+  const failure = { reason: 'FailedCreate', message: 'quota' } as const;
+  const owner = exampleReplicaSet();
+  const failed = desiredStatus({ owner, pods: [], failure, now });
+  assert.deepEqual(failed.conditions, [
+    {
+      type: 'ReplicaFailure',
+      status: 'True',
+      lastTransitionTime: '2026-01-02T00:00:00Z',
+      reason: 'FailedCreate',
+      message: 'quota',
+    },
+  ]);
+  const next = { ...owner, status: failed };
+  const later = { reason: 'FailedCreate', message: 'other' } as const;
+  assert.equal(desiredStatus({ owner: next, pods: [], failure: later, now: now + 9000 }), failed);
+  assert.equal(desiredStatus({ owner: next, pods: [], now }).conditions, undefined);
+});
+
+test('availableIn() and nextAvailableMs() say how long it takes', () => {
+  assert.equal(availableIn(podOf('p'), 0, now), undefined);
+  assert.equal(availableIn(podOf('p', 0), 0, now), 0);
+  assert.equal(availableIn(podOf('p', 20), 60, now), 40_000);
+  const owner = exampleReplicaSet({ spec: { minReadySeconds: 60 } });
+  const pods = [podOf('a', 20), podOf('b', 50), podOf('c', 70), podOf('d')];
+  assert.equal(nextAvailableMs(owner, pods, now), 10_000);
+  assert.equal(nextAvailableMs(owner, [podOf('c', 70)], now), undefined);
+});

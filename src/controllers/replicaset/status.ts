@@ -1,0 +1,90 @@
+// What the status says of the pods that are there. Upstream: calculateStatus() in pkg/controller/replicaset.
+import { isPodReady, podCondition } from '../../kinds/pod/readiness.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import type { ReplicaSetStatus } from '../../kinds/replica-set/types.ts';
+import { matchesSelector, selectorFromMap } from '../../meta/labels.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import { formatTime, parseTime } from '../../schema/time.ts';
+import type { ReplicaOwner } from './replica-owner.ts';
+
+export type StatusSituation = {
+  readonly owner: ReplicaOwner;
+  readonly pods: readonly Pod[];
+  /** Absent where the kind does not tell of pods on their way out. */
+  readonly terminating?: readonly Pod[];
+  /** What went wrong while pods were made or deleted. */
+  readonly failure?: ReplicaFailure;
+  readonly now: number;
+};
+
+export type ReplicaFailure = {
+  readonly reason: 'FailedCreate' | 'FailedDelete';
+  readonly message: string;
+};
+
+const failureType = 'ReplicaFailure';
+
+/** The same object when there is nothing to write. */
+export function desiredStatus(situation: StatusSituation): ReplicaSetStatus {
+  const { owner, pods, terminating } = situation;
+  const { generation = 0 } = owner.metadata;
+  const labels = selectorFromMap(owner.spec.template?.metadata.labels);
+  const conditions = desiredConditions(situation);
+  const minReady = owner.spec.minReadySeconds ?? 0;
+  const status: ReplicaSetStatus = {
+    replicas: pods.length,
+    ...count(
+      'fullyLabeledReplicas',
+      pods.filter(({ metadata }) => matchesSelector(labels, metadata.labels)),
+    ),
+    ...count('readyReplicas', pods.filter(isPodReady)),
+    ...count(
+      'availableReplicas',
+      pods.filter((pod) => availableIn(pod, minReady, situation.now) === 0),
+    ),
+    ...(terminating === undefined ? {} : { terminatingReplicas: terminating.length }),
+    ...(generation === 0 ? {} : { observedGeneration: generation }),
+    ...(conditions.length === 0 ? {} : { conditions }),
+  };
+  return deepEqual(status, owner.status) ? owner.status : status;
+}
+
+/** Numbers that are zero are left out, as Go writes them. */
+function count<K extends string>(name: K, pods: readonly Pod[]): { readonly [N in K]?: number } {
+  return pods.length === 0 ? {} : ({ [name]: pods.length } as { readonly [N in K]?: number });
+}
+
+function desiredConditions({ owner, failure, now }: StatusSituation) {
+  const conditions = owner.status.conditions ?? [];
+  const others = conditions.filter(({ type }) => type !== failureType);
+  if (failure === undefined) return others;
+  // The first failure is told until it is over; its successors differ in little but their time.
+  if (others.length < conditions.length) return conditions;
+  const condition = {
+    type: failureType,
+    status: 'True',
+    lastTransitionTime: formatTime(now),
+    ...failure,
+  };
+  return [...others, condition];
+}
+
+/** Milliseconds until the pod has been ready long enough; undefined while it is not ready at all. */
+export function availableIn(pod: Pod, minReadySeconds: number, now: number): number | undefined {
+  if (!isPodReady(pod)) return undefined;
+  if (minReadySeconds === 0) return 0;
+  const since = podCondition(pod, 'Ready')?.lastTransitionTime;
+  const from = since ? parseTime(since) : undefined;
+  return from === undefined ? undefined : Math.max(0, from + minReadySeconds * 1000 - now);
+}
+
+/** When the next pod becomes available by mere waiting. */
+export function nextAvailableMs(
+  owner: ReplicaOwner,
+  pods: readonly Pod[],
+  now: number,
+): number | undefined {
+  const minReady = owner.spec.minReadySeconds ?? 0;
+  const waits = pods.map((pod) => availableIn(pod, minReady, now) ?? 0).filter((wait) => wait > 0);
+  return waits.length === 0 ? undefined : Math.min(...waits);
+}

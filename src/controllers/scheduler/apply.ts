@@ -1,0 +1,74 @@
+// Tells the server, and people, where a pod goes or why it goes nowhere.
+import { type ApiCaller, callApi } from '../../client/api-call.ts';
+import type { EventRecorder } from '../../client/event-recorder.ts';
+import { resourcePath } from '../../client/resource.ts';
+import { resourceClient } from '../../client/rest.ts';
+import { podDefinition } from '../../kinds/pod/definition.ts';
+import { podCondition } from '../../kinds/pod/readiness.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { isConflict, isNotFound } from '../../meta/api-error.ts';
+import { objectKey } from '../../meta/object.ts';
+import { formatTime } from '../../schema/time.ts';
+
+export type SchedulingTask = {
+  readonly caller: ApiCaller;
+  readonly recorder: EventRecorder;
+  readonly now: number;
+};
+
+/** False when the pod has gone, or has a node by now. */
+export async function bindPod(
+  { caller, recorder }: SchedulingTask,
+  pod: Pod,
+  node: string,
+): Promise<boolean> {
+  const { name = '', namespace = '', uid } = pod.metadata;
+  try {
+    await callApi(caller, {
+      method: 'POST',
+      path: resourcePath(podDefinition, { namespace, name, subresource: 'binding' }),
+      body: {
+        kind: 'Binding',
+        apiVersion: 'v1',
+        metadata: { namespace, name, uid },
+        target: { kind: 'Node', name: node },
+      },
+    });
+  } catch (error) {
+    if (isNotFound(error) || isConflict(error)) return false;
+    throw error;
+  }
+  const message = `Successfully assigned ${objectKey(pod.metadata)} to ${node}`;
+  recorder.record(pod, { type: 'Normal', reason: 'Scheduled', message });
+  return true;
+}
+
+export async function reportUnschedulable(
+  { caller, recorder, now }: SchedulingTask,
+  pod: Pod,
+  message: string,
+): Promise<void> {
+  recorder.record(pod, { type: 'Warning', reason: 'FailedScheduling', message });
+  const before = podCondition(pod, 'PodScheduled');
+  const told = { status: 'False', reason: 'Unschedulable', message };
+  const isTold =
+    before?.status === told.status && before.reason === told.reason && before.message === message;
+  if (isTold) return;
+  const { name = '', namespace = '', uid, generation } = pod.metadata;
+  const condition = {
+    type: 'PodScheduled',
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...told,
+    lastProbeTime: null,
+    lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : formatTime(now),
+  };
+  const patch = { metadata: { uid }, status: { conditions: [condition] } };
+  try {
+    await resourceClient(caller, podDefinition).patch({ namespace, name }, patch, {
+      type: 'strategic',
+      subresource: 'status',
+    });
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}

@@ -1,0 +1,15 @@
+// What the scheduler knows when it decides: nodes, the pods on each, and labels of namespaces.
+import type { Node } from '../../kinds/node/types.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import type { Labels } from '../../meta/labels.ts';
+
+export type NodeState = {
+  readonly node: Node;
+  /** Pods that have the node and have not ended. */
+  readonly pods: readonly Pod[];
+};
+
+export type Cluster = {
+  readonly nodes: readonly NodeState[];
+  readonly namespaceLabels: (namespace: string) => Labels | undefined;
+};

@@ -1,0 +1,102 @@
+// Which nodes a pod asks for by their labels, and which keep it away by taints.
+import type { Node, Taint } from '../../kinds/node/types.ts';
+import type {
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  Toleration,
+} from '../../kinds/pod/affinity.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { matchesSelector, selectorFromMap } from '../../meta/labels.ts';
+
+export function isWantedNode({ spec }: Pod, node: Node): boolean {
+  if (!matchesSelector(selectorFromMap(spec.nodeSelector), node.metadata.labels)) return false;
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return (
+    required === undefined ||
+    (required.nodeSelectorTerms ?? []).some((term) => matchesTerm(term, node))
+  );
+}
+
+/** Sum of the weights of the preferences that the node fulfils. */
+export function preference({ spec }: Pod, node: Node): number {
+  const preferred =
+    spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  return preferred
+    .filter(({ preference: term }) => matchesTerm(term, node))
+    .reduce((total, { weight }) => total + weight, 0);
+}
+
+/** A term that says nothing matches nothing. */
+function matchesTerm(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  node: Node,
+): boolean {
+  if (matchExpressions.length + matchFields.length === 0) return false;
+  const fields = { 'metadata.name': node.metadata.name ?? '' };
+  return (
+    matchExpressions.every((requirement) => matches(requirement, node.metadata.labels ?? {})) &&
+    matchFields.every((requirement) => matches(requirement, fields))
+  );
+}
+
+const operators: Readonly<
+  Record<string, Parameters<typeof matchesSelector>[0][number]['operator']>
+> = {
+  In: 'in',
+  NotIn: 'notin',
+  Exists: 'exists',
+  DoesNotExist: '!',
+  Gt: 'gt',
+  Lt: 'lt',
+};
+
+function matches(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  const known = operators[operator];
+  return known !== undefined && matchesSelector([{ key, operator: known, values }], labels);
+}
+
+/** Taints that keep the pod from being put on the node. */
+export function hasUntoleratedTaint(pod: Pod, { spec }: Node): boolean {
+  return (spec.taints ?? []).some(
+    (taint) => taint.effect !== 'PreferNoSchedule' && !isTolerated(pod, taint),
+  );
+}
+
+export function countAvoidedTaints(pod: Pod, { spec }: Node): number {
+  return (spec.taints ?? []).filter(
+    (taint) => taint.effect === 'PreferNoSchedule' && !isTolerated(pod, taint),
+  ).length;
+}
+
+const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+
+/** A cordoned node is one with that taint, whether it is written or not. */
+export function isClosed(pod: Pod, { spec }: Node): boolean {
+  return spec.unschedulable === true && !isTolerated(pod, cordon);
+}
+
+function isTolerated({ spec }: Pod, taint: Taint): boolean {
+  return (spec.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
+}
+
+function tolerates({ key, operator, value = '', effect }: Toleration, taint: Taint): boolean {
+  if (effect && effect !== taint.effect) return false;
+  if (key && key !== taint.key) return false;
+  switch (operator || 'Equal') {
+    case 'Exists':
+      return true;
+    case 'Equal':
+      return Boolean(key) && value === (taint.value ?? '');
+    case 'Lt':
+      return isNumber(value) && isNumber(taint.value) && Number(taint.value) < Number(value);
+    case 'Gt':
+      return isNumber(value) && isNumber(taint.value) && Number(taint.value) > Number(value);
+    default:
+      return false;
+  }
+}
+
+const isNumber = (text: string | undefined): boolean => /^-?[0-9]+$/.test(text ?? '');

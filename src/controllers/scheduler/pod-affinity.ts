@@ -1,0 +1,153 @@
+// Which pods a pod wants near, which far, and how evenly its kind is spread over places. A place is all nodes with
+// one value of a label.
+import type { PodAffinityTerm, TopologySpreadConstraint } from '../../kinds/pod/affinity.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import {
+  matchesSelector,
+  type Requirement,
+  type Selector,
+  selectorFromLabelSelector,
+} from '../../meta/labels.ts';
+import type { Cluster, NodeState } from './cluster.ts';
+import { isWantedNode } from './node-selection.ts';
+
+type Terms = readonly PodAffinityTerm[] | undefined;
+
+const requiredOf = (side: 'podAffinity' | 'podAntiAffinity', { spec }: Pod): Terms =>
+  spec.affinity?.[side]?.requiredDuringSchedulingIgnoredDuringExecution;
+
+/** What keeps the pod from the node, in the words of the scheduler. */
+export function affinityProblem(pod: Pod, place: NodeState, cluster: Cluster): string | undefined {
+  const near = requiredOf('podAffinity', pod) ?? [];
+  if (!near.every((term) => isSatisfied(term, pod, place, cluster)))
+    return "node(s) didn't match pod affinity rules";
+  const far = requiredOf('podAntiAffinity', pod) ?? [];
+  if (far.some((term) => hasMatch(term, pod, place, cluster)))
+    return "node(s) didn't match pod anti-affinity rules";
+  if (isUnwelcome(pod, place, cluster))
+    return "node(s) didn't satisfy existing pods anti-affinity rules";
+  return undefined;
+}
+
+/** A pod that is its own company may be the first of its kind. */
+function isSatisfied(term: PodAffinityTerm, pod: Pod, place: NodeState, cluster: Cluster): boolean {
+  if (labelOf(place, term.topologyKey) === undefined) return false;
+  if (hasMatch(term, pod, place, cluster)) return true;
+  const matchesAnywhere = cluster.nodes.some(({ pods }) =>
+    pods.some((other) => matchesPod(term, pod, other, cluster)),
+  );
+  return !matchesAnywhere && matchesPod(term, pod, pod, cluster);
+}
+
+function hasMatch(term: PodAffinityTerm, pod: Pod, place: NodeState, cluster: Cluster): boolean {
+  return samePlace(place, term.topologyKey, cluster).some(({ pods }) =>
+    pods.some((other) => matchesPod(term, pod, other, cluster)),
+  );
+}
+
+function isUnwelcome(pod: Pod, place: NodeState, cluster: Cluster): boolean {
+  return cluster.nodes.some((other) =>
+    other.pods.some((there) =>
+      (requiredOf('podAntiAffinity', there) ?? []).some((term) => {
+        const value = labelOf(place, term.topologyKey);
+        const isNear = value !== undefined && value === labelOf(other, term.topologyKey);
+        return isNear && matchesPod(term, there, pod, cluster);
+      }),
+    ),
+  );
+}
+
+/** Weights of the pods it would like near, less those it would like far. */
+export function affinityPreference(pod: Pod, place: NodeState, cluster: Cluster): number {
+  const weigh = (side: 'podAffinity' | 'podAntiAffinity'): number =>
+    (pod.spec.affinity?.[side]?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
+      .filter(({ podAffinityTerm: term }) => hasMatch(term, pod, place, cluster))
+      .reduce((total, { weight }) => total + weight, 0);
+  return weigh('podAffinity') - weigh('podAntiAffinity');
+}
+
+const labelOf = ({ node }: NodeState, key: string): string | undefined =>
+  node.metadata.labels?.[key];
+
+function samePlace(place: NodeState, key: string, { nodes }: Cluster): readonly NodeState[] {
+  const value = labelOf(place, key);
+  return value === undefined ? [] : nodes.filter((other) => labelOf(other, key) === value);
+}
+
+/** Whether the term, which belongs to one pod, means the other. */
+function matchesPod(term: PodAffinityTerm, owner: Pod, other: Pod, cluster: Cluster): boolean {
+  const selector: Selector = [
+    ...selectorFromLabelSelector(term.labelSelector),
+    ...keyRequirements(owner, term.matchLabelKeys, 'in'),
+    ...keyRequirements(owner, term.mismatchLabelKeys, 'notin'),
+  ];
+  return (
+    isInNamespaces(term, owner, other.metadata.namespace ?? '', cluster) &&
+    matchesSelector(selector, other.metadata.labels)
+  );
+}
+
+function keyRequirements(
+  { metadata }: Pod,
+  keys: readonly string[] = [],
+  operator: 'in' | 'notin',
+): readonly Requirement[] {
+  return keys.flatMap((key) => {
+    const value = metadata.labels?.[key];
+    return value === undefined ? [] : [{ key, operator, values: [value] }];
+  });
+}
+
+function isInNamespaces(
+  { namespaces = [], namespaceSelector }: PodAffinityTerm,
+  { metadata }: Pod,
+  namespace: string,
+  { namespaceLabels }: Cluster,
+): boolean {
+  if (namespaces.includes(namespace)) return true;
+  if (namespaceSelector === undefined) {
+    return namespaces.length === 0 && namespace === (metadata.namespace ?? '');
+  }
+  return matchesSelector(selectorFromLabelSelector(namespaceSelector), namespaceLabels(namespace));
+}
+
+/** Whether the pod would make the spread of its kind more uneven than a constraint allows. */
+export function spreadProblem(pod: Pod, place: NodeState, cluster: Cluster): string | undefined {
+  const hard = (pod.spec.topologySpreadConstraints ?? []).filter(
+    ({ whenUnsatisfiable }) => whenUnsatisfiable !== 'ScheduleAnyway',
+  );
+  for (const constraint of hard) {
+    if (labelOf(place, constraint.topologyKey) === undefined)
+      return "node(s) didn't match pod topology spread constraints (missing required label)";
+    if (isTooUneven(constraint, pod, place, cluster))
+      return "node(s) didn't match pod topology spread constraints";
+  }
+  return undefined;
+}
+
+function isTooUneven(
+  constraint: TopologySpreadConstraint,
+  pod: Pod,
+  place: NodeState,
+  { nodes }: Cluster,
+): boolean {
+  const { topologyKey, labelSelector, matchLabelKeys, maxSkew, minDomains = 1 } = constraint;
+  const selector: Selector = [
+    ...selectorFromLabelSelector(labelSelector),
+    ...keyRequirements(pod, matchLabelKeys, 'in'),
+  ];
+  const isCounted = (other: Pod): boolean =>
+    other.metadata.namespace === pod.metadata.namespace &&
+    other.metadata.deletionTimestamp === undefined &&
+    matchesSelector(selector, other.metadata.labels);
+  const counts = new Map<string, number>();
+  for (const state of nodes) {
+    const value = labelOf(state, topologyKey);
+    if (value === undefined || !isWantedNode(pod, state.node)) continue;
+    counts.set(value, (counts.get(value) ?? 0) + state.pods.filter(isCounted).length);
+  }
+  const least = counts.size < minDomains ? 0 : Math.min(...counts.values());
+  const here = counts.get(labelOf(place, topologyKey) ?? '') ?? 0;
+  const own = matchesSelector(selector, pod.metadata.labels) ? 1 : 0;
+  return here + own - least > maxSkew;
+}

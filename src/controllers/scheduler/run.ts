@@ -1,0 +1,151 @@
+// Gives pods their nodes, one pod after the other. A pod that fits nowhere waits until nodes or pods change.
+import { createEventRecorder } from '../../client/event-recorder.ts';
+import type { Informer } from '../../client/informer.ts';
+import { startReconciler } from '../../client/reconcile.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import { namespaceDefinition } from '../../kinds/namespace/definition.ts';
+import type { Namespace } from '../../kinds/namespace/types.ts';
+import { nodeDefinition } from '../../kinds/node/definition.ts';
+import type { Node } from '../../kinds/node/types.ts';
+import { podDefinition } from '../../kinds/pod/definition.ts';
+import { isPodFinished } from '../../kinds/pod/readiness.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { objectKey } from '../../meta/object.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import type { Controller } from '../controller.ts';
+import { bindPod, reportUnschedulable } from './apply.ts';
+import type { Cluster } from './cluster.ts';
+import { placePod, schedulerName, waitsForNode } from './desired.ts';
+
+/** What changes together is tried once. */
+const settleMs = 100;
+const backOff = { firstMs: 1000, mostMs: 10_000 };
+const nodeIndex = 'node';
+
+export const scheduler: Controller = {
+  name: 'scheduler',
+  async run({ caller: given, informers, clock, log }, signal) {
+    const caller = { ...given, userAgent: 'kube-scheduler' };
+    const nodes = informers.of(nodeDefinition);
+    const pods = informers.of(podDefinition);
+    const namespaces = informers.of(namespaceDefinition);
+    pods.addIndex(nodeIndex, ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
+    if (!(await waitForSync([nodes, pods, namespaces], signal))) return;
+    const recorder = createEventRecorder({ caller, component: schedulerName, clock, log });
+    const bound = createBound();
+    /** Pods that no node fits. */
+    const waiting = new Set<string>();
+
+    const reconcile = async (key: string): Promise<undefined> => {
+      const pod = pods.store.get(key);
+      waiting.delete(key);
+      if (pod === undefined || !waitsForNode(pod) || bound.has(pod)) return;
+      const task = { caller, recorder, now: clock.now() };
+      const placement = placePod(pod, clusterOf({ nodes, pods, namespaces, bound }));
+      if ('node' in placement) {
+        const isBound = await bindPod(task, pod, placement.node);
+        // The change often arrives before the answer; then there is nothing to remember.
+        const shown = pods.store.get(key);
+        if (isBound && shown !== undefined && !shown.spec.nodeName) bound.add(pod, placement.node);
+        return;
+      }
+      waiting.add(key);
+      if ('message' in placement) await reportUnschedulable(task, pod, placement.message);
+    };
+    const { queue, ended } = startReconciler(
+      { name: 'scheduler', reconcile, clock, log, backOff },
+      signal,
+    );
+    const retryWaiting = (): void => {
+      for (const key of waiting) queue.addAfter(key, settleMs);
+    };
+    const stops = [
+      nodes.onChange({
+        add: retryWaiting,
+        update: (before, after) => {
+          if (!isSameForScheduling(before, after)) retryWaiting();
+        },
+        delete: retryWaiting,
+      }),
+      pods.onChange({
+        add: (pod) => {
+          if (waitsForNode(pod)) queue.add(objectKey(pod.metadata));
+        },
+        update: (before, after) => {
+          bound.seen(after);
+          if (waitsForNode(after)) {
+            if (!isSameQuestion(before, after)) queue.add(objectKey(after.metadata));
+          } else if (mayMakeRoom(before, after)) retryWaiting();
+        },
+        delete: (pod) => {
+          bound.forget(pod);
+          waiting.delete(objectKey(pod.metadata));
+          if (pod.spec.nodeName) retryWaiting();
+        },
+      }),
+    ];
+    await ended;
+    for (const stop of stops) stop();
+  },
+};
+
+/** Heartbeats change nothing. */
+function isSameForScheduling(a: Node, b: Node): boolean {
+  const facts = ({ metadata, spec, status }: Node): unknown => [
+    metadata.labels,
+    spec,
+    status.allocatable,
+    status.capacity,
+    (status.conditions ?? []).map(({ type, status: value }) => [type, value]),
+  ];
+  return deepEqual(facts(a), facts(b));
+}
+
+/** Its status, which we write ourselves, does not decide where a pod fits. */
+function isSameQuestion(a: Pod, b: Pod): boolean {
+  return deepEqual(a.spec, b.spec) && deepEqual(a.metadata.labels, b.metadata.labels);
+}
+
+function mayMakeRoom(before: Pod, after: Pod): boolean {
+  const hasEnded = isPodFinished(after) && !isPodFinished(before);
+  // A pod that has just got a node may be the company that another waits for.
+  return hasEnded || before.spec.nodeName !== after.spec.nodeName || !isSameQuestion(before, after);
+}
+
+type Bound = ReturnType<typeof createBound>;
+
+/** Pods that we gave a node and that the copy still shows without one. */
+function createBound() {
+  const pods = new Map<string, { readonly pod: Pod; readonly node: string }>();
+  const uidOf = ({ metadata }: Pod): string => metadata.uid ?? '';
+  return {
+    add(pod: Pod, node: string): void {
+      pods.set(uidOf(pod), { pod: { ...pod, spec: { ...pod.spec, nodeName: node } }, node });
+    },
+    seen(pod: Pod): void {
+      if (pod.spec.nodeName) pods.delete(uidOf(pod));
+    },
+    forget: (pod: Pod): void => void pods.delete(uidOf(pod)),
+    has: (pod: Pod): boolean => pods.has(uidOf(pod)),
+    on: (node: string): readonly Pod[] =>
+      [...pods.values()].filter((entry) => entry.node === node).map(({ pod }) => pod),
+  };
+}
+
+type Sources = {
+  readonly nodes: Informer<Node>;
+  readonly pods: Informer<Pod>;
+  readonly namespaces: Informer<Namespace>;
+  readonly bound: Bound;
+};
+
+function clusterOf({ nodes, pods, namespaces, bound }: Sources): Cluster {
+  return {
+    nodes: [...nodes.store.values()].map((node) => {
+      const { name = '' } = node.metadata;
+      const shown = pods.store.select(nodeIndex, name).filter((pod) => !isPodFinished(pod));
+      return { node, pods: [...shown, ...bound.on(name)] };
+    }),
+    namespaceLabels: (name) => namespaces.store.get(name)?.metadata.labels,
+  };
+}
