@@ -48,7 +48,7 @@ export function readyCondition(now: string): Readonly<Record<string, string>> {
     status: 'True',
     lastTransitionTime: now,
     reason: '',
-    message: 'Kubernetes default Service CIDR is ready',
+    message: 'Kubernetes Service CIDR is ready',
   };
 }
 

@@ -1,9 +1,9 @@
 // What the server is made of, as the verbs see it. Built once by start.ts.
-import type { AnyKind } from '../kinds/definition.ts';
-import type { KubeObject } from '../meta/object.ts';
 import type { Store } from '../storage/store.ts';
+import type { Admission } from './admission/admission.ts';
 import type { Reserve } from './reservation.ts';
 import type { Resources } from './resources.ts';
+import type { TokenIssuer } from './tokens/service-account-tokens.ts';
 import type { User } from './user.ts';
 
 export type ApiContext = {
@@ -16,15 +16,14 @@ export type ApiContext = {
   readonly newUid: () => string;
   /** Letters and digits for generated names. */
   readonly randomSuffix: () => string;
-  /** Throws ApiError 403 when the write would hand out rights that the user does not have. */
-  readonly checkAccessGrant: (user: User, grant: AccessGrant) => void;
-};
-
-export type AccessGrant = {
-  readonly definition: AnyKind;
-  readonly before?: KubeObject;
-  readonly after: KubeObject;
-  readonly namespace: string;
+  /**
+   * Throws ApiError when the write may not be, whatever the object itself says: for a reason of admission, or
+   * because it would hand out rights that the user does not have. The object to go on with.
+   */
+  readonly admit: Admission['admit'];
+  readonly admitDelete: Admission['admitDelete'];
+  /** Makes tokens of service accounts. */
+  readonly tokens: TokenIssuer;
 };
 
 /** Who writes, how, and under which name; the same for every attempt of one request. */

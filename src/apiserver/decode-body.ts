@@ -1,4 +1,4 @@
-// The body of a write: bytes → JSON or YAML → an object of the kind that the path names, in canonical form.
+// The body of a write: bytes → JSON, YAML or protobuf → an object of the kind that the path names, in canonical form.
 import type { AnyKind } from '../kinds/definition.ts';
 import { badRequest, failure } from '../meta/api-error.ts';
 import { groupVersion, type KubeObject } from '../meta/object.ts';
@@ -8,6 +8,7 @@ import { goJsonParseError } from '../schema/go-json-error.ts';
 import type { StructNode } from '../schema/node.ts';
 import { parseYaml } from '../schema/yaml.ts';
 import { keepReset } from './patch/managed-fields.ts';
+import { openProtobufBody, type ProtobufBody } from './protobuf-body.ts';
 import type { FieldValidation } from './write-options.ts';
 
 export type DecodeRequest = {
@@ -34,8 +35,13 @@ const shownBytes = 30;
 export function decodeBody(request: DecodeRequest): KubeObject {
   const { body, kind, fieldValidation, warn } = request;
   const media = mediaOf(request.contentType);
+  const fail = (why: string): Error => unrecognized(kind.kind, why, body);
+  if (media === 'protobuf') return decodeProtobuf(request, openProtobufBody(body, fail));
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  const { raw, duplicates } = parseBody(media, text, body, kind.kind);
+  const { raw, duplicates } =
+    media === 'json'
+      ? { raw: parseJsonBody(text, fail), duplicates: [] }
+      : parseYamlBody(text, fail);
   checkKind(raw, request);
   const { object, problems, error } =
     media === 'json' ? decode(kind.schema, raw, text) : decode(kind.schema, raw);
@@ -52,6 +58,17 @@ export function decodeBody(request: DecodeRequest): KubeObject {
     for (const problem of found) warn(problem);
   }
   return keepReset(raw, typed(object as KubeObject, kind));
+}
+
+/** Fields that protobuf readers do not know have no names to complain about. */
+function decodeProtobuf(request: DecodeRequest, { type, fields }: ProtobufBody): KubeObject {
+  const { kind } = request;
+  checkKind(type, request);
+  const fail = (why: string): Error =>
+    badRequest(`${handledAsText(type, kind, kind.version)}: ${why}`);
+  const { object, error } = decode(kind.schema, fields(kind.schema, fail));
+  if (error !== undefined) throw fail(error);
+  return typed(object as KubeObject, kind);
 }
 
 const handledAsText = (raw: Fields, kind: BodyKind, version: string): string =>
@@ -85,7 +102,7 @@ export function mediaOf(contentType: string): Media {
   throw unknownFormat();
 }
 
-export function unknownFormat(): Error {
+function unknownFormat(): Error {
   return failure({
     code: 415,
     reason: 'UnsupportedMediaType',
@@ -97,31 +114,20 @@ export function unknownFormat(): Error {
 type Fields = Readonly<Record<string, unknown>>;
 type ParsedBody = { readonly raw: Fields; readonly duplicates: readonly string[] };
 
-/** What every protobuf body of Kubernetes starts with. */
-const protobufMagic = Buffer.from('k8s\0', 'latin1');
+type Fail = (why: string) => Error;
 
-function parseBody(media: Media, text: string, body: Uint8Array, kind: string): ParsedBody {
-  if (media === 'json') return { raw: parseJsonBody(text, body, kind), duplicates: [] };
-  if (media === 'yaml') return parseYamlBody(text, body, kind);
-  if (!Buffer.from(body.subarray(0, protobufMagic.length)).equals(protobufMagic)) {
-    const why =
-      'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]';
-    throw unrecognized(kind, why, body);
-  }
-  throw unknownFormat();
+function parseJsonBody(text: string, fail: Fail): Fields {
+  const value = parseJson(text, (why) =>
+    fail(`couldn't get version/kind; json parse error: ${why}`),
+  );
+  return objectIn(value, fail);
 }
 
-function parseJsonBody(text: string, body: Uint8Array, kind: string): Record<string, unknown> {
-  const value = parseJson(text, (why) =>
-    unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body),
-  );
+/** Null is an empty object; all else that is no object is refused. */
+function objectIn(value: unknown, fail: Fail): Fields {
   if (value === null) return {};
-  if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw unrecognized(
-    kind,
-    `couldn't get version/kind; json parse error: ${notAnObject(value)}`,
-    body,
-  );
+  if (typeof value === 'object' && !Array.isArray(value)) return value as Fields;
+  throw fail(`couldn't get version/kind; json parse error: ${notAnObject(value)}`);
 }
 
 export function parseJson(text: string, fail: (why: string) => Error): unknown {
@@ -144,20 +150,13 @@ export function jsonTypeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-function parseYamlBody(text: string, body: Uint8Array, kind: string): ParsedBody {
+function parseYamlBody(text: string, fail: Fail): ParsedBody {
   const parsed = parseYaml(text);
-  if ('error' in parsed) throw unrecognized(kind, parsed.error, body);
+  if ('error' in parsed) throw fail(parsed.error);
   const { value, duplicates } = parsed;
   const told =
     duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`];
-  if (value === null) return { raw: {}, duplicates: told };
-  if (typeof value === 'object' && !Array.isArray(value))
-    return { raw: value as Fields, duplicates: told };
-  throw unrecognized(
-    kind,
-    `couldn't get version/kind; json parse error: ${notAnObject(value)}`,
-    body,
-  );
+  return { raw: objectIn(value, fail), duplicates: told };
 }
 
 function unrecognized(kind: string, why: string, body: Uint8Array): Error {

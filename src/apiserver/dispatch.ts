@@ -3,6 +3,7 @@ import { allVerbs, type KindDefinition, type SubresourceDefinition } from '../ki
 import type { KubeObject } from '../meta/object.ts';
 import type { ApiContext } from './context.ts';
 import type { Discovery } from './discovery/discovery.ts';
+import { answerEmpty, findEmptyCollection } from './empty-collections.ts';
 import { type Dispatch, methodNotAllowed, notServed } from './handle.ts';
 import type { Health } from './health.ts';
 import { type ApiRequest, type ApiResponse, header } from './message.ts';
@@ -13,6 +14,7 @@ import { reviewKinds } from './reviews/all.ts';
 import { answerReview, type ReviewParts } from './reviews/answer-review.ts';
 import { subresourceHandlers } from './subresources/all.ts';
 import { bind } from './subresources/binding.ts';
+import { answerOpenId } from './tokens/openid.ts';
 import type { User } from './user.ts';
 import type { Call, VerbHandler } from './verbs/call.ts';
 import { create } from './verbs/create.ts';
@@ -30,6 +32,8 @@ export type DispatchParts = ReviewParts & {
   readonly health: Health;
   readonly version: string;
   readonly metricsText: () => string;
+  /** Where clients outside reach this server, `host:port`. */
+  readonly serverAddress: string;
 };
 
 export function createDispatch(parts: DispatchParts): Dispatch {
@@ -57,6 +61,8 @@ async function answerPath(parts: DispatchParts, request: ApiRequest): Promise<Ap
   if (described !== undefined) return described;
   const health = await parts.health.handle(path, query);
   if (health !== undefined) return text(health.status, health.text);
+  const published = answerOpenId(parts.context.tokens, path, parts.serverAddress);
+  if (published !== undefined) return published;
   const trimmed = path.replace(/\/$/, '');
   if (trimmed === '/version') return { status: 200, headers: json, body: parts.version };
   if (trimmed === '/metrics') {
@@ -118,6 +124,8 @@ function answerVirtual(parts: DispatchParts, asked: Asked): Promise<ApiResponse>
   );
   const isBinding = group === '' && version === 'v1' && plural === 'bindings';
   if (review === undefined && !isBinding) {
+    const empty = findEmptyCollection(info);
+    if (empty !== undefined) return answerEmpty(empty, info, request, context.resources.revision());
     if (group === '' || isServedGroup(context, group)) throw notServed();
     return pageNotFound();
   }
@@ -148,7 +156,9 @@ function verbHandler({ definition }: Resource, { info, request }: Asked): VerbHa
   const handler = isCollection ? collectionVerbs[info.verb] : objectVerbs[info.verb];
   const acrossNamespaces = isCollection && definition.namespaced && info.namespace === '';
   const writes = info.verb === 'create' || info.verb === 'deletecollection';
-  if (handler === undefined || !verbs.includes(info.verb) || request.method === 'HEAD')
+  const isWrongMethod =
+    request.method === 'HEAD' || (info.verb === 'watch' && request.method !== 'GET');
+  if (handler === undefined || !verbs.includes(info.verb) || isWrongMethod)
     throw methodNotAllowed();
   if (acrossNamespaces && writes) throw methodNotAllowed();
   if (!isCollection && definition.namespaced && info.namespace === '') throw notServed();

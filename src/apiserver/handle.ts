@@ -6,11 +6,13 @@ import type { Authenticator } from './access/authenticate.ts';
 import type { Authorizer } from './access/authorize.ts';
 import { forbiddenAccess } from './access/forbidden.ts';
 import { impersonate } from './access/impersonate.ts';
+import { answerStatus } from './encode/status.ts';
 import type { ApiRequest, ApiResponse } from './message.ts';
 import type { RequestMetrics } from './metrics.ts';
 import { parseRequest, type RequestInfo } from './request-info.ts';
 import { storeToApiError } from './store-to-api-error.ts';
 import type { AccessAttributes, User } from './user.ts';
+import { warningHeaders } from './warnings.ts';
 
 export type Dispatch = (call: {
   readonly request: ApiRequest;
@@ -48,7 +50,7 @@ export function createHandler(parts: HandlerParts): Handler {
       finished(response.status);
       return withWarnings(response, warnings);
     } catch (error) {
-      const answer = errorResponse(toApiError(error, request, parts.log));
+      const answer = errorResponse(request, toApiError(error, request, parts.log));
       finished(answer.status);
       return withWarnings(answer, warnings);
     }
@@ -71,23 +73,18 @@ function toApiError(error: unknown, { method, path }: ApiRequest, log: Log): Api
   return internal('the server met an unexpected condition; its log says more');
 }
 
-function errorResponse({ status }: ApiError): ApiResponse {
+function errorResponse(request: ApiRequest, { status }: ApiError): ApiResponse {
+  const answer = answerStatus(request, status.code, status);
   const retry = status.details?.retryAfterSeconds;
-  return {
-    status: status.code,
-    headers: {
-      'content-type': 'application/json',
-      ...(retry === undefined ? {} : { 'retry-after': String(retry) }),
-    },
-    body: JSON.stringify(status),
-  };
+  if (retry === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, 'retry-after': String(retry) } };
 }
 
-/** RFC 7234 warnings, one header each, as kubectl prints them. */
 function withWarnings(response: ApiResponse, warnings: ReadonlySet<string>): ApiResponse {
   if (warnings.size === 0) return response;
-  const lines = [...warnings].map((text) => `299 - "${text.replace(/[\\"]/g, '\\$&')}"`);
-  return { ...response, headers: { ...response.headers, warning: lines } };
+  const warning = warningHeaders([...warnings]);
+  if (warning.length === 0) return response;
+  return { ...response, headers: { ...response.headers, warning } };
 }
 
 export function notServed(): ApiError {

@@ -7,11 +7,15 @@ export type KubeconfigOptions = {
   readonly server: string;
   /** The authority's certificate, PEM. */
   readonly authority: string;
-  readonly client: KeyPair;
+  /** Who the client is: a certificate with its key, or a token. */
+  readonly client: KeyPair | { readonly token: string };
+  /** Where the client looks when it is not told; absent: `default`. */
+  readonly namespace?: string;
 };
 
 /** Plain block YAML, one `key: value` a line, so that scripts can read it without a parser. */
-export function renderKubeconfig({ server, authority, client }: KubeconfigOptions): string {
+export function renderKubeconfig(options: KubeconfigOptions): string {
+  const { server, authority, client, namespace } = options;
   return [
     'apiVersion: v1',
     'kind: Config',
@@ -23,14 +27,19 @@ export function renderKubeconfig({ server, authority, client }: KubeconfigOption
     'contexts:',
     '- context:',
     '    cluster: fairlead',
+    ...(namespace === undefined ? [] : [`    namespace: ${namespace}`]),
     '    user: fairlead',
     '  name: fairlead',
     'current-context: fairlead',
     'users:',
     '- name: fairlead',
     '  user:',
-    `    client-certificate-data: ${base64(client.certificate)}`,
-    `    client-key-data: ${base64(client.privateKey)}`,
+    ...('token' in client
+      ? [`    token: ${JSON.stringify(client.token)}`]
+      : [
+          `    client-certificate-data: ${base64(client.certificate)}`,
+          `    client-key-data: ${base64(client.privateKey)}`,
+        ]),
     '',
   ].join('\n');
 }

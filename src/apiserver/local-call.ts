@@ -18,7 +18,6 @@ export type LocalResponse = {
 
 export type LocalIdentity = { readonly user: string; readonly groups: readonly string[] };
 
-/** As with a network client that does not read: past this the server sees it as slow. */
 export function createLocalCall(
   handle: (request: ApiRequest) => Promise<ApiResponse>,
   identity: LocalIdentity,
@@ -79,7 +78,10 @@ async function* streamed(
     },
     buffered: () => size,
     end: close,
-    onClose: (listener) => closeListeners.push(listener),
+    onClose: (listener) => {
+      if (ended) listener();
+      else closeListeners.push(listener);
+    },
   });
   if (signal.aborted) close();
   try {

@@ -1,4 +1,6 @@
 // What a request asks for, read off its method, path and query: what access control and dispatch go by.
+import { parseFieldSelector } from '../meta/fields.ts';
+import { nameIsPathSegment } from '../meta/names.ts';
 
 export type ResourceRequest = {
   readonly kind: 'resource';
@@ -11,6 +13,8 @@ export type ResourceRequest = {
   readonly name: string;
   /** What follows the subresource (proxy paths), without a leading slash. */
   readonly rest: string;
+  /** Of reads, as it stands in the query. */
+  readonly fieldSelector?: string;
 };
 
 export type PathRequest = { readonly kind: 'path'; readonly verb: string; readonly path: string };
@@ -29,10 +33,10 @@ const verbOfMethod: Readonly<Record<string, string>> = {
 };
 
 export function parseRequest(method: string, path: string, query: URLSearchParams): RequestInfo {
-  const parts = path
+  // Decoded before it is split: an encoded slash separates too, so that no name ever holds one.
+  const parts = decoded(path)
     .split('/')
-    .filter((part) => part !== '')
-    .map(decoded);
+    .filter((part) => part !== '');
   const verb = verbOfMethod[method] ?? method.toLowerCase();
   const pathRequest: PathRequest = { kind: 'path', verb: method.toLowerCase(), path };
   const [root] = parts;
@@ -52,7 +56,7 @@ export function parseRequest(method: string, path: string, query: URLSearchParam
     group,
     version,
     ...target,
-    name: target.name === '' && verb === 'get' ? nameSelected(query) : target.name,
+    ...(verb === 'get' ? narrowedBy(query, target) : {}),
   };
 }
 
@@ -80,7 +84,7 @@ type WatchWish = { readonly watchPath: boolean; readonly watchQuery: boolean };
 
 /** `watch=true` turns a list into a watch; one object is watched only by the old path. */
 function verbFor(verb: string, target: Target, { watchPath, watchQuery }: WatchWish): string {
-  if (verb === 'get' && watchPath) return 'watch';
+  if (watchPath) return 'watch';
   if (target.name !== '') return verb;
   if (verb === 'get') return watchQuery ? 'watch' : 'list';
   return verb === 'delete' ? 'deletecollection' : verb;
@@ -89,21 +93,28 @@ function verbFor(verb: string, target: Target, { watchPath, watchQuery }: WatchW
 /** Any value but these two means a watch, even none. */
 export function isWatch(query: URLSearchParams): boolean {
   const value = query.get('watch');
-  return value !== null && value !== '0' && value !== 'false';
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
 /** A list narrowed to one name counts as access to that name. */
-function nameSelected(query: URLSearchParams): string {
-  const selector = query.get('fieldSelector') ?? '';
-  const match = /^metadata\.name==?([^,!=]+)$/.exec(selector);
-  return match?.[1] ?? '';
+function narrowedBy(query: URLSearchParams, { name }: Target): Partial<ResourceRequest> {
+  const fieldSelector = query.get('fieldSelector') ?? '';
+  if (fieldSelector === '') return {};
+  return { fieldSelector, ...(name === '' ? { name: nameSelected(fieldSelector) } : {}) };
 }
 
-function decoded(part: string): string {
+function nameSelected(fieldSelector: string): string {
+  const parsed = parseFieldSelector(fieldSelector);
+  if ('error' in parsed) return '';
+  const term = parsed.selector.find((t) => t.field === 'metadata.name' && t.operator === '=');
+  return term !== undefined && nameIsPathSegment(term.value, false).length === 0 ? term.value : '';
+}
+
+function decoded(path: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(path);
   } catch (error) {
-    if (error instanceof URIError) return part;
+    if (error instanceof URIError) return path;
     throw error;
   }
 }

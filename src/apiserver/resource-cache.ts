@@ -1,5 +1,6 @@
 // The live objects of one stored resource with their encoded JSON, and its recent changes.
 import type { KubeObject } from '../meta/object.ts';
+import { createOrderedCache } from './ordered-cache.ts';
 
 /** One object at one revision. Encoded once; every reader shares the bytes. */
 export type Cached = {
@@ -49,30 +50,15 @@ const historyChanges = 8192;
 const historyBytes = 64 * 1024 * 1024;
 
 export function createResourceCache(): ResourceCache {
-  const live = new Map<string, Cached>();
-  let sorted: Cached[] = [];
+  const live = createOrderedCache();
   const history = createHistory();
   const listeners = new Set<(change: Change) => void>();
   let lastChange = 0;
 
-  const place = (key: string): number => firstNotBefore(sorted, key);
-
-  function put(entry: Cached): void {
-    const at = place(entry.key);
-    if (sorted[at]?.key === entry.key) sorted[at] = entry;
-    else sorted.splice(at, 0, entry);
-    live.set(entry.key, entry);
-  }
-
-  function drop(key: string): void {
-    if (!live.delete(key)) return;
-    sorted.splice(place(key), 1);
-  }
-
   return {
-    get: (key) => live.get(key),
-    list: (prefix) => sorted.slice(place(prefix), place(endOfPrefix(prefix))),
-    count: () => sorted.length,
+    get: live.get,
+    list: live.list,
+    count: live.count,
     lastChange: () => lastChange,
     changesAfter: history.after,
     listen(listener) {
@@ -80,16 +66,15 @@ export function createResourceCache(): ResourceCache {
       return () => listeners.delete(listener);
     },
     load(entries) {
-      sorted = [...entries].sort((a, b) => (a.key < b.key ? -1 : 1));
-      for (const entry of sorted) {
-        live.set(entry.key, entry);
+      for (const entry of entries) {
+        live.put(entry);
         lastChange = Math.max(lastChange, entry.revision);
       }
     },
     remember: history.push,
     apply(change) {
-      if (change.type === 'DELETED') drop(change.current.key);
-      else put(change.current);
+      if (change.type === 'DELETED') live.drop(change.current.key);
+      else live.put(change.current);
       lastChange = change.revision;
       history.push(change);
       for (const listener of listeners) listener(change);
@@ -119,7 +104,8 @@ function createHistory(): History {
       forgotten = oldest.revision;
       head += 1;
     }
-    if (head > historyChanges) {
+    // What was dropped must not be held on to, and a copy each time would cost the length of the queue.
+    if (head * 2 > changes.length) {
       changes = changes.slice(head);
       head = 0;
     }
@@ -146,20 +132,4 @@ function createHistory(): History {
       forgotten = Math.max(forgotten, revision);
     },
   };
-}
-
-function firstNotBefore(sorted: readonly Cached[], key: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle]?.key ?? '') < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** The first key after all keys with the prefix; every prefix here ends in '/', whose successor is '0'. */
-function endOfPrefix(prefix: string): string {
-  return `${prefix.slice(0, -1)}0`;
 }

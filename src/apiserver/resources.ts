@@ -22,18 +22,17 @@ export type Resource = {
 
 export type Resources = {
   readonly all: readonly Resource[];
+  readonly definitions: readonly AnyKind[];
   readonly find: (group: string, version: string, plural: string) => Resource | undefined;
   /** By `services` or `endpointslices.discovery.k8s.io`. */
   readonly of: (groupResource: string) => Resource;
   readonly reader: ObjectReader;
   /** The newest revision that the caches show. */
   readonly revision: () => number;
-  /** Keeps the decoded object of a value about to be written, so that it need not be parsed again. */
-  readonly expect: (value: Uint8Array, object: KubeObject) => void;
   /** Watches from before now are too old from here on. */
   readonly forgetHistory: () => void;
-  /** Resolves once the caches show this revision. */
-  readonly caughtUp: (revision: number) => Promise<void>;
+  /** Resolves once the caches show this revision, or the signal ends the wait; says whether they do. */
+  readonly caughtUp: (revision: number, signal?: AbortSignal) => Promise<boolean>;
 };
 
 /** How much of the store's log is read back at start so that watches can resume across a restart. */
@@ -50,13 +49,12 @@ export async function loadResources(
       .map((d) => [resourceName(d), storedResource(d)]),
   );
   const all = definitions.map((d) => stored.get(resourceName(d)) ?? viewResource(d, stored));
-  const decoded = new WeakMap<Uint8Array, KubeObject>();
   const waiting = new Set<{ revision: number; resolve: () => void }>();
   let revision = 0;
 
   function toChange(event: StoreEvent): [Resource, Change] | undefined {
     const resource = stored.get(resourceOfKey(event.key));
-    return resource === undefined ? undefined : [resource, changeOf(resource, event, decoded)];
+    return resource === undefined ? undefined : [resource, changeOf(resource, event)];
   }
 
   function applyBatch(events: readonly StoreEvent[]): void {
@@ -73,12 +71,13 @@ export async function loadResources(
     }
   }
 
-  revision = await fill(store, stored, applyBatch);
-  await replay(store, revision, stored, toChange);
+  const filled = await fill({ store, stored, applyBatch, toChange });
+  revision = Math.max(revision, filled);
 
   const byPath = new Map(all.map((r) => [pathKey(r.definition), r]));
   return {
     all,
+    definitions: all.map((r) => r.definition),
     find: (group, version, plural) => byPath.get(`${group}/${version}/${plural}`),
     of(name) {
       const resource = stored.get(name);
@@ -88,14 +87,17 @@ export async function loadResources(
     },
     reader: createReader(stored),
     revision: () => revision,
-    expect: (value, object) => decoded.set(value, object),
     forgetHistory() {
       for (const { cache } of stored.values()) cache.forgetBefore(revision);
     },
-    caughtUp: (wanted) =>
+    caughtUp: (wanted, signal) =>
       wanted <= revision
-        ? Promise.resolve()
-        : new Promise((resolve) => waiting.add({ revision: wanted, resolve })),
+        ? Promise.resolve(true)
+        : new Promise((resolve) => {
+            const waiter = { revision: wanted, resolve: () => resolve(true) };
+            waiting.add(waiter);
+            signal?.addEventListener('abort', () => resolve(!waiting.delete(waiter)));
+          }),
   };
 }
 
@@ -136,12 +138,15 @@ function createView(
   };
 }
 
-/** Reads everything at one revision and goes on from there without a gap. */
-async function fill(
-  store: Store,
-  stored: ReadonlyMap<string, Resource>,
-  applyBatch: (events: readonly StoreEvent[]) => void,
-): Promise<number> {
+type Filling = {
+  readonly store: Store;
+  readonly stored: ReadonlyMap<string, Resource>;
+  readonly applyBatch: (events: readonly StoreEvent[]) => void;
+  readonly toChange: (event: StoreEvent) => [Resource, Change] | undefined;
+};
+
+/** Reads everything at one revision, its recent past, and goes on from there without a gap. */
+async function fill({ store, stored, applyBatch, toChange }: Filling): Promise<number> {
   let early: StoreEvent[] | undefined = [];
   store.subscribe((events) => {
     if (early === undefined) applyBatch(events);
@@ -159,6 +164,8 @@ async function fill(
     const resource = stored.get(name);
     resource?.cache.load(group.map((e) => resource.codec.fromValue(e.key, e.value, e.revision)));
   }
+  // Before what came meanwhile is let in: a history must be in order.
+  await replay(store, revision, stored, toChange);
   const missed = early.filter((event) => event.revision > revision);
   early = undefined;
   if (missed.length > 0) applyBatch(missed);
@@ -176,9 +183,11 @@ async function replay(
   for (const { cache } of stored.values()) cache.forgetBefore(from);
   if (from >= revision) return;
   const end = new AbortController();
-  for await (const events of store.watch(registryPrefix, from, end.signal)) {
+  // All keys, whoever wrote them: the last revision before now is the end.
+  for await (const events of store.watch('', from, end.signal)) {
     for (const event of events) {
-      const found = event.revision > revision ? undefined : toChange(event);
+      const isOurs = event.revision <= revision && event.key.startsWith(registryPrefix);
+      const found = isOurs ? toChange(event) : undefined;
       if (found !== undefined) found[0].cache.remember(found[1]);
     }
     if ((events.at(-1)?.revision ?? 0) >= revision) break;
@@ -186,11 +195,7 @@ async function replay(
   end.abort();
 }
 
-function changeOf(
-  { codec, cache }: Resource,
-  event: StoreEvent,
-  decoded: WeakMap<Uint8Array, KubeObject>,
-): Change {
+function changeOf({ codec, cache }: Resource, event: StoreEvent): Change {
   const { key, revision, previous: old } = event;
   const held = cache.get(key);
   const previous =
@@ -204,11 +209,8 @@ function changeOf(
     const current = codec.encode(key, codec.toValue(object), object, revision);
     return { type: 'DELETED', revision, current, previous };
   }
-  const object = decoded.get(event.value);
-  const current =
-    object === undefined
-      ? codec.fromValue(key, event.value, revision)
-      : codec.encode(key, event.value, object, revision);
+  // At start the history ends with what is live: both share it.
+  const current = held?.revision === revision ? held : codec.fromValue(key, event.value, revision);
   return previous === undefined
     ? { type: 'ADDED', revision, current }
     : { type: 'MODIFIED', revision, current, previous };

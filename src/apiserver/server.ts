@@ -1,13 +1,16 @@
 // The listening side: HTTP/2 and HTTP/1.1 over TLS, requests in, answers out, and an orderly end.
+import type { OutgoingHttpHeaders } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
+  type ServerHttp2Session,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { tooLarge } from '../meta/api-error.ts';
+import { badRequest, tooLarge } from '../meta/api-error.ts';
+import type { Log } from '../observe/log.ts';
 import { type ApiRequest, type ApiResponse, isStream, type Peer, type Sink } from './message.ts';
 
 export type ServerOptions = {
@@ -15,12 +18,15 @@ export type ServerOptions = {
   readonly port: number;
   readonly tls: { readonly key: string; readonly cert: string; readonly ca: string };
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
+  readonly log: Log;
 };
 
 export type RunningServer = {
   readonly address: { readonly host: string; readonly port: number };
   /** Takes no new requests, lets those under way finish, ends watches, then closes. */
   readonly drain: () => Promise<void>;
+  /** New connections see this certificate; those that are open stay as they are. */
+  readonly useCertificate: (tls: ServerOptions['tls']) => void;
 };
 
 /** Kubernetes' own limit for a request body. */
@@ -31,8 +37,17 @@ const headersTimeoutMs = 30_000;
 const keepAliveMs = 90_000;
 /** How long requests under way may take to finish at the end. */
 const drainMs = 10_000;
+/** How long a reader may take to read what was left when its stream ended. */
+const lingerMs = 30_000;
 /** Streams of one connection at a time; informers open one for each resource. */
 const streamsPerConnection = 1000;
+/**
+ * Node refuses new streams on a connection with more than this waiting to be sent. Its own limit is less than the
+ * state of one large collection, and all informers of a client share a connection; each stream has its own limit.
+ */
+const connectionMegabytes = 1024;
+
+const oldestTls = 'TLSv1.2';
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const server = createSecureServer({
@@ -41,17 +56,31 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     requestCert: true,
     // Who has no certificate is anonymous; access control decides what that is worth.
     rejectUnauthorized: false,
-    minVersion: 'TLSv1.2',
+    minVersion: oldestTls,
     settings: { maxConcurrentStreams: streamsPerConnection },
+    maxSessionMemory: connectionMegabytes,
   });
   Object.assign(server, { headersTimeout: headersTimeoutMs, keepAliveTimeout: keepAliveMs });
   const tracker = createTracker(server);
   server.on('request', (request, response) => {
-    void answer(options.handle, request, response, tracker);
+    answer(options.handle, request, response, tracker).catch((error: unknown) => {
+      const { stack = String(error) } = error as Error;
+      options.log.error('cannot answer', {
+        method: request.method,
+        url: request.url,
+        error: stack,
+      });
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
+    });
   });
   await listen(server, options);
   const { address, port } = server.address() as AddressInfo;
-  return { address: { host: address, port }, drain: () => drain(server, tracker) };
+  return {
+    address: { host: address, port },
+    drain: () => drain(server, tracker),
+    useCertificate: (tls) => server.setSecureContext({ ...tls, minVersion: oldestTls }),
+  };
 }
 
 function listen(server: Http2SecureServer, { host, port }: ServerOptions): Promise<void> {
@@ -66,6 +95,7 @@ function listen(server: Http2SecureServer, { host, port }: ServerOptions): Promi
 
 type Tracker = {
   readonly connections: Set<Socket>;
+  readonly sessions: Set<ServerHttp2Session>;
   readonly responses: Set<Http2ServerResponse>;
   readonly streams: Set<Sink>;
   draining: boolean;
@@ -77,15 +107,22 @@ function createTracker(server: Http2SecureServer): Tracker {
     connections.add(socket);
     socket.on('close', () => connections.delete(socket));
   });
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('close', () => sessions.delete(session));
+  });
   server.on('sessionError', () => {});
   // Handshakes that fail are the client's business; the socket is closed by Node.
   server.on('tlsClientError', () => {});
-  return { connections, responses: new Set(), streams: new Set(), draining: false };
+  return { connections, sessions, responses: new Set(), streams: new Set(), draining: false };
 }
 
 async function drain(server: Http2SecureServer, tracker: Tracker): Promise<void> {
   tracker.draining = true;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // Told to go elsewhere, clients do not start again here what ends here.
+  for (const session of tracker.sessions) session.close();
   for (const sink of tracker.streams) sink.end();
   const deadline = Date.now() + drainMs;
   while (tracker.responses.size > 0 && Date.now() < deadline) {
@@ -102,35 +139,63 @@ async function answer(
   tracker: Tracker,
 ): Promise<void> {
   tracker.responses.add(response);
-  const gone = new AbortController();
+  const departure = createDeparture();
   response.on('close', () => {
     tracker.responses.delete(response);
-    gone.abort();
+    departure.happens();
   });
   // Both sides may vanish at any time; what was being written is then lost on purpose.
-  request.on('error', () => gone.abort());
-  response.on('error', () => gone.abort());
-  const reply = await handle(toApiRequest(request, gone.signal));
-  if (response.destroyed || gone.signal.aborted) return;
+  request.on('error', departure.happens);
+  response.on('error', departure.happens);
+  const reply = await handle(toApiRequest(request, departure));
+  if (response.destroyed || departure.happened()) return;
   write(reply, request, response, tracker);
 }
 
-function toApiRequest(request: Http2ServerRequest, signal: AbortSignal): ApiRequest {
+/** Of the client. */
+type Departure = {
+  readonly happens: () => void;
+  readonly happened: () => boolean;
+  readonly signal: () => AbortSignal;
+};
+
+/** The signal is made for those who ask: making and ending one costs more than a get, and every request ends. */
+function createDeparture(): Departure {
+  let hasHappened = false;
+  let controller: AbortController | undefined;
+  return {
+    happens() {
+      hasHappened = true;
+      controller?.abort();
+    },
+    happened: () => hasHappened,
+    signal() {
+      controller ??= new AbortController();
+      if (hasHappened) controller.abort();
+      return controller.signal;
+    },
+  };
+}
+
+function toApiRequest(request: Http2ServerRequest, departure: Departure): ApiRequest {
   const [path = '/', query = ''] = split(request.url);
   return {
     method: request.method,
     path,
-    query: new URLSearchParams(query),
+    query: query === '' ? noQuery : new URLSearchParams(query),
     headers: headersOf(request),
     body: () => readBody(request),
     peer: peerOf(request),
-    signal,
+    get signal() {
+      return departure.signal();
+    },
   };
 }
 
 /** Node joins repeated headers with commas, which group names may hold: those for impersonation stay apart. */
 function headersOf({ headers, rawHeaders }: Http2ServerRequest): ApiRequest['headers'] {
-  const own = Object.keys(headers).filter((name) => name.startsWith('impersonate-'));
+  const own: string[] = [];
+  for (const name in headers) if (name.startsWith('impersonate-')) own.push(name);
   if (own.length === 0) return headers as ApiRequest['headers'];
   const values = (name: string): readonly string[] =>
     rawHeaders.filter((_value, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name);
@@ -139,6 +204,9 @@ function headersOf({ headers, rawHeaders }: Http2ServerRequest): ApiRequest['hea
     ...Object.fromEntries(own.map((name) => [name, values(name)])),
   };
 }
+
+/** Shared by all requests without one; nobody changes a query. */
+const noQuery = new URLSearchParams();
 
 function split(url: string): readonly [string, string] {
   const at = url.indexOf('?');
@@ -161,9 +229,11 @@ function peerOf(request: Http2ServerRequest): Peer {
 
 function readPeer(socket: TLSSocket): Peer {
   const address = socket.remoteAddress === undefined ? {} : { address: socket.remoteAddress };
-  const { subject } = socket.getPeerCertificate() as {
+  // None at all once the connection has gone.
+  const certificate = socket.getPeerCertificate() as {
     subject?: { CN?: string; O?: string | string[] };
-  };
+  } | null;
+  const subject = certificate?.subject;
   if (subject === undefined) return address;
   if (!socket.authorized) return { ...address, untrustedCertificate: true };
   if (subject.CN === undefined) return address;
@@ -173,15 +243,27 @@ function readPeer(socket: TLSSocket): Peer {
   };
 }
 
-async function readBody(request: Http2ServerRequest): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bodyLimit) throw tooLarge(`Request entity too large: limit is ${bodyLimit}`);
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+function readBody(request: Http2ServerRequest): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let isWhole = false;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      // The rest is read and dropped: a client that is still sending would not see the answer otherwise.
+      if (size <= bodyLimit) chunks.push(chunk);
+      else reject(tooLarge(`Request entity too large: limit is ${bodyLimit}`));
+    });
+    request.on('end', () => {
+      isWhole = true;
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    });
+    request.on('error', reject);
+    request.on('close', () => {
+      // Every request closes, and an error costs a stack trace.
+      if (!isWhole) reject(badRequest('the body of the request ended before it was whole'));
+    });
+  });
 }
 
 function write(
@@ -190,30 +272,45 @@ function write(
   response: Http2ServerResponse,
   tracker: Tracker,
 ): void {
-  const extra = tracker.draining && request.httpVersionMajor === 1 ? { connection: 'close' } : {};
+  const extra = {
+    ...(tracker.draining && request.httpVersionMajor === 1 ? { connection: 'close' } : {}),
+    ...(headers.warning === undefined ? {} : { warning: [headers.warning].flat().map(asBytes) }),
+  };
+  // Node takes any header more than once; its types allow only some.
+  const head = { ...headers, ...extra } as unknown as OutgoingHttpHeaders;
   if (isStream(body)) {
-    response.writeHead(status, { ...headers, ...extra });
+    response.writeHead(status, head);
     // Without this the headers of a quiet watch would wait for its first event.
     (response as unknown as { flushHeaders?: () => void }).flushHeaders?.();
     const sink = sinkOf(request, response);
     tracker.streams.add(sink);
     sink.onClose(() => tracker.streams.delete(sink));
     body.start(sink);
+    if (tracker.draining) sink.end();
     return;
   }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  response.writeHead(status, { ...headers, ...extra, 'content-length': bytes.length });
+  response.writeHead(status, { ...head, 'content-length': bytes.length });
   if (request.method === 'HEAD') response.end();
   else response.end(bytes);
+}
+
+/** Node writes a header's characters as bytes and refuses those that are none; its text is UTF-8. */
+function asBytes(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 function sinkOf(request: Http2ServerRequest, response: Http2ServerResponse): Sink {
   let isOpen = true;
   const listeners: (() => void)[] = [];
-  response.on('close', () => {
+  const closed = (): void => {
+    if (!isOpen) return;
     isOpen = false;
     for (const listener of listeners) listener();
-  });
+  };
+  response.on('close', closed);
+  // Node keeps a stream that was reset without an error for as long as something is unread, which is for ever.
+  request.stream?.on('aborted', () => request.stream.destroy());
   const pending = (): number =>
     request.stream?.session === undefined
       ? (response as unknown as { writableLength: number }).writableLength
@@ -224,8 +321,15 @@ function sinkOf(request: Http2ServerRequest, response: Http2ServerResponse): Sin
     },
     buffered: pending,
     end: () => {
-      if (isOpen) response.end();
+      if (!isOpen) return;
+      response.end();
+      const timer = setTimeout(() => response.destroy(), lingerMs).unref();
+      response.once('close', () => clearTimeout(timer));
+      closed();
     },
-    onClose: (listener) => listeners.push(listener),
+    onClose: (listener) => {
+      if (isOpen) listeners.push(listener);
+      else listener();
+    },
   };
 }

@@ -11,6 +11,8 @@ import { createAuthenticator } from './access/authenticate.ts';
 import { createAuthorizer } from './access/authorize.ts';
 import { type BootstrapPolicy, bootstrapPolicy } from './access/bootstrap-policy.ts';
 import { checkEscalation } from './access/escalation.ts';
+import { createAdmission } from './admission/admission.ts';
+import { chosenPlugins, type PluginChoice } from './admission/all.ts';
 import { createNodePortView } from './allocators/node-port-view.ts';
 import { reserveService } from './allocators/reserve-service.ts';
 import { bootstrap } from './bootstrap.ts';
@@ -19,14 +21,17 @@ import type { Credentials } from './certificates/ensure-certificates.ts';
 import { startCompaction } from './compaction.ts';
 import type { ApiContext } from './context.ts';
 import { createDiscovery } from './discovery/discovery.ts';
+import type { VirtualKind } from './discovery/served-kind.ts';
 import { createDispatch } from './dispatch.ts';
 import { createHandler, type Handler } from './handle.ts';
 import { createHealth } from './health.ts';
 import { createRequestMetrics } from './metrics.ts';
 import { createOpenApi } from './openapi/openapi.ts';
+import type { ResourceRequest } from './request-info.ts';
 import { loadResources } from './resources.ts';
 import type { ReviewParts } from './reviews/answer-review.ts';
-import { startServer } from './server.ts';
+import { type ServerOptions, startServer } from './server.ts';
+import { createTokens, type TokenOptions } from './tokens/create-tokens.ts';
 import { versionInfo } from './version.ts';
 import { spokenKinds, virtualKinds } from './virtual-kinds.ts';
 
@@ -42,12 +47,17 @@ export type ApiServerOptions = {
   readonly packageVersion: string;
   readonly now: () => number;
   readonly log: Log;
+  readonly tokens?: TokenOptions;
+  /** Absent: those that are on by default. */
+  readonly admissionPlugins?: PluginChoice;
 };
 
 export type ApiServer = {
   readonly address: { readonly host: string; readonly port: number };
   /** For parts in the same process. */
   readonly handle: Handler;
+  /** New connections see this certificate; those that are open stay as they are. */
+  readonly useCertificates: (credentials: Credentials) => void;
   /** Ends in order: requests under way finish, watches end. The store stays open. */
   readonly stop: () => Promise<void>;
 };
@@ -58,12 +68,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const { context } = access;
   const handle = createHandle(options, access);
   const isNew = context.resources.reader.get('namespaces', '', 'default') === undefined;
-  const { server: certificate, authority } = options.credentials;
   const server = await startServer({
     host: options.host,
     port: options.port,
-    tls: { key: certificate.privateKey, cert: certificate.certificate, ca: authority.certificate },
+    tls: tlsOf(options.credentials),
     handle,
+    log,
   });
   const facts = {
     serviceCidrs: options.serviceCidrs,
@@ -80,12 +90,17 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   return {
     address: server.address,
     handle,
+    useCertificates: (credentials) => server.useCertificate(tlsOf(credentials)),
     async stop() {
       stopRepair();
       stopCompaction();
       await server.drain();
     },
   };
+}
+
+function tlsOf({ server, authority }: Credentials): ServerOptions['tls'] {
+  return { key: server.privateKey, cert: server.certificate, ca: authority.certificate };
 }
 
 /** The caches filled from the store, and everything that decides with them. */
@@ -96,6 +111,11 @@ async function createContext(options: ApiServerOptions): Promise<ReviewParts> {
   nodePorts.load((await store.list(nodePorts.prefix)).entries);
   const { reader } = resources;
   const authorizer = createAuthorizer(reader);
+  const tokens = createTokens(options.tokens ?? {}, { reader, now, log: options.log });
+  const admission = createAdmission(chosenPlugins(options.admissionPlugins ?? {}), {
+    reader,
+    randomSuffix,
+  });
   const reserve = reserveService({
     reader,
     nodePorts,
@@ -111,9 +131,15 @@ async function createContext(options: ApiServerOptions): Promise<ReviewParts> {
     now,
     newUid: randomUUID,
     randomSuffix,
-    checkAccessGrant: (user, grant) => checkEscalation({ user, authorizer, ...grant }),
+    admit(request) {
+      const after = admission.admit(request);
+      if (request.subresource === '') checkEscalation({ authorizer, ...request, after });
+      return after;
+    },
+    admitDelete: admission.admitDelete,
+    tokens: tokens.issuer,
   };
-  return { context, authorizer, authenticator: createAuthenticator() };
+  return { context, authorizer, authenticator: createAuthenticator(tokens.authenticators) };
 }
 
 function createHandle(options: ApiServerOptions, access: ReviewParts): Handler {
@@ -126,12 +152,11 @@ function createHandle(options: ApiServerOptions, access: ReviewParts): Handler {
     nodeVersion: process.version,
   });
   const kinds = { definitions: allKinds, virtualKinds };
+  const serverAddress = `${bracketed(options.advertiseAddress)}:${options.port}`;
   const dispatch = createDispatch({
     ...access,
-    discovery: createDiscovery({
-      ...kinds,
-      serverAddress: `${options.advertiseAddress}:${options.port}`,
-    }),
+    serverAddress,
+    discovery: createDiscovery({ ...kinds, serverAddress }),
     openApi: createOpenApi({ ...kinds, spokenKinds, version: version.gitVersion }),
     health: createHealth([
       { name: 'storage', check: async () => void (await store.currentRevision()) },
@@ -139,8 +164,21 @@ function createHandle(options: ApiServerOptions, access: ReviewParts): Handler {
     version: JSON.stringify(version),
     metricsText: registry.text,
   });
-  const metrics = createRequestMetrics(registry, now);
+  const metrics = createRequestMetrics({ registry, now, isServed: servedBy(access.context) });
   return createHandler({ ...access, dispatch, metrics, log });
+}
+
+const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
+
+function servedBy({ resources }: ApiContext): (info: ResourceRequest) => boolean {
+  return ({ group, version, resource: plural, subresource }) => {
+    const found = resources.find(group, version, plural)?.definition.subresources;
+    const isKnown = (kind: VirtualKind): boolean =>
+      kind.group === group && kind.version === version && kind.plural === plural;
+    return subresource === ''
+      ? resources.find(group, version, plural) !== undefined || virtualKinds.some(isKnown)
+      : (found?.some(({ name }) => name === subresource) ?? false);
+  };
 }
 
 function policyObjects(policy: BootstrapPolicy): readonly BootstrapObject[] {

@@ -1,7 +1,7 @@
 // Objects ⇄ stored bytes. The stored value is the object's JSON without its resourceVersion, which is the
 // revision of the write and known only after it; the encoded form clients get is the same bytes with it spliced in.
 import type { AnyKind } from '../kinds/definition.ts';
-import { groupResource, groupVersion, type KubeObject } from '../meta/object.ts';
+import { groupResource, groupVersion, type KubeObject, type ObjectMeta } from '../meta/object.ts';
 import type { Cached } from './resource-cache.ts';
 
 export type Codec = {
@@ -23,6 +23,9 @@ export function resourceOfKey(key: string): string {
 
 export const registryPrefix = registry;
 
+/** What was just written comes back from the store as the same bytes, and need not be parsed. */
+const written = new WeakMap<Uint8Array, KubeObject>();
+
 export function createCodec(definition: AnyKind): Codec {
   const apiVersion = groupVersion(definition.group, definition.version);
   const prefix = `${registry}${groupResource(definition.group, definition.plural)}/`;
@@ -31,17 +34,26 @@ export function createCodec(definition: AnyKind): Codec {
   const prefixLength = Buffer.byteLength(typePart);
 
   function encode(key: string, value: Uint8Array, object: KubeObject, revision: number): Cached {
-    const version = Buffer.from(`"resourceVersion":"${revision}",`);
-    const json = Buffer.concat([head, version, value.subarray(head.length)]);
+    const version = revision === 0 ? '' : `"resourceVersion":"${revision}",`;
+    const json = Buffer.allocUnsafe(value.length + version.length);
+    json.set(head);
+    json.write(version, head.length, 'latin1');
+    json.set(value.subarray(head.length), head.length + version.length);
     return { key, revision, object: withRevision(object, revision), json, prefixLength };
   }
 
+  /** Field by field: to leave some out of a copy of the object costs more than to write them. */
   function toValue(object: KubeObject): Uint8Array {
-    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
-    const { resourceVersion: _resourceVersion, ...meta } = metadata;
-    return Buffer.from(
-      JSON.stringify({ kind: definition.kind, apiVersion, metadata: meta, ...rest }),
-    );
+    const { metadata } = object;
+    let text = `${typePart}"metadata":${JSON.stringify(withoutRevision(metadata))}`;
+    for (const name of Object.keys(object)) {
+      if (name === 'kind' || name === 'apiVersion' || name === 'metadata') continue;
+      const field = JSON.stringify((object as Readonly<Record<string, unknown>>)[name]);
+      if (field !== undefined) text += `,${JSON.stringify(name)}:${field}`;
+    }
+    const value = Buffer.from(`${text}}`);
+    written.set(value, object);
+    return value;
   }
 
   return {
@@ -50,6 +62,8 @@ export function createCodec(definition: AnyKind): Codec {
     toValue,
     encode,
     fromValue(key, value, revision) {
+      const known = written.get(value);
+      if (known !== undefined) return encode(key, value, known, revision);
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
       const object = JSON.parse(bytes.toString('utf8')) as KubeObject;
       const ours = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
@@ -58,6 +72,14 @@ export function createCodec(definition: AnyKind): Codec {
   };
 }
 
+function withoutRevision(metadata: ObjectMeta): ObjectMeta {
+  if (metadata.resourceVersion === undefined) return metadata;
+  const { resourceVersion: _resourceVersion, ...rest } = metadata;
+  return rest;
+}
+
+/** What was never written (revision 0) has none. */
 function withRevision(object: KubeObject, revision: number): KubeObject {
+  if (revision === 0) return object;
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
 }

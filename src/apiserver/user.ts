@@ -19,6 +19,8 @@ export type AccessAttributes =
       /** Empty for cluster-wide requests. */
       readonly namespace: string;
       readonly name: string;
+      /** Of lists and watches, as it stands in the query; absent when there is none. */
+      readonly fieldSelector?: string;
     }
   | { readonly kind: 'path'; readonly verb: string; readonly path: string };
 

@@ -4,6 +4,7 @@ import { reviewKinds } from './reviews/all.ts';
 import { binding } from './subresources/binding.ts';
 import { evictionKind } from './subresources/eviction.ts';
 import { scaleKind } from './subresources/scale.ts';
+import { tokenRequestKind } from './tokens/token-request-schema.ts';
 
 const bindingKind: VirtualKind = {
   group: '',
@@ -18,4 +19,4 @@ const bindingKind: VirtualKind = {
 export const virtualKinds: readonly VirtualKind[] = [bindingKind, ...reviewKinds];
 
 /** Kinds that are seen only at subresources. */
-export const spokenKinds = [scaleKind, evictionKind];
+export const spokenKinds = [scaleKind, evictionKind, tokenRequestKind];

@@ -26,6 +26,15 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 export async function run(argv: readonly string[], world: World): Promise<number> {
+  try {
+    await createProgram(world).parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    return explain(error, world);
+  }
+}
+
+export function createProgram(world: World): Command {
   const program = new Command('fairlead')
     .description('The Kubernetes Service system as a program of its own.')
     .exitOverride()
@@ -37,12 +46,7 @@ export async function run(argv: readonly string[], world: World): Promise<number
     command.configureOutput({ writeOut: world.write, writeErr: world.writeError });
     configure(command, world);
   }
-  try {
-    await program.parseAsync([...argv], { from: 'user' });
-    return 0;
-  } catch (error) {
-    return explain(error, world);
-  }
+  return program;
 }
 
 function explain(error: unknown, world: World): number {

@@ -52,6 +52,33 @@ export function portRange(text: string): PortRange {
   throw new InvalidArgumentError(`"${text}" is not a port range; it must be one like 30000-32767.`);
 }
 
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 24 * 3600 };
+
+/** A length of time in whole seconds: `90s`, `10m`, `1h30m`, `7d`. */
+export function seconds(text: string): number {
+  const parts = [...text.matchAll(/(\d+)([smhd])/g)];
+  const total = parts.reduce(
+    (sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0),
+    0,
+  );
+  const isWhole = parts.map(([part]) => part).join('') === text;
+  if (isWhole && total > 0 && Number.isSafeInteger(total)) return total;
+  throw new InvalidArgumentError(
+    `"${text}" is not a length of time; it must be one like 10m, 1h30m or 7d.`,
+  );
+}
+
+/** For flags that may be given more than once. */
+export function repeated(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+export function days(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= 3650) return value;
+  throw new InvalidArgumentError(`"${text}" is not a number of days from 1 to 3650.`);
+}
+
 export function logLevel(text: string): LogLevel {
   const level = logLevels.find((known) => known === text);
   if (level !== undefined) return level;

@@ -8,19 +8,23 @@ import {
   type Credentials,
   ensureCertificates,
 } from '../apiserver/certificates/ensure-certificates.ts';
+import { startRenewal } from '../apiserver/certificates/renew-certificates.ts';
 import { writeKubeconfig } from '../apiserver/kubeconfig-file.ts';
 import { type ApiServer, startApiServer } from '../apiserver/start.ts';
+import { TokenFileError } from '../apiserver/tokens/follow-token-file.ts';
+import { systemClock } from '../host/clock.ts';
 import { formatAddress, isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
 import { type Cidr, formatCidr, nthAddress } from '../ip/cidr.ts';
 import { formatPortRange, type PortRange } from '../ip/port-range.ts';
 import { createLog, type Log, type LogLevel } from '../observe/log.ts';
 import { openEmbeddedStore } from '../storage/backends/embedded/store.ts';
 import type { Store } from '../storage/store.ts';
+import { type AccessFlags, accessOptions, addAccessFlags } from './access-flags.ts';
 import { UsageError, type World } from './command.ts';
 import { packageVersion } from './package-version.ts';
 import { ipAddress, logLevel, port, portRange, serviceRanges } from './parse-flags.ts';
 
-export type ServerFlags = {
+export type ServerFlags = AccessFlags & {
   readonly dataDir: string;
   readonly bindAddress: string;
   readonly securePort: number;
@@ -32,7 +36,7 @@ export type ServerFlags = {
 };
 
 export function addServerFlags(command: Command, bindAddress: string): Command {
-  return command
+  command
     .option('--data-dir <dir>', 'where everything durable lives', '.fairlead')
     .option('--bind-address <ip>', 'address to listen on', ipAddress, bindAddress)
     .option('--secure-port <port>', 'port to listen on, 0 for any free one', port, 6443)
@@ -56,13 +60,13 @@ export function addServerFlags(command: Command, bindAddress: string): Command {
       'ports for NodePort services',
       portRange,
       portRange('30000-32767'),
-    )
-    .option(
-      '--log-level <level>',
-      'debug, info, warn, error or silent',
-      logLevel,
-      'warn' satisfies LogLevel,
     );
+  return addAccessFlags(command).option(
+    '--log-level <level>',
+    'debug, info, warn, error or silent',
+    logLevel,
+    'warn' satisfies LogLevel,
+  );
 }
 
 export type StartedServer = {
@@ -83,6 +87,7 @@ export async function startFromFlags(flags: ServerFlags, world: World): Promise<
     return await startOn(store, { flags, dataDir, log, world });
   } catch (error) {
     await store.close();
+    if (error instanceof TokenFileError) throw new UsageError(error.message);
     throw portHint(error, flags);
   }
 }
@@ -100,14 +105,14 @@ async function startOn(
 ): Promise<StartedServer> {
   const serviceCidrs = flags.serviceClusterIpRange;
   const advertiseAddress = advertisedAddress(flags);
-  const credentials = await ensureCertificates({
+  const certificates = {
     directory: join(dataDir, 'pki'),
     serverNames: [
       advertiseAddress,
       ...serviceCidrs.map((cidr) => formatAddress(nthAddress(cidr, 1n))),
     ],
-    now: world.now(),
-  });
+  };
+  const credentials = await ensureCertificates({ ...certificates, now: world.now() });
   const server = await startApiServer({
     store,
     credentials,
@@ -119,18 +124,32 @@ async function startOn(
     packageVersion,
     now: world.now,
     log,
+    ...(await accessOptions(flags, { dataDir, cwd: world.cwd() })),
   });
   const url = `https://${bracketed(clientAddress(flags.bindAddress))}:${server.address.port}`;
   const kubeconfig = resolve(
     world.cwd(),
     flags.writeKubeconfig ?? join(flags.dataDir, 'kubeconfig'),
   );
-  await writeKubeconfig(kubeconfig, {
-    server: url,
-    authority: credentials.authority.certificate,
-    client: credentials.administrator,
+  const write = ({ authority, administrator }: Credentials): Promise<void> =>
+    writeKubeconfig(kubeconfig, {
+      server: url,
+      authority: authority.certificate,
+      client: administrator,
+    });
+  await write(credentials);
+  const stopRenewal = startRenewal({
+    certificates,
+    current: credentials,
+    async use(renewed) {
+      server.useCertificates(renewed);
+      await write(renewed);
+    },
+    clock: systemClock,
+    log,
   });
   const stop = async (): Promise<void> => {
+    stopRenewal();
     await server.stop();
     await store.close();
   };

@@ -321,3 +321,21 @@ test('decode() survives nesting deeper than the call stack', () => {
   assert.deepEqual(decode(schema, raw).problems.unknown, ['foo', 'bar']);
   assert.deepEqual(strictProblems(schema, text), ['unknown field "foo"', 'unknown field "bar"']);
 });
+
+test('decode() takes over what an object decoded before has', () => {
+  const known = decode(schema, { metadata: { name: 'a' }, ...spec({ ports: [{ port: 80 }] }) });
+  const raw = { ...known.object, metadata: { name: 'b' } };
+  const { object } = decode(schema, raw, undefined, known.object);
+  assert.equal(object.spec, known.object.spec);
+  assert.deepEqual(object, { metadata: { name: 'b' }, spec: known.object.spec });
+});
+
+test('decode() looks at what was changed below an object decoded before', () => {
+  const known = decode(schema, spec({ ports: [{ port: 80 }], selector: { a: 'b' } })).object;
+  const changed = { ...(known.spec as object), ports: [{ port: 'x' }] };
+  const { error } = decode(schema, { ...known, spec: changed }, undefined, known);
+  assert.match(
+    error ?? '',
+    /cannot unmarshal string into Go struct field ServicePort\.spec\.ports\.port/,
+  );
+});

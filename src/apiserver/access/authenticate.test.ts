@@ -76,7 +76,9 @@ for (const { title, peer = {}, authorization, user } of cases) {
 }
 
 test('authenticateToken() tells what is wrong with a token', () => {
-  assert.deepEqual(authenticator.authenticateToken('expired', []), { error: 'token has expired' });
+  assert.deepEqual(authenticator.authenticateToken('expired', []), {
+    error: '[invalid bearer token, token has expired]',
+  });
   assert.deepEqual(authenticator.authenticateToken('bad', []), { error: 'invalid bearer token' });
   assert.deepEqual(createAuthenticator().authenticateToken('good', []), {
     error: 'invalid bearer token',

@@ -1,14 +1,10 @@
-// Who may do what: the group system:masters everything, everybody else what role bindings give.
-import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
-import { type PolicyRule, type RoleRef, rbacGroup } from '../../kinds/rbac/types.ts';
-import type { Role } from '../../kinds/role/types.ts';
+// Who may do what: the group system:masters everything, nodes what is theirs, everybody what role bindings give.
+import type { PolicyRule, RoleRef } from '../../kinds/rbac/types.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import type { AccessAttributes, AccessDecision, User } from '../user.ts';
-import { aggregateRules } from './aggregate-rules.ts';
-import { goQuote } from './go-quote.ts';
-import { type Binding, describeGrant, findGrant, type Grant, indexGrants } from './grant-index.ts';
-import { mastersGroup } from './known-users.ts';
-import { ruleAllows } from './rbac-rules.ts';
+import { mastersGroup, nodeIdentity } from './known-users.ts';
+import { authorizeNode } from './node-authorizer.ts';
+import { createRoleAuthorizer } from './role-authorizer.ts';
 
 export type Authorizer = {
   readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision;
@@ -22,115 +18,31 @@ export type UserRules = {
   readonly rules: readonly PolicyRule[];
   /** Roles that bindings of the user name, but that do not exist. */
   readonly missing: readonly RoleRef[];
+  /** Why there may be more than these. */
+  readonly incomplete?: string;
 };
 
-const roles = `roles.${rbacGroup}`;
-const clusterRoles = `clusterroles.${rbacGroup}`;
-const roleBindings = `rolebindings.${rbacGroup}`;
-const clusterRoleBindings = `clusterrolebindings.${rbacGroup}`;
-
 const unconditional: AccessDecision = { allowed: true, reason: '' };
-const denied: AccessDecision = { allowed: false, reason: '' };
 
 export function createAuthorizer(reader: ObjectReader): Authorizer {
-  const clusterGrants = keep(reader, [clusterRoleBindings], () =>
-    indexGrants(reader.list(clusterRoleBindings) as readonly Binding[]),
-  );
-  const namespaceGrants = keep(reader, [roleBindings], () =>
-    indexGrants(reader.list(roleBindings) as readonly Binding[]),
-  );
-  const knownRules = keep(
-    reader,
-    [roles, clusterRoles],
-    () => new Map<Grant, readonly PolicyRule[] | undefined>(),
-  );
-
-  function roleRules(
-    { kind, name }: RoleRef,
-    namespace: string,
-  ): readonly PolicyRule[] | undefined {
-    if (kind === 'Role') {
-      const role = reader.get(roles, namespace, name) as Role | undefined;
-      return role === undefined ? undefined : (role.rules ?? []);
-    }
-    const role =
-      kind === 'ClusterRole'
-        ? (reader.get(clusterRoles, '', name) as ClusterRole | undefined)
-        : undefined;
-    if (role?.aggregationRule === undefined)
-      return role === undefined ? undefined : (role.rules ?? []);
-    return aggregateRules(role, reader.list(clusterRoles) as readonly ClusterRole[]);
-  }
-
-  function rulesOf(grant: Grant): readonly PolicyRule[] | undefined {
-    const known = knownRules();
-    if (known.has(grant)) return known.get(grant);
-    const rules = roleRules(grant.binding.roleRef, grant.namespace);
-    known.set(grant, rules);
-    return rules;
-  }
-
-  /** Cluster-wide grants first, then those of the namespace. */
-  function find(user: User, namespace: string, take: (grant: Grant) => boolean): Grant | undefined {
-    const everywhere = findGrant(clusterGrants(), { user, namespace: '' }, take);
-    if (everywhere !== undefined || namespace === '') return everywhere;
-    return findGrant(namespaceGrants(), { user, namespace }, take);
-  }
+  const roles = createRoleAuthorizer(reader);
 
   function authorize(user: User, asked: AccessAttributes): AccessDecision {
     if (user.groups.includes(mastersGroup)) return unconditional;
-    const missing: RoleRef[] = [];
-    const grant = find(user, asked.kind === 'resource' ? asked.namespace : '', (candidate) => {
-      const rules = rulesOf(candidate);
-      if (rules === undefined) missing.push(candidate.binding.roleRef);
-      return rules?.some((rule) => ruleAllows(rule, asked)) ?? false;
-    });
-    if (grant !== undefined)
-      return { allowed: true, reason: `RBAC: allowed by ${describeGrant(grant, user)}` };
-    return missing.length === 0
-      ? denied
-      : { allowed: false, reason: `RBAC: ${missingText(missing)}` };
+    const asNode = authorizeNode(reader, user, asked);
+    if (asNode.allowed) return asNode;
+    const byRole = roles.authorize(user, asked);
+    if (byRole.allowed || asNode.reason === '') return byRole;
+    return { allowed: false, reason: [asNode.reason, byRole.reason].filter(Boolean).join('\n') };
   }
 
+  /** Those of a node depend on pods, so they cannot be listed. */
   function rulesFor(user: User, namespace: string): UserRules {
-    const found: PolicyRule[] = [];
-    const missing: RoleRef[] = [];
-    find(user, namespace, (grant) => {
-      const rules = rulesOf(grant);
-      if (rules === undefined) missing.push(grant.binding.roleRef);
-      else found.push(...rules);
-      return false;
-    });
-    return { rules: found, missing };
+    const known = roles.rulesFor(user, namespace);
+    return nodeIdentity(user) === undefined
+      ? known
+      : { ...known, incomplete: 'node authorizer does not support user rule resolution' };
   }
 
-  return { authorize, rulesFor, roleRules };
-}
-
-/** One text for roles that could not be found, several in brackets. */
-export function missingText(missing: readonly RoleRef[]): string {
-  const texts = [...new Set(missing.map(({ kind, name }) => missingRole(kind, name)))];
-  return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
-}
-
-function missingRole(kind: string, name: string): string {
-  return kind === 'Role' || kind === 'ClusterRole'
-    ? `${kind.toLowerCase()}.${rbacGroup} ${goQuote(name)} not found`
-    : `unsupported role reference kind: ${goQuote(kind)}`;
-}
-
-/** A value that is built again only after one of the resources has changed. */
-function keep<T>(reader: ObjectReader, resources: readonly string[], build: () => T): () => T {
-  let kept: { readonly revisions: readonly number[]; readonly value: T } | undefined;
-  return () => {
-    if (
-      kept?.revisions.every((revision, at) => revision === reader.revision(resources[at] as string))
-    ) {
-      return kept.value;
-    }
-    // Read before building, so that a change in between is noticed next time.
-    const revisions = resources.map((resource) => reader.revision(resource));
-    kept = { revisions, value: build() };
-    return kept.value;
-  };
+  return { authorize, rulesFor, roleRules: roles.roleRules };
 }

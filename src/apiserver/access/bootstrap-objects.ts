@@ -46,7 +46,7 @@ export function clusterRoleBinding(
     kind: 'ClusterRoleBinding',
     apiVersion,
     metadata: metadata(name),
-    subjects,
+    ...(subjects.length === 0 ? {} : { subjects }),
     roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: role },
   };
 }

@@ -19,12 +19,7 @@ import {
 import { partRoles } from './bootstrap-part-roles.ts';
 import { userRoles } from './bootstrap-user-roles.ts';
 import type { Binding } from './grant-index.ts';
-import {
-  authenticatedGroup,
-  mastersGroup,
-  nodesGroup,
-  unauthenticatedGroup,
-} from './known-users.ts';
+import { authenticatedGroup, mastersGroup, unauthenticatedGroup } from './known-users.ts';
 
 export type BootstrapPolicy = {
   readonly clusterRoles: readonly ClusterRole[];
@@ -56,8 +51,8 @@ function clusterRoleBindings(): readonly Binding[] {
     same('system:public-info-viewer', group(authenticatedGroup), group(unauthenticatedGroup)),
     same('system:monitoring', group('system:monitoring')),
     same('system:service-account-issuer-discovery', group('system:serviceaccounts')),
-    // Upstream leaves this one empty because its node authorizer decides; here the role does.
-    same('system:node', group(nodesGroup)),
+    // Bound to nobody: what a node may do depends on which node it is, so the node authorizer decides.
+    same('system:node'),
     same('system:node-proxier', user('system:kube-proxy')),
     same('system:kube-dns', account('kube-dns')),
     same('system:coredns', account('coredns'), user('system:coredns')),

@@ -2,7 +2,7 @@
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, rbacGroup, type Subject } from '../../kinds/rbac/types.ts';
 import type { Role } from '../../kinds/role/types.ts';
-import type { KubeObject } from '../../meta/object.ts';
+import { groupResource, type KubeObject } from '../../meta/object.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import type { AccessAttributes, User } from '../user.ts';
 import type { Binding } from './grant-index.ts';
@@ -81,11 +81,12 @@ export function ask(text: string): AccessAttributes {
 
 export type ExampleReader = ObjectReader & { readonly put: (object: KubeObject) => void };
 
-/** Holds roles and bindings in memory. */
+/** Holds objects in memory. */
 export function exampleReader(objects: readonly KubeObject[]): ExampleReader {
   const held = new Map<string, KubeObject>();
   const revisions = new Map<string, number>();
-  const resourceOf = ({ kind }: KubeObject): string => `${kind.toLowerCase()}s.${rbacGroup}`;
+  const resourceOf = ({ kind, apiVersion }: KubeObject): string =>
+    groupResource(apiVersion.split('/').slice(0, -1).join('/'), `${kind.toLowerCase()}s`);
   const key = (resource: string, namespace: string, name: string): string =>
     `${resource}/${namespace}/${name}`;
   const put = (object: KubeObject): void => {
@@ -98,7 +99,12 @@ export function exampleReader(objects: readonly KubeObject[]): ExampleReader {
   return {
     put,
     get: (resource, namespace, name) => held.get(key(resource, namespace, name)),
-    list: (resource) => [...held.values()].filter((object) => resourceOf(object) === resource),
+    list: (resource, namespace) =>
+      [...held.values()].filter(
+        (object) =>
+          resourceOf(object) === resource &&
+          (namespace === undefined || object.metadata.namespace === namespace),
+      ),
     revision: (resource) => revisions.get(resource) ?? 0,
   };
 }

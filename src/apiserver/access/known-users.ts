@@ -1,11 +1,14 @@
 // Names of users and groups that the server itself gives meaning to.
 import { dns1123Label, dns1123Subdomain } from '../../meta/names.ts';
+import type { User } from '../user.ts';
 
 export const mastersGroup = 'system:masters';
 export const authenticatedGroup = 'system:authenticated';
 export const unauthenticatedGroup = 'system:unauthenticated';
 export const anonymousUser = 'system:anonymous';
 export const nodesGroup = 'system:nodes';
+/** Where nodes renew their leases. */
+export const nodeLeaseNamespace = 'kube-node-lease';
 const nodePrefix = 'system:node:';
 const serviceAccountPrefix = 'system:serviceaccount:';
 const serviceAccountsGroup = 'system:serviceaccounts';
@@ -33,6 +36,13 @@ export function serviceAccountOf(user: string): ServiceAccountName | undefined {
 export function nodeOf(user: string): string | undefined {
   const name = user.startsWith(nodePrefix) ? user.slice(nodePrefix.length) : '';
   return isSubdomain(name) ? name : undefined;
+}
+
+/** The name of the node that a user is: the name alone makes none, the group must say so too. May be empty. */
+export function nodeIdentity({ name, groups }: User): string | undefined {
+  return name.startsWith(nodePrefix) && groups.includes(nodesGroup)
+    ? name.slice(nodePrefix.length)
+    : undefined;
 }
 
 function isSubdomain(name: string): boolean {

@@ -36,7 +36,9 @@ export function takeAddresses(
   if (wishes.length === 0) return { service, taken: [] };
   const clusterIPs = [...(service.spec.clusterIPs ?? [])];
   for (const { index } of wishes) clusterIPs[index] ??= '';
-  const asked = withSpec(service, { clusterIPs: [...clusterIPs] });
+  const given = [...clusterIPs];
+  // As error texts show it; made only for them.
+  const asked: Asked = () => withSpec(service, { clusterIPs: given });
   const taken: IPAddress[] = [];
   for (const wish of wishes) {
     const address = chooseAddress(asked, wish, source);
@@ -50,7 +52,10 @@ export function takeAddresses(
   return { service: withSpec(service, { clusterIP: clusterIPs[0], clusterIPs }), taken };
 }
 
-function chooseAddress(asked: Service, wish: AddressWish, source: AddressSource): Address {
+/** The service with a place for each address. */
+type Asked = () => Service;
+
+function chooseAddress(asked: Asked, wish: AddressWish, source: AddressSource): Address {
   const ranges = source.ranges(wish.family);
   if (wish.address === undefined) {
     const address = freeAddress(ranges, source);
@@ -86,7 +91,7 @@ function isTaken(reader: ObjectReader, address: Address): boolean {
 }
 
 /** A service without a usable name is first noticed here: its address would belong to nobody. */
-function refuseParent(asked: Service, wish: AddressWish, object: IPAddress): void {
+function refuseParent(asked: Asked, wish: AddressWish, object: IPAddress): void {
   const errors = validateIPAddress(object);
   if (errors.length === 0) return;
   throw refusal(
@@ -96,7 +101,8 @@ function refuseParent(asked: Service, wish: AddressWish, object: IPAddress): voi
   );
 }
 
-function refusal({ metadata, spec }: Service, { address }: AddressWish, why: string): ApiError {
+function refusal(asked: Asked, { address }: AddressWish, why: string): ApiError {
+  const { metadata, spec } = asked();
   const which = address === undefined ? '' : ` ${address}`;
   const detail = `failed to allocate IP${which}: ${why}`;
   const error = invalidField('spec.clusterIPs', spec.clusterIPs, detail);

@@ -28,6 +28,7 @@ export function takeNodePorts(
   plan: PortPlan,
   source: NodePortSource,
 ): NodePortGrant {
+  if (plan.ports.length === 0 && plan.healthCheck === undefined) return { service, taken: [] };
   const taken = new Set<number>();
   // Numbers that the service names itself are not given to its other ports.
   const named = new Set(

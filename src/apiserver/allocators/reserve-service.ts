@@ -44,8 +44,10 @@ export type ServiceReservationOptions = {
 
 export function reserveService(options: ServiceReservationOptions): Reserve {
   const ranges = createRangeIndex(options.reader);
+  const real: Deps = { ...options, ranges, dryRun: false };
+  const trial: Deps = { ...real, dryRun: true };
   return ({ before, after, dryRun }) => {
-    const deps = { ...options, ranges, dryRun };
+    const deps = dryRun ? trial : real;
     if (after !== undefined) return reserve(before as Service | undefined, after as Service, deps);
     const nothing = before === undefined || dryRun;
     return nothing ? { compare: [], write: [] } : giveBackAll(before as Service, deps);
@@ -59,6 +61,9 @@ type Deps = ServiceReservationOptions & {
 
 function reserve(before: Service | undefined, after: Service, deps: Deps): Reservation {
   const { config, dryRun } = deps;
+  if (before !== undefined && before.spec === after.spec && isSettled(after.spec, config)) {
+    return { object: after, compare: [], write: [] };
+  }
   const complete = before === undefined ? completeCreate(after) : completeUpdate(before, after);
   const families = config.serviceCidrs.map((cidr) => cidr.family);
   const settled = settle(before, complete, families);
@@ -73,15 +78,29 @@ function reserve(before: Service | undefined, after: Service, deps: Deps): Reser
   });
   const object = ports.service;
   if (dryRun) return { object, compare: [], write: [] };
-  const kept = new Set(nodePortsHeld(object));
-  const dropped = before === undefined ? [] : nodePortsHeld(before).filter((p) => !kept.has(p));
   const steps = [
     ...addresses.taken.map(createAddress),
     ...ports.taken.map((port) => takePort(port, objectKey(after.metadata))),
     ...releaseAddresses(after, addressPlan.giveBack, deps),
-    ...releasePorts(after, dropped, deps),
+    ...releasePorts(after, before === undefined ? [] : portsDropped(before, object), deps),
   ];
   return { object, ...transaction(steps) };
+}
+
+function portsDropped(before: Service, after: Service): readonly number[] {
+  const kept = new Set(nodePortsHeld(after));
+  return nodePortsHeld(before).filter((port) => !kept.has(port));
+}
+
+/** Has all that the cluster gives such a service; most writes leave the spec of those alone. */
+function isSettled(
+  { type, clusterIP, clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: Service['spec'],
+  { serviceCidrs }: ServiceReservationOptions['config'],
+): boolean {
+  const isServed = (family: string): boolean => serviceCidrs.some((c) => c.family === family);
+  const isSingle = clusterIPs.length === 1 && clusterIP === clusterIPs[0];
+  const hasPlainFamily = ipFamilyPolicy === 'SingleStack' && ipFamilies.length === 1;
+  return type === 'ClusterIP' && isSingle && hasPlainFamily && ipFamilies.every(isServed);
 }
 
 function settle(

@@ -57,7 +57,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
         return answerAggregate(aggregate, version, request.ifNoneMatch);
       }
       const { accept, query, userAgent } = request;
-      return answerPlain(document, negotiate(accept, query, { allow: 'object', userAgent }));
+      const wanted = { allow: 'object', userAgent, protobuf: false } as const;
+      return answerPlain(document, negotiate(accept, query, wanted));
     },
   };
 }

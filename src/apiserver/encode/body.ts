@@ -1,7 +1,8 @@
-// Compact JSON to the bytes that were agreed on.
+// Compact JSON to the bytes that were agreed on, unless those are protobuf.
 import type { AnyKind } from '../../kinds/definition.ts';
 import type { Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
+import type { StructNode } from '../../schema/node.ts';
 import type { Cached } from '../resource-cache.ts';
 import { contentType, type Representation } from './negotiate.ts';
 import { toYaml } from './yaml.ts';
@@ -13,6 +14,7 @@ export type EncodedKind = {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  readonly schema: StructNode;
   readonly columns?: AnyKind['columns'];
   /** Group of the resource whose stored objects these are, when it is not their own. */
   readonly storedAs?: { readonly group: string };
@@ -41,9 +43,4 @@ function format({ format, pretty }: Representation, json: Buffer): Buffer {
   if (format === 'json' && !pretty) return json;
   const value: unknown = JSON.parse(json.toString('utf8'));
   return Buffer.from(format === 'yaml' ? toYaml(value) : JSON.stringify(value, undefined, 2));
-}
-
-/** A Status keeps its form in every representation. */
-export function encodeStatus(representation: Representation, status: Status): EncodedBody {
-  return toBody(representation, Buffer.from(JSON.stringify(status)));
 }

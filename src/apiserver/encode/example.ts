@@ -5,29 +5,37 @@ import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import type { Cached } from '../resource-cache.ts';
 
-const widgetPort = s.struct('WidgetPort', {
-  name: s.string('Name of the port.'),
-  port: s.required(s.always(s.int32('Number of the port.'))),
-  protocol: s.oneOf(['UDP', 'TCP'], 'Transport protocol.', { default: 'TCP' }),
-  target: s.intOrString('Number or name at the other end.'),
-});
+const widgetPort = s.struct(
+  'WidgetPort',
+  {
+    name: s.string('Name of the port.'),
+    port: s.required(s.always(s.int32('Number of the port.'))),
+    protocol: s.oneOf(['UDP', 'TCP'], 'Transport protocol.', { default: 'TCP' }),
+    target: s.intOrString('Number or name at the other end.'),
+  },
+  { numbers: [1, 2, 3, 4] },
+);
 
-const widgetSpec = s.struct('WidgetSpec', {
-  ports: s.list(widgetPort, 'The ports.', {
-    listType: 'map',
-    keys: ['port', 'protocol'],
-    mergeKey: 'port',
-    patchStrategy: 'merge',
-  }),
-  selector: s.map(s.string(), 'Which pods.', { mapType: 'atomic' }),
-  size: s.quantity('How large.'),
-  since: s.pointer(s.time('From when on.')),
-});
+const widgetSpec = s.struct(
+  'WidgetSpec',
+  {
+    ports: s.list(widgetPort, 'The ports.', {
+      listType: 'map',
+      keys: ['port', 'protocol'],
+      mergeKey: 'port',
+      patchStrategy: 'merge',
+    }),
+    selector: s.map(s.string(), 'Which pods.', { mapType: 'atomic' }),
+    size: s.quantity('How large.'),
+    since: s.pointer(s.time('From when on.')),
+  },
+  { numbers: [1, 2, 3, 4] },
+);
 
 export const widget = s.struct(
   'Widget',
   { ...objectFields, spec: s.described(widgetSpec, 'What is wanted.') },
-  { description: 'A thing for tests.' },
+  { description: 'A thing for tests.', numbers: [0, 0, 1, 2] },
 );
 export type Widget = s.Static<typeof widget> & KubeObject;
 

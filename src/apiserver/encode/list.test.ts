@@ -69,7 +69,7 @@ describe('encodeList()', () => {
       () =>
         encodeList(
           as({ as: 'PartialObjectMetadata' }),
-          { group: 'events.k8s.io', version: 'v1', kind: 'Event', storedAs: { group: '' } },
+          { ...kind, group: 'events.k8s.io', kind: 'Event', storedAs: { group: '' } },
           list,
         ),
       {

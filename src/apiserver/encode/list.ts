@@ -2,8 +2,9 @@
 import { groupVersion } from '../../meta/object.ts';
 import type { Cached } from '../resource-cache.ts';
 import { type EncodedBody, type EncodedKind, toBody } from './body.ts';
-import type { Representation } from './negotiate.ts';
+import { contentType, type Representation } from './negotiate.ts';
 import { assertShape, partialMetadata } from './partial-metadata.ts';
+import { protobufList, protobufMetadataList } from './protobuf.ts';
 import { type ListMeta, row, table } from './table.ts';
 
 export type ListParts = {
@@ -19,7 +20,22 @@ export function encodeList(
   list: ListParts,
 ): EncodedBody {
   assertShape(representation, kind, 'list');
+  if (representation.format === 'protobuf') {
+    const body = protobufForm(representation, kind, list);
+    return { contentType: contentType(representation), body };
+  }
   return toBody(representation, shape(representation, kind, list));
+}
+
+function protobufForm(
+  { as, metaVersion }: Representation,
+  kind: EncodedKind,
+  { items, metadata }: ListParts,
+): Buffer {
+  const list = { items: items.map((item) => item.object), metadata };
+  return as === 'PartialObjectMetadataList'
+    ? protobufMetadataList(list, metaVersion)
+    : protobufList(kind, list);
 }
 
 function shape(

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { ApiError } from '../../meta/api-error.ts';
 import { type NegotiateOptions, negotiate, negotiateError, plainJson } from './negotiate.ts';
 
+const protobuf = 'application/vnd.kubernetes.protobuf';
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const mediaTypes = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 const streamTypes =
@@ -26,9 +27,25 @@ const served: Readonly<Record<string, Case>> = {
     accept: 'application/json;q=0.5, application/yaml;q=0.9',
     gives: { format: 'yaml' },
   },
-  'protobuf first, which is not offered': {
-    accept: 'application/vnd.kubernetes.protobuf, */*',
+  protobuf: { accept: `${protobuf},application/json`, gives: { format: 'protobuf' } },
+  'what kube-proxy asks for': { accept: `${protobuf}, */*`, gives: { format: 'protobuf' } },
+  'JSON where there is no protobuf': {
+    accept: `${protobuf},application/json`,
+    options: { allow: 'object', protobuf: false },
     gives: {},
+  },
+  'metadata as protobuf': {
+    accept: `${protobuf};as=PartialObjectMetadata;v=v1;g=meta.k8s.io`,
+    gives: { format: 'protobuf', as: 'PartialObjectMetadata' },
+  },
+  'a Table as JSON, as there is none in protobuf': {
+    accept: `${protobuf};as=Table;v=v1;g=meta.k8s.io,${table}`,
+    gives: { as: 'Table' },
+  },
+  'a stream of protobuf': {
+    accept: `${protobuf};stream=watch`,
+    options: { allow: 'watch' },
+    gives: { format: 'protobuf' },
   },
   'a Table': { accept: `${table},application/json`, gives: { as: 'Table' } },
   'an older Table': {
@@ -138,6 +155,7 @@ describe('negotiateError()', () => {
     [table]: {},
     'text/html': {},
     'application/yaml': { format: 'yaml' },
+    [protobuf]: { format: 'protobuf' },
   };
   for (const [accept, gives] of Object.entries(cases)) {
     it(`writes a Status for ${accept}`, () =>

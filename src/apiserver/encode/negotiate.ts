@@ -1,4 +1,4 @@
-// Which representation of an answer the client gets: JSON or YAML, whole, as a Table or as metadata only.
+// Which representation of an answer the client gets: JSON, YAML or protobuf, whole, as a Table or as metadata only.
 import { badRequest, failure } from '../../meta/api-error.ts';
 import { type AcceptClause, acceptsMediaType, parseAccept } from './accept.ts';
 
@@ -7,7 +7,7 @@ export type MetaVersion = 'v1' | 'v1beta1';
 export type IncludeObject = 'Metadata' | 'Object' | 'None';
 
 export type Representation = {
-  readonly format: 'json' | 'yaml';
+  readonly format: 'json' | 'yaml' | 'protobuf';
   readonly as: Shape;
   /** Version of meta.k8s.io in which a Table or metadata is written. */
   readonly metaVersion: MetaVersion;
@@ -21,6 +21,8 @@ export type NegotiateOptions = {
   readonly allow: 'object' | 'list' | 'watch';
   /** Browsers and curl get indented JSON unless they ask otherwise. */
   readonly userAgent?: string | undefined;
+  /** False for documents that have no protobuf form. */
+  readonly protobuf?: boolean;
 };
 
 type Offer = {
@@ -34,6 +36,12 @@ type Offer = {
 const offers: readonly Offer[] = [
   { type: 'application', subtype: 'json', format: 'json', streams: true },
   { type: 'application', subtype: 'yaml', format: 'yaml', streams: false },
+  {
+    type: 'application',
+    subtype: 'vnd.kubernetes.protobuf',
+    format: 'protobuf',
+    streams: true,
+  },
 ];
 
 const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
@@ -48,12 +56,39 @@ export function negotiate(
   query: URLSearchParams,
   options: NegotiateOptions,
 ): Representation {
+  const { allow, userAgent = '', protobuf = true } = options;
+  // Only these two parts of a query count, and hardly any request has them.
+  if (query.size > 0 && (query.has('pretty') || query.has('includeObject')))
+    return decide(accept, query, options);
+  const key = `${allow} ${protobuf} ${userAgent} ${accept ?? ''}`;
+  let representation = decided.get(key);
+  if (representation === undefined) {
+    representation = decide(accept, query, options);
+    if (decided.size >= mostDecided) decided.clear();
+    decided.set(key, representation);
+  }
+  return representation;
+}
+
+/** Clients send the same few headers again and again. */
+const decided = new Map<string, Representation>();
+const mostDecided = 200;
+
+function decide(
+  accept: string | undefined,
+  query: URLSearchParams,
+  options: NegotiateOptions,
+): Representation {
   const header = accept ?? '';
   assertRouteProduces(
     header,
     options.allow === 'object' ? mediaTypes : [...mediaTypes, ...streamTypes],
   );
-  const chosen = choose(header, allowsTransform);
+  const chosen = choose(
+    header,
+    (offer, transform) =>
+      allowsTransform(transform) && hasForm(offer, transform, options.protobuf ?? true),
+  );
   if (chosen === undefined) throw notAcceptable(mediaTypes);
   if (options.allow === 'watch' && !chosen.offer.streams) throw notAcceptable(streamTypes);
   const transform = transformOf(chosen.parameters);
@@ -72,7 +107,7 @@ export function negotiateError(
   query: URLSearchParams,
   userAgent?: string,
 ): Representation {
-  const chosen = choose(accept ?? '', (transform) => transform === undefined);
+  const chosen = choose(accept ?? '', (_offer, transform) => transform === undefined);
   const pretty = chosen?.parameters.pretty === '1' || wantsPretty(query, userAgent);
   return { ...plainJson, format: chosen?.offer.format ?? 'json', pretty };
 }
@@ -86,7 +121,20 @@ export const plainJson: Representation = {
 };
 
 export function contentType(representation: Representation): string {
-  return representation.format === 'yaml' ? 'application/yaml' : 'application/json';
+  switch (representation.format) {
+    case 'json':
+      return 'application/json';
+    case 'yaml':
+      return 'application/yaml';
+    case 'protobuf':
+      return 'application/vnd.kubernetes.protobuf';
+  }
+}
+
+/** Of a watch; JSON needs no word about its framing. */
+export function streamContentType(representation: Representation): string {
+  const type = contentType(representation);
+  return representation.format === 'protobuf' ? `${type};stream=watch` : type;
 }
 
 /** Before anything else, some clause must name a type that the path produces; here wildcards like application/* do not count. */
@@ -109,7 +157,7 @@ type Chosen = { readonly offer: Offer; readonly parameters: Parameters };
 
 function choose(
   header: string,
-  allows: (transform: Transform | undefined) => boolean,
+  allows: (offer: Offer, transform: Transform | undefined) => boolean,
 ): Chosen | undefined {
   const [first] = offers;
   if (header === '' && first !== undefined) return { offer: first, parameters: {} };
@@ -117,7 +165,7 @@ function choose(
     for (const offer of offers) {
       if (!acceptsMediaType(clause, offer.type, offer.subtype)) continue;
       const { parameters } = clause;
-      if (allowsStream(parameters, offer) && allows(transformOf(parameters))) {
+      if (allowsStream(parameters, offer) && allows(offer, transformOf(parameters))) {
         return { offer, parameters };
       }
     }
@@ -146,6 +194,11 @@ function allowsTransform(transform: Transform | undefined): boolean {
   return (
     group === 'meta.k8s.io' && ['v1', 'v1beta1'].includes(version) && transformKinds.includes(kind)
   );
+}
+
+/** A Table has no protobuf form in Kubernetes either. */
+function hasForm(offer: Offer, transform: Transform | undefined, protobuf: boolean): boolean {
+  return offer.format !== 'protobuf' || (protobuf && transform?.kind !== 'Table');
 }
 
 function notAcceptable(accepted: readonly string[]): Error {

@@ -1,4 +1,5 @@
 // One object as the body of an answer.
+import type { KubeObject } from '../../meta/object.ts';
 import {
   type Encodable,
   type EncodedBody,
@@ -7,8 +8,9 @@ import {
   objectOf,
   toBody,
 } from './body.ts';
-import type { Representation } from './negotiate.ts';
+import { contentType, type Representation } from './negotiate.ts';
 import { assertShape, partialMetadata } from './partial-metadata.ts';
+import { protobufMetadata, protobufObject } from './protobuf.ts';
 import { row, table } from './table.ts';
 
 /** `now` in milliseconds, for the ages that a Table shows. */
@@ -19,7 +21,21 @@ export function encodeObject(
   now: number,
 ): EncodedBody {
   assertShape(representation, kind, 'object');
+  if (representation.format === 'protobuf') {
+    const body = protobufForm(representation, kind, objectOf(value));
+    return { contentType: contentType(representation), body };
+  }
   return toBody(representation, shape(representation, kind, value, now));
+}
+
+function protobufForm(
+  { as, metaVersion }: Representation,
+  kind: EncodedKind,
+  object: KubeObject,
+): Buffer {
+  return as === 'PartialObjectMetadata'
+    ? protobufMetadata(object, metaVersion)
+    : protobufObject(kind, object);
 }
 
 function shape(

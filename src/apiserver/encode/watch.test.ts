@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Status } from '../../meta/api-error.ts';
-import { encodeStatus } from './body.ts';
 import { cachedWidget, widgetDefinition as kind } from './example.ts';
 import { plainJson, type Representation } from './negotiate.ts';
+import { encodeStatus } from './status.ts';
 import { createWatchEncoder } from './watch.ts';
 
 const now = Date.parse('2024-01-01T00:01:30Z');

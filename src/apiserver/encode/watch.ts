@@ -1,9 +1,10 @@
-// Events of a watch, one JSON line each. An event is encoded once and its bytes shared by every watcher.
+// Events of a watch, one JSON line or one protobuf frame each. An event is encoded once and its bytes shared by every watcher.
 import type { Status } from '../../meta/api-error.ts';
 import type { Cached, ChangeType } from '../resource-cache.ts';
 import { type Encodable, type EncodedKind, isCached, jsonOf, objectOf } from './body.ts';
 import type { Representation } from './negotiate.ts';
 import { assertShape, partialMetadata } from './partial-metadata.ts';
+import { protobufEvent, protobufMetadata, protobufObject, protobufStatus } from './protobuf.ts';
 import { emptyRow, row, table } from './table.ts';
 
 export type EventType = ChangeType | 'BOOKMARK' | 'ERROR';
@@ -17,18 +18,45 @@ export function createWatchEncoder(
   now: () => number,
 ): WatchEncoder {
   assertShape(representation, kind, 'object');
+  if (representation.format === 'protobuf') return createProtobufEncoder(representation, kind);
   switch (representation.as) {
     case 'Table':
       return createTableEncoder(representation, kind, now);
     case 'PartialObjectMetadata': {
       const { metaVersion } = representation;
-      return shared(`metadata ${metaVersion}`, (value) =>
-        Buffer.from(partialMetadata(objectOf(value), metaVersion)),
-      );
+      return shared(`metadata ${metaVersion}`, {
+        ...jsonLines,
+        object: (value) => Buffer.from(partialMetadata(objectOf(value), metaVersion)),
+      });
     }
     default:
-      return shared('object', jsonOf);
+      return shared('object', { ...jsonLines, object: jsonOf });
   }
+}
+
+/** How events become bytes. */
+type Form = {
+  readonly object: (value: Encodable) => Buffer;
+  readonly status: (status: Status) => Buffer;
+  readonly event: (type: EventType, object: Buffer) => Buffer;
+};
+
+const jsonLines = {
+  status: (status: Status): Buffer => Buffer.from(JSON.stringify(status)),
+  event: line,
+};
+
+function createProtobufEncoder(
+  { as, metaVersion }: Representation,
+  kind: EncodedKind,
+): WatchEncoder {
+  const frames = { status: protobufStatus, event: protobufEvent };
+  if (as === 'PartialObjectMetadata') {
+    const object = (value: Encodable) => protobufMetadata(objectOf(value), metaVersion);
+    return shared(`protobuf metadata ${metaVersion}`, { ...frames, object });
+  }
+  const object = (value: Encodable) => protobufObject(kind, objectOf(value));
+  return shared('protobuf object', { ...frames, object });
 }
 
 function createTableEncoder(
@@ -38,7 +66,7 @@ function createTableEncoder(
 ): WatchEncoder {
   let withColumns = true;
   return (type, payload) => {
-    if (isStatus(payload)) return errorLine(payload);
+    if (isStatus(payload)) return line('ERROR', jsonLines.status(payload));
     const rows = [
       type === 'BOOKMARK'
         ? emptyRow(representation, kind, payload)
@@ -52,14 +80,14 @@ function createTableEncoder(
   };
 }
 
-function shared(shape: string, encode: (value: Encodable) => Buffer): WatchEncoder {
+function shared(shape: string, { object, status, event }: Form): WatchEncoder {
   return (type, payload) => {
-    if (isStatus(payload)) return errorLine(payload);
-    if (!isCached(payload)) return line(type, encode(payload));
+    if (isStatus(payload)) return event('ERROR', status(payload));
+    if (!isCached(payload)) return event(type, object(payload));
     const recent = recentEvents(`${type} ${shape}`);
     let bytes = recent.get(payload);
     if (bytes === undefined) {
-      bytes = line(type, encode(payload));
+      bytes = event(type, object(payload));
       if (recent.size >= recentLimit) recent.clear();
       recent.set(payload, bytes);
     }
@@ -88,10 +116,6 @@ function line(type: EventType, json: Buffer): Buffer {
 }
 
 const lineEnd = Buffer.from('}\n');
-
-function errorLine(status: Status): Buffer {
-  return line('ERROR', Buffer.from(JSON.stringify(status)));
-}
 
 function isStatus(payload: Encodable | Status): payload is Status {
   return !isCached(payload) && payload.kind === 'Status' && payload.apiVersion === 'v1';

@@ -29,7 +29,7 @@ export async function commit(context: ApiContext, change: Commit): Promise<Commi
   const { codec, cache, definition } = resource;
   const compare: Compare[] = [{ key, revision }, ...reservation.compare];
   const write: Write[] = [
-    object === undefined ? { delete: key } : put(context, resource, key, object),
+    object === undefined ? { delete: key } : put(resource, key, object),
     ...reservation.write,
   ];
   const outcome = await context.store.transact({ compare, write });
@@ -47,11 +47,10 @@ export async function commit(context: ApiContext, change: Commit): Promise<Commi
   };
 }
 
-function put(context: ApiContext, resource: Resource, key: string, object: KubeObject): Write {
-  const value = resource.codec.toValue(object);
-  context.resources.expect(value, object);
-  const { ttlSeconds } = resource.definition;
-  return { put: key, value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
+function put({ codec, definition }: Resource, key: string, object: KubeObject): Write {
+  const value = codec.toValue(object);
+  const { ttlSeconds } = definition;
+  return ttlSeconds === undefined ? { put: key, value } : { put: key, value, ttlSeconds };
 }
 
 /** The answer to a dry run: as if written, under the revision it would have replaced. */

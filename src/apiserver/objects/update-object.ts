@@ -15,6 +15,7 @@ import type { Resource } from '../resources.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
 import { createObject, kindName } from './create-object.ts';
 import { otherUid } from './other-uid.ts';
+import { takeTurn } from './turns.ts';
 
 export type UpdateRequest = {
   readonly resource: Resource;
@@ -37,9 +38,18 @@ export type UpdateRequest = {
 
 export type Updated = { readonly cached: Cached; readonly created: boolean };
 
+/** Of a writer whose turn it is, against those who have not lost yet. */
 const attempts = 64;
 
 export async function updateObject(context: ApiContext, request: UpdateRequest): Promise<Updated> {
+  const updated = await tryUpdate(context, request);
+  if (updated !== undefined) return updated;
+  const { resource, namespace, name } = request;
+  const key = resource.codec.key(resource.definition.namespaced ? namespace : '', name);
+  return takeTurn(context.store, key, () => updateAgain(context, request));
+}
+
+async function updateAgain(context: ApiContext, request: UpdateRequest): Promise<Updated> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const updated = await tryUpdate(context, request);
     if (updated !== undefined) return updated;
@@ -129,24 +139,28 @@ function checkVersion(
   }
 }
 
+const alwaysKept = [
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+] as const;
+/** What a client may leave out; a value of its own is refused later. */
+const filledIn = ['namespace', 'uid', 'deletionGracePeriodSeconds'] as const;
+
 /** What an update can never change, whatever the client sent. */
 function keepIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
-  const { resourceVersion, ...sent } = wanted.metadata;
-  const old = before.metadata;
-  const keep = <K extends keyof ObjectMeta>(name: K): Partial<ObjectMeta> =>
-    old[name] === undefined ? {} : { [name]: old[name] };
-  const { generation: _generation, ...rest } = sent;
-  const metadata: ObjectMeta = {
-    ...rest,
-    ...(rest.namespace === undefined ? keep('namespace') : {}),
-    ...(rest.uid === undefined ? keep('uid') : {}),
-    ...keep('resourceVersion'),
-    ...keep('generation'),
-    ...keep('creationTimestamp'),
-    ...keep('deletionTimestamp'),
-    ...(rest.deletionGracePeriodSeconds === undefined ? keep('deletionGracePeriodSeconds') : {}),
-  };
-  return { ...wanted, metadata };
+  const { resourceVersion: _resourceVersion, generation: _generation, ...sent } = wanted.metadata;
+  const metadata: Record<string, unknown> = sent;
+  for (const name of alwaysKept) {
+    const old = before.metadata[name];
+    if (old !== undefined) metadata[name] = old;
+  }
+  for (const name of filledIn) {
+    const old = before.metadata[name];
+    if (old !== undefined && metadata[name] === undefined) metadata[name] = old;
+  }
+  return { ...wanted, metadata: metadata as ObjectMeta };
 }
 
 function managersOf(request: UpdateRequest, before: KubeObject, after: KubeObject): KubeObject {
@@ -223,5 +237,7 @@ async function remove(
     reserve?.({ definition, before: stored.object, dryRun: write.dryRun }) ?? nothingReserved;
   const outcome = await commit(context, { resource, key, revision: stored.revision, reservation });
   if (!('removed' in outcome)) return undefined;
-  return { cached: asIfWritten(resource, key, after, stored.revision), created: false };
+  const last = definition.storedAs?.toStored(after) ?? after;
+  const cached = resource.view(asIfWritten(resource, key, last, stored.revision));
+  return { cached, created: false };
 }

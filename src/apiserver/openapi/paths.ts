@@ -127,7 +127,10 @@ function operation(action: Action, place: Place): Json {
   };
 }
 
-const readTypes = ['application/json', 'application/yaml'];
+const readTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+const watchTypes = readTypes
+  .filter((type) => type !== 'application/yaml')
+  .map((type) => `${type};stream=watch`);
 const patchTypes = [
   'application/apply-patch+yaml',
   'application/json-patch+json',
@@ -157,7 +160,7 @@ function responses(action: Action, place: Place, codes: readonly string[]): Json
       : action.startsWith('delete')
         ? `${metaPackage}.Status`
         : place.component;
-  const types = action === 'list' ? [...readTypes, 'application/json;stream=watch'] : readTypes;
+  const types = action === 'list' ? [...readTypes, ...watchTypes] : readTypes;
   const good = codes.map((code) => [
     code,
     { description: descriptions[code], content: content(types, schemaOf(component)) },

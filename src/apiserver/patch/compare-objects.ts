@@ -1,6 +1,7 @@
 // Which fields differ between two states of an object, as two field sets. Equal parts cost one look each, because
 // this runs on every write.
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
+import { addedSet } from './added-set.ts';
 import { asMember, type FieldSet, memberNode } from './fieldset.ts';
 import { type Fields, field, isFields, sameValue } from './json-value.ts';
 import { fieldElement, itemElement } from './path-element.ts';
@@ -110,12 +111,12 @@ function collect(builder: Builder, element: string, { changed, removed }: Differ
 /** `undefined` is absent; null is there. */
 function compareValues(schema: Schema, before: unknown, after: unknown): Difference | undefined {
   if (before === after) return undefined;
+  if (before === undefined) return { changed: addedSet(schema, after), removed: undefined };
   if (isAtomic(schema) || (isBare(before) && isBare(after))) return compareWhole(before, after);
   const below =
     schema.node === 'list'
       ? compareItems(schema, asList(before), asList(after))
       : compareFields(schema as MapNode | StructNode, asFields(before), asFields(after));
-  if (before === undefined) return { changed: asMember(below?.changed), removed: undefined };
   if (after === undefined) return { changed: undefined, removed: asMember(below?.removed) };
   return below;
 }

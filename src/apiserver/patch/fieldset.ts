@@ -134,9 +134,22 @@ export function memberPaths(set: FieldSet, prefix = ''): readonly string[] {
   ];
 }
 
-/** The same set with its elements in order, as it is stored. */
+/** The same set with its elements in order, as it is stored; itself where they are. */
 export function printFieldSet(set: FieldSet): FieldSet {
-  if (isEmptySet(set)) return set;
+  return isInOrder(set) ? set : inOrder(set);
+}
+
+function isInOrder(set: FieldSet): boolean {
+  let last = self;
+  for (const element in set) {
+    if (element !== self && compareElements(last, element) >= 0) return false;
+    if (!isInOrder(set[element] ?? memberNode)) return false;
+    last = element;
+  }
+  return true;
+}
+
+function inOrder(set: FieldSet): FieldSet {
   const sorted: Tree = {};
   for (const element of elementsOf(set)) {
     sorted[element] = printFieldSet(set[element] ?? memberNode);

@@ -78,21 +78,30 @@ export function withEntries(object: KubeObject, entries: readonly Managed[]): Ku
 }
 
 export function withManagedFields(object: KubeObject, entries: Entries): KubeObject {
-  const { managedFields, ...metadata } = object.metadata;
+  const { managedFields } = object.metadata;
   if (managedFields === entries) return object;
+  if (managedFields === undefined && entries.length > 0)
+    return { ...object, metadata: { ...object.metadata, managedFields: entries } };
+  if (managedFields === undefined) return object;
+  const { managedFields: _replaced, ...metadata } = object.metadata;
   if (entries.length > 0) return { ...object, metadata: { ...metadata, managedFields: entries } };
-  return managedFields === undefined ? object : { ...object, metadata };
+  return { ...object, metadata };
 }
 
 function writeEntry(entry: Managed): ManagedFieldsEntry {
   const { manager, operation, apiVersion, time, fields, subresource } = entry;
+  const fieldsType = 'FieldsV1';
+  const fieldsV1 = fields;
+  // By far the most common form, made in one piece.
+  if (manager !== '' && time !== undefined && subresource === '')
+    return { manager, operation, apiVersion, time, fieldsType, fieldsV1 };
   return {
     ...(manager === '' ? {} : { manager }),
     operation,
     apiVersion,
     ...(time === undefined ? {} : { time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: fields,
+    fieldsType,
+    fieldsV1,
     ...(subresource === '' ? {} : { subresource }),
   };
 }

@@ -97,7 +97,7 @@ export function compareElements(a: string, b: string): number {
   const kinds = elementKinds.indexOf(a[0] ?? '') - elementKinds.indexOf(b[0] ?? '');
   if (kinds !== 0) return kinds;
   if (a.startsWith('f:')) return compare(a, b);
-  const [left, right] = [a, b].map((e) => JSON.parse(e.slice(2)) as unknown);
+  const [left, right] = [keyValue(a), keyValue(b)];
   if (!isFields(left) || !isFields(right)) return compare(left, right);
   const names = Object.keys(left);
   for (const [index, name] of names.entries()) {
@@ -107,6 +107,20 @@ export function compareElements(a: string, b: string): number {
     if (order !== 0) return order;
   }
   return names.length - Object.keys(right).length;
+}
+
+/** Ports and the like come again and again. */
+const knownValues = new Map<string, unknown>();
+const mostKnownValues = 1_000;
+
+function keyValue(element: string): unknown {
+  let value = knownValues.get(element);
+  if (value === undefined) {
+    value = JSON.parse(element.slice(2));
+    if (knownValues.size >= mostKnownValues) knownValues.clear();
+    knownValues.set(element, value);
+  }
+  return value;
 }
 
 function compare(a: unknown, b: unknown): number {

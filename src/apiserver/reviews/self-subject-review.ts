@@ -4,13 +4,21 @@ import * as s from '../../schema/node.ts';
 import type { ReviewKind } from './review-kind.ts';
 import { userInfo, userInfoOf } from './user-info.ts';
 
-const schema = s.struct('SelfSubjectReview', {
-  ...objectFields,
-  status: s.described(
-    s.struct('SelfSubjectReviewStatus', { userInfo: s.described(userInfo, 'The user who asked.') }),
-    'The answer, filled in by the server.',
-  ),
-});
+const schema = s.struct(
+  'SelfSubjectReview',
+  {
+    ...objectFields,
+    status: s.described(
+      s.struct(
+        'SelfSubjectReviewStatus',
+        { userInfo: s.described(userInfo, 'The user who asked.') },
+        { numbers: [1] },
+      ),
+      'The answer, filled in by the server.',
+    ),
+  },
+  { numbers: [0, 0, 1, 2] },
+);
 
 export const selfSubjectReview: ReviewKind = {
   group: 'authentication.k8s.io',

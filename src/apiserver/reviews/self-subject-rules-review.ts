@@ -2,7 +2,7 @@
 import { badRequest } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
-import { missingText } from '../access/authorize.ts';
+import { missingText } from '../access/role-authorizer.ts';
 import type { ReviewKind } from './review-kind.ts';
 
 const atomic = { listType: 'atomic' } as const;
@@ -10,41 +10,61 @@ const verbs = s.required(
   s.always(s.list(s.string(), 'What may be done; * is everything.', atomic)),
 );
 
-const resourceRule = s.struct('ResourceRule', {
-  verbs,
-  apiGroups: s.list(s.string(), 'Groups of the resources.', atomic),
-  resources: s.list(s.string(), 'Resources, or resource/subresource.', atomic),
-  resourceNames: s.list(s.string(), 'Only objects of these names; empty is all.', atomic),
-});
+const resourceRule = s.struct(
+  'ResourceRule',
+  {
+    verbs,
+    apiGroups: s.list(s.string(), 'Groups of the resources.', atomic),
+    resources: s.list(s.string(), 'Resources, or resource/subresource.', atomic),
+    resourceNames: s.list(s.string(), 'Only objects of these names; empty is all.', atomic),
+  },
+  { numbers: [1, 2, 3, 4] },
+);
 
-const nonResourceRule = s.struct('NonResourceRule', {
-  verbs,
-  nonResourceURLs: s.list(s.string(), 'Paths; a last * is open.', atomic),
-});
+const nonResourceRule = s.struct(
+  'NonResourceRule',
+  {
+    verbs,
+    nonResourceURLs: s.list(s.string(), 'Paths; a last * is open.', atomic),
+  },
+  { numbers: [1, 2] },
+);
 
-const subjectRulesReviewStatus = s.struct('SubjectRulesReviewStatus', {
-  resourceRules: s.required(
-    s.always(s.list(resourceRule, 'What may be done with resources.', atomic)),
-  ),
-  nonResourceRules: s.required(
-    s.always(s.list(nonResourceRule, 'What may be done with paths.', atomic)),
-  ),
-  incomplete: s.required(s.always(s.boolean('There may be more than is listed.'))),
-  evaluationError: s.string('Why the list may be incomplete.'),
-});
-
-const schema = s.struct('SelfSubjectRulesReview', {
-  ...objectFields,
-  spec: s.required(
-    s.described(
-      s.struct('SelfSubjectRulesReviewSpec', {
-        namespace: s.string('Namespace to look at; required.'),
-      }),
-      'Where to look.',
+const subjectRulesReviewStatus = s.struct(
+  'SubjectRulesReviewStatus',
+  {
+    resourceRules: s.required(
+      s.always(s.list(resourceRule, 'What may be done with resources.', atomic)),
     ),
-  ),
-  status: s.described(subjectRulesReviewStatus, 'The rules, filled in by the server.'),
-});
+    nonResourceRules: s.required(
+      s.always(s.list(nonResourceRule, 'What may be done with paths.', atomic)),
+    ),
+    incomplete: s.required(s.always(s.boolean('There may be more than is listed.'))),
+    evaluationError: s.string('Why the list may be incomplete.'),
+  },
+  { numbers: [1, 2, 3, 4] },
+);
+
+const schema = s.struct(
+  'SelfSubjectRulesReview',
+  {
+    ...objectFields,
+    spec: s.required(
+      s.described(
+        s.struct(
+          'SelfSubjectRulesReviewSpec',
+          {
+            namespace: s.string('Namespace to look at; required.'),
+          },
+          { numbers: [1] },
+        ),
+        'Where to look.',
+      ),
+    ),
+    status: s.described(subjectRulesReviewStatus, 'The rules, filled in by the server.'),
+  },
+  { numbers: [0, 0, 1, 2, 3] },
+);
 
 type RulesReview = KubeObject & { readonly spec: { readonly namespace?: string } };
 
@@ -59,7 +79,11 @@ export const selfSubjectRulesReview: ReviewKind = {
   create(object, { user, authorizer }) {
     const { namespace = '' } = (object as RulesReview).spec;
     if (namespace === '') throw badRequest('no namespace on request');
-    const { rules, missing } = authorizer.rulesFor(user, namespace);
+    const { rules, missing, incomplete } = authorizer.rulesFor(user, namespace);
+    const problems = [
+      ...(incomplete === undefined ? [] : [incomplete]),
+      ...(missing.length === 0 ? [] : [missingText(missing)]),
+    ];
     const review = {
       kind: 'SelfSubjectRulesReview',
       apiVersion: 'authorization.k8s.io/v1',
@@ -73,8 +97,8 @@ export const selfSubjectRulesReview: ReviewKind = {
         nonResourceRules: rules
           .filter((rule) => rule.nonResourceURLs?.length)
           .map((rule) => ({ verbs: rule.verbs, nonResourceURLs: rule.nonResourceURLs })),
-        incomplete: false,
-        ...(missing.length === 0 ? {} : { evaluationError: missingText(missing) }),
+        incomplete: incomplete !== undefined,
+        ...(problems.length === 0 ? {} : { evaluationError: problems.join(', ') }),
       },
     };
     return review;

@@ -138,8 +138,23 @@ function attributesOf({ resourceAttributes, nonResourceAttributes }: Question): 
     subresource: asked.subresource ?? '',
     namespace: asked.namespace ?? '',
     name: asked.name ?? '',
+    ...fieldSelectorOf(asked),
   };
 }
+
+/** In the form of a query; what cannot be read narrows nothing, so it is left out. */
+function fieldSelectorOf({ fieldSelector }: ResourceAttributes): { fieldSelector?: string } {
+  const { rawSelector = '', requirements = [] } = fieldSelector ?? {};
+  const terms = requirements.flatMap(({ key, operator, values }) =>
+    readsFieldRequirement({ operator, ...(values && { values }) })
+      ? [`${key}${operator === 'In' ? '=' : '!='}${escapeFieldValue(values?.[0] ?? '')}`]
+      : [],
+  );
+  const text = rawSelector === '' ? terms.join(',') : rawSelector;
+  return text === '' ? {} : { fieldSelector: text };
+}
+
+const escapeFieldValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
 
 /** Roles know nothing of selectors; one that cannot even be read is mentioned. */
 function ignoredSelectors(attributes: ResourceAttributes | undefined): readonly string[] {
@@ -148,9 +163,7 @@ function ignoredSelectors(attributes: ResourceAttributes | undefined): readonly 
   return [
     ...ignoredText(`${field}.fieldSelector`, fieldSelector, {
       readsRaw: (text) => 'selector' in parseFieldSelector(text),
-      // Field selectors have only "is" and "is not".
-      reads: ({ operator, values }) =>
-        (operator === 'In' || operator === 'NotIn') && values?.length === 1,
+      reads: readsFieldRequirement,
     }),
     ...ignoredText(`${field}.labelSelector`, labelSelector, {
       readsRaw: (text) => 'selector' in parseLabelSelector(text),
@@ -158,6 +171,10 @@ function ignoredSelectors(attributes: ResourceAttributes | undefined): readonly 
     }),
   ];
 }
+
+/** Field selectors have only "is" and "is not". */
+const readsFieldRequirement = ({ operator, values }: Requirement): boolean =>
+  (operator === 'In' || operator === 'NotIn') && values?.length === 1;
 
 type Requirement = { readonly operator: string; readonly values?: readonly string[] };
 type Selector = { readonly rawSelector?: string; readonly requirements?: readonly Requirement[] };

@@ -6,27 +6,39 @@ import type { Proof } from '../access/authenticate.ts';
 import { type ReviewKind, reviewMetadata } from './review-kind.ts';
 import { userInfo, userInfoOf } from './user-info.ts';
 
-const tokenReviewSpec = s.struct('TokenReviewSpec', {
-  token: s.string('The bearer token, as it would stand in a request.'),
-  audiences: s.list(s.string(), 'For whom the token should be; empty means the API server.', {
-    listType: 'atomic',
-  }),
-});
+const tokenReviewSpec = s.struct(
+  'TokenReviewSpec',
+  {
+    token: s.string('The bearer token, as it would stand in a request.'),
+    audiences: s.list(s.string(), 'For whom the token should be; empty means the API server.', {
+      listType: 'atomic',
+    }),
+  },
+  { numbers: [1, 2] },
+);
 
-const tokenReviewStatus = s.struct('TokenReviewStatus', {
-  authenticated: s.boolean('The token is good.'),
-  user: s.described(userInfo, 'Whose it is.'),
-  audiences: s.list(s.string(), 'Those asked for that the token is good for.', {
-    listType: 'atomic',
-  }),
-  error: s.string('Why the token could not be checked.'),
-});
+const tokenReviewStatus = s.struct(
+  'TokenReviewStatus',
+  {
+    authenticated: s.boolean('The token is good.'),
+    user: s.described(userInfo, 'Whose it is.'),
+    audiences: s.list(s.string(), 'Those asked for that the token is good for.', {
+      listType: 'atomic',
+    }),
+    error: s.string('Why the token could not be checked.'),
+  },
+  { numbers: [1, 2, 4, 3] },
+);
 
-const schema = s.struct('TokenReview', {
-  ...objectFields,
-  spec: s.required(s.described(tokenReviewSpec, 'The token to look at.')),
-  status: s.described(tokenReviewStatus, 'What it is worth, filled in by the server.'),
-});
+const schema = s.struct(
+  'TokenReview',
+  {
+    ...objectFields,
+    spec: s.required(s.described(tokenReviewSpec, 'The token to look at.')),
+    status: s.described(tokenReviewStatus, 'What it is worth, filled in by the server.'),
+  },
+  { numbers: [0, 0, 1, 2, 3] },
+);
 
 type TokenReview = KubeObject & { readonly spec: s.Static<typeof tokenReviewSpec> };
 

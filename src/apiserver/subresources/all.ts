@@ -1,5 +1,7 @@
 // Subresources that answer in their own way, by name and verb. What is not here is written under the
 // subresource's update rules, like status.
+
+import { requestToken } from '../tokens/token-request.ts';
 import type { VerbHandler } from '../verbs/call.ts';
 import { bind } from './binding.ts';
 import { evict } from './eviction.ts';
@@ -9,5 +11,6 @@ export const subresourceHandlers: Readonly<Record<string, Readonly<Record<string
   {
     binding: { create: bind },
     eviction: { create: evict },
+    token: { create: requestToken },
     scale: { get: getScale, update: updateScale, patch: patchScale },
   };

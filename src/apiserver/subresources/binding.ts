@@ -4,25 +4,34 @@ import { notSupported, required } from '../../meta/field-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { decodeBody } from '../decode-body.ts';
+import { answerStatus } from '../encode/status.ts';
 import { type ApiResponse, header } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
-import { type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
+import { admitted, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
 import { parseWriteOptions } from '../write-options.ts';
 
-export const binding = s.struct('Binding', {
-  ...objectFields,
-  target: s.required(
-    s.struct('ObjectReference', {
-      kind: s.string('Node.'),
-      namespace: s.string('Not used.'),
-      name: s.string('Name of the node.'),
-      uid: s.string('UID of the node.'),
-      apiVersion: s.string('Version of the node object.'),
-      resourceVersion: s.string('Not used.'),
-      fieldPath: s.string('Not used.'),
-    }),
-  ),
-});
+export const binding = s.struct(
+  'Binding',
+  {
+    ...objectFields,
+    target: s.required(
+      s.struct(
+        'ObjectReference',
+        {
+          kind: s.string('Node.'),
+          namespace: s.string('Not used.'),
+          name: s.string('Name of the node.'),
+          uid: s.string('UID of the node.'),
+          apiVersion: s.string('Version of the node object.'),
+          resourceVersion: s.string('Not used.'),
+          fieldPath: s.string('Not used.'),
+        },
+        { numbers: [1, 2, 3, 4, 5, 6, 7] },
+      ),
+    ),
+  },
+  { numbers: [0, 0, 1, 2] },
+);
 type Binding = s.Static<typeof binding> & KubeObject;
 
 /** For `pods/NAME/binding` the name is in the path; for the collection `bindings` it is in the body. */
@@ -41,6 +50,7 @@ export async function bind(call: Call): Promise<ApiResponse> {
   if (body.metadata.name !== undefined && body.metadata.name !== name) {
     throw badRequest(`name in URL does not match name in Binding object`);
   }
+  admitted({ ...call, info: { ...info, name, subresource: 'binding' } }, undefined, body);
   validate(body);
   const resource = context.resources.of('pods');
   const write = writeRequest(call, options);
@@ -57,12 +67,13 @@ export async function bind(call: Call): Promise<ApiResponse> {
     checksUid: false,
     write,
   });
-  const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
-  return {
-    status: 201,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(success),
-  };
+  return answerStatus(request, 201, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    code: 201,
+  });
 }
 
 function validate({ target, metadata }: Binding): void {

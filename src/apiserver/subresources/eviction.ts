@@ -3,16 +3,21 @@ import { badRequest } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { decodeBody } from '../decode-body.ts';
+import { answerStatus } from '../encode/status.ts';
 import { type ApiResponse, header } from '../message.ts';
 import { type DeleteOptions, deleteObject } from '../objects/delete-object.ts';
-import { type Call, namespaceOf } from '../verbs/call.ts';
+import { admitted, type Call, namespaceOf } from '../verbs/call.ts';
 import { deleteOptions } from '../verbs/delete-options.ts';
 import { parseWriteOptions } from '../write-options.ts';
 
-export const eviction = s.struct('Eviction', {
-  ...objectFields,
-  deleteOptions: s.pointer(deleteOptions, 'How to delete the pod.'),
-});
+export const eviction = s.struct(
+  'Eviction',
+  {
+    ...objectFields,
+    deleteOptions: s.pointer(deleteOptions, 'How to delete the pod.'),
+  },
+  { numbers: [0, 0, 1, 2] },
+);
 type Eviction = KubeObject & {
   readonly deleteOptions?: DeleteOptions & { readonly dryRun?: readonly string[] };
 };
@@ -33,6 +38,7 @@ export async function evict(call: Call): Promise<ApiResponse> {
   if (body.metadata.name !== undefined && body.metadata.name !== info.name) {
     throw badRequest('name in URL does not match name in Eviction object');
   }
+  admitted(call, undefined, body);
   const { dryRun = [], ...wish } = body.deleteOptions ?? {};
   await deleteObject(context, {
     resource,
@@ -42,10 +48,11 @@ export async function evict(call: Call): Promise<ApiResponse> {
     dryRun: options.dryRun || dryRun.length > 0,
     now: context.now(),
   });
-  const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
-  return {
-    status: 201,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(success),
-  };
+  return answerStatus(request, 201, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    code: 201,
+  });
 }

@@ -35,6 +35,34 @@ export function writeRequest(call: Call, options: WriteOptions): WriteRequest {
   };
 }
 
+/** What admission leaves of a write; `before` is absent when it creates. Throws what it refuses. */
+export function admitted(
+  call: Call,
+  before: KubeObject | undefined,
+  after: KubeObject,
+): KubeObject {
+  const { context, user, resource, info } = call;
+  return context.admit({
+    user,
+    operation: before === undefined ? 'create' : 'update',
+    definition: resource.definition,
+    subresource: info.subresource,
+    namespace: namespaceOf(call),
+    name: info.name || (after.metadata.name ?? ''),
+    pathName: info.name,
+    ...(before === undefined ? {} : { before }),
+    after,
+  });
+}
+
+/** Throws what admission refuses to let go. */
+export function admitDelete(call: Call, name: string, namespace: string): void {
+  const { context, user, resource, info } = call;
+  const { definition } = resource;
+  const { subresource } = info;
+  context.admitDelete({ user, operation: 'delete', definition, subresource, namespace, name });
+}
+
 /** Where the objects of the request live: cluster-wide kinds have no namespace, whatever the path said. */
 export function namespaceOf({ info, resource }: Call): string {
   return resource.definition.namespaced ? info.namespace : '';

@@ -18,8 +18,11 @@ export function encodeContinue({ revision, after }: ContinueToken): string {
 }
 
 export function decodeContinue(token: string): ContinueToken {
-  const text = decodeBase64Url(token);
-  const raw = parse(text) as { v?: unknown; rv?: unknown; start?: unknown } | null;
+  const raw = parse(decodeBase64Url(token)) as {
+    v?: unknown;
+    rv?: unknown;
+    start?: unknown;
+  } | null;
   const version = typeof raw?.v === 'string' ? raw.v : '';
   if (version !== tokenVersion)
     throw notValid(`server does not recognize this encoded version ${version}`);
@@ -32,21 +35,22 @@ export function decodeContinue(token: string): ContinueToken {
   return { revision: raw.rv, after: raw.start.replace(/\0$/, '') };
 }
 
-function parse(text: string): unknown {
+function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString('utf8'));
   } catch (error) {
-    if (error instanceof SyntaxError) throw notValid(goJsonParseError(text));
+    // Go names the byte at which it stopped, not the character.
+    if (error instanceof SyntaxError) throw notValid(goJsonParseError(bytes.toString('latin1')));
     throw error;
   }
 }
 
-function decodeBase64Url(token: string): string {
+function decodeBase64Url(token: string): Buffer {
   const wrong = token.search(/[^A-Za-z0-9_-]/);
   if (wrong >= 0) throw notValid(`illegal base64 data at input byte ${wrong}`);
   if (token.length % 4 === 1)
     throw notValid(`illegal base64 data at input byte ${token.length - 1}`);
-  return Buffer.from(token, 'base64url').toString('latin1');
+  return Buffer.from(token, 'base64url');
 }
 
 const notValid = (why: string): Error =>

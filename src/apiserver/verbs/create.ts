@@ -1,11 +1,10 @@
 // POST to a collection.
-import { admitCreate } from '../admission.ts';
 import { decodeBody } from '../decode-body.ts';
 import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
 import { createObject } from '../objects/create-object.ts';
 import { parseWriteOptions } from '../write-options.ts';
-import { type Call, namespaceOf, writeRequest } from './call.ts';
+import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 
 export async function create(call: Call): Promise<ApiResponse> {
@@ -17,15 +16,12 @@ export async function create(call: Call): Promise<ApiResponse> {
     body: await request.body(),
     contentType: header(request, 'content-type') ?? '',
     kind: definition,
-    known: context.resources.all.map((r) => r.definition),
+    known: context.resources.definitions,
     fieldValidation: options.fieldValidation,
     warn,
   });
-  const object = definition.defaults?.(decoded) ?? decoded;
   const namespace = namespaceOf(call);
-  const { name = object.metadata.generateName ?? '' } = object.metadata;
-  admitCreate(context.resources.reader, { definition, namespace, name });
-  call.context.checkAccessGrant(call.user, { definition, after: object, namespace });
+  const object = admitted(call, undefined, definition.defaults?.(decoded) ?? decoded);
   const cached = await createObject(context, {
     resource,
     namespace,

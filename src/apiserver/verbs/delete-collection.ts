@@ -7,7 +7,7 @@ import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
 import { deleteObject } from '../objects/delete-object.ts';
 import type { Cached } from '../resource-cache.ts';
-import type { Call } from './call.ts';
+import { admitDelete, type Call } from './call.ts';
 import { parseDelete } from './delete-options.ts';
 import { readPage } from './list.ts';
 
@@ -28,6 +28,7 @@ export async function removeCollection(call: Call): Promise<ApiResponse> {
   const removeOne = async ({ object }: Cached): Promise<void> => {
     const { name = '', namespace = '' } = object.metadata;
     try {
+      admitDelete(call, name, namespace);
       await deleteObject(context, {
         resource,
         namespace,

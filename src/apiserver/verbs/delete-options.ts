@@ -4,29 +4,40 @@ import { type FieldError, forbidden, notSupported } from '../../meta/field-error
 import { decode } from '../../schema/decode.ts';
 import * as s from '../../schema/node.ts';
 import { parseYaml } from '../../schema/yaml.ts';
-import { jsonTypeOf, mediaOf, parseJson, unknownFormat } from '../decode-body.ts';
+import { jsonTypeOf, mediaOf, parseJson } from '../decode-body.ts';
 import { parseInteger } from '../list-options.ts';
 import { type ApiRequest, header } from '../message.ts';
 import type { DeleteOptions } from '../objects/delete-object.ts';
+import { openProtobufBody } from '../protobuf-body.ts';
 import { checkTimeout, dryRunErrors } from '../write-options.ts';
 
-export const deleteOptions = s.struct('DeleteOptions', {
-  kind: s.string('DeleteOptions.'),
-  apiVersion: s.string('Group and version of these options.'),
-  gracePeriodSeconds: s.pointer(s.int64('Seconds granted for an orderly end; 0 removes at once.')),
-  preconditions: s.pointer(
-    s.struct('Preconditions', {
-      uid: s.pointer(s.string('Only the object with this UID.')),
-      resourceVersion: s.pointer(s.string('Only the object at this version.')),
-    }),
-    'What must hold for the delete to happen.',
-  ),
-  orphanDependents: s.pointer(s.boolean('Older form of propagationPolicy.')),
-  propagationPolicy: s.pointer(
-    s.string('What becomes of dependents: Orphan, Background or Foreground.'),
-  ),
-  dryRun: s.list(s.string(), 'All: do everything but the write.', { listType: 'atomic' }),
-});
+export const deleteOptions = s.struct(
+  'DeleteOptions',
+  {
+    kind: s.string('DeleteOptions.'),
+    apiVersion: s.string('Group and version of these options.'),
+    gracePeriodSeconds: s.pointer(
+      s.int64('Seconds granted for an orderly end; 0 removes at once.'),
+    ),
+    preconditions: s.pointer(
+      s.struct(
+        'Preconditions',
+        {
+          uid: s.pointer(s.string('Only the object with this UID.')),
+          resourceVersion: s.pointer(s.string('Only the object at this version.')),
+        },
+        { numbers: [1, 2] },
+      ),
+      'What must hold for the delete to happen.',
+    ),
+    orphanDependents: s.pointer(s.boolean('Older form of propagationPolicy.')),
+    propagationPolicy: s.pointer(
+      s.string('What becomes of dependents: Orphan, Background or Foreground.'),
+    ),
+    dryRun: s.list(s.string(), 'All: do everything but the write.', { listType: 'atomic' }),
+  },
+  { numbers: [0, 0, 1, 2, 3, 4, 5] },
+);
 
 export type ParsedDelete = { readonly options: DeleteOptions; readonly dryRun: boolean };
 
@@ -58,17 +69,8 @@ function fromQuery(query: URLSearchParams): Raw {
 
 /** Any group's version of DeleteOptions is understood, as clients send that of the object. */
 function fromBody(body: Uint8Array, contentType: string): Raw {
-  const text = Buffer.from(body).toString('utf8');
-  const media = mediaOf(contentType);
-  if (media === 'protobuf') throw unknownFormat();
-  const raw = media === 'yaml' ? yamlBody(text) : parseJson(text, noKind);
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    throw noKind(`json: cannot unmarshal ${jsonTypeOf(raw)} into Go value of type DeleteOptions`);
-  }
-  const { kind = 'DeleteOptions', apiVersion = 'v1' } = raw as {
-    kind?: unknown;
-    apiVersion?: unknown;
-  };
+  const raw = parseOptions(body, contentType);
+  const { kind = 'DeleteOptions', apiVersion = 'v1' } = raw;
   if (kind !== 'DeleteOptions' && kind !== '') {
     throw badRequest(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
@@ -77,6 +79,20 @@ function fromBody(body: Uint8Array, contentType: string): Raw {
   const { object, error } = decode(deleteOptions, raw);
   if (error !== undefined) throw badRequest(error);
   return object as Raw;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parseOptions(body: Uint8Array, contentType: string): Fields {
+  const media = mediaOf(contentType);
+  if (media === 'protobuf')
+    return openProtobufBody(body, badRequest).fields(deleteOptions, badRequest);
+  const text = Buffer.from(body).toString('utf8');
+  const raw = media === 'yaml' ? yamlBody(text) : parseJson(text, noKind);
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    throw noKind(`json: cannot unmarshal ${jsonTypeOf(raw)} into Go value of type DeleteOptions`);
+  }
+  return raw as Fields;
 }
 
 function yamlBody(text: string): unknown {

@@ -1,9 +1,9 @@
 // DELETE of one object.
 import type { AnyKind } from '../../kinds/definition.ts';
-import { admitDelete } from '../admission.ts';
+import { answerStatus, type SentStatus } from '../encode/status.ts';
 import type { ApiResponse } from '../message.ts';
 import { type Deleted, deleteObject } from '../objects/delete-object.ts';
-import { type Call, namespaceOf } from './call.ts';
+import { admitDelete, type Call, namespaceOf } from './call.ts';
 import { parseDelete } from './delete-options.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 
@@ -13,7 +13,7 @@ export async function remove(call: Call): Promise<ApiResponse> {
   const { definition } = resource;
   const { options, dryRun } = await parseDelete(request);
   const namespace = namespaceOf(call);
-  admitDelete({ definition, namespace, name: info.name });
+  admitDelete(call, info.name, namespace);
   const deleted = await deleteObject(context, {
     resource,
     namespace,
@@ -23,24 +23,20 @@ export async function remove(call: Call): Promise<ApiResponse> {
     now: context.now(),
   });
   if (answersObject(definition, deleted)) return answerObject(call, 200, deleted.cached);
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: success(definition, deleted),
-  };
+  return answerStatus(request, 200, success(definition, deleted));
 }
 
 /** Some kinds answer with themselves, and so does everything that is not gone yet. */
 const answersObject = (definition: AnyKind, { removed }: Deleted): boolean =>
   (definition.deleteAnswersObject ?? false) || !removed;
 
-function success({ group, plural }: AnyKind, { cached }: Deleted): string {
-  const { name, uid } = cached.object.metadata;
-  return JSON.stringify({
+function success({ group, plural }: AnyKind, { cached }: Deleted): SentStatus {
+  const { name = '', uid = '' } = cached.object.metadata;
+  return {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
     status: 'Success',
     details: { name, ...(group === '' ? {} : { group }), kind: plural, uid },
-  });
+  };
 }

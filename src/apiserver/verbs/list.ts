@@ -116,12 +116,12 @@ export async function freshEnough(
 ): Promise<void> {
   const { store, resources } = context;
   const { resourceVersion } = options;
-  if (resourceVersion === undefined) return resources.caughtUp(await store.currentRevision());
+  if (resourceVersion === undefined) {
+    await resources.caughtUp(await store.currentRevision());
+    return;
+  }
   if (resourceVersion <= resources.revision()) return;
-  const reached = await Promise.race([
-    resources.caughtUp(resourceVersion).then(() => true),
-    new Promise<false>((resolve) => setTimeout(resolve, futureWaitMs, false).unref()),
-  ]);
+  const reached = await resources.caughtUp(resourceVersion, AbortSignal.timeout(futureWaitMs));
   if (!reached) throw tooLarge(resourceVersion, resources.revision());
 }
 

@@ -6,7 +6,6 @@ import { decode } from '../../schema/decode.ts';
 import { findDuplicateFields } from '../../schema/duplicates.ts';
 import type { StructNode } from '../../schema/node.ts';
 import { parseYaml } from '../../schema/yaml.ts';
-import { admitCreate } from '../admission.ts';
 import { kindMismatch, parseJson, typed, unknownField } from '../decode-body.ts';
 import { type ApiResponse, header } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
@@ -18,7 +17,7 @@ import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyObject } from '../patch/server-side-apply.ts';
 import { applyStrategicMerge } from '../patch/strategic-merge.ts';
 import { parseWriteOptions, type WriteOptions } from '../write-options.ts';
-import { type Call, namespaceOf, writeRequest } from './call.ts';
+import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 import { checkIdentity, nameless, rulesOf } from './update.ts';
 
@@ -95,16 +94,9 @@ async function change(
     rules: rulesOf(call),
     desired(live) {
       if (live === undefined) throw new Error('a patch needs a live object');
-      const wanted = decodePatched(call, options, parsed, patched(parsed, definition.schema, live));
+      const wanted = decodePatched(call, options, parsed, live);
       checkIdentity(call, wanted);
-      const after = definition.defaults?.(wanted) ?? wanted;
-      context.checkAccessGrant(call.user, {
-        definition,
-        before: live,
-        after,
-        namespace: namespaceOf(call),
-      });
-      return after;
+      return admitted(call, live, definition.defaults?.(wanted) ?? wanted);
     },
     creates: false,
     needsVersion: false,
@@ -118,14 +110,16 @@ function decodePatched(
   call: Call,
   options: WriteOptions,
   parsed: ParsedPatch,
-  raw: unknown,
+  live: KubeObject,
 ): KubeObject {
   const { definition } = call.resource;
+  const raw = patched(parsed, definition.schema, live);
   const mistyped =
     parsed.type === 'strategic' ? unstructuredError(definition.schema, raw) : undefined;
   if (mistyped !== undefined) throw badPatch(parsed, raw, mistyped);
   checkKind(call, parsed, raw as Fields);
-  const { object, error, problems } = decode(definition.schema, raw);
+  // What the patch left alone was decoded when it was written.
+  const { object, error, problems } = decode(definition.schema, raw, undefined, live);
   if (error !== undefined) throw badPatch(parsed, raw, error);
   if (options.fieldValidation !== 'Ignore') {
     const found = [
@@ -155,8 +149,7 @@ type Fields = Readonly<Record<string, unknown>>;
 function checkKind(call: Call, parsed: ParsedPatch, raw: Fields): void {
   const { context, resource, info } = call;
   if ((raw.kind ?? '') === '' || (raw.apiVersion ?? '') === '') throw nameless(info.name);
-  const known = context.resources.all.map((r) => r.definition);
-  const mismatch = kindMismatch(raw, resource.definition, known);
+  const mismatch = kindMismatch(raw, resource.definition, context.resources.definitions);
   if (mismatch !== undefined) throw badPatch(parsed, raw, mismatch.why);
 }
 
@@ -181,21 +174,12 @@ async function apply(call: Call, options: WriteOptions, text: string): Promise<A
     subresource: info.subresource,
     rules: rulesOf(call),
     desired(live) {
-      if (live === undefined)
-        admitCreate(context.resources.reader, { definition, namespace, name: info.name });
       const { object: merged } = applyObject({ ...facts, ...(live === undefined ? {} : { live }) });
       const { object, error } = decode(definition.schema, merged);
       if (error !== undefined) throw badRequest(error);
       const wanted = typed(object as KubeObject, definition);
       checkIdentity(call, wanted);
-      const after = definition.defaults?.(wanted) ?? wanted;
-      context.checkAccessGrant(call.user, {
-        definition,
-        after,
-        namespace,
-        ...(live === undefined ? {} : { before: live }),
-      });
-      return after;
+      return admitted(call, live, definition.defaults?.(wanted) ?? wanted);
     },
     creates: info.subresource === '',
     needsVersion: false,

@@ -3,13 +3,12 @@
 import type { UpdateRules } from '../../kinds/definition.ts';
 import { badRequest } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import { admitCreate } from '../admission.ts';
 import { decodeBody } from '../decode-body.ts';
 import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { parseWriteOptions } from '../write-options.ts';
-import { type Call, namespaceOf, writeRequest } from './call.ts';
+import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 
 export async function update(call: Call): Promise<ApiResponse> {
@@ -35,17 +34,7 @@ export async function update(call: Call): Promise<ApiResponse> {
     name: info.name,
     subresource: info.subresource,
     rules: rulesOf(call),
-    desired(live) {
-      if (live === undefined)
-        admitCreate(context.resources.reader, { definition, namespace, name: info.name });
-      context.checkAccessGrant(call.user, {
-        definition,
-        after: wanted,
-        namespace,
-        ...(live === undefined ? {} : { before: live }),
-      });
-      return wanted;
-    },
+    desired: (live) => admitted(call, live, wanted),
     creates: (definition.createsOnUpdate ?? false) && info.subresource === '',
     needsVersion: definition.needsResourceVersion ?? false,
     checksUid: true,

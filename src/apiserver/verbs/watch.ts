@@ -3,7 +3,7 @@ import { expired, isApiError, type Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { decode } from '../../schema/decode.ts';
 import { typed } from '../decode-body.ts';
-import { negotiate } from '../encode/negotiate.ts';
+import { negotiate, streamContentType } from '../encode/negotiate.ts';
 import { createWatchEncoder, type WatchEncoder } from '../encode/watch.ts';
 import { type ListOptions, parseListOptions } from '../list-options.ts';
 import { type ApiResponse, header, type Sink } from '../message.ts';
@@ -14,6 +14,8 @@ import { freshEnough } from './list.ts';
 
 /** A watcher that leaves this much unread is too slow: it is told 410 and closed, and lists anew. */
 const slowWatcherBytes = 16 * 1024 * 1024;
+/** What a timer can hold; a watch that is to live longer ends then. */
+const longestTimerMs = 2 ** 31 - 1;
 /** Bookmarks tell a quiet watcher how far it is. */
 const bookmarkEveryMs = 60_000;
 /** Without a wish a watch ends between half an hour and an hour, so that clients spread over servers. */
@@ -29,7 +31,7 @@ export async function watch(call: Call): Promise<ApiResponse> {
   const only = call.request.query.has('fieldSelector') ? '' : info.name;
   return {
     status: 200,
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': streamContentType(representation) },
     body: { start: (sink) => startWatcher({ call, options, encoder, sink, failure, only }) },
   };
 }
@@ -64,7 +66,7 @@ function startWatcher(watcher: Watcher): void {
     endWith(watcher, failure);
     return;
   }
-  const send = createSender(watcher);
+  const { send, begin } = createSender(watcher);
   const start = options.resourceVersion ?? 0;
   const fromState = options.sendInitialEvents ?? start === 0;
   const after = fromState || start === 0 ? context.resources.revision() : start;
@@ -77,6 +79,7 @@ function startWatcher(watcher: Watcher): void {
   // From here to listen() nothing waits, so no change can fall between.
   if (fromState) sendState(watcher, send);
   for (const change of missed) send(change);
+  begin();
   const stopListening = resource.cache.listen((change) => {
     if (change.revision > after) send(change);
   });
@@ -119,24 +122,41 @@ function sendState(
   sink.write(encoder('BOOKMARK', end));
 }
 
+type Sender = {
+  readonly send: (change: Change) => void;
+  /** What was sent so far came all at once, however much it was: only what follows can show a slow reader. */
+  readonly begin: () => void;
+};
+
 /** Writes a change if the watcher sees it: enter and leave of a selection are ADDED and DELETED. */
-function createSender(watcher: Watcher): (change: Change) => void {
+function createSender(watcher: Watcher): Sender {
   const { call, options, encoder, sink, only } = watcher;
   const { view } = call.resource;
   const prefix = keyPrefix(call);
   const isInScope = ({ current }: Change): boolean =>
     current.key.startsWith(prefix) && (only === '' || current.object.metadata.name === only);
-  return (change) => {
+  let allowance = Number.POSITIVE_INFINITY;
+  const isTooSlow = (): boolean => {
+    const unread = sink.buffered();
+    if (unread <= slowWatcherBytes && allowance !== Number.POSITIVE_INFINITY)
+      allowance = slowWatcherBytes;
+    return unread > allowance;
+  };
+  const send = (change: Change): void => {
     if (!isInScope(change)) return;
     const seen = options.selectsAll ? change : selected(call.resource, options, change);
     if (seen === undefined) return;
-    if (sink.buffered() > slowWatcherBytes) {
+    if (isTooSlow()) {
       const message = `too slow: more than ${slowWatcherBytes} bytes were not read in time`;
       endWith(watcher, expired(message).status);
       return;
     }
     sink.write(encoder(seen.type, view(seen.current)));
   };
+  const begin = (): void => {
+    allowance = sink.buffered() + slowWatcherBytes;
+  };
+  return { send, begin };
 }
 
 type Seen = { readonly type: ChangeType; readonly current: Cached };
@@ -182,5 +202,5 @@ function bookmark(
 
 function lifetimeMs({ timeoutSeconds }: ListOptions): number {
   const seconds = timeoutSeconds || shortestWatchSeconds * (1 + Math.random());
-  return Math.max(0, seconds) * 1000;
+  return Math.min(Math.max(0, seconds) * 1000, longestTimerMs);
 }

@@ -6,6 +6,8 @@ import { controllers } from './controllers.ts';
 import { remove } from './delete.ts';
 import { describe } from './describe.ts';
 import { get } from './get.ts';
+import { kubeconfig } from './kubeconfig.ts';
+import { token } from './token.ts';
 import { up } from './up.ts';
 import { version } from './version.ts';
 
@@ -17,5 +19,7 @@ export const allCommands: readonly CommandDefinition[] = [
   describe,
   apiserver,
   controllers,
+  token,
+  kubeconfig,
   version,
 ];

@@ -1,0 +1,28 @@
+// The admission plugins, in the order in which they run. Webhooks are not among them: this server calls none.
+import type { AdmissionPlugin } from './admission.ts';
+import { denyServiceExternalIPs } from './deny-service-external-ips.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction.ts';
+import { serviceAccountPlugin } from './service-account.ts';
+
+export const allAdmissionPlugins: readonly AdmissionPlugin[] = [
+  namespaceLifecycle,
+  serviceAccountPlugin,
+  nodeRestriction,
+  denyServiceExternalIPs,
+];
+
+export type PluginChoice = {
+  readonly enable?: readonly string[];
+  readonly disable?: readonly string[];
+};
+
+/** Those that run: the usual ones, and what was asked for. Unknown names are for flags to refuse. */
+export function chosenPlugins({
+  enable = [],
+  disable = [],
+}: PluginChoice): readonly AdmissionPlugin[] {
+  return allAdmissionPlugins.filter(
+    ({ name, onByDefault }) => enable.includes(name) || (onByDefault && !disable.includes(name)),
+  );
+}

@@ -1,0 +1,19 @@
+// Refuses new external IPs of services: who may create a service could otherwise take traffic for any address.
+import type { Service } from '../../kinds/service/types.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import { type AdmissionPlugin, isResource, refused } from './admission.ts';
+
+export const denyServiceExternalIPs: AdmissionPlugin = {
+  name: 'DenyServiceExternalIPs',
+  onByDefault: false,
+  admit(request) {
+    const { before, after, subresource } = request;
+    if (!isResource(request, '', 'services') || subresource !== '') return undefined;
+    const known = externalIPs(before);
+    if (externalIPs(after).every((ip) => known.includes(ip))) return undefined;
+    throw refused(request, 'Use of external IPs is denied by admission control.');
+  },
+};
+
+const externalIPs = (object: KubeObject | undefined): readonly string[] =>
+  (object as Service | undefined)?.spec.externalIPs ?? [];

@@ -1,0 +1,23 @@
+// A Status as an answer: of every error, and of writes that have no object to show.
+import type { Status } from '../../meta/api-error.ts';
+import { type ApiRequest, type ApiResponse, header } from '../message.ts';
+import { type EncodedBody, toBody } from './body.ts';
+import { contentType, negotiateError, type Representation } from './negotiate.ts';
+import { protobufStatus } from './protobuf.ts';
+
+/** Some answers leave the code to HTTP. */
+export type SentStatus = Omit<Status, 'code'> & { readonly code?: number };
+
+/** A Status keeps its form in every representation. */
+export function encodeStatus(representation: Representation, status: SentStatus): EncodedBody {
+  if (representation.format === 'protobuf') {
+    return { contentType: contentType(representation), body: protobufStatus(status) };
+  }
+  return toBody(representation, Buffer.from(JSON.stringify(status)));
+}
+
+export function answerStatus(request: ApiRequest, code: number, status: SentStatus): ApiResponse {
+  const representation = negotiateError(header(request, 'accept'), request.query);
+  const encoded = encodeStatus(representation, status);
+  return { status: code, headers: { 'content-type': encoded.contentType }, body: encoded.body };
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endpointSliceDefinition } from '../kinds/endpoint-slice/definition.ts';
+import { serviceDefinition } from '../kinds/service/definition.ts';
+import { exampleService } from '../kinds/service/example.ts';
+import type { Cached } from './resource-cache.ts';
+import { createCodec, resourceOfKey } from './stored-object.ts';
+
+const codec = createCodec(serviceDefinition);
+const service = exampleService({ metadata: { name: 'web', namespace: 'a', uid: 'u' } });
+const key = codec.key('a', 'web');
+const text = ({ json }: Cached): string => json.toString('utf8');
+
+test('key() holds group, namespace and name', () => {
+  const slices = createCodec(endpointSliceDefinition);
+  assert.equal(codec.prefix, '/registry/services/');
+  assert.equal(codec.key('a', 'web'), '/registry/services/a/web');
+  assert.equal(codec.key('a', ''), '/registry/services/a/');
+  assert.equal(codec.key('', 'web'), '/registry/services/web');
+  assert.equal(slices.key('a', 'b'), '/registry/endpointslices.discovery.k8s.io/a/b');
+});
+
+test('resourceOfKey() takes the resource back out', () => {
+  assert.equal(resourceOfKey('/registry/services/a/web'), 'services');
+  assert.equal(resourceOfKey('/registry/nodeports/30000'), 'nodeports');
+});
+
+test('toValue() leaves the version out and starts with what the object is', () => {
+  const metadata = { ...service.metadata, resourceVersion: '9' };
+  const value = Buffer.from(codec.toValue({ ...service, metadata })).toString('utf8');
+  assert.ok(value.startsWith('{"kind":"Service","apiVersion":"v1","metadata":{"name":"web",'));
+  assert.ok(!value.includes('resourceVersion'));
+});
+
+test('encode() puts the version into bytes and object alike', () => {
+  const cached = codec.encode(key, codec.toValue(service), service, 12);
+  assert.ok(
+    text(cached).startsWith(
+      '{"kind":"Service","apiVersion":"v1","metadata":{"resourceVersion":"12","name":"web",',
+    ),
+  );
+  assert.deepEqual(JSON.parse(text(cached)), cached.object);
+  assert.equal(cached.object.metadata.resourceVersion, '12');
+  assert.equal(cached.revision, 12);
+  assert.equal(text(cached).slice(0, cached.prefixLength), '{"kind":"Service","apiVersion":"v1",');
+});
+
+test('encode() gives what was never written no version', () => {
+  const cached = codec.encode(key, codec.toValue(service), service, 0);
+  assert.ok(!text(cached).includes('resourceVersion'));
+  assert.equal(cached.object.metadata.resourceVersion, undefined);
+});
+
+test('fromValue() is what encode() made', () => {
+  const value = codec.toValue(service);
+  assert.deepEqual(codec.fromValue(key, value, 5), codec.encode(key, value, service, 5));
+});
+
+test('fromValue() reads a view into a larger buffer', () => {
+  const value = codec.toValue(service);
+  const large = new Uint8Array(value.length + 20);
+  large.set(value, 7);
+  const part = large.subarray(7, 7 + value.length);
+  assert.deepEqual(codec.fromValue(key, part, 5), codec.fromValue(key, value, 5));
+});
+
+const foreign: Readonly<Record<string, string>> = {
+  'another order of keys':
+    '{"spec":{"type":"ClusterIP"},"metadata":{"name":"web","uid":"u"},"apiVersion":"v1","kind":"Service"}',
+  'apiVersion before kind':
+    '{"apiVersion":"v1","kind":"Service","metadata":{"name":"web","uid":"u"},"spec":{"type":"ClusterIP"}}',
+  'white space':
+    '{ "kind": "Service", "apiVersion": "v1", "metadata": { "name": "web", "uid": "u" }, "spec": { "type": "ClusterIP" } }\n',
+  'a version of its own':
+    '{"apiVersion":"v1","kind":"Service","metadata":{"resourceVersion":"3","name":"web","uid":"u"},"spec":{"type":"ClusterIP"}}',
+};
+
+for (const [what, value] of Object.entries(foreign)) {
+  test(`fromValue() brings values of other writers into our form: ${what}`, () => {
+    const cached = codec.fromValue(key, Buffer.from(value), 8);
+    assert.equal(
+      text(cached),
+      '{"kind":"Service","apiVersion":"v1","metadata":{"resourceVersion":"8","name":"web","uid":"u"},"spec":{"type":"ClusterIP"}}',
+    );
+    assert.equal(cached.object.metadata.resourceVersion, '8');
+  });
+}
+
+test('fromValue() keeps characters outside of ASCII', () => {
+  const metadata = { ...service.metadata, annotations: { note: 'é日🙂' } };
+  const cached = codec.fromValue(key, codec.toValue({ ...service, metadata }), 2);
+  assert.deepEqual(JSON.parse(text(cached)), cached.object);
+  assert.equal(cached.object.metadata.annotations?.note, 'é日🙂');
+});

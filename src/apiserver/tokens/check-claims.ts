@@ -1,0 +1,81 @@
+// Whether the claims of a token still hold: its time, its account, and the object it is bound to.
+import type { KubeObject } from '../../meta/object.ts';
+import { parseTime } from '../../schema/time.ts';
+import type { ObjectReader } from '../object-reader.ts';
+import type { TokenClaims } from './claims.ts';
+
+/** For machines whose clocks differ; also how long what is being deleted still counts. */
+const leewaySeconds = 60;
+
+/** What is wrong with the token, in upstream's words; undefined when it is good. `now` in milliseconds. */
+export function problemWithClaims(
+  reader: ObjectReader,
+  claims: TokenClaims,
+  now: number,
+): string | undefined {
+  const facts: Facts = { reader, claims, now };
+  return problemWithTime(facts) ?? problemWithAccount(facts) ?? problemWithBinding(facts);
+}
+
+type Facts = { readonly reader: ObjectReader; readonly claims: TokenClaims; readonly now: number };
+
+function problemWithTime({ claims, now }: Facts): string | undefined {
+  const seconds = now / 1000;
+  if (claims.notBefore > seconds + leewaySeconds) return 'service account token is not valid yet';
+  if (claims.expires < seconds - leewaySeconds) return 'service account token has expired';
+  if (claims.issuedAt > seconds + leewaySeconds)
+    return 'service account token is issued in the future';
+  return undefined;
+}
+
+function problemWithAccount({ reader, claims, now }: Facts): string | undefined {
+  const { namespace, serviceAccount } = claims;
+  const { name } = serviceAccount;
+  const found = reader.get('serviceaccounts', namespace, name);
+  if (found === undefined) return `serviceaccounts ${JSON.stringify(name)} not found`;
+  if (uidOf(found) !== serviceAccount.uid) {
+    return `service account UID (${uidOf(found)}) does not match claim (${serviceAccount.uid})`;
+  }
+  return isDeleted(found, now)
+    ? `service account ${namespace}/${name} has been deleted`
+    : undefined;
+}
+
+function problemWithBinding(facts: Facts): string | undefined {
+  const { namespace, pod, secret, node } = facts.claims;
+  const inNamespace = { namespace };
+  return (
+    (secret && problemWithObject(facts, { what: 'secret', ...inNamespace, ...secret })) ??
+    (pod && problemWithObject(facts, { what: 'pod', ...inNamespace, ...pod })) ??
+    // The node of a pod's token only tells where the pod was.
+    (node && pod === undefined
+      ? problemWithObject(facts, { what: 'node', namespace: '', uid: '', ...node })
+      : undefined)
+  );
+}
+
+type Bound = {
+  readonly what: 'secret' | 'pod' | 'node';
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+};
+
+function problemWithObject({ reader, now }: Facts, bound: Bound): string | undefined {
+  const { what, namespace, name, uid } = bound;
+  const found = reader.get(`${what}s`, namespace, name);
+  if (found !== undefined && uidOf(found) !== uid) {
+    return `${what} UID (${uidOf(found)}) does not match service account ${what} ref claim (${uid})`;
+  }
+  return found === undefined || isDeleted(found, now)
+    ? 'service account token has been invalidated'
+    : undefined;
+}
+
+const uidOf = ({ metadata }: KubeObject): string => metadata.uid ?? '';
+
+/** Past the time at which it should have been gone: what ends in an orderly way may still need its token. */
+function isDeleted({ metadata }: KubeObject, now: number): boolean {
+  const until = parseTime(metadata.deletionTimestamp ?? '');
+  return until !== undefined && until < now - leewaySeconds * 1000;
+}

@@ -1,0 +1,49 @@
+// All ways in which this server makes and takes tokens, put together.
+import type { Log } from '../../observe/log.ts';
+import type { TokenAuthenticator } from '../access/authenticate.ts';
+import type { ObjectReader } from '../object-reader.ts';
+import { followTokenFile } from './follow-token-file.ts';
+import {
+  createTokenAuthenticator,
+  createTokenIssuer,
+  type TokenIssuer,
+} from './service-account-tokens.ts';
+import { makeSigningKey, type SigningKey } from './signing-key.ts';
+
+export type TokenOptions = {
+  /** Signs tokens of service accounts; absent: a new one that ends with the process, and its tokens with it. */
+  readonly signingKey?: SigningKey;
+  /** How the server calls itself in tokens. */
+  readonly issuer?: string;
+  /** Whom tokens must be for to be good here; absent: the issuer. */
+  readonly audiences?: readonly string[];
+  /** A list of tokens that are good here. */
+  readonly file?: string;
+};
+
+export type Tokens = {
+  readonly issuer: TokenIssuer;
+  readonly authenticators: readonly TokenAuthenticator[];
+};
+
+export const defaultIssuer = 'https://kubernetes.default.svc.cluster.local';
+
+type World = {
+  readonly reader: ObjectReader;
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly log: Log;
+};
+
+export function createTokens(options: TokenOptions, { reader, now, log }: World): Tokens {
+  const { issuer: name = defaultIssuer, file } = options;
+  const { signingKey: key = makeSigningKey(), audiences = [name] } = options;
+  const issuer = createTokenIssuer({ issuer: name, audiences, key });
+  return {
+    issuer,
+    authenticators: [
+      ...(file === undefined ? [] : [followTokenFile({ path: file, audiences, now, log })]),
+      createTokenAuthenticator({ issuer, reader, now }),
+    ],
+  };
+}

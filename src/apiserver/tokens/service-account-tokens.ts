@@ -1,0 +1,121 @@
+// Tokens of service accounts: made for an account, and taken back as a proof of being it.
+import { randomUUID } from 'node:crypto';
+import type { TokenAuthenticator } from '../access/authenticate.ts';
+import { goQuoteList } from '../access/go-quote.ts';
+import { serviceAccountGroups, serviceAccountUser } from '../access/known-users.ts';
+import type { ObjectReader } from '../object-reader.ts';
+import type { User } from '../user.ts';
+import { problemWithClaims } from './check-claims.ts';
+import { type Reference, readClaims, type TokenClaims, writeClaims } from './claims.ts';
+import { isSignedBy, type Jwt, readJwt, signJwt } from './jwt.ts';
+import type { SigningKey } from './signing-key.ts';
+
+export type TokenWish = {
+  readonly namespace: string;
+  readonly serviceAccount: Reference;
+  readonly audiences: readonly string[];
+  readonly expirationSeconds: number;
+  readonly pod?: Reference;
+  readonly secret?: Reference;
+  readonly node?: { readonly name: string; readonly uid?: string };
+};
+
+export type TokenIssuer = {
+  readonly issuer: string;
+  /** Whom a token is for when nobody is named: this server. */
+  readonly audiences: readonly string[];
+  readonly key: SigningKey;
+  /** `now` in milliseconds. */
+  readonly issue: (wish: TokenWish, now: number) => string;
+};
+
+export function createTokenIssuer(options: Omit<TokenIssuer, 'issue'>): TokenIssuer {
+  const { issuer, key } = options;
+  const issue: TokenIssuer['issue'] = ({ expirationSeconds, ...wish }, now) => {
+    const seconds = Math.floor(now / 1000);
+    const { namespace, serviceAccount } = wish;
+    const claims: TokenClaims = {
+      ...wish,
+      issuer,
+      subject: serviceAccountUser({ namespace, name: serviceAccount.name }),
+      issuedAt: seconds,
+      notBefore: seconds,
+      expires: seconds + expirationSeconds,
+      id: randomUUID(),
+    };
+    return signJwt(key, writeClaims(claims));
+  };
+  return { ...options, issue };
+}
+
+export type TokenChecks = {
+  readonly issuer: TokenIssuer;
+  readonly reader: ObjectReader;
+  /** Milliseconds. */
+  readonly now: () => number;
+};
+
+/** Tokens whose signature is known to be good; a client sends the same one with every request. */
+const keptTokens = 4096;
+
+export function createTokenAuthenticator({ issuer, reader, now }: TokenChecks): TokenAuthenticator {
+  const verified = new Map<string, TokenClaims>();
+
+  /** What never changes about a token: its form, its issuer and its signature. */
+  function verify(token: string): TokenClaims | { readonly error: string } | undefined {
+    const known = verified.get(token);
+    if (known !== undefined) return known;
+    const jwt = readJwt(token);
+    if (jwt === undefined || jwt.claims.iss !== issuer.issuer) return undefined;
+    if (!isSigned(issuer.key, jwt)) {
+      return { error: 'go-jose/go-jose: error in cryptographic primitive' };
+    }
+    const claims = readClaims(jwt.claims);
+    if (claims === undefined) return undefined;
+    const [oldest] = verified.keys();
+    if (verified.size >= keptTokens && oldest !== undefined) verified.delete(oldest);
+    verified.set(token, claims);
+    return claims;
+  }
+
+  return (token, asked) => {
+    const claims = verify(token);
+    if (claims === undefined || 'error' in claims) return claims;
+    const wanted = asked.length === 0 ? issuer.audiences : asked;
+    const audiences = claims.audiences.filter((one) => wanted.includes(one));
+    if (audiences.length === 0) {
+      const error = `token audiences ${goQuoteList(claims.audiences)} is invalid for the target audiences ${goQuoteList(wanted)}`;
+      return { error };
+    }
+    const error = problemWithClaims(reader, claims, now());
+    return error === undefined ? { user: userOf(claims), audiences } : { error };
+  };
+}
+
+/** A token that names another key was signed by a key that is gone. */
+function isSigned(key: SigningKey, jwt: Jwt): boolean {
+  const { kid } = jwt.header;
+  return (kid === undefined || kid === key.id) && isSignedBy(key, jwt);
+}
+
+const extraPrefix = 'authentication.kubernetes.io/';
+
+function userOf({ namespace, serviceAccount, pod, node, id }: TokenClaims): User {
+  const extra: readonly (readonly [string, string | undefined])[] = [
+    ['credential-id', `JTI=${id}`],
+    ['node-name', node?.name],
+    ['node-uid', node?.uid],
+    ['pod-name', pod?.name],
+    ['pod-uid', pod?.uid],
+  ];
+  return {
+    name: serviceAccountUser({ namespace, name: serviceAccount.name }),
+    uid: serviceAccount.uid,
+    groups: serviceAccountGroups(namespace),
+    extra: Object.fromEntries(
+      extra.flatMap(([key, value]) =>
+        value === undefined ? [] : [[`${extraPrefix}${key}`, [value]]],
+      ),
+    ),
+  };
+}

@@ -1,0 +1,183 @@
+// POST to `serviceaccounts/NAME/token`: a token for the account. Kubernetes: pkg/registry/core/serviceaccount.
+import type { Pod } from '../../kinds/pod/types.ts';
+import { badRequest, conflict, invalid, notFound } from '../../meta/api-error.ts';
+import { type FieldError, invalid as invalidField } from '../../meta/field-error.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import { formatTime } from '../../schema/time.ts';
+import { goQuote } from '../access/go-quote.ts';
+import { decodeBody } from '../decode-body.ts';
+import { negotiate } from '../encode/negotiate.ts';
+import { encodeObject } from '../encode/object.ts';
+import { assertShape } from '../encode/partial-metadata.ts';
+import { type ApiResponse, header } from '../message.ts';
+import type { ObjectReader } from '../object-reader.ts';
+import { admitted, type Call, namespaceOf } from '../verbs/call.ts';
+import { parseWriteOptions } from '../write-options.ts';
+import type { Reference } from './claims.ts';
+import type { TokenWish } from './service-account-tokens.ts';
+import {
+  type BoundObjectReference,
+  type TokenRequest,
+  tokenRequestKind,
+} from './token-request-schema.ts';
+
+const shortestSeconds = 10 * 60;
+const longestSeconds = 2 ** 32;
+const defaultSeconds = 60 * 60;
+
+export async function requestToken(call: Call): Promise<ApiResponse> {
+  const { context, request, info } = call;
+  const representation = negotiate(header(request, 'accept'), request.query, { allow: 'object' });
+  assertShape(representation, tokenRequestKind, 'object');
+  const asked = await readRequest(call);
+  admitted(call, undefined, asked);
+  const namespace = namespaceOf(call);
+  checkNames(asked, info.name, namespace);
+  const { reader } = context.resources;
+  const account = reader.get('serviceaccounts', namespace, info.name);
+  if (account === undefined) throw notFound(serviceAccounts, info.name);
+  checkUid(asked, account);
+  const seconds = asked.spec.expirationSeconds ?? defaultSeconds;
+  const errors = validateDuration(seconds);
+  if (errors.length > 0) throw invalid(tokenRequestKind, '', errors);
+  const { boundObjectRef } = asked.spec;
+  const audiences = asked.spec.audiences?.length ? asked.spec.audiences : context.tokens.audiences;
+  const now = context.now();
+  const wish = {
+    namespace,
+    serviceAccount: referenceTo(account),
+    audiences,
+    expirationSeconds: seconds,
+    ...(boundObjectRef && bindingOf(reader, { ref: boundObjectRef, account })),
+  };
+  // Go writes a reference that is not there as null; protobuf has nothing to write.
+  const unbound = representation.format === 'protobuf' ? {} : { boundObjectRef: null };
+  const answer = {
+    kind: 'TokenRequest',
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { name: info.name, namespace, creationTimestamp: formatTime(now) },
+    spec: {
+      audiences,
+      expirationSeconds: seconds,
+      ...(boundObjectRef === undefined ? unbound : { boundObjectRef }),
+    },
+    status: {
+      token: context.tokens.issue(wish, now),
+      expirationTimestamp: formatTime(now + seconds * 1000),
+    },
+  };
+  const { contentType, body } = encodeObject(representation, tokenRequestKind, answer, now);
+  return { status: 201, headers: { 'content-type': contentType }, body };
+}
+
+const serviceAccounts = { group: '', resource: 'serviceaccounts' };
+
+async function readRequest({ context, request, warn }: Call): Promise<TokenRequest> {
+  const options = parseWriteOptions(request.query, 'CreateOptions');
+  return decodeBody({
+    body: await request.body(),
+    contentType: header(request, 'content-type') ?? '',
+    kind: tokenRequestKind,
+    known: context.resources.all.map((r) => r.definition),
+    fieldValidation: options.fieldValidation,
+    warn,
+  }) as TokenRequest;
+}
+
+function checkNames({ metadata }: TokenRequest, name: string, namespace: string): void {
+  const wrong = (field: 'name' | 'namespace', value: string): Error =>
+    invalid(tokenRequestKind, name, [
+      invalidField(
+        `metadata.${field}`,
+        value,
+        `must match the service account ${field} if specified`,
+      ),
+    ]);
+  if ((metadata.name ?? name) !== name) throw wrong('name', metadata.name ?? '');
+  if ((metadata.namespace ?? namespace) !== namespace)
+    throw wrong('namespace', metadata.namespace ?? '');
+}
+
+/** Who knows the account by its uid gets no token of another one that took its name. */
+function checkUid({ metadata }: TokenRequest, account: KubeObject): void {
+  const { uid } = metadata;
+  const { name = '', uid: found = '' } = account.metadata;
+  if (uid === undefined || uid === found) return;
+  throw conflict(
+    { group: tokenRequestKind.group, resource: tokenRequestKind.kind },
+    name,
+    `the UID in the token request (${uid}) does not match the UID of the service account (${found})`,
+  );
+}
+
+function validateDuration(seconds: number): readonly FieldError[] {
+  const wrong = (why: string): readonly FieldError[] => [
+    invalidField('spec.expirationSeconds', seconds, why),
+  ];
+  if (seconds < shortestSeconds) return wrong('may not specify a duration less than 10 minutes');
+  return seconds > longestSeconds
+    ? wrong('may not specify a duration larger than 2^32 seconds')
+    : [];
+}
+
+type Binding = { readonly ref: BoundObjectReference; readonly account: KubeObject };
+
+/** The object to which the token shall be bound, as it is now. */
+function bindingOf(
+  reader: ObjectReader,
+  { ref, account }: Binding,
+): Pick<TokenWish, 'pod' | 'secret' | 'node'> {
+  const { kind = '', apiVersion = '', name = '', uid } = ref;
+  const { namespace = '', name: accountName = '' } = account.metadata;
+  const resource = apiVersion.includes('/') ? undefined : bindable[kind];
+  if (resource === undefined) {
+    throw badRequest(`cannot bind token to object of type ${goGroupVersionKind(apiVersion, kind)}`);
+  }
+  const found = reader.get(resource, kind === 'Node' ? '' : namespace, name);
+  if (found === undefined) throw notFound({ group: '', resource }, name);
+  if (kind === 'Pod' && (found as Pod).spec.serviceAccountName !== accountName) {
+    throw badRequest(
+      `cannot bind token for serviceaccount ${goQuote(accountName)} to pod running with different serviceaccount name.`,
+    );
+  }
+  if (uid !== undefined && uid !== found.metadata.uid) {
+    throw conflict(
+      { group: '', resource: kind },
+      name,
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
+  }
+  switch (kind) {
+    case 'Pod':
+      return { pod: referenceTo(found), ...nodeOfPod(reader, found as Pod) };
+    case 'Node':
+      return { node: referenceTo(found) };
+    default:
+      return { secret: referenceTo(found) };
+  }
+}
+
+const bindable: Readonly<Record<string, string>> = {
+  Pod: 'pods',
+  Node: 'nodes',
+  Secret: 'secrets',
+};
+
+/** Tells where the pod runs; a node that has no object yet by its name alone. */
+function nodeOfPod(reader: ObjectReader, { spec }: Pod): Pick<TokenWish, 'node'> {
+  const { nodeName } = spec;
+  if (!nodeName) return {};
+  const node = reader.get('nodes', '', nodeName);
+  return { node: node === undefined ? { name: nodeName } : referenceTo(node) };
+}
+
+const referenceTo = ({ metadata }: KubeObject): Reference => ({
+  name: metadata.name ?? '',
+  uid: metadata.uid ?? '',
+});
+
+/** As Go prints it: `apps/v1, Kind=Deployment`. */
+function goGroupVersionKind(apiVersion: string, kind: string): string {
+  const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  return `${version}, Kind=${kind}`;
+}

@@ -1,0 +1,109 @@
+// Kubeconfigs for others: by a client certificate made from the server's own authority, or by a token.
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { issueClientCertificate } from '../../apiserver/certificates/authority.ts';
+import { readPrivateFile, writePrivateFile } from '../../apiserver/certificates/private-file.ts';
+import type { KeyPair } from '../../apiserver/certificates/x509.ts';
+import { type KubeconfigOptions, renderKubeconfig } from '../../apiserver/kubeconfig-file.ts';
+import { addClientFlags, type ClientFlags, connect, withSession } from '../client-flags.ts';
+import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import { days, repeated } from '../parse-flags.ts';
+import { addTokenFlags, requestToken, type TokenFlags } from '../request-token.ts';
+
+type KubeconfigFlags = ClientFlags &
+  TokenFlags & {
+    readonly user?: string;
+    readonly group?: readonly string[];
+    readonly days: number;
+    readonly serviceAccount?: string;
+    readonly token?: string;
+    readonly server?: string;
+    readonly dataDir: string;
+    readonly output?: string;
+  };
+
+export const kubeconfig: CommandDefinition = {
+  name: 'kubeconfig',
+  summary: 'make a kubeconfig for a user, a service account or a token',
+  configure(command, world) {
+    addTokenFlags(addClientFlags(command))
+      .option('--user <name>', 'a certificate for this user, made without asking the server')
+      .option('--group <name>', 'group of the user, may be repeated', repeated)
+      .option('--days <n>', 'how long the certificate is good', days, 365)
+      .option('--service-account <name>', 'a token of this service account, made by the server')
+      .option('--token <token>', 'this token, for example of the token file')
+      .option('--server <url>', 'the server to name (default: that of our own kubeconfig)')
+      .option('--data-dir <dir>', 'where the server keeps its authority', '.fairlead')
+      .option('-o, --output <file>', 'write here, readable by you only (default: standard output)')
+      .action(async (flags: KubeconfigFlags) => run(flags, world));
+  },
+};
+
+async function run(flags: KubeconfigFlags, world: World): Promise<void> {
+  const ways = [flags.user, flags.serviceAccount, flags.token].filter((way) => way !== undefined);
+  if (ways.length !== 1) {
+    throw new UsageError('Name one of --user, --service-account and --token.');
+  }
+  const text = renderKubeconfig(
+    flags.user === undefined
+      ? await withToken(flags, world)
+      : await withCertificate(flags, flags.user, world),
+  );
+  if (flags.output === undefined) world.write(text);
+  else await writePrivateFile(resolve(world.cwd(), flags.output), text);
+}
+
+async function withCertificate(
+  flags: KubeconfigFlags,
+  user: string,
+  world: World,
+): Promise<KubeconfigOptions> {
+  const directory = resolve(world.cwd(), flags.dataDir);
+  const authority = await readAuthority(join(directory, 'pki'));
+  const { group: organizations = [], namespace } = flags;
+  const wish = { commonName: user, organizations, days: flags.days, now: world.now() };
+  return {
+    server: flags.server ?? (await knownServer(flags, join(directory, 'kubeconfig'), world)),
+    authority: authority.certificate,
+    client: issueClientCertificate(authority, wish),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+async function readAuthority(directory: string): Promise<KeyPair> {
+  const [certificate, privateKey] = await Promise.all([
+    readPrivateFile(join(directory, 'ca.crt')),
+    readPrivateFile(join(directory, 'ca.key')),
+  ]);
+  if (certificate !== undefined && privateKey !== undefined) return { certificate, privateKey };
+  throw new UsageError(
+    `Cannot find the authority of a server: "${directory}" has no ca.crt and ca.key. Name the data directory of the server with --data-dir.`,
+  );
+}
+
+/** Of the kubeconfig named, or the one that the server itself wrote beside its data. */
+async function knownServer(flags: KubeconfigFlags, beside: string, world: World): Promise<string> {
+  const isBeside = flags.kubeconfig === undefined && existsSync(beside);
+  const { server } = await connect(isBeside ? { ...flags, kubeconfig: beside } : flags, world);
+  return server;
+}
+
+async function withToken(flags: KubeconfigFlags, world: World): Promise<KubeconfigOptions> {
+  return await withSession(flags, world, async (session) => {
+    const { server, certificateAuthority: authority } = session.connection;
+    if (authority === undefined) {
+      throw new UsageError('Cannot make a kubeconfig: our own names no certificate authority.');
+    }
+    const { serviceAccount, token } = flags;
+    const isAccount = serviceAccount !== undefined;
+    const namespace = isAccount ? session.namespace : flags.namespace;
+    return {
+      server: flags.server ?? server,
+      authority,
+      client: {
+        token: isAccount ? await requestToken(session, serviceAccount, flags) : (token ?? ''),
+      },
+      ...(namespace === undefined ? {} : { namespace }),
+    };
+  });
+}

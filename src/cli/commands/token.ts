@@ -1,0 +1,84 @@
+// Tokens: of a service account, from the server; of a person or a program, as a line of the server's token file.
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { readPrivateFile, writePrivateFile } from '../../apiserver/certificates/private-file.ts';
+import { readTokenFile, tokenLine } from '../../apiserver/tokens/token-file.ts';
+import { addClientFlags, type ClientFlags, withSession } from '../client-flags.ts';
+import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import { repeated } from '../parse-flags.ts';
+import { addTokenFlags, requestToken, type TokenFlags } from '../request-token.ts';
+
+type CreateFlags = ClientFlags &
+  TokenFlags & {
+    readonly user?: string;
+    readonly group?: readonly string[];
+    readonly uid?: string;
+    readonly tokenAuthFile?: string;
+  };
+
+export const token: CommandDefinition = {
+  name: 'token',
+  summary: 'make tokens for clients',
+  configure(command, world) {
+    configureCreate(command.command('create'), world);
+  },
+};
+
+function configureCreate(command: Command, world: World): void {
+  command
+    .description(
+      'a token of a service account, or with --user a line for the file of --token-auth-file',
+    )
+    .argument('[service-account]', 'name of the service account');
+  addTokenFlags(addClientFlags(command))
+    .option('--user <name>', 'user that the new token stands for')
+    .option('--group <name>', 'group of the user, may be repeated', repeated)
+    .option('--uid <uid>', 'uid of the user')
+    .option(
+      '--token-auth-file <file>',
+      'add the line to this file and print the token alone; the server reads it again by itself',
+    )
+    .action(async (account: string | undefined, flags: CreateFlags) => {
+      if ((account === undefined) === (flags.user === undefined)) {
+        throw new UsageError('Name a service account, or a user with --user.');
+      }
+      if (account !== undefined) await printServiceAccountToken(account, flags, world);
+      else await makeUserToken(flags, world);
+    });
+}
+
+async function printServiceAccountToken(
+  account: string,
+  flags: CreateFlags,
+  world: World,
+): Promise<void> {
+  const made = await withSession(flags, world, (session) => requestToken(session, account, flags));
+  world.write(`${made}\n`);
+}
+
+/** As hard to guess as a key. */
+const tokenBytes = 32;
+
+async function makeUserToken(flags: CreateFlags, world: World): Promise<void> {
+  const { user: name = '', group: groups = [], uid, tokenAuthFile } = flags;
+  const made = randomBytes(tokenBytes).toString('base64url');
+  const line = tokenLine(made, { name, groups, ...(uid === undefined ? {} : { uid }) });
+  if (tokenAuthFile === undefined) {
+    world.write(line);
+    return;
+  }
+  await addLine(resolve(world.cwd(), tokenAuthFile), line);
+  world.write(`${made}\n`);
+}
+
+/** A file that the server would refuse is not made worse. */
+async function addLine(path: string, line: string): Promise<void> {
+  const before = (await readPrivateFile(path)) ?? '';
+  const after = `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${line}`;
+  const read = readTokenFile(after);
+  if ('problems' in read) {
+    throw new UsageError(`Cannot add to the token file "${path}": ${read.problems.join('; ')}`);
+  }
+  await writePrivateFile(path, after);
+}
