@@ -1,0 +1,149 @@
+// Scale, binding and eviction, and status beside the object.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Service } from '../../src/kinds/service/types.ts';
+import type { KubeObject } from '../../src/meta/object.ts';
+import { type MemoryServer, startMemoryServer } from './memory-server.ts';
+
+const timeout = 30_000;
+const deployments = '/apis/apps/v1/namespaces/default/deployments';
+const pods = '/api/v1/namespaces/default/pods';
+
+let running: MemoryServer;
+before(async () => {
+  running = await startMemoryServer();
+});
+after(() => running.stop());
+
+const template = {
+  metadata: { labels: { app: 'web' } },
+  spec: { containers: [{ name: 'c', image: 'app:1' }] },
+};
+const selector = { matchLabels: { app: 'web' } };
+
+type Scale = KubeObject & {
+  readonly spec: { readonly replicas?: number };
+  readonly status: { readonly selector?: string };
+};
+type Workload = KubeObject & { readonly spec: { readonly replicas: number } };
+type Pod = KubeObject & {
+  readonly spec: { readonly nodeName?: string };
+  readonly status: { readonly conditions?: readonly { readonly type: string }[] };
+};
+
+const replicas = async (name: string): Promise<number> =>
+  (await running.api.get<Workload>(`${deployments}/${name}`)).spec.replicas;
+
+test('a scale is read and written as an object of its own', { timeout }, async () => {
+  const { api } = running;
+  await api.post(deployments, { metadata: { name: 'web' }, spec: { selector, template } });
+  const path = `${deployments}/web/scale`;
+  const scale = await api.get<Scale>(path);
+  assert.equal(scale.apiVersion, 'autoscaling/v1');
+  assert.equal(scale.spec.replicas, 1);
+  assert.equal(scale.status.selector, 'app=web');
+  const resized = await api.put<Scale>(path, { ...scale, spec: { replicas: 3 } });
+  assert.equal(resized.spec.replicas, 3);
+  assert.equal(await replicas('web'), 3);
+  await api.patch(path, { spec: { replicas: 5 } });
+  assert.equal(await replicas('web'), 5);
+});
+
+test('a scale from an old version or below zero is refused', { timeout }, async () => {
+  const { api } = running;
+  await api.post(deployments, { metadata: { name: 'old' }, spec: { selector, template } });
+  const path = `${deployments}/old/scale`;
+  const scale = await api.get<Scale>(path);
+  await api.patch(path, { spec: { replicas: 2 } });
+  const stale = await api.send({
+    method: 'PUT',
+    path,
+    body: { ...scale, spec: { replicas: 9 } },
+  });
+  assert.equal(stale.status, 409);
+  const { metadata } = await api.get<Scale>(path);
+  const body = { ...scale, metadata, spec: { replicas: -1 } };
+  assert.equal((await api.send({ method: 'PUT', path, body })).status, 422);
+  assert.equal(await replicas('old'), 2);
+});
+
+const pod = (name: string) => ({ metadata: { name }, spec: template.spec });
+const binding = (name: string, node: string) => ({
+  apiVersion: 'v1',
+  kind: 'Binding',
+  metadata: { name },
+  target: { kind: 'Node', name: node },
+});
+
+test('of many bindings of one pod one wins', { timeout }, async () => {
+  const { api } = running;
+  await api.post(pods, pod('bound'));
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, i) =>
+      api.send({
+        method: 'POST',
+        path: `${pods}/bound/binding`,
+        body: binding('bound', `node-${i}`),
+      }),
+    ),
+  );
+  const winners = answers.flatMap(({ status }, i) => (status === 201 ? [`node-${i}`] : []));
+  assert.equal(winners.length, 1);
+  assert.ok(answers.every(({ status }) => status === 201 || status === 409));
+  const bound = await api.get<Pod>(`${pods}/bound`);
+  assert.equal(bound.spec.nodeName, winners[0]);
+  assert.ok(bound.status.conditions?.some(({ type }) => type === 'PodScheduled'));
+});
+
+test('a binding may be posted to its own collection', { timeout }, async () => {
+  const { api } = running;
+  await api.post(pods, pod('posted'));
+  await api.post('/api/v1/namespaces/default/bindings', binding('posted', 'n'));
+  assert.equal((await api.get<Pod>(`${pods}/posted`)).spec.nodeName, 'n');
+});
+
+test('a binding to something else than a node is refused', { timeout }, async () => {
+  const { api } = running;
+  await api.post(pods, pod('unbound'));
+  const wrong = { ...binding('unbound', 'x'), target: { kind: 'Pod', name: 'x' } };
+  const refused = await api.send({ method: 'POST', path: `${pods}/unbound/binding`, body: wrong });
+  assert.equal(refused.status, 422);
+  assert.equal((await api.get<Pod>(`${pods}/unbound`)).spec.nodeName, undefined);
+});
+
+test('an eviction deletes the pod, and a dry run does not', { timeout }, async () => {
+  const { api } = running;
+  await api.post(pods, pod('evicted'));
+  const path = `${pods}/evicted/eviction`;
+  const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'evicted' } };
+  await api.post(`${path}?dryRun=All`, body);
+  assert.equal((await api.get(`${pods}/evicted`)).metadata.deletionTimestamp, undefined);
+  await api.post(path, { ...body, deleteOptions: { gracePeriodSeconds: 0 } });
+  const { status } = await api.send({ method: 'GET', path: `${pods}/evicted` });
+  assert.equal(status, 404);
+});
+
+test('status is written beside the object, and neither touches the other', {
+  timeout,
+}, async () => {
+  const { api } = running;
+  const services = '/api/v1/namespaces/default/services';
+  const spec = { type: 'LoadBalancer', ports: [{ port: 80 }] };
+  const made = await api.post<Service>(services, { metadata: { name: 'lb' }, spec });
+  const ingress = [{ ip: '192.0.2.7' }];
+  const labels = { by: 'status' };
+  const written = await api.put<Service>(`${services}/lb/status`, {
+    ...made,
+    metadata: { ...made.metadata, labels },
+    spec: { ...made.spec, sessionAffinity: 'ClientIP' },
+    status: { loadBalancer: { ingress } },
+  });
+  assert.equal(written.status.loadBalancer.ingress?.[0]?.ip, '192.0.2.7');
+  assert.equal(written.spec.sessionAffinity, 'None');
+  const changed = await api.patch<Service>(`${services}/lb`, {
+    spec: { sessionAffinity: 'ClientIP' },
+    status: { loadBalancer: null },
+  });
+  assert.equal(changed.spec.sessionAffinity, 'ClientIP');
+  assert.equal(changed.status.loadBalancer.ingress?.[0]?.ip, '192.0.2.7');
+});
