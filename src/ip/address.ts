@@ -76,22 +76,37 @@ export function isLinkLocalMulticast(address: Address): boolean {
   return family === 'IPv4' ? value >> 8n === 0xe00000n : ((value >> 112n) & 0xff0fn) === 0xff02n;
 }
 
-type Form = { readonly octet: RegExp; readonly group: RegExp };
+type Form = { readonly leadingZeros: boolean; readonly group: RegExp };
 
-const strictForm: Form = { octet: /^(?:0|[1-9][0-9]{0,2})$/, group: /^[0-9a-fA-F]{1,4}$/ };
-const sloppyForm: Form = { octet: /^0*[0-9]{1,3}$/, group: /^0*[0-9a-fA-F]{1,4}$/ };
+const strictForm: Form = { leadingZeros: false, group: /^[0-9a-fA-F]{1,4}$/ };
+const sloppyForm: Form = { leadingZeros: true, group: /^0*[0-9a-fA-F]{1,4}$/ };
 
-function parseIPv4(text: string, form: Form): number | undefined {
-  const octets = text.split('.');
-  if (octets.length !== 4) return undefined;
+const dot = 0x2e;
+const digitZero = 0x30;
+
+/** Character by character: every write of a service reads its addresses several times. */
+function parseIPv4(text: string, { leadingZeros }: Form): number | undefined {
   let value = 0;
-  for (const octet of octets) {
-    if (!form.octet.test(octet)) return undefined;
-    const number = Number(octet);
-    if (number > 255) return undefined;
-    value = value * 256 + number;
+  let octet = 0;
+  let digits = 0;
+  let octets = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === dot) {
+      if (digits === 0 || octets === 4) return undefined;
+      value = value * 256 + octet;
+      octets += 1;
+      octet = 0;
+      digits = 0;
+      continue;
+    }
+    const digit = code - digitZero;
+    const isZeroLed = digits > 0 && octet === 0 && !leadingZeros;
+    octet = octet * 10 + digit;
+    digits += 1;
+    if (digit < 0 || digit > 9 || octet > 255 || isZeroLed) return undefined;
   }
-  return value;
+  return octets === 4 && digits > 0 ? value * 256 + octet : undefined;
 }
 
 function sloppyIPv4(text: string): Address | undefined {
