@@ -61,7 +61,9 @@ test('fromValue() reads a view into a larger buffer', () => {
   const large = new Uint8Array(value.length + 20);
   large.set(value, 7);
   const part = large.subarray(7, 7 + value.length);
-  assert.deepEqual(codec.fromValue(key, part, 5), codec.fromValue(key, value, 5));
+  const [found, whole] = [codec.fromValue(key, part, 5), codec.fromValue(key, value, 5)];
+  assert.equal(text(found), text(whole));
+  assert.deepEqual(found.object, whole.object);
 });
 
 const foreign: Readonly<Record<string, string>> = {

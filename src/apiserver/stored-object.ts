@@ -33,12 +33,18 @@ export function createCodec(definition: AnyKind): Codec {
   const head = Buffer.from(`${typePart}"metadata":{`);
   const prefixLength = Buffer.byteLength(typePart);
 
-  function encode(key: string, value: Uint8Array, object: KubeObject, revision: number): Cached {
+  /** The stored bytes with their version. */
+  function versioned(value: Uint8Array, revision: number): Buffer {
     const version = revision === 0 ? '' : `"resourceVersion":"${revision}",`;
     const json = Buffer.allocUnsafe(value.length + version.length);
     json.set(head);
     json.write(version, head.length, 'latin1');
     json.set(value.subarray(head.length), head.length + version.length);
+    return json;
+  }
+
+  function encode(key: string, value: Uint8Array, object: KubeObject, revision: number): Cached {
+    const json = versioned(value, revision);
     return { key, revision, object: withRevision(object, revision), json, prefixLength };
   }
 
@@ -65,11 +71,36 @@ export function createCodec(definition: AnyKind): Codec {
       const known = written.get(value);
       if (known !== undefined) return encode(key, value, known, revision);
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      const isOurs = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
+      if (isOurs) return new Unread(key, revision, versioned(bytes, revision), prefixLength);
       const object = JSON.parse(bytes.toString('utf8')) as KubeObject;
-      const ours = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
-      return encode(key, ours ? bytes : toValue(object), object, revision);
+      return encode(key, toValue(object), object, revision);
     },
   };
+}
+
+/**
+ * Parsed when somebody looks at the object: most of what is read at start is only ever handed on as bytes. A class,
+ * because a getter on each of many thousand objects would cost more than it saves.
+ */
+class Unread implements Cached {
+  readonly key: string;
+  readonly revision: number;
+  readonly json: Buffer;
+  readonly prefixLength: number;
+  #object: KubeObject | undefined;
+
+  constructor(key: string, revision: number, json: Buffer, prefixLength: number) {
+    this.key = key;
+    this.revision = revision;
+    this.json = json;
+    this.prefixLength = prefixLength;
+  }
+
+  get object(): KubeObject {
+    this.#object ??= JSON.parse(this.json.toString('utf8')) as KubeObject;
+    return this.#object;
+  }
 }
 
 function withoutRevision(metadata: ObjectMeta): ObjectMeta {

@@ -19,7 +19,7 @@ export type StatusDetails = {
 export type Status = {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
-  readonly metadata: { readonly resourceVersion?: string };
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
   readonly status: 'Success' | 'Failure';
   readonly message?: string;
   readonly reason?: string;

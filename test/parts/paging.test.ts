@@ -120,6 +120,18 @@ test('a page of a revision that is no longer kept is 410', { timeout }, async ()
   });
   assert.equal(status, 410);
   assert.equal(body.reason, 'Expired');
+  // With the token in the refusal the list goes on at what there is now.
+  const rest = await page(path, 10, body.metadata.continue);
+  assert.deepEqual(
+    rest.items.map(({ metadata }) => metadata.name),
+    ['c-0002', 'c-0003', 'c-0004', 'later'],
+  );
+  const old = await api.send({
+    method: 'GET',
+    path: `${path}?resourceVersion=${first.metadata.resourceVersion}&resourceVersionMatch=Exact`,
+  });
+  assert.equal(old.status, 410);
+  assert.equal(old.body.message, 'The resourceVersion for the provided list is too old.');
 });
 
 test('names outside of ASCII are paged like any other', { timeout }, async () => {
@@ -133,6 +145,21 @@ test('names outside of ASCII are paged like any other', { timeout }, async () =>
     all.map(({ metadata }) => metadata.name),
     ['a', 'e', 'z', 'é', 'ü', '日'],
   );
+});
+
+test('a get from the future waits for it too', { timeout }, async () => {
+  const { api, store } = running;
+  const path = await fill(1);
+  const next = (await store.currentRevision()) + 1;
+  const waiting = api.get<ConfigMap>(`${path}/c-0000?resourceVersion=${next}`);
+  await api.patch(`${path}/c-0000`, { data: { turn: '1' } });
+  assert.equal((await waiting).data?.turn, '1');
+  assert.equal((await api.get<ConfigMap>(`${path}/c-0000?resourceVersion=1`)).data?.turn, '1');
+  const { status } = await api.send({
+    method: 'GET',
+    path: `${path}/c-0000?resourceVersion=${next + 1_000_000}`,
+  });
+  assert.equal(status, 504);
 });
 
 test('a list from the future waits for it, and not for ever', { timeout }, async () => {

@@ -8,16 +8,13 @@ import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
 import type { Cached } from '../resource-cache.ts';
 import { type Call, namespaceOf, targetOf } from './call.ts';
+import { freshEnough } from './list.ts';
 
 export async function get(call: Call): Promise<ApiResponse> {
-  const { context, request } = call;
   assertAcceptable(call);
-  const version = request.query.get('resourceVersion') ?? '';
-  if (version === '') await context.resources.caughtUp(await context.store.currentRevision());
-  else
-    await context.resources.caughtUp(
-      Math.min(parseVersion(version, false), context.resources.revision()),
-    );
+  const version = call.request.query.get('resourceVersion') ?? '';
+  const wanted = version === '' ? {} : { resourceVersion: parseVersion(version, false) };
+  await freshEnough(call, wanted);
   return answerObject(call, 200, liveObject(call));
 }
 

@@ -1,5 +1,5 @@
 // A collection, now or at a revision, whole or page by page.
-import { expired, failure } from '../../meta/api-error.ts';
+import { ApiError, expired, failure } from '../../meta/api-error.ts';
 import { isStoreError } from '../../storage/store-error.ts';
 import { compress } from '../encode/compress.ts';
 import { encodeList } from '../encode/list.ts';
@@ -10,7 +10,7 @@ import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
 import type { Cached } from '../resource-cache.ts';
 import { type Call, keyPrefix } from './call.ts';
-import { decodeContinue, encodeContinue } from './continue-token.ts';
+import { type ContinueToken, decodeContinue, encodeContinue } from './continue-token.ts';
 
 /** How long a read waits for a revision that this server has not seen yet. */
 const futureWaitMs = 3000;
@@ -45,7 +45,9 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
   const everything =
     revision === undefined || revision === context.resources.revision()
       ? resource.cache.list(prefix)
-      : await listAt(call, prefix, revision);
+      : await listAt(call, prefix, revision).catch((error: unknown) => {
+          throw isStoreError(error, 'compacted') ? tooOld(options, token) : error;
+        });
   const after = token === undefined ? '' : prefix + token.after;
   const rest = after === '' ? everything : everything.filter((cached) => cached.key > after);
   return cut(call, { rest, options, prefix, shown });
@@ -96,23 +98,28 @@ async function listAt(
   prefix: string,
   revision: number,
 ): Promise<readonly Cached[]> {
-  try {
-    const { entries } = await context.store.list(prefix, { revision });
-    return entries.map((e) => resource.codec.fromValue(e.key, e.value, e.revision));
-  } catch (error) {
-    if (isStoreError(error, 'compacted')) {
-      throw expired(
-        'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
-      );
-    }
-    throw error;
-  }
+  const { entries } = await context.store.list(prefix, { revision });
+  return entries.map((e) => resource.codec.fromValue(e.key, e.value, e.revision));
+}
+
+/** A page that cannot be had any more comes with a token for those who rather go on with what there is now. */
+function tooOld({ limit }: ListOptions, token: ContinueToken | undefined): Error {
+  if (limit <= 0 && token === undefined)
+    return expired('The resourceVersion for the provided list is too old.');
+  const start =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter';
+  if (token === undefined) return expired(`${start}.`);
+  const { status } = expired(
+    `${start}, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.`,
+  );
+  const next = encodeContinue({ revision: -1, after: token.after });
+  return new ApiError({ ...status, metadata: { continue: next } });
 }
 
 /** Everything acknowledged before the request is shown, and nothing older than the client asked for. */
 export async function freshEnough(
   { context }: Pick<Call, 'context'>,
-  options: ListOptions,
+  options: Pick<ListOptions, 'resourceVersion'>,
 ): Promise<void> {
   const { store, resources } = context;
   const { resourceVersion } = options;

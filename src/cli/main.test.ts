@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { World } from './command.ts';
+import { allCommands } from './commands/all.ts';
+import { run } from './main.ts';
+
+async function call(
+  ...argv: readonly string[]
+): Promise<{ code: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const world: World = {
+    write: (text) => {
+      out += text;
+    },
+    writeError: (text) => {
+      err += text;
+    },
+    env: {},
+    cwd: () => '/nowhere',
+    now: () => 0,
+    startedAt: 0,
+    interrupted: AbortSignal.abort(),
+  };
+  return { code: await run(argv, world), out, err };
+}
+
+test('run() prints the version', async () => {
+  const { code, out } = await call('version');
+  assert.equal(code, 0);
+  assert.match(out, /^fairlead \d+\.\d+\.\d+\S* \(Kubernetes 1\.36\)\n$/);
+});
+
+test('run() lists every command in its help', async () => {
+  const { code, out } = await call('help');
+  assert.equal(code, 0);
+  for (const { name, summary } of allCommands) {
+    assert.ok(out.includes(name) && out.includes(summary.slice(0, 20)), name);
+  }
+});
+
+const mistakes: Readonly<Record<string, [argv: readonly string[], said: RegExp]>> = {
+  'an unknown command': [['nonsense'], /unknown command 'nonsense'/],
+  'a command that is nearly one': [['verson'], /Did you mean version\?/],
+  'an unknown flag': [['up', '--nonsense'], /unknown option '--nonsense'/],
+  'a port that is none': [['up', '--secure-port', 'x'], /"x" is not a port/],
+  'a range that is none': [['apiserver', '--service-cluster-ip-range', 'x'], /is not a network/],
+};
+
+for (const [what, [argv, said]] of Object.entries(mistakes)) {
+  test(`run() explains ${what} and ends with 2`, async () => {
+    const { code, err, out } = await call(...argv);
+    assert.equal(code, 2);
+    assert.match(err, said);
+    assert.equal(out, '');
+  });
+}
