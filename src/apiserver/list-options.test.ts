@@ -195,11 +195,11 @@ test('parseInteger() takes what Go takes', () => {
   assert.deepEqual(['5', '+5', '-5', '007', '0'].map(parseInteger), [5, 5, -5, 7, 0]);
 });
 
-test('parseVersion() blames the server for the version of a get, as upstream does', () => {
+test('parseVersion() refuses the version of a get in words of its own', () => {
   assert.equal(parseVersion('12', false), 12);
   assert.equal(
     refusal(() => parseVersion('abc', false)),
-    '500 resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+    '400 resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
   );
   assert.match(
     refusal(() => parseVersion('99999999999999999999', true)),

@@ -1,6 +1,6 @@
 // The query options of list, watch and deletecollection, judged as Kubernetes judges them.
 import type { AnyKind } from '../kinds/definition.ts';
-import { badRequest, failure, invalid } from '../meta/api-error.ts';
+import { badRequest, invalid } from '../meta/api-error.ts';
 import { type FieldError, forbidden, notSupported } from '../meta/field-error.ts';
 import { type FieldSelector, parseFieldSelector } from '../meta/fields.ts';
 import { matchesSelector, parseLabelSelector, type Selector } from '../meta/labels.ts';
@@ -72,13 +72,13 @@ function flag(query: URLSearchParams, name: string): boolean | undefined {
   return value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** A version that is none is the client's mistake in a list, and in a get, as upstream has it, the server's. */
+/** A version that is none is the client's mistake; upstream answers a get with 500, and words it differently. */
 export function parseVersion(text: string, list: boolean): number {
   if (/^\d+$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER) return Number(text);
   const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
   const quoted = JSON.stringify(text);
   const message = `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`;
-  throw list ? badRequest(`invalid resource version: ${message}`) : failure({ code: 500, message });
+  throw badRequest(list ? `invalid resource version: ${message}` : message);
 }
 
 function labelSelector(query: URLSearchParams): Selector {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
 import { after, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { isApiError } from '../meta/api-error.ts';
 import { type Log, silentLog } from '../observe/log.ts';
 import {
@@ -453,6 +454,30 @@ test('drain() ends a watch that a kept connection starts meanwhile', {
   await drained;
   slow.close();
   other.close();
+});
+
+test('a body that is cut off is the mistake of the client', { timeout }, async () => {
+  let told = (_error: unknown): void => {};
+  const failed = new Promise<unknown>((resolve) => {
+    told = resolve;
+  });
+  const server = await start(async (request) => {
+    told(await request.body().catch((error: unknown) => error));
+    return text('');
+  });
+  const socket = connectTls({
+    port: server.address.port,
+    host: '127.0.0.1',
+    ca: authority.certificate,
+  });
+  socket.on('error', () => {});
+  socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n');
+  socket.end('too short');
+  const error = await failed;
+  assert.ok(isApiError(error));
+  assert.equal(error.status.code, 400);
+  socket.destroy();
+  await server.drain();
 });
 
 test('a port that is taken is an error of the start', async () => {

@@ -258,11 +258,12 @@ function readBody(request: Http2ServerRequest): Promise<Uint8Array> {
       isWhole = true;
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
-    request.on('error', reject);
-    request.on('close', () => {
+    const cutOff = (): void => {
       // Every request closes, and an error costs a stack trace.
       if (!isWhole) reject(badRequest('the body of the request ended before it was whole'));
-    });
+    };
+    request.on('error', cutOff);
+    request.on('close', cutOff);
   });
 }
 

@@ -5,7 +5,7 @@ import type { PortRange } from '../ip/port-range.ts';
 import { allKinds } from '../kinds/all.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { Log } from '../observe/log.ts';
-import { createMetrics } from '../observe/metrics.ts';
+import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import type { Store } from '../storage/store.ts';
 import { createAuthenticator } from './access/authenticate.ts';
 import { createAuthorizer } from './access/authorize.ts';
@@ -47,6 +47,8 @@ export type ApiServerOptions = {
   readonly packageVersion: string;
   readonly now: () => number;
   readonly log: Log;
+  /** Where this server counts; parts in the same process may count there too. Absent: one of its own. */
+  readonly metrics?: MetricsRegistry;
   readonly tokens?: TokenOptions;
   /** Absent: those that are on by default. */
   readonly admissionPlugins?: PluginChoice;
@@ -144,7 +146,7 @@ async function createContext(options: ApiServerOptions): Promise<ReviewParts> {
 
 function createHandle(options: ApiServerOptions, access: ReviewParts): Handler {
   const { store, now, log } = options;
-  const registry = createMetrics();
+  const registry = options.metrics ?? createMetrics();
   const version = versionInfo({
     packageVersion: options.packageVersion,
     platform: process.platform,

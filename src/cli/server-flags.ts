@@ -17,6 +17,7 @@ import { formatAddress, isLoopback, isUnspecified, parseAddress } from '../ip/ad
 import { type Cidr, formatCidr, nthAddress } from '../ip/cidr.ts';
 import { formatPortRange, type PortRange } from '../ip/port-range.ts';
 import { createLog, type Log, type LogLevel } from '../observe/log.ts';
+import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import { openEmbeddedStore } from '../storage/backends/embedded/store.ts';
 import type { Store } from '../storage/store.ts';
 import { type AccessFlags, accessOptions, addAccessFlags } from './access-flags.ts';
@@ -35,10 +36,12 @@ export type ServerFlags = AccessFlags & {
   readonly logLevel: LogLevel;
 };
 
-export function addServerFlags(command: Command, bindAddress: string): Command {
+export type ServerDefaults = { readonly bindAddress: string; readonly logLevel: LogLevel };
+
+export function addServerFlags(command: Command, defaults: ServerDefaults): Command {
   command
     .option('--data-dir <dir>', 'where everything durable lives', '.fairlead')
-    .option('--bind-address <ip>', 'address to listen on', ipAddress, bindAddress)
+    .option('--bind-address <ip>', 'address to listen on', ipAddress, defaults.bindAddress)
     .option('--secure-port <port>', 'port to listen on, 0 for any free one', port, 6443)
     .option(
       '--advertise-address <ip>',
@@ -65,7 +68,7 @@ export function addServerFlags(command: Command, bindAddress: string): Command {
     '--log-level <level>',
     'debug, info, warn, error or silent',
     logLevel,
-    'warn' satisfies LogLevel,
+    defaults.logLevel,
   );
 }
 
@@ -75,6 +78,8 @@ export type StartedServer = {
   readonly kubeconfig: string;
   readonly credentials: Credentials;
   readonly log: Log;
+  /** What /metrics shows. */
+  readonly metrics: MetricsRegistry;
   readonly stop: () => Promise<void>;
 };
 
@@ -113,6 +118,7 @@ async function startOn(
     ],
   };
   const credentials = await ensureCertificates({ ...certificates, now: world.now() });
+  const metrics = createMetrics();
   const server = await startApiServer({
     store,
     credentials,
@@ -124,6 +130,7 @@ async function startOn(
     packageVersion,
     now: world.now,
     log,
+    metrics,
     ...(await accessOptions(flags, { dataDir, cwd: world.cwd() })),
   });
   const url = `https://${bracketed(clientAddress(flags.bindAddress))}:${server.address.port}`;
@@ -153,7 +160,7 @@ async function startOn(
     await server.stop();
     await store.close();
   };
-  return { server, url, kubeconfig, credentials, log, stop };
+  return { server, url, kubeconfig, credentials, log, metrics, stop };
 }
 
 /** What clients on this machine use: loopback where the server listens everywhere. */

@@ -47,8 +47,12 @@ export function createLocalStore<T extends KubeObject>(indexes: Indexes<T> = {})
     keys: () => objects.keys(),
     size: () => objects.size,
     select(name, value) {
-      const keys = indexNamed(filed, name).keys.get(value) ?? [];
-      return [...keys].flatMap((key) => objects.get(key) ?? []);
+      const found: T[] = [];
+      for (const key of indexNamed(filed, name).keys.get(value) ?? []) {
+        const object = objects.get(key);
+        if (object !== undefined) found.push(object);
+      }
+      return found;
     },
     count: (name, value) => indexNamed(filed, name).keys.get(value)?.size ?? 0,
     set(object) {

@@ -55,7 +55,24 @@ function readDocument(document: Document.Parsed, text: string): ParsedYaml {
     const key = /^["']?([^"':\s]+)/.exec(text.slice(problem.pos[0]))?.[1] ?? '';
     return `line ${lineOf(problem, text)}: key ${JSON.stringify(key)} already set in map`;
   });
-  return { value: plain(document.toJS({ maxAliasCount: mostAliases })), duplicates };
+  const read = resolved(document);
+  return 'error' in read ? read : { value: plain(read.value), duplicates };
+}
+
+/** Anchors are looked up last, and the parser throws where there is none or too much. */
+function resolved(document: Document.Parsed): { readonly value: unknown } | { error: string } {
+  try {
+    return { value: document.toJS({ maxAliasCount: mostAliases }) };
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    const unknown = /^Unresolved alias.*: (.*)$/s.exec(error.message)?.[1];
+    return {
+      error:
+        unknown === undefined
+          ? 'yaml: document contains excessive aliasing'
+          : `yaml: unknown anchor '${unknown}' referenced`,
+    };
+  }
 }
 
 const lineOf = (problem: YamlProblem, text: string): number =>

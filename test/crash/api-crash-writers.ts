@@ -24,7 +24,7 @@ const namesOfEach = 8;
 /** One request after the other until the connection dies. Calls `answered` for each that was acknowledged. */
 export async function write(
   api: ApiClient,
-  { records, writer, random, answered }: WriterOptions,
+  { records, round, writer, random, answered }: WriterOptions,
 ): Promise<void> {
   for (let turn = 0; ; turn++) {
     const name = `w${writer}-${random.below(namesOfEach)}`;
@@ -32,7 +32,9 @@ export async function write(
     records.set(name, record);
     const isThere = record.acknowledged !== undefined;
     const goes = isThere && random.below(4) === 0;
-    const wanted = goes ? undefined : { turn: `${writer}-${turn}`, type: random.pick(types) };
+    const wanted = goes
+      ? undefined
+      : { turn: `${round}-${writer}-${turn}`, type: random.pick(types) };
     record.pending = { wanted };
     const answer = await request(api, name, { isThere, wanted, random }).catch(() => undefined);
     if (answer === undefined) return;
@@ -45,6 +47,8 @@ export async function write(
 
 export type WriterOptions = {
   readonly records: Records;
+  /** Makes turns differ from those of earlier rounds. */
+  readonly round: number;
   readonly writer: number;
   readonly random: Random;
   readonly answered: () => void;

@@ -32,7 +32,7 @@ test(`an API server outlives ${rounds} kills under load`, {
     const { metadata } = await list(api);
     const watcher = createWatcher(metadata.resourceVersion);
     for (let round = 0; round < rounds; round++) {
-      const acknowledged = await writeUntilKilled(api, { server, watcher, records, random });
+      const acknowledged = await writeUntilKilled(api, { server, watcher, records, random, round });
       t.diagnostic(`round ${round}: killed after ${acknowledged} acknowledged writes`);
       await server.inspect();
       if (random.below(2) === 0) await server.startAndKill(random.below(longestStartMs));
@@ -53,12 +53,13 @@ type Round = {
   readonly watcher: Watcher;
   readonly records: Records;
   readonly random: Random;
+  readonly round: number;
 };
 
 /** All writers at full speed; returns how many writes were acknowledged. */
 async function writeUntilKilled(
   api: ApiClient,
-  { server, watcher, records, random }: Round,
+  { server, watcher, records, random, round }: Round,
 ): Promise<number> {
   const limit = Math.floor((random.below(1_000) / 1_000) ** 2 * mostWrites);
   let count = 0;
@@ -71,7 +72,7 @@ async function writeUntilKilled(
   await Promise.all(
     Array.from({ length: writers }, (_, writer) => {
       const own = createRandom(random.below(2 ** 31));
-      return write(api, { records, writer, random: own, answered });
+      return write(api, { records, round, writer, random: own, answered });
     }),
   );
   await killed;

@@ -43,12 +43,16 @@ export async function startBinary(flags: readonly string[] = []): Promise<Runnin
 }
 
 /** The start-up screen says when requests are answered. */
-async function ready(child: ChildProcess): Promise<void> {
+function ready({ stdout }: ChildProcess): Promise<void> {
+  assert.ok(stdout);
   let text = '';
-  assert.ok(child.stdout);
-  for await (const chunk of child.stdout) {
-    text += String(chunk);
-    if (text.includes('Ctrl-C ends it.')) return child.stdout.resume() && undefined;
-  }
-  throw new Error(`Cannot start the server: it ended first, saying "${text}"`);
+  return new Promise((resolve, reject) => {
+    stdout.on('data', (chunk: Buffer) => {
+      text += String(chunk);
+      if (text.includes('Ctrl-C ends it.')) resolve();
+    });
+    stdout.once('end', () =>
+      reject(new Error(`Cannot start the server: it ended, saying "${text}"`)),
+    );
+  });
 }

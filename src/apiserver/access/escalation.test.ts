@@ -89,6 +89,12 @@ const cases: readonly {
     ),
   },
   {
+    title: 'a binding to what is no role',
+    user: 'u',
+    after: bind('Pod/pods', 'ns'),
+    message: 'unsupported role reference kind: "Pod"',
+  },
+  {
     title: 'a binding to a role with more than the user has',
     user: 'u',
     after: bind('Role/pods', 'ns'),

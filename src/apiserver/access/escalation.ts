@@ -2,7 +2,7 @@
 // object is validated. Kubernetes: pkg/registry/rbac.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, type RoleRef, rbacGroup } from '../../kinds/rbac/types.ts';
-import { type ApiError, failure, forbidden, notFound } from '../../meta/api-error.ts';
+import { type ApiError, badRequest, forbidden, notFound } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { User } from '../user.ts';
@@ -127,7 +127,7 @@ function resourceOf({ kind }: RoleRef): string | undefined {
 function noSuchRole(roleRef: RoleRef): ApiError {
   const resource = resourceOf(roleRef);
   return resource === undefined
-    ? failure({ code: 500, message: `unsupported role reference kind: ${goQuote(roleRef.kind)}` })
+    ? badRequest(`unsupported role reference kind: ${goQuote(roleRef.kind)}`)
     : notFound({ group: rbacGroup, resource }, roleRef.name);
 }
 

@@ -71,12 +71,12 @@ const refusals: readonly [string, PortPlan, string][] = [
   [
     'a taken health check port',
     { ports: [], healthCheck: 30000 },
-    '500 Internal error occurred: failed to allocate requested HealthCheck NodePort 30000: provided port is already allocated',
+    '422 Service "web" is invalid: spec.healthCheckNodePort: Invalid value: 30000: provided port is already allocated',
   ],
   [
     'one port twice',
     { ports: [{ index: 0, nodePort: 30003 }], healthCheck: 30003 },
-    '500 Internal error occurred: failed to allocate requested HealthCheck NodePort 30003: provided port is already allocated',
+    '422 Service "web" is invalid: spec.healthCheckNodePort: Invalid value: 30003: provided port is already allocated',
   ],
 ];
 

@@ -43,7 +43,7 @@ export function takeNodePorts(
   );
   const withPorts = plan.ports.length === 0 ? service : withSpec(service, { ports });
   if (plan.healthCheck === undefined) return { service: withPorts, taken: [...taken] };
-  const healthCheckNodePort = takeHealthCheckPort(plan.healthCheck, operation);
+  const healthCheckNodePort = takeHealthCheckPort(service, plan.healthCheck, operation);
   return { service: withSpec(withPorts, { healthCheckNodePort }), taken: [...taken] };
 }
 
@@ -89,7 +89,11 @@ function takeRequested(
   throw invalid({ group: '', kind: 'Service' }, metadata.name ?? '', [error]);
 }
 
-function takeHealthCheckPort(wish: number | 'any', operation: Operation): number {
+function takeHealthCheckPort(
+  { metadata }: Service,
+  wish: number | 'any',
+  operation: Operation,
+): number {
   if (wish === 'any') {
     const port = takeFree(operation);
     if (port === undefined) throw internal(`failed to allocate a HealthCheck NodePort 0: ${full}`);
@@ -97,7 +101,9 @@ function takeHealthCheckPort(wish: number | 'any', operation: Operation): number
   }
   const refusal = take(wish, operation);
   if (refusal === undefined) return wish;
-  throw internal(`failed to allocate requested HealthCheck NodePort ${wish}: ${refusal}`);
+  // Upstream answers 500, though it is the client who asked for this port.
+  const error = invalidField('spec.healthCheckNodePort', wish, refusal);
+  throw invalid({ group: '', kind: 'Service' }, metadata.name ?? '', [error]);
 }
 
 /** Why the port cannot be had; undefined when it now is taken. A dry run does not look at the range. */

@@ -42,8 +42,7 @@ export async function patch(call: Call): Promise<ApiResponse> {
 
 export function patchTypeOf({ request }: Call): PatchType {
   const media = (header(request, 'content-type') ?? '').split(';')[0]?.trim() ?? '';
-  const type = (patchTypes as Readonly<Record<string, PatchType>>)[media];
-  if (type !== undefined) return type;
+  if (Object.hasOwn(patchTypes, media)) return patchTypes[media as keyof typeof patchTypes];
   throw failure({
     code: 415,
     reason: 'UnsupportedMediaType',

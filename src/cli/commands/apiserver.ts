@@ -6,7 +6,9 @@ export const apiserver: CommandDefinition = {
   name: 'apiserver',
   summary: 'run the API server alone',
   configure(command, world) {
-    addServerFlags(command, '0.0.0.0').action(async (flags: ServerFlags) => run(flags, world));
+    addServerFlags(command, { bindAddress: '0.0.0.0', logLevel: 'info' }).action(
+      async (flags: ServerFlags) => run(flags, world),
+    );
   },
 };
 

@@ -18,7 +18,8 @@ export const up: CommandDefinition = {
   name: 'up',
   summary: 'run all parts on this machine',
   configure(command, world) {
-    addServerFlags(command, '127.0.0.1')
+    // A person reads this screen: only what someone must act on.
+    addServerFlags(command, { bindAddress: '127.0.0.1', logLevel: 'error' })
       .option('--network <mode>', 'none: API server and controllers only', 'none')
       .action(async (flags: UpFlags) => run(flags, world));
   },
@@ -40,6 +41,8 @@ async function run(flags: UpFlags, world: World): Promise<void> {
     transport: { send: call, close: () => Promise.resolve() },
     log: started.log,
     authorityCertificate: started.credentials.authority.certificate,
+    nodePortRange: flags.serviceNodePortRange,
+    metrics: started.metrics,
     signal: controllers.signal,
   });
   world.write(screen(flags, started, world));

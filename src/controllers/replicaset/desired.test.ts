@@ -68,6 +68,4 @@ test('podFromTemplate() makes a pod that the owner controls', () => {
       },
     ],
   });
-  const long = exampleReplicaSet({ metadata: { name: 'x'.repeat(253) } });
-  assert.equal(podFromTemplate(long, template).metadata.generateName, 'x'.repeat(253));
 });

@@ -3,7 +3,6 @@
 import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { PodTemplateSpec } from '../../kinds/pod-template/types.ts';
-import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import { ownerReferenceTo } from '../../meta/owner.ts';
 import { rankVictims } from './rank-victims.ts';
 import type { ReplicaOwner } from './replica-owner.ts';
@@ -64,7 +63,7 @@ export function podFromTemplate(owner: ReplicaOwner, template: PodTemplateSpec):
     apiVersion: 'v1',
     metadata: {
       ...(namespace === undefined ? {} : { namespace }),
-      generateName: podNamePrefix(name),
+      generateName: `${name}-`,
       ...(labels === undefined ? {} : { labels }),
       ...(annotations === undefined ? {} : { annotations }),
       ...(finalizers === undefined ? {} : { finalizers }),
@@ -73,11 +72,6 @@ export function podFromTemplate(owner: ReplicaOwner, template: PodTemplateSpec):
     spec: template.spec,
     status: {},
   };
-}
-
-/** With a dash, unless that makes it too long to be a name. */
-function podNamePrefix(name: string): string {
-  return nameIsDnsSubdomain(`${name}-`, true).length === 0 ? `${name}-` : name;
 }
 
 /** Sizes of the batches in which so many pods are made: small at first, so that what fails always fails few times. */

@@ -33,6 +33,8 @@ export type OwnerKind<T extends ReplicaOwner> = {
 };
 
 const concurrency = 5;
+/** Pods change together; every look goes over all pods of the owner, so a burst of changes gets one. */
+const podBatchMs = 20;
 
 type Parts<T extends ReplicaOwner> = ControllerParts & {
   readonly kind: OwnerKind<T>;
@@ -53,7 +55,7 @@ export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): C
       const writes = createOwnWrites<Pod>({
         clock,
         keyOf: (pod) => keyOfOwner(kind, pod),
-        changedByOthers: (key) => queue.add(key),
+        changedByOthers: (key) => queue.addAfter(key, podBatchMs),
       });
       const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
         writes.during(key, (notes) => sync({ ...gathered, writes, notes }, key));

@@ -55,6 +55,15 @@ function combined(a: Amounts, b: Amounts, join: (x: number, y: number) => number
   return all;
 }
 
+/** In one map, because nodes have many pods. */
+function totalOf(pods: readonly Pod[]): Amounts {
+  const total = new Map<string, number>();
+  for (const pod of pods) {
+    for (const [name, amount] of requestsOf(pod)) total.set(name, (total.get(name) ?? 0) + amount);
+  }
+  return total;
+}
+
 /** Nodes that say nothing of these have no limit that we know of; of anything else they have none. */
 const assumedPlenty = new Set(['cpu', 'memory', 'ephemeral-storage', 'pods']);
 
@@ -62,7 +71,7 @@ const assumedPlenty = new Set(['cpu', 'memory', 'ephemeral-storage', 'pods']);
 export function shortages(pod: Pod, { node, pods }: NodeState): readonly string[] {
   const { allocatable, capacity } = node.status;
   const has = amountsOf(allocatable ?? capacity);
-  const used = pods.map(requestsOf).reduce(sum, new Map());
+  const used = totalOf(pods);
   const most = has.get('pods');
   const tooMany = most !== undefined && (pods.length + 1) * 1000 > most ? ['Too many pods'] : [];
   const lacking = [...requestsOf(pod)]
@@ -77,7 +86,7 @@ export function shortages(pod: Pod, { node, pods }: NodeState): readonly string[
 /** How much of cpu and memory stays free with the pod there, 0 to 100; nodes without limits stay empty. */
 export function freeShare(pod: Pod, { node, pods }: NodeState): number {
   const has = amountsOf(node.status.allocatable ?? node.status.capacity);
-  const used = [...pods, pod].map(requestsOf).reduce(sum, new Map());
+  const used = sum(totalOf(pods), requestsOf(pod));
   const shares = ['cpu', 'memory'].map((name) => {
     const total = has.get(name) ?? 0;
     return total === 0 ? 100 : Math.max(0, 100 * (1 - (used.get(name) ?? 0) / total));

@@ -17,6 +17,8 @@ import { bindPod, reportUnschedulable } from './apply.ts';
 import type { Cluster } from './cluster.ts';
 import { placePod, schedulerName, waitsForNode } from './desired.ts';
 
+/** Pods whose nodes the server is being told of at the same time. */
+const concurrency = 16;
 /** What changes together is tried once. */
 const settleMs = 100;
 const backOff = { firstMs: 1000, mostMs: 10_000 };
@@ -43,17 +45,20 @@ export const scheduler: Controller = {
       const task = { caller, recorder, now: clock.now() };
       const placement = placePod(pod, clusterOf({ nodes, pods, namespaces, bound }));
       if ('node' in placement) {
-        const isBound = await bindPod(task, pod, placement.node);
-        // The change often arrives before the answer; then there is nothing to remember.
-        const shown = pods.store.get(key);
-        if (isBound && shown !== undefined && !shown.spec.nodeName) bound.add(pod, placement.node);
+        // It counts from here on, so that other pods can be placed while the server is told.
+        bound.add(pod, placement.node);
+        const isBound = await bindPod(task, pod, placement.node).catch((error: unknown) => {
+          bound.forget(pod);
+          throw error;
+        });
+        if (!isBound) bound.forget(pod);
         return;
       }
       waiting.add(key);
       if ('message' in placement) await reportUnschedulable(task, pod, placement.message);
     };
     const { queue, ended } = startReconciler(
-      { name: 'scheduler', reconcile, clock, log, backOff },
+      { name: 'scheduler', reconcile, clock, log, backOff, concurrency },
       signal,
     );
     const retryWaiting = (): void => {

@@ -24,6 +24,7 @@ const cases: readonly [string, Partial<ConfigMap>, readonly string[]][] = [
     { data: { a: '' }, binaryData: { a: 'AA==' } },
     ['data[a]: Invalid value: "a": duplicate of key present in binaryData'],
   ],
+  ['bytes that are null', { binaryData: { a: null as unknown as string } }, []],
   ['a mebibyte', { data: { a: 'x'.repeat(mebibyte) } }, []],
   [
     'more than a mebibyte, in bytes',

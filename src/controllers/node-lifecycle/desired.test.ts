@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Node, nodeSchema } from '../../kinds/node/types.ts';
+import { examplePod } from '../../kinds/pod/example.ts';
+import { decode } from '../../schema/decode.ts';
+import { isSilent, judgeNode, notReady } from './desired.ts';
+import { desiredTaints } from './taints.ts';
+
+const now = Date.parse('2026-01-02T00:01:00Z');
+const heartbeat = '2026-01-02T00:00:00Z';
+
+function node(
+  ready?: string,
+  more: { readonly spec?: object; readonly conditions?: readonly object[] } = {},
+): Node {
+  const condition = {
+    type: 'Ready',
+    status: ready,
+    reason: 'Kubelet',
+    message: 'm',
+    lastHeartbeatTime: heartbeat,
+    lastTransitionTime: heartbeat,
+  };
+  const { object } = decode(nodeSchema, {
+    kind: 'Node',
+    apiVersion: 'v1',
+    metadata: { name: 'n', creationTimestamp: heartbeat },
+    spec: more.spec ?? {},
+    status: {
+      conditions: [...(ready === undefined ? [] : [condition]), ...(more.conditions ?? [])],
+    },
+  });
+  return object as Node;
+}
+
+const written = (verdict: ReturnType<typeof judgeNode>) =>
+  verdict.action === 'write'
+    ? verdict.conditions.map((c) => `${c.type} ${c.status} ${c.reason}`)
+    : [];
+
+test('judgeNode() waits 50 seconds for a node that was heard, 60 for one that never was', () => {
+  assert.deepEqual(judgeNode({ node: node('True'), heardMs: now - 20_000, now }), {
+    action: 'wait',
+    ms: 30_000,
+  });
+  assert.deepEqual(judgeNode({ node: node(), heardMs: now - 20_000, now }), {
+    action: 'wait',
+    ms: 40_000,
+  });
+});
+
+test('judgeNode() makes the conditions of a silent node unknown', () => {
+  const verdict = judgeNode({ node: node('True'), heardMs: now - 50_000, now });
+  assert.deepEqual(written(verdict), [
+    'Ready Unknown NodeStatusUnknown',
+    'MemoryPressure Unknown NodeStatusNeverUpdated',
+    'DiskPressure Unknown NodeStatusNeverUpdated',
+    'PIDPressure Unknown NodeStatusNeverUpdated',
+  ]);
+  assert.deepEqual(verdict.action === 'write' && verdict.conditions[0], {
+    type: 'Ready',
+    status: 'Unknown',
+    lastHeartbeatTime: heartbeat,
+    lastTransitionTime: '2026-01-02T00:01:00Z',
+    reason: 'NodeStatusUnknown',
+    message: 'Kubelet stopped posting node status.',
+  });
+});
+
+test('judgeNode() says of a node without an agent that it was never heard', () => {
+  const verdict = judgeNode({ node: node(), heardMs: now - 60_000, now });
+  assert.equal(written(verdict)[0], 'Ready Unknown NodeStatusNeverUpdated');
+});
+
+test('judgeNode() leaves other conditions alone and writes once', () => {
+  const other = {
+    type: 'Custom',
+    status: 'True',
+    lastHeartbeatTime: null,
+    lastTransitionTime: null,
+  };
+  const first = judgeNode({ node: node('True', { conditions: [other] }), heardMs: 0, now });
+  const conditions = first.action === 'write' ? first.conditions : [];
+  assert.deepEqual(conditions[1], other);
+  const again = { ...node('True'), status: { ...node('True').status, conditions } };
+  assert.deepEqual(judgeNode({ node: again, heardMs: 0, now }), { action: 'none' });
+  assert.equal(isSilent(again), true);
+  assert.equal(isSilent(node('False')), false);
+});
+
+const taints: readonly (readonly [string, Node, readonly string[]])[] = [
+  ['a ready node', node('True'), []],
+  ['a node that is not ready', node('False'), ['not-ready NoSchedule', 'not-ready NoExecute']],
+  ['a node that is lost', node('Unknown'), ['unreachable NoSchedule', 'unreachable NoExecute']],
+  [
+    'a cordoned node',
+    node('True', { spec: { unschedulable: true } }),
+    ['unschedulable NoSchedule'],
+  ],
+  [
+    'pressure',
+    node('True', {
+      conditions: [{ type: 'DiskPressure', status: 'True', lastHeartbeatTime: heartbeat }],
+    }),
+    ['disk-pressure NoSchedule'],
+  ],
+  [
+    'a node that is back',
+    node('True', {
+      spec: {
+        taints: [
+          { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
+          { key: 'node.kubernetes.io/mine', effect: 'NoSchedule' },
+        ],
+      },
+    }),
+    ['mine NoSchedule'],
+  ],
+  [
+    'a node that nobody has reported on',
+    node(undefined, {
+      spec: {
+        unschedulable: true,
+        taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }],
+      },
+    }),
+    ['not-ready NoSchedule'],
+  ],
+];
+
+for (const [title, given, want] of taints) {
+  test(`desiredTaints() of ${title}`, () => {
+    const found = desiredTaints(given, now);
+    assert.deepEqual(
+      found.map(({ key, effect }) => `${key.replace('node.kubernetes.io/', '')} ${effect}`),
+      want,
+    );
+    const after = { ...given, spec: { ...given.spec, taints: found } };
+    assert.equal(desiredTaints(after, now), found);
+  });
+}
+
+test('notReady() turns the condition of a ready pod only', () => {
+  const ready = (status: string) =>
+    examplePod({
+      status: { conditions: [{ type: 'Ready', status, lastTransitionTime: heartbeat }] },
+    });
+  assert.equal(notReady(ready('False'), now), undefined);
+  assert.equal(notReady(examplePod(), now), undefined);
+  const condition = notReady(ready('True'), now);
+  assert.equal(condition?.status, 'False');
+  assert.equal(condition?.lastTransitionTime, '2026-01-02T00:01:00Z');
+});

@@ -1,0 +1,22 @@
+// What the kernel says of a process: CPU time and memory.
+import { readFileSync } from 'node:fs';
+
+/** USER_HZ, which is 100 on every Linux that Node.js runs on. */
+const ticksPerSecond = 100;
+
+/** CPU time that the process used so far, all threads, user and system, in microseconds. */
+export function cpuMicros(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // The name stands in brackets and may hold anything; what follows it is plain.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return (ticks / ticksPerSecond) * 1e6;
+}
+
+/** Resident memory in MiB: now, and the most there ever was. */
+export function residentMiB(pid: number): { readonly now: number; readonly most: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  const of = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) / 1024;
+  return { now: of('VmRSS'), most: of('VmHWM') };
+}
