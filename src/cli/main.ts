@@ -12,6 +12,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     // The second one ends the process at once, as people expect.
     process.once(signal, () => interrupted.abort());
   }
+  // Whoever read our output may be gone; that is no reason to end.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const now = (): number => Date.now();
   const code = await run(argv, {
     write: (text) => void process.stdout.write(text),

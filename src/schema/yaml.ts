@@ -64,15 +64,20 @@ function resolved(document: Document.Parsed): { readonly value: unknown } | { er
   try {
     return { value: document.toJS({ maxAliasCount: mostAliases }) };
   } catch (error) {
-    if (!(error instanceof ReferenceError)) throw error;
-    const unknown = /^Unresolved alias.*: (.*)$/s.exec(error.message)?.[1];
-    return {
-      error:
-        unknown === undefined
-          ? 'yaml: document contains excessive aliasing'
-          : `yaml: unknown anchor '${unknown}' referenced`,
-    };
+    const why = error instanceof Error ? aliasError(error) : undefined;
+    if (why === undefined) throw error;
+    return { error: `yaml: ${why}` };
   }
+}
+
+/** In Go's words, by those of the parser. */
+function aliasError({ message }: Error): string | undefined {
+  const unknown = /^Unresolved alias.*?: (.*)$/s.exec(message)?.[1];
+  if (unknown !== undefined) return `unknown anchor '${unknown}' referenced`;
+  if (message.startsWith('Excessive alias')) return 'document contains excessive aliasing';
+  return message.startsWith('Merge sources')
+    ? 'map merge requires map or sequence of maps as the value'
+    : undefined;
 }
 
 const lineOf = (problem: YamlProblem, text: string): number =>

@@ -5,11 +5,11 @@ import { formatTime } from '../../schema/time.ts';
 import type { Authenticator } from '../access/authenticate.ts';
 import type { Authorizer } from '../access/authorize.ts';
 import type { ApiContext } from '../context.ts';
-import { decodeBody } from '../decode-body.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
 import { assertShape } from '../encode/partial-metadata.ts';
 import { type ApiRequest, type ApiResponse, header } from '../message.ts';
+import { readObject } from '../read-object.ts';
 import type { User } from '../user.ts';
 import { parseWriteOptions } from '../write-options.ts';
 import type { ReviewKind } from './review-kind.ts';
@@ -35,14 +35,7 @@ export async function answerReview(
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'object' });
   assertShape(representation, kind, 'object');
   const options = parseWriteOptions(request.query, 'CreateOptions');
-  const object = decodeBody({
-    body: await request.body(),
-    contentType: header(request, 'content-type') ?? '',
-    kind,
-    known: context.resources.all.map((r) => r.definition),
-    fieldValidation: options.fieldValidation,
-    warn,
-  });
+  const object = await readObject({ context, request, warn }, kind, options);
   const now = formatTime(context.now());
   const review: KubeObject = kind.create(object, {
     user,

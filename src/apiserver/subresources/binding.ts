@@ -1,12 +1,13 @@
 // POST of a Binding: a pod gets its node, once.
+
 import { badRequest, conflict, invalid } from '../../meta/api-error.ts';
 import { notSupported, required } from '../../meta/field-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
-import { decodeBody } from '../decode-body.ts';
 import { answerStatus } from '../encode/status.ts';
-import { type ApiResponse, header } from '../message.ts';
+import type { ApiResponse } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
+import { readObject } from '../read-object.ts';
 import { admitted, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
 import { parseWriteOptions } from '../write-options.ts';
 
@@ -36,16 +37,13 @@ type Binding = s.Static<typeof binding> & KubeObject;
 
 /** For `pods/NAME/binding` the name is in the path; for the collection `bindings` it is in the body. */
 export async function bind(call: Call): Promise<ApiResponse> {
-  const { context, request, info, warn } = call;
+  const { context, request, info } = call;
   const options = parseWriteOptions(request.query, 'CreateOptions');
-  const body = decodeBody({
-    body: await request.body(),
-    contentType: header(request, 'content-type') ?? '',
-    kind: { group: '', version: 'v1', kind: 'Binding', schema: binding },
-    known: context.resources.all.map((r) => r.definition),
-    fieldValidation: options.fieldValidation,
-    warn,
-  }) as Binding;
+  const body = (await readObject(
+    call,
+    { group: '', version: 'v1', kind: 'Binding', schema: binding },
+    options,
+  )) as Binding;
   const name = info.name === '' ? (body.metadata.name ?? '') : info.name;
   if (body.metadata.name !== undefined && body.metadata.name !== name) {
     throw badRequest(`name in URL does not match name in Binding object`);

@@ -1,11 +1,12 @@
 // POST of an Eviction: a delete of the pod that asks politely. There are no disruption budgets here to refuse it.
+
 import { badRequest } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
-import { decodeBody } from '../decode-body.ts';
 import { answerStatus } from '../encode/status.ts';
-import { type ApiResponse, header } from '../message.ts';
+import type { ApiResponse } from '../message.ts';
 import { type DeleteOptions, deleteObject } from '../objects/delete-object.ts';
+import { readObject } from '../read-object.ts';
 import { admitted, type Call, namespaceOf } from '../verbs/call.ts';
 import { deleteOptions } from '../verbs/delete-options.ts';
 import { parseWriteOptions } from '../write-options.ts';
@@ -25,16 +26,9 @@ type Eviction = KubeObject & {
 export const evictionKind = { group: 'policy', version: 'v1', kind: 'Eviction', schema: eviction };
 
 export async function evict(call: Call): Promise<ApiResponse> {
-  const { context, request, info, resource, warn } = call;
+  const { context, request, info, resource } = call;
   const options = parseWriteOptions(request.query, 'CreateOptions');
-  const body = decodeBody({
-    body: await request.body(),
-    contentType: header(request, 'content-type') ?? '',
-    kind: evictionKind,
-    known: context.resources.all.map((r) => r.definition),
-    fieldValidation: options.fieldValidation,
-    warn,
-  }) as Eviction;
+  const body = (await readObject(call, evictionKind, options)) as Eviction;
   if (body.metadata.name !== undefined && body.metadata.name !== info.name) {
     throw badRequest('name in URL does not match name in Eviction object');
   }

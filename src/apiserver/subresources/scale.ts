@@ -5,11 +5,12 @@ import { type Scale, scaleSchema } from '../../kinds/scale/types.ts';
 import { badRequest, invalid } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { decode } from '../../schema/decode.ts';
-import { decodeBody, typed } from '../decode-body.ts';
+import { typed } from '../decode-body.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
 import { type ApiResponse, header } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
+import { readObject } from '../read-object.ts';
 import type { Cached } from '../resource-cache.ts';
 import { type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
 import { liveObject } from '../verbs/get.ts';
@@ -28,16 +29,9 @@ export function getScale(call: Call): ApiResponse {
 }
 
 export async function updateScale(call: Call): Promise<ApiResponse> {
-  const { context, request, info, warn } = call;
+  const { request, info } = call;
   const options = parseWriteOptions(request.query, 'UpdateOptions');
-  const sent = decodeBody({
-    body: await request.body(),
-    contentType: header(request, 'content-type') ?? '',
-    kind: scaleKind,
-    known: context.resources.all.map((r) => r.definition),
-    fieldValidation: options.fieldValidation,
-    warn,
-  }) as Scale;
+  const sent = (await readObject(call, scaleKind, options)) as Scale;
   if (sent.metadata.name !== undefined && sent.metadata.name !== info.name) {
     throw badRequest(
       `the name of the object (${sent.metadata.name}) does not match the name on the URL (${info.name})`,

@@ -1,16 +1,17 @@
 // POST to `serviceaccounts/NAME/token`: a token for the account. Kubernetes: pkg/registry/core/serviceaccount.
+
 import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest, conflict, invalid, notFound } from '../../meta/api-error.ts';
 import { type FieldError, invalid as invalidField } from '../../meta/field-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
 import { goQuote } from '../access/go-quote.ts';
-import { decodeBody } from '../decode-body.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
 import { assertShape } from '../encode/partial-metadata.ts';
 import { type ApiResponse, header } from '../message.ts';
 import type { ObjectReader } from '../object-reader.ts';
+import { readObject } from '../read-object.ts';
 import { admitted, type Call, namespaceOf } from '../verbs/call.ts';
 import { parseWriteOptions } from '../write-options.ts';
 import type { Reference } from './claims.ts';
@@ -72,16 +73,9 @@ export async function requestToken(call: Call): Promise<ApiResponse> {
 
 const serviceAccounts = { group: '', resource: 'serviceaccounts' };
 
-async function readRequest({ context, request, warn }: Call): Promise<TokenRequest> {
-  const options = parseWriteOptions(request.query, 'CreateOptions');
-  return decodeBody({
-    body: await request.body(),
-    contentType: header(request, 'content-type') ?? '',
-    kind: tokenRequestKind,
-    known: context.resources.all.map((r) => r.definition),
-    fieldValidation: options.fieldValidation,
-    warn,
-  }) as TokenRequest;
+async function readRequest(call: Call): Promise<TokenRequest> {
+  const options = parseWriteOptions(call.request.query, 'CreateOptions');
+  return (await readObject(call, tokenRequestKind, options)) as TokenRequest;
 }
 
 function checkNames({ metadata }: TokenRequest, name: string, namespace: string): void {

@@ -1,25 +1,18 @@
 // POST to a collection.
-import { decodeBody } from '../decode-body.ts';
+
 import type { ApiResponse } from '../message.ts';
-import { header } from '../message.ts';
 import { createObject } from '../objects/create-object.ts';
+import { readObject } from '../read-object.ts';
 import { parseWriteOptions } from '../write-options.ts';
 import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 
 export async function create(call: Call): Promise<ApiResponse> {
   assertAcceptable(call);
-  const { context, request, resource, warn } = call;
+  const { context, request, resource } = call;
   const { definition } = resource;
   const options = parseWriteOptions(request.query, 'CreateOptions');
-  const decoded = decodeBody({
-    body: await request.body(),
-    contentType: header(request, 'content-type') ?? '',
-    kind: definition,
-    known: context.resources.definitions,
-    fieldValidation: options.fieldValidation,
-    warn,
-  });
+  const decoded = await readObject(call, definition, options);
   const namespace = namespaceOf(call);
   const object = admitted(call, undefined, definition.defaults?.(decoded) ?? decoded);
   const cached = await createObject(context, {

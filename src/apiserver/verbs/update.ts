@@ -3,27 +3,19 @@
 import type { UpdateRules } from '../../kinds/definition.ts';
 import { badRequest } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import { decodeBody } from '../decode-body.ts';
 import type { ApiResponse } from '../message.ts';
-import { header } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
+import { readObject } from '../read-object.ts';
 import { parseWriteOptions } from '../write-options.ts';
 import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 
 export async function update(call: Call): Promise<ApiResponse> {
   assertAcceptable(call);
-  const { context, request, resource, info, warn } = call;
+  const { context, request, resource, info } = call;
   const { definition } = resource;
   const options = parseWriteOptions(request.query, 'UpdateOptions');
-  const decoded = decodeBody({
-    body: await request.body(),
-    contentType: header(request, 'content-type') ?? '',
-    kind: definition,
-    known: context.resources.all.map((r) => r.definition),
-    fieldValidation: options.fieldValidation,
-    warn,
-  });
+  const decoded = await readObject(call, definition, options);
   checkName(decoded, info.name);
   checkNamespace(call, decoded);
   const wanted: KubeObject = definition.defaults?.(decoded) ?? decoded;

@@ -101,7 +101,8 @@ function mapWriter(number: number, { values }: MapNode): WriteValue {
     const map = value as Fields;
     for (const key of Object.keys(map).sort().reverse()) {
       writeNested(writer, number, () => {
-        write(writer, map[key]);
+        // Bytes may be null in a map; they are left out, and read as none.
+        if (map[key] !== null) write(writer, map[key]);
         writeString(writer, mapKeyNumber, key);
       });
     }
