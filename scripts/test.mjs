@@ -16,7 +16,16 @@ const lanes = () => ({
     ],
   ],
   unit: [[node, '--test', ...tests('src'), ...tests('test/unit')]],
-  parts: [[node, '--test', '--test-concurrency=1', ...tests('test/parts'), ...tests('test/crash')]],
+  parts: [
+    [
+      node,
+      '--test',
+      '--test-concurrency=1',
+      ...tests('test/parts'),
+      ...tests('test/fuzz'),
+      ...tests('test/crash'),
+    ],
+  ],
   conformance: [[node, '--test', '--test-concurrency=1', ...tests('test/lanes')]],
 });
 

@@ -5,6 +5,7 @@ import { groupVersion, type KubeObject } from '../meta/object.ts';
 import { decode, strictProblems } from '../schema/decode.ts';
 import { findDuplicateFields } from '../schema/duplicates.ts';
 import { goJsonParseError } from '../schema/go-json-error.ts';
+import { isTextTooDeep, tooDeep } from '../schema/nesting.ts';
 import type { StructNode } from '../schema/node.ts';
 import { parseYaml } from '../schema/yaml.ts';
 import { keepReset } from './patch/managed-fields.ts';
@@ -131,6 +132,7 @@ function objectIn(value: unknown, fail: Fail): Fields {
 }
 
 export function parseJson(text: string, fail: (why: string) => Error): unknown {
+  if (isTextTooDeep(text)) throw fail(tooDeep);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

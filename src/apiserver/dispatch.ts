@@ -183,7 +183,8 @@ function answerSubresource(
   const subresource = definition.subresources?.find((s) => s.name === info.subresource);
   if (subresource === undefined) throw notServed();
   const verbs: readonly string[] = subresource.verbs;
-  if (!verbs.includes(info.verb)) throw methodNotAllowed();
+  const own = subresourceHandlers[subresource.name] ?? {};
+  if (!verbs.includes(info.verb) && !Object.hasOwn(own, info.verb)) throw methodNotAllowed();
   const call: Call = { context, resource, subresource, ...asked };
   return subresourceHandler(subresource, info)(call);
 }

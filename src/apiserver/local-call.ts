@@ -1,6 +1,6 @@
 // Calls into this server from the same process, in the terms of the client's transport, with no socket between.
 import type { ApiRequest, ApiResponse, Sink } from './message.ts';
-import { isStream } from './message.ts';
+import { isStream, isTunnel } from './message.ts';
 
 export type LocalRequest = {
   readonly method: string;
@@ -37,12 +37,15 @@ export function createLocalCall(
       method: request.method,
       path,
       query: new URLSearchParams(query),
+      rawQuery: query,
       headers: request.headers ?? {},
       body: () => Promise.resolve(body),
       peer: { local: identity },
       signal,
     });
     if (isStream(answer)) return { status, headers, body: streamed(answer.start, signal) };
+    // Only who has a connection to hand over gets one.
+    if (isTunnel(answer)) throw new Error('a tunnel was not asked for');
     const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer;
     return { status, headers, body: once(bytes) };
   };
@@ -59,6 +62,7 @@ async function* streamed(
 ): AsyncIterable<Uint8Array> {
   const queue: Uint8Array[] = [];
   const closeListeners: (() => void)[] = [];
+  const drainListeners: (() => void)[] = [];
   let size = 0;
   let ended = false;
   let wake = (): void => {};
@@ -77,6 +81,8 @@ async function* streamed(
       wake();
     },
     buffered: () => size,
+    abort: close,
+    onDrain: (listener) => drainListeners.push(listener),
     end: close,
     onClose: (listener) => {
       if (ended) listener();
@@ -90,6 +96,8 @@ async function* streamed(
         size -= chunk.length;
         yield chunk;
       }
+      for (const listener of drainListeners.splice(0)) listener();
+      if (queue.length > 0) continue;
       if (ended) return;
       await new Promise<void>((resolve) => {
         wake = resolve;

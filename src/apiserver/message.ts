@@ -1,15 +1,20 @@
 // One request and its answer, free of sockets: the HTTP server and the in-process client both speak this.
+import type { Duplex } from 'node:stream';
 
 export type ApiRequest = {
   readonly method: string;
   /** The path as it came, still percent-encoded, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The query as it came, without the question mark. */
+  readonly rawQuery?: string;
   /** Lower-case names; repeated headers as a list. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Reads the body whole; rejects with ApiError 413 when it is too large. */
   readonly body: () => Promise<Uint8Array>;
   readonly peer: Peer;
+  /** Whether the connection can be handed over, as a request to upgrade it asks. */
+  readonly tunnels?: boolean;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
 };
@@ -29,23 +34,34 @@ export type ApiResponse = {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: Uint8Array | string | Stream;
+  readonly body: Uint8Array | string | Stream | Tunnel;
 };
 
 /** A body that goes on: started once with the place to write to. */
 export type Stream = { readonly start: (sink: Sink) => void };
+
+/** A connection handed over after the head of the answer. */
+export type Tunnel = { readonly tunnelTo: (client: Duplex) => void };
 
 export type Sink = {
   readonly write: (chunk: Uint8Array) => void;
   /** Bytes written but not yet taken by the other side. */
   readonly buffered: () => number;
   readonly end: () => void;
+  /** Ends in a way that the other side takes for an error. */
+  readonly abort?: () => void;
+  /** Called once when what is buffered has been taken; to be asked for while something is. */
+  readonly onDrain?: (listener: () => void) => void;
   /** Called once when the other side has gone or the sink has ended. */
   readonly onClose: (listener: () => void) => void;
 };
 
 export function isStream(body: ApiResponse['body']): body is Stream {
   return typeof body === 'object' && 'start' in body;
+}
+
+export function isTunnel(body: ApiResponse['body']): body is Tunnel {
+  return typeof body === 'object' && 'tunnelTo' in body;
 }
 
 /** The one value of a header, the first where it was repeated. */

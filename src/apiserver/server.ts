@@ -1,5 +1,5 @@
 // The listening side: HTTP/2 and HTTP/1.1 over TLS, requests in, answers out, and an orderly end.
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
@@ -8,10 +8,19 @@ import {
   type ServerHttp2Session,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { badRequest, tooLarge } from '../meta/api-error.ts';
 import type { Log } from '../observe/log.ts';
-import { type ApiRequest, type ApiResponse, isStream, type Peer, type Sink } from './message.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  isStream,
+  isTunnel,
+  type Peer,
+  type Sink,
+} from './message.ts';
+import { handOver, toExchange } from './upgrade.ts';
 
 export type ServerOptions = {
   readonly host: string;
@@ -62,8 +71,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   Object.assign(server, { headersTimeout: headersTimeoutMs, keepAliveTimeout: keepAliveMs });
   const tracker = createTracker(server);
-  server.on('request', (request, response) => {
-    answer(options.handle, request, response, tracker).catch((error: unknown) => {
+  const respond = (
+    request: Http2ServerRequest,
+    response: Http2ServerResponse,
+    tunnels: boolean,
+  ) => {
+    answer(options.handle, { request, response, tunnels }, tracker).catch((error: unknown) => {
       const { stack = String(error) } = error as Error;
       options.log.error('cannot answer', {
         method: request.method,
@@ -73,6 +86,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
     });
+  };
+  server.on('request', (request, response) => respond(request, response, false));
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const { asked, response } = toExchange(request, socket, head);
+    respond(asked, response, true);
   });
   await listen(server, options);
   const { address, port } = server.address() as AddressInfo;
@@ -132,10 +150,15 @@ async function drain(server: Http2SecureServer, tracker: Tracker): Promise<void>
   await closed;
 }
 
+type Exchange = {
+  readonly request: Http2ServerRequest;
+  readonly response: Http2ServerResponse;
+  readonly tunnels: boolean;
+};
+
 async function answer(
   handle: ServerOptions['handle'],
-  request: Http2ServerRequest,
-  response: Http2ServerResponse,
+  { request, response, tunnels }: Exchange,
   tracker: Tracker,
 ): Promise<void> {
   tracker.responses.add(response);
@@ -147,7 +170,7 @@ async function answer(
   // Both sides may vanish at any time; what was being written is then lost on purpose.
   request.on('error', departure.happens);
   response.on('error', departure.happens);
-  const reply = await handle(toApiRequest(request, departure));
+  const reply = await handle(toApiRequest(request, departure, tunnels));
   if (response.destroyed || departure.happened()) return;
   write(reply, request, response, tracker);
 }
@@ -177,15 +200,21 @@ function createDeparture(): Departure {
   };
 }
 
-function toApiRequest(request: Http2ServerRequest, departure: Departure): ApiRequest {
+function toApiRequest(
+  request: Http2ServerRequest,
+  departure: Departure,
+  tunnels: boolean,
+): ApiRequest {
   const [path = '/', query = ''] = split(request.url);
   return {
     method: request.method,
     path,
     query: query === '' ? noQuery : new URLSearchParams(query),
+    rawQuery: query,
     headers: headersOf(request),
     body: () => readBody(request),
     peer: peerOf(request),
+    tunnels,
     get signal() {
       return departure.signal();
     },
@@ -279,6 +308,11 @@ function write(
   };
   // Node takes any header more than once; its types allow only some.
   const head = { ...headers, ...extra } as unknown as OutgoingHttpHeaders;
+  if (isTunnel(body)) {
+    tracker.responses.delete(response);
+    handOver(response as unknown as ServerResponse, { status, head, body });
+    return;
+  }
   if (isStream(body)) {
     response.writeHead(status, head);
     // Without this the headers of a quiet watch would wait for its first event.
@@ -321,6 +355,8 @@ function sinkOf(request: Http2ServerRequest, response: Http2ServerResponse): Sin
       if (isOpen) response.write(chunk);
     },
     buffered: pending,
+    abort: () => response.destroy(),
+    onDrain: (listener) => response.once('drain', listener),
     end: () => {
       if (!isOpen) return;
       response.end();

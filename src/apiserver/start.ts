@@ -27,6 +27,7 @@ import { createHandler, type Handler } from './handle.ts';
 import { createHealth } from './health.ts';
 import { createRequestMetrics } from './metrics.ts';
 import { createOpenApi } from './openapi/openapi.ts';
+import type { Dial } from './proxy/forward.ts';
 import type { ResourceRequest } from './request-info.ts';
 import { loadResources } from './resources.ts';
 import type { ReviewParts } from './reviews/answer-review.ts';
@@ -52,6 +53,8 @@ export type ApiServerOptions = {
   readonly tokens?: TokenOptions;
   /** Absent: those that are on by default. */
   readonly admissionPlugins?: PluginChoice;
+  /** Opens the proxy's connections to pods; absent: as the machine does. */
+  readonly dial?: Dial;
 };
 
 export type ApiServer = {
@@ -140,6 +143,7 @@ async function createContext(options: ApiServerOptions): Promise<ReviewParts> {
     },
     admitDelete: admission.admitDelete,
     tokens: tokens.issuer,
+    ...(options.dial === undefined ? {} : { dial: options.dial }),
   };
   return { context, authorizer, authenticator: createAuthenticator(tokens.authenticators) };
 }

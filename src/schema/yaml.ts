@@ -2,11 +2,14 @@
 import {
   type CollectionTag,
   type Document,
+  Lexer,
+  Parser,
   parseAllDocuments,
   parseDocument,
   type ScalarTag,
   type Tags,
 } from 'yaml';
+import { canNestTooDeep, isTooManyOpen, tooDeep } from './nesting.ts';
 
 export type ParsedYaml =
   | {
@@ -30,15 +33,32 @@ const options = {
 const mostAliases = 100;
 
 export function parseYaml(text: string): ParsedYaml {
-  return readDocument(parseDocument(text, options), text);
+  return isTooDeep(text)
+    ? { error: tooDeepText }
+    : readDocument(parseDocument(text, options), text);
 }
 
 /** All documents of a stream; empty ones are left out. */
 export function parseYamlStream(text: string): readonly ParsedYaml[] {
+  if (isTooDeep(text)) return [{ error: tooDeepText }];
   return [parseAllDocuments(text, options)]
     .flat()
     .map((document) => readDocument(document as Document.Parsed, text))
     .filter((parsed) => 'error' in parsed || parsed.value !== null);
+}
+
+const tooDeepText = `yaml: ${tooDeep}`;
+
+/** The parser keeps what is open on a stack of its own; what is made of its tokens recurses. */
+function isTooDeep(text: string): boolean {
+  if (!canNestTooDeep(text)) return false;
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    // Runs the generator to its end; the documents are not wanted.
+    for (const _document of parser.next(lexeme));
+    if (isTooManyOpen(parser.stack.length)) return true;
+  }
+  return false;
 }
 
 type YamlProblem = {

@@ -35,7 +35,7 @@ export type MemoryServerOptions = {
   readonly store?: Store;
   readonly nodePorts?: string;
   readonly serviceCidrs?: string;
-  readonly access?: Pick<ApiServerOptions, 'tokens' | 'admissionPlugins'>;
+  readonly access?: Pick<ApiServerOptions, 'tokens' | 'admissionPlugins' | 'dial'>;
 };
 
 export async function startMemoryServer(options: MemoryServerOptions = {}): Promise<MemoryServer> {

@@ -2,6 +2,7 @@
 // writing cost nothing: `{"f:spec":{"f:type":{}}}` has the member .spec.type. A node without children is a
 // member; a node with children is one too if it holds ".". The root itself is never a member.
 // Sets are never changed; an operation that changes nothing returns its first operand itself.
+import { isTextTooDeep } from '../../schema/nesting.ts';
 import { isFields } from './json-value.ts';
 import { compareElements, elementText } from './path-element.ts';
 
@@ -184,6 +185,7 @@ function canonicalElement(key: string): string | undefined {
 }
 
 function parseJson(text: string): unknown {
+  if (isTextTooDeep(text)) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

@@ -165,6 +165,17 @@ describe('applyJsonPatch()', () => {
     );
   });
 
+  it('does not build by moves what no body could say', () => {
+    const wrap = [
+      { op: 'add', path: '/b', value: {} },
+      { op: 'move', from: '/a', path: '/b/a' },
+      { op: 'move', from: '/b', path: '/a' },
+    ];
+    assert.throws(() => applyJsonPatch({ a: {} }, Array(1000).fill(wrap).flat()), {
+      message: /rejected our request/,
+    });
+  });
+
   it('copies at most 3 MiB', () => {
     const doubling = Array.from({ length: 30 }, (_, i) => ({
       op: 'copy',

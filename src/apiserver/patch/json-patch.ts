@@ -2,6 +2,7 @@
 // null, negative indices count from the end, the whole document cannot be a target. Whatever fails while
 // applying gives one and the same answer.
 import { badRequest, failure, tooLarge } from '../../meta/api-error.ts';
+import { isValueTooDeep } from '../../schema/nesting.ts';
 import { type Fields, field, isFields, jsonTypeName, sameValue } from './json-value.ts';
 
 type Operation = Fields;
@@ -25,6 +26,8 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
     }
     result = apply(result, operation);
   }
+  // Each value may be shallow and their sum not.
+  if (isValueTooDeep(result)) throw rejected();
   return result;
 }
 

@@ -2,6 +2,7 @@
 // made: fields that the annotation names and nobody changed since are kubectl's to take over, and the annotation
 // is kept up to date so that the way back stays open. Only for the manager that kubectl uses by default.
 import type { KubeObject } from '../../meta/object.ts';
+import { isTextTooDeep } from '../../schema/nesting.ts';
 import type { StructNode } from '../../schema/node.ts';
 import { compareObjects } from './compare-objects.ts';
 import { difference, emptySet, type FieldSet } from './fieldset.ts';
@@ -26,7 +27,7 @@ export function takenOverFields(schema: StructNode, live: KubeObject): FieldSet 
 }
 
 function parse(text: string): Fields | undefined {
-  if (text === '') return undefined;
+  if (text === '' || isTextTooDeep(text)) return undefined;
   try {
     const value = JSON.parse(text) as unknown;
     return isFields(value) ? value : undefined;

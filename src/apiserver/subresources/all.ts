@@ -5,6 +5,7 @@ import { requestToken } from '../tokens/token-request.ts';
 import type { VerbHandler } from '../verbs/call.ts';
 import { bind } from './binding.ts';
 import { evict } from './eviction.ts';
+import { proxy } from './proxy.ts';
 import { getScale, patchScale, updateScale } from './scale.ts';
 
 export const subresourceHandlers: Readonly<Record<string, Readonly<Record<string, VerbHandler>>>> =
@@ -12,5 +13,13 @@ export const subresourceHandlers: Readonly<Record<string, Readonly<Record<string
     binding: { create: bind },
     eviction: { create: evict },
     token: { create: requestToken },
+    proxy: {
+      get: proxy,
+      create: proxy,
+      update: proxy,
+      patch: proxy,
+      delete: proxy,
+      options: proxy,
+    },
     scale: { get: getScale, update: updateScale, patch: patchScale },
   };

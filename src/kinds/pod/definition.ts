@@ -45,6 +45,11 @@ export const podDefinition: KindDefinition<Pod> = {
     },
     { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
     {
+      name: 'proxy',
+      kind: 'PodProxyOptions',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+    },
+    {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
       rules: { prepareUpdate: preparePodStatusUpdate, validateUpdate: validatePodStatusUpdate },

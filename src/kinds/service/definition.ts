@@ -35,6 +35,11 @@ export const serviceDefinition: KindDefinition<Service> = {
   deleteAnswersObject: true,
   subresources: [
     {
+      name: 'proxy',
+      kind: 'ServiceProxyOptions',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+    },
+    {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
       rules: {

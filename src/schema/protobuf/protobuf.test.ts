@@ -198,3 +198,19 @@ describe('fromProtobuf() refuses', () => {
     assert.throws(() => fromProtobuf(schema, deep), new ProtobufError('unexpected EOF'));
   });
 });
+
+describe('values that JSON allows', () => {
+  it('leaves out bytes that are null in a map', () => {
+    const map = s.struct('M', { data: s.map(s.bytes()) }, { numbers: [1] });
+    const bytes = toProtobuf(map, { data: { a: null } });
+    assert.equal(bytes.toString('hex'), '0a030a0161');
+  });
+
+  it('does not read a tree that nests without end', () => {
+    const tree = s.struct('M', { tree: s.any() }, { numbers: [1] });
+    const deep = Array.from({ length: 600 }).reduce((inner) => ({ a: inner }), {});
+    assert.throws(() => fromProtobuf(tree, toProtobuf(tree, { tree: deep })), {
+      message: 'FieldsV1: exceeded max depth',
+    });
+  });
+});

@@ -1,4 +1,5 @@
 // Single values, as JSON shows them; some are messages of their own in protobuf.
+import { isTextTooDeep, tooDeep } from '../nesting.ts';
 import type { ScalarType } from '../node.ts';
 import { formatTime } from '../time.ts';
 import {
@@ -113,6 +114,7 @@ function readQuantity(reader: Reader): string {
 function readJson(reader: Reader): unknown {
   const text = readOnly(reader, 'FieldsV1')?.toString('utf8') ?? '';
   if (text === '') return null;
+  if (isTextTooDeep(text)) throw new ProtobufError(`FieldsV1: ${tooDeep}`);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

@@ -1,0 +1,136 @@
+// Sends a request on to a pod and its answer back, without holding more of it than fits in a buffer.
+import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
+import { connect as connectTcp, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { badRequest, serviceUnavailable } from '../../meta/api-error.ts';
+import { type ApiRequest, type ApiResponse, header, type Sink } from '../message.ts';
+import { answerPage, isPage } from './answer-page.ts';
+import type { Target } from './find-target.ts';
+import { type Forwarded, requestHeaders, responseHeaders } from './proxy-headers.ts';
+import { rewriteLink } from './rewrite-links.ts';
+
+/** Opens a connection to a pod. */
+export type Dial = (host: string, port: number) => Socket;
+
+/** Upstream's; the system's own is minutes. */
+const dialMs = 30_000;
+
+export const dialPod: Dial = (host, port) => {
+  const socket = connectTcp({ host, port });
+  socket.setTimeout(dialMs, () =>
+    socket.destroy(new Error(`dial tcp ${host}:${port}: i/o timeout`)),
+  );
+  return socket.once('connect', () => socket.setTimeout(0));
+};
+
+export type Forwarding = Forwarded & {
+  readonly request: ApiRequest;
+  readonly target: Target;
+  readonly dial: Dial;
+};
+
+/** How much may wait for a client that reads slowly, before the pod has to wait too. */
+const mostBuffered = 256 * 1024;
+
+export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
+  const { request } = forwarding;
+  const isUpgrade = request.tunnels === true && header(request, 'upgrade') !== undefined;
+  const body = isUpgrade ? undefined : await request.body();
+  const outgoing = open(forwarding, isUpgrade);
+  request.signal.addEventListener('abort', () => outgoing.destroy(), { once: true });
+  const answered = answerOf(outgoing);
+  outgoing.end(body);
+  const answer = await answered;
+  return 'tunnel' in answer ? tunnelled(answer) : answerWith(answer.message, forwarding);
+}
+
+function open({ request, target, dial, prefix, path }: Forwarding, isUpgrade: boolean) {
+  const { scheme, host, port } = target;
+  if (!/^[!-~]*$/.test(path)) throw badRequest('the path holds characters that must be encoded');
+  const upgrade = isUpgrade
+    ? { connection: 'Upgrade', upgrade: header(request, 'upgrade') ?? '' }
+    : {};
+  const headers = { ...requestHeaders(request, { prefix, path }), ...upgrade };
+  return openRequest({
+    method: request.method,
+    path,
+    host,
+    port,
+    headers: headers as Record<string, string | string[]>,
+    // Pods have certificates of their own making; upstream does not look at them either.
+    createConnection: () => {
+      const socket = dial(host, port);
+      return scheme === 'http' ? socket : connectTls({ socket, rejectUnauthorized: false });
+    },
+  });
+}
+
+type Answer =
+  | { readonly message: IncomingMessage }
+  | { readonly tunnel: Duplex; readonly head: Buffer; readonly message: IncomingMessage };
+
+function answerOf(outgoing: ClientRequest): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    outgoing.on('response', (message) => resolve({ message }));
+    outgoing.on('upgrade', (message, tunnel, head) => resolve({ message, tunnel, head }));
+    outgoing.on('error', (error) =>
+      reject(serviceUnavailable(`error trying to reach service: ${error.message}`)),
+    );
+  });
+}
+
+function tunnelled(answer: Extract<Answer, { tunnel: Duplex }>): ApiResponse {
+  const { tunnel, head, message } = answer;
+  const { upgrade = '' } = message.headers;
+  return {
+    status: 101,
+    headers: { ...responseHeaders(message.headers), connection: 'Upgrade', upgrade },
+    body: {
+      tunnelTo(client: Duplex) {
+        if (head.length > 0) client.write(head);
+        // Whoever ends, ends both.
+        client.on('error', () => tunnel.destroy()).on('close', () => tunnel.destroy());
+        tunnel.on('error', () => client.destroy()).on('close', () => client.destroy());
+        client.pipe(tunnel).pipe(client);
+      },
+    },
+  };
+}
+
+function answerWith(
+  message: IncomingMessage,
+  { request, target, prefix }: Forwarding,
+): ApiResponse | Promise<ApiResponse> {
+  const status = message.statusCode ?? 502;
+  const asked = header(request, 'host') ?? header(request, ':authority') ?? '';
+  const place = { prefix, hosts: [asked, hostOf(target)] };
+  const headers = responseHeaders(message.headers);
+  const { location } = message.headers;
+  if (location === undefined && request.method !== 'HEAD' && isPage(message)) {
+    return answerPage(message, { status, headers }, place);
+  }
+  const moved = location === undefined ? {} : { location: rewriteLink(location, place) };
+  return {
+    status,
+    headers: { ...headers, ...moved },
+    body: { start: (sink) => pour(message, sink) },
+  };
+}
+
+function hostOf({ host, port }: Target): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function pour(message: IncomingMessage, sink: Sink): void {
+  sink.onClose(() => message.destroy());
+  message.on('data', (chunk: Buffer) => {
+    sink.write(chunk);
+    if (sink.onDrain === undefined || sink.buffered() <= mostBuffered) return;
+    message.pause();
+    sink.onDrain(() => message.resume());
+  });
+  message.on('end', () => sink.end());
+  // A body that breaks off must not look whole.
+  message.on('error', () => (sink.abort ?? sink.end)());
+}

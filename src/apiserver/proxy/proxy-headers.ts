@@ -1,0 +1,74 @@
+// Which headers pass a proxy, and which it adds.
+import type { ApiRequest } from '../message.ts';
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** They speak of one connection, not of the request. */
+const perConnection = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+];
+
+/** Proofs for this server are nobody else's business. */
+const forThisServer = ['authorization', 'content-length', 'expect'];
+
+export type Forwarded = {
+  /** Of the proxied path, without what is forwarded: `/api/v1/namespaces/a/services/b/proxy`. */
+  readonly prefix: string;
+  /** What is forwarded, as it came. */
+  readonly path: string;
+};
+
+export function requestHeaders(request: ApiRequest, { prefix, path }: Forwarded): Headers {
+  const { headers, peer } = request;
+  const host = text(headers.host) ?? text(headers[':authority']);
+  const passed = passing(headers).filter(
+    ([name]) => !forThisServer.includes(name) && !name.startsWith('impersonate-'),
+  );
+  const before = text(headers['x-forwarded-for']);
+  const through = [before, peer.address].filter((part) => part !== undefined).join(', ');
+  return {
+    ...Object.fromEntries(passed),
+    ...(host === undefined ? {} : { host, 'x-forwarded-host': host }),
+    'x-forwarded-proto': 'https',
+    'x-forwarded-uri': `${prefix}${path}`,
+    ...(through === '' ? {} : { 'x-forwarded-for': through }),
+  };
+}
+
+/** What a backend may allow other origins is not for it to say of this server. */
+const ofOrigins = [
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-origin',
+];
+
+export function responseHeaders(headers: ApiRequest['headers']): Headers {
+  return Object.fromEntries(passing(headers).filter(([name]) => !ofOrigins.includes(name)));
+}
+
+function passing(
+  headers: ApiRequest['headers'],
+): readonly (readonly [string, string | readonly string[]])[] {
+  const named = (text(headers.connection) ?? '').split(',').map((n) => n.trim().toLowerCase());
+  return Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ||
+    name.startsWith(':') ||
+    perConnection.includes(name) ||
+    named.includes(name)
+      ? []
+      : [[name, value] as const],
+  );
+}
+
+const text = (value: string | readonly string[] | undefined): string | undefined =>
+  typeof value === 'string' || value === undefined ? value : value.join(', ');

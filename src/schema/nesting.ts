@@ -1,0 +1,50 @@
+// How deep values may nest. Everything that reads them recurses, and a stack that ends takes the whole program with
+// it; no object of any kind nests a tenth as deep. Go's reader stops as well, at 10,000.
+
+const deepest = 500;
+
+export const tooDeep = 'exceeded max depth';
+
+const [quote, backslash] = [0x22, 0x5c];
+const opens = new Set([0x5b, 0x7b]);
+const closes = new Set([0x5d, 0x7d]);
+
+/** For readers that count what they have opened themselves. */
+export const isTooManyOpen = (levels: number): boolean => levels > deepest;
+
+/** Each level takes a character. */
+export const canNestTooDeep = (text: string): boolean => text.length > deepest;
+
+/** Of JSON that is not parsed yet. */
+export function isTextTooDeep(text: string): boolean {
+  if (!canNestTooDeep(text)) return false;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) i = endOfString(text, i);
+    else if (opens.has(code) && isTooManyOpen(++depth)) return true;
+    else if (closes.has(code)) depth--;
+  }
+  return false;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) return i;
+    if (code === backslash) i++;
+  }
+  return text.length;
+}
+
+/** Of plain values; level by level, without a stack. */
+export function isValueTooDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (isTooManyOpen(depth)) return true;
+    level = level.flatMap((part) =>
+      typeof part === 'object' && part !== null ? Object.values(part) : [],
+    );
+  }
+  return false;
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseYaml, parseYamlStream } from './yaml.ts';
+
+const refused: readonly [string, string, string][] = [
+  ['an alias of nothing', 'a: *x', "yaml: unknown anchor 'x' referenced"],
+  [
+    'more aliases than anybody needs',
+    `- &a {b: c}\n${'- *a\n'.repeat(120)}`,
+    'yaml: document contains excessive aliasing',
+  ],
+  [
+    'a merge of what is no map',
+    'a: 1\n<<: x',
+    'yaml: map merge requires map or sequence of maps as the value',
+  ],
+  ['flow lists without end', '['.repeat(100_000), 'yaml: exceeded max depth'],
+  ['maps in maps', `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`, 'yaml: exceeded max depth'],
+  ['block lists on one line', `${'- '.repeat(100_000)}x`, 'yaml: exceeded max depth'],
+  ['keys of keys', `${'? '.repeat(5000)}x`, 'yaml: exceeded max depth'],
+];
+
+for (const [name, text, error] of refused) {
+  test(`parseYaml() refuses ${name}`, () => {
+    assert.deepEqual(parseYaml(text), { error });
+  });
+}
+
+test('parseYamlStream() refuses a document that nests too deep', () => {
+  assert.deepEqual(parseYamlStream(`a: b\n---\n${'['.repeat(1000)}`), [
+    { error: 'yaml: exceeded max depth' },
+  ]);
+});
+
+test('parseYaml() reads what is long and not deep', () => {
+  const text = `data: |\n${'  [[[[[[{{{{\n'.repeat(200)}`;
+  assert.ok('value' in parseYaml(text));
+});

@@ -1,0 +1,252 @@
+// The proxy subresources of services and pods, with real web servers where the pods would be.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { type MemoryServer, startMemoryServer, testCredentials } from './memory-server.ts';
+
+const timeout = 60_000;
+const namespace = '/api/v1/namespaces/default';
+const web = `${namespace}/services/web:http/proxy`;
+const podAddress = '10.1.0.5';
+
+let backend: Server;
+let secure: Server;
+let running: MemoryServer;
+const dialled: string[] = [];
+
+before(async () => {
+  backend = createServer((request, response) => {
+    void answer(request).then(({ status = 200, headers = {}, body }) => {
+      response.writeHead(status, headers).end(body);
+    });
+  });
+  backend.on('upgrade', (request: IncomingMessage, socket) => {
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${request.headers.upgrade}\r\n\r\n`,
+    );
+    socket.pipe(socket);
+  });
+  const { server } = testCredentials();
+  secure = createTlsServer({ key: server.privateKey, cert: server.certificate }, (_, response) =>
+    response.end('over tls'),
+  );
+  for (const one of [backend, secure]) await once(one.listen(0, '127.0.0.1'), 'listening');
+  running = await startMemoryServer({
+    access: {
+      dial(host, port) {
+        dialled.push(`${host}:${port}`);
+        const target = port === 8443 ? secure : backend;
+        return connect({ host: '127.0.0.1', port: (target.address() as AddressInfo).port });
+      },
+    },
+  });
+  await makeObjects();
+});
+after(async () => {
+  await running.stop();
+  backend.closeAllConnections();
+  backend.close();
+  secure.close();
+});
+
+type Reply = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+};
+
+const page = '<html><a href="/next">next</a></html>';
+
+async function answer(request: IncomingMessage): Promise<Reply> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  const { method, url = '', headers } = request;
+  if (url === '/page') return { headers: { 'content-type': 'text/html' }, body: page };
+  if (url === '/zipped') {
+    const zipped = { 'content-type': 'text/html; charset=utf-8', 'content-encoding': 'gzip' };
+    return { headers: zipped, body: gzipSync(page) };
+  }
+  if (url === '/moved') return { status: 302, headers: { location: '/elsewhere' }, body: '' };
+  if (url === '/large') return { body: Buffer.alloc(largeBytes, 'x') };
+  const seen = { method, url, headers, body: Buffer.concat(chunks).toString('utf8') };
+  return {
+    status: method === 'POST' ? 201 : 200,
+    headers: { 'content-type': 'application/json', 'access-control-allow-origin': '*' },
+    body: JSON.stringify(seen),
+  };
+}
+
+const largeBytes = 20 * 1024 * 1024;
+
+async function makeObjects(): Promise<void> {
+  const { api } = running;
+  const containers = [{ name: 'c', image: 'i', ports: [{ containerPort: 8080 }] }];
+  await api.post(`${namespace}/pods`, { metadata: { name: 'a' }, spec: { containers } });
+  await api.patch(`${namespace}/pods/a/status`, {
+    status: { podIP: podAddress, podIPs: [{ ip: podAddress }] },
+  });
+  const ports = [
+    { name: 'http', port: 80, targetPort: 8080 },
+    { name: 'https', port: 443, targetPort: 8443 },
+  ];
+  for (const name of ['web', 'foreign']) {
+    await api.post(`${namespace}/services`, { metadata: { name }, spec: { ports } });
+  }
+  const targetRef = { kind: 'Pod', namespace: 'default', name: 'a' };
+  const subset = (address: object) => ({
+    addresses: [address],
+    ports: [
+      { name: 'http', port: 8080 },
+      { name: 'https', port: 8443 },
+    ],
+  });
+  await api.post(`${namespace}/endpoints`, {
+    metadata: { name: 'web' },
+    subsets: [subset({ ip: podAddress, targetRef })],
+  });
+  await api.post(`${namespace}/endpoints`, {
+    metadata: { name: 'foreign' },
+    subsets: [subset({ ip: '10.9.9.9', targetRef }), subset({ ip: '10.9.9.8' })],
+  });
+}
+
+type Seen = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+test('a request arrives at the pod as it was sent', { timeout }, async () => {
+  const { status, body, headers } = await running.api.send<Seen>({
+    method: 'POST',
+    path: `${web}/a%2Fb/../c//d?x=%20&path=y`,
+    body: 'text',
+    headers: { 'content-type': 'text/plain', authorization: 'Bearer secret', 'x-own': 'kept' },
+  });
+  assert.equal(status, 201);
+  assert.equal(headers['access-control-allow-origin'], undefined);
+  assert.deepEqual(
+    [body.method, body.url, body.body],
+    ['POST', '/a%2Fb/../c//d?x=%20&path=y', 'text'],
+  );
+  assert.equal(body.headers['x-own'], 'kept');
+  assert.equal(body.headers.authorization, undefined);
+  assert.equal(body.headers['x-forwarded-uri'], `${web}/a%2Fb/../c//d?x=%20&path=y`);
+  assert.match(body.headers['x-forwarded-for'] ?? '', /127\.0\.0\.1$/);
+  assert.ok(dialled.every((address) => address.startsWith(`${podAddress}:`)));
+});
+
+test('every method passes', { timeout }, async () => {
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const { body } = await running.api.send<Seen>({ method, path: `${web}/x` });
+    assert.equal(body.method, method);
+  }
+  const head = await running.api.send({ method: 'HEAD', path: `${web}/x` });
+  assert.equal(head.status, 200);
+});
+
+test('ports by number, https and pods', { timeout }, async () => {
+  const { api } = running;
+  const byNumber = await api.get<Seen>(`${namespace}/services/web:80/proxy/n`);
+  assert.equal(byNumber.url, '/n');
+  assert.equal(await api.get<string>(`${namespace}/services/https:web:https/proxy/`), 'over tls');
+  assert.equal((await api.get<Seen>(`${namespace}/pods/a/proxy/p`)).url, '/p');
+  assert.equal(await api.get<string>(`${namespace}/pods/https:a:8443/proxy/`), 'over tls');
+});
+
+test('links of pages and redirects stay behind the proxy', { timeout }, async () => {
+  const { api } = running;
+  const rewritten = `<html><a href="${web}/next">next</a></html>`;
+  assert.equal(await api.get<string>(`${web}/page`), rewritten);
+  assert.equal(await api.get<string>(`${web}/zipped`), rewritten);
+  const moved = await api.send({ method: 'GET', path: `${web}/moved` });
+  assert.deepEqual([moved.status, moved.headers.location], [302, `${web}/elsewhere`]);
+  const root = await api.send({ method: 'GET', path: `${web}?a=b` });
+  assert.deepEqual([root.status, root.headers.location], [301, `${web}/?a=b`]);
+});
+
+test('a large body comes whole', { timeout }, async () => {
+  assert.equal((await running.api.get<string>(`${web}/large`)).length, largeBytes);
+});
+
+test('what is no pod of the service is refused', { timeout }, async () => {
+  const before = dialled.length;
+  const cases: Readonly<Record<string, string>> = {
+    'services/foreign:http/proxy/': '503 no endpoints available for service "foreign"',
+    'services/web:81/proxy/': '503 no service port 81 found for service "web"',
+    'services/a:b:c:d/proxy/': '400 invalid service request "a:b:c:d"',
+    'services/nope/proxy/': '404 endpoints "nope" not found',
+    'pods/nope/proxy/': '404 pods "nope" not found',
+  };
+  for (const [path, expected] of Object.entries(cases)) {
+    const { status, body } = await running.api.send({
+      method: 'GET',
+      path: `${namespace}/${path}`,
+    });
+    assert.equal(`${status} ${body.message}`, expected);
+  }
+  const hidden = await running.api.send({
+    method: 'GET',
+    path: `${namespace}%2Fservices/web:http/proxy/x`,
+  });
+  assert.equal(hidden.status, 400);
+  assert.equal(dialled.length, before);
+});
+
+test('a connection is handed over when both want to', { timeout }, async () => {
+  const { authority, administrator } = testCredentials();
+  const socket = connectTls({
+    host: '127.0.0.1',
+    port: running.server.address.port,
+    ca: authority.certificate,
+    cert: administrator.certificate,
+    key: administrator.privateKey,
+    servername: 'localhost',
+  });
+  const read = reader(socket);
+  const upgrade = 'host: localhost\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\n';
+  socket.write(`GET ${web}/tunnel HTTP/1.1\r\n${upgrade}`);
+  assert.match(await read.until('\r\n\r\n'), /^HTTP\/1\.1 101 .*upgrade: echo/s);
+  socket.write('ping');
+  assert.match(await read.until('ping'), /ping$/);
+  socket.destroy();
+});
+
+test('an upgrade that nobody wants is an answer like any other', { timeout }, async () => {
+  const { authority } = testCredentials();
+  const { port } = running.server.address;
+  const socket = connectTls({
+    host: '127.0.0.1',
+    port,
+    ca: authority.certificate,
+    servername: 'localhost',
+  });
+  const read = reader(socket);
+  const upgrade = 'host: localhost\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\n';
+  socket.write(`GET /healthz HTTP/1.1\r\n${upgrade}`);
+  assert.match(await read.until('ok'), /^HTTP\/1\.1 200 /);
+  await once(socket, 'close');
+});
+
+function reader(socket: NodeJS.ReadableStream) {
+  let text = '';
+  let look = (): void => {};
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+    look();
+  });
+  const until = (end: string): Promise<string> =>
+    new Promise((resolve) => {
+      look = () => {
+        if (text.includes(end)) resolve(text);
+      };
+      look();
+    });
+  return { until };
+}
