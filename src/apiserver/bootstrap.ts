@@ -88,7 +88,7 @@ async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Prom
   const resource = context.resources.of(wanted.resource);
   const { definition } = resource;
   const object = decoded(context, wanted);
-  const { cached } = await updateObject(context, {
+  await updateObject(context, {
     resource,
     namespace: wanted.namespace,
     name: nameOf(wanted),
@@ -101,7 +101,6 @@ async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Prom
     checksUid: false,
     write: writeRequest(context),
   });
-  void cached;
 }
 
 function mergedMetadata(live: KubeObject, wanted: KubeObject): KubeObject['metadata'] {

@@ -14,7 +14,8 @@ export const quantityFormatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 export const quantitySuffixError = "unable to parse quantity's suffix";
 
-const decimalSuffixes: Readonly<Record<string, number>> = {
+/** Powers of ten by suffix. */
+export const decimalSuffixes: Readonly<Record<string, number>> = {
   n: -9,
   u: -6,
   m: -3,

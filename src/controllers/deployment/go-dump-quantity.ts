@@ -1,18 +1,8 @@
 // A quantity as Go keeps it: a number with a decimal scale, how it was spelled, and sometimes the spelling itself.
 // Upstream: ParseQuantity() of k8s.io/apimachinery/pkg/api/resource.
 
-const decimalScales: Readonly<Record<string, number>> = {
-  n: -9,
-  u: -6,
-  m: -3,
-  '': 0,
-  k: 3,
-  M: 6,
-  G: 9,
-  T: 12,
-  P: 15,
-  E: 18,
-};
+import { decimalSuffixes } from '../../schema/quantity.ts';
+
 const binaryPowers: Readonly<Record<string, number>> = {
   Ki: 10,
   Mi: 20,
@@ -57,7 +47,7 @@ function parse(text: string): Parsed {
     };
   }
   const exponent = /^[eE]([+-]?[0-9]+)$/.exec(suffix)?.[1];
-  const scale = (decimalScales[suffix] ?? Number(exponent ?? 0)) - fraction.length;
+  const scale = (decimalSuffixes[suffix] ?? Number(exponent ?? 0)) - fraction.length;
   return {
     value: signed(number),
     scale,
