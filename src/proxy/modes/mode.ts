@@ -1,0 +1,71 @@
+// What a proxy mode must say of itself.
+import type { Clock } from '../../host/clock.ts';
+import type { Log } from '../../observe/log.ts';
+import type { Packet, Verdict } from '../packet.ts';
+import type { Family, ProxyState, StateChange } from '../state.ts';
+
+export type ModeName = 'nftables' | 'iptables' | 'ipvs' | 'userspace';
+
+/** Whether this machine can run the mode; where it cannot, what to grant or install. */
+export type ProbeResult =
+  | { readonly works: true; readonly detail: string }
+  | { readonly works: false; readonly reason: string; readonly remedy: string };
+
+export type ModeOptions = {
+  readonly family: Family;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Flags of one mode only, by upstream's flag name, as `ipvs-scheduler`. */
+  readonly settings: Readonly<Record<string, string>>;
+};
+
+export type SyncReport = {
+  /** Whether everything was written anew. */
+  readonly isFull: boolean;
+  /** Rules, elements or relays that were added, changed or removed. */
+  readonly changes: number;
+  /** Size of what went to the kernel, where it is a text or a message. */
+  readonly bytes: number;
+};
+
+/** A mode at work for one family. */
+export type RunningMode = {
+  /**
+   * Brings the kernel to the state, atomically. A throw means that nothing or an unknown part was written: the
+   * next call is a full one. Never called twice at once.
+   */
+  readonly sync: (state: ProxyState, change: StateChange) => Promise<SyncReport>;
+  /** Whether what was written is still there; false makes the next sync full (another program flushed it). */
+  readonly isIntact: () => Promise<boolean>;
+  /** Ends what lives in this process (relays, workers). Rules stay: traffic goes on without the process. */
+  readonly stop: () => Promise<void>;
+};
+
+export type Mode = {
+  readonly name: ModeName;
+  readonly probe: (family: Family) => Promise<ProbeResult>;
+  readonly start: (options: ModeOptions, signal: AbortSignal) => Promise<RunningMode>;
+  /** Removes everything this mode ever wrote on this machine in the family, and nothing else; fine when there is nothing. */
+  readonly cleanup: (family: Family) => Promise<void>;
+  /** A packet's way through the rules that the mode writes for the state: computed from the rules, not from the state. */
+  readonly walk: (state: ProxyState) => (packet: Packet) => Verdict;
+  /** What its nature makes different from `decide` in ../decide.ts. */
+  readonly traits: ModeTraits;
+};
+
+export type ModeTraits = {
+  /** A port of a cluster IP that no Service has. */
+  readonly unusedPortOfClusterIP: 'pass' | 'reject';
+  /** An address of a service range that no Service has. */
+  readonly unusedServiceIP: 'pass' | 'drop';
+  /** Node ports on 127.0.0.1. */
+  readonly nodePortOnLoopback: boolean;
+  /** Source ranges are checked also while there are no endpoints. */
+  readonly checksSourceRangesWithoutEndpoints: boolean;
+  /** No endpoint on this node under policy Local. */
+  readonly noLocalEndpoint: 'drop' | 'reject';
+  /** Backends see the proxy's address whatever the policy. */
+  readonly alwaysMasquerades: boolean;
+  /** What node-port addresses mean when none are configured. */
+  readonly defaultNodePortAddresses: 'all' | 'primary';
+};
