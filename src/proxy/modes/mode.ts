@@ -45,6 +45,8 @@ export type Mode = {
   readonly name: ModeName;
   readonly probe: (family: Family) => Promise<ProbeResult>;
   readonly start: (options: ModeOptions, signal: AbortSignal) => Promise<RunningMode>;
+  /** Modes that bring this one its traffic: their rules are its own and must not be cleaned up beside it. */
+  readonly carriers?: readonly ModeName[];
   /** Removes everything this mode ever wrote on this machine in the family, and nothing else; fine when there is nothing. */
   readonly cleanup: (family: Family) => Promise<void>;
   /** A packet's way through the rules that the mode writes for the state: computed from the rules, not from the state. */

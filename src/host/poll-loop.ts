@@ -1,0 +1,132 @@
+// A loop over epoll for a worker thread that does nothing else: it sleeps in the kernel until a descriptor is ready,
+// a timer is due or another thread wakes it.
+import { arch } from 'node:process';
+import { loadCLibrary } from './native.ts';
+
+export const readable = 0x1;
+export const writable = 0x4;
+export const failed = 0x8;
+export const hungUp = 0x10;
+export const peerEnded = 0x2000;
+/** One event for each change instead of one for as long as it lasts. */
+export const edgeTriggered = 2 ** 31;
+
+export type PollLoop = {
+  /** Each descriptor has one listener. */
+  readonly add: (fd: number, interest: number, listener: (events: number) => void) => void;
+  /** Another listener for a descriptor that has one. */
+  readonly listen: (fd: number, listener: (events: number) => void) => void;
+  /** Must come before the descriptor is closed: its number is soon another's. */
+  readonly remove: (fd: number) => void;
+  /** Runs once after the time; the returned function cancels it. */
+  readonly after: (ms: number, run: () => void) => () => void;
+  /** Runs in the next turn, after the events that wait now: for work that is cut into fair shares. */
+  readonly soon: (run: () => void) => void;
+  /** Returns after `stop`, at the end of a turn. */
+  readonly run: () => void;
+  readonly stop: () => void;
+};
+
+type Timer = { readonly dueMs: number; readonly run: () => void; isCancelled: boolean };
+
+const closeOnExec = 0x80000;
+const controlAdd = 1;
+const controlDelete = 2;
+/** So many events are taken from the kernel at once. */
+const batch = 512;
+/** The kernel's struct epoll_event is packed on x86 only. */
+const eventBytes = arch === 'x64' || arch === 'ia32' ? 12 : 16;
+const dataOffset = eventBytes - 8;
+const interrupted = -4;
+
+export function createPollLoop(now: () => number = () => performance.now()): PollLoop {
+  const { checked, signed } = loadCLibrary();
+  const poll = checked('int epoll_create1(int flags)')(closeOnExec);
+  const control = checked('int epoll_ctl(int poll, int operation, int fd, const void *event)');
+  const wait = signed('int epoll_wait(int poll, void *events, int most, int timeoutMs)');
+  const close = checked('int close(int fd)');
+  const listeners: (((events: number) => void) | undefined)[] = [];
+  const events = Buffer.alloc(eventBytes * batch);
+  const event = Buffer.alloc(eventBytes);
+  const timers = createTimers(now);
+  let queue: (() => void)[] = [];
+  let isRunning = true;
+
+  const turn = (): void => {
+    const count = wait(poll, events, batch, queue.length > 0 ? 0 : timers.waitMs());
+    if (count < 0 && count !== interrupted) throw new Error(`epoll_wait: error ${-count}`);
+    for (let at = 0; at < count; at += 1) {
+      const fd = events.readInt32LE(at * eventBytes + dataOffset);
+      listeners[fd]?.(events.readUInt32LE(at * eventBytes));
+    }
+    timers.runDue();
+    const due = queue;
+    queue = [];
+    for (const run of due) run();
+  };
+
+  return {
+    add(fd, interest, listener) {
+      event.writeUInt32LE(interest >>> 0, 0);
+      event.writeInt32LE(fd, dataOffset);
+      control(poll, controlAdd, fd, event);
+      listeners[fd] = listener;
+    },
+    listen(fd, listener) {
+      listeners[fd] = listener;
+    },
+    remove(fd) {
+      if (listeners[fd] === undefined) return;
+      listeners[fd] = undefined;
+      control(poll, controlDelete, fd, event);
+    },
+    after: timers.after,
+    soon: (run) => queue.push(run),
+    run() {
+      while (isRunning) turn();
+      close(poll);
+    },
+    stop() {
+      isRunning = false;
+    },
+  };
+}
+
+/** Few lengths of time are in use, so a list for each, in the order they are due, beats any cleverer queue. */
+function createTimers(now: () => number) {
+  const byLength = new Map<number, Timer[]>();
+  const drop = (list: Timer[]): Timer | undefined => {
+    while (list[0]?.isCancelled === true) list.shift();
+    return list[0];
+  };
+  return {
+    after(ms: number, run: () => void): () => void {
+      const timer: Timer = { dueMs: now() + ms, run, isCancelled: false };
+      const list = byLength.get(ms);
+      if (list === undefined) byLength.set(ms, [timer]);
+      else list.push(timer);
+      return () => {
+        timer.isCancelled = true;
+      };
+    },
+    /** How long to sleep, as epoll_wait takes it: -1 is for ever. */
+    waitMs(): number {
+      let first = Number.POSITIVE_INFINITY;
+      for (const list of byLength.values()) first = Math.min(first, drop(list)?.dueMs ?? first);
+      return first === Number.POSITIVE_INFINITY ? -1 : Math.max(0, Math.ceil(first - now()));
+    },
+    runDue(): void {
+      const time = now();
+      for (const list of byLength.values()) {
+        for (
+          let timer = drop(list);
+          timer !== undefined && timer.dueMs <= time;
+          timer = drop(list)
+        ) {
+          list.shift();
+          timer.run();
+        }
+      }
+    },
+  };
+}

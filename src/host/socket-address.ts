@@ -1,0 +1,34 @@
+// Socket addresses as the kernel has them: struct sockaddr_in and sockaddr_in6.
+
+export type SocketAddress = {
+  /** Four bytes or sixteen. */
+  readonly address: Uint8Array;
+  readonly port: number;
+};
+
+export const inet = 2;
+export const inet6 = 10;
+/** The longer of the two. */
+export const socketAddressBytes = 28;
+
+export function encodeSocketAddress({ address, port }: SocketAddress): Buffer {
+  const isIPv6 = address.length === 16;
+  const bytes = Buffer.alloc(isIPv6 ? 28 : 16);
+  bytes.writeUInt16LE(isIPv6 ? inet6 : inet, 0);
+  bytes.writeUInt16BE(port, 2);
+  bytes.set(address, isIPv6 ? 8 : 4);
+  return bytes;
+}
+
+export function decodeSocketAddress(bytes: Buffer): SocketAddress {
+  const isIPv6 = bytes.readUInt16LE(0) === inet6;
+  const address = isIPv6 ? bytes.subarray(8, 24) : bytes.subarray(4, 8);
+  return { address: Uint8Array.from(address), port: bytes.readUInt16BE(2) };
+}
+
+/** The sender's address without its port, as a key for maps: cheaper than its text. */
+export function addressKey(bytes: Buffer): string {
+  return bytes.readUInt16LE(0) === inet6
+    ? bytes.toString('latin1', 8, 24)
+    : bytes.toString('latin1', 4, 8);
+}

@@ -1,0 +1,45 @@
+// The mode of the first Kubernetes releases: connections are carried by this process.
+import type { Family } from '../../state.ts';
+import type { Mode, ProbeResult } from '../mode.ts';
+import { startUserspace } from './apply.ts';
+import { walkUserspace } from './walk.ts';
+
+/** Over the first of these that works here. */
+export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
+  return {
+    name: 'userspace',
+    async probe(family): Promise<ProbeResult> {
+      const { carrier, refusals } = await findCarrier(carriers, family);
+      return carrier === undefined
+        ? { works: false, reason: reasons(refusals), remedy: remedies(refusals) }
+        : { works: true, detail: `brought to relays by ${carrier.name}` };
+    },
+    async start(options, signal) {
+      const { carrier, refusals } = await findCarrier(carriers, options.family);
+      if (carrier === undefined) throw new Error(`Cannot start userspace: ${reasons(refusals)}`);
+      return startUserspace({ ...options, carrier }, signal);
+    },
+    carriers: carriers.map(({ name }) => name),
+    // All that it leaves behind is its carrier's.
+    cleanup: () => Promise.resolve(),
+    walk: (state) => walkUserspace(carriers[0], state),
+    traits: { ...carriers[0].traits, alwaysMasquerades: true },
+  };
+}
+
+type Refusal = Extract<ProbeResult, { works: false }>;
+
+async function findCarrier(carriers: readonly Mode[], family: Family) {
+  const refusals: Refusal[] = [];
+  for (const carrier of carriers) {
+    const result = await carrier.probe(family);
+    if (result.works) return { carrier, refusals };
+    refusals.push(result);
+  }
+  return { refusals };
+}
+
+const reasons = (refusals: readonly Refusal[]): string =>
+  refusals.map(({ reason }) => reason).join('; ');
+const remedies = (refusals: readonly Refusal[]): string =>
+  refusals.map(({ remedy }) => remedy).join(', or ');

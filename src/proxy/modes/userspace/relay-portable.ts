@@ -1,0 +1,163 @@
+// Relays on Node's own sockets, for machines where the C library cannot be reached: the same behaviour at twice the cost.
+import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { type Balancer, createBalancer } from './balance.ts';
+import type { HostPort } from './relay-address.ts';
+import type { RelayLimits, Relays, RelayToOpen } from './relays.ts';
+
+type Counts = { open: number; total: number; unanswered: number; refused: number };
+type Carrier = {
+  readonly balancer: Balancer<HostPort>;
+  readonly counts: Counts;
+  readonly limits: RelayLimits;
+  readonly sockets: Set<Socket>;
+};
+type OpenRelay = Pick<Carrier, 'balancer'> & { readonly stop: () => void };
+
+/** How long each try to reach an endpoint may take (USR-03). */
+const tryLimitsMs = [250, 500, 1000, 2000];
+
+export function startPortableRelays(limits: RelayLimits): Relays {
+  const counts: Counts = { open: 0, total: 0, unanswered: 0, refused: 0 };
+  const relays = new Map<string, OpenRelay>();
+  const sockets = new Set<Socket>();
+  const close = (id: string): void => {
+    relays.get(id)?.stop();
+    relays.delete(id);
+  };
+  return {
+    async open(relay) {
+      const balancer = createBalancer({
+        endpoints: relay.endpoints,
+        ...(relay.affinitySeconds === undefined ? {} : { affinitySeconds: relay.affinitySeconds }),
+        now: () => performance.now(),
+        random: Math.random,
+      });
+      const carrier = { balancer, counts, limits, sockets };
+      const { port, stop } =
+        relay.protocol === 'TCP'
+          ? await listenTcp(carrier, relay)
+          : await listenUdp(carrier, relay);
+      relays.set(relay.id, { balancer, stop });
+      return port;
+    },
+    update: ({ id, endpoints, affinitySeconds }) =>
+      relays.get(id)?.balancer.update(endpoints, affinitySeconds),
+    close,
+    totals: () => Promise.resolve({ ...counts }),
+    stop() {
+      for (const id of [...relays.keys()]) close(id);
+      for (const socket of sockets) socket.destroy();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function listenTcp(carrier: Carrier, { listen }: RelayToOpen) {
+  const { counts, limits, sockets } = carrier;
+  const server: Server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    client.on('error', () => client.destroy());
+    if (counts.open >= limits.mostConnections) {
+      counts.refused += 1;
+      client.resetAndDestroy();
+      return;
+    }
+    counts.open += 1;
+    counts.total += 1;
+    sockets.add(client);
+    client.on('close', () => {
+      sockets.delete(client);
+      counts.open -= 1;
+    });
+    carryTcp(carrier, client, []);
+  });
+  server.listen({ host: listen.ip, port: listen.port });
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    stop: () => void server.close(),
+  };
+}
+
+function carryTcp(carrier: Carrier, client: Socket, tried: readonly HostPort[]): void {
+  const { balancer, counts } = carrier;
+  const key = client.remoteAddress ?? '';
+  const limitMs = tryLimitsMs[tried.length];
+  const endpoint = tried.length === 0 ? balancer.pick(key) : balancer.pickAnother(key, tried);
+  if (endpoint === undefined || limitMs === undefined || client.destroyed) {
+    counts.unanswered += 1;
+    client.resetAndDestroy();
+    return;
+  }
+  const { ip: host, port } = endpoint;
+  const backend = dial({ host, port, allowHalfOpen: true, noDelay: true });
+  const another = (): void => {
+    backend.destroy();
+    carryTcp(carrier, client, [...tried, endpoint]);
+  };
+  backend.once('error', another);
+  backend.setTimeout(limitMs, another);
+  backend.once('connect', () => {
+    backend.setTimeout(0);
+    backend.off('error', another);
+    backend.on('error', () => client.resetAndDestroy());
+    client.on('close', () => backend.destroy());
+    client.pipe(backend).pipe(client);
+  });
+}
+
+type Session = { readonly socket: UdpSocket; readonly send: (message: Buffer) => void };
+
+async function listenUdp({ balancer, counts, limits }: Carrier, { listen }: RelayToOpen) {
+  const type = listen.ip.includes(':') ? 'udp6' : 'udp4';
+  const server = createSocket(type);
+  const sessions = new Map<string, Session>();
+  const openSession = (key: string, client: RemoteInfo): Session | undefined => {
+    const endpoint =
+      counts.open < limits.mostConnections ? balancer.pick(client.address) : undefined;
+    if (endpoint === undefined) {
+      counts.unanswered += 1;
+      return undefined;
+    }
+    const socket = createSocket(type);
+    counts.open += 1;
+    counts.total += 1;
+    const forget = (): void => {
+      if (!sessions.delete(key)) return;
+      counts.open -= 1;
+      socket.close();
+    };
+    const timer = setTimeout(forget, limits.udpIdleMs);
+    socket.on('message', (message, { address, port }) => {
+      // The socket is not connected, so anybody can write to it.
+      if (address !== endpoint.ip || port !== endpoint.port) return;
+      timer.refresh();
+      server.send(message, client.port, client.address);
+    });
+    socket.on('error', forget);
+    const send = (message: Buffer): void => {
+      timer.refresh();
+      socket.send(message, endpoint.port, endpoint.ip);
+    };
+    const session = { socket, send };
+    sessions.set(key, session);
+    return session;
+  };
+  server.on('message', (message, client) => {
+    const key = `${client.address} ${client.port}`;
+    (sessions.get(key) ?? openSession(key, client))?.send(message);
+  });
+  server.bind(listen.port, listen.ip);
+  await once(server, 'listening');
+  return {
+    port: server.address().port,
+    stop: () => {
+      server.close();
+      for (const { socket } of sessions.values()) socket.close();
+      counts.open -= sessions.size;
+      sessions.clear();
+    },
+  };
+}

@@ -1,0 +1,181 @@
+// TCP connections from a listening socket to endpoints, on a poll loop. Bytes go from socket to socket through kernel
+// pipes; this process only says when.
+import {
+  edgeTriggered,
+  failed,
+  hungUp,
+  type PollLoop,
+  peerEnded,
+  readable,
+  writable,
+} from '../../../host/poll-loop.ts';
+import { addressKey, socketAddressBytes } from '../../../host/socket-address.ts';
+import type { StreamSockets } from '../../../host/stream-sockets.ts';
+import type { Balancer } from './balance.ts';
+import type { Backend } from './relay-address.ts';
+import { createFlow, type Flow, type PipePool, pump } from './relay-flow.ts';
+
+export type TcpRelayParts = {
+  readonly loop: PollLoop;
+  readonly sockets: StreamSockets;
+  readonly pipes: PipePool;
+  readonly balancer: Balancer<Backend>;
+  readonly counts: RelayCounts;
+  /** How to end each connection that is under way. */
+  readonly connections: Set<() => void>;
+};
+
+/** What all relays of a worker have in common: how much they carry, and how much they may. */
+export type RelayCounts = {
+  open: number;
+  total: number;
+  /** Clients turned away because no endpoint answered. */
+  unanswered: number;
+  /** Clients turned away because too many were there. */
+  refused: number;
+  readonly most: number;
+};
+
+export type TcpRelay = {
+  readonly port: number;
+  /** Nobody new; who is there stays (USR-09). */
+  readonly stop: () => void;
+};
+
+const backlog = 4096;
+/** Connections accepted in one turn, so that those under way get theirs. */
+const acceptsPerTurn = 64;
+/** How long each try to reach an endpoint may take (USR-03). */
+const tryLimitsMs = [250, 500, 1000, 2000];
+/** Out of descriptors: more come back only when connections end. */
+const acceptPauseMs = 100;
+const wouldBlock = -11;
+const inProgress = -115;
+const everything = edgeTriggered + readable + writable + peerEnded;
+
+export function startTcpRelay(parts: TcpRelayParts, address: Buffer): TcpRelay {
+  const { loop, sockets, counts } = parts;
+  const listener = sockets.listen(address, backlog);
+  const peer = Buffer.alloc(socketAddressBytes);
+  let isOpen = true;
+
+  const accept = (): void => {
+    for (let count = 0; count < acceptsPerTurn && isOpen; count += 1) {
+      const client = sockets.accept(listener, peer);
+      if (client === wouldBlock) return;
+      if (client < 0) {
+        pause();
+        return;
+      }
+      if (counts.open >= counts.most) {
+        counts.refused += 1;
+        sockets.reset(client);
+      } else connectTo(parts, client, addressKey(peer));
+    }
+  };
+  const listen = (): void => loop.add(listener, readable, accept);
+  const pause = (): void => {
+    loop.remove(listener);
+    loop.after(acceptPauseMs, () => {
+      if (isOpen) listen();
+    });
+  };
+  listen();
+  return {
+    port: sockets.localPort(listener),
+    stop() {
+      isOpen = false;
+      loop.remove(listener);
+      sockets.close(listener);
+    },
+  };
+}
+
+/** Tries endpoints until one answers, then lets the bytes flow. */
+function connectTo(parts: TcpRelayParts, client: number, key: string): void {
+  const { loop, sockets, balancer, counts } = parts;
+  counts.open += 1;
+  counts.total += 1;
+  const tried: Backend[] = [];
+
+  const giveUp = (): void => {
+    counts.open -= 1;
+    counts.unanswered += 1;
+    // A reset, as from a port where nobody listens.
+    sockets.reset(client);
+  };
+  const attempt = (): void => {
+    const limitMs = tryLimitsMs[tried.length];
+    const endpoint = tried.length === 0 ? balancer.pick(key) : balancer.pickAnother(key, tried);
+    if (endpoint === undefined || limitMs === undefined) {
+      giveUp();
+      return;
+    }
+    tried.push(endpoint);
+    const backend = sockets.openClient(endpoint.address.length > 16);
+    const result = sockets.connect(backend, endpoint.address);
+    if (result < 0 && result !== inProgress) {
+      sockets.close(backend);
+      loop.soon(attempt);
+      return;
+    }
+    const next = (): void => {
+      loop.remove(backend);
+      sockets.close(backend);
+      attempt();
+    };
+    const cancel = loop.after(limitMs, next);
+    loop.add(backend, everything, (events) => {
+      cancel();
+      const hasFailed = (events & (failed | hungUp)) !== 0 && sockets.pendingError(backend) !== 0;
+      if (hasFailed) next();
+      else join(parts, client, backend, events);
+    });
+  };
+  attempt();
+}
+
+/** Both ends are there: from here on whatever one sends goes to the other, until both have ended. */
+function join(parts: TcpRelayParts, client: number, backend: number, firstEvents: number): void {
+  const { loop, sockets, counts } = parts;
+  const a = { fd: client, isReadable: false, isWritable: true };
+  const b = { fd: backend, isReadable: false, isWritable: true };
+  const up = createFlow(a, b);
+  const down = createFlow(b, a);
+  let isOpen = true;
+
+  const end = (isBroken: boolean): void => {
+    isOpen = false;
+    parts.connections.delete(abort);
+    counts.open -= 1;
+    for (const flow of [up, down]) parts.pipes.discard(flow);
+    for (const fd of [client, backend]) {
+      loop.remove(fd);
+      if (isBroken) sockets.reset(fd);
+      else sockets.close(fd);
+    }
+  };
+  const abort = (): void => end(true);
+  parts.connections.add(abort);
+  const move = (flow: Flow): boolean => {
+    const result = pump(parts, flow);
+    if (result === 'broken') end(true);
+    else if (result === 'more') loop.soon(work);
+    return result !== 'broken';
+  };
+  const work = (): void => {
+    if (!isOpen || !move(up) || !move(down)) return;
+    if (up.hasEnded && down.hasEnded) end(false);
+  };
+  const hear =
+    (side: typeof a) =>
+    (events: number): void => {
+      if ((events & (readable | peerEnded | hungUp | failed)) !== 0) side.isReadable = true;
+      if ((events & (writable | hungUp | failed)) !== 0) side.isWritable = true;
+      work();
+    };
+  const hearBackend = hear(b);
+  loop.listen(backend, hearBackend);
+  loop.add(client, everything, hear(a));
+  hearBackend(firstEvents);
+}

@@ -1,0 +1,97 @@
+// The thread that carries connections: a poll loop and nothing else. Requests come over a port; a descriptor wakes the
+// loop to read them, because it never returns to Node's own.
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { openDatagramSockets } from '../../../host/datagram-sockets.ts';
+import { loadCLibrary } from '../../../host/native.ts';
+import { createPollLoop, readable } from '../../../host/poll-loop.ts';
+import { openStreamSockets } from '../../../host/stream-sockets.ts';
+import { type Balancer, createBalancer } from './balance.ts';
+import { type Backend, toBackend } from './relay-address.ts';
+import { createPipePool } from './relay-flow.ts';
+import { type RelayCounts, startTcpRelay } from './relay-tcp.ts';
+import { startUdpRelay } from './relay-udp.ts';
+import type { RelayReply, RelayRequest, RelayThreadSettings, RelayToOpen } from './relays.ts';
+
+type OpenRelay = { readonly balancer: Balancer<Backend>; readonly stop: () => void };
+
+carry(workerData as RelayThreadSettings & { readonly port: MessagePort });
+
+function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: MessagePort }): void {
+  const now = (): number => performance.now();
+  const loop = createPollLoop(now);
+  const sockets = openStreamSockets();
+  const datagrams = openDatagramSockets();
+  const pipes = createPipePool(sockets);
+  const connections = new Set<() => void>();
+  const counts: RelayCounts = {
+    ...{ open: 0, total: 0, unanswered: 0, refused: 0 },
+    most: limits.mostConnections,
+  };
+  const relays = new Map<string, OpenRelay>();
+  const read = loadCLibrary().signed('long read(int fd, void *bytes, size_t count)');
+  const woken = Buffer.alloc(8);
+  const reply = (message: RelayReply): void => port.postMessage(message);
+
+  const open = ({ id, protocol, listen, endpoints, affinitySeconds }: RelayToOpen): number => {
+    const balancer = createBalancer({
+      endpoints: endpoints.map(toBackend),
+      ...(affinitySeconds === undefined ? {} : { affinitySeconds }),
+      now,
+      random: Math.random,
+    });
+    const { address } = toBackend(listen);
+    const parts = { loop, balancer, counts };
+    const relay =
+      protocol === 'TCP'
+        ? startTcpRelay({ ...parts, sockets, pipes, connections }, address)
+        : startUdpRelay({ ...parts, sockets: datagrams, idleMs: limits.udpIdleMs, now }, address);
+    relays.set(id, { balancer, stop: relay.stop });
+    return relay.port;
+  };
+  const close = (id: string): void => {
+    relays.get(id)?.stop();
+    relays.delete(id);
+  };
+  const obey = (request: RelayRequest): void => {
+    switch (request.kind) {
+      case 'open':
+        try {
+          reply({ kind: 'opened', ask: request.ask, port: open(request.relay) });
+        } catch (error) {
+          const reason = error instanceof Error ? error.message : String(error);
+          reply({ kind: 'failed', ask: request.ask, reason });
+        }
+        return;
+      case 'update': {
+        const { id, endpoints, affinitySeconds } = request.update;
+        relays.get(id)?.balancer.update(endpoints.map(toBackend), affinitySeconds);
+        return;
+      }
+      case 'close':
+        close(request.id);
+        return;
+      case 'totals': {
+        const { most: _, ...totals } = counts;
+        reply({ kind: 'totals', ask: request.ask, totals });
+        return;
+      }
+      case 'stop':
+        for (const id of [...relays.keys()]) close(id);
+        for (const end of [...connections]) end();
+        pipes.close();
+        loop.stop();
+    }
+  };
+  loop.add(wake, readable, () => {
+    read(wake, woken, woken.length);
+    for (
+      let next = receiveMessageOnPort(port);
+      next !== undefined;
+      next = receiveMessageOnPort(port)
+    ) {
+      obey(next.message as RelayRequest);
+    }
+  });
+  loop.run();
+  port.close();
+}

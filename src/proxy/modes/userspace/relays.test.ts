@@ -1,0 +1,183 @@
+// Both ways to relay, with real sockets on loopback: they must not differ in what a client sees.
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import type { HostPort } from './relay-address.ts';
+import { startPortableRelays } from './relay-portable.ts';
+import type { Relays } from './relays.ts';
+import { startRelayThread } from './run-relay-thread.ts';
+
+const ways = { 'on a thread': startRelayThread, 'on Node sockets': startPortableRelays };
+const listen = { ip: '127.0.0.1', port: 0 };
+/** Nobody listens on the discard port of a loopback address that nothing uses. */
+const nobody: HostPort = { ip: '127.77.77.77', port: 9 };
+
+/** Sends back its name and, after the client has ended, how much it was sent. */
+async function startBackend(name: string): Promise<{ server: Server; endpoint: HostPort }> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    let received = 0;
+    socket.write(`${name}:`);
+    socket.on('data', (bytes) => {
+      received += bytes.length;
+    });
+    socket.on('end', () => socket.end(String(received)));
+    socket.on('error', () => socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, endpoint: { ip: '127.0.0.1', port: (server.address() as AddressInfo).port } };
+}
+
+/** What the other side says to a client that sends this and ends its half. */
+async function ask(port: number, sent: string): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.end(sent);
+  let heard = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (text) => {
+    heard += String(text);
+  });
+  await once(socket, 'close');
+  return heard;
+}
+
+async function isReset(port: number): Promise<boolean> {
+  const socket: Socket = connect({ port, host: '127.0.0.1' });
+  // A reset can come before or after the client has seen its connection.
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+  return error.code === 'ECONNRESET' || error.code === 'ECONNREFUSED';
+}
+
+type World = { relays: Relays; a: HostPort; b: HostPort };
+
+for (const [way, start] of Object.entries(ways)) {
+  describe(`relays ${way}`, () => {
+    // Filled before the first test.
+    const world = {} as World;
+    const servers: Server[] = [];
+    before(async () => {
+      const [a, b] = await Promise.all([startBackend('a'), startBackend('b')]);
+      servers.push(a.server, b.server);
+      world.a = a.endpoint;
+      world.b = b.endpoint;
+      world.relays = start({ mostConnections: 8, udpIdleMs: 250 });
+    });
+    after(async () => {
+      await world.relays.stop();
+      for (const server of servers) server.close();
+    });
+    testConnections(world);
+    testLimits(world);
+    testDatagrams(world);
+  });
+}
+
+function testConnections(world: World): void {
+  test('carry both ways, and one half after the other has ended', async () => {
+    const port = await world.relays.open({
+      ...{ id: 'half', protocol: 'TCP', listen },
+      endpoints: [world.a],
+    });
+    assert.equal(await ask(port, 'hello'), 'a:5');
+    assert.equal(await ask(port, 'x'.repeat(5_000_000)), 'a:5000000');
+  });
+
+  test('go round the endpoints (USR-02)', async () => {
+    const port = await world.relays.open({
+      ...{ id: 'round', protocol: 'TCP', listen },
+      endpoints: [world.a, world.b],
+    });
+    const heard = [await ask(port, ''), await ask(port, '')];
+    assert.deepEqual(heard.sort(), ['a:0', 'b:0']);
+  });
+
+  test('try another endpoint when one does not answer (USR-03)', async () => {
+    const port = await world.relays.open({
+      ...{ id: 'retry', protocol: 'TCP', listen },
+      endpoints: [nobody, world.a],
+    });
+    for (let round = 0; round < 4; round += 1) assert.equal(await ask(port, ''), 'a:0');
+  });
+
+  test('reset a client when nobody answers, and count it', async () => {
+    const before = await world.relays.totals();
+    const port = await world.relays.open({
+      ...{ id: 'nobody', protocol: 'TCP', listen },
+      endpoints: [nobody],
+    });
+    assert.ok(await isReset(port));
+    assert.equal((await world.relays.totals()).unanswered, before.unanswered + 1);
+  });
+
+  test('keep a connection when its endpoint and its relay go (USR-09)', async () => {
+    const id = 'lasting';
+    const port = await world.relays.open({ id, protocol: 'TCP', listen, endpoints: [world.a] });
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    await once(socket, 'data');
+    world.relays.update({ id, endpoints: [world.b] });
+    assert.equal(await ask(port, ''), 'b:0');
+    world.relays.close(id);
+    // An answer says that the close before it was done.
+    await world.relays.totals();
+    assert.ok(await isReset(port));
+    socket.end('still here');
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    assert.equal(bytes.toString(), '10');
+  });
+}
+
+function testLimits(world: World): void {
+  test('carry no more connections than they may', async () => {
+    const port = await world.relays.open({
+      ...{ id: 'limit', protocol: 'TCP', listen },
+      endpoints: [world.a],
+    });
+    const { open, refused } = await world.relays.totals();
+    const sockets: Socket[] = [];
+    for (let count = open; count < 8; count += 1) {
+      const socket = connect({ port, host: '127.0.0.1' });
+      await once(socket, 'data');
+      sockets.push(socket);
+    }
+    assert.ok(await isReset(port));
+    assert.equal((await world.relays.totals()).refused, refused + 1);
+    for (const socket of sockets) {
+      socket.end();
+      await once(socket, 'close');
+    }
+  });
+
+  test('say why they cannot listen', async () => {
+    const taken = world.a;
+    await assert.rejects(
+      world.relays.open({ id: 'taken', protocol: 'TCP', listen: taken, endpoints: [] }),
+      /EADDRINUSE/,
+    );
+  });
+}
+
+function testDatagrams(world: World): void {
+  test('carry datagrams and bring the answers back', async () => {
+    const server = createSocket('udp4');
+    server.on('message', (message, { port, address }) =>
+      server.send(`re: ${message}`, port, address),
+    );
+    server.bind(0, '127.0.0.1');
+    await once(server, 'listening');
+    const endpoint = { ip: '127.0.0.1', port: server.address().port };
+    const port = await world.relays.open({
+      ...{ id: 'udp', protocol: 'UDP', listen },
+      endpoints: [endpoint],
+    });
+    const client = createSocket('udp4');
+    for (const text of ['one', 'two']) {
+      client.send(text, port, '127.0.0.1');
+      const [message] = (await once(client, 'message')) as [Buffer];
+      assert.equal(message.toString(), `re: ${text}`);
+    }
+    client.close();
+    server.close();
+  });
+}

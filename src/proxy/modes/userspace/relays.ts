@@ -1,0 +1,57 @@
+// What carries connections to endpoints, whichever way it is built.
+import type { HostPort } from './relay-address.ts';
+
+export type RelayToOpen = {
+  readonly id: string;
+  readonly protocol: 'TCP' | 'UDP';
+  /** Port 0 is any free one. */
+  readonly listen: HostPort;
+  readonly endpoints: readonly HostPort[];
+  readonly affinitySeconds?: number;
+};
+
+export type RelayUpdate = Pick<RelayToOpen, 'id' | 'endpoints' | 'affinitySeconds'>;
+
+export type RelayTotals = {
+  readonly open: number;
+  readonly total: number;
+  readonly unanswered: number;
+  readonly refused: number;
+};
+
+export type Relays = {
+  /** Resolves with the port it listens on; rejects when it cannot listen there. */
+  readonly open: (relay: RelayToOpen) => Promise<number>;
+  /** From now on connections go to these. Connections that are there stay where they are. */
+  readonly update: (update: RelayUpdate) => void;
+  /** Nobody new; who is there stays. */
+  readonly close: (id: string) => void;
+  readonly totals: () => Promise<RelayTotals>;
+  /** Ends the connections too. */
+  readonly stop: () => Promise<void>;
+};
+
+export type RelayLimits = {
+  /** Connections and UDP clients at a time, of all relays together. */
+  readonly mostConnections: number;
+  readonly udpIdleMs: number;
+};
+
+/** What the thread that carries them is told, and what it says. */
+export type RelayRequest =
+  | { readonly kind: 'open'; readonly relay: RelayToOpen; readonly ask: number }
+  | { readonly kind: 'update'; readonly update: RelayUpdate }
+  | { readonly kind: 'close'; readonly id: string }
+  | { readonly kind: 'totals'; readonly ask: number }
+  | { readonly kind: 'stop' };
+
+export type RelayReply =
+  | { readonly kind: 'opened'; readonly ask: number; readonly port: number }
+  | { readonly kind: 'failed'; readonly ask: number; readonly reason: string }
+  | { readonly kind: 'totals'; readonly ask: number; readonly totals: RelayTotals };
+
+export type RelayThreadSettings = {
+  readonly limits: RelayLimits;
+  /** Readable when there is a request. */
+  readonly wake: number;
+};
