@@ -16,8 +16,10 @@ export type PollLoop = {
   readonly add: (fd: number, interest: number, listener: (events: number) => void) => void;
   /** Another listener for a descriptor that has one. */
   readonly listen: (fd: number, listener: (events: number) => void) => void;
-  /** Must come before the descriptor is closed: its number is soon another's. */
+  /** For a descriptor that stays open. */
   readonly remove: (fd: number) => void;
+  /** For one that is closed right after, which also takes it from the kernel's list: its number is soon another's. */
+  readonly forget: (fd: number) => void;
   /** Runs once after the time; the returned function cancels it. */
   readonly after: (ms: number, run: () => void) => () => void;
   /** Runs in the next turn, after the events that wait now: for work that is cut into fair shares. */
@@ -79,6 +81,9 @@ export function createPollLoop(now: () => number = () => performance.now()): Pol
       if (listeners[fd] === undefined) return;
       listeners[fd] = undefined;
       control(poll, controlDelete, fd, event);
+    },
+    forget(fd) {
+      listeners[fd] = undefined;
     },
     after: timers.after,
     soon: (run) => queue.push(run),

@@ -113,7 +113,7 @@ function trimAll({ ports, keys }: Omit<Work, 'told'>, relays: PortRelays | undef
   return closed;
 }
 
-function startRelays(limits: RelayLimits, log: Log): Relays {
+export function startRelays(limits: RelayLimits, log: Log): Relays {
   try {
     return startRelayThread(limits);
   } catch (error) {

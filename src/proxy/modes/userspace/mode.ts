@@ -1,23 +1,32 @@
 // The mode of the first Kubernetes releases: connections are carried by this process.
 import type { Family } from '../../state.ts';
 import type { Mode, ProbeResult } from '../mode.ts';
-import { startUserspace } from './apply.ts';
+import { startRelays, startUserspace } from './apply.ts';
+import { startDirect } from './apply-direct.ts';
+import { probeDirect } from './probe.ts';
+import { readSettings } from './settings.ts';
 import { walkUserspace } from './walk.ts';
 
-/** Over the first of these that works here. */
+/** Over the first of these that works here; where none does, on the addresses of services themselves. */
 export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
   return {
     name: 'userspace',
     async probe(family): Promise<ProbeResult> {
       const { carrier, refusals } = await findCarrier(carriers, family);
-      return carrier === undefined
-        ? { works: false, reason: reasons(refusals), remedy: remedies(refusals) }
-        : { works: true, detail: `brought to relays by ${carrier.name}` };
+      if (carrier !== undefined) {
+        return { works: true, detail: `brought to relays by ${carrier.name}` };
+      }
+      const direct = await probeDirect();
+      if (direct.works) return direct;
+      const all = [...refusals, direct];
+      return { works: false, reason: reasons(all), remedy: remedies(all) };
     },
     async start(options, signal) {
       const { carrier, refusals } = await findCarrier(carriers, options.family);
-      if (carrier === undefined) throw new Error(`Cannot start userspace: ${reasons(refusals)}`);
-      return startUserspace({ ...options, carrier }, signal);
+      if (carrier !== undefined) return startUserspace({ ...options, carrier }, signal);
+      options.log.warn('relays listen on the addresses of services', { reason: reasons(refusals) });
+      const { limits } = readSettings(options.settings);
+      return startDirect({ ...options, relays: startRelays(limits, options.log) });
     },
     carriers: carriers.map(({ name }) => name),
     // All that it leaves behind is its carrier's.

@@ -16,6 +16,8 @@ export type Flow = {
   isDrained: boolean;
   /** The receiver has been told so. */
   hasEnded: boolean;
+  /** The other direction. */
+  back?: Flow;
 };
 
 export type PipePool = {
@@ -74,9 +76,10 @@ export function pump(parts: Parts, flow: Flow): PumpResult {
   return 'more';
 }
 
-/** Only this direction: the answer may still be on its way. */
+/** Only this direction: the answer may still be on its way. Where it has come, both sockets are closed anyway. */
 function finish({ sockets }: Parts, flow: Flow): PumpResult {
   flow.hasEnded = true;
+  if (flow.back?.hasEnded === true) return 'ended';
   return sockets.endWriting(flow.to.fd) < 0 ? 'broken' : 'ended';
 }
 

@@ -85,7 +85,7 @@ export function startTcpRelay(parts: TcpRelayParts, address: Buffer): TcpRelay {
     port: sockets.localPort(listener),
     stop() {
       isOpen = false;
-      loop.remove(listener);
+      loop.forget(listener);
       sockets.close(listener);
     },
   };
@@ -120,7 +120,7 @@ function connectTo(parts: TcpRelayParts, client: number, key: string): void {
       return;
     }
     const next = (): void => {
-      loop.remove(backend);
+      loop.forget(backend);
       sockets.close(backend);
       attempt();
     };
@@ -142,6 +142,8 @@ function join(parts: TcpRelayParts, client: number, backend: number, firstEvents
   const b = { fd: backend, isReadable: false, isWritable: true };
   const up = createFlow(a, b);
   const down = createFlow(b, a);
+  up.back = down;
+  down.back = up;
   let isOpen = true;
 
   const end = (isBroken: boolean): void => {
@@ -150,7 +152,7 @@ function join(parts: TcpRelayParts, client: number, backend: number, firstEvents
     counts.open -= 1;
     for (const flow of [up, down]) parts.pipes.discard(flow);
     for (const fd of [client, backend]) {
-      loop.remove(fd);
+      loop.forget(fd);
       if (isBroken) sockets.reset(fd);
       else sockets.close(fd);
     }

@@ -37,7 +37,7 @@ export function startUdpRelay(parts: UdpRelayParts, address: Buffer): UdpRelay {
     if (sessions.get(key)?.fd !== fd) return;
     sessions.delete(key);
     counts.open -= 1;
-    loop.remove(fd);
+    loop.forget(fd);
     sockets.close(fd);
   };
   const forgetWhenIdle = (key: string, session: Session): void => {
@@ -95,7 +95,7 @@ export function startUdpRelay(parts: UdpRelayParts, address: Buffer): UdpRelay {
     port: sockets.localPort(listener),
     stop() {
       isOpen = false;
-      loop.remove(listener);
+      loop.forget(listener);
       sockets.close(listener);
       for (const [key, session] of sessions) forget(key, session);
     },
