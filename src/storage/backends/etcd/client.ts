@@ -1,0 +1,139 @@
+// Calls to a cluster of etcd members: to one of them, and to the next when that one does not answer.
+import type { SecureClientSessionOptions } from 'node:http2';
+import { StoreError } from '../../store-error.ts';
+import { type GrpcChannel, GrpcError, type GrpcStream, grpcStatus, openChannel } from './grpc.ts';
+import {
+  decodeRange,
+  decodeTransaction,
+  encodeCompaction,
+  encodeLeaseGrant,
+  encodeRange,
+  encodeTransaction,
+  type RangeAnswer,
+  type RangeRequest,
+  type TransactionAnswer,
+  type TransactionRequest,
+} from './messages.ts';
+
+export type EtcdClientOptions = {
+  /** `http://host:port` or `https://host:port`, one for each member. */
+  readonly endpoints: readonly string[];
+  readonly tls?: Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key'>;
+};
+
+/** All throw StoreError; after `unavailable` a write may or may not have happened. */
+export type EtcdClient = {
+  /** Shows everything that anyone was told is written. */
+  readonly range: (request: RangeRequest) => Promise<RangeAnswer>;
+  readonly transact: (request: TransactionRequest) => Promise<TransactionAnswer>;
+  readonly compact: (revision: number) => Promise<void>;
+  readonly grantLease: (ttlSeconds: number, id: number) => Promise<void>;
+  readonly openWatch: () => Promise<MemberStream>;
+  readonly close: () => void;
+};
+
+export type MemberStream = GrpcStream & {
+  /** Its member does not do its work: from now on another is asked. */
+  readonly leaveMember: () => void;
+};
+
+/** Longer than an election takes: what comes later is not waited for. */
+const callLimitMs = 8000;
+
+export function createEtcdClient({ endpoints, tls = {} }: EtcdClientOptions): EtcdClient {
+  let channel: GrpcChannel | undefined;
+  let member = Math.floor(Math.random() * endpoints.length);
+  let isClosed = false;
+
+  const leave = (used: GrpcChannel | undefined): void => {
+    if (used !== channel) return;
+    channel?.close();
+    channel = undefined;
+    member = (member + 1) % endpoints.length;
+  };
+  /** A connection that stands; every member is tried once. */
+  const connected = async (): Promise<GrpcChannel> => {
+    let failure: unknown;
+    for (let tries = 0; tries < endpoints.length && !isClosed; tries += 1) {
+      if (channel?.isUsable() !== true) channel = openChannel(endpoints[member] ?? '', tls);
+      const attempt = channel;
+      try {
+        await attempt.ready;
+        return attempt;
+      } catch (error) {
+        failure = error;
+        leave(attempt);
+      }
+    }
+    throw unavailable(failure);
+  };
+  const call = async (path: string, message: Uint8Array): Promise<Uint8Array> => {
+    const used = await connected();
+    try {
+      return await used.call(path, message, callLimitMs);
+    } catch (error) {
+      if (isOutage(error)) leave(used);
+      throw toStoreError(error);
+    }
+  };
+  /** For what may be asked twice: every member gets its chance. */
+  const callAgain = async (path: string, message: Uint8Array): Promise<Uint8Array> => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await call(path, message);
+      } catch (error) {
+        const isLast = tries >= endpoints.length + 1 || isClosed;
+        if (isLast || !(error instanceof StoreError) || error.reason !== 'unavailable') throw error;
+      }
+    }
+  };
+  return {
+    range: async (request) =>
+      decodeRange(await callAgain('/etcdserverpb.KV/Range', encodeRange(request))),
+    transact: async (request) =>
+      decodeTransaction(await call('/etcdserverpb.KV/Txn', encodeTransaction(request))),
+    async compact(revision) {
+      await callAgain('/etcdserverpb.KV/Compact', encodeCompaction(revision));
+    },
+    async grantLease(ttlSeconds, id) {
+      await call('/etcdserverpb.Lease/LeaseGrant', encodeLeaseGrant(ttlSeconds, id));
+    },
+    async openWatch() {
+      const used = await connected();
+      return { ...used.stream('/etcdserverpb.Watch/Watch'), leaveMember: () => leave(used) };
+    },
+    close() {
+      isClosed = true;
+      channel?.close();
+    },
+  };
+}
+
+const resourceExhausted = 8;
+
+function isOutage(error: unknown): boolean {
+  return (
+    error instanceof GrpcError &&
+    (error.status === grpcStatus.unavailable || error.status === grpcStatus.deadlineExceeded)
+  );
+}
+
+export function toStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  if (!(error instanceof GrpcError)) return unavailable(error);
+  const { status, message } = error;
+  if (status === grpcStatus.outOfRange) {
+    return message.includes('compacted')
+      ? new StoreError('compacted', `Cannot read that revision: ${message}`, { cause: error })
+      : new StoreError('future', `Cannot read that revision: ${message}`, { cause: error });
+  }
+  if (status === resourceExhausted && message.includes('space exceeded')) {
+    return new StoreError('full', `Cannot write: ${message}`, { cause: error });
+  }
+  return unavailable(error);
+}
+
+function unavailable(cause: unknown): StoreError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError('unavailable', `Cannot reach etcd: ${reason}`, { cause });
+}

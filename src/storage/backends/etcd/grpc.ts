@@ -1,0 +1,214 @@
+// gRPC over Node's HTTP/2: one connection to one member, calls with one answer and calls with a stream of them. Small
+// because that is all there is to it, and it takes a third of the processor time of the general library.
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type SecureClientSessionOptions,
+} from 'node:http2';
+
+/** etcd refused, or the connection broke; `status` is gRPC's number. */
+export class GrpcError extends Error {
+  readonly status: number;
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'GrpcError';
+    this.status = status;
+  }
+}
+
+export const grpcStatus = { deadlineExceeded: 4, outOfRange: 11, unavailable: 14 } as const;
+
+export type GrpcStream = {
+  readonly send: (message: Uint8Array) => void;
+  /** Ends with GrpcError, or quietly after `close`. */
+  readonly answers: AsyncIterable<Uint8Array>;
+  readonly close: () => void;
+};
+
+export type GrpcChannel = {
+  /** Resolves when calls can be made; rejects when nobody answers there. */
+  readonly ready: Promise<void>;
+  readonly call: (path: string, message: Uint8Array, timeoutMs: number) => Promise<Uint8Array>;
+  readonly stream: (path: string) => GrpcStream;
+  /** Whether new calls can be made on it. */
+  readonly isUsable: () => boolean;
+  readonly close: () => void;
+};
+
+/** A silent connection is asked whether it lives, and given up when it does not answer in time. */
+const connectLimitMs = 3000;
+const pingEveryMs = 10_000;
+const pingLimitMs = 5000;
+/** etcd's largest answers are lists that we cut into pages; windows this wide keep them from stopping. */
+const windowBytes = 8 << 20;
+
+export function openChannel(endpoint: string, tls: SecureClientSessionOptions): GrpcChannel {
+  const session = connect(endpoint, { ...tls, settings: { initialWindowSize: windowBytes } });
+  let failure: Error | undefined;
+  session.on('error', (error) => {
+    failure = error;
+  });
+  session.on('connect', () => session.setLocalWindowSize(windowBytes * 2));
+  const stopPinging = keepAsking(session);
+  session.on('close', stopPinging);
+  const ready = new Promise<void>((resolve, reject) => {
+    session.once('connect', () => resolve());
+    session.once('close', () => reject(reason()));
+    setTimeout(() => reject(reason()), connectLimitMs).unref();
+  });
+  ready.catch(() => session.destroy());
+  const reason = (): GrpcError =>
+    new GrpcError(grpcStatus.unavailable, failure?.message ?? 'the connection was closed', {
+      cause: failure,
+    });
+  return {
+    ready,
+    call: (path, message, timeoutMs) =>
+      session.destroyed
+        ? Promise.reject(reason())
+        : call(session, { path, message, timeoutMs }, reason),
+    stream: (path) => stream(session, path, reason),
+    isUsable: () => !session.destroyed && !session.closed,
+    close: () => session.destroy(),
+  };
+}
+
+function keepAsking(session: ClientHttp2Session): () => void {
+  let limit: NodeJS.Timeout | undefined;
+  const timer = setInterval(() => {
+    if (session.destroyed || session.connecting) return;
+    limit = setTimeout(() => session.destroy(new Error('no answer to a ping')), pingLimitMs);
+    session.ping(() => clearTimeout(limit));
+  }, pingEveryMs);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    clearTimeout(limit);
+  };
+}
+
+function begin(session: ClientHttp2Session, path: string): ClientHttp2Stream {
+  return session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    // A member that is cut off from the others must say so instead of waiting with us.
+    hasleader: 'true',
+  });
+}
+
+type Call = { readonly path: string; readonly message: Uint8Array; readonly timeoutMs: number };
+
+function call(
+  session: ClientHttp2Session,
+  { path, message, timeoutMs }: Call,
+  brokenBy: () => GrpcError,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const request = begin(session, path);
+    const read = createFrameReader();
+    let answer: Buffer | undefined;
+    let refusal: GrpcError | undefined;
+    const timer = setTimeout(() => {
+      refusal = new GrpcError(grpcStatus.deadlineExceeded, `no answer within ${timeoutMs} ms`);
+      request.close(constants.NGHTTP2_CANCEL);
+    }, timeoutMs);
+    request.on('response', (headers) => {
+      refusal = refusalIn(headers) ?? refusal;
+    });
+    request.on('trailers', (trailers) => {
+      refusal = refusalIn(trailers) ?? refusal;
+    });
+    request.on('data', (piece: Buffer) => {
+      answer = read(piece)[0] ?? answer;
+    });
+    request.on('error', () => {});
+    request.on('close', () => {
+      clearTimeout(timer);
+      if (refusal === undefined && answer !== undefined) resolve(answer);
+      else reject(refusal ?? brokenBy());
+    });
+    request.end(framed(message));
+  });
+}
+
+function stream(session: ClientHttp2Session, path: string, brokenBy: () => GrpcError): GrpcStream {
+  const request = begin(session, path);
+  let refusal: GrpcError | undefined;
+  let isClosed = false;
+  request.on('response', (headers) => {
+    refusal = refusalIn(headers) ?? refusal;
+  });
+  request.on('trailers', (trailers) => {
+    refusal = refusalIn(trailers) ?? refusal;
+  });
+  request.on('error', () => {});
+  async function* answers(): AsyncGenerator<Uint8Array> {
+    const read = createFrameReader();
+    try {
+      for await (const piece of request) yield* read(piece as Buffer);
+    } catch (cause) {
+      if (!isClosed)
+        throw refusal ?? new GrpcError(grpcStatus.unavailable, String(cause), { cause });
+    }
+    if (!isClosed) throw refusal ?? brokenBy();
+  }
+  return {
+    send: (message) => void request.write(framed(message)),
+    answers: answers(),
+    close() {
+      isClosed = true;
+      request.close(constants.NGHTTP2_CANCEL);
+    },
+  };
+}
+
+function refusalIn(headers: Readonly<Record<string, unknown>>): GrpcError | undefined {
+  const status = headers['grpc-status'];
+  const http = headers[':status'];
+  if (http !== undefined && http !== 200) {
+    return new GrpcError(grpcStatus.unavailable, `HTTP status ${String(http)}`);
+  }
+  if (status === undefined || status === '0') return undefined;
+  const text = headers['grpc-message'];
+  return new GrpcError(Number(status), typeof text === 'string' ? decodeURIComponent(text) : '');
+}
+
+const frameHeaderBytes = 5;
+
+/** Not compressed, and how long it is. */
+function framed(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(frameHeaderBytes + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, frameHeaderBytes);
+  return frame;
+}
+
+/** Puts messages together from the pieces they come in, copying each byte once however many pieces there are. */
+function createFrameReader(): (piece: Buffer) => readonly Buffer[] {
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let needed = frameHeaderBytes;
+  return (piece) => {
+    pieces.push(piece);
+    held += piece.length;
+    const messages: Buffer[] = [];
+    if (held < needed) return messages;
+    const bytes = pieces.length === 1 ? piece : Buffer.concat(pieces);
+    let at = 0;
+    for (;;) {
+      const isHeaderThere = bytes.length - at >= frameHeaderBytes;
+      needed = frameHeaderBytes + (isHeaderThere ? bytes.readUInt32BE(at + 1) : 0);
+      if (bytes.length - at < needed || !isHeaderThere) break;
+      messages.push(bytes.subarray(at + frameHeaderBytes, at + needed));
+      at += needed;
+    }
+    pieces = at === bytes.length ? [] : [bytes.subarray(at)];
+    held = bytes.length - at;
+    return messages;
+  };
+}

@@ -1,0 +1,235 @@
+// The store on an etcd cluster, which any number of API servers may share. One watch over all keys feeds the listeners;
+// a transaction is answered when that watch has brought its revision, so a cache is never behind an answer.
+import type { StoreClock } from '../../expiry.ts';
+import type {
+  FailedCompare,
+  Listing,
+  ListOptions,
+  Outcome,
+  Store,
+  StoreEvent,
+  Transaction,
+  Write,
+} from '../../store.ts';
+import { StoreError } from '../../store-error.ts';
+import { assertWritable } from '../../write-rules.ts';
+import { createEtcdClient, type EtcdClient, type EtcdClientOptions } from './client.ts';
+import { createHeard, type Heard } from './heard.ts';
+import { endOfPrefix, keyAfter } from './key-range.ts';
+import { createLeases, type Leases } from './leases.ts';
+import type { Operation } from './messages.ts';
+import { follow, toEntry } from './watch.ts';
+
+export type EtcdStoreOptions = EtcdClientOptions & {
+  /** Before every key, so that others can share the cluster. */
+  readonly prefix: string;
+  readonly now: StoreClock['now'];
+};
+
+/** A listing is read in pages, so that no answer is very large. */
+const pageEntries = 2000;
+
+type Parts = {
+  readonly client: EtcdClient;
+  readonly prefix: string;
+  readonly leases: Leases;
+  readonly heard: Heard;
+  readonly end: AbortController;
+};
+
+export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOptions): Promise<Store> {
+  const client = createEtcdClient(options);
+  const end = new AbortController();
+  try {
+    const revision = await currentRevision(client, prefix);
+    const heard = createHeard(revision, await findCompacted(client, revision));
+    const parts = { client, prefix, leases: createLeases(client, now), heard, end };
+    const following = listen(parts);
+    return storeOf(parts, following);
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+function storeOf(parts: Parts, following: Promise<void>): Store {
+  const { client, prefix, heard, end } = parts;
+  const pending = new Set<Promise<unknown>>();
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (end.signal.aborted) throw closed();
+    const promise = work();
+    pending.add(promise);
+    try {
+      return await promise;
+    } finally {
+      pending.delete(promise);
+    }
+  };
+  return {
+    get: (key, { revision } = {}) =>
+      guarded(async () => {
+        const wanted = revision === undefined ? {} : { revision };
+        const [found] = (await client.range({ key: prefix + key, ...wanted })).entries;
+        return found && toEntry(found, prefix.length);
+      }),
+    list: (under, listOptions) => guarded(() => list(parts, under, listOptions ?? {})),
+    transact: (transaction) => guarded(() => transact(parts, transaction)),
+    watch: (under, afterRevision, signal) => watch(parts, under, { afterRevision, signal }),
+    subscribe: heard.subscribe,
+    currentRevision: () => guarded(() => currentRevision(client, prefix)),
+    compactedRevision: heard.compacted,
+    compact: (revision) =>
+      guarded(async () => {
+        if (revision <= heard.compacted()) return;
+        if (revision > (await currentRevision(client, prefix))) throw future(revision);
+        await compact(client, revision);
+        heard.compact(revision);
+      }),
+    async close() {
+      if (end.signal.aborted) return;
+      const begun = Promise.allSettled(pending);
+      // What was begun must still hear of its own revision.
+      await begun;
+      end.abort();
+      await following;
+      client.close();
+    },
+  };
+}
+
+/** Somebody else may have compacted as far or further: that is as good. */
+async function compact(client: EtcdClient, revision: number): Promise<void> {
+  try {
+    await client.compact(revision);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.reason !== 'compacted') throw error;
+  }
+}
+
+/** Any read tells the revision; one that counts nothing is the cheapest. */
+async function currentRevision(client: EtcdClient, prefix: string): Promise<number> {
+  return (await client.range({ key: prefix === '' ? '\0' : prefix, isCountOnly: true })).revision;
+}
+
+/**
+ * The oldest revision that can be read. etcd does not tell, so it is searched for: a few dozen small reads, once.
+ * Not by a watch from revision 1, which older releases answer with nothing when nothing is compacted.
+ */
+async function findCompacted(client: EtcdClient, current: number): Promise<number> {
+  let low = 1;
+  let high = current;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (await isReadable(client, middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+async function isReadable(client: EtcdClient, revision: number): Promise<boolean> {
+  try {
+    await client.range({ key: '\0', revision, isCountOnly: true });
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.reason === 'compacted') return false;
+    throw error;
+  }
+}
+
+/** Keeps listeners in step until the end, or until somebody else compacted what was not yet heard. */
+async function listen({ client, prefix, heard, end }: Parts): Promise<void> {
+  const hidden = prefix.length;
+  const afterRevision = heard.revision();
+  try {
+    const followed = follow({ client, prefix, hidden, afterRevision, signal: end.signal });
+    for await (const { revision, events } of followed) heard.hear(revision, events);
+    heard.end(closed());
+  } catch (error) {
+    heard.end(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+async function list(
+  { client, prefix }: Parts,
+  under: string,
+  options: ListOptions,
+): Promise<Listing> {
+  const { after = '', limit = Number.POSITIVE_INFINITY } = options;
+  const rangeEnd = endOfPrefix(prefix + under);
+  const entries = [];
+  let { revision } = options;
+  let from = after >= under && after !== '' ? keyAfter(after) : under;
+  for (;;) {
+    const page = await client.range({
+      key: prefix + from === '' ? '\0' : prefix + from,
+      rangeEnd,
+      limit: Math.min(limit - entries.length, pageEntries),
+      ...(revision === undefined ? {} : { revision }),
+    });
+    // All pages show what the first one showed.
+    revision ??= page.revision;
+    for (const found of page.entries) entries.push(toEntry(found, prefix.length));
+    const last = entries.at(-1);
+    if (!page.more || last === undefined) return { entries, revision, more: false };
+    if (entries.length >= limit) return { entries, revision, more: true };
+    from = keyAfter(last.key);
+  }
+}
+
+async function transact(parts: Parts, { compare, write }: Transaction): Promise<Outcome> {
+  assertWritable(write);
+  const { client, prefix, heard } = parts;
+  const answer = await client.transact({
+    compare: compare.map(({ key, revision }) => ({ key: prefix + key, revision })),
+    success: await Promise.all(write.map((each) => toOperation(parts, each))),
+    failure: compare.map(({ key }) => ({ kind: 'get', key: prefix + key })),
+  });
+  if (!answer.hasSucceeded) {
+    const failed = compare.flatMap((each, n): FailedCompare[] => {
+      const found = answer.found[n];
+      if ((found?.modRevision ?? 0) === each.revision) return [];
+      return [{ ...each, found: found && toEntry(found, prefix.length) }];
+    });
+    return { committed: false, revision: answer.revision, failed };
+  }
+  // A transaction that only deletes may have found nothing to delete; then there is no event to wait for.
+  const hasWritten = write.some((each) => 'put' in each) || answer.deleted > 0;
+  if (hasWritten) await heard.reached(answer.revision);
+  return { committed: true, revision: answer.revision };
+}
+
+async function toOperation({ prefix, leases }: Parts, write: Write): Promise<Operation> {
+  if ('delete' in write) return { kind: 'delete', key: prefix + write.delete };
+  const lease = write.ttlSeconds === undefined ? 0 : await leases.leaseFor(write.ttlSeconds);
+  return { kind: 'put', key: prefix + write.put, value: write.value, lease };
+}
+
+async function* watch(
+  { client, prefix, heard, end }: Parts,
+  under: string,
+  { afterRevision, signal }: { readonly afterRevision: number; readonly signal: AbortSignal },
+): AsyncGenerator<readonly StoreEvent[]> {
+  if (signal.aborted) return;
+  if (end.signal.aborted) throw closed();
+  if (afterRevision < heard.compacted()) throw compactedAway(afterRevision, heard.compacted());
+  const current = await currentRevision(client, prefix).catch((error: unknown) => {
+    throw end.signal.aborted ? closed() : error;
+  });
+  if (afterRevision > current) throw future(afterRevision);
+  const until = AbortSignal.any([signal, end.signal]);
+  const followed = follow({
+    ...{ client, prefix: prefix + under, hidden: prefix.length },
+    ...{ afterRevision, signal: until },
+  });
+  for await (const { events } of followed) if (events.length > 0) yield events;
+  if (!signal.aborted) throw closed();
+}
+
+const closed = (): StoreError => new StoreError('closed', 'Cannot use the store: it was closed');
+const future = (revision: number): StoreError =>
+  new StoreError('future', `Cannot read revision ${revision}: the store has not come to it`);
+const compactedAway = (revision: number, oldest: number): StoreError =>
+  new StoreError(
+    'compacted',
+    `Cannot read revision ${revision}: the store keeps revisions from ${oldest} on`,
+  );

@@ -1,0 +1,18 @@
+// What may be written in one transaction, whichever the engine.
+import type { Write } from './store.ts';
+
+/** Close to LMDB's limit for a key; etcd has none so low. */
+export const longestKeyBytes = 1500;
+
+/** Throws TypeError for a key that is written twice, or is too long or empty. */
+export function assertWritable(write: readonly Write[]): void {
+  const keys = new Set<string>();
+  for (const each of write) {
+    const key = 'put' in each ? each.put : each.delete;
+    if (key === '' || Buffer.byteLength(key) > longestKeyBytes) {
+      throw new TypeError(`Cannot write key "${key}": its length must be 1 to ${longestKeyBytes}`);
+    }
+    if (keys.has(key)) throw new TypeError('Cannot write a key twice in one transaction');
+    keys.add(key);
+  }
+}
