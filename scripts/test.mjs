@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
+import { installTools } from './test-tools.mjs';
 
 const node = process.execPath;
 const lanes = () => ({
@@ -42,6 +43,7 @@ function tests(folder) {
 }
 
 prepare();
+installTools();
 const all = lanes();
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in all));
