@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expandVariables } from './expand-variables.ts';
+
+const variables = { A: 'one', 'B.C': 'two', EMPTY: '', LOOP: '$(A)' };
+
+for (const [text, want] of [
+  ['plain', 'plain'],
+  ['$(A) and $(B.C)', 'one and two'],
+  ['x$(EMPTY)y', 'xy'],
+  ['$(LOOP)', '$(A)'],
+  ['$(UNKNOWN)', '$(UNKNOWN)'],
+  ['$$(A)', '$(A)'],
+  ['$$$(A)', '$one'],
+  ['$A $ $(A', '$A $ $(A'],
+  ['$()', '$()'],
+] as const) {
+  test(`expandVariables() makes "${want}" of "${text}"`, () => {
+    assert.equal(expandVariables(text, variables), want);
+  });
+}
