@@ -16,11 +16,10 @@ export class SystemCallError extends Error {
   }
 }
 
+/** Linux has names for these, Node has not. */
+const otherNames: Readonly<Record<number, string>> = { 85: 'ERESTART', 524: 'ENOTSUPP' };
+
 export function errnoName(errno: number): string {
-  try {
-    return getSystemErrorName(-errno);
-  } catch {
-    // Numbers Node has no name for, such as ENOTSUPP of the kernel's inner life (524).
-    return `errno ${errno}`;
-  }
+  const name = otherNames[errno] ?? getSystemErrorName(-errno);
+  return name.startsWith('E') ? name : `errno ${errno}`;
 }

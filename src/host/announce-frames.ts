@@ -1,0 +1,84 @@
+// Ethernet frames that tell the link where an address now is, so that neighbours and switches stop sending elsewhere.
+import { addressBytes } from './netlink/address-bytes.ts';
+
+const broadcast = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0xff, 0xff);
+const etherType = { ipv4: 0x0800, arp: 0x0806, ipv6: 0x86dd } as const;
+const arpOperation = { request: 1, reply: 2 } as const;
+const arpEthernet = 1;
+
+/**
+ * Both forms that are in use, since some receivers update their tables from requests only and some from replies
+ * only (RFC 5227, section 3).
+ */
+export function gratuitousArpFrames(macAddress: Uint8Array, address: string): Uint8Array[] {
+  const ip = addressBytes(address);
+  return [arpOperation.request, arpOperation.reply].map((operation) =>
+    Buffer.concat([
+      ethernetHeader(broadcast, macAddress, etherType.arp),
+      be16(arpEthernet),
+      be16(etherType.ipv4),
+      Buffer.of(macAddress.length, ip.length),
+      be16(operation),
+      macAddress,
+      ip,
+      operation === arpOperation.reply ? macAddress : new Uint8Array(6),
+      ip,
+    ]),
+  );
+}
+
+const allNodes = addressBytes('ff02::1');
+const allNodesMacAddress = Uint8Array.of(0x33, 0x33, 0, 0, 0, 1);
+const icmpV6 = 58;
+const neighborAdvertisement = 136;
+/** Neighbours are to believe this rather than what they knew. */
+const overrideFlag = 0x20;
+const targetLinkLayerAddress = 2;
+/** Receivers drop neighbour discovery that came through a router. */
+const hopLimit = 255;
+
+/** Sent from the address itself, as the kernel does for a new address (RFC 4861, section 7.2.6). */
+export function neighborAdvertisementFrame(macAddress: Uint8Array, address: string): Uint8Array {
+  const target = addressBytes(address);
+  const message = Buffer.concat([
+    Buffer.of(neighborAdvertisement, 0, 0, 0, overrideFlag, 0, 0, 0),
+    target,
+    Buffer.of(targetLinkLayerAddress, 1),
+    macAddress,
+  ]);
+  const sum = checksum(
+    Buffer.concat([target, allNodes, be32(message.length), be32(icmpV6), message]),
+  );
+  message.writeUInt16BE(sum, 2);
+  return Buffer.concat([
+    ethernetHeader(allNodesMacAddress, macAddress, etherType.ipv6),
+    Buffer.of(0x60, 0, 0, 0),
+    be16(message.length),
+    Buffer.of(icmpV6, hopLimit),
+    target,
+    allNodes,
+    message,
+  ]);
+}
+
+function ethernetHeader(to: Uint8Array, from: Uint8Array, type: number): Buffer {
+  return Buffer.concat([to, from, be16(type)]);
+}
+
+/** The Internet checksum (RFC 1071); what it covers here has an even length. */
+function checksum(bytes: Buffer): number {
+  let sum = 0;
+  for (let at = 0; at < bytes.length; at += 2) sum += bytes.readUInt16BE(at);
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
+  return ~sum & 0xffff;
+}
+
+function be16(value: number): Buffer {
+  return Buffer.of(value >> 8, value & 0xff);
+}
+
+function be32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
