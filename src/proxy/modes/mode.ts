@@ -26,6 +26,8 @@ export type SyncReport = {
   readonly changes: number;
   /** Size of what went to the kernel, where it is a text or a message. */
   readonly bytes: number;
+  /** Rules that are now in the kernel by table, where the mode has such a count. */
+  readonly rules?: Readonly<Record<string, number>>;
 };
 
 /** A mode at work for one family. */

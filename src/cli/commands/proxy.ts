@@ -1,0 +1,104 @@
+// The node proxy alone, against any API server.
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createHttpTransport } from '../../client/http-transport.ts';
+import { preferSmallHeap } from '../../host/free-memory.ts';
+import { createLog, type Log, type LogLevel } from '../../observe/log.ts';
+import { createMetrics } from '../../observe/metrics.ts';
+import { configProblems, makeConfig, type ProxyConfig } from '../../proxy/config.ts';
+import { allModes } from '../../proxy/modes/all.ts';
+import { startProxy } from '../../proxy/run.ts';
+import { NoModeError } from '../../proxy/run-choose-mode.ts';
+import { cleanUpModes } from '../../proxy/run-cleanup.ts';
+import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
+import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
+import { packageVersion } from '../package-version.ts';
+import { logLevel } from '../parse-flags.ts';
+import { type ProxyFile, readProxyFile } from '../proxy-config-file.ts';
+import { addProxyFlags, flagSettings, type ProxyFlags } from '../proxy-flags.ts';
+
+type Flags = ClientFlags &
+  ProxyFlags & {
+    readonly config?: string;
+    readonly cleanup?: boolean;
+    readonly logLevel: LogLevel;
+  };
+
+export const proxy: CommandDefinition = {
+  name: 'proxy',
+  summary: "run this node's proxy alone",
+  configure(command, world) {
+    addProxyFlags(addConnectionFlags(command))
+      .option('--config <file>', 'a KubeProxyConfiguration; flags win over it')
+      .option('--cleanup', 'remove the rules of all modes from this machine, and end')
+      .option(
+        '--log-level <level>',
+        'debug, info, warn, error or silent',
+        logLevel,
+        'info' satisfies LogLevel,
+      )
+      .action(async (flags: Flags) => run(flags, world));
+  },
+};
+
+async function run(flags: Flags, world: World): Promise<void> {
+  preferSmallHeap();
+  const log = createLog(flags.logLevel);
+  if (flags.cleanup === true) return cleanUp(log, world);
+  const file = flags.config === undefined ? undefined : await readFileOf(flags.config, world);
+  if (file !== undefined && file.ignored.length > 0) {
+    log.warn('settings of the file that mean nothing here', { fields: file.ignored.join(', ') });
+  }
+  const config = makeConfig(file?.settings ?? {}, flagSettings(flags));
+  const problems = configProblems(config);
+  if (problems.length > 0) throw new UsageError(`Cannot start the proxy: ${problems.join('; ')}.`);
+  const kubeconfig = flags.kubeconfig ?? file?.kubeconfig;
+  const connection = await connect(
+    { ...flags, ...(kubeconfig === undefined ? {} : { kubeconfig }) },
+    world,
+  );
+  world.write(`Proxy for ${connection.server}\n`);
+  await serve(createHttpTransport(connection), config, log, world);
+}
+
+async function serve(
+  transport: ReturnType<typeof createHttpTransport>,
+  config: ProxyConfig,
+  log: Log,
+  world: World,
+): Promise<void> {
+  const caller = { transport, userAgent: `fairlead-proxy/${packageVersion}` };
+  const metrics = createMetrics();
+  try {
+    await startProxy({ caller, config, modes: allModes, log, metrics }, world.interrupted);
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await transport.close();
+  }
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof NoModeError) return new FailedError(`${error.message}.`, { cause: error });
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE' || code === 'EADDRNOTAVAIL' || code === 'EACCES') {
+    return new UsageError(
+      `Cannot listen: ${message}. Choose others with --healthz-bind-address and --metrics-bind-address.`,
+    );
+  }
+  return error;
+}
+
+async function readFileOf(path: string, world: World): Promise<ProxyFile> {
+  try {
+    return readProxyFile(await readFile(resolve(world.cwd(), path), 'utf8'));
+  } catch (error) {
+    throw new UsageError(`Cannot read the configuration "${path}": ${(error as Error).message}.`);
+  }
+}
+
+async function cleanUp(log: Log, world: World): Promise<void> {
+  const isClean = await cleanUpModes(allModes, ['IPv4', 'IPv6'], log);
+  if (!isClean) throw new FailedError('Some rules could not be removed; they are named above.');
+  world.write('Removed the rules of all modes.\n');
+}

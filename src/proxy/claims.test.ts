@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createClaims } from './claims.ts';
+
+const at = '203.0.113.1 80 TCP';
+const external = { name: at, isClusterIP: false };
+const cluster = { name: at, isClusterIP: true };
+const old = { portKey: 'default/old', created: '2026-01-01T00:00:00Z' };
+const young = { portKey: 'default/young', created: '2026-02-01T00:00:00Z' };
+
+describe('createClaims()', () => {
+  it('gives what several ask for to the older, whoever came first', () => {
+    const claims = createClaims();
+    assert.deepEqual([...claims.add(young, external)], ['default/young']);
+    assert.deepEqual([...claims.add(old, external)].sort(), ['default/old', 'default/young']);
+    assert.equal(claims.has('default/old', at), true);
+    assert.equal(claims.has('default/young', at), false);
+  });
+  it('gives a cluster IP to the Service that the server gave it to', () => {
+    const claims = createClaims();
+    claims.add(old, external);
+    claims.add(young, cluster);
+    assert.equal(claims.has('default/young', at), true);
+  });
+  it('goes by name between those of one age', () => {
+    const claims = createClaims();
+    claims.add({ ...old, portKey: 'b' }, external);
+    claims.add({ ...old, portKey: 'a' }, external);
+    assert.equal(claims.has('a', at), true);
+  });
+  it('hands on what is given up, and says to whom', () => {
+    const claims = createClaims();
+    claims.add(old, external);
+    assert.deepEqual([...claims.add(young, external)], []);
+    assert.deepEqual([...claims.remove('default/old', at)].sort(), [
+      'default/old',
+      'default/young',
+    ]);
+    assert.equal(claims.has('default/young', at), true);
+  });
+});

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Log } from '../observe/log.ts';
+import { silentLog } from '../observe/log.ts';
+import { applyKernelSettings } from './apply-kernel-settings.ts';
+import { configProblems, defaultConfig, makeConfig, type ProxySettings } from './config.ts';
+import { conntrackSettings } from './conntrack-settings.ts';
+import type { Mode, ModeName, ProbeResult } from './modes/mode.ts';
+import { chooseMode } from './run-choose-mode.ts';
+
+describe('makeConfig()', () => {
+  it('is what kube-proxy has when nothing is set (KPX-40, KPX-47, KPX-58)', () => {
+    assert.deepEqual(makeConfig(), defaultConfig);
+    assert.deepEqual(configProblems(defaultConfig), []);
+  });
+  it('lets later layers win, setting by setting', () => {
+    const config = makeConfig(
+      {
+        masqueradeBit: 5,
+        healthz: 'none',
+        conntrack: { min: 1, maxPerCore: 2 },
+        modeSettings: { a: '1', b: '2' },
+      },
+      { masqueradeAll: true, conntrack: { min: 3 }, modeSettings: { b: '3' } },
+    );
+    assert.equal(config.masqueradeBit, 5);
+    assert.equal(config.masqueradeAll, true);
+    assert.equal('healthz' in config, false);
+    assert.deepEqual([config.conntrack.min, config.conntrack.maxPerCore], [3, 2]);
+    assert.deepEqual(config.modeSettings, { a: '1', b: '3' });
+  });
+  const bad: readonly (readonly [ProxySettings, RegExp])[] = [
+    [{ clusterCIDRs: ['10.244'] }, /cluster CIDR "10\.244"/],
+    [{ nodePortAddresses: ['primary', '10.0.0.0/8'] }, /"primary" is neither/],
+    [{ nodePortAddresses: ['eth0'] }, /"eth0" is neither/],
+    [{ bindAddress: 'here' }, /bind address "here"/],
+    [{ detectLocalMode: 'BridgeInterface' }, /--pod-bridge-interface/],
+    [{ detectLocalMode: 'InterfaceNamePrefix' }, /--pod-interface-name-prefix/],
+    [{ masqueradeBit: 32 }, /from 0 to 31/],
+    [{ syncPeriodMs: 0 }, /longer than 0/],
+    [{ minSyncPeriodMs: 60_000 }, /must not exceed/],
+  ];
+  for (const [settings, expected] of bad) {
+    it(`says what is wrong: ${expected.source}`, () =>
+      assert.match(configProblems(makeConfig(settings)).join(), expected));
+  }
+});
+
+describe('conntrackSettings() (KPX-47)', () => {
+  const values = (cores: number, changes = {}) =>
+    Object.fromEntries(
+      conntrackSettings({ ...defaultConfig.conntrack, ...changes }, cores).map(
+        ({ path, value }) => [path.replace('net/netfilter/nf_conntrack_', ''), value],
+      ),
+    );
+  it('grows with the cores, from a minimum on, and leaves UDP alone', () => {
+    const timeouts = { tcp_timeout_established: 86_400, tcp_timeout_close_wait: 3600 };
+    assert.deepEqual(values(2), { max: 131_072, ...timeouts });
+    assert.deepEqual(values(8), { max: 262_144, ...timeouts });
+  });
+  it('leaves alone what is 0', () => {
+    const changes = { maxPerCore: 0, tcpEstablishedTimeoutMs: 0, tcpCloseWaitTimeoutMs: 0 };
+    assert.deepEqual(values(2, { ...changes, tcpBeLiberal: true }), { tcp_be_liberal: 1 });
+  });
+});
+
+describe('applyKernelSettings()', () => {
+  it('writes what differs, never lowers a limit, and goes on where it may not', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'fairlead-sysctl-'));
+    const warnings: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (_, fields) => warnings.push(fields?.setting) };
+    try {
+      await mkdir(join(root, 'net'));
+      await writeFile(join(root, 'net/a'), '10\n');
+      await writeFile(join(root, 'net/b'), '10\n');
+      await applyKernelSettings(
+        [
+          { path: 'net/missing', value: 1, isMinimum: false },
+          { path: 'net/a', value: 5, isMinimum: true },
+          { path: 'net/b', value: 5, isMinimum: false },
+        ],
+        log,
+        root,
+      );
+      assert.equal(await readFile(join(root, 'net/a'), 'utf8'), '10\n');
+      assert.equal(await readFile(join(root, 'net/b'), 'utf8'), '5\n');
+      assert.deepEqual(warnings, ['net.missing']);
+    } finally {
+      await rm(root, { recursive: true });
+    }
+  });
+});
+
+describe('chooseMode()', () => {
+  const works: ProbeResult = { works: true, detail: 'fine' };
+  const fails = (reason: string): ProbeResult => ({ works: false, reason, remedy: 'grant it' });
+  const mode = (name: ModeName, IPv4: ProbeResult, IPv6: ProbeResult = IPv4): Mode => ({
+    name,
+    probe: async (family) => (family === 'IPv4' ? IPv4 : IPv6),
+    start: () => Promise.reject(new Error('not here')),
+    cleanup: () => Promise.resolve(),
+    walk: () => () => ({ kind: 'pass' }),
+    traits: {
+      unusedPortOfClusterIP: 'pass',
+      unusedServiceIP: 'pass',
+      nodePortOnLoopback: false,
+      checksSourceRangesWithoutEndpoints: true,
+      noLocalEndpoint: 'drop',
+      alwaysMasquerades: false,
+      defaultNodePortAddresses: 'all',
+    },
+  });
+  const choose = async (modes: readonly Mode[], asked?: ModeName): Promise<string> => {
+    const { mode, families } = await chooseMode(modes, asked, silentLog);
+    return `${mode.name} ${families.join(' ')}`;
+  };
+  it('takes the first that works when none is asked for', async () => {
+    const modes = [mode('nftables', fails('too old')), mode('iptables', works)];
+    assert.equal(await choose(modes), 'iptables IPv4 IPv6');
+  });
+  it('leaves a family out that the machine does not have (KPX-51)', async () => {
+    assert.equal(await choose([mode('nftables', works, fails('no IPv6'))]), 'nftables IPv4');
+  });
+  it('takes the one asked for or none, and says what to grant', async () => {
+    const modes = [mode('nftables', fails('no right')), mode('iptables', works)];
+    await assert.rejects(
+      choose(modes, 'nftables'),
+      /Cannot start proxy mode "nftables": .*no right; grant it/,
+    );
+  });
+  it('takes iptables for ipvs where the kernel lacks it (IVS-11)', async () => {
+    const modes = [mode('iptables', works), mode('ipvs', fails('no module'))];
+    assert.equal(await choose(modes, 'ipvs'), 'iptables IPv4 IPv6');
+  });
+  it('says which there are when one is asked for that is not', async () => {
+    await assert.rejects(choose([mode('nftables', works)], 'userspace'), /this build has nftables/);
+  });
+  it('says all reasons when none works', async () => {
+    const modes = [mode('nftables', fails('a')), mode('iptables', fails('b'))];
+    await assert.rejects(choose(modes), /nftables: a; grant it; iptables: b; grant it/);
+  });
+});

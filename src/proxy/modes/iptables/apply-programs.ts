@@ -1,0 +1,118 @@
+// The iptables programs of this machine: which there are, and how they are called.
+import {
+  CommandError,
+  type CommandOutput,
+  hasExitCode,
+  isProgramMissing,
+  runCommand,
+} from '../../../host/exec.ts';
+import type { Family } from '../../state.ts';
+import type { Table } from './rules.ts';
+import { parseListed, parseSaved, type SavedRules } from './saved-rules.ts';
+import type { Variant } from './settings.ts';
+
+export type Programs = {
+  readonly variant: Variant;
+  /** As `iptables v1.8.9 (nf_tables)`. */
+  readonly version: string;
+  /** All rules of the tables that concern us. */
+  readonly readAll: () => Promise<SavedRules>;
+  /** The rules of one chain; a chain that is not there is not in the answer. */
+  readonly readChain: (table: Table, chain: string) => Promise<SavedRules>;
+  /** Carries blocks out in order; each as a whole or not at all. Ends at the first that fails. */
+  readonly write: (blocks: readonly string[]) => Promise<void>;
+};
+
+export type ProgramOptions = {
+  readonly family: Family;
+  readonly variant?: Variant;
+  readonly namespacePath?: string;
+};
+
+/** Rules of 100,000 endpoints are 16 MB of text; others may have as many. */
+const mostSavedBytes = 512 * 1024 * 1024;
+/** Somebody else may hold the lock of the legacy tables (upstream waits as long). */
+const lockSeconds = '5';
+/** Far above what 100,000 endpoints take, so that a program that hangs does not stop us for good. */
+const timeoutMs = 300_000;
+/** Where they are installed, which is not in everybody's PATH. */
+const systemDirectories = '/usr/local/sbin:/usr/sbin:/sbin';
+
+/** Throws a CommandError when there are none. */
+export async function openPrograms(options: ProgramOptions): Promise<Programs> {
+  const name = options.family === 'IPv4' ? 'iptables' : 'ip6tables';
+  const candidates =
+    options.variant === undefined
+      ? [name, `${name}-nft`, `${name}-legacy`]
+      : [`${name}-${options.variant}`];
+  let missing: unknown;
+  for (const program of candidates) {
+    try {
+      const { stdout } = await call([program, '--version'], options);
+      return withProgram(program, { ...options, version: stdout.trim() });
+    } catch (error) {
+      if (!isProgramMissing(error)) throw error;
+      missing ??= error;
+    }
+  }
+  throw missing;
+}
+
+function withProgram(program: string, options: ProgramOptions & { version: string }): Programs {
+  const { version } = options;
+  return {
+    version,
+    variant: version.includes('nf_tables') ? 'nft' : 'legacy',
+    async readAll() {
+      const { stdout } = await call([`${program}-save`], options);
+      return parseSaved(stdout);
+    },
+    async readChain(table, chain) {
+      try {
+        const { stdout } = await call(
+          [program, '-w', lockSeconds, '-t', table, '-S', chain],
+          options,
+        );
+        return parseListed(table, stdout);
+      } catch (error) {
+        if (!hasExitCode(error, 1)) throw error;
+        return new Map([[table, new Map()]]);
+      }
+    },
+    async write(blocks) {
+      if (blocks.length === 0) return;
+      const argv = [`${program}-restore`, '--noflush', '--counters', '-w', lockSeconds] as const;
+      try {
+        await call(argv, { ...options, stdin: blocks });
+      } catch (error) {
+        throw withLine(error, blocks);
+      }
+    },
+  };
+}
+
+type CallOptions = ProgramOptions & { readonly stdin?: readonly string[] };
+
+function call(
+  argv: readonly [string, ...string[]],
+  { namespacePath, stdin }: CallOptions,
+): Promise<CommandOutput> {
+  return runCommand({
+    argv,
+    env: { PATH: `${process.env.PATH ?? ''}:${systemDirectories}` },
+    timeoutMs,
+    mostOutputBytes: mostSavedBytes,
+    ...(namespacePath === undefined ? {} : { namespacePath }),
+    ...(stdin === undefined ? {} : { stdin }),
+  });
+}
+
+/** The programs name a failed line by its number only. */
+function withLine(error: unknown, blocks: readonly string[]): unknown {
+  if (!(error instanceof CommandError)) return error;
+  const number = Number(/line:? (\d+)/i.exec(error.failure.stderr)?.[1]);
+  if (!Number.isInteger(number)) return error;
+  const line = blocks.join('').split('\n')[number - 1];
+  const { stderr, ...failure } = error.failure;
+  return new CommandError({ ...failure, stderr: `${stderr.trim()}: ${line}` });
+}

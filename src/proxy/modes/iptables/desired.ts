@@ -1,0 +1,56 @@
+// All rules of one family, from its state.
+import type { ProxyState } from '../../state.ts';
+import { createDispatch, type Dispatch } from './dispatch.ts';
+import { contextOf, type RuleContext, type Settings } from './layout.ts';
+import {
+  builtInJumps,
+  loopbackGuard,
+  loopbackGuardJumps,
+  nodeChains,
+  nodePortTails,
+} from './node-rules.ts';
+import { portChains, portEntries } from './port-rules.ts';
+import type { Chain, ForeignRule } from './rules.ts';
+
+export type Desired = {
+  readonly context: RuleContext;
+  /** All chains that are ours alone; made while they are read, because together they are large. */
+  readonly chains: Iterable<Chain>;
+  /** The lists that all services share, which are among the chains; goes on being changed by those who keep it. */
+  readonly dispatch: Dispatch;
+  readonly foreign: ForeignRules;
+};
+
+export type ForeignRules = {
+  /** Ours at the top of built-in chains. */
+  readonly jumps: readonly ForeignRule[];
+  /** Rules in a chain that others use too, and what leads there if nothing does yet. */
+  readonly shared: readonly ForeignRule[];
+  readonly sharedJumps: readonly ForeignRule[];
+};
+
+export function desiredRules(state: ProxyState, settings: Settings): Desired {
+  const context = contextOf(state, settings);
+  const dispatch = createDispatch(context, nodePortTails(context));
+  for (const port of state.ports.values()) dispatch.add(portEntries(port, context));
+  return {
+    context,
+    dispatch,
+    chains: {
+      *[Symbol.iterator]() {
+        yield* nodeChains(context);
+        for (const port of state.ports.values()) yield* portChains(port, context);
+        yield* dispatch.allChains();
+      },
+    },
+    foreign: foreignRules(context),
+  };
+}
+
+export function foreignRules(context: RuleContext): ForeignRules {
+  return {
+    jumps: builtInJumps(),
+    shared: loopbackGuard(context),
+    sharedJumps: loopbackGuardJumps(context),
+  };
+}

@@ -1,0 +1,16 @@
+// The iptables mode, as the runner knows modes.
+import type { Mode } from '../mode.ts';
+import { startIptables } from './apply.ts';
+import { removeRules } from './apply-cleanup.ts';
+import { probeIptables } from './probe.ts';
+import { traits } from './traits.ts';
+import { walk } from './walk.ts';
+
+export const iptables: Mode = {
+  name: 'iptables',
+  probe: (family) => probeIptables(family),
+  start: startIptables,
+  cleanup: (family) => removeRules(family),
+  walk,
+  traits,
+};

@@ -1,0 +1,25 @@
+// The flags of this mode, read.
+
+export type ModeSettings = {
+  readonly answersOnLoopback: boolean;
+  /** Which of the two kernel interfaces; absent: the one that the `iptables` of this machine uses. */
+  readonly variant?: Variant;
+  /** Network namespace to work in; absent: this process' own. */
+  readonly namespacePath?: string;
+};
+
+export type Variant = 'nft' | 'legacy';
+
+/** By flag name; upstream's where upstream has one. */
+export function readSettings(settings: Readonly<Record<string, string>>): ModeSettings {
+  const variant = settings['iptables-variant'];
+  const namespacePath = settings['network-namespace'];
+  if (variant !== undefined && variant !== 'nft' && variant !== 'legacy') {
+    throw new RangeError(`Cannot use iptables-variant "${variant}": it must be "nft" or "legacy"`);
+  }
+  return {
+    answersOnLoopback: settings['iptables-localhost-nodeports'] !== 'false',
+    ...(variant === undefined ? {} : { variant }),
+    ...(namespacePath === undefined ? {} : { namespacePath }),
+  };
+}

@@ -1,0 +1,41 @@
+// Everything that chance can do: runs a program once for each way its draws can fall.
+
+/** Draws the number of one of the outcomes, given how likely each of them is. */
+export type Draw = (chances: readonly number[]) => number;
+
+export type Way<Result> = { readonly result: Result; readonly chance: number };
+
+export function allDraws<Result>(run: (draw: Draw) => Result): readonly Way<Result>[] {
+  const ways: Way<Result>[] = [];
+  let next: readonly number[] | undefined = [];
+  while (next !== undefined) {
+    const { way, drawn } = runOnce(run, next);
+    ways.push(way);
+    next = following(drawn);
+  }
+  return ways;
+}
+
+type Drawn = { readonly outcome: number; readonly outcomes: number };
+
+function runOnce<Result>(
+  run: (draw: Draw) => Result,
+  fixed: readonly number[],
+): { way: Way<Result>; drawn: readonly Drawn[] } {
+  const drawn: Drawn[] = [];
+  let chance = 1;
+  const result = run((chances) => {
+    const outcome = fixed[drawn.length] ?? 0;
+    drawn.push({ outcome, outcomes: chances.length });
+    chance *= chances[outcome] ?? 0;
+    return outcome;
+  });
+  return { way: { result, chance }, drawn };
+}
+
+/** The last draw that could fall otherwise falls on its next outcome; what comes after it is drawn anew. */
+function following(drawn: readonly Drawn[]): readonly number[] | undefined {
+  const last = drawn.findLastIndex(({ outcome, outcomes }) => outcome + 1 < outcomes);
+  if (last < 0) return undefined;
+  return drawn.slice(0, last + 1).map(({ outcome }, at) => (at === last ? outcome + 1 : outcome));
+}

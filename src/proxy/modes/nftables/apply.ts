@@ -1,0 +1,169 @@
+// Keeps the table in the kernel as the state wants it. A sync of some ports writes their difference from what was written before; a
+// full one reads what is there and writes only what differs, so that a restart changes nothing.
+import type { Operation } from '../../../host/nftables/objects.ts';
+import { openTableAccess } from '../../../host/nftables/open-table-access.ts';
+import type { TableAccess } from '../../../host/nftables/table-access.ts';
+import type { Family, NodeState, ProxyState, ServicePort, StateChange } from '../../state.ts';
+import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
+import { desiredForNode, desiredForPort } from './desired.ts';
+import {
+  createUses,
+  type Difference,
+  diffFragments,
+  diffTable,
+  isAllThere,
+  type TableContents,
+  type Uses,
+} from './diff.ts';
+import type { Fragment } from './fragment.ts';
+import { ownSets, tableOf, writtenRules } from './layout.ts';
+
+/** Kernels before 6.2 count a chain as used until some time after its last use went. */
+const keepStaleMs = 1000;
+
+/** What we know the kernel to hold. */
+type Written = {
+  readonly node: NodeState;
+  readonly ports: Map<string, ServicePort>;
+  readonly uses: Uses;
+  /** Empty chains that nobody uses, and since when. */
+  readonly stale: Map<string, number>;
+};
+
+export async function startNftables(
+  options: Pick<ModeOptions, 'family' | 'clock' | 'log'>,
+  open: () => Promise<TableAccess> = openTableAccess,
+): Promise<RunningMode> {
+  const { family, clock, log } = options;
+  const table = tableOf(family);
+  const access = await open();
+  let written: Written | undefined;
+
+  async function sync(state: ProxyState, change: StateChange): Promise<SyncReport> {
+    const before = written;
+    // Until the kernel has said yes, we know nothing.
+    written = undefined;
+    const isPartial = before !== undefined && change.kind === 'ports' && before.node === state.node;
+    const step = isPartial
+      ? diffPorts(before, state, change.keys)
+      : diffAll(await readContents(access, family), state, before);
+    const { next, difference, bytes } = await writeStep(step, state);
+    written = next;
+    remember(next, difference);
+    await deleteStale(next);
+    return { isFull: !isPartial, changes: difference.changes, bytes };
+  }
+
+  async function writeStep(step: Step, state: ProxyState): Promise<Step & { bytes: number }> {
+    try {
+      return { ...step, bytes: await writeDifference(step.difference) };
+    } catch (error) {
+      if (!access.wantsNewTable(error)) throw error;
+      const anew = diffAll(strangeTable, state, undefined);
+      return { ...anew, bytes: await writeDifference(anew.difference) };
+    }
+  }
+
+  async function writeDifference({ preparation, operations }: Difference): Promise<number> {
+    return (await write(preparation)) + (await write(operations));
+  }
+
+  async function write(operations: readonly Operation[]): Promise<number> {
+    return operations.length === 0 ? 0 : await access.apply({ table, operations });
+  }
+
+  function remember({ stale }: Written, { staleChains }: Difference): void {
+    for (const name of staleChains) stale.set(name, clock.now());
+  }
+
+  /** A transaction of its own: should the kernel still refuse, what matters is written already. */
+  async function deleteStale({ stale, uses }: Written): Promise<void> {
+    for (const name of stale.keys()) if (uses.chains.has(name)) stale.delete(name);
+    const now = clock.now();
+    const due = [...stale].filter(([, since]) => now - since >= keepStaleMs).map(([name]) => name);
+    try {
+      await write(due.map((chain) => ({ kind: 'delete-chain', chain })));
+      for (const name of due) stale.delete(name);
+    } catch (error) {
+      for (const name of due) stale.set(name, now);
+      log.warn('stale chains could not be deleted', { family, error: String(error) });
+    }
+  }
+
+  return {
+    sync,
+    isIntact: async () =>
+      written !== undefined &&
+      isAllThere(written.uses, await readContents(access, family, [writtenRules])),
+    stop: access.close,
+  };
+}
+
+/** A table that is not ours is deleted and made anew. */
+const strangeTable: TableContents = { chains: new Map(), elements: new Map() };
+
+type Step = { readonly next: Written; readonly difference: Difference };
+
+function diffPorts(before: Written, state: ProxyState, keys: ReadonlySet<string>): Step {
+  const { node, ports, uses } = before;
+  const changed = [...keys].filter((key) => ports.get(key) !== state.ports.get(key));
+  const fragments = (from: ReadonlyMap<string, ServicePort>) =>
+    changed
+      .map((key) => from.get(key))
+      .filter((port) => port !== undefined)
+      .map((port) => desiredForPort(port, node));
+  const difference = diffFragments(fragments(ports), fragments(state.ports), uses);
+  for (const key of changed) {
+    const port = state.ports.get(key);
+    if (port === undefined) ports.delete(key);
+    else ports.set(key, port);
+  }
+  return { next: before, difference };
+}
+
+function diffAll(
+  contents: TableContents | undefined,
+  state: ProxyState,
+  before: Written | undefined,
+): Step {
+  const { node, ports } = state;
+  const uses = createUses();
+  const difference = diffTable(contents, allFragments(state), uses);
+  const stale = new Map(before?.stale);
+  return { next: { node, ports: new Map(ports), uses, stale }, difference };
+}
+
+function* allFragments({ node, ports }: ProxyState): Generator<Fragment> {
+  yield desiredForNode(node);
+  for (const port of ports.values()) yield desiredForPort(port, node);
+}
+
+async function readContents(
+  access: TableAccess,
+  family: Family,
+  sets = ownSets,
+): Promise<TableContents | undefined> {
+  const table = tableOf(family);
+  const names = await access.readNames(table);
+  if (names === undefined) return undefined;
+  const elements = new Map<string, Awaited<ReturnType<TableAccess['readElements']>>>();
+  for (const set of sets) {
+    if (names.sets.has(set.name)) elements.set(set.name, await access.readElements(table, set));
+  }
+  return { chains: names.chains, elements };
+}
+
+/** Removes the table, which is all that this mode ever makes. */
+export async function cleanUpNftables(
+  family: Family,
+  open: () => Promise<TableAccess> = openTableAccess,
+): Promise<void> {
+  const access = await open();
+  try {
+    const table = tableOf(family);
+    if ((await access.readNames(table)) === undefined) return;
+    await access.apply({ table, operations: [{ kind: 'delete-table' }] });
+  } finally {
+    await access.close();
+  }
+}

@@ -1,0 +1,15 @@
+// Virtual addresses by rules of nf_tables, in a table of our own.
+import type { Mode } from '../mode.ts';
+import { cleanUpNftables, startNftables } from './apply.ts';
+import { probeNftables } from './probe.ts';
+import { traits } from './traits.ts';
+import { walk } from './walk.ts';
+
+export const nftables: Mode = {
+  name: 'nftables',
+  probe: (family) => probeNftables(family),
+  start: (options) => startNftables(options),
+  cleanup: (family) => cleanUpNftables(family),
+  walk,
+  traits,
+};

@@ -1,0 +1,11 @@
+import type { ModeTraits } from '../mode.ts';
+
+export const traits: ModeTraits = {
+  unusedPortOfClusterIP: 'reject',
+  unusedServiceIP: 'drop',
+  nodePortOnLoopback: false,
+  checksSourceRangesWithoutEndpoints: true,
+  noLocalEndpoint: 'drop',
+  alwaysMasquerades: false,
+  defaultNodePortAddresses: 'primary',
+};

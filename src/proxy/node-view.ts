@@ -1,0 +1,51 @@
+// What the rules of a family depend on besides Services, from the configuration, the Node object and the machine.
+
+import type { ServiceCIDR } from '../kinds/service-cidr/types.ts';
+import type { ProxyConfig } from './config.ts';
+import { rangesOfFamily } from './family-address.ts';
+import { localTraffic } from './local-traffic.ts';
+import { nodeAddresses, nodePortAddresses } from './node-addresses.ts';
+import type { NodeObject } from './node-object.ts';
+import type { Family } from './state.ts';
+import type { NodeView } from './track-state.ts';
+
+export type NodeFacts = {
+  readonly family: Family;
+  readonly nodeName: string;
+  readonly node: NodeObject | undefined;
+  readonly serviceRanges: readonly ServiceCIDR[];
+  readonly interfaceAddresses: readonly string[];
+  readonly whenNodePortsUnset: 'all' | 'primary';
+};
+
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+export function makeNodeView(config: ProxyConfig, facts: NodeFacts): NodeView {
+  const { family, node, interfaceAddresses } = facts;
+  const nodeIPs = nodeAddresses({
+    family,
+    bindAddress: config.bindAddress,
+    interfaceAddresses,
+    ...(node === undefined ? {} : { node }),
+  });
+  const ranges = facts.serviceRanges.flatMap(({ spec }) => spec?.cidrs ?? []);
+  return {
+    zone: node?.metadata.labels?.[zoneLabel] ?? '',
+    node: {
+      family,
+      nodeName: facts.nodeName,
+      nodeIPs,
+      nodePortAddresses: nodePortAddresses(config.nodePortAddresses, {
+        family,
+        nodeIPs,
+        interfaceAddresses,
+        whenUnset: facts.whenNodePortsUnset,
+      }),
+      localTraffic: localTraffic(config.local, family, node),
+      masqueradeAll: config.masqueradeAll,
+      // Bit 31 would make the number negative without the shift.
+      masqueradeMark: (1 << config.masqueradeBit) >>> 0,
+      serviceCIDRs: [...rangesOfFamily(ranges, family)].sort(),
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// Picks the mode: the one asked for, or the best that works on this machine, and says why.
+import type { Log } from '../observe/log.ts';
+import type { Mode, ModeName, ProbeResult } from './modes/mode.ts';
+import type { Family } from './state.ts';
+
+export type ChosenMode = {
+  readonly mode: Mode;
+  /** In which families it works here, never empty. */
+  readonly families: readonly Family[];
+};
+
+/** No mode works; the message says what to grant or install. */
+export class NoModeError extends Error {
+  override readonly name = 'NoModeError';
+}
+
+const families = ['IPv4', 'IPv6'] as const satisfies readonly Family[];
+
+/** What stands in for a mode that the kernel lacks, as the documentation of Services promises. */
+const fallbacks: Partial<Record<ModeName, ModeName>> = { ipvs: 'iptables' };
+
+export async function chooseMode(
+  modes: readonly Mode[],
+  asked: ModeName | undefined,
+  log: Log,
+): Promise<ChosenMode> {
+  const candidates = asked === undefined ? modes : askedModes(modes, asked);
+  const failures: string[] = [];
+  for (const mode of candidates) {
+    const probes = await probeFamilies(mode);
+    const works = families.filter((family) => probes[family].works);
+    if (works.length > 0) {
+      tell(log, mode, { probes, failures });
+      return { mode, families: works };
+    }
+    failures.push(`${mode.name}: ${explain(probes.IPv4)}`);
+  }
+  const what = asked === undefined ? 'a proxy mode' : `proxy mode "${asked}"`;
+  throw new NoModeError(`Cannot start ${what}: ${failures.join('; ')}`);
+}
+
+function askedModes(modes: readonly Mode[], asked: ModeName): readonly Mode[] {
+  const named = [asked, fallbacks[asked]];
+  const found = named.flatMap((name) => modes.find((mode) => mode.name === name) ?? []);
+  if (found[0]?.name === asked || found.length > 0) return found;
+  const known = modes.map(({ name }) => name).join(', ');
+  throw new NoModeError(`Cannot start proxy mode "${asked}": this build has ${known || 'none'}`);
+}
+
+async function probeFamilies(mode: Mode): Promise<Record<Family, ProbeResult>> {
+  const [IPv4, IPv6] = await Promise.all([mode.probe('IPv4'), mode.probe('IPv6')]);
+  return { IPv4, IPv6 };
+}
+
+function explain(probe: ProbeResult): string {
+  return probe.works ? probe.detail : `${probe.reason}; ${probe.remedy}`;
+}
+
+type Outcome = {
+  readonly probes: Record<Family, ProbeResult>;
+  /** Why better modes were passed over. */
+  readonly failures: readonly string[];
+};
+
+function tell(log: Log, { name }: Mode, { probes, failures }: Outcome): void {
+  for (const failure of failures) log.warn('proxy mode does not work here', { reason: failure });
+  log.info('chose proxy mode', { mode: name, detail: explain(probes.IPv4) });
+  for (const family of families) {
+    const probe = probes[family];
+    if (!probe.works) log.warn('address family left out', { family, reason: explain(probe) });
+  }
+}

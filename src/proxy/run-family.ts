@@ -1,0 +1,65 @@
+// One family at work: changes are collected and written, not too often, and what was written is looked after.
+import { createPendingChanges } from './pending-changes.ts';
+import { startBoundedRun } from './run-bounded.ts';
+import { createSync, type SyncOptions } from './run-sync.ts';
+
+export type FamilyOptions = Omit<SyncOptions, 'pending'> & {
+  readonly minSyncPeriodMs: number;
+  readonly syncPeriodMs: number;
+  /** Told once, after the first write. */
+  readonly wrote: () => Promise<unknown>;
+};
+
+export type FamilyRun = {
+  readonly serviceChanged: (serviceKey: string) => void;
+  /** `triggeredAt`: when what led to the change happened, where that is known. */
+  readonly endpointsChanged: (serviceKey: string, triggeredAt?: number) => void;
+  readonly nodeChanged: () => void;
+  readonly ended: Promise<void>;
+};
+
+export function startFamily(options: FamilyOptions, signal: AbortSignal): FamilyRun {
+  const { family, clock, metrics, health, minSyncPeriodMs, syncPeriodMs } = options;
+  const labels = { ip_family: family };
+  const pending = createPendingChanges();
+  const sync = createSync({ ...options, pending });
+  let hasWritten = false;
+  const run = async (reason: 'change' | 'period'): Promise<boolean> => {
+    const isDone = await sync(reason);
+    if (isDone && !hasWritten) {
+      hasWritten = true;
+      await options.wrote();
+    }
+    return isDone;
+  };
+  const bounded = startBoundedRun(
+    { clock, run, minIntervalMs: minSyncPeriodMs, maxIntervalMs: syncPeriodMs },
+    signal,
+  );
+  const request = (): void => {
+    const now = clock.now();
+    pending.queued(now);
+    health.queued(family, now);
+    metrics.lastQueued.set(labels, now / 1000);
+    bounded.request();
+  };
+  return {
+    serviceChanged(key) {
+      pending.addServices([key]);
+      metrics.serviceChanges.add(labels);
+      metrics.serviceChangesPending.set(labels, pending.counts().services);
+      request();
+    },
+    endpointsChanged(key, triggeredAt) {
+      pending.addEndpoints(key, triggeredAt);
+      metrics.endpointChanges.add(labels);
+      metrics.endpointChangesPending.set(labels, pending.counts().endpoints);
+      request();
+    },
+    nodeChanged() {
+      pending.addNode();
+      request();
+    },
+    ended: bounded.ended,
+  };
+}

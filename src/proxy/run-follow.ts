@@ -1,0 +1,60 @@
+// Tells the families what changes in the informers' copies.
+import { objectKey } from '../meta/object.ts';
+import type { FamilyRun } from './run-family.ts';
+import type { ProxyInformers } from './run-informers.ts';
+import type { TrimmedSlice } from './trim-objects.ts';
+
+type Told = Omit<FamilyRun, 'ended'>;
+
+/**
+ * Returns how to stop. Called after the informers have synced and the families have taken everything in: what
+ * is told now as added is known already, so telling starts after that.
+ */
+export function followChanges(
+  informers: Pick<ProxyInformers, 'services' | 'slices' | 'nodes' | 'ranges'>,
+  families: readonly Told[],
+  startedAt: number,
+): () => void {
+  let isReplay = true;
+  const told = (tell: (family: Told) => void): void => {
+    if (!isReplay) for (const family of families) tell(family);
+  };
+  const service = (key: string): void => told((family) => family.serviceChanged(key));
+  const slice = (after: TrimmedSlice, before?: TrimmedSlice): void => {
+    const at = triggerTime(after, before, startedAt);
+    for (const key of new Set([before?.serviceKey, after.serviceKey])) {
+      if (key !== undefined) told((family) => family.endpointsChanged(key, at));
+    }
+  };
+  const node = (): void => told((family) => family.nodeChanged());
+  const stops = [
+    informers.services.onChange({
+      add: ({ metadata }) => service(objectKey(metadata)),
+      update: (_, { metadata }) => service(objectKey(metadata)),
+      delete: ({ metadata }) => service(objectKey(metadata)),
+    }),
+    informers.slices.onChange({
+      add: (after) => slice(after),
+      update: (before, after) => slice(after, before),
+      delete: (before) => slice(before, before),
+    }),
+    informers.nodes.onChange({ add: node, update: node, delete: node }),
+    informers.ranges.onChange({ add: node, update: node, delete: node }),
+  ];
+  isReplay = false;
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** A trigger is counted once, when it is new, and not for what happened before this proxy looked (KPX-56). */
+function triggerTime(
+  after: TrimmedSlice,
+  before: TrimmedSlice | undefined,
+  startedAt: number,
+): number | undefined {
+  const text = after.triggerTime;
+  if (text === undefined || text === before?.triggerTime) return undefined;
+  const time = Date.parse(text);
+  return time >= startedAt ? time : undefined;
+}

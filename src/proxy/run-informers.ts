@@ -1,0 +1,84 @@
+// The live copies that the proxy works from, selected and made small (KPX-01).
+import type { ApiCaller } from '../client/api-call.ts';
+import { type Informer, startInformer } from '../client/informer.ts';
+import type { Clock } from '../host/clock.ts';
+import { endpointSliceDefinition } from '../kinds/endpoint-slice/definition.ts';
+import type { EndpointSlice } from '../kinds/endpoint-slice/types.ts';
+import { nodeDefinition } from '../kinds/node/definition.ts';
+import type { Node } from '../kinds/node/types.ts';
+import { serviceDefinition } from '../kinds/service/definition.ts';
+import type { Service } from '../kinds/service/types.ts';
+import { serviceCidrDefinition } from '../kinds/service-cidr/definition.ts';
+import type { ServiceCIDR } from '../kinds/service-cidr/types.ts';
+import type { KubeObject } from '../meta/object.ts';
+import type { Log } from '../observe/log.ts';
+import { proxyNameLabel } from './service-ports.ts';
+import type { ServiceObjects } from './track-state.ts';
+import { createTrimmer, type TrimmedSlice } from './trim-objects.ts';
+
+export type ProxyInformers = {
+  readonly services: Informer<Service>;
+  readonly slices: Informer<TrimmedSlice>;
+  readonly nodes: Informer<Node>;
+  readonly ranges: Informer<ServiceCIDR>;
+  readonly objectsOf: (serviceKey: string) => ServiceObjects;
+  readonly ended: Promise<unknown>;
+};
+
+export type ProxyInformersOptions = {
+  readonly caller: ApiCaller;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly nodeName: string;
+};
+
+const headlessLabel = 'service.kubernetes.io/headless';
+const byService = 'service';
+
+export function startProxyInformers(
+  { nodeName, ...options }: ProxyInformersOptions,
+  signal: AbortSignal,
+): ProxyInformers {
+  const trimmer = createTrimmer();
+  const services = startInformer(
+    {
+      ...options,
+      type: serviceDefinition,
+      labelSelector: `!${proxyNameLabel}`,
+      fieldSelector: 'spec.clusterIP!=None',
+      trim: trimmer.service,
+    },
+    signal,
+  );
+  // What comes is a whole slice; what is kept, and told, is a trimmed one.
+  const { group, version, kind, plural, namespaced } = endpointSliceDefinition;
+  const slices = startInformer<TrimmedSlice>(
+    {
+      ...options,
+      type: { group, version, kind, plural, namespaced },
+      labelSelector: `!${headlessLabel}`,
+      trim: (received: KubeObject) => trimmer.slice(received as EndpointSlice),
+      indexes: { [byService]: ({ serviceKey }) => (serviceKey === undefined ? [] : [serviceKey]) },
+    },
+    signal,
+  );
+  const nodes = startInformer(
+    { ...options, type: nodeDefinition, fieldSelector: `metadata.name=${nodeName}` },
+    signal,
+  );
+  const ranges = startInformer({ ...options, type: serviceCidrDefinition }, signal);
+  return {
+    services,
+    slices,
+    nodes,
+    ranges,
+    objectsOf(key) {
+      const service = services.store.get(key);
+      return {
+        ...(service === undefined ? {} : { service }),
+        slices: slices.store.select(byService, key),
+      };
+    },
+    ended: Promise.all([services.ended, slices.ended, nodes.ended, ranges.ended]),
+  };
+}

@@ -1,0 +1,176 @@
+// One sync of one family: what is pending goes through the model into the mode, and what follows from it is done.
+import type { Clock } from '../host/clock.ts';
+import { freeMemory } from '../host/free-memory.ts';
+import type { Log } from '../observe/log.ts';
+import type { FlowCleaner } from './apply-conntrack.ts';
+import { createFlowChanges, type FlowChanges } from './flow-changes.ts';
+import type { ProxyHealth } from './health.ts';
+import type { ProxyMetrics } from './metrics.ts';
+import type { ModeName, RunningMode, SyncReport } from './modes/mode.ts';
+import type { PendingChanges } from './pending-changes.ts';
+import type { HealthChecks } from './serve-health-checks.ts';
+import { findStaleFlows } from './stale-flows.ts';
+import type { Family, ProxyState, StateChange } from './state.ts';
+import {
+  createStateTracker,
+  type NodeView,
+  type ServiceObjects,
+  type StateTracker,
+} from './track-state.ts';
+
+export type SyncOptions = {
+  readonly family: Family;
+  readonly mode: RunningMode;
+  readonly modeName: ModeName;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: ProxyMetrics;
+  readonly health: ProxyHealth;
+  readonly healthChecks: HealthChecks;
+  readonly flows: FlowCleaner;
+  readonly pending: PendingChanges;
+  readonly allowsExternalIPs: boolean;
+  readonly nodeView: () => NodeView;
+  /** Keys of all Services that there are. */
+  readonly serviceKeys: () => Iterable<string>;
+  readonly objectsOf: (serviceKey: string) => ServiceObjects;
+};
+
+/** False: it failed, and the next one writes everything (KPX-41). */
+export type Sync = (reason: 'change' | 'period') => Promise<boolean>;
+
+type Work = SyncOptions & {
+  readonly tracker: StateTracker;
+  readonly flowChanges: FlowChanges;
+  readonly labels: { readonly ip_family: Family };
+  lastFullAt: number;
+};
+
+/** Everything is written anew so often, whatever else happens: what nobody noticed is mended then (KPX-40). */
+const fullSyncEveryMs = 3_600_000;
+
+export function createSync(options: SyncOptions): Sync {
+  const work: Work = {
+    ...options,
+    tracker: createStateTracker(options.nodeView(), options),
+    flowChanges: createFlowChanges(),
+    labels: { ip_family: options.family },
+    lastFullAt: Number.NEGATIVE_INFINITY,
+  };
+  options.pending.addServices(options.serviceKeys());
+  return async (reason) => {
+    try {
+      await syncOnce(work, reason);
+      return true;
+    } catch (error) {
+      work.tracker.forget();
+      recordFailure(work, error);
+      return false;
+    }
+  };
+}
+
+async function syncOnce(work: Work, reason: 'change' | 'period'): Promise<void> {
+  const { clock, family, tracker } = work;
+  const startedAt = clock.now();
+  if (reason === 'period') await look(work);
+  const { triggers, queuedAt = startedAt } = takeIn(work, reason);
+  const { state, change } = tracker.take();
+  const isNothing = change.kind === 'ports' && change.keys.size === 0;
+  if (!isNothing) await write(work, state, change, { startedAt, queuedAt, triggers });
+  work.health.updated(family, startedAt, clock.now());
+  await work.healthChecks.update(family, tracker.healthChecks());
+  if (!isNothing) await forgetFlows(work, state, change);
+  if (change.kind === 'full' && state.ports.size >= manyPorts) freeMemory();
+}
+
+/** What a sync of so many ports leaves behind is worth collecting at once. */
+const manyPorts = 1000;
+
+/** Nobody asked for anything: is what was written still there? */
+async function look(work: Work): Promise<void> {
+  const { clock, tracker, mode, log, family } = work;
+  if (clock.now() - work.lastFullAt >= fullSyncEveryMs) return tracker.forget();
+  if (await mode.isIntact()) return;
+  log.warn('rules were changed by somebody else, writing all of them', { family });
+  tracker.forget();
+}
+
+/** Brings the model up to date with what is pending. */
+function takeIn(work: Work, reason: 'change' | 'period'): ReturnType<PendingChanges['take']> {
+  const { tracker, pending, metrics, labels } = work;
+  const taken = pending.take();
+  const { serviceKeys, isNodeChanged } = taken;
+  // The machine tells nobody when its addresses change: looked at now and then.
+  const needsAll = (isNodeChanged || reason === 'period') && tracker.setNode(work.nodeView());
+  const keys = needsAll ? new Set([...work.serviceKeys(), ...serviceKeys]) : serviceKeys;
+  for (const key of keys) tracker.update(key, work.objectsOf(key));
+  metrics.serviceChangesPending.set(labels, 0);
+  metrics.endpointChangesPending.set(labels, 0);
+  return taken;
+}
+
+type Times = {
+  readonly startedAt: number;
+  readonly queuedAt: number;
+  readonly triggers: readonly number[];
+};
+
+async function write(
+  work: Work,
+  state: ProxyState,
+  change: StateChange,
+  { startedAt, queuedAt, triggers }: Times,
+): Promise<void> {
+  const { clock, metrics, labels } = work;
+  const report = await work.mode.sync(state, change);
+  const now = clock.now();
+  if (change.kind === 'full') work.lastFullAt = now;
+  const seconds = (now - startedAt) / 1000;
+  metrics.syncSeconds.observe(labels, seconds);
+  (report.isFull ? metrics.fullSyncSeconds : metrics.partialSyncSeconds).observe(labels, seconds);
+  metrics.lastSync.set(labels, now / 1000);
+  for (const at of triggers) metrics.programmingSeconds.observe(labels, (now - at) / 1000);
+  recordRules(work, report);
+  const line = {
+    family: work.family,
+    mode: work.modeName,
+    servicePorts: state.ports.size,
+    ...report,
+    tookMs: now - startedAt,
+    afterChangeMs: now - queuedAt,
+  };
+  if (report.isFull) work.log.info('wrote all rules', line);
+  else work.log.debug('wrote changed rules', line);
+}
+
+function recordRules({ metrics, labels, tracker }: Work, { rules, changes }: SyncReport): void {
+  const { internal, external } = tracker.withoutLocal();
+  metrics.withoutLocalEndpoints.set({ ...labels, traffic_policy: 'internal' }, internal);
+  metrics.withoutLocalEndpoints.set({ ...labels, traffic_policy: 'external' }, external);
+  for (const [table, count] of Object.entries(rules ?? {})) {
+    metrics.iptablesRules.set({ ...labels, table }, count);
+    metrics.iptablesLastRules.set({ ...labels, table }, changes);
+  }
+}
+
+function recordFailure({ metrics, labels, log, family, modeName }: Work, error: unknown): void {
+  if (modeName === 'nftables') metrics.nftablesFailures.add(labels);
+  if (modeName === 'iptables') metrics.iptablesFailures.add(labels);
+  log.error('rules could not be written, will write all of them', {
+    family,
+    mode: modeName,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+}
+
+async function forgetFlows(work: Work, state: ProxyState, change: StateChange): Promise<void> {
+  const { clock, metrics, labels, flowChanges, tracker, flows, family, log } = work;
+  const stale = findStaleFlows(flowChanges.take(state, change, tracker.servingUDP), state.node);
+  if (stale.isEmpty) return;
+  const startedAt = clock.now();
+  const deleted = await flows.forget(family, stale);
+  metrics.conntrackSeconds.observe(labels, (clock.now() - startedAt) / 1000);
+  metrics.conntrackDeleted.add(labels, deleted);
+  if (deleted > 0) log.debug('forgot stale flows', { family, deleted });
+}

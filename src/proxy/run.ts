@@ -1,0 +1,207 @@
+// The node proxy: informers to state to mode, for each family that the machine has.
+import { availableParallelism, hostname, networkInterfaces } from 'node:os';
+import type { ApiCaller } from '../client/api-call.ts';
+import { createEventRecorder, type EventRecorder } from '../client/event-recorder.ts';
+import { waitForSync } from '../client/shared-informers.ts';
+import { type Clock, sleep, systemClock } from '../host/clock.ts';
+import type { Log } from '../observe/log.ts';
+import type { MetricsRegistry } from '../observe/metrics.ts';
+import { createFlowCleaner, type FlowCleaner } from './apply-conntrack.ts';
+import { applyKernelSettings } from './apply-kernel-settings.ts';
+import type { ProxyConfig } from './config.ts';
+import { conntrackSettings } from './conntrack-settings.ts';
+import { createProxyHealth, isEligible, type ProxyHealth } from './health.ts';
+import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
+import type { Mode, RunningMode } from './modes/mode.ts';
+import { makeNodeView } from './node-view.ts';
+import { type ChosenMode, chooseMode } from './run-choose-mode.ts';
+import { cleanUpModes } from './run-cleanup.ts';
+import { type FamilyRun, startFamily } from './run-family.ts';
+import { followChanges } from './run-follow.ts';
+import { type ProxyInformers, startProxyInformers } from './run-informers.ts';
+import { createHealthChecks, type HealthChecks } from './serve-health-checks.ts';
+import { serveHealthz } from './serve-healthz.ts';
+import type { HttpServer } from './serve-http.ts';
+import { serveMetrics } from './serve-metrics.ts';
+import type { Family } from './state.ts';
+
+export type ProxyOptions = {
+  readonly caller: ApiCaller;
+  readonly config: ProxyConfig;
+  readonly modes: readonly Mode[];
+  readonly log: Log;
+  readonly metrics: MetricsRegistry;
+  readonly clock?: Clock;
+};
+
+/** How long the first write waits for the node's own object and the service ranges: it does without, then mends itself. */
+const nodeWaitMs = 2000;
+
+type Parts = Required<Omit<ProxyOptions, 'metrics'>> & {
+  readonly nodeName: string;
+  readonly chosen: ChosenMode;
+  readonly informers: ProxyInformers;
+  readonly measures: ProxyMetrics;
+  readonly health: ProxyHealth;
+  readonly healthChecks: HealthChecks;
+  readonly events: EventRecorder;
+};
+
+/** Resolves when it has ended after the abort; rules stay. Throws NoModeError where no mode works. */
+export async function startProxy(options: ProxyOptions, signal: AbortSignal): Promise<void> {
+  const { config, caller, clock = systemClock, modes } = options;
+  const log = options.log.with({ part: 'proxy' });
+  const nodeName = (config.nodeName ?? hostname()).trim().toLowerCase();
+  const chosen = await chooseMode(modes, config.mode, log);
+  await applyKernelSettings(conntrackSettings(config.conntrack, availableParallelism()), log);
+  const measures = createProxyMetrics(options.metrics);
+  // Twice the period in which everything should have been written (KPX-33).
+  const health = createProxyHealth(chosen.families, 2 * config.syncPeriodMs);
+  const informers = startProxyInformers({ caller, clock, log, nodeName }, signal);
+  const events = createEventRecorder({
+    caller,
+    component: 'kube-proxy',
+    host: nodeName,
+    clock,
+    log,
+  });
+  const healthChecks = createHealthChecks({
+    isProxyHealthy: () => health.report(clock.now()).isHealthy,
+    failed: (key, port, error) => reportFailedCheck({ informers, events, log, key, port, error }),
+  });
+  const parts: Parts = {
+    ...{ caller, config, modes, log, clock, nodeName, chosen, informers },
+    ...{ measures, health, healthChecks, events },
+  };
+  const servers = await startServers(parts, options.metrics);
+  try {
+    announce(parts);
+    await work(parts, signal);
+  } finally {
+    await Promise.all([...servers.map((server) => server.close()), healthChecks.close()]);
+  }
+}
+
+async function startServers(
+  parts: Parts,
+  metrics: MetricsRegistry,
+): Promise<readonly HttpServer[]> {
+  const { config, health, informers, measures, clock, chosen, nodeName } = parts;
+  const servers: HttpServer[] = [];
+  if (config.healthz !== undefined) {
+    const server = await serveHealthz({
+      ...config.healthz,
+      clock,
+      report: health.report,
+      isEligible: () => isEligible(informers.nodes.store.get(nodeName)),
+      answered: (path, code) => measures[path].add({ code: String(code) }),
+    });
+    servers.push(server);
+  }
+  if (config.metrics !== undefined) {
+    const mode = chosen.mode.name;
+    servers.push(
+      await serveMetrics({ ...config.metrics, metricsText: metrics.text, mode, config }),
+    );
+  }
+  return servers;
+}
+
+/** KPX-50. */
+function announce({ events, nodeName, chosen }: Parts): void {
+  const node = { kind: 'Node', apiVersion: 'v1', metadata: { name: nodeName, uid: nodeName } };
+  events.record(node, { type: 'Normal', reason: 'Starting', message: '' });
+  if (chosen.mode.name === 'ipvs') {
+    const message =
+      'The ipvs proxy mode is now deprecated and will be removed in a future version.';
+    events.record(node, { type: 'Warning', reason: 'IPVSDeprecation', message });
+  }
+}
+
+async function work(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { informers, log, clock } = parts;
+  // Nothing is written before everything is known: the rules that are there stay until then (KPX-09).
+  if (!(await waitForSync([informers.services, informers.slices], signal))) return;
+  const aboutNode = waitForSync([informers.nodes, informers.ranges], signal);
+  await Promise.race([aboutNode, sleep(clock, nodeWaitMs, signal)]);
+  const flows = createFlowCleaner(log);
+  const modes = await Promise.all(
+    parts.chosen.families.map((family) => startMode(parts, family, signal)),
+  );
+  // From here to following the changes nothing waits: no change falls between.
+  const started = modes.map((mode) => startOne(parts, { ...mode, flows }, signal));
+  const unfollow = followChanges(informers, started, clock.now());
+  await Promise.all(started.map(({ ended }) => ended));
+  unfollow();
+  await Promise.all([...modes.map(({ mode }) => mode.stop()), flows.close(), informers.ended]);
+}
+
+type StartedMode = { readonly family: Family; readonly mode: RunningMode };
+
+async function startMode(
+  { chosen, clock, config, log }: Parts,
+  family: Family,
+  signal: AbortSignal,
+): Promise<StartedMode> {
+  const options = { family, log: log.with({ family }), clock, settings: config.modeSettings };
+  return { family, mode: await chosen.mode.start(options, signal) };
+}
+
+function startOne(
+  parts: Parts,
+  { family, mode, flows }: StartedMode & { readonly flows: FlowCleaner },
+  signal: AbortSignal,
+): FamilyRun {
+  const { chosen, clock, config, informers, nodeName, log } = parts;
+  const options = {
+    ...{ family, mode, modeName: chosen.mode.name, clock, log, flows },
+    metrics: parts.measures,
+    health: parts.health,
+    healthChecks: parts.healthChecks,
+    allowsExternalIPs: config.allowsExternalIPs,
+    minSyncPeriodMs: config.minSyncPeriodMs,
+    syncPeriodMs: config.syncPeriodMs,
+    nodeView: () =>
+      makeNodeView(config, {
+        family,
+        nodeName,
+        node: informers.nodes.store.get(nodeName),
+        serviceRanges: [...informers.ranges.store.values()],
+        interfaceAddresses: interfaceAddresses(),
+        whenNodePortsUnset: chosen.mode.traits.defaultNodePortAddresses,
+      }),
+    serviceKeys: informers.services.store.keys,
+    objectsOf: informers.objectsOf,
+    // Other modes' rules go only after ours stand, so that traffic is carried all the time (KPX-52).
+    wrote: () => cleanUpModes(othersThan(chosen.mode, parts.modes), [family], log),
+  };
+  return startFamily(options, signal);
+}
+
+function othersThan({ name, carriers = [] }: Mode, modes: readonly Mode[]): readonly Mode[] {
+  return modes.filter((mode) => mode.name !== name && !carriers.includes(mode.name));
+}
+
+function interfaceAddresses(): readonly string[] {
+  return Object.values(networkInterfaces())
+    .flat()
+    .flatMap((one) => (one === undefined ? [] : [one.address]));
+}
+
+type FailedCheck = {
+  readonly informers: ProxyInformers;
+  readonly events: EventRecorder;
+  readonly log: Log;
+  readonly key: string;
+  readonly port: number;
+  readonly error: Error;
+};
+
+/** KPX-39. */
+function reportFailedCheck({ informers, events, log, key, port, error }: FailedCheck): void {
+  const message = `node cannot start health check for service ${key} on port ${port}: ${error.message}`;
+  log.error('health check server could not listen', { service: key, port, error: error.message });
+  const service = informers.services.store.get(key);
+  if (service === undefined) return;
+  events.record(service, { type: 'Warning', reason: 'FailedToStartServiceHealthcheck', message });
+}

@@ -1,0 +1,38 @@
+// The recorded scenarios of the data plane, in each mode that this machine runs, with the real binary.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const runner = join(root, 'test', 'conformance', 'dataplane', 'run.mjs');
+const fairlead = `${process.execPath} ${join(root, 'bin', 'fairlead')}`;
+/** Forty scenarios take a minute and a half where nothing else runs. */
+const timeoutMs = 900_000;
+
+for (const mode of ['nftables', 'iptables', 'userspace']) {
+  test(`${mode}: all scenarios get what was recorded`, () => {
+    const directory = mkdtempSync(join(tmpdir(), 'fairlead-dataplane-'));
+    // What a mode answers by its nature stands beside its tests.
+    const own = join(root, 'test', 'netns', 'expected', `${mode}.json`);
+    const server = `${fairlead} up --network none --bind-address {ip} --secure-port 6443 --data-dir ${directory}/data --write-kubeconfig {kubeconfig} --service-cluster-ip-range 10.96.0.0/16,fd00:96::/108`;
+    const proxy = `${fairlead} proxy --kubeconfig {kubeconfig} --hostname-override {node} --proxy-mode {mode} --cluster-cidr 10.244.0.0/16,fd44::/16`;
+    try {
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [
+          ...[runner, '--mode', mode, '--kubeconfig', join(directory, 'kubeconfig')],
+          ...['--api-cmd', server, '--proxy-cmd', proxy],
+          ...(existsSync(own) ? ['--expect', own] : []),
+        ],
+        { encoding: 'utf8', timeout: timeoutMs },
+      );
+      assert.equal(status, 0, `${stdout}\n${stderr}`);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+}
