@@ -1,0 +1,209 @@
+// Cluster DNS alone, against any API server.
+import { InvalidArgumentError } from 'commander';
+import { createHttpTransport } from '../../client/http-transport.ts';
+import { type PodMode, podModes } from '../../dns/cluster/find-rows.ts';
+import { startDns } from '../../dns/run.ts';
+import { type ServerAddress, type ServerGroup, serverText } from '../../dns/upstream-servers.ts';
+import { type WireName, wireName } from '../../dns/wire/names.ts';
+import { parseAddress } from '../../ip/address.ts';
+import { parseCidr } from '../../ip/cidr.ts';
+import { createLog, type LogLevel } from '../../observe/log.ts';
+import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
+import { type CommandDefinition, FailedError, type World } from '../command.ts';
+import { logLevel, seconds } from '../parse-flags.ts';
+
+type DnsFlags = ClientFlags & {
+  readonly listen: readonly ServerAddress[];
+  readonly clusterDomain: WireName;
+  readonly pods: PodMode;
+  readonly ttl: number;
+  readonly forward: Forward;
+  readonly stubDomain?: readonly ServerGroup[];
+  readonly cache: number;
+  readonly allow?: readonly string[];
+  readonly autopath?: true;
+  readonly labels?: string;
+  readonly endpoints: boolean;
+  readonly endpointPodNames?: true;
+  readonly ignoreEmptyService?: true;
+  readonly batches: boolean;
+  readonly metricsBindAddress: readonly ServerAddress[];
+  readonly lameduck?: number;
+  readonly logQueries?: true;
+  readonly logLevel: LogLevel;
+};
+
+type Forward = { readonly file: string } | { readonly servers: readonly ServerAddress[] };
+
+export const dns: CommandDefinition = {
+  name: 'dns',
+  summary: 'answer for the names of services and pods',
+  configure(command, world) {
+    addConnectionFlags(command)
+      .option(
+        '--listen <addresses>',
+        'where to answer, over UDP and TCP; several with commas (default: all addresses, port 53)',
+        addresses(53),
+        everywhere,
+      )
+      .option('--cluster-domain <name>', 'domain of the cluster', domain, defaultDomain)
+      .option('--pods <mode>', `names of pods: ${podModes.join(', ')}`, podMode, 'insecure')
+      .option('--ttl <seconds>', 'how long a name may be kept by others', ttl, 30)
+      .option(
+        '--forward <servers>',
+        'whom to ask about other names: servers, a file like resolv.conf, or none',
+        forward,
+        { file: '/etc/resolv.conf' },
+      )
+      .option(
+        '--stub-domain <zone=servers>',
+        'whom to ask about one zone; may be given more than once',
+        stubDomain,
+      )
+      .option('--cache <seconds>', 'how long answers of others are kept at most', ttl, 30)
+      .option('--allow <cidrs>', 'who may ask about other names (default: everyone)', networks)
+      .option(
+        '--autopath',
+        'answer the first question of a walk through a search list with the last',
+      )
+      .option('--labels <selector>', 'only services with these labels have names')
+      .option('--no-endpoints', 'no names for endpoints')
+      .option('--endpoint-pod-names', 'name endpoints after their pods, not after their addresses')
+      .option('--ignore-empty-service', 'no name for a service without ready endpoints')
+      .option('--no-batches', 'take packets one by one, as on systems without recvmmsg')
+      .option(
+        '--metrics-bind-address <addresses>',
+        'where to serve /metrics, /health, /ready and /querylog; several with commas, or none',
+        addresses(9153),
+        metricsAddress,
+      )
+      .option('--lameduck <time>', 'how long to answer on after the end was asked for', seconds)
+      .option('--log-queries', 'write a line for each answer')
+      .option(
+        '--log-level <level>',
+        'debug, info, warn, error or silent',
+        logLevel,
+        'info' satisfies LogLevel,
+      )
+      .action(async (flags: DnsFlags) => run(flags, world));
+  },
+};
+
+const everywhere: readonly ServerAddress[] = [
+  { host: '0.0.0.0', port: 53 },
+  { host: '::', port: 53 },
+];
+const metricsAddress: readonly ServerAddress[] = [{ host: '127.0.0.1', port: 9153 }];
+const defaultDomain = '\x07cluster\x05local\0';
+
+async function run(flags: DnsFlags, world: World): Promise<void> {
+  const connection = await connect(flags, world);
+  const log = createLog(flags.logLevel);
+  const transport = createHttpTransport(connection);
+  const { clusterDomain, stubDomain: stubDomains, allow, labels, lameduck } = flags;
+  try {
+    const running = await startDns({
+      transport,
+      log,
+      signal: world.interrupted,
+      listen: flags.listen,
+      domain: clusterDomain,
+      ttl: flags.ttl,
+      pods: flags.pods,
+      forward: flags.forward,
+      cacheSeconds: flags.cache,
+      watchEndpoints: flags.endpoints,
+      batches: flags.batches,
+      status: flags.metricsBindAddress,
+      isStatusOptional: flags.metricsBindAddress === metricsAddress,
+      ...(stubDomains === undefined ? {} : { stubDomains }),
+      ...(allow === undefined ? {} : { allow }),
+      ...(labels === undefined ? {} : { labelSelector: labels }),
+      ...(lameduck === undefined ? {} : { lameDuckMs: lameduck * 1000 }),
+      autopath: flags.autopath ?? false,
+      endpointPodNames: flags.endpointPodNames ?? false,
+      ignoreEmptyService: flags.ignoreEmptyService ?? false,
+      logQueries: flags.logQueries ?? false,
+    });
+    const where = running.addresses.map(serverText).join(', ');
+    world.write(`DNS for ${connection.server} on ${where}\n`);
+    await running.ended;
+  } catch (error) {
+    throw error instanceof Error && error.message.startsWith('Cannot listen')
+      ? new FailedError(error.message, { cause: error })
+      : error;
+  } finally {
+    await transport.close();
+  }
+}
+
+/** `10.0.0.1`, `10.0.0.1:53`, `::1`, `[::1]:53`, `:53` for all addresses; several with commas; `none`. */
+function addresses(port: number): (text: string) => readonly ServerAddress[] {
+  return (text) => (text === 'none' ? [] : text.split(',').flatMap((one) => address(one, port)));
+}
+
+function address(text: string, defaultPort: number): readonly ServerAddress[] {
+  const trimmed = text.trim();
+  if (parseAddress(trimmed) !== undefined) return [{ host: trimmed, port: defaultPort }];
+  const [, bracketed, plain, digits] =
+    /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(trimmed) ?? [];
+  const host = bracketed ?? plain ?? '';
+  const port = digits === undefined ? defaultPort : Number(digits);
+  if (host === '' && digits !== undefined && port <= 65535) {
+    return everywhere.map((one) => ({ ...one, port }));
+  }
+  if (parseAddress(host) === undefined || port > 65535) {
+    throw new InvalidArgumentError(
+      `"${text}" is not an address; it must be one like 10.96.0.10, 127.0.0.1:1053 or [::1]:1053.`,
+    );
+  }
+  return [{ host, port }];
+}
+
+function forward(text: string): Forward {
+  if (text === 'none') return { servers: [] };
+  return text.includes('/') ? { file: text } : { servers: addresses(53)(text) };
+}
+
+function stubDomain(text: string, before: readonly ServerGroup[] = []): readonly ServerGroup[] {
+  const [name = '', list = ''] = text.split('=', 2);
+  if (list === '') {
+    throw new InvalidArgumentError(
+      `"${text}" is not a zone with servers; it must be one like example.com=10.0.0.1,10.0.0.2.`,
+    );
+  }
+  return [...before, { zone: domain(name), servers: addresses(53)(list) }];
+}
+
+function domain(text: string): WireName {
+  const name = wireName(text);
+  if (name !== undefined && name !== '\0') return name;
+  throw new InvalidArgumentError(`"${text}" is not a domain; it must be one like cluster.local.`);
+}
+
+function podMode(text: string): PodMode {
+  const mode = podModes.find((known) => known === text);
+  if (mode !== undefined) return mode;
+  throw new InvalidArgumentError(
+    `"${text}" is not a mode; it must be one of ${podModes.join(', ')}.`,
+  );
+}
+
+/** CoreDNS takes as much. */
+const longestTtl = 3600;
+
+function ttl(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= longestTtl) return value;
+  throw new InvalidArgumentError(`"${text}" is not a number of seconds from 0 to ${longestTtl}.`);
+}
+
+function networks(text: string): readonly string[] {
+  return text.split(',').map((part) => {
+    const trimmed = part.trim();
+    if (parseCidr(trimmed) !== undefined) return trimmed;
+    throw new InvalidArgumentError(
+      `"${part}" is not a network; it must be one like 10.244.0.0/16 or fd44::/16.`,
+    );
+  });
+}

@@ -1,0 +1,246 @@
+// A question about a name of the cluster → what to answer. Pure: what has to be asked elsewhere is returned as a wish.
+import type { ResourceRecord } from '../wire/encode-answer.ts';
+import {
+  ancestorOffset,
+  isWithin,
+  joinName,
+  labelsOf,
+  type WireName,
+  wireName,
+} from '../wire/names.ts';
+import { types } from '../wire/record-types.ts';
+import { findRows, type PodMode, type Row } from './find-rows.ts';
+import { type NameServer, nameServers } from './name-servers.ts';
+import { type NameRequest, parseName } from './parse-name.ts';
+import {
+  addressRecord,
+  addressRecords,
+  aliasRecord,
+  nameServerRecord,
+  pointerRecord,
+  serviceRecords,
+  textRecord,
+} from './records.ts';
+import { namesOfAddress, reversedAddress, reverseIPv4, reverseIPv6 } from './reverse.ts';
+import { soaRecord } from './soa.ts';
+import type { Zone } from './zone.ts';
+
+export type ClusterOptions = {
+  /** The cluster's domain. */
+  readonly domain: WireName;
+  readonly ttl: number;
+  /** Of the record that names the version of the schema. */
+  readonly versionTtl: number;
+  readonly pods: PodMode;
+  readonly ignoreEmptyService: boolean;
+  /** Under which this server is reached. */
+  readonly ownAddresses: readonly string[];
+};
+
+/** What can change the outcome, when that is one Service, there or not, or nothing at all. */
+export type Dependency = { readonly namespace: string; readonly name: string } | 'nothing';
+
+export type ClusterOutcome =
+  | {
+      readonly kind: 'records';
+      readonly zone: WireName;
+      readonly answers: readonly ResourceRecord[];
+      readonly additionals: readonly ResourceRecord[];
+      readonly dependsOn?: Dependency;
+    }
+  /** The chain so far ends at a name of somebody else, whose records belong behind it. */
+  | {
+      readonly kind: 'alias';
+      readonly answers: readonly ResourceRecord[];
+      readonly target: WireName;
+    }
+  | { readonly kind: 'missing'; readonly zone: WireName; readonly dependsOn?: Dependency }
+  | { readonly kind: 'refused' }
+  /** Not a name of the cluster, or an address of a reverse zone that nobody here has. */
+  | { readonly kind: 'elsewhere' };
+
+/** The version of the rules by which services have names. */
+const schemaVersion = '1.1.0';
+/** CoreDNS follows that many names within the cluster. */
+const longestChain = 8;
+
+export function answerCluster(
+  zone: Zone,
+  { name, type }: { readonly name: WireName; readonly type: number },
+  options: ClusterOptions & { readonly serial: () => number },
+): ClusterOutcome {
+  const apex = [options.domain, reverseIPv4, reverseIPv6].find((one) => isWithin(name, one));
+  if (apex === undefined) return { kind: 'elsewhere' };
+  if (type === types.AXFR || type === types.IXFR) return { kind: 'refused' };
+  const labels = labelsBefore(name, apex);
+  if (type === types.SOA) {
+    const soa = soaRecord(apex, { ttl: options.ttl, serial: options.serial() });
+    return records(apex, labels.length === 0 ? [soa] : []);
+  }
+  if (apex !== options.domain) return answerReverse(zone, { apex, labels, name, type }, options);
+  return answerForward(zone, { labels, name, type }, options);
+}
+
+type Parsed = {
+  readonly labels: readonly string[];
+  readonly name: WireName;
+  readonly type: number;
+};
+
+function answerReverse(
+  zone: Zone,
+  { apex, labels, name, type }: Parsed & { readonly apex: WireName },
+  options: ClusterOptions,
+): ClusterOutcome {
+  if (labels.length === 0) {
+    return type === types.NS
+      ? nameServerAnswer(apex, nameServers(zone, apex, options), options.ttl)
+      : records(apex, []);
+  }
+  const address = type === types.PTR ? reversedAddress(apex, labels) : undefined;
+  if (address === undefined) return { kind: 'elsewhere' };
+  const found = namesOfAddress(zone, address).flatMap(
+    (labelList) => joinName(labelList, options.domain) ?? [],
+  );
+  if (found.length === 0) return { kind: 'elsewhere' };
+  return records(
+    apex,
+    found.map((target) => pointerRecord(name, target, options.ttl)),
+  );
+}
+
+function answerForward(zone: Zone, parsed: Parsed, options: ClusterOptions): ClusterOutcome {
+  const { labels, name, type } = parsed;
+  const { domain, ttl } = options;
+  if (type === types.TXT && labels.length === 1 && labels[0] === 'dns-version') {
+    return records(domain, [textRecord(name, schemaVersion, options.versionTtl)]);
+  }
+  if (type === types.NS && labels.length === 0) {
+    return nameServerAnswer(domain, nameServers(zone, domain, options), ttl);
+  }
+  if (labels.length === 2 && labels[0] === 'ns' && labels[1] === 'dns' && type !== types.TXT) {
+    const servers = nameServers(zone, domain, options);
+    const own = servers.map(({ address }) => addressRecord(name, address, ttl));
+    return records(
+      domain,
+      own.filter((record) => record.type === type),
+    );
+  }
+  const request = parseName(labels);
+  if (request === undefined) return { kind: 'missing', zone: domain, dependsOn: 'nothing' };
+  const rows = request === 'apex' ? [] : findRows(zone, request, options);
+  // CoreDNS says of a name without rows that it has no text by saying that it does not exist.
+  if (rows === undefined || (type === types.TXT && rows.length === 0)) {
+    return { kind: 'missing', zone: domain, ...ownService(request) };
+  }
+  return answerRows(zone, { ...parsed, request, rows }, options);
+}
+
+type Found = Parsed & {
+  readonly request: NameRequest | 'apex';
+  readonly rows: readonly Row[];
+};
+
+function answerRows(zone: Zone, found: Found, options: ClusterOptions): ClusterOutcome {
+  const { name, type, rows, request } = found;
+  const { domain, ttl } = options;
+  const [first] = rows;
+  const own = ownService(request);
+  switch (type) {
+    case types.A:
+    case types.AAAA:
+      return first?.kind === 'alias'
+        ? followAlias(zone, { name, type, target: first.target }, options)
+        : { ...records(domain, addressRecords(name, type, ttl, rows)), ...own };
+    case types.CNAME: {
+      const target = first?.kind === 'alias' ? wireName(first.target) : undefined;
+      return {
+        ...records(domain, target === undefined ? [] : [aliasRecord(name, target, ttl)]),
+        ...own,
+      };
+    }
+    case types.SRV: {
+      const serviceName = own === undefined ? name : serviceNameOf(own.dependsOn, domain);
+      const { answers, additionals } = serviceRecords(name, serviceName, ttl, rows);
+      return { ...records(domain, answers, additionals), ...own };
+    }
+    default:
+      return { ...records(domain, []), ...own };
+  }
+}
+
+/** Through the cluster as long as the way leads through it; the rest is for somebody else. */
+function followAlias(
+  zone: Zone,
+  start: { readonly name: WireName; readonly type: number; readonly target: string },
+  options: ClusterOptions,
+): ClusterOutcome {
+  const { domain, ttl } = options;
+  const chain: ResourceRecord[] = [];
+  const seen = new Set<WireName>();
+  let { name } = start;
+  let target = wireName(start.target);
+  while (target !== undefined && chain.length < longestChain) {
+    // An alias of itself, of something below itself, or of what was there before, leads nowhere.
+    if (isWithin(target, name) || seen.has(target)) return records(domain, []);
+    seen.add(target);
+    chain.push(aliasRecord(name, target, ttl));
+    if (!isWithin(target, domain)) return { kind: 'alias', answers: chain, target };
+    const rows = rowsOf(zone, target, options);
+    const [first] = rows;
+    if (first?.kind !== 'alias') {
+      const addresses = addressRecords(target, start.type, ttl, rows);
+      // An alias of nothing is not told: nobody could do anything with it.
+      return records(domain, addresses.length === 0 ? [] : [...chain, ...addresses]);
+    }
+    name = target;
+    target = wireName(first.target);
+  }
+  return records(domain, []);
+}
+
+function rowsOf(zone: Zone, name: WireName, options: ClusterOptions): readonly Row[] {
+  const request = parseName(labelsBefore(name, options.domain));
+  if (request === undefined || request === 'apex') return [];
+  return findRows(zone, request, options) ?? [];
+}
+
+function labelsBefore(name: WireName, apex: WireName): readonly string[] {
+  return labelsOf(`${name.slice(0, ancestorOffset(name, apex) ?? 0)}\0`);
+}
+
+function ownService(request: NameRequest | 'apex') {
+  if (request === 'apex' || request.kind !== 'svc') return undefined;
+  const { namespace, name } = request;
+  return namespace === undefined || name === undefined
+    ? undefined
+    : { dependsOn: { namespace, name } };
+}
+
+function serviceNameOf(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  domain: WireName,
+): WireName {
+  return joinName([name, namespace, 'svc'], domain) ?? domain;
+}
+
+function nameServerAnswer(
+  zone: WireName,
+  servers: readonly NameServer[],
+  ttl: number,
+): ClusterOutcome {
+  const names = [...new Set(servers.map(({ name }) => name))];
+  return records(
+    zone,
+    names.map((name) => nameServerRecord(zone, name, ttl)),
+    servers.map(({ name, address }) => addressRecord(name, address, ttl)),
+  );
+}
+
+function records(
+  zone: WireName,
+  answers: readonly ResourceRecord[],
+  additionals: readonly ResourceRecord[] = [],
+) {
+  return { kind: 'records', zone, answers, additionals } as const;
+}

@@ -1,0 +1,135 @@
+// What names need to know of objects, and nothing else: small, plain, and fit to be sent to another thread.
+import { formatAddress, parseAddressSloppy } from '../../ip/address.ts';
+import { isReady } from '../../kinds/endpoint-slice/conditions.ts';
+import {
+  type Endpoint,
+  type EndpointSlice,
+  serviceNameLabel,
+} from '../../kinds/endpoint-slice/types.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import type { Service } from '../../kinds/service/types.ts';
+
+export type PortFacts = {
+  readonly name: string;
+  /** In lower case. */
+  readonly protocol: string;
+  readonly port: number;
+};
+
+export type ServiceFacts = {
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty for a headless Service. */
+  readonly clusterIPs: readonly string[];
+  readonly isHeadless: boolean;
+  /** Present for the type ExternalName. */
+  readonly externalName?: string;
+  readonly ports: readonly PortFacts[];
+};
+
+export type SliceFacts = {
+  readonly namespace: string;
+  readonly service: string;
+  /** Of endpoints that are ready. */
+  readonly addresses: readonly string[];
+  /** What each is called below its Service; empty where the address says it, and no list where all do. */
+  readonly labels: readonly string[];
+  readonly ports: readonly PortFacts[];
+};
+
+export type PodFacts = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly addresses: readonly string[];
+};
+
+/** Stands for "there are no ports": the name has addresses, but no SRV. */
+export const noPort = -1;
+const onlyNoPort: readonly PortFacts[] = [{ name: '', protocol: '', port: noPort }];
+
+export function serviceFacts({ metadata, spec }: Service): ServiceFacts {
+  const clusterIPs = spec?.clusterIPs ?? (spec?.clusterIP ? [spec.clusterIP] : []);
+  const ports = (spec?.ports ?? []).map(({ name = '', protocol, port }) => ({
+    name,
+    protocol: (protocol ?? 'TCP').toLowerCase(),
+    port,
+  }));
+  const isHeadless = clusterIPs[0] === 'None';
+  const isExternal = spec?.type === 'ExternalName';
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    clusterIPs: isHeadless || isExternal ? [] : clusterIPs.flatMap(canonical),
+    isHeadless,
+    ...(isExternal ? { externalName: spec?.externalName ?? '' } : {}),
+    ports: ports.length === 0 ? onlyNoPort : ports,
+  };
+}
+
+export type SliceOptions = {
+  /** Whether endpoints without a host name are called after their pods. */
+  readonly endpointPodNames: boolean;
+};
+
+/** Undefined for a slice that belongs to no Service. Names instead of addresses (FQDN) have no place in the DNS of a cluster. */
+export function sliceFacts(slice: EndpointSlice, options: SliceOptions): SliceFacts | undefined {
+  const service = slice.metadata.labels?.[serviceNameLabel] ?? '';
+  if (service === '' || slice.addressType === 'FQDN') return undefined;
+  const ready = (slice.endpoints ?? []).filter(({ conditions }) => isReady(conditions ?? {}));
+  const named = ready.flatMap((endpoint) => namedAddresses(endpoint, options));
+  return {
+    namespace: slice.metadata.namespace ?? '',
+    service,
+    addresses: named.map(({ address }) => address),
+    labels: named.some(({ label }) => label !== '') ? named.map(({ label }) => label) : [],
+    ports: slicePorts(slice),
+  };
+}
+
+function namedAddresses(endpoint: Endpoint, options: SliceOptions) {
+  const called = endpoint.hostname || podLabel(endpoint.targetRef?.name, options);
+  return (endpoint.addresses ?? []).flatMap((text) =>
+    canonical(text).map((address) => ({
+      address,
+      label: called || (text === address ? '' : addressLabel(text)),
+    })),
+  );
+}
+
+function slicePorts(slice: EndpointSlice): readonly PortFacts[] {
+  const ports = (slice.ports ?? []).map(({ name, protocol, port }) => ({
+    name: name ?? '',
+    protocol: (protocol ?? '').toLowerCase(),
+    port: port ?? noPort,
+  }));
+  return ports.length === 0 ? onlyNoPort : ports;
+}
+
+/** Pods that have ended, or have no address of their own, answer to no name. */
+export function podFacts({ metadata, spec, status }: Pod): PodFacts | undefined {
+  if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return undefined;
+  if (spec?.hostNetwork === true) return undefined;
+  const ips = status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP ? [status.podIP] : []);
+  const addresses = ips.flatMap((ip) => canonical(ip ?? ''));
+  if (addresses.length === 0) return undefined;
+  return { namespace: metadata.namespace ?? '', name: metadata.name ?? '', addresses };
+}
+
+/** How an endpoint without a name is called: its address with dashes, and never with a dash at the end. */
+export function addressLabel(address: string): string {
+  const label = address.replaceAll(/[.:]/g, '-');
+  return label.endsWith('-') ? `${label}0` : label;
+}
+
+/** A pod's name that is too long for a label names nothing. */
+const longestLabel = 63;
+
+function podLabel(name: string | undefined, { endpointPodNames }: SliceOptions): string {
+  return endpointPodNames && name !== undefined && name.length <= longestLabel ? name : '';
+}
+
+/** One spelling for each address, or none for what is no address. */
+function canonical(text: string): string[] {
+  const address = parseAddressSloppy(text);
+  return address === undefined ? [] : [formatAddress(address)];
+}

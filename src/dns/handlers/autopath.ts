@@ -1,0 +1,69 @@
+// A pod that asks for `example.com` really asks for `example.com.NAMESPACE.svc.DOMAIN` first, and then for four more. Its search
+// list is known, so the first question is answered with what the last one would have found, behind an alias.
+import type { Zone } from '../cluster/zone.ts';
+import type { AutopathOptions } from '../parts.ts';
+import type { Found, Handler, Lookup, Question } from '../question.ts';
+import { type Answer, emptyAnswer } from '../wire/answer.ts';
+import { encodeAnswer } from '../wire/encode-answer.ts';
+import { ancestorOffset, joinName, longestName, type WireName } from '../wire/names.ts';
+import { readAnswerRecords } from '../wire/read-message.ts';
+import { flags, rcodes, types } from '../wire/record-types.ts';
+
+export function createAutopath(
+  { domain, hostSearch }: AutopathOptions,
+  zone: Zone,
+  lookup: Lookup,
+): Handler {
+  const below = (labels: readonly string[]): WireName => joinName(labels, domain) ?? domain;
+  return {
+    name: 'autopath',
+    answer(question) {
+      if (question.isOwn || (question.type !== types.A && question.type !== types.AAAA)) {
+        return undefined;
+      }
+      const pod = zone.podsAt(question.client)[0];
+      if (pod === undefined) return undefined;
+      const first = below([pod.namespace, 'svc']);
+      const offset = ancestorOffset(question.name, first);
+      if (offset === undefined || offset === 0) return undefined;
+      const base = question.name.slice(0, offset);
+      const search = [first, below(['svc']), domain, ...hostSearch, '\0'];
+      return walk({ ...question, isOwn: true }, base, search, lookup);
+    },
+  };
+}
+
+async function walk(
+  question: Question,
+  base: string,
+  search: readonly WireName[],
+  lookup: Lookup,
+): Promise<Found> {
+  let first: Found;
+  for (const suffix of search) {
+    const name = base + suffix;
+    if (name.length > longestName) continue;
+    const { answer } = await lookup({ ...question, name });
+    first ??= answer;
+    const rcode = answer.flags & flags.rcodeMask;
+    if (rcode === rcodes.NXDOMAIN) continue;
+    // A failure on the way hides what stands behind it: the pod walks by itself.
+    if (rcode !== rcodes.NOERROR) return first;
+    return name === question.name ? answer : behindAlias(question.name, name, answer);
+  }
+  return first;
+}
+
+function behindAlias(asked: WireName, found: WireName, answer: Answer): Answer {
+  const [first, ...rest] = readAnswerRecords(found, answer) ?? [];
+  if (first === undefined) return emptyAnswer(answer.flags);
+  const seconds = answer.aged?.seconds ?? 0;
+  const alias = { name: asked, type: types.CNAME, ttl: first.ttl, data: [found] };
+  return encodeAnswer(asked, {
+    flags: answer.flags,
+    answers: [alias, first, ...rest].map((record) => ({
+      ...record,
+      ttl: Math.max(record.ttl - seconds, 0),
+    })),
+  });
+}

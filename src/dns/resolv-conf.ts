@@ -1,0 +1,27 @@
+// /etc/resolv.conf: whom this machine asks, and where it searches.
+import { parseAddress } from '../ip/address.ts';
+import { type WireName, wireName } from './wire/names.ts';
+
+export type ResolverConfig = {
+  readonly servers: readonly string[];
+  readonly search: readonly WireName[];
+};
+
+/** resolv.conf(5): the last `search` or `domain` counts; what cannot be read is passed over, as resolvers do. */
+export function parseResolverConfig(text: string): ResolverConfig {
+  const servers: string[] = [];
+  let search: readonly WireName[] = [];
+  for (const line of text.split('\n')) {
+    const [word = '', ...values] = line
+      .replace(/[#;].*$/, '')
+      .trim()
+      .split(/\s+/);
+    const [first = ''] = values;
+    // A zone (fe80::1%eth0) is part of the address for the system.
+    if (word === 'nameserver' && parseAddress(first.replace(/%.*$/, ''))) servers.push(first);
+    if (word === 'search' || word === 'domain') {
+      search = values.flatMap((value) => wireName(value) ?? []);
+    }
+  }
+  return { servers, search: search.filter((name) => name !== '\0') };
+}

@@ -1,0 +1,120 @@
+// TCP: messages behind their lengths, any number on one connection, answered as they become ready. Connections that say nothing,
+// ask too much at once or do not read are ended.
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import type { Answerer, Peer } from './answerer.ts';
+import type { Counters } from './counters.ts';
+import type { Listener } from './serve-udp.ts';
+import type { ServerAddress } from './upstream-servers.ts';
+import { largestMessage } from './wire/record-types.ts';
+
+export type TcpOptions = {
+  readonly address: ServerAddress;
+  readonly answerer: Answerer;
+  readonly counters: Counters;
+  readonly now: () => number;
+};
+
+/** Over both families; enough for every pod of a node at once, and far below the limit of files. */
+const mostConnections = 1000;
+/** No single client may take the connections of all others. */
+const mostPerClient = 100;
+/** CoreDNS' idle limit. */
+const idleMs = 10_000;
+/** Questions of one connection that wait for an answer. */
+const mostPending = 100;
+/** Answers that a client has not read yet. */
+const mostUnread = 1024 * 1024;
+
+export async function serveTcp(options: TcpOptions): Promise<Listener> {
+  const { host, port } = options.address;
+  const open = new Map<Socket, string>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    const client = socket.remoteAddress ?? '';
+    const ofClient = [...open.values()].filter((one) => one === client).length;
+    if (open.size >= mostConnections || ofClient >= mostPerClient) {
+      options.counters.add('tcpRefused');
+      socket.destroy();
+      return;
+    }
+    open.set(socket, client);
+    options.counters.add('tcpConnections');
+    socket.on('close', () => {
+      open.delete(socket);
+      options.counters.add('tcpConnections', -1);
+    });
+    serveConnection(socket, client, options);
+  });
+  server.listen({ host, port, ipv6Only: host.includes(':') });
+  await once(server, 'listening');
+  // Running out of files is told to nobody here: the connection is simply not taken.
+  server.on('error', () => options.counters.add('tcpRefused'));
+  return {
+    address: { host, port: boundPort(server.address()) },
+    pause: () => void server.close(),
+    async close() {
+      const closed = server.listening ? once(server, 'close') : Promise.resolve();
+      if (server.listening) server.close();
+      for (const socket of open.keys()) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function boundPort(address: ReturnType<ReturnType<typeof createServer>['address']>): number {
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function serveConnection(socket: Socket, client: string, options: TcpOptions): void {
+  const { answerer, counters, now } = options;
+  const out = Buffer.allocUnsafe(largestMessage);
+  let received: Buffer = Buffer.alloc(0);
+  let pending = 0;
+  const send = (packet: Uint8Array): void => {
+    if (socket.destroyed) return;
+    const framed = Buffer.allocUnsafe(2 + packet.length);
+    framed.writeUInt16BE(packet.length, 0);
+    framed.set(packet, 2);
+    socket.write(framed);
+    if (socket.writableLength > mostUnread) socket.destroy();
+  };
+  const peer: Peer = {
+    isTcp: true,
+    isIPv6: options.address.host.includes(':'),
+    address: () => client,
+    hold() {
+      pending += 1;
+      return (packet) => {
+        pending -= 1;
+        send(packet);
+        answerReceived();
+      };
+    },
+  };
+  const answerFrame = (packet: Buffer): void => {
+    const start = now();
+    const length = answerer.handle(packet, packet.length, out, peer);
+    if (length === 0) return;
+    send(out.subarray(0, length));
+    counters.duration((now() - start) / 1000, 1);
+  };
+  const answerReceived = (): void => {
+    let at = 0;
+    while (received.length - at >= 2 && pending < mostPending) {
+      const end = at + 2 + received.readUInt16BE(at);
+      if (received.length < end) break;
+      answerFrame(received.subarray(at + 2, end));
+      at = end;
+    }
+    received = received.subarray(at);
+    if (pending < mostPending) socket.resume();
+    else socket.pause();
+  };
+  socket.setTimeout(idleMs, () => socket.destroy());
+  // A client that goes away in the middle is no news.
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (chunk: Buffer) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+    answerReceived();
+  });
+}

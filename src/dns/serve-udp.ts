@@ -1,0 +1,77 @@
+// UDP through Node's own sockets: works everywhere. See serve-udp-batches.ts for the quicker way.
+
+import type { RemoteInfo } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import type { Answerer, Peer } from './answerer.ts';
+import type { Counters } from './counters.ts';
+import type { ServerAddress } from './upstream-servers.ts';
+import { largestMessage } from './wire/record-types.ts';
+
+export type UdpOptions = {
+  readonly address: ServerAddress;
+  readonly answerer: Answerer;
+  readonly counters: Counters;
+  /** Milliseconds with fractions, for durations. */
+  readonly now: () => number;
+};
+
+export type Listener = {
+  readonly address: ServerAddress;
+  /** Takes no more questions; answers that are under way still go out. */
+  readonly pause: () => void;
+  readonly close: () => Promise<void>;
+};
+
+/** Questions that arrive while we are busy wait in the kernel; it grants less where it must. */
+export const receiveBuffer = 4 * 1024 * 1024;
+
+export async function serveUdp(options: UdpOptions): Promise<Listener> {
+  const { host, port } = options.address;
+  const isIPv6 = host.includes(':');
+  const socket = createSocket({ type: isIPv6 ? 'udp6' : 'udp4', ipv6Only: isIPv6 });
+  const answerOne = createAnswerOne(socket, options);
+  socket.on('message', answerOne);
+  socket.bind(port, host);
+  await once(socket, 'listening');
+  // What a socket reports later is about single packets: whoever sent them asks again.
+  socket.on('error', () => options.counters.add('dropped'));
+  socket.setRecvBufferSize(receiveBuffer);
+  return {
+    address: { host, port: socket.address().port },
+    pause: () => void socket.off('message', answerOne),
+    close: () => closeSocket(socket),
+  };
+}
+
+export async function closeSocket(socket: Socket): Promise<void> {
+  const closed = once(socket, 'close');
+  socket.close();
+  await closed;
+}
+
+export function createAnswerOne(
+  socket: Socket,
+  { answerer, counters, address, now }: UdpOptions,
+): (packet: Buffer, sender: RemoteInfo) => void {
+  const out = Buffer.alloc(largestMessage);
+  const isIPv6 = address.host.includes(':');
+  const send = (packet: Uint8Array, { port, address: host }: RemoteInfo): void =>
+    // Without a listener a failure would be thrown at nobody.
+    socket.send(packet, port, host, (error) => {
+      if (error !== null) counters.add('dropped');
+    });
+  return (packet, sender) => {
+    const start = now();
+    const peer: Peer = {
+      isTcp: false,
+      isIPv6,
+      address: () => sender.address,
+      hold: () => (reply) => send(reply, sender),
+    };
+    const length = answerer.handle(packet, packet.length, out, peer);
+    if (length === 0) return;
+    send(Buffer.from(out.subarray(0, length)), sender);
+    counters.duration((now() - start) / 1000, 1);
+  };
+}

@@ -1,0 +1,136 @@
+// Reads a question from a packet: everything that a server has to know, and nothing that it does not. This runs for every packet,
+// so it makes one object and one string.
+
+import { longestName, type WireName } from './names.ts';
+import { classInternet, dnssecOkBit, flags, headerSize, rcodes, types } from './record-types.ts';
+import { skipRecord } from './skip-record.ts';
+
+export type Query = {
+  readonly id: number;
+  /** The second word of the header, as it came. */
+  readonly flags: number;
+  /** The name in lower case (the packet keeps the spelling) with the two bytes of the type behind it: what answers are kept under. */
+  readonly key: string;
+  readonly type: number;
+  readonly class: number;
+  /** Where the question ends in the packet. */
+  readonly end: number;
+  /** What the asker takes over UDP; 0 when it does not speak EDNS. */
+  readonly udpSize: number;
+  readonly dnssecOk: boolean;
+  /** Of EDNS; only 0 exists. */
+  readonly version: number;
+};
+
+/** The packet gets no answer: it is none, or one that answers could be made to bounce with. */
+export const ignored = -1;
+
+/** The query, or the code with which to refuse the packet, or `ignored`. */
+export function decodeQuery(bytes: Buffer, length: number): Query | number {
+  if (length < headerSize) return ignored;
+  const word = readUint16(bytes, 2);
+  if ((word & flags.response) !== 0) return ignored;
+  if ((word & flags.opcodeMask) !== 0) return rcodes.NOTIMP;
+  // One question, and no more than a resolver sends with one: OPT, and perhaps a signature.
+  if (readUint16(bytes, 4) !== 1) return rcodes.FORMERR;
+  const before = readUint16(bytes, 6) + readUint16(bytes, 8);
+  const additionals = readUint16(bytes, 10);
+  if (before > mostRecordsBefore || additionals > mostAdditionals) return rcodes.FORMERR;
+  const nameEnd = scanName(bytes, length);
+  if (nameEnd < 0 || nameEnd + 4 > length) return rcodes.FORMERR;
+  const query = {
+    id: readUint16(bytes, 0),
+    flags: word,
+    key: foldedKey(bytes, nameEnd),
+    type: readUint16(bytes, nameEnd),
+    class: readUint16(bytes, nameEnd + 2),
+    end: nameEnd + 4,
+    udpSize: 0,
+    dnssecOk: false,
+    version: 0,
+  };
+  return before + additionals === 0
+    ? query
+    : withOptions(query, bytes, length, before, additionals);
+}
+
+const mostRecordsBefore = 2;
+const mostAdditionals = 2;
+
+function readUint16(bytes: Buffer, at: number): number {
+  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+}
+
+/** Where the name of the question ends, or -1. A question has no other name to point to, so a pointer is wrong. */
+function scanName(bytes: Buffer, length: number): number {
+  let at = headerSize;
+  for (;;) {
+    const label = bytes[at] ?? 0xff;
+    if (at >= length || label > 63) return -1;
+    at += 1 + label;
+    if (at - headerSize > longestName) return -1;
+    if (label === 0) return at;
+  }
+}
+
+const folded = Buffer.alloc(longestName + 2);
+
+function foldedKey(bytes: Buffer, nameEnd: number): string {
+  for (let at = headerSize; at < nameEnd; at += 1) {
+    const byte = bytes[at] ?? 0;
+    // Lengths are below 64, where the capital letters begin at 65: only letters are in this range.
+    if (byte > 64 && byte < 91) return foldKey(bytes, nameEnd);
+  }
+  return bytes.toString('latin1', headerSize, nameEnd + 2);
+}
+
+function foldKey(bytes: Buffer, nameEnd: number): string {
+  bytes.copy(folded, 0, headerSize, nameEnd + 2);
+  for (let at = 0; at < nameEnd - headerSize; at += 1) {
+    const byte = folded[at] ?? 0;
+    if (byte > 64 && byte < 91) folded[at] = byte | 0x20;
+  }
+  return folded.toString('latin1', 0, nameEnd - headerSize + 2);
+}
+
+/** In lower case. */
+export function queryName({ key }: Query): WireName {
+  return key.slice(0, -2);
+}
+
+/** Records behind the question: only OPT says something to a server. */
+function withOptions(
+  query: Query,
+  bytes: Buffer,
+  length: number,
+  before: number,
+  additionals: number,
+): Query | number {
+  let at = query.end;
+  for (let index = 0; index < before; index += 1) {
+    at = skipRecord(bytes, at, length);
+    if (at < 0) return rcodes.FORMERR;
+  }
+  let found = -1;
+  for (let index = 0; index < additionals; index += 1) {
+    const next = skipRecord(bytes, at, length);
+    if (next < 0) return rcodes.FORMERR;
+    if (bytes[at] === 0 && readUint16(bytes, at + 1) === types.OPT) {
+      // RFC 6891: more than one is a format error.
+      if (found >= 0) return rcodes.FORMERR;
+      found = at;
+    }
+    at = next;
+  }
+  if (found < 0) return query;
+  return {
+    ...query,
+    udpSize: Math.max(readUint16(bytes, found + 3), 1),
+    version: bytes[found + 6] ?? 0,
+    dnssecOk: (readUint16(bytes, found + 7) & dnssecOkBit) !== 0,
+  };
+}
+
+export function isInternet(query: Query): boolean {
+  return query.class === classInternet;
+}

@@ -1,0 +1,80 @@
+// Domain names as they stand in a packet, without compression: labels behind their lengths, then a zero. Held as strings of
+// bytes (one character, one byte), always in lower case, so that equal names are equal strings and can be keys of maps.
+
+export type WireName = string;
+
+export const rootName: WireName = '\0';
+
+const longestLabel = 63;
+/** RFC 1035: the whole name, with the lengths and the last zero. */
+export const longestName = 255;
+
+/** From text with dots; the dot at the end may be missing. Undefined for what is no name. */
+export function wireName(text: string): WireName | undefined {
+  const bare = text.endsWith('.') ? text.slice(0, -1) : text;
+  if (bare === '') return rootName;
+  let name = '';
+  for (const label of bare.split('.')) {
+    if (label === '' || label.length > longestLabel || !isLatin(label)) return undefined;
+    name += String.fromCharCode(label.length) + foldCase(label);
+  }
+  return name.length < longestName ? `${name}\0` : undefined;
+}
+
+/** With a dot at the end; what could be mistaken is written as its number, as zone files do. */
+export function nameText(name: WireName): string {
+  if (name === rootName) return '.';
+  const write = (label: string): string =>
+    label.replace(/[^!-~]|[.\\]/g, (char) =>
+      char === '.' || char === '\\'
+        ? `\\${char}`
+        : `\\${String(char.charCodeAt(0)).padStart(3, '0')}`,
+    );
+  return labelsOf(name)
+    .map((label) => `${write(label)}.`)
+    .join('');
+}
+
+export function labelsOf(name: WireName): string[] {
+  const labels: string[] = [];
+  let at = 0;
+  for (let length = name.charCodeAt(0); length > 0; length = name.charCodeAt(at)) {
+    labels.push(name.slice(at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return labels;
+}
+
+/** Labels in front of a name; undefined when it would be too long. */
+export function joinName(labels: readonly string[], parent: WireName): WireName | undefined {
+  let name = '';
+  for (const label of labels) {
+    if (label === '' || label.length > longestLabel) return undefined;
+    name += String.fromCharCode(label.length) + foldCase(label);
+  }
+  return name.length + parent.length <= longestName ? name + parent : undefined;
+}
+
+/** Where the ancestor begins within the name; undefined when it is no ancestor. A name is its own ancestor. */
+export function ancestorOffset(name: WireName, ancestor: WireName): number | undefined {
+  const offset = name.length - ancestor.length;
+  if (offset < 0 || !name.endsWith(ancestor)) return undefined;
+  // The same bytes may also stand in the middle of a label.
+  let at = 0;
+  while (at < offset) at += 1 + name.charCodeAt(at);
+  return at === offset ? offset : undefined;
+}
+
+export function isWithin(name: WireName, ancestor: WireName): boolean {
+  return ancestorOffset(name, ancestor) !== undefined;
+}
+
+/** Only the letters of ASCII have two cases in the DNS. */
+export function foldCase(text: string): string {
+  return /[A-Z]/.test(text) ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text;
+}
+
+function isLatin(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 255) return false;
+  return true;
+}

@@ -1,0 +1,22 @@
+// Walks over names and records without reading them.
+
+/** Where the name at an offset ends in the packet, or -1 when it runs out of it. */
+export function skipName(bytes: Uint8Array, start: number, length: number): number {
+  let at = start;
+  while (at < length) {
+    const label = bytes[at] ?? 0;
+    if (label === 0) return at + 1;
+    if (label >= 0xc0) return at + 2 <= length ? at + 2 : -1;
+    if (label > 63) return -1;
+    at += 1 + label;
+  }
+  return -1;
+}
+
+/** Where the record at an offset ends, or -1. */
+export function skipRecord(bytes: Uint8Array, start: number, length: number): number {
+  const fixed = skipName(bytes, start, length);
+  if (fixed < 0 || fixed + 10 > length) return -1;
+  const end = fixed + 10 + (((bytes[fixed + 8] ?? 0) << 8) | (bytes[fixed + 9] ?? 0));
+  return end <= length ? end : -1;
+}
