@@ -168,16 +168,22 @@ test('a streamed state that the server gives up is listed instead', async () => 
   await end();
 });
 
-test('a state that was cut short is not taken for the whole', async () => {
+test('a state that was cut short is not taken for the whole, and is read in the other way', async () => {
   const { clock, informer, told, queries, end } = setUp([
     () => watchAnswer([event('ADDED', at('x', 1))]),
-    (request) => watchAnswer([event('ADDED', at('y', 1)), stateEnd(2)], request.signal),
+    () => failureAnswer(500, 'InternalError'),
+    () => watchAnswer([event('ADDED', at('x', 1))]),
+    () => jsonAnswer({ metadata: { resourceVersion: '4' }, items: [at('y', 1)] }),
   ]);
   await clock.settle();
   assert.equal(informer.hasSynced(), false);
-  await clock.advance(100);
+  // The waits grow, though some of the state came each time.
+  await clock.advance(100 + 200 + 399);
+  assert.equal(informer.hasSynced(), false);
+  await clock.advance(1);
   assert.deepEqual(told, ['add y@1']);
-  assert.deepEqual(queries(), [streaming, streaming]);
+  const listed = [null, null, null];
+  assert.deepEqual(queries(), [streaming, listed, streaming, listed, from('4')]);
   await end();
 });
 

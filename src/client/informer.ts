@@ -94,8 +94,7 @@ function createCopy<T extends KubeObject>({
   const tell = (call: (handler: ChangeHandler<T>) => void): void => {
     for (const handler of handlers) guarded(log, () => call(handler));
   };
-  const put = (received: T): void => {
-    const object = trim(received);
+  const put = (object: T): void => {
     const before = store.set(object);
     if (before === undefined) tell((handler) => handler.add?.(object));
     else if (!isSame(before, object)) tell((handler) => handler.update?.(before, object));
@@ -108,8 +107,9 @@ function createCopy<T extends KubeObject>({
     store,
     synced,
     release,
+    trim,
     hasSynced: () => isSynced,
-    /** The whole state: what is not in it has gone while nobody looked. */
+    /** The whole state, trimmed: what is not in it has gone while nobody looked. */
     replace(objects: readonly T[]): void {
       const present = new Set(objects.map(({ metadata }) => objectKey(metadata)));
       for (const key of [...store.keys()]) if (!present.has(key)) drop(key);
@@ -119,7 +119,7 @@ function createCopy<T extends KubeObject>({
     },
     change({ type, object }: WatchEvent<T>): void {
       if (type === 'DELETED') drop(objectKey(object.metadata));
-      else if (type !== 'BOOKMARK') put(object);
+      else if (type !== 'BOOKMARK') put(trim(object));
     },
     onChange(handler: ChangeHandler<T>): () => void {
       handlers.add(handler);
@@ -166,6 +166,8 @@ async function follow<T extends KubeObject>(
     } catch (error) {
       if (signal.aborted) return;
       if (recover(error, position)) continue;
+      // The other way to read the state may work: one too large for a stream breaks it every time, and pages are small.
+      if (position.version === undefined) position.canStream = !position.canStream;
       const waitMs = backOffMs(readBackOff, position.failures, random());
       position.failures += 1;
       log.debug('watch broke, will go on', { resource: type.plural, waitMs, error: String(error) });
@@ -206,7 +208,7 @@ async function readState<T extends KubeObject>(
     ...selection(options),
     signal,
   });
-  copy.replace(items);
+  copy.replace(items.map(copy.trim));
   position.version = resourceVersion;
 }
 
@@ -231,14 +233,15 @@ async function readChanges<T extends KubeObject>(
     signal,
   });
   for await (const event of watch) {
-    position.failures = 0;
     if (initial === undefined) {
+      position.failures = 0;
       copy.change(event);
     } else if (endsInitialEvents(event)) {
       copy.replace([...initial.values()]);
       initial = undefined;
     } else {
-      collect(initial, event);
+      // Trimmed as they come: the whole state at full size may be far more than what is kept of it.
+      collect(initial, event, copy.trim);
       continue;
     }
     const { resourceVersion } = event.object.metadata;
@@ -254,10 +257,11 @@ async function readChanges<T extends KubeObject>(
 function collect<T extends KubeObject>(
   initial: Map<string, T>,
   { type, object }: WatchEvent<T>,
+  trim: (object: T) => T,
 ): void {
   const key = objectKey(object.metadata);
   if (type === 'DELETED') initial.delete(key);
-  else if (type !== 'BOOKMARK') initial.set(key, object);
+  else if (type !== 'BOOKMARK') initial.set(key, trim(object));
 }
 
 function selection<T extends KubeObject>(options: InformerOptions<T>) {

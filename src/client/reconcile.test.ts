@@ -4,6 +4,7 @@ import { createFakeClock } from '../host/fake-clock.ts';
 import type { Log } from '../observe/log.ts';
 import { silentLog } from '../observe/log.ts';
 import {
+  NotYetError,
   type Reconcile,
   type ReconcilerOptions,
   startReconciler,
@@ -97,4 +98,26 @@ test('as many keys are worked on at a time as allowed, and the end waits for the
   await ended;
   assert.equal(most, 2);
   assert.equal(running, 0);
+});
+
+test('what is awaited is told once, then only to who looks closely', async () => {
+  const lines: string[] = [];
+  const note =
+    (level: string) =>
+    (message: string): void =>
+      void lines.push(`${level} ${message}`);
+  const log: Log = {
+    ...silentLog,
+    ...{ error: note('error'), warn: note('warn'), info: note('info'), debug: note('debug') },
+  };
+  const reconcile = (): Promise<undefined> => Promise.reject(new NotYetError('no such node'));
+  const { clock, queue, stop, ended } = setUp(reconcile, { log, mostRetries: 7 });
+  queue.add('x');
+  await clock.advance(60_000);
+  const [first, ...others] = lines;
+  assert.equal(first, 'info reconcile failed, will retry');
+  assert.equal(others.length, 7);
+  assert.ok(others.every((line) => line.startsWith('debug ')));
+  stop.abort();
+  await ended;
 });

@@ -3,6 +3,7 @@ import type { Clock } from '../host/clock.ts';
 import { isApiError, isConflict } from '../meta/api-error.ts';
 import type { Log } from '../observe/log.ts';
 import type { BackOffLimits } from './back-off.ts';
+import type { QueueMetrics, QueueObserver } from './queue-metrics.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 /** Nothing: done. `retryAfterMs`: come back later, which is no failure. */
@@ -20,7 +21,7 @@ export class TerminalError extends Error {
 }
 
 export type ReconcilerOptions = {
-  /** Names the work in logs. */
+  /** Names the work in logs and metrics. */
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly clock: Clock;
@@ -30,6 +31,8 @@ export type ReconcilerOptions = {
   readonly backOff?: BackOffLimits;
   /** After so many retries in a row the key is dropped until it is added anew; absent: never. */
   readonly mostRetries?: number;
+  /** Where the queue counts; absent: nowhere. */
+  readonly metrics?: QueueMetrics;
 };
 
 export type Reconciler = {
@@ -40,19 +43,27 @@ export type Reconciler = {
 
 export function startReconciler(options: ReconcilerOptions, signal: AbortSignal): Reconciler {
   const { clock, backOff, concurrency = 1 } = options;
-  const queue = createWorkQueue({ clock, ...(backOff === undefined ? {} : { backOff }) });
+  const observer = options.metrics?.of(options.name);
+  const queue = createWorkQueue({
+    clock,
+    ...(backOff === undefined ? {} : { backOff }),
+    ...(observer === undefined ? {} : { observer }),
+  });
   if (signal.aborted) queue.end();
   signal.addEventListener('abort', queue.end, { once: true });
-  const workers = Array.from({ length: concurrency }, () => work(options, queue, signal));
+  const workers = Array.from({ length: concurrency }, () =>
+    work({ ...options, observer }, queue, signal),
+  );
   return { queue, ended: Promise.all(workers).then(() => undefined) };
 }
 
 async function work(
-  options: ReconcilerOptions,
+  options: ReconcilerOptions & { readonly observer: QueueObserver | undefined },
   queue: WorkQueue,
   signal: AbortSignal,
 ): Promise<void> {
   for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+    const ended = options.observer?.started();
     try {
       const result = await options.reconcile(key, signal);
       queue.forget(key);
@@ -60,8 +71,17 @@ async function work(
     } catch (error) {
       if (!signal.aborted) handleFailure(options, queue, key, error);
     } finally {
+      ended?.();
       queue.done(key);
     }
+  }
+}
+
+/** Something is awaited that has not come yet: worth another look, and one word to people however often. */
+export class NotYetError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'NotYetError';
   }
 }
 
@@ -77,20 +97,33 @@ function handleFailure(
   const retries = queue.retries(key);
   const fields = { reconciler: name, key, retries, error: describe(error) };
   if (error instanceof TerminalError || retries >= mostRetries) {
-    log.error('reconcile failed, will not retry', fields);
+    const isAwaited = error instanceof NotYetError;
+    log[isAwaited ? 'debug' : 'error']('reconcile failed, will not retry', fields);
     queue.forget(key);
     return;
   }
-  if (isConflict(error) || retries < quietRetries)
-    log.debug('reconcile failed, will retry', fields);
-  else log.warn('reconcile keeps failing, will retry', fields);
+  log[retryLevel(error, retries)](retryMessage(error, retries), fields);
   queue.retry(key);
+}
+
+function retryLevel(error: unknown, retries: number): 'debug' | 'info' | 'warn' {
+  if (error instanceof NotYetError) return retries === 0 ? 'info' : 'debug';
+  return isConflict(error) || retries < quietRetries ? 'debug' : 'warn';
+}
+
+function retryMessage(error: unknown, retries: number): string {
+  return retryLevel(error, retries) === 'warn'
+    ? 'reconcile keeps failing, will retry'
+    : 'reconcile failed, will retry';
 }
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // A TypeError and its like are mistakes of ours: only the stack leads to them.
   const isOurs =
-    error.constructor !== Error && !isApiError(error) && !(error instanceof TerminalError);
+    error.constructor !== Error &&
+    !isApiError(error) &&
+    !(error instanceof TerminalError) &&
+    !(error instanceof NotYetError);
   return isOurs ? (error.stack ?? error.message) : error.message;
 }

@@ -13,7 +13,10 @@ export type Selection = {
 };
 
 export type SharedInformers = {
-  /** The informer of the resource, or of the selected part of it; started when first asked for. */
+  /**
+   * The informer of the resource, or of the selected part of it; started when first asked for. Its objects come without
+   * managedFields.
+   */
   readonly of: <T extends KubeObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>;
   /** Resolves when the signal has ended all of them. */
   readonly ended: () => Promise<void>;
@@ -24,6 +27,12 @@ export type SharedInformersOptions = {
   readonly clock: Clock;
   readonly log: Log;
 };
+
+/** Most of a small object is who set which field of it, and who decides never asks; writes keep what they leave out. */
+function withoutManagers<T extends KubeObject>(object: T): T {
+  const { managedFields, ...metadata } = object.metadata;
+  return managedFields === undefined ? object : { ...object, metadata };
+}
 
 export function createSharedInformers(
   options: SharedInformersOptions,
@@ -44,7 +53,10 @@ export function createSharedInformers(
       ].join(' ');
       const known = informers.get(key) as Informer<T> | undefined;
       if (known !== undefined) return known;
-      const informer = startInformer({ ...options, ...selection, type }, signal);
+      const informer = startInformer(
+        { ...options, ...selection, type, trim: withoutManagers },
+        signal,
+      );
       informers.set(key, informer);
       ends.push(informer.ended);
       return informer;

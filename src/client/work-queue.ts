@@ -2,6 +2,7 @@
 // and comes back when it was added during the work.
 import type { Cancel, Clock } from '../host/clock.ts';
 import { type BackOffLimits, backOffMs } from './back-off.ts';
+import type { QueueObserver } from './queue-metrics.ts';
 
 export type WorkQueue = {
   readonly add: (key: string) => void;
@@ -21,13 +22,23 @@ export type WorkQueue = {
   readonly end: () => void;
 };
 
-export type WorkQueueOptions = { readonly clock: Clock; readonly backOff?: BackOffLimits };
+export type WorkQueueOptions = {
+  readonly clock: Clock;
+  readonly backOff?: BackOffLimits;
+  /** Told what happens; absent: nobody counts. */
+  readonly observer?: QueueObserver;
+};
 
 /** client-go's: a first retry at once, a key that keeps failing every few minutes. */
 export const defaultBackOff: BackOffLimits = { firstMs: 5, mostMs: 1_000_000 };
 
-export function createWorkQueue({ clock, backOff = defaultBackOff }: WorkQueueOptions): WorkQueue {
-  const ready = new Set<string>();
+export function createWorkQueue({
+  clock,
+  backOff = defaultBackOff,
+  observer,
+}: WorkQueueOptions): WorkQueue {
+  /** With the time since when each waits. */
+  const ready = new Map<string, number>();
   const working = new Set<string>();
   const again = new Set<string>();
   const failures = new Map<string, number>();
@@ -36,18 +47,23 @@ export function createWorkQueue({ clock, backOff = defaultBackOff }: WorkQueueOp
   let ended = false;
 
   const start = (key: string): string => {
+    const now = clock.now();
+    observer?.waited(now - (ready.get(key) ?? now));
     ready.delete(key);
+    observer?.depthIs(ready.size);
     working.add(key);
     return key;
   };
-  const add = (key: string): void => {
-    if (ended || ready.has(key)) return;
-    if (working.has(key)) {
-      again.add(key);
-      return;
-    }
-    ready.add(key);
+  const makeReady = (key: string): void => {
+    ready.set(key, clock.now());
+    observer?.depthIs(ready.size);
     waiting.shift()?.(start(key));
+  };
+  const add = (key: string): void => {
+    if (ended || ready.has(key) || again.has(key)) return;
+    observer?.added();
+    if (working.has(key)) again.add(key);
+    else makeReady(key);
   };
   const addAfter = (key: string, ms: number): void => {
     if (ended) return;
@@ -59,20 +75,21 @@ export function createWorkQueue({ clock, backOff = defaultBackOff }: WorkQueueOp
     addAfter,
     retry(key) {
       const count = failures.get(key) ?? 0;
+      observer?.retried();
       failures.set(key, count + 1);
       addAfter(key, backOffMs(backOff, count));
     },
     retries: (key) => failures.get(key) ?? 0,
     forget: (key) => void failures.delete(key),
     take() {
-      const [next] = ready;
+      const [next] = ready.keys();
       if (ended) return Promise.resolve(undefined);
       if (next !== undefined) return Promise.resolve(start(next));
       return new Promise((resolve) => waiting.push(resolve));
     },
     done(key) {
       working.delete(key);
-      if (again.delete(key)) add(key);
+      if (again.delete(key) && !ended) makeReady(key);
     },
     length: () => ready.size,
     end() {

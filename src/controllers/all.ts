@@ -8,13 +8,13 @@ import { endpointSliceMirroringController } from './endpointslice-mirroring/run.
 import { garbageCollector } from './garbage-collector/run.ts';
 import { namespaceController } from './namespace/run.ts';
 import { nodeLifecycleController } from './node-lifecycle/run.ts';
-import { nodePortRepair } from './node-port-repair/run.ts';
 import { podGc } from './pod-gc/run.ts';
 import { replicaSetController, replicationControllerController } from './replicaset/run.ts';
 import { rootCaPublisher } from './root-ca-publisher/run.ts';
 import { scheduler } from './scheduler/run.ts';
 import { serviceAccountController } from './service-account/run.ts';
 import { serviceCidrController } from './service-cidr/run.ts';
+import { taintEvictionController } from './taint-eviction/run.ts';
 
 export const allControllers: readonly Controller[] = [
   endpointsController,
@@ -30,7 +30,7 @@ export const allControllers: readonly Controller[] = [
   replicationControllerController,
   deploymentController,
   clusterIpRepair,
-  nodePortRepair,
   nodeLifecycleController,
+  taintEvictionController,
   scheduler,
 ];

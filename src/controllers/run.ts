@@ -1,26 +1,27 @@
 // Runs all controllers over one set of informers.
+import { createQueueMetrics } from '../client/queue-metrics.ts';
 import { createSharedInformers } from '../client/shared-informers.ts';
 import type { Transport } from '../client/transport.ts';
 import { type Clock, sleep, systemClock } from '../host/clock.ts';
-import type { PortRange } from '../ip/port-range.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import { allControllers } from './all.ts';
 import type { Controller, ControllerParts } from './controller.ts';
+import { type ControllerSettings, defaultSettings } from './settings.ts';
 
 export type ControllersOptions = {
   readonly transport: Transport;
   readonly log: Log;
   /** The certificate that tells clients inside the cluster which server to trust, PEM. */
   readonly authorityCertificate: string;
-  /** From which node ports are given; absent where that is not known. */
-  readonly nodePortRange?: PortRange;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
   /** Where what controllers count can be read; absent: nowhere. */
   readonly metrics?: MetricsRegistry;
   /** Absent: all of them. */
   readonly controllers?: readonly Controller[];
+  /** What is not said is as usual. */
+  readonly settings?: Partial<ControllerSettings>;
 };
 
 /** The field manager of what controllers write, as with the original. */
@@ -37,7 +38,6 @@ export async function startControllers(options: ControllersOptions): Promise<voi
     metrics = createMetrics(),
     controllers = allControllers,
     authorityCertificate,
-    nodePortRange,
   } = options;
   const log = options.log.with({ part: 'controllers' });
   const caller = { transport, userAgent };
@@ -48,8 +48,9 @@ export async function startControllers(options: ControllersOptions): Promise<voi
     clock,
     log,
     metrics,
+    queueMetrics: createQueueMetrics(metrics, clock),
+    settings: { ...defaultSettings, ...options.settings },
     authorityCertificate,
-    ...(nodePortRange === undefined ? {} : { nodePortRange }),
   };
   await Promise.all(controllers.map((controller) => keepRunning(controller, parts, signal)));
   await informers.ended();

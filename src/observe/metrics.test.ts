@@ -38,6 +38,28 @@ test('text() writes every kind of metric in the text format', () => {
   assert.equal(registry.text(), wanted.replace(/^\n/, '').replace(/^ {4}/gm, ''));
 });
 
+test('a tally and an observer count where their labels do', () => {
+  const registry = createMetrics();
+  const requests = registry.counter({ name: 'requests_total', help: 'Requests.' });
+  const kept = requests.tally({ code: '200' });
+  kept.value += 2;
+  requests.add({ code: '200' });
+  const seconds = registry.histogram({ name: 'seconds', help: 'Time.', buckets: [1] });
+  seconds.observer({ verb: 'GET' })(0.5);
+  seconds.observe({ verb: 'GET' }, 2);
+  registry.counterFrom({ name: 'ticks_total', help: 'Ticks.' }, () => 7);
+  const lines = registry.text().split('\n');
+  for (const line of [
+    'requests_total{code="200"} 3',
+    'seconds_bucket{verb="GET",le="1"} 1',
+    'seconds_count{verb="GET"} 2',
+    '# TYPE ticks_total counter',
+    'ticks_total 7',
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
+});
+
 test('text() writes metrics without labels without braces', () => {
   const registry = createMetrics();
   registry.counter({ name: 'a_total', help: 'A.' }).add();
@@ -58,4 +80,33 @@ test('text() of a metric that has not happened only describes it', () => {
   const registry = createMetrics();
   registry.counter({ name: 'a', help: 'A.' });
   assert.equal(registry.text(), '# HELP a A.\n# TYPE a counter\n');
+});
+
+test('a metric that is asked for twice is one metric', () => {
+  const registry = createMetrics();
+  for (let time = 0; time < 2; time += 1) {
+    registry.counter({ name: 'a', help: 'A.' }).add();
+    registry.gauge({ name: 'b', help: 'B.' }).add({}, 1);
+    registry.histogram({ name: 'c', help: 'C.', buckets: [] }).observe({}, 1);
+  }
+  const lines = registry.text().split('\n');
+  assert.deepEqual(
+    lines.filter((line) => !line.startsWith('#')),
+    ['a 2', 'b 2', 'c_bucket{le="+Inf"} 2', 'c_sum 2', 'c_count 2', ''],
+  );
+  assert.throws(() => registry.gauge({ name: 'a', help: 'A.' }), /of another type/);
+});
+
+test('gauges are cleared, and read with their labels when they are scraped', () => {
+  const registry = createMetrics();
+  const gauge = registry.gauge({ name: 'a', help: 'A.' });
+  gauge.set({ l: 'x' }, 1);
+  gauge.clear();
+  let value = 0;
+  registry.gaugeFrom({ name: 'b', help: 'B.' }, () => [{ labels: { l: 'x' }, value }]);
+  value = 5;
+  assert.equal(
+    registry.text(),
+    '# HELP a A.\n# TYPE a gauge\n# HELP b B.\n# TYPE b gauge\nb{l="x"} 5\n',
+  );
 });

@@ -1,76 +1,42 @@
 // The controllers against the whole API server. Time stands still until a test moves it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createLocalCall } from '../../src/apiserver/local-call.ts';
-import { startControllers } from '../../src/controllers/run.ts';
-import { createFakeClock } from '../../src/host/fake-clock.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../src/meta/object.ts';
-import { silentLog } from '../../src/observe/log.ts';
-import { type MemoryServer, startMemoryServer } from './memory-server.ts';
+import { type ControllerHarness, startControllerHarness } from './controller-harness.ts';
 
-const clock = createFakeClock(Date.parse('2026-01-01T00:00:00Z'));
-const stop = new AbortController();
-let server: MemoryServer;
-let running: Promise<void>;
-
+let harness: ControllerHarness;
 before(async () => {
-  server = await startMemoryServer({ clock });
-  const identity = { user: 'system:kube-controller-manager', groups: ['system:masters'] };
-  const send = createLocalCall(server.server.handle, identity);
-  running = startControllers({
-    transport: { send, close: () => Promise.resolve() },
-    log: silentLog,
-    authorityCertificate: 'CERTIFICATE',
-    signal: stop.signal,
-    clock,
-  });
+  harness = await startControllerHarness();
 });
+after(() => harness.stop());
 
-after(async () => {
-  stop.abort();
-  await running;
-  await server.stop();
-});
-
-/** Moves the time on in small steps until the condition holds; far enough for every wait of a controller. */
-async function until(what: string, holds: () => Promise<boolean>, mostMs = 60_000): Promise<void> {
-  for (let passed = 0; passed <= mostMs; passed += 250) {
-    if (await holds()) return;
-    await clock.advance(250);
-  }
-  assert.fail(`did not happen within ${mostMs} ms: ${what}`);
-}
-
-const isGone = async (path: string): Promise<boolean> =>
-  (await server.api.send({ method: 'GET', path })).status === 404;
-
-async function makeNamespace(name: string): Promise<void> {
-  await server.api.post('/api/v1/namespaces', { metadata: { name } });
-}
+const until: ControllerHarness['until'] = (...args) => harness.until(...args);
+const isGone = (path: string): Promise<boolean> => harness.isGone(path);
+const makeNamespace = (name: string): Promise<void> => harness.makeNamespace(name);
 
 const configMaps = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;
 
 async function makeConfigMap(namespace: string, metadata: ObjectMeta): Promise<OwnerReference> {
-  const { metadata: made } = await server.api.post(configMaps(namespace), { metadata });
+  const { metadata: made } = await harness.api.post(configMaps(namespace), { metadata });
   return { apiVersion: 'v1', kind: 'ConfigMap', name: made.name ?? '', uid: made.uid ?? '' };
 }
 
 const read = (namespace: string, name: string): Promise<KubeObject> =>
-  server.api.get(`${configMaps(namespace)}/${name}`);
+  harness.api.get(`${configMaps(namespace)}/${name}`);
 
 test('a namespace gets its account and CA bundle, and gets them back', async () => {
   await makeNamespace('fresh');
   const account = '/api/v1/namespaces/fresh/serviceaccounts/default';
   const bundle = `${configMaps('fresh')}/kube-root-ca.crt`;
   await until('both are there', async () => !(await isGone(account)) && !(await isGone(bundle)));
-  await server.api.delete(account);
-  await server.api.patch(bundle, { data: { 'ca.crt': 'forged', more: 'x' } });
+  await harness.api.delete(account);
+  await harness.api.patch(bundle, { data: { 'ca.crt': 'forged', more: 'x' } });
   await until('the account is back', async () => !(await isGone(account)));
   await until('the bundle is restored', async () => {
-    const { data } = await server.api.get<{ data: object }>(bundle);
+    const { data } = await harness.api.get<{ data: object }>(bundle);
     return JSON.stringify(data) === JSON.stringify({ 'ca.crt': 'CERTIFICATE' });
   });
-  await server.api.delete(bundle);
+  await harness.api.delete(bundle);
   await until('the bundle is back', async () => !(await isGone(bundle)));
 });
 
@@ -78,15 +44,15 @@ test('a deleted namespace is emptied after some seconds, waits for finalizers, a
   await makeNamespace('old');
   await makeConfigMap('old', { name: 'plain' });
   await makeConfigMap('old', { name: 'held', finalizers: ['example.com/hold'] });
-  const service = await server.api.post<{ spec: { clusterIP: string } }>(
+  const service = await harness.api.post<{ spec: { clusterIP: string } }>(
     '/api/v1/namespaces/old/services',
     {
       metadata: { name: 's' },
       spec: { ports: [{ port: 80 }] },
     },
   );
-  await server.api.delete('/api/v1/namespaces/old');
-  await clock.advance(4000);
+  await harness.api.delete('/api/v1/namespaces/old');
+  await harness.clock.advance(4000);
   assert.equal(await isGone(`${configMaps('old')}/plain`), false);
   await until('the content goes', () => isGone(`${configMaps('old')}/plain`), 5000);
   await until('the service goes', () => isGone('/api/v1/namespaces/old/services/s'), 5000);
@@ -97,13 +63,13 @@ test('a deleted namespace is emptied after some seconds, waits for finalizers, a
     status: { conditions?: readonly { type: string; status: string; message: string }[] };
   };
   await until('the status tells what holds it', async () => {
-    const { status } = await server.api.get<Conditions>('/api/v1/namespaces/old');
+    const { status } = await harness.api.get<Conditions>('/api/v1/namespaces/old');
     const found = status.conditions?.find(({ type }) => type === 'NamespaceFinalizersRemaining');
     return (
       found?.status === 'True' && found.message.endsWith('example.com/hold in 1 resource instances')
     );
   });
-  await server.api.patch(`${configMaps('old')}/held`, { metadata: { finalizers: null } });
+  await harness.api.patch(`${configMaps('old')}/held`, { metadata: { finalizers: null } });
   await until('the namespace goes', () => isGone('/api/v1/namespaces/old'));
 });
 
@@ -121,7 +87,7 @@ test('dependents go when the last owner has gone, and only then', async () => {
     name: 'impostor',
     ownerReferences: [{ ...second, uid: 'another-life' }],
   });
-  await server.api.delete(`${configMaps('gc')}/first`);
+  await harness.api.delete(`${configMaps('gc')}/first`);
   for (const name of ['single', 'child', 'grandchild', 'impostor']) {
     await until(`${name} goes`, () => isGone(`${configMaps('gc')}/${name}`));
   }
@@ -131,7 +97,7 @@ test('dependents go when the last owner has gone, and only then', async () => {
       metadata.ownerReferences?.length === 1 && metadata.ownerReferences[0]?.uid === second.uid
     );
   });
-  await server.api.delete(`${configMaps('gc')}/second`);
+  await harness.api.delete(`${configMaps('gc')}/second`);
   await until('shared goes', () => isGone(`${configMaps('gc')}/shared`));
 });
 
@@ -154,29 +120,29 @@ test('a foreground delete waits for what blocks it', async () => {
     ownerReferences: [{ ...owner, blockOwnerDeletion: true }],
   });
   await makeConfigMap('front', { name: 'free', ...hold, ownerReferences: [owner] });
-  await clock.advance(1000);
-  await server.api.delete(`${configMaps('front')}/owner?propagationPolicy=Foreground`);
+  await harness.clock.advance(1000);
+  await harness.api.delete(`${configMaps('front')}/owner?propagationPolicy=Foreground`);
   for (const name of ['blocks', 'free']) {
     await until(
       `${name} is deleted`,
       async () => (await read('front', name)).metadata.deletionTimestamp !== undefined,
     );
   }
-  await clock.advance(5000);
+  await harness.clock.advance(5000);
   assert.equal(await isGone(`${configMaps('front')}/owner`), false);
-  await server.api.patch(`${configMaps('front')}/blocks`, { metadata: { finalizers: null } });
+  await harness.api.patch(`${configMaps('front')}/blocks`, { metadata: { finalizers: null } });
   await until('the owner goes', () => isGone(`${configMaps('front')}/owner`));
-  await server.api.patch(`${configMaps('front')}/free`, { metadata: { finalizers: null } });
+  await harness.api.patch(`${configMaps('front')}/free`, { metadata: { finalizers: null } });
 });
 
 test('an orphaning delete leaves the dependents alone', async () => {
   await makeNamespace('orphans');
   const owner = await makeConfigMap('orphans', { name: 'owner' });
   await makeConfigMap('orphans', { name: 'child', ownerReferences: [owner] });
-  await clock.advance(1000);
-  await server.api.delete(`${configMaps('orphans')}/owner?propagationPolicy=Orphan`);
+  await harness.clock.advance(1000);
+  await harness.api.delete(`${configMaps('orphans')}/owner?propagationPolicy=Orphan`);
   await until('the owner goes', () => isGone(`${configMaps('orphans')}/owner`));
-  await clock.advance(5000);
+  await harness.clock.advance(5000);
   assert.equal((await read('orphans', 'child')).metadata.ownerReferences, undefined);
 });
 
@@ -186,50 +152,53 @@ test('a ServiceCIDR is made ready, stays while it is needed, and goes ten second
     status: { conditions?: readonly { status: string; reason: string }[] };
   };
   const state = async (): Promise<string> => {
-    const { metadata, status } = await server.api.get<Range>(`${ranges}/extra`);
+    const { metadata, status } = await harness.api.get<Range>(`${ranges}/extra`);
     const [ready] = status.conditions ?? [];
     return `${metadata.finalizers?.join() ?? ''} ${ready?.status ?? ''} ${ready?.reason ?? ''}`.trim();
   };
-  await server.api.post(ranges, { metadata: { name: 'extra' }, spec: { cidrs: ['10.97.0.0/28'] } });
+  await harness.api.post(ranges, {
+    metadata: { name: 'extra' },
+    spec: { cidrs: ['10.97.0.0/28'] },
+  });
   await until(
     'it is ready',
     async () => (await state()) === 'networking.k8s.io/service-cidr-finalizer True',
   );
   const services = '/api/v1/namespaces/default/services';
   const spec = { ports: [{ port: 80 }], clusterIP: '10.97.0.5' };
-  await server.api.post(services, { metadata: { name: 'needs-it' }, spec });
-  await server.api.delete(`${ranges}/extra`);
+  await harness.api.post(services, { metadata: { name: 'needs-it' }, spec });
+  await harness.api.delete(`${ranges}/extra`);
   await until(
     'it tells why it stays',
     async () => (await state()) === 'networking.k8s.io/service-cidr-finalizer False Terminating',
   );
-  await clock.advance(20_000);
+  await harness.clock.advance(20_000);
   assert.equal(await isGone(`${ranges}/extra`), false);
-  await server.api.delete(`${services}/needs-it`);
+  await harness.api.delete(`${services}/needs-it`);
   await until('it goes', () => isGone(`${ranges}/extra`));
 
-  await server.api.post(ranges, {
+  await harness.api.post(ranges, {
     metadata: { name: 'unused' },
     spec: { cidrs: ['10.98.0.0/28'] },
   });
   await until(
     'it is held',
-    async () => (await server.api.get(`${ranges}/unused`)).metadata.finalizers !== undefined,
+    async () => (await harness.api.get(`${ranges}/unused`)).metadata.finalizers !== undefined,
   );
-  await server.api.delete(`${ranges}/unused`);
-  await clock.advance(8000);
+  await harness.api.delete(`${ranges}/unused`);
+  await harness.clock.advance(8000);
   assert.equal(await isGone(`${ranges}/unused`), false);
   await until('it goes', () => isGone(`${ranges}/unused`), 5000);
 });
 
 test('a pod whose node is gone does not keep its namespace', async () => {
   await makeNamespace('lost');
-  await server.api.post('/api/v1/namespaces/lost/pods', {
+  await harness.api.post('/api/v1/namespaces/lost/pods', {
     metadata: { name: 'p' },
     spec: { nodeName: 'nowhere', containers: [{ name: 'c', image: 'i' }] },
   });
-  await server.api.delete('/api/v1/namespaces/lost');
-  await clock.advance(30_000);
+  await harness.api.delete('/api/v1/namespaces/lost');
+  await harness.clock.advance(30_000);
   assert.equal(await isGone('/api/v1/namespaces/lost/pods/p'), false);
   await until('the pod goes', () => isGone('/api/v1/namespaces/lost/pods/p'), 70_000);
   await until('the namespace goes', () => isGone('/api/v1/namespaces/lost'));

@@ -35,7 +35,10 @@ export type MemoryServerOptions = {
   readonly store?: Store;
   readonly nodePorts?: string;
   readonly serviceCidrs?: string;
-  readonly access?: Pick<ApiServerOptions, 'tokens' | 'admissionPlugins' | 'dial'>;
+  readonly access?: Pick<
+    ApiServerOptions,
+    'tokens' | 'admissionPlugins' | 'dial' | 'limits' | 'audit'
+  >;
 };
 
 export async function startMemoryServer(options: MemoryServerOptions = {}): Promise<MemoryServer> {

@@ -1,77 +1,38 @@
-// Deployments, replica sets, the scheduler, lost nodes and repairs against the whole API server. Time stands still
-// until a test moves it, and a test plays the node agent.
+// Deployments, replica sets, the scheduler and repairs against the whole API server. Time stands still until a test
+// moves it, and a test plays the node agent.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createLocalCall } from '../../src/apiserver/local-call.ts';
 import { failureAnswer } from '../../src/client/example.ts';
-import { startControllers } from '../../src/controllers/run.ts';
-import { createFakeClock } from '../../src/host/fake-clock.ts';
 import type { Deployment } from '../../src/kinds/deployment/types.ts';
-import type { Node } from '../../src/kinds/node/types.ts';
 import type { Pod } from '../../src/kinds/pod/types.ts';
 import type { ReplicaSet } from '../../src/kinds/replica-set/types.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
-import { silentLog } from '../../src/observe/log.ts';
-import { formatTime } from '../../src/schema/time.ts';
-import type { ObjectList } from './api-client.ts';
-import { type MemoryServer, startMemoryServer } from './memory-server.ts';
+import { type ControllerHarness, startControllerHarness } from './controller-harness.ts';
+import { markReady, reportNode } from './node-agent.ts';
 
-const clock = createFakeClock(Date.parse('2026-01-01T00:00:00Z'));
-const stop = new AbortController();
 /** Every pod that a controller asked for. */
 let podsAskedFor = 0;
 /** A quota that is used up. */
 let refusesPods = false;
-let server: MemoryServer;
-let running: Promise<void>;
+let harness: ControllerHarness;
 
 before(async () => {
-  server = await startMemoryServer({ clock });
-  const call = createLocalCall(server.server.handle, {
-    user: 'controllers',
-    groups: ['system:masters'],
-  });
-  running = startControllers({
-    transport: {
-      send(request) {
-        if (request.method !== 'POST' || !request.path.endsWith('/pods')) return call(request);
-        podsAskedFor += 1;
-        return refusesPods ? Promise.resolve(failureAnswer(403, 'Forbidden')) : call(request);
-      },
-      close: () => Promise.resolve(),
+  harness = await startControllerHarness({
+    intercept: (send) => (request) => {
+      if (request.method !== 'POST' || !request.path.endsWith('/pods')) return send(request);
+      podsAskedFor += 1;
+      return refusesPods ? Promise.resolve(failureAnswer(403, 'Forbidden')) : send(request);
     },
-    log: silentLog,
-    authorityCertificate: 'CERTIFICATE',
-    signal: stop.signal,
-    clock,
   });
 });
+after(() => harness.stop());
 
-after(async () => {
-  stop.abort();
-  await running;
-  await server.stop();
-});
-
-async function until(what: string, holds: () => Promise<boolean>, mostMs = 30_000): Promise<void> {
-  for (let passed = 0; passed <= mostMs; passed += 100) {
-    if (await holds()) return;
-    await clock.advance(100);
-  }
-  assert.fail(`did not happen within ${mostMs} ms: ${what}`);
-}
-
-async function namespace(name: string): Promise<void> {
-  await server.api.post('/api/v1/namespaces', { metadata: { name } });
-}
-
+const until: ControllerHarness['until'] = (...args) => harness.until(...args);
+const isGone = (path: string): Promise<boolean> => harness.isGone(path);
+const list = <T>(path: string): Promise<readonly T[]> => harness.list<T>(path);
 const apps = (ns: string, plural: string): string => `/apis/apps/v1/namespaces/${ns}/${plural}`;
 const podsPath = (ns: string): string => `/api/v1/namespaces/${ns}/pods`;
-const list = async <T>(path: string): Promise<readonly T[]> =>
-  (await server.api.get<ObjectList<T>>(path)).items;
 const podsIn = (ns: string): Promise<readonly Pod[]> => list<Pod>(podsPath(ns));
-const isGone = async (path: string): Promise<boolean> =>
-  (await server.api.send({ method: 'GET', path })).status === 404;
 
 const template = (image = 'app:1') => ({
   metadata: { labels: { app: 'web' } },
@@ -82,66 +43,56 @@ const workload = (replicas: number, spec: object = {}) => ({
   spec: { replicas, selector: { matchLabels: { app: 'web' } }, template: template(), ...spec },
 });
 
-async function ready(pod: Pod, status = 'True'): Promise<void> {
-  const { namespace: ns = '', name = '' } = pod.metadata;
-  await server.api.patch(`${podsPath(ns)}/${name}/status`, {
-    status: {
-      phase: 'Running',
-      conditions: [{ type: 'Ready', status, lastTransitionTime: formatTime(clock.now()) }],
-    },
-  });
-}
-
 /** What a node agent does: new pods run, deleted ones end. */
 async function agent(ns: string): Promise<void> {
   for (const pod of await podsIn(ns)) {
     const isReady = pod.status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True');
-    if (pod.metadata.deletionTimestamp === undefined && !isReady) await ready(pod);
+    if (pod.metadata.deletionTimestamp === undefined && !isReady) await markReady(harness, pod);
   }
 }
 
 test('a replica set has its pods, gets back what is lost, and never makes too many', async () => {
-  await namespace('sets');
+  await harness.makeNamespace('sets');
   podsAskedFor = 0;
-  await server.api.post(apps('sets', 'replicasets'), workload(5));
+  await harness.api.post(apps('sets', 'replicasets'), workload(5));
   await until('five pods are there', async () => (await podsIn('sets')).length === 5);
-  await clock.advance(5000);
+  await harness.clock.advance(5000);
   assert.equal(podsAskedFor, 5);
-  const set = await server.api.get<ReplicaSet>(`${apps('sets', 'replicasets')}/web`);
+  const set = await harness.api.get<ReplicaSet>(`${apps('sets', 'replicasets')}/web`);
   assert.equal(set.status.replicas, 5);
   assert.equal(set.status.observedGeneration, 1);
   const [first] = await podsIn('sets');
   assert.equal(first?.metadata.ownerReferences?.[0]?.uid, set.metadata.uid);
-  await server.api.delete(`${podsPath('sets')}/${first?.metadata.name}`);
+  await harness.api.delete(`${podsPath('sets')}/${first?.metadata.name}`);
   await until('the lost one is replaced', async () => (await podsIn('sets')).length === 5);
-  await server.api.patch(`${apps('sets', 'replicasets')}/web/scale`, { spec: { replicas: 2 } });
+  await harness.api.patch(`${apps('sets', 'replicasets')}/web/scale`, { spec: { replicas: 2 } });
   await until('two are left', async () => (await podsIn('sets')).length === 2);
-  await clock.advance(1000);
+  await harness.clock.advance(1000);
   assert.equal(podsAskedFor, 6);
 });
 
 test('a replica set takes pods over and lets them go by their labels', async () => {
-  await namespace('claims');
+  await harness.makeNamespace('claims');
   const spec = { containers: [{ name: 'app', image: 'app:1' }] };
   const orphan = { metadata: { name: 'orphan', labels: { app: 'web' } }, spec };
-  await server.api.post(podsPath('claims'), orphan);
-  await server.api.post(apps('claims', 'replicasets'), workload(2));
-  const read = (): Promise<Pod> => server.api.get<Pod>(`${podsPath('claims')}/orphan`);
+  await harness.api.post(podsPath('claims'), orphan);
+  await harness.api.post(apps('claims', 'replicasets'), workload(2));
+  const read = (): Promise<Pod> => harness.api.get<Pod>(`${podsPath('claims')}/orphan`);
   await until('the orphan is taken over', async () => {
     return (await read()).metadata.ownerReferences?.[0]?.name === 'web';
   });
   await until('one more is made', async () => (await podsIn('claims')).length === 2);
-  await server.api.patch(`${podsPath('claims')}/orphan`, { metadata: { labels: { app: 'x' } } });
+  await harness.api.patch(`${podsPath('claims')}/orphan`, { metadata: { labels: { app: 'x' } } });
   await until('it is let go', async () => (await read()).metadata.ownerReferences === undefined);
   await until('and replaced', async () => (await podsIn('claims')).length === 3);
 });
 
 test('a replica set tells when it cannot make pods, and goes on when it can', async () => {
-  await namespace('refused');
+  await harness.makeNamespace('refused');
   podsAskedFor = 0;
   refusesPods = true;
-  await server.api.post(apps('refused', 'replicasets'), workload(3));
-  const read = (): Promise<ReplicaSet> => server.api.get(`${apps('refused', 'replicasets')}/web`);
+  await harness.api.post(apps('refused', 'replicasets'), workload(3));
+  const read = (): Promise<ReplicaSet> => harness.api.get(`${apps('refused', 'replicasets')}/web`);
   await until('the failure is told', async () => {
     const [condition] = (await read()).status.conditions ?? [];
     return condition?.type === 'ReplicaFailure' && condition.reason === 'FailedCreate';
@@ -154,19 +105,19 @@ test('a replica set tells when it cannot make pods, and goes on when it can', as
 });
 
 test('a replication controller keeps its pods too', async () => {
-  await namespace('old-style');
+  await harness.makeNamespace('old-style');
   const spec = { replicas: 2, selector: { app: 'web' }, template: template() };
   const path = '/api/v1/namespaces/old-style/replicationcontrollers';
-  await server.api.post(path, { metadata: { name: 'web' }, spec });
+  await harness.api.post(path, { metadata: { name: 'web' }, spec });
   await until('two pods are there', async () => (await podsIn('old-style')).length === 2);
   const [pod] = await podsIn('old-style');
   assert.equal(pod?.metadata.ownerReferences?.[0]?.kind, 'ReplicationController');
 });
 
 test('a deployment rolls out, rolls back, and removes its pods when it goes', async () => {
-  await namespace('roll');
+  await harness.makeNamespace('roll');
   const path = `${apps('roll', 'deployments')}/web`;
-  const read = (): Promise<Deployment> => server.api.get<Deployment>(path);
+  const read = (): Promise<Deployment> => harness.api.get<Deployment>(path);
   const isDone = async (): Promise<boolean> => {
     await agent('roll');
     const { status, metadata } = await read();
@@ -177,56 +128,46 @@ test('a deployment rolls out, rolls back, and removes its pods when it goes', as
       status.observedGeneration === metadata.generation
     );
   };
-  await server.api.post(apps('roll', 'deployments'), workload(3));
+  await harness.api.post(apps('roll', 'deployments'), workload(3));
   await until('the first roll-out is done', isDone);
   const [first] = await list<ReplicaSet>(apps('roll', 'replicasets'));
-  await server.api.patch(path, { spec: { template: template('app:2') } });
+  await harness.api.patch(path, { spec: { template: template('app:2') } });
   await until('the second roll-out is done', isDone);
   for (const { spec } of await podsIn('roll')) assert.equal(spec.containers?.[0]?.image, 'app:2');
-  await server.api.patch(path, { spec: { template: template('app:1') } });
+  await harness.api.patch(path, { spec: { template: template('app:1') } });
   await until('the roll-back is done', isDone);
   const sets = await list<ReplicaSet>(apps('roll', 'replicasets'));
   assert.equal(sets.length, 2);
   const again = sets.find(({ metadata }) => metadata.name === first?.metadata.name);
   assert.equal(again?.metadata.annotations?.['deployment.kubernetes.io/revision'], '3');
   assert.equal(again?.metadata.annotations?.['deployment.kubernetes.io/revision-history'], '1');
-  await server.api.delete(path);
+  await harness.api.delete(path);
   await until('nothing is left', async () => (await podsIn('roll')).length === 0);
 });
 
 test('a roll-out without progress is told when its deadline has passed', async () => {
-  await namespace('stuck');
+  await harness.makeNamespace('stuck');
   const deployment = workload(1, { progressDeadlineSeconds: 60 });
-  await server.api.post(apps('stuck', 'deployments'), deployment);
+  await harness.api.post(apps('stuck', 'deployments'), deployment);
   const reason = async (): Promise<string | undefined> => {
-    const { status } = await server.api.get<Deployment>(`${apps('stuck', 'deployments')}/web`);
+    const { status } = await harness.api.get<Deployment>(`${apps('stuck', 'deployments')}/web`);
     return status.conditions?.find(({ type }) => type === 'Progressing')?.reason;
   };
   await until('it has begun', async () => (await reason()) === 'ReplicaSetUpdated');
-  await clock.advance(50_000);
+  await harness.clock.advance(50_000);
   assert.equal(await reason(), 'ReplicaSetUpdated');
   await until('it is told', async () => (await reason()) === 'ProgressDeadlineExceeded', 15_000);
 });
 
-async function reportNode(name: string, status = 'True'): Promise<void> {
-  const time = formatTime(clock.now());
-  await server.api.patch(`/api/v1/nodes/${name}/status`, {
-    status: {
-      capacity: { cpu: '2', memory: '4Gi', pods: '110' },
-      conditions: [{ type: 'Ready', status, lastHeartbeatTime: time, lastTransitionTime: time }],
-    },
-  });
-}
-
 test('pods wait for a node that fits, and go there when it comes', async () => {
-  await namespace('place');
+  await harness.makeNamespace('place');
   const spec = { nodeSelector: { disk: 'ssd' }, containers: [{ name: 'c', image: 'i' }] };
-  await server.api.post(podsPath('place'), { metadata: { name: 'p' }, spec });
-  const read = (): Promise<Pod> => server.api.get<Pod>(`${podsPath('place')}/p`);
-  await server.api.post('/api/v1/nodes', { metadata: { name: 'plain' } });
-  await clock.advance(2000);
+  await harness.api.post(podsPath('place'), { metadata: { name: 'p' }, spec });
+  const read = (): Promise<Pod> => harness.api.get<Pod>(`${podsPath('place')}/p`);
+  await harness.api.post('/api/v1/nodes', { metadata: { name: 'plain' } });
+  await harness.clock.advance(2000);
   assert.equal((await read()).status.conditions, undefined);
-  await reportNode('plain');
+  await reportNode(harness, 'plain');
   await until('it is told why it waits', async () => {
     const [condition] = (await read()).status.conditions ?? [];
     return (
@@ -235,56 +176,21 @@ test('pods wait for a node that fits, and go there when it comes', async () => {
         "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."
     );
   });
-  await server.api.patch('/api/v1/nodes/plain', { metadata: { labels: { disk: 'ssd' } } });
+  await harness.api.patch('/api/v1/nodes/plain', { metadata: { labels: { disk: 'ssd' } } });
   await until('it has its node', async () => (await read()).spec.nodeName === 'plain');
 });
 
-test('a node whose agent falls silent loses its traffic, and gets it back when heard', async () => {
-  await namespace('silent');
-  await server.api.post('/api/v1/nodes', { metadata: { name: 'far' } });
-  await reportNode('far');
-  const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-  const renewed = () => ({ renewTime: `${formatTime(clock.now()).slice(0, -1)}.000000Z` });
-  await server.api.post(lease, {
-    metadata: { name: 'far', namespace: 'kube-node-lease' },
-    spec: { holderIdentity: 'far', ...renewed() },
-  });
-  const spec = { nodeName: 'far', containers: [{ name: 'c', image: 'i' }] };
-  await ready(await server.api.post<Pod>(podsPath('silent'), { metadata: { name: 'p' }, spec }));
-  const read = (): Promise<Node> => server.api.get<Node>('/api/v1/nodes/far');
-  const status = async (): Promise<string | undefined> =>
-    (await read()).status.conditions?.find(({ type }) => type === 'Ready')?.status;
-  for (let round = 0; round < 6; round += 1) {
-    await clock.advance(20_000);
-    await server.api.patch(`${lease}/far`, { spec: renewed() });
-  }
-  assert.equal(await status(), 'True');
-  await until('it is lost', async () => (await status()) === 'Unknown', 60_000);
-  await until('its pod is not ready', async () => {
-    const { status: pod } = await server.api.get<Pod>(`${podsPath('silent')}/p`);
-    return pod.conditions?.find(({ type }) => type === 'Ready')?.status === 'False';
-  });
-  const keys = async (): Promise<readonly string[]> =>
-    ((await read()).spec.taints ?? []).map(({ key, effect }) => `${key} ${effect}`);
-  assert.deepEqual(await keys(), [
-    'node.kubernetes.io/unreachable NoSchedule',
-    'node.kubernetes.io/unreachable NoExecute',
-  ]);
-  await reportNode('far');
-  await until('the taints are gone', async () => (await keys()).length === 0);
-});
-
 test('an IPAddress that is lost comes back, and one too many goes', async () => {
-  await namespace('repair');
+  await harness.makeNamespace('repair');
   type Service = KubeObject & { readonly spec: { readonly clusterIP: string } };
-  const service = await server.api.post<Service>('/api/v1/namespaces/repair/services', {
+  const service = await harness.api.post<Service>('/api/v1/namespaces/repair/services', {
     metadata: { name: 's' },
     spec: { ports: [{ port: 80 }] },
   });
   const addresses = '/apis/networking.k8s.io/v1/ipaddresses';
   const own = `${addresses}/${service.spec.clusterIP}`;
-  await clock.advance(3000);
-  await server.api.delete(own);
+  await harness.clock.advance(3000);
+  await harness.api.delete(own);
   assert.equal(await isGone(own), true);
   await until('it is back', async () => !(await isGone(own)), 5000);
   const labels = {
@@ -292,11 +198,11 @@ test('an IPAddress that is lost comes back, and one too many goes', async () => 
     'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
   };
   const parentRef = { resource: 'services', namespace: 'repair', name: 'gone' };
-  await server.api.post(addresses, {
+  await harness.api.post(addresses, {
     metadata: { name: '10.96.9.9', labels },
     spec: { parentRef },
   });
-  await clock.advance(50_000);
+  await harness.clock.advance(50_000);
   assert.equal(await isGone(`${addresses}/10.96.9.9`), false);
   await until('the leak is gone', () => isGone(`${addresses}/10.96.9.9`), 15_000);
 });

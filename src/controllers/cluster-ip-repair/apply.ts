@@ -17,16 +17,18 @@ import {
   type ServiceFinding,
   serviceKeyOf,
 } from './desired.ts';
+import type { RepairMetrics } from './metrics.ts';
 
 export type RepairTask = {
   readonly caller: ApiCaller;
   readonly recorder: EventRecorder;
+  readonly counts: RepairMetrics;
   readonly ranges: readonly Cidr[];
   readonly now: number;
 };
 
 export async function repairService(task: RepairTask, copy: Service): Promise<void> {
-  const { caller, recorder, ranges } = task;
+  const { caller, recorder, counts, ranges } = task;
   const service = await readService(
     caller,
     copy.metadata.namespace ?? '',
@@ -43,6 +45,7 @@ export async function repairService(task: RepairTask, copy: Service): Promise<vo
     serviceNamed: (key) => holders.get(key),
   });
   for (const finding of findings) {
+    counts.found(finding.reason);
     recorder.record(service, { type: 'Warning', reason: finding.reason, message: finding.message });
     if (finding.repair !== undefined) await repair(addresses, finding.repair);
   }
@@ -63,7 +66,7 @@ async function repair(
 
 /** Returns how long to wait before the address can be judged, if it cannot be yet. */
 export async function repairAddress(task: RepairTask, name: string): Promise<number | undefined> {
-  const { caller, recorder, now } = task;
+  const { caller, recorder, counts, now } = task;
   const addresses = resourceClient(caller, ipAddressDefinition);
   const address = await readOrNothing(() => addresses.get({ name }));
   if (address === undefined) return undefined;
@@ -71,6 +74,7 @@ export async function repairAddress(task: RepairTask, name: string): Promise<num
   const verdict = judgeAddress({ address, service, now });
   if (verdict.action === 'wait') return verdict.ms;
   if (verdict.action === 'none') return undefined;
+  counts.found(verdict.reason);
   recorder.record(address, { type: 'Warning', reason: verdict.reason, message: verdict.message });
   await remove(addresses, address);
   return undefined;

@@ -14,6 +14,7 @@ import { objectKey } from '../../meta/object.ts';
 import type { Controller } from '../controller.ts';
 import { repairAddress, repairService } from './apply.ts';
 import { addressNamesOf, judgeAddress, judgeService, serviceKeyOf } from './desired.ts';
+import { createRepairMetrics } from './metrics.ts';
 
 const concurrency = 5;
 const mostRetries = 15;
@@ -27,7 +28,9 @@ const addressMark = 'address ';
 
 export const clusterIpRepair: Controller = {
   name: 'cluster-ip-repair',
-  async run({ caller, informers, clock, log }, signal) {
+  async run(given, signal) {
+    const { caller, informers, clock, log, queueMetrics: metrics } = given;
+    const counts = createRepairMetrics(given.metrics);
     const services = informers.of(serviceDefinition);
     const addresses = informers.of(ipAddressDefinition);
     const cidrs = informers.of(serviceCidrDefinition);
@@ -38,7 +41,7 @@ export const clusterIpRepair: Controller = {
       [...cidrs.store.values()].flatMap(({ spec }) =>
         (spec.cidrs ?? []).flatMap((text) => parseCidr(text) ?? []),
       );
-    const task = () => ({ caller, recorder, ranges: ranges(), now: clock.now() });
+    const task = () => ({ caller, recorder, counts, ranges: ranges(), now: clock.now() });
 
     const checkService = async (key: string): Promise<undefined> => {
       const service = services.store.get(key);
@@ -60,10 +63,15 @@ export const clusterIpRepair: Controller = {
       const ms = verdict.action === 'wait' ? verdict.ms : await repairAddress(task(), name);
       return ms === undefined ? undefined : { retryAfterMs: ms };
     };
-    const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
+    const check = (key: string): Promise<ReconcileResult | undefined> =>
       key.startsWith(addressMark) ? checkAddress(key.slice(addressMark.length)) : checkService(key);
+    const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
+      check(key).catch((error: unknown) => {
+        counts.failed();
+        throw error;
+      });
     const { queue, ended } = startReconciler(
-      { name: 'cluster-ip-repair', reconcile, clock, log, concurrency, mostRetries, backOff },
+      { name: 'ipaddresses', reconcile, clock, log, metrics, concurrency, mostRetries, backOff },
       signal,
     );
     const stops = [

@@ -23,7 +23,6 @@ import { applyPlan } from './apply.ts';
 import { planDeployment } from './desired.ts';
 import { isRolling } from './limits.ts';
 
-const concurrency = 5;
 const setsByDeployment = 'managed by';
 const podsBySet = 'managed by';
 const namespaceIndex = 'namespace';
@@ -43,10 +42,12 @@ type Writes = {
 };
 
 export const deploymentController: Controller = {
-  name: 'deployment',
+  name: 'deployment-controller',
+  shortName: 'deployment',
   async run(given, signal) {
     const parts = gather(given);
-    const { deployments, sets, pods, clock, log } = parts;
+    const { deployments, sets, pods, clock, log, queueMetrics: metrics } = parts;
+    const { concurrentDeploymentSyncs: concurrency } = parts.settings;
     if (!(await waitForSync([deployments, sets, pods], signal))) return;
     const changedByOthers = (key: string): void => queue.add(key);
     const writes: Writes = {
@@ -66,7 +67,7 @@ export const deploymentController: Controller = {
         writes.ofSets.during(key, (setNotes) => sync({ ...parts, writes, notes, setNotes }, key)),
       );
     const { queue, ended } = startReconciler(
-      { name: 'deployment', reconcile, clock, log, concurrency },
+      { name: 'deployment', reconcile, clock, log, metrics, concurrency },
       signal,
     );
     const stops = [

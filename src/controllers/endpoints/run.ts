@@ -23,11 +23,7 @@ import { desiredEndpoints } from './desired.ts';
 import { diffEndpoints, type EndpointsChange } from './diff.ts';
 import { isOrphanToSweep } from './orphans.ts';
 
-/** Upstream has five. Writers of this server share one sync of the disk, so more of them keep step with many changes. */
-const concurrency = 16;
 const mostRetries = 15;
-/** Pods of one roll-out change together; waiting this long makes one write of a burst. */
-const podBatchMs = 20;
 /** What others change is put right, but not in step with a program that keeps changing it back. */
 const foreignChangeMs = 1000;
 
@@ -41,9 +37,11 @@ type Parts = {
 };
 
 export const endpointsController: Controller = {
-  name: 'endpoints',
-  async run({ caller, informers, clock, log }, signal) {
-    const parts = gather({ caller, informers, clock, log });
+  name: 'endpoints-controller',
+  shortName: 'endpoint',
+  async run(given, signal) {
+    const { clock, log, settings, queueMetrics: metrics } = given;
+    const parts = gather(given);
     const { services, pods, endpoints } = parts;
     if (!(await waitForSync([services, pods, endpoints], signal))) return;
     let isStarting = true;
@@ -60,14 +58,15 @@ export const endpointsController: Controller = {
     const reconcile = async (key: string): Promise<undefined> => {
       await writes.during(key, (notes) => sync({ ...parts, writes, notes }, key));
     };
+    const { concurrentEndpointSyncs: concurrency, endpointUpdatesBatchMs } = settings;
     const { queue, ended } = startReconciler(
-      { name: 'endpoints', reconcile, clock, log, concurrency, mostRetries },
+      { name: 'endpoint', reconcile, clock, log, metrics, concurrency, mostRetries },
       signal,
     );
     const follow = followPods({
       serviceChanged: (key) => queue.add(key),
       podsChanged: (key) => {
-        if (!isStarting) queue.addAfter(key, podBatchMs);
+        if (!isStarting) queue.addAfter(key, endpointUpdatesBatchMs);
       },
     });
     // What is there already is told as added. It is enough that every service gets into the queue.
@@ -85,12 +84,7 @@ export const endpointsController: Controller = {
   },
 };
 
-function gather({
-  caller,
-  informers,
-  clock,
-  log,
-}: Pick<ControllerParts, 'caller' | 'informers' | 'clock' | 'log'>): Parts {
+function gather({ caller, informers, clock, log }: ControllerParts): Parts {
   const pods = informers.of(podDefinition);
   pods.addIndex(podLabelIndex, podLabels);
   return {

@@ -135,7 +135,7 @@ const cases: readonly {
 
 for (const { title, subsets, groups } of cases) {
   test(`desiredMirror() ${title}`, () => {
-    const desired = desiredMirror(endpoints(subsets));
+    const desired = desiredMirror(endpoints(subsets), 1000);
     const found = [...desired.groups.values()].map((group) => ({
       ...group,
       endpoints: [...group.endpoints.values()],
@@ -153,13 +153,14 @@ const many = (count: number, first = 0): readonly EndpointAddress[] =>
 test('desiredMirror() counts what is no address', () => {
   const { invalid, excess } = desiredMirror(
     endpoints([{ addresses: [{ ip: 'x' }, { ip: '10.1.0.1' }] }]),
+    1000,
   );
   assert.deepEqual([invalid, excess], [1, 0]);
 });
 
 test('desiredMirror() stops at a thousand addresses of a subset, ready ones first', () => {
   const subset = { addresses: many(990), notReadyAddresses: many(30, 2000), ports };
-  const { groups, excess } = desiredMirror(endpoints([subset]));
+  const { groups, excess } = desiredMirror(endpoints([subset]), 1000);
   const [group] = groups.values();
   const ready = [...(group?.endpoints.values() ?? [])].filter((one) => one.conditions.ready);
   assert.deepEqual([group?.endpoints.size, ready.length, excess], [1000, 990, 20]);

@@ -14,8 +14,6 @@ import type {
 import { isSelectorless } from '../../kinds/service/needs.ts';
 import type { IPFamily, Service } from '../../kinds/service/types.ts';
 
-/** Endpoints with more addresses than this in a subset are mirrored in part: a slice holds no more. */
-export const mostPerSubset = 1000;
 const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror';
 /** Programs once elected leaders through Endpoints; nobody reads slices of those. */
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
@@ -45,7 +43,8 @@ export type DesiredMirror = {
 
 export const noMirror: DesiredMirror = { groups: new Map(), invalid: 0, excess: 0 };
 
-export function desiredMirror({ subsets = [] }: Endpoints): DesiredMirror {
+/** Of a subset with too many addresses so many are mirrored. */
+export function desiredMirror({ subsets = [] }: Endpoints, mostPerSubset: number): DesiredMirror {
   const groups = new Map<
     string,
     { family: IPFamily; ports: readonly SlicePort[]; endpoints: Map<string, Endpoint> }
@@ -54,7 +53,7 @@ export function desiredMirror({ subsets = [] }: Endpoints): DesiredMirror {
   let excess = 0;
   for (const subset of repackSubsets(subsets)) {
     const ports = orderedPorts((subset.ports ?? []).map(slicePort));
-    const read = readAddresses(subset);
+    const read = readAddresses(subset, mostPerSubset);
     invalid += read.invalid;
     excess += read.excess;
     for (const { family, endpoint } of read.endpoints) {
@@ -74,7 +73,10 @@ export function groupKey(family: string, ports: readonly SlicePort[] | null): st
 type ReadAddress = { readonly family: IPFamily; readonly endpoint: Endpoint };
 
 /** Ready ones first, so that they are what remains of too many. */
-function readAddresses({ addresses = [], notReadyAddresses = [] }: EndpointSubset): {
+function readAddresses(
+  { addresses = [], notReadyAddresses = [] }: EndpointSubset,
+  mostPerSubset: number,
+): {
   readonly endpoints: readonly ReadAddress[];
   readonly invalid: number;
   readonly excess: number;

@@ -25,7 +25,7 @@ const both: EndpointSubset = {
 };
 
 const diff = (object: Endpoints, existing: readonly EndpointSlice[]): SliceChanges =>
-  diffMirror(object, desiredMirror(object), existing);
+  diffMirror(object, desiredMirror(object, 1000), existing);
 
 /** The slices of these Endpoints as the server stored them: s0, s1 and so on. */
 function stored(object: Endpoints): readonly EndpointSlice[] {

@@ -1,6 +1,6 @@
 // What the controller counts, under the names that Kubernetes gives it.
 import type { ChangeCounts, SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
-import type { MetricsRegistry } from '../../observe/metrics.ts';
+import type { Gauge, MetricsRegistry } from '../../observe/metrics.ts';
 
 export type MirrorMetrics = {
   readonly synced: (sync: SyncedMirror) => void;
@@ -35,11 +35,15 @@ export function createMirrorMetrics(registry: MetricsRegistry): MirrorMetrics {
   const skipped = perSync('addresses_skipped_per_sync', 'Addresses that were not mirrored.');
   const took = perSync('endpoints_sync_duration', 'Seconds that one look took.', secondBuckets);
   const changed = registry.counter(named('changes', 'Slices created, updated and deleted.'));
-  const endpoints = registry.gauge(named('endpoints_desired', 'Endpoints that there should be.'));
-  const slices = registry.gauge(named('num_endpoint_slices', 'Slices there are.'));
-  const fewest = registry.gauge(
-    named('desired_endpoint_slices', 'Slices there would be if all were filled.'),
-  );
+  // The sums are of this run: a controller that starts again counts all Endpoints anew.
+  const gauge = (name: string, help: string): Gauge => {
+    const made = registry.gauge(named(name, help));
+    made.clear();
+    return made;
+  };
+  const endpoints = gauge('endpoints_desired', 'Endpoints that there should be.');
+  const slices = gauge('num_endpoint_slices', 'Slices there are.');
+  const fewest = gauge('desired_endpoint_slices', 'Slices there would be if all were filled.');
   const known = new Map<string, Known>();
   const count = (one: Known | undefined, by: 1 | -1): void => {
     endpoints.add({}, by * (one?.endpoints ?? 0));

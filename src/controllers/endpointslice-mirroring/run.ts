@@ -22,18 +22,10 @@ import { isSelectorless } from '../../kinds/service/needs.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { objectKey } from '../../meta/object.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
-import {
-  type DesiredMirror,
-  desiredMirror,
-  mostPerSubset,
-  noMirror,
-  shouldMirror,
-} from './desired.ts';
+import { type DesiredMirror, desiredMirror, noMirror, shouldMirror } from './desired.ts';
 import { controllerName, diffMirror } from './diff.ts';
 import { createMirrorMetrics, type MirrorMetrics } from './metrics.ts';
 
-/** Upstream has five. Writers of this server share one sync of the disk, so more of them keep step with many changes. */
-const concurrency = 16;
 const mostRetries = 15;
 const backOff = { firstMs: 1000, mostMs: 100_000 };
 /** What others change is put right, but not in step with a program that keeps changing it back. */
@@ -48,13 +40,15 @@ type Parts = {
   readonly slices: Informer<EndpointSlice>;
   readonly recorder: EventRecorder;
   readonly metrics: MirrorMetrics;
+  readonly mostPerSubset: number;
   readonly clock: Clock;
 };
 
 export const endpointSliceMirroringController: Controller = {
-  name: 'endpointslice-mirroring',
+  name: 'endpointslice-mirroring-controller',
+  shortName: 'endpointslicemirroring',
   async run(given, signal) {
-    const { clock, log } = given;
+    const { clock, log, settings, queueMetrics: metrics } = given;
     const parts = gather(given);
     const { services, endpoints, slices } = parts;
     if (!(await waitForSync([services, endpoints, slices], signal))) return;
@@ -66,13 +60,21 @@ export const endpointSliceMirroringController: Controller = {
     const reconcile = async (key: string): Promise<undefined> => {
       await writes.during(key, (notes) => sync({ ...parts, writes, notes }, key));
     };
+    const { mirroringConcurrentServiceEndpointSyncs: concurrency } = settings;
+    const name = 'endpoint_slice_mirroring';
     const { queue, ended } = startReconciler(
-      { name: 'endpointslice-mirroring', reconcile, clock, log, concurrency, mostRetries, backOff },
+      { name, reconcile, clock, log, metrics, concurrency, mostRetries, backOff },
       signal,
     );
     const add = ({ metadata }: Endpoints | Service): void => queue.add(objectKey(metadata));
+    const addLater = ({ metadata }: Endpoints): void =>
+      queue.addAfter(objectKey(metadata), settings.mirroringEndpointSliceUpdatesBatchMs);
     const stops = [
-      endpoints.onChange({ add, update: (_before, after) => add(after), delete: add }),
+      endpoints.onChange({
+        add: addLater,
+        update: (_before, after) => addLater(after),
+        delete: addLater,
+      }),
       services.onChange({
         add: (service) => {
           if (endpoints.store.has(objectKey(service.metadata))) add(service);
@@ -89,7 +91,8 @@ export const endpointSliceMirroringController: Controller = {
   },
 };
 
-function gather({ caller, informers, clock, log, metrics }: ControllerParts): Parts {
+function gather(given: ControllerParts): Parts {
+  const { caller, informers, clock, log, metrics, settings } = given;
   const slices = informers.of(endpointSliceDefinition);
   slices.addIndex(mirrorIndex, (slice) => {
     const key = mirroredKey(slice);
@@ -103,6 +106,7 @@ function gather({ caller, informers, clock, log, metrics }: ControllerParts): Pa
     slices,
     recorder: createEventRecorder({ caller, component, clock, log }),
     metrics: createMirrorMetrics(metrics),
+    mostPerSubset: settings.mirroringMaxEndpointsPerSubset,
     clock,
   };
 }
@@ -120,7 +124,7 @@ type SyncParts = Parts & {
 };
 
 async function sync(parts: SyncParts, key: string): Promise<void> {
-  const { services, endpoints, slices, writes, metrics, clock } = parts;
+  const { services, endpoints, slices, writes, metrics, mostPerSubset, clock } = parts;
   const startedAt = clock.now();
   const object = endpoints.store.get(key);
   const existing = writes
@@ -128,8 +132,8 @@ async function sync(parts: SyncParts, key: string): Promise<void> {
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const isMirrored = object !== undefined && shouldMirror(object, services.store.get(key));
   if (!isMirrored && existing.length === 0) return;
-  const desired = isMirrored ? desiredMirror(object) : noMirror;
-  if (isMirrored) complain(parts.recorder, object, desired);
+  const desired = isMirrored ? desiredMirror(object, mostPerSubset) : noMirror;
+  if (isMirrored) complain(parts, object, desired);
   const changes = isMirrored
     ? diffMirror(object, desired, existing)
     : { create: [], update: [], delete: existing };
@@ -152,7 +156,7 @@ async function write({ client, notes }: SyncParts, changes: SliceChanges): Promi
 }
 
 function complain(
-  recorder: EventRecorder,
+  { recorder, mostPerSubset }: Parts,
   endpoints: Endpoints,
   { invalid, excess }: DesiredMirror,
 ): void {

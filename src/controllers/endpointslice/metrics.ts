@@ -1,7 +1,7 @@
 // What the controller counts, under the names that Kubernetes gives it.
 import type { ChangeCounts, SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
 import type { Service } from '../../kinds/service/types.ts';
-import type { MetricsRegistry } from '../../observe/metrics.ts';
+import type { Gauge, MetricsRegistry } from '../../observe/metrics.ts';
 
 export type SliceMetrics = {
   readonly synced: (sync: SyncedService) => void;
@@ -69,15 +69,18 @@ function createKnown(
   named: (name: string, help: string) => { readonly name: string; readonly help: string },
 ) {
   const services = new Map<string, Known>();
-  const endpoints = registry.gauge(
-    named('endpoints_desired', 'Endpoints that Services should have.'),
-  );
-  const slices = registry.gauge(named('num_endpoint_slices', 'Slices there are.'));
-  const fewest = registry.gauge(
-    named('desired_endpoint_slices', 'Slices there would be if all were filled.'),
-  );
-  const distributions = registry.gauge(
-    named('services_count_by_traffic_distribution', 'Services by their trafficDistribution.'),
+  // The sums are of this run: a controller that starts again counts every service anew.
+  const gauge = (name: string, help: string): Gauge => {
+    const made = registry.gauge(named(name, help));
+    made.clear();
+    return made;
+  };
+  const endpoints = gauge('endpoints_desired', 'Endpoints that Services should have.');
+  const slices = gauge('num_endpoint_slices', 'Slices there are.');
+  const fewest = gauge('desired_endpoint_slices', 'Slices there would be if all were filled.');
+  const distributions = gauge(
+    'services_count_by_traffic_distribution',
+    'Services by their trafficDistribution.',
   );
   const count = (one: Known, by: 1 | -1): void => {
     endpoints.add({}, by * one.endpoints);

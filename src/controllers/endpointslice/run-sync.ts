@@ -3,6 +3,7 @@ import { applyChanges } from '../../client/apply-changes.ts';
 import type { EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
 import type { OwnWrites, WriteNotes } from '../../client/own-writes.ts';
+import { NotYetError } from '../../client/reconcile.ts';
 import type { ResourceClient } from '../../client/rest.ts';
 import { countChanges, type SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
 import {
@@ -24,9 +25,6 @@ import { diffSlices } from './diff.ts';
 import type { SliceMetrics } from './metrics.ts';
 import type { SpreadHints } from './topology-hints.ts';
 import type { ZoneShares } from './zone-shares.ts';
-
-/** Readers handle a slice of a hundred well, and a change to one endpoint stays a small write. */
-const mostPerSlice = 100;
 
 /** Name under which a store of slices keeps those of this controller, by service. */
 export const managedSliceIndex = 'service of endpointslice-controller';
@@ -51,6 +49,7 @@ export type SyncParts = {
   readonly slices: Informer<EndpointSlice>;
   readonly recorder: EventRecorder;
   readonly metrics: SliceMetrics;
+  readonly mostPerSlice: number;
   readonly zones: () => ZoneShares | undefined;
   readonly seen: Map<string, SeenTimes>;
   /** The services whose endpoints are spread over zones. */
@@ -67,7 +66,7 @@ export async function syncService(
   { writes, notes }: SyncState,
   key: string,
 ): Promise<void> {
-  const { services, pods, nodes, slices, zones, seen, spread } = parts;
+  const { services, pods, nodes, slices, zones, seen, spread, mostPerSlice } = parts;
   const service = services.store.get(key);
   if (service === undefined) {
     // Its slices are garbage now, and collected as such.
@@ -133,7 +132,7 @@ function complainOfHomeless(service: Service, homeless: readonly Pod[]): void {
     ({ metadata, spec }) =>
       `skipping Pod ${metadata.name} for Service ${key}: Node ${spec.nodeName ?? ''} Not Found`,
   );
-  throw new Error(texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`);
+  throw new NotYetError(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
 }
 
 /** A conflict heals with the next look; anything else is for people to see. */

@@ -24,21 +24,18 @@ import {
 } from './run-sync.ts';
 import { isOverloaded, type ZoneShares, zoneShares } from './zone-shares.ts';
 
-/** Upstream has five. Writers of this server share one sync of the disk, so more of them keep step with many changes. */
-const concurrency = 16;
 const mostRetries = 15;
 const backOff = { firstMs: 1000, mostMs: 1_000_000 };
-/** Pods of one roll-out change together; waiting this long makes one write of a burst. */
-const podBatchMs = 20;
 /** What others change is put right, but not in step with a program that keeps changing it back. */
 const foreignChangeMs = 1000;
 /** Nodes of a starting cluster come together; after this their zones are weighed anew. */
 const nodeBatchMs = 100;
 
 export const endpointSliceController: Controller = {
-  name: 'endpointslice',
+  name: 'endpointslice-controller',
+  shortName: 'endpointslice',
   async run(given, signal) {
-    const { clock, log } = given;
+    const { clock, log, settings, queueMetrics: metrics } = given;
     const weights = createWeights();
     const parts = { ...gather(given), zones: () => weights.get(parts.nodes.store.values()) };
     const { services, pods, nodes, slices } = parts;
@@ -55,11 +52,12 @@ export const endpointSliceController: Controller = {
     const reconcile = async (key: string): Promise<undefined> => {
       await writes.during(key, (notes) => syncService(parts, { writes, notes }, key));
     };
+    const { concurrentServiceEndpointSyncs: concurrency } = settings;
     const { queue, ended } = startReconciler(
-      { name: 'endpointslice', reconcile, clock, log, concurrency, mostRetries, backOff },
+      { name: 'endpoint_slice', reconcile, clock, log, metrics, concurrency, mostRetries, backOff },
       signal,
     );
-    const podsChanged = later(podBatchMs);
+    const podsChanged = later(settings.endpointSliceUpdatesBatchMs);
     const follow = followPods({ serviceChanged: (key) => queue.add(key), podsChanged });
     let recheck: Cancel | undefined;
     const nodeHandler = followNodes({
@@ -94,6 +92,7 @@ function gather({
   clock,
   log,
   metrics,
+  settings,
 }: ControllerParts): Omit<SyncParts, 'zones'> {
   const pods = informers.of(podDefinition);
   pods.addIndex(podLabelIndex, podLabels);
@@ -108,6 +107,7 @@ function gather({
     slices,
     recorder: createEventRecorder({ caller, component: 'endpoint-slice-controller', clock, log }),
     metrics: createSliceMetrics(metrics),
+    mostPerSlice: settings.maxEndpointsPerSlice,
     seen: new Map(),
     spread: new Map(),
   };

@@ -21,6 +21,8 @@ export type NodeChange = (before: GraphNode | undefined, after: GraphNode | unde
 
 /** Resources come and go with the extensions of a server. */
 const rediscoverMs = 30_000;
+/** After a failure; until the first discovery nothing is collected at all. */
+const retryMs = 1000;
 /** A resource that we may not read must not stop the rest; what it would tell is asked from the server. */
 const longestSyncMs = 10_000;
 
@@ -71,16 +73,18 @@ export function startGraph(
   };
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
+      let waitMs = rediscoverMs;
       try {
         await refresh();
         const synced = Promise.all([...followed.values()].map(({ informer }) => informer.synced()));
         await Promise.race([synced, sleep(parts.clock, longestSyncMs, signal)]);
         becomeReady();
       } catch (error) {
+        waitMs = retryMs;
         if (!signal.aborted)
           parts.log.warn('resources could not be discovered', { error: String(error) });
       }
-      await sleep(parts.clock, rediscoverMs, signal);
+      await sleep(parts.clock, waitMs, signal);
     }
     becomeReady();
     await Promise.all([...followed.values()].map(({ informer }) => informer.ended));

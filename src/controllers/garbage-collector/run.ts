@@ -15,23 +15,25 @@ import {
 } from './graph.ts';
 import { type GraphFeed, startGraph } from './run-graph.ts';
 
-const concurrency = 10;
 /** An owner of a kind that the server does not have may be served later. */
 const unknownOwnerMs = 30_000;
 
 export const garbageCollector: Controller = {
-  name: 'garbage-collector',
+  name: 'garbage-collector-controller',
+  shortName: 'garbagecollector',
   async run(parts, signal) {
     // What changes before the first state is whole waits for it.
     const early = new Set<string>();
     let collect: Collect = (uid) => void early.add(uid);
     const feed = startGraph(parts, (before, after) => notice(feed, collect, before, after), signal);
     await feed.ready;
-    const { clock, log } = parts;
+    const { clock, log, queueMetrics: metrics } = parts;
+    const { concurrentGarbageCollectorSyncs: concurrency } = parts.settings;
+    const name = 'garbage_collector_attempt_to_delete';
     const reconcile = (uid: string): Promise<ReconcileResult | undefined> =>
       collectOne({ ...parts, feed, collect }, uid);
     const { queue, ended } = startReconciler(
-      { name: 'garbage-collector', reconcile, clock, log, concurrency },
+      { name, reconcile, clock, log, metrics, concurrency },
       signal,
     );
     collect = queue.add;

@@ -20,18 +20,19 @@ import {
 /** Servers that have not seen the delete yet may still let content in; after this they have. */
 const contentGraceMs = 5000;
 const backOff = { firstMs: 5, mostMs: 60_000 };
-const concurrency = 10;
 
 export const namespaceController: Controller = {
-  name: 'namespace',
+  name: 'namespace-controller',
+  shortName: 'namespace',
   async run(parts, signal) {
-    const { informers, clock, log } = parts;
+    const { informers, clock, log, queueMetrics: metrics } = parts;
+    const { concurrentNamespaceSyncs: concurrency } = parts.settings;
     const namespaces = informers.of(namespaceDefinition);
     if (!(await waitForSync([namespaces], signal))) return;
     const reconcile = (name: string): Promise<ReconcileResult | undefined> =>
       endNamespace(parts, name, signal);
     const { queue, ended } = startReconciler(
-      { name: 'namespace', reconcile, clock, log, concurrency, backOff },
+      { name: 'namespace', reconcile, clock, log, metrics, concurrency, backOff },
       signal,
     );
     const addGoing = ({ metadata }: Namespace): void => {

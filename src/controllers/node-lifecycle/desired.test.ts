@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Node, nodeSchema } from '../../kinds/node/types.ts';
 import { examplePod } from '../../kinds/pod/example.ts';
 import { decode } from '../../schema/decode.ts';
-import { isSilent, judgeNode, notReady } from './desired.ts';
+import { isSilent, judgeNode as judge, type NodeSituation, notReady } from './desired.ts';
 import { desiredTaints } from './taints.ts';
 
 const now = Date.parse('2026-01-02T00:01:00Z');
@@ -32,6 +32,9 @@ function node(
   });
   return object as Node;
 }
+
+const judgeNode = (given: Pick<NodeSituation, 'node' | 'heardMs' | 'now'>) =>
+  judge({ ...given, silenceMs: 50_000, startupMs: 60_000 });
 
 const written = (verdict: ReturnType<typeof judgeNode>) =>
   verdict.action === 'write'
@@ -130,15 +133,28 @@ const taints: readonly (readonly [string, Node, readonly string[]])[] = [
 
 for (const [title, given, want] of taints) {
   test(`desiredTaints() of ${title}`, () => {
-    const found = desiredTaints(given, now);
+    const found = desiredTaints({ node: given, hasReadyNode: true, now });
     assert.deepEqual(
       found.map(({ key, effect }) => `${key.replace('node.kubernetes.io/', '')} ${effect}`),
       want,
     );
     const after = { ...given, spec: { ...given.spec, taints: found } };
-    assert.equal(desiredTaints(after, now), found);
+    assert.equal(desiredTaints({ node: after, hasReadyNode: true, now }), found);
   });
 }
+
+test('desiredTaints() drives nobody out when no node is ready', () => {
+  const keys = (given: Node): readonly string[] =>
+    desiredTaints({ node: given, hasReadyNode: false, now }).map(({ effect }) => effect);
+  assert.deepEqual(keys(node('Unknown')), ['NoSchedule']);
+  const unreachable = 'node.kubernetes.io/unreachable';
+  const taints = [
+    { key: unreachable, effect: 'NoSchedule' },
+    { key: unreachable, effect: 'NoExecute' },
+    { key: 'example.com/mine', effect: 'NoExecute' },
+  ];
+  assert.deepEqual(keys(node('Unknown', { spec: { taints } })), ['NoSchedule', 'NoExecute']);
+});
 
 test('notReady() turns the condition of a ready pod only', () => {
   const ready = (status: string) =>

@@ -7,11 +7,6 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { formatTime } from '../../schema/time.ts';
 
-/** An agent renews its lease every ten seconds; after this many missed ones it counts as gone. */
-export const silenceMs = 50_000;
-/** A machine that has just started takes its time until it reports. */
-export const startupMs = 60_000;
-
 const reported = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 const neverPosted = 'NodeStatusNeverUpdated';
 const stoppedPosting = 'NodeStatusUnknown';
@@ -20,6 +15,10 @@ export type NodeSituation = {
   readonly node: Node;
   /** When its agent was last heard of; the creation of the node when never. */
   readonly heardMs: number;
+  /** How long an agent may be silent. */
+  readonly silenceMs: number;
+  /** The same for one that has never reported. */
+  readonly startupMs: number;
   readonly now: number;
 };
 
@@ -29,7 +28,8 @@ export type NodeVerdict =
   | { readonly action: 'none' }
   | { readonly action: 'write'; readonly conditions: readonly NodeCondition[] };
 
-export function judgeNode({ node, heardMs, now }: NodeSituation): NodeVerdict {
+export function judgeNode(situation: NodeSituation): NodeVerdict {
+  const { node, heardMs, silenceMs, startupMs, now } = situation;
   const graceMs = nodeCondition(node, 'Ready') === undefined ? startupMs : silenceMs;
   const left = heardMs + graceMs - now;
   if (left > 0) return { action: 'wait', ms: left };

@@ -14,14 +14,17 @@ import { podDefinition } from '../../kinds/pod/definition.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { parseTime } from '../../schema/time.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
+import type { ControllerSettings } from '../settings.ts';
 import { markNotReady, writeConditions, writeTaints } from './apply.ts';
 import { isSilent, judgeNode } from './desired.ts';
+import { measureNodes } from './metrics.ts';
 import { desiredTaints } from './taints.ts';
 
 const concurrency = 4;
 const nodeIndex = 'node';
 
 type Parts = {
+  readonly settings: ControllerSettings;
   readonly nodes: Informer<Node>;
   readonly pods: Informer<Pod>;
   readonly nodeClient: ResourceClient<Node>;
@@ -31,41 +34,38 @@ type Parts = {
   readonly signs: Signs;
   /** Nodes that have just stopped being ready, whose pods do not know yet. */
   readonly fallen: Set<string>;
+  readonly readyNodes: Set<string>;
 };
 
 export const nodeLifecycleController: Controller = {
-  name: 'node-lifecycle',
+  name: 'node-lifecycle-controller',
+  shortName: 'nodelifecycle',
   async run(given, signal) {
     const leases = given.informers.of(leaseDefinition, { namespace: nodeLeaseNamespace });
     const parts = gather(given);
-    const { nodes, pods, clock, signs, fallen, recorder } = parts;
+    const { nodes, pods, clock, signs, fallen } = parts;
     if (!(await waitForSync([nodes, pods, leases], signal))) return;
     const reconcile = (name: string): Promise<ReconcileResult | undefined> => sync(parts, name);
+    const { log, queueMetrics: metrics } = given;
     const { queue, ended } = startReconciler(
-      { name: 'node-lifecycle', reconcile, clock, log: given.log, concurrency },
+      { name: 'node_lifecycle_controller', reconcile, clock, log, metrics, concurrency },
       signal,
     );
-    const nodeChanged = (node: Node): void => {
-      signs.ofNode(node);
-      queue.add(node.metadata.name ?? '');
-    };
+    const add = (name: string): void => queue.add(name);
     const heard = (lease: Lease): void => signs.ofLease(lease);
     const stops = [
       leases.onChange({ add: heard, update: (_before, after) => heard(after) }),
       nodes.onChange({
-        add: nodeChanged,
+        add: (node) => nodeChanged(parts, node, add),
         update: (before, after) => {
-          if (isNodeReady(before) && !isNodeReady(after)) {
-            const { name = '' } = after.metadata;
-            fallen.add(name);
-            const message = `Node ${name} status is now: NodeNotReady`;
-            recorder.record(after, { type: 'Normal', reason: 'NodeNotReady', message });
-          }
-          nodeChanged(after);
+          if (isNodeReady(before) && !isNodeReady(after)) nodeFell(parts, after);
+          nodeChanged(parts, after, add);
         },
-        delete: ({ metadata }) => {
-          signs.forget(metadata.name ?? '');
-          fallen.delete(metadata.name ?? '');
+        delete: (node) => {
+          const { name = '' } = node.metadata;
+          signs.forget(name);
+          fallen.delete(name);
+          followReady(parts, name, false, add);
         },
       }),
     ];
@@ -74,11 +74,42 @@ export const nodeLifecycleController: Controller = {
   },
 };
 
-function gather({ caller, informers, clock, log }: ControllerParts): Parts {
+function nodeChanged(parts: Parts, node: Node, add: (name: string) => void): void {
+  const { name = '' } = node.metadata;
+  parts.signs.ofNode(node);
+  followReady(parts, name, isNodeReady(node), add);
+  add(name);
+}
+
+/** The first node that is ready, and the last that was, change what becomes of all others. */
+function followReady(
+  { nodes, readyNodes }: Parts,
+  name: string,
+  isReady: boolean,
+  add: (name: string) => void,
+): void {
+  const hadAny = readyNodes.size > 0;
+  if (isReady) readyNodes.add(name);
+  else readyNodes.delete(name);
+  if (hadAny !== readyNodes.size > 0) for (const other of nodes.store.keys()) add(other);
+}
+
+function nodeFell({ fallen, recorder }: Parts, node: Node): void {
+  const { name = '' } = node.metadata;
+  fallen.add(name);
+  const message = `Node ${name} status is now: NodeNotReady`;
+  recorder.record(node, { type: 'Normal', reason: 'NodeNotReady', message });
+}
+
+function gather(given: ControllerParts): Parts {
+  const { caller, informers, clock, log, settings, metrics } = given;
+  const nodes = informers.of(nodeDefinition);
+  measureNodes(metrics, () => nodes.store.values());
   const pods = informers.of(podDefinition);
   pods.addIndex(nodeIndex, ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
   return {
-    nodes: informers.of(nodeDefinition),
+    settings,
+    nodes,
     pods,
     nodeClient: resourceClient(caller, nodeDefinition),
     podClient: resourceClient(caller, podDefinition),
@@ -86,21 +117,24 @@ function gather({ caller, informers, clock, log }: ControllerParts): Parts {
     clock,
     signs: createSigns(clock),
     fallen: new Set(),
+    readyNodes: new Set(),
   };
 }
 
 async function sync(parts: Parts, name: string): Promise<ReconcileResult | undefined> {
-  const { nodes, pods, nodeClient, podClient, clock, signs, fallen } = parts;
+  const { nodes, pods, nodeClient, podClient, clock, signs, fallen, settings } = parts;
   const node = nodes.store.get(name);
   if (node === undefined) return undefined;
   const now = clock.now();
-  const verdict = judgeNode({ node, heardMs: signs.lastOf(node), now });
+  const { nodeMonitorGraceMs: silenceMs, nodeStartupGraceMs: startupMs } = settings;
+  const verdict = judgeNode({ node, heardMs: signs.lastOf(node), silenceMs, startupMs, now });
   if (verdict.action === 'write') {
     // The change comes back, and with it the taints and the pods.
     await writeConditions(nodeClient, node, verdict.conditions);
     return undefined;
   }
-  const taints = desiredTaints(node, now);
+  const hasReadyNode = parts.readyNodes.size > 0;
+  const taints = desiredTaints({ node, hasReadyNode, now });
   if (taints !== node.spec.taints && taints.length + (node.spec.taints ?? []).length > 0)
     await writeTaints(nodeClient, node, taints);
   if (fallen.has(name) || isSilent(node)) {

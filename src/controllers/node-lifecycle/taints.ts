@@ -22,17 +22,28 @@ const ofScheduling = new Set([
 ]);
 const ofExecution = new Set([notReady, unreachable]);
 
+export type TaintSituation = {
+  readonly node: Node;
+  /** Whether any node of the cluster is ready. */
+  readonly hasReadyNode: boolean;
+  readonly now: number;
+};
+
 /**
  * The same list when nothing changes. A node that nobody has reported on is left as it was made: whoever made it
- * by hand chose its taints.
+ * by hand chose its taints. When no node at all is ready, it is more likely that we are cut off than that all of
+ * them have failed, and there is nowhere else to run: then no pod is driven out.
  */
-export function desiredTaints(node: Node, now: number): readonly Taint[] {
+export function desiredTaints({ node, hasReadyNode, now }: TaintSituation): readonly Taint[] {
   const before = node.spec.taints ?? [];
   const ready = nodeCondition(node, 'Ready');
   if (!ready?.lastHeartbeatTime) return before;
   const wanted = [
     ...schedulingKeys(node).map((key) => ({ key, effect: 'NoSchedule' })),
-    ...executionKeys(ready.status).map((key) => ({ key, effect: 'NoExecute' })),
+    ...(hasReadyNode ? executionKeys(ready.status) : []).map((key) => ({
+      key,
+      effect: 'NoExecute',
+    })),
   ];
   const isOurs = ({ key, effect }: Taint): boolean =>
     (effect === 'NoSchedule' && ofScheduling.has(key)) ||

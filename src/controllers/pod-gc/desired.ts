@@ -4,19 +4,23 @@ import type { Pod } from '../../kinds/pod/types.ts';
 
 /** A node that is missing may be one that we have not heard of yet. */
 export const quarantineMs = 40_000;
-/** Ended pods beyond this number go, the oldest first. */
-const mostEnded = 12_500;
 
 export type PodGcSituation = {
   readonly pods: readonly Pod[];
   readonly nodes: ReadonlySet<string>;
   /** Since when pods have named nodes that are not there. */
   readonly missingSince: ReadonlyMap<string, number>;
+  /** Ended pods beyond this number go, the oldest first; 0: none does. */
+  readonly mostEnded: number;
   readonly now: number;
 };
 
+/** As upstream's metrics say it. */
+export type LostReason = 'orphaned' | 'terminated' | 'unscheduled';
+
 export type LostPod = {
   readonly pod: Pod;
+  readonly reason: LostReason;
   /** Told in the pod's status, where there is something to tell. */
   readonly message?: string;
 };
@@ -29,17 +33,19 @@ export type PodGcPlan = {
   readonly others: readonly LostPod[];
 };
 
-export function planPodGc({ pods, nodes, missingSince, now }: PodGcSituation): PodGcPlan {
+export function planPodGc(situation: PodGcSituation): PodGcPlan {
+  const { pods, nodes, missingSince, mostEnded, now } = situation;
   const byMissingNode = new Map<string, LostPod[]>();
   const unscheduled: LostPod[] = [];
   for (const pod of pods) {
     const { nodeName = '' } = pod.spec;
     if (nodeName === '') {
-      if (pod.metadata.deletionTimestamp !== undefined) unscheduled.push({ pod });
+      if (pod.metadata.deletionTimestamp !== undefined)
+        unscheduled.push({ pod, reason: 'unscheduled' });
     } else if (!nodes.has(nodeName)) {
       const lost = byMissingNode.get(nodeName) ?? [];
       byMissingNode.set(nodeName, lost);
-      lost.push({ pod, message: 'PodGC: node no longer exists' });
+      lost.push({ pod, reason: 'orphaned', message: 'PodGC: node no longer exists' });
     }
   }
   const since = new Map(
@@ -50,7 +56,7 @@ export function planPodGc({ pods, nodes, missingSince, now }: PodGcSituation): P
   return {
     missingSince: since,
     orphaned: new Map([...byMissingNode].filter(isDue)),
-    others: [...unscheduled, ...surplus(pods)],
+    others: [...unscheduled, ...surplus(pods, mostEnded)],
   };
 }
 
@@ -58,12 +64,12 @@ export function hasEnded({ status }: Pod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }
 
-function surplus(pods: readonly Pod[]): readonly LostPod[] {
+function surplus(pods: readonly Pod[], mostEnded: number): readonly LostPod[] {
   const ended = pods.filter((pod) => hasEnded(pod) && pod.metadata.deletionTimestamp === undefined);
-  if (ended.length <= mostEnded) return [];
+  if (mostEnded <= 0 || ended.length <= mostEnded) return [];
   const made = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
   return [...ended]
     .sort((a, b) => (made(a) < made(b) ? -1 : 1))
     .slice(0, ended.length - mostEnded)
-    .map((pod) => ({ pod }));
+    .map((pod) => ({ pod, reason: 'terminated' }));
 }

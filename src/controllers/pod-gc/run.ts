@@ -10,14 +10,17 @@ import { objectKey } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
 import { hasEnded, type LostPod, planPodGc } from './desired.ts';
+import { createPodGcMetrics, type PodGcMetrics } from './metrics.ts';
 
 const everyMs = 20_000;
 
 export const podGc: Controller = {
-  name: 'pod-gc',
+  name: 'pod-garbage-collector-controller',
+  shortName: 'podgc',
   async run(parts, signal) {
     const pods = parts.informers.of(podDefinition);
     const nodes = parts.informers.of(nodeDefinition);
+    const metrics = createPodGcMetrics(parts.metrics);
     if (!(await waitForSync([pods, nodes], signal))) return;
     let missingSince: ReadonlyMap<string, number> = new Map();
     while (!signal.aborted) {
@@ -27,12 +30,13 @@ export const podGc: Controller = {
         pods: [...pods.store.values()],
         nodes: new Set(nodes.store.keys()),
         missingSince,
+        mostEnded: parts.settings.terminatedPodGcThreshold,
         now: parts.clock.now(),
       });
       ({ missingSince } = plan);
-      await removeAll(parts, plan.others);
+      await removeAll(parts, metrics, plan.others);
       for (const [node, lost] of plan.orphaned) {
-        if (await isMissing(parts, node)) await removeAll(parts, lost);
+        if (await isMissing(parts, node)) await removeAll(parts, metrics, lost);
       }
     }
   },
@@ -52,6 +56,7 @@ async function isMissing({ caller, log }: ControllerParts, name: string): Promis
 /** What cannot be removed now is found again by the next look. */
 async function removeAll(
   { caller, clock, log }: ControllerParts,
+  metrics: PodGcMetrics,
   lost: readonly LostPod[],
 ): Promise<void> {
   const client = resourceClient(caller, podDefinition);
@@ -59,10 +64,12 @@ async function removeAll(
     const pod = objectKey(one.pod.metadata);
     try {
       await remove(client, one, formatTime(clock.now()));
-      log.info('removed a lost pod', { pod, why: one.message ?? '' });
+      metrics.removed(one.pod.metadata.namespace ?? '', one.reason);
+      log.info('removed a lost pod', { pod, why: one.message ?? one.reason });
     } catch (error) {
-      if (!isNotFound(error))
-        log.debug('lost pod could not be removed', { pod, error: String(error) });
+      if (isNotFound(error)) continue;
+      metrics.failed(one.pod.metadata.namespace ?? '', one.reason);
+      log.debug('lost pod could not be removed', { pod, error: String(error) });
     }
   }
 }

@@ -16,6 +16,7 @@ import { groupVersion, objectKey } from '../../meta/object.ts';
 import { controllerOf } from '../../meta/owner.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
+import type { ControllerSettings } from '../settings.ts';
 import { applyReplicas } from './apply.ts';
 import { isActive, isTerminating, planReplicas } from './desired.ts';
 import type { ReplicaOwner } from './replica-owner.ts';
@@ -24,7 +25,10 @@ import { desiredStatus, nextAvailableMs, type ReplicaFailure } from './status.ts
 
 export type OwnerKind<T extends ReplicaOwner> = {
   readonly type: ResourceType<T>;
-  readonly controller: string;
+  readonly names: Pick<Controller, 'name' | 'shortName'>;
+  /** Of the work queue. */
+  readonly queue: string;
+  readonly concurrencyOf: (settings: ControllerSettings) => number;
   /** Who reports events. */
   readonly component: string;
   readonly selectorOf: (owner: T) => Selector;
@@ -32,7 +36,6 @@ export type OwnerKind<T extends ReplicaOwner> = {
   readonly countsTerminating: boolean;
 };
 
-const concurrency = 5;
 /** Pods change together; every look goes over all pods of the owner, so a burst of changes gets one. */
 const podBatchMs = 20;
 
@@ -47,10 +50,11 @@ type Parts<T extends ReplicaOwner> = ControllerParts & {
 
 export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): Controller {
   return {
-    name: kind.controller,
+    ...kind.names,
     async run(parts, signal) {
       const gathered = gather(parts, kind);
-      const { owners, pods, clock, log } = gathered;
+      const { owners, pods, clock, log, queueMetrics: metrics } = gathered;
+      const concurrency = kind.concurrencyOf(parts.settings);
       if (!(await waitForSync([owners, pods], signal))) return;
       const writes = createOwnWrites<Pod>({
         clock,
@@ -60,7 +64,7 @@ export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): C
       const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
         writes.during(key, (notes) => sync({ ...gathered, writes, notes }, key));
       const { queue, ended } = startReconciler(
-        { name: kind.controller, reconcile, clock, log, concurrency },
+        { name: kind.queue, reconcile, clock, log, metrics, concurrency },
         signal,
       );
       const add = (owner: T): void => queue.add(objectKey(owner.metadata));

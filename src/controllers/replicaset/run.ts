@@ -6,7 +6,9 @@ import { replicaController } from './run-replicas.ts';
 
 export const replicaSetController = replicaController({
   type: replicaSetDefinition,
-  controller: 'replicaset',
+  names: { name: 'replicaset-controller', shortName: 'replicaset' },
+  queue: 'replicaset',
+  concurrencyOf: (settings) => settings.concurrentReplicaSetSyncs,
   component: 'replicaset-controller',
   selectorOf: ({ spec }) => selectorFromLabelSelector(spec.selector),
   countsTerminating: true,
@@ -14,7 +16,9 @@ export const replicaSetController = replicaController({
 
 export const replicationControllerController = replicaController({
   type: replicationControllerDefinition,
-  controller: 'replicationcontroller',
+  names: { name: 'replicationcontroller-controller', shortName: 'replicationcontroller' },
+  queue: 'replicationmanager',
+  concurrencyOf: (settings) => settings.concurrentReplicationControllerSyncs,
   component: 'replication-controller',
   selectorOf: ({ spec }) =>
     Object.keys(spec.selector ?? {}).length === 0 ? selectsNothing : selectorFromMap(spec.selector),

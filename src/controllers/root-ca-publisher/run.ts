@@ -12,8 +12,10 @@ import type { Controller } from '../controller.ts';
 import { desiredRootCa, rootCaName } from './desired.ts';
 
 export const rootCaPublisher: Controller = {
-  name: 'root-ca-publisher',
-  async run({ caller, informers, clock, log, authorityCertificate }, signal) {
+  name: 'root-ca-certificate-publisher-controller',
+  shortName: 'root-ca-cert-publisher',
+  async run(given, signal) {
+    const { caller, informers, clock, log, authorityCertificate, queueMetrics: metrics } = given;
     if (authorityCertificate === '') return log.info('no certificate to publish');
     const namespaces = informers.of(namespaceDefinition);
     const bundles = informers.of(configMapDefinition, {
@@ -39,7 +41,7 @@ export const rootCaPublisher: Controller = {
       }
     };
     const { queue, ended } = startReconciler(
-      { name: 'root-ca-publisher', reconcile, clock, log },
+      { name: 'root_ca_cert_publisher', reconcile, clock, log, metrics },
       signal,
     );
     const addNamespaceOf = ({ metadata }: KubeObject): void => queue.add(metadata.namespace ?? '');

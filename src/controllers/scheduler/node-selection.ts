@@ -1,10 +1,7 @@
 // Which nodes a pod asks for by their labels, and which keep it away by taints.
 import type { Node, Taint } from '../../kinds/node/types.ts';
-import type {
-  NodeSelectorRequirement,
-  NodeSelectorTerm,
-  Toleration,
-} from '../../kinds/pod/affinity.ts';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../kinds/pod/affinity.ts';
+import { isTolerated } from '../../kinds/pod/tolerations.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { matchesSelector, selectorFromMap } from '../../meta/labels.ts';
 
@@ -77,26 +74,3 @@ const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
 export function isClosed(pod: Pod, { spec }: Node): boolean {
   return spec.unschedulable === true && !isTolerated(pod, cordon);
 }
-
-function isTolerated({ spec }: Pod, taint: Taint): boolean {
-  return (spec.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
-}
-
-function tolerates({ key, operator, value = '', effect }: Toleration, taint: Taint): boolean {
-  if (effect && effect !== taint.effect) return false;
-  if (key && key !== taint.key) return false;
-  switch (operator || 'Equal') {
-    case 'Exists':
-      return true;
-    case 'Equal':
-      return Boolean(key) && value === (taint.value ?? '');
-    case 'Lt':
-      return isNumber(value) && isNumber(taint.value) && Number(taint.value) < Number(value);
-    case 'Gt':
-      return isNumber(value) && isNumber(taint.value) && Number(taint.value) > Number(value);
-    default:
-      return false;
-  }
-}
-
-const isNumber = (text: string | undefined): boolean => /^-?[0-9]+$/.test(text ?? '');

@@ -26,7 +26,7 @@ const nodeIndex = 'node';
 
 export const scheduler: Controller = {
   name: 'scheduler',
-  async run({ caller: given, informers, clock, log }, signal) {
+  async run({ caller: given, informers, clock, log, queueMetrics: metrics }, signal) {
     const caller = { ...given, userAgent: 'kube-scheduler' };
     const nodes = informers.of(nodeDefinition);
     const pods = informers.of(podDefinition);
@@ -58,7 +58,7 @@ export const scheduler: Controller = {
       if ('message' in placement) await reportUnschedulable(task, pod, placement.message);
     };
     const { queue, ended } = startReconciler(
-      { name: 'scheduler', reconcile, clock, log, backOff, concurrency },
+      { name: 'scheduler', reconcile, clock, log, metrics, backOff, concurrency },
       signal,
     );
     const retryWaiting = (): void => {

@@ -10,8 +10,9 @@ import type { Controller } from '../controller.ts';
 import { defaultAccount, defaultAccountName } from './desired.ts';
 
 export const serviceAccountController: Controller = {
-  name: 'service-account',
-  async run({ caller, informers, clock, log }, signal) {
+  name: 'serviceaccount-controller',
+  shortName: 'serviceaccount',
+  async run({ caller, informers, clock, log, queueMetrics: metrics }, signal) {
     const namespaces = informers.of(namespaceDefinition);
     const accounts = informers.of(serviceAccountDefinition, {
       fieldSelector: `metadata.name=${defaultAccountName}`,
@@ -31,7 +32,7 @@ export const serviceAccountController: Controller = {
       }
     };
     const { queue, ended } = startReconciler(
-      { name: 'service-account', reconcile, clock, log },
+      { name: 'serviceaccount', reconcile, clock, log, metrics },
       signal,
     );
     const stops = [

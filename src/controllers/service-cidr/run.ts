@@ -11,8 +11,8 @@ import type { Controller } from '../controller.ts';
 import { hasAddress, nextStep, type ServiceCidrStep } from './desired.ts';
 
 export const serviceCidrController: Controller = {
-  name: 'service-cidr',
-  async run({ caller, informers, clock, log }, signal) {
+  name: 'service-cidr-controller',
+  async run({ caller, informers, clock, log, queueMetrics: metrics }, signal) {
     const ranges = informers.of(serviceCidrDefinition);
     const addresses = informers.of(ipAddressDefinition);
     const client = resourceClient(caller, serviceCidrDefinition);
@@ -32,7 +32,7 @@ export const serviceCidrController: Controller = {
       return undefined;
     };
     const { queue, ended } = startReconciler(
-      { name: 'service-cidr', reconcile, clock, log },
+      { name: 'servicecidrs', reconcile, clock, log, metrics },
       signal,
     );
     const addAll = (): void => {

@@ -1,20 +1,8 @@
 import { labelSelector } from '../../meta/labels.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
-import { must, timeOrNull } from '../pod/references.ts';
 import { podTemplateSpec } from '../pod-template/types.ts';
-
-const condition = s.struct(
-  'ReplicaSetCondition',
-  {
-    type: must(s.string('Name of the condition.')),
-    status: must(s.string('True, False or Unknown.')),
-    lastTransitionTime: timeOrNull('When its status last changed.'),
-    reason: s.string('Why, in one word.'),
-    message: s.string('Why, for people.'),
-  },
-  { numbers: [1, 2, 3, 4, 5] },
-);
+import { observedFields, replicaCounts } from './replica-fields.ts';
 
 const spec = s.struct(
   'ReplicaSetSpec',
@@ -30,18 +18,9 @@ const spec = s.struct(
 const replicaSetStatus = s.struct(
   'ReplicaSetStatus',
   {
-    replicas: must(s.int32('Pods that exist.')),
-    fullyLabeledReplicas: s.int32('Pods that have all labels of the template.'),
-    readyReplicas: s.int32('Pods that are ready.'),
-    availableReplicas: s.int32('Pods that have been ready for minReadySeconds.'),
+    ...replicaCounts,
     terminatingReplicas: s.pointer(s.int32('Pods that are on their way out.')),
-    observedGeneration: s.int64('Generation of the spec that the status speaks of.'),
-    conditions: s.list(condition, 'Conditions.', {
-      listType: 'map',
-      keys: ['type'],
-      mergeKey: 'type',
-      patchStrategy: 'merge',
-    }),
+    ...observedFields('ReplicaSetCondition'),
   },
   { numbers: [1, 2, 4, 5, 7, 3, 6] },
 );

@@ -11,20 +11,33 @@ import {
 const affinityTimeoutSeconds = 10800;
 
 export function defaultService(service: Service): Service {
-  const typed = withSpec(service, {
-    type: service.spec.type ?? 'ClusterIP',
-    ...affinityDefaults(service.spec),
-    ports: defaultPorts(service.spec.ports),
-  });
-  return defaultIngressModes(withSpec(typed, policyDefaults(typed)));
+  const type = service.spec.type ?? 'ClusterIP';
+  const { sessionAffinity, sessionAffinityConfig } = affinityDefaults(service.spec);
+  const { externalTrafficPolicy, internalTrafficPolicy, allocateLoadBalancerNodePorts } =
+    policyDefaults(service.spec, type);
+  const ports = defaultPorts(service.spec.ports);
+  return defaultIngressModes(
+    withSpec(service, {
+      type,
+      sessionAffinity,
+      sessionAffinityConfig,
+      ports,
+      externalTrafficPolicy,
+      internalTrafficPolicy,
+      allocateLoadBalancerNodePorts,
+    }),
+  );
 }
 
 /** Without affinity its settings mean nothing: they are dropped, valid or not. */
-function affinityDefaults(spec: ServiceSpec): SpecChanges {
+function affinityDefaults(
+  spec: ServiceSpec,
+): Pick<SpecChanges, 'sessionAffinity' | 'sessionAffinityConfig'> {
   const { sessionAffinity = 'None', sessionAffinityConfig } = spec;
   if (sessionAffinity === 'None') return { sessionAffinity, sessionAffinityConfig: undefined };
   const isComplete = sessionAffinityConfig?.clientIP?.timeoutSeconds !== undefined;
-  if (sessionAffinity !== 'ClientIP' || isComplete) return { sessionAffinity };
+  if (sessionAffinity !== 'ClientIP' || isComplete)
+    return { sessionAffinity, sessionAffinityConfig };
   const clientIP = { timeoutSeconds: affinityTimeoutSeconds };
   return { sessionAffinity, sessionAffinityConfig: { clientIP } };
 }
@@ -42,25 +55,28 @@ function isComplete({ protocol, targetPort }: ServicePort): boolean {
 
 function defaultPort(port: ServicePort): ServicePort {
   if (isComplete(port)) return port;
-  const { name, protocol, appProtocol, port: number, targetPort, nodePort } = port;
+  const { name, protocol = 'TCP', appProtocol, port: number, targetPort: given, nodePort } = port;
+  const targetPort = given === 0 || given === '' ? number : given;
+  // By far the most common form, in one piece: parts that may be absent take many times as long.
+  if (name !== undefined && appProtocol === undefined && nodePort === undefined)
+    return { name, protocol, port: number, targetPort };
   return {
     ...(name === undefined ? {} : { name }),
-    protocol: protocol ?? 'TCP',
+    protocol,
     ...(appProtocol === undefined ? {} : { appProtocol }),
     port: number,
-    targetPort: targetPort === 0 || targetPort === '' ? number : targetPort,
+    targetPort,
     ...(nodePort === undefined ? {} : { nodePort }),
   };
 }
 
-function policyDefaults(service: Service) {
-  const { type, externalTrafficPolicy, internalTrafficPolicy, allocateLoadBalancerNodePorts } =
-    service.spec;
+function policyDefaults(spec: ServiceSpec, type: ServiceSpec['type']) {
+  const { externalTrafficPolicy, internalTrafficPolicy, allocateLoadBalancerNodePorts } = spec;
+  const typed = { spec: { type, externalIPs: spec.externalIPs } };
   return {
     externalTrafficPolicy:
-      externalTrafficPolicy ?? (isExternallyAccessible(service) ? 'Cluster' : undefined),
-    internalTrafficPolicy:
-      internalTrafficPolicy ?? (directsTraffic(service) ? 'Cluster' : undefined),
+      externalTrafficPolicy ?? (isExternallyAccessible(typed) ? 'Cluster' : undefined),
+    internalTrafficPolicy: internalTrafficPolicy ?? (directsTraffic(typed) ? 'Cluster' : undefined),
     allocateLoadBalancerNodePorts:
       allocateLoadBalancerNodePorts ?? (type === 'LoadBalancer' ? true : undefined),
   } as const;

@@ -23,6 +23,10 @@ const policyField = 'spec.ipFamilyPolicy';
 
 export function settleIPFamilies({ before, after, families }: FamilyWish): FamilyOutcome {
   if (!needsClusterIP(after) || keepsPreferredStack(before, after)) return { service: after };
+  if (before === undefined && leavesStackOpen(after.spec)) {
+    const usual = { ipFamilies: families.slice(0, 1), ipFamilyPolicy: 'SingleStack' } as const;
+    return { service: withSpec(after, usual) };
+  }
   const withPolicy = withSpec(after, { ipFamilyPolicy: settlePolicy(before, after) });
   const malformed = validateClusterIPFields(withPolicy, before);
   if (malformed.length > 0) return { errors: malformed };
@@ -36,6 +40,16 @@ export function settleIPFamilies({ before, after, families }: FamilyWish): Famil
   ];
   if (errors.length > 0) return { errors };
   return completeFamilies(withSpec(reduced, { ipFamilies: inferred.families }), families);
+}
+
+/** Most new services say nothing of addresses: there is nothing to check and nothing to infer. */
+function leavesStackOpen(spec: ServiceSpec): boolean {
+  return (
+    spec.clusterIP === undefined &&
+    spec.clusterIPs === undefined &&
+    spec.ipFamilies === undefined &&
+    spec.ipFamilyPolicy === undefined
+  );
 }
 
 /**

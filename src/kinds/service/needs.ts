@@ -1,5 +1,8 @@
 // What a Service's type and policies imply. The names follow the questions that upstream asks in pkg/api/service.
-import { headlessIP, type Service } from './types.ts';
+import { headlessIP, type Service, type SpecChanges } from './types.ts';
+
+/** What some questions need to know, also before there is a whole Service. */
+type Reach = { readonly spec: Pick<SpecChanges, 'type' | 'externalIPs'> };
 
 export function isHeadless({ spec }: Service): boolean {
   return spec.clusterIPs?.length === 1 && spec.clusterIPs[0] === headlessIP;
@@ -20,7 +23,7 @@ export function needsClusterIP({ spec }: Service): boolean {
 }
 
 /** Whether the type can have node ports. */
-export function mayHaveNodePorts({ spec }: Service): boolean {
+export function mayHaveNodePorts({ spec }: Reach): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 }
 
@@ -34,12 +37,12 @@ export function needsHealthCheck({ spec }: Service): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 }
 
-export function isExternallyAccessible(service: Service): boolean {
+export function isExternallyAccessible(service: Reach): boolean {
   const { type, externalIPs = [] } = service.spec;
   return mayHaveNodePorts(service) || (type === 'ClusterIP' && externalIPs.length > 0);
 }
 
 /** Whether traffic from inside the cluster has a choice of endpoints; no type that is unknown has. */
-export function directsTraffic(service: Service): boolean {
+export function directsTraffic(service: Reach): boolean {
   return service.spec.type === 'ClusterIP' || mayHaveNodePorts(service);
 }

@@ -6,22 +6,29 @@ import {
   needsClusterIP,
   needsHealthCheck,
 } from './needs.ts';
-import { type Service, type ServicePort, type ServiceStatus, withSpec } from './types.ts';
+import {
+  replaceSpec,
+  replaceStatus,
+  type Service,
+  type ServicePort,
+  type ServiceStatus,
+  withSpec,
+} from './types.ts';
 
 const emptyStatus: ServiceStatus = { loadBalancer: {} };
 
 export function prepareCreate(service: Service): Service {
-  return dropInternalPolicy({ ...service, status: emptyStatus });
+  return dropInternalPolicy(replaceStatus(service, emptyStatus));
 }
 
 export function prepareUpdate(before: Service, after: Service): Service {
   const wiped = wipes.reduce((service, wipe) => wipe(before, service), after);
-  return dropInternalPolicy({ ...wiped, status: statusAfter(before, after) });
+  return dropInternalPolicy(replaceStatus(wiped, statusAfter(before, after)));
 }
 
 /** A status write changes status and metadata, never the spec. */
 export function prepareStatusUpdate(before: Service, after: Service): Service {
-  return { ...after, spec: before.spec };
+  return replaceSpec(after, before.spec);
 }
 
 /**
@@ -87,9 +94,11 @@ function wipeExternalPolicy(before: Service, after: Service): Service {
 
 /** The balancer's status goes with the type: that taking it down lasts longer is no concern of the user. */
 function statusAfter(before: Service, after: Service): ServiceStatus {
-  if (after.spec.type === 'LoadBalancer') return before.status;
+  if (after.spec.type === 'LoadBalancer' || isBlank(before.status)) return before.status;
   return { ...before.status, loadBalancer: {} };
 }
+
+const isBlank = ({ loadBalancer }: ServiceStatus): boolean => loadBalancer.ingress === undefined;
 
 /**
  * An ExternalName Service has no traffic to direct. Upstream stores the policy and hides it when read; here it

@@ -220,12 +220,31 @@ export function withSpec(service: Service, changes: SpecChanges): Service {
   let isSame = true;
   for (const field in wanted) if (wanted[field] !== old[field]) isSame = false;
   if (isSame) return service;
+  // By what is there: most fields of most services are not.
+  const values = new Array<unknown>(specFields.length);
+  for (const field in old) values[specPlaces.get(field) ?? 0] = old[field];
+  for (const field in wanted) values[specPlaces.get(field) ?? 0] = wanted[field];
   const spec: Record<string, unknown> = {};
-  for (const field of specFields) {
-    const value = field in wanted ? wanted[field] : old[field];
-    if (value !== undefined) spec[field] = value;
+  for (let at = 0; at < values.length; at += 1) {
+    if (values[at] !== undefined) spec[specFields[at] as string] = values[at];
   }
-  return { ...service, spec: spec as ServiceSpec };
+  return replaceSpec(service, spec as ServiceSpec);
 }
 
 const specFields = Object.keys(serviceSpecSchema.fields);
+const specPlaces = new Map(specFields.map((field, at) => [field, at]));
+
+/** Spelt out, here and below: copying an object whose form is not always the same takes several times as long. */
+export function replaceSpec(
+  { kind, apiVersion, metadata, status }: Service,
+  spec: ServiceSpec,
+): Service {
+  return { kind, apiVersion, metadata, spec, status };
+}
+
+export function replaceStatus(
+  { kind, apiVersion, metadata, spec }: Service,
+  status: ServiceStatus,
+): Service {
+  return { kind, apiVersion, metadata, spec, status };
+}

@@ -5,6 +5,7 @@ import {
   duplicate,
   type FieldError,
   invalid,
+  joined,
   notSupported,
   required,
 } from '../../meta/field-error.ts';
@@ -19,15 +20,15 @@ export function validateClusterIPFields(service: Service, before?: Service): rea
   if (!needsClusterIP(service)) return [];
   const { spec } = service;
   const malformed = malformedAddresses(spec.clusterIPs ?? [], before?.spec.clusterIPs ?? []);
-  const errors = [
-    ...linkErrors(spec),
-    ...familyErrors(spec.ipFamilies ?? []),
-    ...policyErrors(spec),
-    ...malformed,
-    ...countErrors(spec.clusterIPs ?? []),
-  ];
-  // Families of malformed addresses would only confuse.
-  return malformed.length > 0 ? errors : [...errors, ...stackErrors(service)];
+  return joined([
+    linkErrors(spec),
+    familyErrors(spec.ipFamilies ?? []),
+    policyErrors(spec),
+    malformed,
+    countErrors(spec.clusterIPs ?? []),
+    // Families of malformed addresses would only confuse.
+    malformed.length > 0 ? [] : stackErrors(service),
+  ]);
 }
 
 function linkErrors({ clusterIP, clusterIPs = [] }: ServiceSpec): readonly FieldError[] {

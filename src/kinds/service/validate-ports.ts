@@ -3,6 +3,7 @@ import {
   type FieldError,
   forbidden,
   invalid,
+  joined,
   notSupported,
   required,
 } from '../../meta/field-error.ts';
@@ -13,16 +14,18 @@ const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
 /** Each port by itself, and their names together. */
 export function validatePorts(ports: readonly ServicePort[]): readonly FieldError[] {
-  return ports.flatMap((port, index) => {
-    const field = `spec.ports[${index}]`;
-    return [
-      ...nameErrors(ports, index),
-      ...portNumber(port.port).map((detail) => invalid(`${field}.port`, port.port, detail)),
-      ...protocolErrors(port, field),
-      ...targetErrors(port, field),
-      ...appProtocolErrors(port, field),
-    ];
-  });
+  return joined(
+    ports.map((port, index) => {
+      const field = `spec.ports[${index}]`;
+      return joined([
+        nameErrors(ports, index),
+        portNumber(port.port).map((detail) => invalid(`${field}.port`, port.port, detail)),
+        protocolErrors(port, field),
+        targetErrors(port, field),
+        appProtocolErrors(port, field),
+      ]);
+    }),
+  );
 }
 
 function nameErrors(ports: readonly ServicePort[], index: number): readonly FieldError[] {
@@ -30,10 +33,10 @@ function nameErrors(ports: readonly ServicePort[], index: number): readonly Fiel
   const name = ports[index]?.name;
   if (name === undefined) return ports.length > 1 ? [required(field)] : [];
   const isFirst = ports.findIndex((port) => port.name === name) === index;
-  return [
-    ...dns1123Label(name).map((detail) => invalid(field, name, detail)),
-    ...(isFirst ? [] : [duplicate(field, name)]),
-  ];
+  return joined([
+    dns1123Label(name).map((detail) => invalid(field, name, detail)),
+    isFirst ? [] : [duplicate(field, name)],
+  ]);
 }
 
 function protocolErrors({ protocol }: ServicePort, field: string): readonly FieldError[] {
@@ -62,7 +65,8 @@ export function validatePortUse({ spec }: Service): readonly FieldError[] {
       ? [forbidden(`spec.ports[${index}].nodePort`, detail)]
       : [],
   );
-  return [...misplaced, ...repeatedNodePorts(ports), ...repeatedPorts(ports)];
+  if (ports.length < 2) return misplaced;
+  return joined([misplaced, repeatedNodePorts(ports), repeatedPorts(ports)]);
 }
 
 function repeatedNodePorts(ports: readonly ServicePort[]): readonly FieldError[] {

@@ -1,5 +1,5 @@
 // What may not change in a Service once it has been stored.
-import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+import { type FieldError, forbidden, invalid, joined } from '../../meta/field-error.ts';
 import { isHeadless, needsClusterIP, needsHealthCheck } from './needs.ts';
 import type { Service } from './types.ts';
 import { validateService } from './validate.ts';
@@ -8,14 +8,16 @@ import { validateLoadBalancerClass } from './validate-traffic.ts';
 const unchangeable = 'may not change once set';
 
 export function validateServiceUpdate(before: Service, after: Service): readonly FieldError[] {
-  return [
-    ...clusterIPChanges(before, after),
-    ...familyChanges(before, after),
-    ...classChanges(before, after),
-    ...validateLoadBalancerClass(after),
-    ...healthCheckChanges(before, after),
-    ...validateService(after, before),
-  ];
+  if (before.spec === after.spec)
+    return joined([validateLoadBalancerClass(after), validateService(after, before)]);
+  return joined([
+    clusterIPChanges(before, after),
+    familyChanges(before, after),
+    classChanges(before, after),
+    validateLoadBalancerClass(after),
+    healthCheckChanges(before, after),
+    validateService(after, before),
+  ]);
 }
 
 /** To and from ExternalName everything may change; a headless service has no addresses that could. */

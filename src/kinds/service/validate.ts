@@ -4,6 +4,7 @@ import {
   type FieldError,
   forbidden,
   invalid,
+  joined,
   notSupported,
   required,
 } from '../../meta/field-error.ts';
@@ -28,23 +29,32 @@ export const topologyHintsAnnotation = 'service.kubernetes.io/topology-aware-hin
 /** `before` is the stored service of an update: values it already has are not judged by newer rules. */
 export function validateService(service: Service, before?: Service): readonly FieldError[] {
   const { spec } = service;
-  return [
-    ...topologyErrors(service),
-    ...missingPortsErrors(service),
-    ...typeSpecificErrors(service),
-    ...validatePorts(spec.ports ?? []),
-    ...validateLabels(spec.selector ?? {}, 'spec.selector'),
-    ...affinityErrors(spec),
-    ...validateClusterIPFields(service, before),
-    ...externalIPErrors(spec, before),
-    ...typeErrors(spec),
-    ...validatePortUse(service),
-    ...validateSourceRanges(service, before),
-    ...validateNodePortChoice(service),
-    ...validateLoadBalancerClass(service),
-    ...validateTrafficPolicies(service),
-  ];
+  // Most updates leave the spec alone; then only the annotations can be wrong.
+  if (before?.spec === spec && goodSpecs.has(spec)) {
+    return joined([topologyErrors(service), validateSourceRanges(service, before)]);
+  }
+  const errors = joined([
+    topologyErrors(service),
+    missingPortsErrors(service),
+    typeSpecificErrors(service),
+    validatePorts(spec.ports ?? []),
+    validateLabels(spec.selector ?? {}, 'spec.selector'),
+    affinityErrors(spec),
+    validateClusterIPFields(service, before),
+    externalIPErrors(spec, before),
+    typeErrors(spec),
+    validatePortUse(service),
+    validateSourceRanges(service, before),
+    validateNodePortChoice(service),
+    validateLoadBalancerClass(service),
+    validateTrafficPolicies(service),
+  ]);
+  if (errors.length === 0) goodSpecs.add(spec);
+  return errors;
 }
+
+/** Specs, which never change, that were found good. */
+const goodSpecs = new WeakSet<ServiceSpec>();
 
 function topologyErrors({ metadata }: Service): readonly FieldError[] {
   const mode = metadata.annotations?.[topologyModeAnnotation];

@@ -1,19 +1,20 @@
 // What clients are told although the object is accepted; order and words are upstream's (pkg/api/service).
+import { joined } from '../../meta/field-error.ts';
 import { warningsForCIDR, warningsForIP } from '../../meta/validate-ip.ts';
 import { isHeadless } from './needs.ts';
 import { headlessIP, type Service } from './types.ts';
 import { topologyHintsAnnotation, topologyModeAnnotation } from './validate.ts';
 
 export function serviceWarnings(service: Service): readonly string[] {
-  return [
-    ...annotationWarnings(service),
-    ...clusterIPWarnings(service),
-    ...headlessWarnings(service),
-    ...externalIPWarnings(service),
-    ...loadBalancerWarnings(service),
-    ...typeWarnings(service),
-    ...distributionWarnings(service),
-  ];
+  return joined([
+    annotationWarnings(service),
+    clusterIPWarnings(service),
+    headlessWarnings(service),
+    externalIPWarnings(service),
+    loadBalancerWarnings(service),
+    typeWarnings(service),
+    distributionWarnings(service),
+  ]);
 }
 
 export function statusWarnings({ status }: Service): readonly string[] {

@@ -1,0 +1,32 @@
+// Ends a pod that has to leave its node, and says why in its status.
+import type { ResourceClient } from '../../client/rest.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { isConflict, isNotFound } from '../../meta/api-error.ts';
+import { formatTime } from '../../schema/time.ts';
+
+/** The uid keeps a pod that was made anew under the name alive. */
+export async function evictPod(
+  client: ResourceClient<Pod>,
+  { metadata }: Pod,
+  now: number,
+): Promise<void> {
+  const { name = '', namespace = '', uid = '' } = metadata;
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'DeletionByTaintManager',
+    message: 'Taint manager: deleting due to NoExecute taint',
+    lastTransitionTime: formatTime(now),
+  };
+  try {
+    await client.patch(
+      { namespace, name },
+      { metadata: { uid }, status: { conditions: [condition] } },
+      { type: 'strategic', subresource: 'status' },
+    );
+    await client.delete({ namespace, name }, { preconditions: { uid } });
+  } catch (error) {
+    // Gone, or another pod by now.
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}

@@ -1,0 +1,153 @@
+// Follows the taints of nodes, and ends pods when their time on a tainted node is over.
+import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
+import type { Informer } from '../../client/informer.ts';
+import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
+import { type ResourceClient, resourceClient } from '../../client/rest.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import type { Clock } from '../../host/clock.ts';
+import { nodeDefinition } from '../../kinds/node/definition.ts';
+import type { Node, Taint } from '../../kinds/node/types.ts';
+import { podDefinition } from '../../kinds/pod/definition.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { objectKey } from '../../meta/object.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import type { Controller, ControllerParts } from '../controller.ts';
+import { evictPod } from './apply.ts';
+import { evictingTaints, evictionTime } from './desired.ts';
+import { createEvictionMetrics, type EvictionMetrics } from './metrics.ts';
+
+const concurrency = 8;
+const nodeIndex = 'node';
+
+type Parts = {
+  readonly nodes: Informer<Node>;
+  readonly pods: Informer<Pod>;
+  readonly client: ResourceClient<Pod>;
+  readonly recorder: EventRecorder;
+  readonly metrics: EvictionMetrics;
+  readonly clock: Clock;
+  readonly seen: SeenTaints;
+  /** Pods that will be deleted unless something changes. */
+  readonly awaited: Set<string>;
+};
+
+export const taintEvictionController: Controller = {
+  name: 'taint-eviction-controller',
+  async run(given, signal) {
+    const parts = gather(given);
+    const { nodes, pods, clock, seen, awaited } = parts;
+    if (!(await waitForSync([nodes, pods], signal))) return;
+    const reconcile = (key: string): Promise<ReconcileResult | undefined> => sync(parts, key);
+    const { log, queueMetrics: metrics } = given;
+    const { queue, ended } = startReconciler(
+      { name: 'noexec_taint_pod', reconcile, clock, log, metrics, concurrency },
+      signal,
+    );
+    const taintsChanged = (node: Node): void => {
+      seen.update(node);
+      for (const pod of pods.store.select(nodeIndex, node.metadata.name ?? '')) {
+        queue.add(objectKey(pod.metadata));
+      }
+    };
+    const podChanged = (pod: Pod): void => {
+      const key = objectKey(pod.metadata);
+      const taints = evictingTaints(nodes.store.get(pod.spec.nodeName ?? ''));
+      if (taints.length > 0 || awaited.has(key)) queue.add(key);
+    };
+    const stops = [
+      nodes.onChange({
+        add: (node) => {
+          if (evictingTaints(node).length > 0) taintsChanged(node);
+        },
+        update: (before, after) => {
+          if (!deepEqual(evictingTaints(before), evictingTaints(after))) taintsChanged(after);
+        },
+        delete: ({ metadata }) => seen.forget(metadata.name ?? ''),
+      }),
+      pods.onChange({
+        add: podChanged,
+        update: (before, after) => {
+          if (!isSameQuestion(before, after)) podChanged(after);
+        },
+        delete: ({ metadata }) => awaited.delete(objectKey(metadata)),
+      }),
+    ];
+    await ended;
+    for (const stop of stops) stop();
+  },
+};
+
+function gather({ caller, informers, clock, log, metrics }: ControllerParts): Parts {
+  const pods = informers.of(podDefinition);
+  pods.addIndex(nodeIndex, ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
+  const component = 'taint-eviction-controller';
+  return {
+    nodes: informers.of(nodeDefinition),
+    pods,
+    client: resourceClient(caller, podDefinition),
+    recorder: createEventRecorder({ caller, component, clock, log }),
+    metrics: createEvictionMetrics(metrics),
+    clock,
+    seen: createSeenTaints(clock),
+    awaited: new Set(),
+  };
+}
+
+/** Pods report often, and mostly nothing of this. */
+function isSameQuestion(a: Pod, b: Pod): boolean {
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+    a.spec.nodeName === b.spec.nodeName &&
+    deepEqual(a.spec.tolerations, b.spec.tolerations)
+  );
+}
+
+async function sync(parts: Parts, key: string): Promise<ReconcileResult | undefined> {
+  const { nodes, pods, client, recorder, metrics, clock, seen, awaited } = parts;
+  const pod = pods.store.get(key);
+  const node = pod && nodes.store.get(pod.spec.nodeName ?? '');
+  const taints = evictingTaints(node);
+  const seenMs = (taint: Taint): number => seen.since(node, taint);
+  const due = pod && evictionTime({ pod, taints, seenMs });
+  if (pod === undefined || due === undefined) {
+    const isSpared = awaited.delete(key) && pod?.metadata.deletionTimestamp === undefined;
+    if (pod !== undefined && isSpared) tell(recorder, pod, 'Cancelling deletion of Pod');
+    return undefined;
+  }
+  const left = due - clock.now();
+  if (left > 0) {
+    awaited.add(key);
+    return { retryAfterMs: left };
+  }
+  tell(recorder, pod, 'Marking for deletion Pod');
+  await evictPod(client, pod, clock.now());
+  awaited.delete(key);
+  metrics.deleted(due === 0 ? 0 : -left);
+  return undefined;
+}
+
+function tell(recorder: EventRecorder, pod: Pod, what: string): void {
+  const message = `${what} ${objectKey(pod.metadata)}`;
+  recorder.record(pod, { type: 'Normal', reason: 'TaintManagerEviction', message });
+}
+
+type SeenTaints = ReturnType<typeof createSeenTaints>;
+
+/** Since when each taint of a node has been seen: those that people add do not say when. */
+function createSeenTaints(clock: Clock) {
+  const nodes = new Map<string, Map<string, number>>();
+  const textOf = ({ key, value = '' }: Taint): string => `${key}=${value}`;
+  return {
+    update(node: Node): void {
+      const { name = '' } = node.metadata;
+      const before = nodes.get(name);
+      const texts = evictingTaints(node).map(textOf);
+      if (texts.length === 0) nodes.delete(name);
+      else nodes.set(name, new Map(texts.map((t) => [t, before?.get(t) ?? clock.now()])));
+    },
+    since: (node: Node | undefined, taint: Taint): number =>
+      nodes.get(node?.metadata.name ?? '')?.get(textOf(taint)) ?? clock.now(),
+    forget: (name: string): void => void nodes.delete(name),
+  };
+}
