@@ -3,6 +3,7 @@ import { isAlreadyExists, isNotFound } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
 import { decode } from '../schema/decode.ts';
 import { formatTime } from '../schema/time.ts';
+import { reconcilePolicy } from './access/reconcile-policy.ts';
 import {
   apiEndpointObjects,
   apiServiceObject,
@@ -31,7 +32,10 @@ export async function bootstrap(
   policy: readonly BootstrapObject[],
 ): Promise<Bootstrap> {
   await ensureAll(context, namespaceObjects());
-  await Promise.all([ensureServiceCidr(context, facts), ensureAll(context, policy)]);
+  await Promise.all([
+    ensureServiceCidr(context, facts),
+    ...policy.map((object) => ensurePolicy(context, object)),
+  ]);
   const repair = async (): Promise<void> => {
     await ensureAll(context, [apiServiceObject(facts)]);
     await Promise.all(apiEndpointObjects(facts).map((object) => ensureCurrent(context, object)));
@@ -65,6 +69,33 @@ async function ensure(context: ApiContext, wanted: BootstrapObject): Promise<voi
       resource,
       namespace: wanted.namespace,
       object: decoded(context, wanted),
+      write: writeRequest(context),
+    });
+  } catch (error) {
+    // Another API server on the same store was faster.
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Creates it, or puts back what a default role or binding has lost. */
+async function ensurePolicy(context: ApiContext, wanted: BootstrapObject): Promise<void> {
+  const { reader } = context.resources;
+  const live = reader.get(wanted.resource, wanted.namespace, nameOf(wanted));
+  if (live === undefined) return ensure(context, wanted);
+  const object = decoded(context, wanted);
+  if (reconcilePolicy(live, object) === live) return;
+  const resource = context.resources.of(wanted.resource);
+  try {
+    await updateObject(context, {
+      resource,
+      namespace: wanted.namespace,
+      name: nameOf(wanted),
+      subresource: '',
+      rules: resource.definition.update,
+      desired: (current) => (current === undefined ? object : reconcilePolicy(current, object)),
+      creates: true,
+      needsVersion: false,
+      checksUid: false,
       write: writeRequest(context),
     });
   } catch (error) {

@@ -136,3 +136,9 @@ test('decodeBody() names the field of a wrong type', () => {
 test('decodeBody() takes null as an object with nothing in it', () => {
   assert.deepEqual(decode('null').metadata, {});
 });
+
+test('decodeBody() refuses a body of very many values before it reads them', () => {
+  const body = `{"data":[${'{},'.repeat(210_000)}{}]}`;
+  const words = 'Request entity too large: it holds more than 200000 values';
+  assert.equal(refusal(body), `413 ${words}`);
+});

@@ -1,12 +1,13 @@
 // The body of a write: bytes → JSON, YAML or protobuf → an object of the kind that the path names, in canonical form.
 import type { AnyKind } from '../kinds/definition.ts';
-import { badRequest, failure } from '../meta/api-error.ts';
+import { badRequest, failure, tooLarge } from '../meta/api-error.ts';
 import { groupVersion, type KubeObject } from '../meta/object.ts';
 import { decode, strictProblems } from '../schema/decode.ts';
 import { findDuplicateFields } from '../schema/duplicates.ts';
 import { goJsonParseError } from '../schema/go-json-error.ts';
 import { isTextTooDeep, tooDeep } from '../schema/nesting.ts';
 import type { StructNode } from '../schema/node.ts';
+import { hasTooManyValues, mostValues } from '../schema/value-count.ts';
 import { parseYaml } from '../schema/yaml.ts';
 import { keepReset } from './patch/managed-fields.ts';
 import { openProtobufBody, type ProtobufBody } from './protobuf-body.ts';
@@ -46,15 +47,15 @@ export function decodeBody(request: DecodeRequest): KubeObject {
   checkKind(raw, request);
   const { object, problems, error } =
     media === 'json' ? decode(kind.schema, raw, text) : decode(kind.schema, raw);
-  const handledAs = handledAsText(raw, kind, kind.version);
-  if (error !== undefined) throw badRequest(`${handledAs}: ${error}`);
+  const handledAs = (): string => handledAsText(raw, kind, kind.version);
+  if (error !== undefined) throw badRequest(`${handledAs()}: ${error}`);
   if (fieldValidation !== 'Ignore') {
     const found =
       media === 'json'
         ? jsonProblems(kind.schema, text, problems.unknown)
         : [...duplicates, ...problems.unknown.map(unknownField)];
     if (found.length > 0 && fieldValidation === 'Strict') {
-      throw badRequest(`${handledAs}: strict decoding error: ${found.join(', ')}`);
+      throw badRequest(`${handledAs()}: strict decoding error: ${found.join(', ')}`);
     }
     for (const problem of found) warn(problem);
   }
@@ -89,8 +90,10 @@ export function jsonProblems(
 export const unknownField = (field: string): string => `unknown field ${JSON.stringify(field)}`;
 
 /** Every stored object says what it is, also when the body did not. */
-export function typed(object: KubeObject, kind: BodyKind): KubeObject {
-  return { ...object, kind: kind.kind, apiVersion: groupVersion(kind.group, kind.version) };
+export function typed(object: KubeObject, { kind, group, version }: BodyKind): KubeObject {
+  const apiVersion = groupVersion(group, version);
+  if (object.kind === kind && object.apiVersion === apiVersion) return object;
+  return { ...object, kind, apiVersion };
 }
 
 type Media = 'json' | 'yaml' | 'protobuf';
@@ -133,6 +136,9 @@ function objectIn(value: unknown, fail: Fail): Fields {
 
 export function parseJson(text: string, fail: (why: string) => Error): unknown {
   if (isTextTooDeep(text)) throw fail(tooDeep);
+  if (hasTooManyValues(text)) {
+    throw tooLarge(`Request entity too large: it holds more than ${mostValues} values`);
+  }
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

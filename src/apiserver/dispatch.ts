@@ -111,7 +111,8 @@ function answerResource(parts: DispatchParts, asked: Asked): Promise<ApiResponse
   if (inNamespace && !definition.namespaced) throw notServed();
   if (definition.deprecationWarning !== undefined) asked.warn(definition.deprecationWarning);
   if (info.subresource !== '') return answerSubresource(context, resource, asked);
-  return verbHandler(resource, asked)({ context, resource, ...asked });
+  const { request, user, warn } = asked;
+  return verbHandler(resource, asked)({ context, request, info, resource, user, warn });
 }
 
 /** Kinds that can only be posted. */

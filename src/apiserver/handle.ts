@@ -1,17 +1,25 @@
-// One request, its steps in order: who asks, may they, what is asked, the answer or the error.
-import { type ApiError, failure, internal, isApiError } from '../meta/api-error.ts';
+// One request, its steps in order: who asks, is there room, may they, what is asked, the answer or the error.
+import { randomUUID } from 'node:crypto';
+import { type ApiError, failure, internal, isApiError, type Status } from '../meta/api-error.ts';
 import type { Log } from '../observe/log.ts';
 import { isStoreError } from '../storage/store-error.ts';
 import type { Authenticator } from './access/authenticate.ts';
 import type { Authorizer } from './access/authorize.ts';
 import { forbiddenAccess } from './access/forbidden.ts';
 import { impersonate } from './access/impersonate.ts';
+import type { AuditedRequest, Auditor } from './audit/auditor.ts';
 import { answerStatus } from './encode/status.ts';
-import type { ApiRequest, ApiResponse } from './message.ts';
-import type { RequestMetrics } from './metrics.ts';
+import { followStream } from './follow-stream.ts';
+import { createDeadlines, type Deadlines } from './limits/deadlines.ts';
+import { type Flow, NoSeat } from './limits/fair-queue.ts';
+import { type Gate, isLongRunning, type Seats } from './limits/gate.ts';
+import { timedOut, tooManyRequests, tooManyWatches } from './limits/too-many-requests.ts';
+import { type ApiRequest, type ApiResponse, header, isStream, isTunnel } from './message.ts';
+import type { RequestMetrics, RouteMetrics } from './metrics.ts';
 import { parseRequest, type RequestInfo } from './request-info.ts';
 import { storeToApiError } from './store-to-api-error.ts';
-import type { AccessAttributes, User } from './user.ts';
+import { formatTraceparent, parseTraceparent, traceIdOf } from './trace.ts';
+import type { User } from './user.ts';
 import { warningHeaders } from './warnings.ts';
 
 export type Dispatch = (call: {
@@ -26,65 +34,207 @@ export type HandlerParts = {
   readonly authorizer: Authorizer;
   readonly dispatch: Dispatch;
   readonly metrics: RequestMetrics;
+  readonly gate: Gate;
+  /** 0 is no limit. */
+  readonly requestTimeoutMs: number;
+  /** Absent: nothing is written down. */
+  readonly auditor?: Auditor;
   readonly log: Log;
 };
 
 export type Handler = (request: ApiRequest) => Promise<ApiResponse>;
 
+/** A request that is not answered yet. */
+type Pending = {
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  readonly route: RouteMetrics;
+  readonly startedAt: number;
+  readonly resolve: (response: ApiResponse) => void;
+  audited: AuditedRequest | undefined;
+  user: User | undefined;
+  warnings: string[] | undefined;
+  isAnswered: boolean;
+};
+
+type Work = HandlerParts & { readonly deadlines: Deadlines<Pending> };
+
 export function createHandler(parts: HandlerParts): Handler {
-  const { authorizer, metrics } = parts;
-  return async (request) => {
-    const info = parseRequest(request.method, request.path, request.query);
-    const finished = metrics.started(info);
-    const warnings = new Set<string>();
-    try {
-      const asking = parts.authenticator.authenticate(request);
-      const user = impersonate({ request, user: asking, attributes: info, authorizer });
-      checkAccess(authorizer, user, info);
-      const response = await parts.dispatch({
+  const deadlines = createDeadlines<Pending>({
+    afterMs: parts.requestTimeoutMs,
+    expire(pending) {
+      const { request, route } = pending;
+      route.terminated(504);
+      finish(work, pending, errorOutcome(request, timedOut()));
+    },
+  });
+  const work: Work = { ...parts, deadlines };
+  return (request) =>
+    new Promise((resolve) => {
+      const info = parseRequest(request.method, request.path, request.query);
+      const route = parts.metrics.of(info);
+      route.inFlight.value += 1;
+      void respond(work, {
         request,
         info,
-        user,
-        warn: (text) => warnings.add(text),
+        route,
+        startedAt: performance.now(),
+        resolve,
+        audited: undefined,
+        user: undefined,
+        warnings: undefined,
+        isAnswered: false,
       });
-      finished(response.status);
-      return withWarnings(response, warnings);
-    } catch (error) {
-      const answer = errorResponse(request, toApiError(error, request, parts.log));
-      finished(answer.status);
-      return withWarnings(answer, warnings);
+    });
+}
+
+/** Never rejects. What took too long is answered already, but keeps its seat until it ends. */
+async function respond(work: Work, pending: Pending): Promise<void> {
+  const { request, info, route } = pending;
+  let seats: Seats | undefined;
+  let seat: Flow | undefined;
+  try {
+    const user = identify(work, pending);
+    seats = work.gate.seatsFor(user, info, route.isMutating);
+    if (seats === undefined) work.gate.metrics.dispatched('exempt');
+    else {
+      const turn = seats.queue.enter(user.name, request.signal);
+      seat = turn instanceof Promise ? await turn : turn;
+      work.gate.metrics.dispatched(seats.level);
     }
-  };
+    checkAccess(work, pending, user);
+    if (info.verb === 'watch' && seats !== undefined) checkWatches(work.gate, user);
+    finish(work, pending, { response: await answer(work, pending, user) });
+  } catch (error) {
+    if (error instanceof NoSeat && seats !== undefined) {
+      work.gate.metrics.rejected(seats.level, error.reason);
+      route.terminated(429);
+    }
+    finish(work, pending, outcomeOf(work, pending, error));
+  } finally {
+    if (seat !== undefined) seats?.queue.leave(seat);
+  }
 }
 
-function checkAccess(authorizer: Authorizer, user: User, attributes: AccessAttributes): void {
-  const { allowed, reason } = authorizer.authorize(user, attributes);
-  if (!allowed) throw forbiddenAccess(user, attributes, reason);
+function identify(work: Work, pending: Pending): User {
+  const { request, info } = pending;
+  const { authenticator, authorizer, auditor } = work;
+  let asking: User;
+  try {
+    asking = authenticator.authenticate(request);
+  } catch (error) {
+    if (auditor !== undefined) pending.audited = beginAudit(auditor, pending, undefined);
+    throw error;
+  }
+  if (auditor !== undefined) pending.audited = beginAudit(auditor, pending, asking);
+  const user = impersonate({ request, user: asking, attributes: info, authorizer });
+  if (user !== asking) pending.audited?.actsAs(user);
+  pending.user = user;
+  return user;
 }
 
-function toApiError(error: unknown, { method, path }: ApiRequest, log: Log): ApiError {
-  if (isApiError(error)) return error;
-  if (isStoreError(error)) return storeToApiError(error);
+function beginAudit(
+  auditor: Auditor,
+  { request, info }: Pending,
+  user: User | undefined,
+): AuditedRequest | undefined {
+  const { auditId = randomUUID() } = request;
+  const traceId = traceIdOf(header(request, 'traceparent'), auditId);
+  return auditor.begin({ request, info, user, auditId, traceId });
+}
+
+function checkAccess({ authorizer }: Work, { info, audited }: Pending, user: User): void {
+  const decision = authorizer.authorize(user, info);
+  audited?.decided(decision);
+  if (!decision.allowed) throw forbiddenAccess(user, info, decision.reason);
+}
+
+function checkWatches({ watches }: Gate, { name }: User): void {
+  if (!watches.hasRoom(name)) throw tooManyWatches(name, watches.limit);
+}
+
+function answer(
+  { dispatch, deadlines }: Work,
+  pending: Pending,
+  user: User,
+): ApiResponse | Promise<ApiResponse> {
+  const { request, info, audited } = pending;
+  const answering = dispatch({
+    request: audited?.request ?? request,
+    info,
+    user,
+    warn(text) {
+      pending.warnings ??= [];
+      pending.warnings.push(text);
+    },
+  });
+  if (answering instanceof Promise && !isLongRunning(info)) deadlines.add(pending);
+  return answering;
+}
+
+type Outcome = {
+  readonly response: ApiResponse;
+  readonly status?: Status;
+  readonly isPanic?: boolean;
+};
+
+/** Once for each request: what comes after the time is over is nobody's answer. */
+function finish({ gate, deadlines }: Work, pending: Pending, outcome: Outcome): void {
+  if (pending.isAnswered) return;
+  pending.isAnswered = true;
+  deadlines.delete(pending);
+  const { request, info, route, audited, warnings, user } = pending;
+  let { response } = outcome;
+  const { body } = response;
+  const isStreamed = typeof body === 'object' && (isStream(body) || isTunnel(body));
+  route.inFlight.value -= 1;
+  const seconds = (performance.now() - pending.startedAt) / 1000;
+  route.answered(response.status, seconds, isStreamed ? 0 : body.length);
+  if (warnings !== undefined) response = withWarnings(response, warnings);
+  if (request.headers.traceparent !== undefined) response = withTrace(request, response);
+  if (audited !== undefined) response = audited.answered({ ...outcome, response });
+  if (isStreamed) {
+    const opened = info.verb === 'watch' ? gate.watches.opened : undefined;
+    response = followStream(response, { route, ...(opened && user ? { opened, user } : {}) });
+  }
+  pending.resolve(response);
+}
+
+function outcomeOf({ log }: Work, { request }: Pending, error: unknown): Outcome {
+  if (isApiError(error)) return errorOutcome(request, error);
+  if (isStoreError(error)) return errorOutcome(request, storeToApiError(error));
+  if (error instanceof NoSeat) return errorOutcome(request, tooManyRequests());
+  const { method, path, auditId = '' } = request;
   log.error('request failed', {
     method,
     path,
+    auditID: auditId,
+    traceID: traceIdOf(header(request, 'traceparent'), auditId),
     error: error instanceof Error ? error.stack : String(error),
   });
-  return internal('the server met an unexpected condition; its log says more');
+  const unexpected = internal('the server met an unexpected condition; its log says more');
+  return { ...errorOutcome(request, unexpected), isPanic: true };
 }
 
-function errorResponse(request: ApiRequest, { status }: ApiError): ApiResponse {
-  const answer = answerStatus(request, status.code, status);
+function errorOutcome(request: ApiRequest, { status }: ApiError): Outcome {
+  const response = answerStatus(request, status.code, status);
   const retry = status.details?.retryAfterSeconds;
-  if (retry === undefined) return answer;
-  return { ...answer, headers: { ...answer.headers, 'retry-after': String(retry) } };
+  if (retry === undefined) return { response, status };
+  const headers = { ...response.headers, 'retry-after': String(retry) };
+  return { response: { ...response, headers }, status };
 }
 
-function withWarnings(response: ApiResponse, warnings: ReadonlySet<string>): ApiResponse {
-  if (warnings.size === 0) return response;
-  const warning = warningHeaders([...warnings]);
+function withWarnings(response: ApiResponse, warnings: readonly string[]): ApiResponse {
+  const warning = warningHeaders([...new Set(warnings)]);
   if (warning.length === 0) return response;
   return { ...response, headers: { ...response.headers, warning } };
+}
+
+function withTrace(request: ApiRequest, response: ApiResponse): ApiResponse {
+  const trace = parseTraceparent(header(request, 'traceparent') ?? '');
+  if (trace === undefined) return response;
+  const headers = { ...response.headers, traceparent: formatTraceparent(trace) };
+  return { ...response, headers };
 }
 
 export function notServed(): ApiError {

@@ -51,7 +51,7 @@ test('a call comes in as a request of its identity', async () => {
   assert.deepEqual(seen?.headers, { accept: 'c' });
   assert.equal(text(await seen?.body()), 'body');
   assert.deepEqual(seen?.peer, { local: identity });
-  assert.equal(seen?.signal, signal);
+  assert.equal(seen?.signal(), signal);
   assert.equal(response.status, 201);
   assert.deepEqual(response.headers, { a: 'b' });
   const chunks: string[] = [];

@@ -1,5 +1,5 @@
 // Calls into this server from the same process, in the terms of the client's transport, with no socket between.
-import type { ApiRequest, ApiResponse, Sink } from './message.ts';
+import type { ApiRequest, ApiResponse, Peer, Sink } from './message.ts';
 import { isStream, isTunnel } from './message.ts';
 
 export type LocalRequest = {
@@ -22,9 +22,11 @@ export function createLocalCall(
   handle: (request: ApiRequest) => Promise<ApiResponse>,
   identity: LocalIdentity,
 ): (request: LocalRequest) => Promise<LocalResponse> {
+  // The same for all calls: the server remembers whom it stands for.
+  const peer: Peer = { local: identity };
   return async (request) => {
     const [path = '/', query = ''] = request.path.split(/\?(.*)/s);
-    const signal = request.signal ?? new AbortController().signal;
+    const { signal } = request;
     const body =
       typeof request.body === 'string'
         ? Buffer.from(request.body)
@@ -40,8 +42,8 @@ export function createLocalCall(
       rawQuery: query,
       headers: request.headers ?? {},
       body: () => Promise.resolve(body),
-      peer: { local: identity },
-      signal,
+      peer,
+      signal: () => signal ?? new AbortController().signal,
     });
     if (isStream(answer)) return { status, headers, body: streamed(answer.start, signal) };
     // Only who has a connection to hand over gets one.
@@ -58,7 +60,7 @@ async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
 /** Chunks written by the server wait here until the reader takes them. */
 async function* streamed(
   start: (sink: Sink) => void,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): AsyncIterable<Uint8Array> {
   const queue: Uint8Array[] = [];
   const closeListeners: (() => void)[] = [];
@@ -72,7 +74,7 @@ async function* streamed(
     wake();
     for (const listener of closeListeners) listener();
   };
-  signal.addEventListener('abort', close, { once: true });
+  signal?.addEventListener('abort', close, { once: true });
   start({
     write(chunk) {
       if (ended) return;
@@ -89,7 +91,7 @@ async function* streamed(
       else closeListeners.push(listener);
     },
   });
-  if (signal.aborted) close();
+  if (signal?.aborted) close();
   try {
     for (;;) {
       for (let chunk = queue.shift(); chunk !== undefined; chunk = queue.shift()) {
@@ -104,7 +106,7 @@ async function* streamed(
       });
     }
   } finally {
-    signal.removeEventListener('abort', close);
+    signal?.removeEventListener('abort', close);
     close();
   }
 }

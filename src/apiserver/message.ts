@@ -15,8 +15,10 @@ export type ApiRequest = {
   readonly peer: Peer;
   /** Whether the connection can be handed over, as a request to upgrade it asks. */
   readonly tunnels?: boolean;
-  /** Aborts when the client has gone. */
-  readonly signal: AbortSignal;
+  /** Aborts when the client has gone. Made for those who ask: making one costs more than a get. */
+  readonly signal: () => AbortSignal;
+  /** Under which the request is known in logs; absent: whoever needs it makes one. */
+  readonly auditId?: string;
 };
 
 /** Who is at the other end, as far as the transport knows. */

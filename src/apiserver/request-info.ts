@@ -34,30 +34,54 @@ const verbOfMethod: Readonly<Record<string, string>> = {
 
 export function parseRequest(method: string, path: string, query: URLSearchParams): RequestInfo {
   // Decoded before it is split: an encoded slash separates too, so that no name ever holds one.
-  const parts = decoded(path)
-    .split('/')
-    .filter((part) => part !== '');
-  const verb = verbOfMethod[method] ?? method.toLowerCase();
-  const pathRequest: PathRequest = { kind: 'path', verb: method.toLowerCase(), path };
+  const parts = segments(path.includes('%') ? decoded(path) : path);
   const [root] = parts;
-  const grouped = root === 'apis';
-  if (root !== 'api' && !grouped) return pathRequest;
-  const group = grouped ? parts[1] : '';
-  const version = grouped ? parts[2] : parts[1];
-  let rest = parts.slice(grouped ? 3 : 2);
-  if (group === undefined || version === undefined || rest.length === 0) return pathRequest;
+  const isGrouped = root === 'apis';
+  if (root !== 'api' && !isGrouped) return pathRequest(method, path);
+  const group = isGrouped ? parts[1] : '';
+  const version = isGrouped ? parts[2] : parts[1];
+  let at = isGrouped ? 3 : 2;
+  if (group === undefined || version === undefined || parts.length <= at)
+    return pathRequest(method, path);
   // The old form /api/v1/watch/services.
-  const watchPath = rest[0] === 'watch' && rest.length > 1;
-  if (watchPath) rest = rest.slice(1);
-  const target = targetOf(rest);
-  return {
+  const watchPath = parts[at] === 'watch' && parts.length > at + 1;
+  if (watchPath) at += 1;
+  const { namespace, resource, name, subresource, rest } = targetOf(parts, at);
+  const verb = verbOfMethod[method] ?? method.toLowerCase();
+  const watchQuery = query.size > 0 && isWatch(query);
+  const info: ResourceRequest = {
     kind: 'resource',
-    verb: verbFor(verb, target, { watchPath, watchQuery: isWatch(query) }),
+    verb: verbFor(verb, name, { watchPath, watchQuery }),
     group,
     version,
-    ...target,
-    ...(verb === 'get' ? narrowedBy(query, target) : {}),
+    namespace,
+    resource,
+    name,
+    subresource,
+    rest,
   };
+  if (verb !== 'get' || query.size === 0) return info;
+  const selected = narrowedBy(query, name);
+  return selected === undefined ? info : { ...info, ...selected };
+}
+
+const pathRequest = (method: string, path: string): PathRequest => ({
+  kind: 'path',
+  verb: method.toLowerCase(),
+  path,
+});
+
+/** What stands between slashes, without what is empty. */
+function segments(path: string): readonly string[] {
+  const parts: string[] = [];
+  let start = 0;
+  while (start < path.length) {
+    let end = path.indexOf('/', start);
+    if (end < 0) end = path.length;
+    if (end > start) parts.push(path.slice(start, end));
+    start = end + 1;
+  }
+  return parts;
 }
 
 type Target = {
@@ -68,24 +92,26 @@ type Target = {
   readonly rest: string;
 };
 
-function targetOf(parts: readonly string[]): Target {
-  const [first = '', second = '', third] = parts;
-  const underNamespace =
-    first === 'namespaces' && third !== undefined && !namespaceSubresources.has(third);
-  if (underNamespace) return { namespace: second, ...inside(parts.slice(2)) };
-  return { namespace: first === 'namespaces' ? second : '', ...inside(parts) };
-}
-
-function inside([resource = '', name = '', subresource = '', ...rest]: readonly string[]) {
-  return { resource, name, subresource, rest: rest.join('/') };
+function targetOf(parts: readonly string[], start: number): Target {
+  const third = parts[start + 2];
+  const isNamespaces = parts[start] === 'namespaces';
+  const isInside = isNamespaces && third !== undefined && !namespaceSubresources.has(third);
+  const at = isInside ? start + 2 : start;
+  return {
+    namespace: isNamespaces ? (parts[start + 1] ?? '') : '',
+    resource: parts[at] ?? '',
+    name: parts[at + 1] ?? '',
+    subresource: parts[at + 2] ?? '',
+    rest: parts.length > at + 3 ? parts.slice(at + 3).join('/') : '',
+  };
 }
 
 type WatchWish = { readonly watchPath: boolean; readonly watchQuery: boolean };
 
 /** `watch=true` turns a list into a watch; one object is watched only by the old path. */
-function verbFor(verb: string, target: Target, { watchPath, watchQuery }: WatchWish): string {
+function verbFor(verb: string, name: string, { watchPath, watchQuery }: WatchWish): string {
   if (watchPath) return 'watch';
-  if (target.name !== '') return verb;
+  if (name !== '') return verb;
   if (verb === 'get') return watchQuery ? 'watch' : 'list';
   return verb === 'delete' ? 'deletecollection' : verb;
 }
@@ -97,9 +123,9 @@ export function isWatch(query: URLSearchParams): boolean {
 }
 
 /** A list narrowed to one name counts as access to that name. */
-function narrowedBy(query: URLSearchParams, { name }: Target): Partial<ResourceRequest> {
+function narrowedBy(query: URLSearchParams, name: string): Partial<ResourceRequest> | undefined {
   const fieldSelector = query.get('fieldSelector') ?? '';
-  if (fieldSelector === '') return {};
+  if (fieldSelector === '') return undefined;
   return { fieldSelector, ...(name === '' ? { name: nameSelected(fieldSelector) } : {}) };
 }
 

@@ -210,10 +210,17 @@ function changeOf({ codec, cache }: Resource, event: StoreEvent): Change {
     return { type: 'DELETED', revision, current, previous };
   }
   // At start the history ends with what is live: both share it.
-  const current = held?.revision === revision ? held : codec.fromValue(key, event.value, revision);
+  const current = held?.revision === revision ? held : currentOf(codec, event, event.value);
   return previous === undefined
     ? { type: 'ADDED', revision, current }
     : { type: 'MODIFIED', revision, current, previous };
+}
+
+function currentOf(codec: Codec, event: StoreEvent, value: Uint8Array): Cached {
+  const { key, revision, origin } = event;
+  return origin === undefined
+    ? codec.fromValue(key, value, revision)
+    : codec.encode(key, value, origin as KubeObject, revision);
 }
 
 function createReader(stored: ReadonlyMap<string, Resource>): ObjectReader {

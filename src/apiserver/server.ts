@@ -1,26 +1,25 @@
 // The listening side: HTTP/2 and HTTP/1.1 over TLS, requests in, answers out, and an orderly end.
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
+  type IncomingHttpHeaders,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { badRequest, tooLarge } from '../meta/api-error.ts';
 import type { Log } from '../observe/log.ts';
-import {
-  type ApiRequest,
-  type ApiResponse,
-  isStream,
-  isTunnel,
-  type Peer,
-  type Sink,
-} from './message.ts';
-import { handOver, toExchange } from './upgrade.ts';
+import { createMetrics } from '../observe/metrics.ts';
+import { defaultLimits, type Limits } from './limits/limits.ts';
+import { connectionOf } from './listen/connection.ts';
+import { serveHttp1 } from './listen/serve-http1.ts';
+import { serveHttp2 } from './listen/serve-http2.ts';
+import { createState, type ServerState } from './listen/state.ts';
+import type { ApiRequest, ApiResponse } from './message.ts';
+import { createServerMetrics, type ServerMetrics } from './metrics.ts';
+import { toExchange } from './upgrade.ts';
 
 export type ServerOptions = {
   readonly host: string;
@@ -28,6 +27,8 @@ export type ServerOptions = {
   readonly tls: { readonly key: string; readonly cert: string; readonly ca: string };
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
   readonly log: Log;
+  readonly limits?: Limits;
+  readonly metrics?: ServerMetrics;
 };
 
 export type RunningServer = {
@@ -38,67 +39,96 @@ export type RunningServer = {
   readonly useCertificate: (tls: ServerOptions['tls']) => void;
 };
 
-/** Kubernetes' own limit for a request body. */
-const bodyLimit = 3 * 1024 * 1024;
-/** A client that does not finish its headers is not a client. */
-const headersTimeoutMs = 30_000;
-/** Longer than the idle time of common load balancers, so that they close first. */
-const keepAliveMs = 90_000;
 /** How long requests under way may take to finish at the end. */
 const drainMs = 10_000;
-/** How long a reader may take to read what was left when its stream ended. */
-const lingerMs = 30_000;
 /** Streams of one connection at a time; informers open one for each resource. */
 const streamsPerConnection = 1000;
-/**
- * Node refuses new streams on a connection with more than this waiting to be sent. Its own limit is less than the
- * state of one large collection, and all informers of a client share a connection; each stream has its own limit.
- */
-const connectionMegabytes = 1024;
+/** Of a client that connects and does not say hello. */
+const handshakeTimeoutMs = 10_000;
+/** A client that was answered that its time is over may still be sending; so much later it is cut off. */
+const bodyGraceMs = 15_000;
+/** How often connections are looked at for heads and bodies that take too long. */
+const checkEveryMs = 5_000;
 
 const oldestTls = 'TLSv1.2';
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { limits = defaultLimits, metrics = createServerMetrics(createMetrics()) } = options;
+  const server = createListener(options.tls, limits);
+  const state = createState(options.handle, limits, metrics);
+  const open = followConnections(server, limits, metrics);
+  answerRequests(server, state, options.log);
+  await listen(server, options);
+  const { address, port } = server.address() as AddressInfo;
+  return {
+    address: { host: address, port },
+    drain: () => drain(server, state, open),
+    useCertificate: (tls) => server.setSecureContext({ ...tls, minVersion: oldestTls }),
+  };
+}
+
+function createListener(tls: ServerOptions['tls'], limits: Limits): Http2SecureServer {
   const server = createSecureServer({
-    ...options.tls,
+    ...tls,
     allowHTTP1: true,
     requestCert: true,
     // Who has no certificate is anonymous; access control decides what that is worth.
     rejectUnauthorized: false,
     minVersion: oldestTls,
-    settings: { maxConcurrentStreams: streamsPerConnection },
-    maxSessionMemory: connectionMegabytes,
+    handshakeTimeout: handshakeTimeoutMs,
+    settings: {
+      maxConcurrentStreams: streamsPerConnection,
+      maxHeaderListSize: limits.maxHeaderBytes,
+    },
+    // Node refuses new streams on a connection with more than this waiting to be sent. Its own limit is less than the
+    // state of one large collection, and all informers of a client share a connection.
+    maxSessionMemory: Math.ceil((2 * limits.maxUnreadBytesPerConnection) / (1024 * 1024)),
   });
-  Object.assign(server, { headersTimeout: headersTimeoutMs, keepAliveTimeout: keepAliveMs });
-  const tracker = createTracker(server);
-  const respond = (
-    request: Http2ServerRequest,
-    response: Http2ServerResponse,
-    tunnels: boolean,
-  ) => {
-    answer(options.handle, { request, response, tunnels }, tracker).catch((error: unknown) => {
-      const { stack = String(error) } = error as Error;
-      options.log.error('cannot answer', {
-        method: request.method,
-        url: request.url,
-        error: stack,
-      });
+  Object.assign(server, {
+    headersTimeout: limits.headerTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs === 0 ? 0 : limits.requestTimeoutMs + bodyGraceMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    maxHeaderSize: limits.maxHeaderBytes,
+    connectionsCheckingInterval: checkEveryMs,
+    ...(limits.maxConnections === 0 ? {} : { maxConnections: limits.maxConnections }),
+  });
+  // Node wraps every HTTP/2 stream for those who listen to `request`; without this, that is HTTP/1.1 alone.
+  server.removeAllListeners('newListener');
+  return server;
+}
+
+function answerRequests(server: Http2SecureServer, state: ServerState, log: Log): void {
+  const failed = (method: string | undefined, url: string | undefined, error: unknown): void => {
+    const { stack = String(error) } = error as Error;
+    log.error('cannot answer', { method, url, error: stack });
+  };
+  const respond = (request: IncomingMessage, response: ServerResponse, tunnels: boolean): void => {
+    serveHttp1(state, request, response, tunnels).catch((error: unknown) => {
+      failed(request.method, request.url, error);
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
     });
   };
-  server.on('request', (request, response) => respond(request, response, false));
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const { asked, response } = toExchange(request, socket, head);
-    respond(asked, response, true);
+  // Its types say HTTP/2, because Node's own listener makes it look so.
+  server.on('request', (request: unknown, response: unknown) => {
+    const { httpVersionMajor } = request as IncomingMessage;
+    if (httpVersionMajor === 1)
+      respond(request as IncomingMessage, response as ServerResponse, false);
   });
-  await listen(server, options);
-  const { address, port } = server.address() as AddressInfo;
-  return {
-    address: { host: address, port },
-    drain: () => drain(server, tracker),
-    useCertificate: (tls) => server.setSecureContext({ ...tls, minVersion: oldestTls }),
-  };
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    respond(request, toExchange(request, socket, head), true),
+  );
+  server.on(
+    'stream',
+    (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: unknown) => {
+      const rawHeaders = raw as readonly string[];
+      serveHttp2(state, stream, { headers, rawHeaders }).catch((error: unknown) => {
+        failed(headers[':method'], headers[':path'], error);
+        if (stream.headersSent) stream.destroy();
+        else stream.respond({ ':status': 500 }, { endStream: true });
+      });
+    },
+  );
 }
 
 function listen(server: Http2SecureServer, { host, port }: ServerOptions): Promise<void> {
@@ -111,262 +141,57 @@ function listen(server: Http2SecureServer, { host, port }: ServerOptions): Promi
   });
 }
 
-type Tracker = {
-  readonly connections: Set<Socket>;
+type OpenConnections = {
+  readonly sockets: Set<Socket>;
   readonly sessions: Set<ServerHttp2Session>;
-  readonly responses: Set<Http2ServerResponse>;
-  readonly streams: Set<Sink>;
-  draining: boolean;
 };
 
-function createTracker(server: Http2SecureServer): Tracker {
-  const connections = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    connections.add(socket);
-    socket.on('close', () => connections.delete(socket));
-  });
+function followConnections(
+  server: Http2SecureServer,
+  { idleTimeoutMs }: Limits,
+  metrics: ServerMetrics,
+): OpenConnections {
+  const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    metrics.connected(1);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      metrics.connected(-1);
+    });
+  });
   server.on('session', (session) => {
     sessions.add(session);
     session.on('close', () => sessions.delete(session));
+    session.setTimeout(idleTimeoutMs);
+    // A quiet watch is no idleness.
+    session.on('timeout', () => {
+      if (connectionOf(session, session.socket as TLSSocket).requests === 0) session.close();
+    });
   });
+  server.on('drop', metrics.refused);
   server.on('sessionError', () => {});
   // Handshakes that fail are the client's business; the socket is closed by Node.
   server.on('tlsClientError', () => {});
-  return { connections, sessions, responses: new Set(), streams: new Set(), draining: false };
+  return { sockets, sessions };
 }
 
-async function drain(server: Http2SecureServer, tracker: Tracker): Promise<void> {
-  tracker.draining = true;
+async function drain(
+  server: Http2SecureServer,
+  state: ServerState,
+  { sockets, sessions }: OpenConnections,
+): Promise<void> {
+  state.draining = true;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // Told to go elsewhere, clients do not start again here what ends here.
-  for (const session of tracker.sessions) session.close();
-  for (const sink of tracker.streams) sink.end();
+  for (const session of sessions) session.close();
+  for (const sink of state.streams) sink.end();
   const deadline = Date.now() + drainMs;
-  while (tracker.responses.size > 0 && Date.now() < deadline) {
+  while (state.requests > 0 && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  for (const socket of tracker.connections) socket.destroy();
+  for (const socket of sockets) socket.destroy();
+  state.unread.stop();
   await closed;
-}
-
-type Exchange = {
-  readonly request: Http2ServerRequest;
-  readonly response: Http2ServerResponse;
-  readonly tunnels: boolean;
-};
-
-async function answer(
-  handle: ServerOptions['handle'],
-  { request, response, tunnels }: Exchange,
-  tracker: Tracker,
-): Promise<void> {
-  tracker.responses.add(response);
-  const departure = createDeparture();
-  response.on('close', () => {
-    tracker.responses.delete(response);
-    departure.happens();
-  });
-  // Both sides may vanish at any time; what was being written is then lost on purpose.
-  request.on('error', departure.happens);
-  response.on('error', departure.happens);
-  const reply = await handle(toApiRequest(request, departure, tunnels));
-  if (response.destroyed || departure.happened()) return;
-  write(reply, request, response, tracker);
-}
-
-/** Of the client. */
-type Departure = {
-  readonly happens: () => void;
-  readonly happened: () => boolean;
-  readonly signal: () => AbortSignal;
-};
-
-/** The signal is made for those who ask: making and ending one costs more than a get, and every request ends. */
-function createDeparture(): Departure {
-  let hasHappened = false;
-  let controller: AbortController | undefined;
-  return {
-    happens() {
-      hasHappened = true;
-      controller?.abort();
-    },
-    happened: () => hasHappened,
-    signal() {
-      controller ??= new AbortController();
-      if (hasHappened) controller.abort();
-      return controller.signal;
-    },
-  };
-}
-
-function toApiRequest(
-  request: Http2ServerRequest,
-  departure: Departure,
-  tunnels: boolean,
-): ApiRequest {
-  const [path = '/', query = ''] = split(request.url);
-  return {
-    method: request.method,
-    path,
-    query: query === '' ? noQuery : new URLSearchParams(query),
-    rawQuery: query,
-    headers: headersOf(request),
-    body: () => readBody(request),
-    peer: peerOf(request),
-    tunnels,
-    get signal() {
-      return departure.signal();
-    },
-  };
-}
-
-/** Node joins repeated headers with commas, which group names may hold: those for impersonation stay apart. */
-function headersOf({ headers, rawHeaders }: Http2ServerRequest): ApiRequest['headers'] {
-  const own: string[] = [];
-  for (const name in headers) if (name.startsWith('impersonate-')) own.push(name);
-  if (own.length === 0) return headers as ApiRequest['headers'];
-  const values = (name: string): readonly string[] =>
-    rawHeaders.filter((_value, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name);
-  return {
-    ...(headers as ApiRequest['headers']),
-    ...Object.fromEntries(own.map((name) => [name, values(name)])),
-  };
-}
-
-/** Shared by all requests without one; nobody changes a query. */
-const noQuery = new URLSearchParams();
-
-function split(url: string): readonly [string, string] {
-  const at = url.indexOf('?');
-  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
-}
-
-const peers = new WeakMap<object, Peer>();
-
-/** Read once for each connection: taking a certificate apart costs more than most requests. */
-function peerOf(request: Http2ServerRequest): Peer {
-  const socket = (request.stream?.session?.socket ?? request.socket) as TLSSocket;
-  const owner: object = request.stream?.session ?? socket;
-  let peer = peers.get(owner);
-  if (peer === undefined) {
-    peer = readPeer(socket);
-    peers.set(owner, peer);
-  }
-  return peer;
-}
-
-function readPeer(socket: TLSSocket): Peer {
-  const address = socket.remoteAddress === undefined ? {} : { address: socket.remoteAddress };
-  // None at all once the connection has gone.
-  const certificate = socket.getPeerCertificate() as {
-    subject?: { CN?: string; O?: string | string[] };
-  } | null;
-  const subject = certificate?.subject;
-  if (subject === undefined) return address;
-  if (!socket.authorized) return { ...address, untrustedCertificate: true };
-  if (subject.CN === undefined) return address;
-  return {
-    ...address,
-    certificate: { commonName: subject.CN, organizations: [subject.O ?? []].flat() },
-  };
-}
-
-function readBody(request: Http2ServerRequest): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let isWhole = false;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      // The rest is read and dropped: a client that is still sending would not see the answer otherwise.
-      if (size <= bodyLimit) chunks.push(chunk);
-      else reject(tooLarge(`Request entity too large: limit is ${bodyLimit}`));
-    });
-    request.on('end', () => {
-      isWhole = true;
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-    });
-    const cutOff = (): void => {
-      // Every request closes, and an error costs a stack trace.
-      if (!isWhole) reject(badRequest('the body of the request ended before it was whole'));
-    };
-    request.on('error', cutOff);
-    request.on('close', cutOff);
-  });
-}
-
-function write(
-  { status, headers, body }: ApiResponse,
-  request: Http2ServerRequest,
-  response: Http2ServerResponse,
-  tracker: Tracker,
-): void {
-  const extra = {
-    ...(tracker.draining && request.httpVersionMajor === 1 ? { connection: 'close' } : {}),
-    ...(headers.warning === undefined ? {} : { warning: [headers.warning].flat().map(asBytes) }),
-  };
-  // Node takes any header more than once; its types allow only some.
-  const head = { ...headers, ...extra } as unknown as OutgoingHttpHeaders;
-  if (isTunnel(body)) {
-    tracker.responses.delete(response);
-    handOver(response as unknown as ServerResponse, { status, head, body });
-    return;
-  }
-  if (isStream(body)) {
-    response.writeHead(status, head);
-    // Without this the headers of a quiet watch would wait for its first event.
-    (response as unknown as { flushHeaders?: () => void }).flushHeaders?.();
-    const sink = sinkOf(request, response);
-    tracker.streams.add(sink);
-    sink.onClose(() => tracker.streams.delete(sink));
-    body.start(sink);
-    if (tracker.draining) sink.end();
-    return;
-  }
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  response.writeHead(status, { ...head, 'content-length': bytes.length });
-  if (request.method === 'HEAD') response.end();
-  else response.end(bytes);
-}
-
-/** Node writes a header's characters as bytes and refuses those that are none; its text is UTF-8. */
-function asBytes(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
-}
-
-function sinkOf(request: Http2ServerRequest, response: Http2ServerResponse): Sink {
-  let isOpen = true;
-  const listeners: (() => void)[] = [];
-  const closed = (): void => {
-    if (!isOpen) return;
-    isOpen = false;
-    for (const listener of listeners) listener();
-  };
-  response.on('close', closed);
-  // Node keeps a stream that was reset without an error for as long as something is unread, which is for ever.
-  request.stream?.on('aborted', () => request.stream.destroy());
-  const pending = (): number =>
-    request.stream?.session === undefined
-      ? (response as unknown as { writableLength: number }).writableLength
-      : request.stream.writableLength;
-  return {
-    write: (chunk) => {
-      if (isOpen) response.write(chunk);
-    },
-    buffered: pending,
-    abort: () => response.destroy(),
-    onDrain: (listener) => response.once('drain', listener),
-    end: () => {
-      if (!isOpen) return;
-      response.end();
-      const timer = setTimeout(() => response.destroy(), lingerMs).unref();
-      response.once('close', () => clearTimeout(timer));
-      closed();
-    },
-    onClose: (listener) => {
-      if (isOpen) listeners.push(listener);
-      else listener();
-    },
-  };
 }

@@ -13,8 +13,14 @@ import { type BootstrapPolicy, bootstrapPolicy } from './access/bootstrap-policy
 import { checkEscalation } from './access/escalation.ts';
 import { createAdmission } from './admission/admission.ts';
 import { chosenPlugins, type PluginChoice } from './admission/all.ts';
-import { createNodePortView } from './allocators/node-port-view.ts';
+import { createRangeIndex } from './allocators/address-ranges.ts';
+import { startNodePortRepair } from './allocators/keep-node-ports.ts';
+import { createAllocatorMetrics } from './allocators/metrics.ts';
+import { createNodePortView, type NodePortView } from './allocators/node-port-view.ts';
 import { reserveService } from './allocators/reserve-service.ts';
+import type { AuditLog } from './audit/audit-log.ts';
+import { createAuditor } from './audit/auditor.ts';
+import type { AuditPolicy } from './audit/policy.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { BootstrapObject } from './bootstrap-objects.ts';
 import type { Credentials } from './certificates/ensure-certificates.ts';
@@ -25,7 +31,14 @@ import type { VirtualKind } from './discovery/served-kind.ts';
 import { createDispatch } from './dispatch.ts';
 import { createHandler, type Handler } from './handle.ts';
 import { createHealth } from './health.ts';
-import { createRequestMetrics } from './metrics.ts';
+import { createGate } from './limits/gate.ts';
+import { defaultLimits, type Limits } from './limits/limits.ts';
+import {
+  addProcessMetrics,
+  createFlowMetrics,
+  createRequestMetrics,
+  createServerMetrics,
+} from './metrics.ts';
 import { createOpenApi } from './openapi/openapi.ts';
 import type { Dial } from './proxy/forward.ts';
 import type { ResourceRequest } from './request-info.ts';
@@ -55,6 +68,9 @@ export type ApiServerOptions = {
   readonly admissionPlugins?: PluginChoice;
   /** Opens the proxy's connections to pods; absent: as the machine does. */
   readonly dial?: Dial;
+  readonly limits?: Limits;
+  /** Absent: nothing is written down. */
+  readonly audit?: { readonly policy: AuditPolicy; readonly log: AuditLog };
 };
 
 export type ApiServer = {
@@ -69,9 +85,10 @@ export type ApiServer = {
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { store, log } = options;
-  const access = await createContext(options);
-  const { context } = access;
-  const handle = createHandle(options, access);
+  const metrics = options.metrics ?? createMetrics();
+  const access = await createContext({ ...options, metrics });
+  const { context, nodePorts } = access;
+  const handle = createHandle({ ...options, metrics }, access);
   const isNew = context.resources.reader.get('namespaces', '', 'default') === undefined;
   const server = await startServer({
     host: options.host,
@@ -79,6 +96,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     tls: tlsOf(options.credentials),
     handle,
     log,
+    limits: options.limits ?? defaultLimits,
+    metrics: createServerMetrics(metrics),
   });
   const facts = {
     serviceCidrs: options.serviceCidrs,
@@ -92,6 +111,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
   const stopCompaction = startCompaction({ store, now: options.now, log });
   const stopRepair = keepApiService(context, repair, log);
+  const range = options.nodePorts;
+  const stopNodePorts = startNodePortRepair({ context, nodePorts, range, log, metrics });
   return {
     address: server.address,
     handle,
@@ -99,6 +120,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     async stop() {
       stopRepair();
       stopCompaction();
+      await stopNodePorts();
       await server.drain();
     },
   };
@@ -108,8 +130,11 @@ function tlsOf({ server, authority }: Credentials): ServerOptions['tls'] {
   return { key: server.privateKey, cert: server.certificate, ca: authority.certificate };
 }
 
+type MeasuredOptions = ApiServerOptions & { readonly metrics: MetricsRegistry };
+type ServerParts = ReviewParts & { readonly nodePorts: NodePortView };
+
 /** The caches filled from the store, and everything that decides with them. */
-async function createContext(options: ApiServerOptions): Promise<ReviewParts> {
+async function createContext(options: MeasuredOptions): Promise<ServerParts> {
   const { store, now } = options;
   const nodePorts = createNodePortView();
   const resources = await loadResources(allKinds, store, nodePorts.apply);
@@ -121,10 +146,17 @@ async function createContext(options: ApiServerOptions): Promise<ReviewParts> {
     reader,
     randomSuffix,
   });
+  const rangesOf = createRangeIndex(reader);
   const reserve = reserveService({
     reader,
     nodePorts,
     config: { serviceCidrs: options.serviceCidrs, nodePortRange: options.nodePorts },
+    metrics: createAllocatorMetrics(options.metrics, {
+      reader,
+      nodePorts,
+      nodePortRange: options.nodePorts,
+      ranges: () => [...rangesOf('IPv4'), ...rangesOf('IPv6')],
+    }),
     now,
     newUid: randomUUID,
     random: (below) => randomInt(below),
@@ -145,12 +177,12 @@ async function createContext(options: ApiServerOptions): Promise<ReviewParts> {
     tokens: tokens.issuer,
     ...(options.dial === undefined ? {} : { dial: options.dial }),
   };
-  return { context, authorizer, authenticator: createAuthenticator(tokens.authenticators) };
+  const authenticator = createAuthenticator(tokens.authenticators);
+  return { context, authorizer, authenticator, nodePorts };
 }
 
-function createHandle(options: ApiServerOptions, access: ReviewParts): Handler {
-  const { store, now, log } = options;
-  const registry = options.metrics ?? createMetrics();
+function createHandle(options: MeasuredOptions, access: ReviewParts): Handler {
+  const { store, now, log, metrics: registry } = options;
   const version = versionInfo({
     packageVersion: options.packageVersion,
     platform: process.platform,
@@ -170,8 +202,16 @@ function createHandle(options: ApiServerOptions, access: ReviewParts): Handler {
     version: JSON.stringify(version),
     metricsText: registry.text,
   });
-  const metrics = createRequestMetrics({ registry, now, isServed: servedBy(access.context) });
-  return createHandler({ ...access, dispatch, metrics, log });
+  addProcessMetrics(registry, Date.now() - performance.now());
+  const { limits = defaultLimits, audit } = options;
+  const metrics = createRequestMetrics({ registry, isServed: servedBy(access.context) });
+  const gate = createGate(limits, createFlowMetrics(registry));
+  const auditor = audit && createAuditor({ ...audit, metrics: registry, now });
+  return createHandler({
+    ...access,
+    ...{ dispatch, metrics, log, gate, requestTimeoutMs: limits.requestTimeoutMs },
+    ...(auditor === undefined ? {} : { auditor }),
+  });
 }
 
 const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);

@@ -53,7 +53,48 @@ test('encode() gives what was never written no version', () => {
 
 test('fromValue() is what encode() made', () => {
   const value = codec.toValue(service);
-  assert.deepEqual(codec.fromValue(key, value, 5), codec.encode(key, value, service, 5));
+  const [read, made] = [codec.fromValue(key, value, 5), codec.encode(key, value, service, 5)];
+  assert.equal(text(read), text(made));
+  assert.deepEqual(read.object, made.object);
+  assert.equal(read.object, read.object);
+  assert.equal(made.object, made.object);
+});
+
+test('put() writes the value and lets the object travel with it', () => {
+  const write = codec.put(key, service);
+  assert.equal(write.put, key);
+  assert.deepEqual(JSON.parse(Buffer.from(write.value).toString()), service);
+  assert.equal(write.origin, service);
+});
+
+const texts = [
+  '',
+  'plain',
+  'a "quote"',
+  'back\\slash',
+  'line\nfeed',
+  'é日🙂',
+  '\ud800',
+  '\u2028',
+  '\x7f',
+];
+
+test('toValue() writes metadata as JSON.stringify() does, whatever texts it holds', () => {
+  for (const odd of texts) {
+    const entry = { manager: odd, operation: 'Update', fieldsV1: { [`f:${odd}`]: {} } };
+    const metadata = { name: odd, annotations: { [odd]: odd }, managedFields: [entry, {}] };
+    const value = Buffer.from(codec.toValue({ ...service, metadata })).toString();
+    assert.ok(value.includes(`"metadata":${JSON.stringify(metadata)},`), value);
+  }
+});
+
+test('toValue() keeps what others wrote in place of managers', () => {
+  for (const managedFields of [null, [], [null], 'x', {}]) {
+    const metadata = { name: 'web', managedFields };
+    const odd = JSON.stringify({ spec: {}, kind: 'Service', apiVersion: 'v1', metadata });
+    const { json } = codec.fromValue(key, Buffer.from(odd), 1);
+    assert.deepEqual(JSON.parse(json.toString()).metadata, { ...metadata, resourceVersion: '1' });
+  }
 });
 
 test('fromValue() reads a view into a larger buffer', () => {

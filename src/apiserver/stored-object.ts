@@ -1,7 +1,18 @@
 // Objects ⇄ stored bytes. The stored value is the object's JSON without its resourceVersion, which is the
 // revision of the write and known only after it; the encoded form clients get is the same bytes with it spliced in.
 import type { AnyKind } from '../kinds/definition.ts';
-import { groupResource, groupVersion, type KubeObject, type ObjectMeta } from '../meta/object.ts';
+import {
+  groupResource,
+  groupVersion,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  type ObjectMeta,
+} from '../meta/object.ts';
+import type { Write } from '../storage/store.ts';
+import { passingBytes } from './passing-bytes.ts';
+import type { FieldSet } from './patch/fieldset.ts';
+import { isFields } from './patch/json-value.ts';
+import { textOfSet } from './patch/known-sets.ts';
 import type { Cached } from './resource-cache.ts';
 
 export type Codec = {
@@ -9,10 +20,14 @@ export type Codec = {
   readonly prefix: string;
   readonly key: (namespace: string, name: string) => string;
   readonly toValue: (object: KubeObject) => Uint8Array;
+  /** Writes the object, which comes back with the event and need not be parsed. */
+  readonly put: (key: string, object: KubeObject) => Put;
   readonly fromValue: (key: string, value: Uint8Array, revision: number) => Cached;
   /** The object as it was written, under the revision it got. */
   readonly encode: (key: string, value: Uint8Array, object: KubeObject, revision: number) => Cached;
 };
+
+export type Put = Extract<Write, { readonly put: string }>;
 
 const registry = '/registry/';
 
@@ -22,9 +37,6 @@ export function resourceOfKey(key: string): string {
 }
 
 export const registryPrefix = registry;
-
-/** What was just written comes back from the store as the same bytes, and need not be parsed. */
-const written = new WeakMap<Uint8Array, KubeObject>();
 
 export function createCodec(definition: AnyKind): Codec {
   const apiVersion = groupVersion(definition.group, definition.version);
@@ -43,46 +55,69 @@ export function createCodec(definition: AnyKind): Codec {
     return json;
   }
 
-  function encode(key: string, value: Uint8Array, object: KubeObject, revision: number): Cached {
-    const json = versioned(value, revision);
-    return { key, revision, object: withRevision(object, revision), json, prefixLength };
-  }
-
   /** Field by field: to leave some out of a copy of the object costs more than to write them. */
   function toValue(object: KubeObject): Uint8Array {
-    const { metadata } = object;
-    let text = `${typePart}"metadata":${JSON.stringify(withoutRevision(metadata))}`;
+    let text = `${typePart}"metadata":${metadataText(object.metadata)}`;
     for (const name of Object.keys(object)) {
       if (name === 'kind' || name === 'apiVersion' || name === 'metadata') continue;
-      const field = JSON.stringify((object as Readonly<Record<string, unknown>>)[name]);
+      const field = JSON.stringify((object as Fields)[name]);
       if (field !== undefined) text += `,${JSON.stringify(name)}:${field}`;
     }
-    const value = Buffer.from(`${text}}`);
-    written.set(value, object);
-    return value;
+    return passingBytes(`${text}}`);
   }
 
   return {
     prefix,
     key: (namespace, name) => (namespace === '' ? prefix + name : `${prefix}${namespace}/${name}`),
     toValue,
-    encode,
+    put: (key, object) => ({ put: key, value: toValue(object), origin: object }),
+    encode: (key, value, object, revision) =>
+      new Written({ key, revision, json: versioned(value, revision), prefixLength }, object),
     fromValue(key, value, revision) {
-      const known = written.get(value);
-      if (known !== undefined) return encode(key, value, known, revision);
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
       const isOurs = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
-      if (isOurs) return new Unread(key, revision, versioned(bytes, revision), prefixLength);
+      if (isOurs)
+        return new Unread({ key, revision, json: versioned(bytes, revision), prefixLength });
       const object = JSON.parse(bytes.toString('utf8')) as KubeObject;
-      return encode(key, toValue(object), object, revision);
+      const json = versioned(toValue(object), revision);
+      return new Written({ key, revision, json, prefixLength }, object);
     },
   };
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+type Encoded = Omit<Cached, 'object'>;
+
 /**
- * Parsed when somebody looks at the object: most of what is read at start is only ever handed on as bytes. A class,
- * because a getter on each of many thousand objects would cost more than it saves.
+ * The object with its version is made when somebody looks at it: most of what is written is only ever handed on as
+ * bytes. Classes, because a getter on each of many thousand objects would cost more than it saves.
  */
+class Written implements Cached {
+  readonly key: string;
+  readonly revision: number;
+  readonly json: Buffer;
+  readonly prefixLength: number;
+  #object: KubeObject;
+  #isVersioned = false;
+
+  constructor({ key, revision, json, prefixLength }: Encoded, object: KubeObject) {
+    this.key = key;
+    this.revision = revision;
+    this.json = json;
+    this.prefixLength = prefixLength;
+    this.#object = object;
+  }
+
+  get object(): KubeObject {
+    if (!this.#isVersioned) {
+      this.#object = withRevision(this.#object, this.revision);
+      this.#isVersioned = true;
+    }
+    return this.#object;
+  }
+}
+
+/** The same of what is read at start, which is parsed only then. */
 class Unread implements Cached {
   readonly key: string;
   readonly revision: number;
@@ -90,7 +125,7 @@ class Unread implements Cached {
   readonly prefixLength: number;
   #object: KubeObject | undefined;
 
-  constructor(key: string, revision: number, json: Buffer, prefixLength: number) {
+  constructor({ key, revision, json, prefixLength }: Encoded) {
     this.key = key;
     this.revision = revision;
     this.json = json;
@@ -103,10 +138,54 @@ class Unread implements Cached {
   }
 }
 
-function withoutRevision(metadata: ObjectMeta): ObjectMeta {
-  if (metadata.resourceVersion === undefined) return metadata;
-  const { resourceVersion: _resourceVersion, ...rest } = metadata;
-  return rest;
+/** Without the version. Who set which field is most of an object's metadata, and its text is mostly known. */
+function metadataText(metadata: ObjectMeta): string {
+  let text = '';
+  for (const name of Object.keys(metadata)) {
+    if (name === 'resourceVersion') continue;
+    const field =
+      name === 'managedFields'
+        ? managersText(metadata.managedFields)
+        : jsonText((metadata as Fields)[name]);
+    if (field !== undefined) text += `${text === '' ? '' : ','}${memberName(name)}${field}`;
+  }
+  return `{${text}}`;
+}
+
+function managersText(entries: unknown): string {
+  const isList = Array.isArray(entries) && entries.every(isFields);
+  // What others wrote may be anything.
+  return isList ? `[${entries.map(entryText).join(',')}]` : JSON.stringify(entries);
+}
+
+function entryText(entry: ManagedFieldsEntry): string {
+  let text = '';
+  for (const name of Object.keys(entry)) {
+    const value = (entry as Fields)[name];
+    const field = name === 'fieldsV1' ? textOfSet(value as FieldSet) : jsonText(value);
+    if (field !== undefined) text += `${text === '' ? '' : ','}${memberName(name)}${field}`;
+  }
+  return `{${text}}`;
+}
+
+/** Texts in which nothing is to be escaped. */
+const plainText = /^[ !#-[\]-~]*$/;
+
+function jsonText(value: unknown): string | undefined {
+  return typeof value === 'string' && plainText.test(value) ? `"${value}"` : JSON.stringify(value);
+}
+
+/** `"name":` of the few names that metadata has. */
+const memberNames = new Map<string, string>();
+const mostMemberNames = 100;
+
+function memberName(name: string): string {
+  let text = memberNames.get(name);
+  if (text === undefined) {
+    text = `${JSON.stringify(name)}:`;
+    if (memberNames.size < mostMemberNames) memberNames.set(name, text);
+  }
+  return text;
 }
 
 /** What was never written (revision 0) has none. */

@@ -1,23 +1,18 @@
 // Requests that want to go on as something else on the same connection: HTTP/1.1's Upgrade.
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Tunnel } from './message.ts';
 
 /** Node leaves the answer to a request for an upgrade to us; refused, it is an answer like any other. */
-export function toExchange(request: IncomingMessage, socket: Duplex, head: Buffer) {
+export function toExchange(request: IncomingMessage, socket: Duplex, head: Buffer): ServerResponse {
   const response = new ServerResponse(request);
   socket.on('error', () => {});
   if (head.length > 0) socket.unshift(head);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Socket);
   response.on('finish', () => socket.end());
-  // HTTP/1 and HTTP/2 have the same methods here, and Node's types do not say so.
-  return {
-    asked: request as unknown as Http2ServerRequest,
-    response: response as unknown as Http2ServerResponse,
-  };
+  return response;
 }
 
 type Upgraded = {

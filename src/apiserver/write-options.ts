@@ -22,6 +22,8 @@ export function parseWriteOptions(
   kind: OptionsKind,
   isApply = false,
 ): WriteOptions {
+  // Hardly any program names an option; to apply without one is a mistake.
+  if (query.size === 0 && !isApply) return usualOptions;
   checkTimeout(query);
   const dryRun = query.getAll('dryRun');
   const fieldValidation = query.get('fieldValidation') ?? '';
@@ -45,6 +47,13 @@ export function parseWriteOptions(
     force: force === 'true' || force === '1',
   };
 }
+
+const usualOptions: WriteOptions = {
+  dryRun: false,
+  fieldValidation: 'Warn',
+  fieldManager: '',
+  force: false,
+};
 
 export function dryRunErrors(values: readonly string[]): readonly FieldError[] {
   return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])];

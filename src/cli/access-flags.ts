@@ -1,13 +1,23 @@
 // The flags that say who is let in and what admission asks for.
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { allAdmissionPlugins, type PluginChoice } from '../apiserver/admission/all.ts';
 import { defaultIssuer, type TokenOptions } from '../apiserver/tokens/create-tokens.ts';
-import { ensureSigningKey } from '../apiserver/tokens/signing-key.ts';
+import {
+  ensureSigningKey,
+  parseSigningKey,
+  parseVerificationKey,
+  type SigningKey,
+  SigningKeyError,
+} from '../apiserver/tokens/signing-key.ts';
+import { repeated } from './parse-flags.ts';
 
 export type AccessFlags = {
   readonly tokenAuthFile?: string;
   readonly serviceAccountIssuer: string;
+  readonly serviceAccountSigningKeyFile?: string;
+  readonly serviceAccountKeyFile?: readonly string[];
   readonly apiAudiences?: readonly string[];
   readonly enableAdmissionPlugins: readonly string[];
   readonly disableAdmissionPlugins: readonly string[];
@@ -26,6 +36,15 @@ export function addAccessFlags(command: Command): Command {
       'what tokens of service accounts name as their issuer',
       issuer,
       defaultIssuer,
+    )
+    .option(
+      '--service-account-signing-key-file <file>',
+      'private key that signs tokens of service accounts (default: DATA-DIR/pki/sa.key, made when it is missing)',
+    )
+    .option(
+      '--service-account-key-file <file>',
+      'another key whose tokens are good, such as the signing key of before; may be given more than once',
+      repeated,
     )
     .option(
       '--api-audiences <names>',
@@ -55,10 +74,16 @@ export async function accessOptions(
   flags: AccessFlags,
   { dataDir, cwd }: { readonly dataDir: string; readonly cwd: string },
 ): Promise<AccessOptions> {
-  const { tokenAuthFile, apiAudiences } = flags;
+  const { tokenAuthFile, apiAudiences, serviceAccountKeyFile = [] } = flags;
   return {
     tokens: {
-      signingKey: await ensureSigningKey(join(dataDir, 'pki')),
+      signingKey: await signingKey(flags, { dataDir, cwd }),
+      verificationKeys: await Promise.all(
+        serviceAccountKeyFile.map(async (file) => {
+          const path = resolve(cwd, file);
+          return parseVerificationKey(await readKey(path), path);
+        }),
+      ),
       issuer: flags.serviceAccountIssuer,
       ...(apiAudiences === undefined ? {} : { audiences: apiAudiences }),
       ...(tokenAuthFile === undefined ? {} : { file: resolve(cwd, tokenAuthFile) }),
@@ -68,6 +93,25 @@ export async function accessOptions(
       disable: flags.disableAdmissionPlugins,
     },
   };
+}
+
+async function signingKey(
+  { serviceAccountSigningKeyFile: file }: AccessFlags,
+  { dataDir, cwd }: { readonly dataDir: string; readonly cwd: string },
+): Promise<SigningKey> {
+  if (file === undefined) return ensureSigningKey(join(dataDir, 'pki'));
+  const path = resolve(cwd, file);
+  return parseSigningKey(await readKey(path), path);
+}
+
+async function readKey(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new SigningKeyError(`Cannot read "${path}": ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }
 
 function issuer(text: string): string {

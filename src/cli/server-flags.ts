@@ -12,6 +12,7 @@ import { startRenewal } from '../apiserver/certificates/renew-certificates.ts';
 import { writeKubeconfig } from '../apiserver/kubeconfig-file.ts';
 import { type ApiServer, startApiServer } from '../apiserver/start.ts';
 import { TokenFileError } from '../apiserver/tokens/follow-token-file.ts';
+import { SigningKeyError } from '../apiserver/tokens/signing-key.ts';
 import { systemClock } from '../host/clock.ts';
 import { formatAddress, isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
 import { type Cidr, formatCidr, nthAddress } from '../ip/cidr.ts';
@@ -21,20 +22,24 @@ import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import { openEmbeddedStore } from '../storage/backends/embedded/store.ts';
 import type { Store } from '../storage/store.ts';
 import { type AccessFlags, accessOptions, addAccessFlags } from './access-flags.ts';
+import { type AuditFlags, addAuditFlags, type OpenAudit, openAudit } from './audit-flags.ts';
 import { UsageError, type World } from './command.ts';
+import { addLimitFlags, type LimitFlags, limitsOf } from './limit-flags.ts';
 import { packageVersion } from './package-version.ts';
 import { ipAddress, logLevel, port, portRange, serviceRanges } from './parse-flags.ts';
 
-export type ServerFlags = AccessFlags & {
-  readonly dataDir: string;
-  readonly bindAddress: string;
-  readonly securePort: number;
-  readonly advertiseAddress?: string;
-  readonly writeKubeconfig?: string;
-  readonly serviceClusterIpRange: readonly Cidr[];
-  readonly serviceNodePortRange: PortRange;
-  readonly logLevel: LogLevel;
-};
+export type ServerFlags = AccessFlags &
+  LimitFlags &
+  AuditFlags & {
+    readonly dataDir: string;
+    readonly bindAddress: string;
+    readonly securePort: number;
+    readonly advertiseAddress?: string;
+    readonly writeKubeconfig?: string;
+    readonly serviceClusterIpRange: readonly Cidr[];
+    readonly serviceNodePortRange: PortRange;
+    readonly logLevel: LogLevel;
+  };
 
 export type ServerDefaults = { readonly bindAddress: string; readonly logLevel: LogLevel };
 
@@ -64,7 +69,7 @@ export function addServerFlags(command: Command, defaults: ServerDefaults): Comm
       portRange,
       portRange('30000-32767'),
     );
-  return addAccessFlags(command).option(
+  return addAuditFlags(addLimitFlags(addAccessFlags(command))).option(
     '--log-level <level>',
     'debug, info, warn, error or silent',
     logLevel,
@@ -85,14 +90,18 @@ export type StartedServer = {
 
 export async function startFromFlags(flags: ServerFlags, world: World): Promise<StartedServer> {
   const log = createLog(flags.logLevel);
+  const metrics = createMetrics();
   const dataDir = resolve(world.cwd(), flags.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const audit = await openAudit(flags, { cwd: world.cwd(), now: world.now, log, metrics });
   const store = await openEmbeddedStore({ directory: join(dataDir, 'store'), now: world.now });
   try {
-    return await startOn(store, { flags, dataDir, log, world });
+    return await startOn(store, { flags, dataDir, log, metrics, world, audit });
   } catch (error) {
     await store.close();
-    if (error instanceof TokenFileError) throw new UsageError(error.message);
+    await audit?.log.close();
+    if (error instanceof TokenFileError || error instanceof SigningKeyError)
+      throw new UsageError(error.message);
     throw portHint(error, flags);
   }
 }
@@ -101,12 +110,14 @@ type Setting = {
   readonly flags: ServerFlags;
   readonly dataDir: string;
   readonly log: Log;
+  readonly metrics: MetricsRegistry;
   readonly world: World;
+  readonly audit: OpenAudit | undefined;
 };
 
 async function startOn(
   store: Store,
-  { flags, dataDir, log, world }: Setting,
+  { flags, dataDir, log, metrics, world, audit }: Setting,
 ): Promise<StartedServer> {
   const serviceCidrs = flags.serviceClusterIpRange;
   const advertiseAddress = advertisedAddress(flags);
@@ -118,7 +129,6 @@ async function startOn(
     ],
   };
   const credentials = await ensureCertificates({ ...certificates, now: world.now() });
-  const metrics = createMetrics();
   const server = await startApiServer({
     store,
     credentials,
@@ -131,6 +141,8 @@ async function startOn(
     now: world.now,
     log,
     metrics,
+    limits: limitsOf(flags),
+    ...(audit === undefined ? {} : { audit }),
     ...(await accessOptions(flags, { dataDir, cwd: world.cwd() })),
   });
   const url = `https://${bracketed(clientAddress(flags.bindAddress))}:${server.address.port}`;
@@ -159,6 +171,7 @@ async function startOn(
     stopRenewal();
     await server.stop();
     await store.close();
+    await audit?.log.close();
   };
   return { server, url, kubeconfig, credentials, log, metrics, stop };
 }

@@ -20,8 +20,8 @@ export function validateAnnotations(
 
 function totalBytes(annotations: Annotations): number {
   let total = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    total += Buffer.byteLength(key) + Buffer.byteLength(value);
+  for (const key in annotations) {
+    total += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? '');
   }
   return total;
 }

@@ -21,6 +21,15 @@ export type FieldError = {
   readonly detail: string;
 };
 
+/** What several checks found, in their order; nearly always that is nothing, and nothing is copied. */
+export function joined<T>(checks: readonly (readonly T[])[]): readonly T[] {
+  let all: readonly T[] = [];
+  for (const found of checks) {
+    if (found.length > 0) all = all.length === 0 ? found : [...all, ...found];
+  }
+  return all;
+}
+
 export function required(field: string, detail = ''): FieldError {
   return { reason: 'FieldValueRequired', field, body: 'Required value', detail };
 }

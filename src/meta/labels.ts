@@ -51,11 +51,13 @@ export const labelSelector = s.struct(
 export type LabelSelector = s.Static<typeof labelSelector>;
 
 export function validateLabels(labels: Labels | undefined, field: string): FieldError[] {
-  if (labels === undefined) return [];
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...validateLabelName(key, field),
-    ...labelValue(value).map((text) => invalid(field, value, text)),
-  ]);
+  const errors: FieldError[] = [];
+  for (const key in labels) {
+    const value = labels[key] ?? '';
+    for (const text of qualifiedName(key)) errors.push(invalid(field, key, text));
+    for (const text of labelValue(value)) errors.push(invalid(field, value, text));
+  }
+  return errors;
 }
 
 export function validateLabelName(name: string, field: string): FieldError[] {

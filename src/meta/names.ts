@@ -126,6 +126,20 @@ export function wildcardDns1123Subdomain(value: string): Complaints {
 
 /** `name` or `prefix/name`: keys of labels and annotations, finalizers, application protocols. */
 export function qualifiedName(value: string): Complaints {
+  if (knownQualified.has(value)) return [];
+  const complaints = qualifiedComplaints(value);
+  if (complaints.length === 0) {
+    if (knownQualified.size >= mostKnownQualified) knownQualified.clear();
+    knownQualified.add(value);
+  }
+  return complaints;
+}
+
+/** Good ones; keys of labels and annotations come again and again. */
+const knownQualified = new Set<string>();
+const mostKnownQualified = 1_000;
+
+function qualifiedComplaints(value: string): Complaints {
   const parts = value.split('/');
   if (parts.length > 2) {
     const text = formText(forms.qualified);
@@ -139,10 +153,8 @@ export function qualifiedName(value: string): Complaints {
 }
 
 export function labelValue(value: string): Complaints {
-  return [
-    ...tooLong(value, longestLabel, 'bytes'),
-    ...(patterns.labelValue.test(value) ? [] : [formText(forms.labelValue)]),
-  ];
+  const complaints = tooLong(value, longestLabel, 'bytes');
+  return patterns.labelValue.test(value) ? complaints : [...complaints, formText(forms.labelValue)];
 }
 
 /** A name that can stand in a URL path. */

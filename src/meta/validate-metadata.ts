@@ -1,7 +1,7 @@
 // Judges the metadata that all objects share, on create and on update.
 import { deepEqual } from '../schema/equality.ts';
 import { validateAnnotations } from './annotations.ts';
-import { type FieldError, forbidden, invalid, required, tooLong } from './field-error.ts';
+import { type FieldError, forbidden, invalid, joined, required, tooLong } from './field-error.ts';
 import { validateLabels } from './labels.ts';
 import { dns1123Label, qualifiedName } from './names.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object.ts';
@@ -25,28 +25,47 @@ export function validateObjectMeta({
   namespaced,
   nameRule,
   field = 'metadata',
-}: NewMeta): FieldError[] {
+}: NewMeta): readonly FieldError[] {
   const { generateName = '', name = '', generation = 0 } = meta;
-  const negative =
+  return joined([
+    generateName === ''
+      ? []
+      : nameRule(generateName, true).map((text) =>
+          invalid(`${field}.generateName`, generateName, text),
+        ),
+    name === ''
+      ? [required(`${field}.name`, 'name or generateName is required')]
+      : nameRule(name, false).map((text) => invalid(`${field}.name`, name, text)),
+    validateNamespace(meta.namespace ?? '', namespaced, `${field}.namespace`),
     generation < 0
       ? [invalid(`${field}.generation`, generation, 'must be greater than or equal to 0')]
-      : [];
-  return [
-    ...(generateName === '' ? [] : nameRule(generateName, true)).map((text) =>
-      invalid(`${field}.generateName`, generateName, text),
-    ),
-    ...(name === ''
-      ? [required(`${field}.name`, 'name or generateName is required')]
-      : nameRule(name, false).map((text) => invalid(`${field}.name`, name, text))),
-    ...validateNamespace(meta.namespace ?? '', namespaced, `${field}.namespace`),
-    ...negative,
-    ...validateLabels(meta.labels, `${field}.labels`),
-    ...validateAnnotations(meta.annotations, `${field}.annotations`),
-    ...validateOwnerReferences(meta.ownerReferences, `${field}.ownerReferences`),
-    ...validateFinalizers(meta.finalizers, `${field}.finalizers`),
-    ...validateManagedFields(meta.managedFields, `${field}.managedFields`),
-    ...validateFinalizerOwners(meta.finalizers, `${field}.finalizers`),
-  ];
+      : [],
+    validateLabels(meta.labels, `${field}.labels`),
+    validateAnnotations(meta.annotations, `${field}.annotations`),
+    validateOwnerReferences(meta.ownerReferences, `${field}.ownerReferences`),
+    validateFinalizers(meta.finalizers, `${field}.finalizers`),
+    validateManagedFields(meta.managedFields, `${field}.managedFields`),
+    validateFinalizerOwners(meta.finalizers, `${field}.finalizers`),
+  ]);
+}
+
+const fixedFields = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const;
+/** What an absent value is shown as. */
+const emptyTexts: ReadonlySet<string> = new Set(['name', 'namespace', 'uid']);
+
+function fixedErrors(before: ObjectMeta, after: ObjectMeta, field: string): readonly FieldError[] {
+  return fixedFields.flatMap((key) => {
+    if (before[key] === after[key]) return [];
+    const zero = emptyTexts.has(key) ? '' : undefined;
+    return validateImmutable(before[key] ?? zero, after[key] ?? zero, `${field}.${key}`);
+  });
 }
 
 /** For a change; what the server keeps by itself has already been kept. */
@@ -54,34 +73,22 @@ export function validateObjectMetaUpdate(
   before: ObjectMeta,
   after: ObjectMeta,
   field = 'metadata',
-): FieldError[] {
-  const fixed = (
-    [
-      ['name', ''],
-      ['namespace', ''],
-      ['uid', ''],
-      ['creationTimestamp', undefined],
-      ['deletionTimestamp', undefined],
-      ['deletionGracePeriodSeconds', undefined],
-    ] as const
-  ).flatMap(([key, zero]) =>
-    validateImmutable(before[key] ?? zero, after[key] ?? zero, `${field}.${key}`),
-  );
-  return [
-    ...(before.deletionTimestamp === undefined
+): readonly FieldError[] {
+  return joined([
+    before.deletionTimestamp === undefined
       ? []
-      : validateNoNewFinalizers(before.finalizers, after.finalizers, `${field}.finalizers`)),
-    ...((after.generation ?? 0) < (before.generation ?? 0)
+      : validateNoNewFinalizers(before.finalizers, after.finalizers, `${field}.finalizers`),
+    (after.generation ?? 0) < (before.generation ?? 0)
       ? [invalid(`${field}.generation`, after.generation ?? 0, 'must not be decremented')]
-      : []),
-    ...fixed,
-    ...validateLabels(after.labels, `${field}.labels`),
-    ...validateAnnotations(after.annotations, `${field}.annotations`),
-    ...validateOwnerReferences(after.ownerReferences, `${field}.ownerReferences`),
-    ...validateManagedFields(after.managedFields, `${field}.managedFields`),
-    ...validateFinalizers(after.finalizers, `${field}.finalizers`),
-    ...validateFinalizerOwners(after.finalizers, `${field}.finalizers`),
-  ];
+      : [],
+    fixedErrors(before, after, field),
+    validateLabels(after.labels, `${field}.labels`),
+    validateAnnotations(after.annotations, `${field}.annotations`),
+    validateOwnerReferences(after.ownerReferences, `${field}.ownerReferences`),
+    validateManagedFields(after.managedFields, `${field}.managedFields`),
+    validateFinalizers(after.finalizers, `${field}.finalizers`),
+    validateFinalizerOwners(after.finalizers, `${field}.finalizers`),
+  ]);
 }
 
 /** Any field of any object that may not change: the error shows the new value. */
@@ -93,8 +100,9 @@ export function validateOwnerReferences(
   references: readonly OwnerReference[] | undefined,
   field: string,
 ): FieldError[] {
+  if (references === undefined) return [];
   let controller: string | undefined;
-  return (references ?? []).flatMap((reference) => {
+  return references.flatMap((reference) => {
     const errors = validateOwnerReference(reference, field);
     if (reference.controller !== true) return errors;
     const name = `${reference.kind}/${reference.name}`;
@@ -130,7 +138,8 @@ export function validateFinalizers(
   finalizers: readonly string[] | undefined,
   field: string,
 ): FieldError[] {
-  const list = finalizers ?? [];
+  if (finalizers === undefined) return [];
+  const list = finalizers;
   const errors = list.flatMap((name) =>
     qualifiedName(name).map((text) => invalid(field, name, text)),
   );
@@ -203,6 +212,7 @@ export function validateManagedFields(
 
 /** Also judges the query parameter of the same name. */
 export function validateFieldManager(manager: string, field: string): FieldError[] {
+  if (plainManager.test(manager)) return [];
   const errors: FieldError[] = [];
   if (Buffer.byteLength(manager) > longestFieldManager) {
     errors.push(tooLong(field, longestFieldManager));
@@ -217,6 +227,9 @@ export function validateFieldManager(manager: string, field: string): FieldError
   }
   return errors;
 }
+
+/** All that is said below holds for these. */
+const plainManager = /^[ -~]{0,128}$/;
 
 /** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols, and of all spaces only the plain one. */
 function isPrintable(char: string): boolean {

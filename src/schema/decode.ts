@@ -66,41 +66,61 @@ function structDecoder(schema: StructNode): Decoder {
   const known = structDecoders.get(schema);
   if (known !== undefined) return known;
   const names = Object.keys(schema.fields);
+  const places = new Map(names.map((name, at) => [name, at]));
+  const hasZero = names.map((name) => isWrittenAlways(schema.fields[name] as Schema));
   // The fields are compiled on first use, so that a schema may contain itself.
-  let decoders: readonly Decoder[] | undefined;
+  let fields: Fields | undefined;
   const decoder: Decoder = (raw, trouble, known) => {
     if (!isObject(raw)) return bad(trouble);
-    decoders ??= names.map((name) => fieldDecoder(schema.fields[name] as Schema));
-    return decodeStruct({ names, decoders }, raw, trouble, isObject(known) ? known : nothing);
+    if (fields === undefined) {
+      const decoders = names.map((name) => fieldDecoder(schema.fields[name] as Schema));
+      fields = { names, places, hasZero, decoders };
+    }
+    return decodeStruct(fields, raw, trouble, isObject(known) ? known : nothing);
   };
   structDecoders.set(schema, decoder);
   return decoder;
 }
 
-type Fields = { readonly names: readonly string[]; readonly decoders: readonly Decoder[] };
+/** Whether the field is there when nobody gave it. */
+function isWrittenAlways({ node, presence }: Schema): boolean {
+  return presence === 'always' || (node === 'struct' && presence !== 'pointer');
+}
+
+type Fields = {
+  readonly names: readonly string[];
+  /** Of each name. */
+  readonly places: ReadonlyMap<string, number>;
+  readonly hasZero: readonly boolean[];
+  readonly decoders: readonly Decoder[];
+};
 type RawObject = Readonly<Record<string, unknown>>;
 
 const nothing: RawObject = {};
 
+/** Goes by what is given: most fields of most objects are not. */
 function decodeStruct(
-  { names, decoders }: Fields,
+  { names, places, hasZero, decoders }: Fields,
   raw: RawObject,
   trouble: Trouble,
   known: RawObject,
 ): unknown {
+  const given = new Array<unknown>(names.length);
+  for (const key in raw) {
+    const place = places.get(key);
+    if (place === undefined) trouble.found = true;
+    else given[place] = raw[key];
+  }
   const object: Record<string, unknown> = {};
-  let surplus = 0;
-  for (const _key in raw) surplus += 1;
   for (let i = 0; i < names.length; i++) {
+    const one = given[i];
+    if (one === undefined && !hasZero[i]) continue;
     const name = names[i] as string;
-    const given = raw[name];
-    if (given !== undefined) surplus -= 1;
     const old = known[name];
-    const isSame = given === old && given !== undefined;
-    const value = isSame ? given : (decoders[i] as Decoder)(given, trouble, old);
+    const isSame = one === old && one !== undefined;
+    const value = isSame ? one : (decoders[i] as Decoder)(one, trouble, old);
     if (value !== undefined) object[name] = value;
   }
-  if (surplus !== 0) trouble.found = true;
   return object;
 }
 

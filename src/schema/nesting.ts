@@ -6,8 +6,8 @@ const deepest = 500;
 export const tooDeep = 'exceeded max depth';
 
 const [quote, backslash] = [0x22, 0x5c];
-const opens = new Set([0x5b, 0x7b]);
-const closes = new Set([0x5d, 0x7d]);
+const isOpening = (code: number): boolean => code === 0x5b || code === 0x7b;
+const isClosing = (code: number): boolean => code === 0x5d || code === 0x7d;
 
 /** For readers that count what they have opened themselves. */
 export const isTooManyOpen = (levels: number): boolean => levels > deepest;
@@ -22,13 +22,14 @@ export function isTextTooDeep(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === quote) i = endOfString(text, i);
-    else if (opens.has(code) && isTooManyOpen(++depth)) return true;
-    else if (closes.has(code)) depth--;
+    else if (isOpening(code) && isTooManyOpen(++depth)) return true;
+    else if (isClosing(code)) depth--;
   }
   return false;
 }
 
-function endOfString(text: string, start: number): number {
+/** The place of the quote that ends the string which begins at `start`. */
+export function endOfString(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === quote) return i;

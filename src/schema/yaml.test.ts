@@ -36,3 +36,21 @@ test('parseYaml() reads what is long and not deep', () => {
   const text = `data: |\n${'  [[[[[[{{{{\n'.repeat(200)}`;
   assert.ok('value' in parseYaml(text));
 });
+
+test('parseYaml() takes many keys in one map without comparing each with all others', () => {
+  const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}: v`);
+  const parsed = parseYaml([...keys, 'k7: w', ''].join('\n'));
+  assert.ok('value' in parsed);
+  assert.equal(Object.keys(parsed.value as object).length, 10_000);
+  assert.equal((parsed.value as Record<string, string>).k7, 'w');
+  assert.deepEqual(parsed.duplicates, ['line 10001: key "k7" already set in map']);
+});
+
+test('parseYaml() refuses a document of too many values, but takes a long text', () => {
+  const error = 'yaml: document contains too many values';
+  assert.deepEqual(parseYaml(`a: [${'[],'.repeat(60_000)}[]]`), { error });
+  assert.deepEqual(parseYaml('- a\n'.repeat(60_000)), { error });
+  const text = 'a: [b], c: {d: e}\n'.repeat(60_000);
+  const parsed = parseYaml(`a: |\n  ${text.trimEnd().replaceAll('\n', '\n  ')}\n`);
+  assert.deepEqual('value' in parsed && parsed.value, { a: text });
+});

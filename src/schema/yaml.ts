@@ -2,12 +2,14 @@
 import {
   type CollectionTag,
   type Document,
+  isScalar,
   Lexer,
   Parser,
   parseAllDocuments,
   parseDocument,
   type ScalarTag,
   type Tags,
+  visit,
 } from 'yaml';
 import { canNestTooDeep, isTooManyOpen, tooDeep } from './nesting.ts';
 
@@ -24,7 +26,8 @@ const keepTag = (tag: string | ScalarTag | CollectionTag): boolean =>
 
 const options = {
   version: '1.1',
-  uniqueKeys: true,
+  // The parser compares each key with all before it, which takes minutes where there are many.
+  uniqueKeys: false,
   prettyErrors: false,
   customTags: (tags: Tags): Tags => tags.filter(keepTag),
 } as const;
@@ -33,32 +36,39 @@ const options = {
 const mostAliases = 100;
 
 export function parseYaml(text: string): ParsedYaml {
-  return isTooDeep(text)
-    ? { error: tooDeepText }
-    : readDocument(parseDocument(text, options), text);
+  const excess = excessOf(text);
+  return excess === undefined ? readDocument(parseDocument(text, options), text) : excess;
 }
 
 /** All documents of a stream; empty ones are left out. */
 export function parseYamlStream(text: string): readonly ParsedYaml[] {
-  if (isTooDeep(text)) return [{ error: tooDeepText }];
+  const excess = excessOf(text);
+  if (excess !== undefined) return [excess];
   return [parseAllDocuments(text, options)]
     .flat()
     .map((document) => readDocument(document as Document.Parsed, text))
     .filter((parsed) => 'error' in parsed || parsed.value !== null);
 }
 
-const tooDeepText = `yaml: ${tooDeep}`;
+/**
+ * Parts that the parser reads off the text, some four for each value. To read them is quick, but what is made of them
+ * holds up everybody else; JSON may hold many times as much.
+ */
+const mostLexemes = 100_000;
 
 /** The parser keeps what is open on a stack of its own; what is made of its tokens recurses. */
-function isTooDeep(text: string): boolean {
-  if (!canNestTooDeep(text)) return false;
+function excessOf(text: string): { readonly error: string } | undefined {
+  if (!canNestTooDeep(text)) return undefined;
   const parser = new Parser();
+  let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
     // Runs the generator to its end; the documents are not wanted.
     for (const _document of parser.next(lexeme));
-    if (isTooManyOpen(parser.stack.length)) return true;
+    if (isTooManyOpen(parser.stack.length)) return { error: `yaml: ${tooDeep}` };
+    lexemes += 1;
+    if (lexemes > mostLexemes) return { error: 'yaml: document contains too many values' };
   }
-  return false;
+  return undefined;
 }
 
 type YamlProblem = {
@@ -69,11 +79,11 @@ type YamlProblem = {
 
 function readDocument(document: Document.Parsed, text: string): ParsedYaml {
   const problems: readonly YamlProblem[] = document.errors;
-  const [fatal] = problems.filter((problem) => problem.code !== 'DUPLICATE_KEY');
+  const [fatal] = problems;
   if (fatal !== undefined) return { error: `yaml: line ${lineOf(fatal, text)}: ${goWords(fatal)}` };
-  const duplicates = problems.map((problem) => {
-    const key = /^["']?([^"':\s]+)/.exec(text.slice(problem.pos[0]))?.[1] ?? '';
-    return `line ${lineOf(problem, text)}: key ${JSON.stringify(key)} already set in map`;
+  const duplicates = repeatedKeys(document).map((at) => {
+    const key = /^["']?([^"':\s]+)/.exec(text.slice(at, at + longestShownKey))?.[1] ?? '';
+    return `line ${lineOf({ pos: [at, at] }, text)}: key ${JSON.stringify(key)} already set in map`;
   });
   const read = resolved(document);
   return 'error' in read ? read : { value: plain(read.value), duplicates };
@@ -100,7 +110,28 @@ function aliasError({ message }: Error): string | undefined {
     : undefined;
 }
 
-const lineOf = (problem: YamlProblem, text: string): number =>
+/** Of a key that was given twice, in messages. */
+const longestShownKey = 1_024;
+/** Told of one document; to find the line of each costs the text before it. */
+const mostRepeated = 100;
+
+/** Where keys stand that their map already has, in the order of the text. */
+function repeatedKeys(document: Document.Parsed): readonly number[] {
+  const found: number[] = [];
+  visit(document, {
+    Map(_key, map) {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key) || key.value === '<<') continue;
+        if (seen.has(key.value) && key.range) found.push(key.range[0]);
+        seen.add(key.value);
+      }
+    },
+  });
+  return found.sort((a, b) => a - b).slice(0, mostRepeated);
+}
+
+const lineOf = (problem: Pick<YamlProblem, 'pos'>, text: string): number =>
   text.slice(0, problem.pos[0]).split('\n').length;
 
 /** The words of Go's parser for the common mistakes; ours for the rest. */

@@ -71,15 +71,19 @@ function changesOf(
   now: number,
   standing: Lookup,
 ): readonly Change[] {
-  const effective = writes.filter((write) => 'put' in write || standing(write.delete));
+  const effective = writes.every(isPut)
+    ? writes
+    : writes.filter((write) => isPut(write) || standing(write.delete));
   return effective.map((write, position) => {
-    const key = 'put' in write ? write.put : write.delete;
+    const puts = isPut(write);
+    const key = puts ? write.put : write.delete;
     const before = standing(key);
-    const ttlSeconds = 'put' in write ? write.ttlSeconds : undefined;
+    const ttlSeconds = puts ? write.ttlSeconds : undefined;
     return {
-      type: 'put' in write ? 'put' : 'delete',
+      type: puts ? 'put' : 'delete',
       key,
-      value: 'put' in write ? write.value : nothing,
+      value: puts ? write.value : nothing,
+      origin: puts ? write.origin : undefined,
       revision,
       position,
       createRevision: before?.createRevision ?? revision,
@@ -89,5 +93,9 @@ function changesOf(
     };
   });
 }
+
+type Put = Extract<Write, { readonly put: string }>;
+
+const isPut = (write: Write): write is Put => 'put' in write;
 
 const nothing = new Uint8Array(0);

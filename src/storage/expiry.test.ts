@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Expiring, startExpiry } from './expiry.ts';
-import { createTestClock } from './store.contract.ts';
+import { createTestClock } from './test-clock.ts';
 
 const expiring = (key: string, expiresAt: number): Expiring => ({ key, revision: 1, expiresAt });
 

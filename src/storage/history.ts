@@ -47,24 +47,53 @@ export function readListing(history: History, prefix: string, options: ListOptio
   return { entries, revision, more: false };
 }
 
+/** Of a change that may be compacted away before its event is read: everything is read now. */
 export function eventOf(log: RecordLog, change: Change): StoreEvent {
-  const { type, key, revision, createRevision, value } = change;
-  const { previous: place } = change;
-  const before = place && {
-    key,
-    value: log.readValue(place),
-    revision: place.revision,
-    createRevision,
-  };
-  // Spelt out: putting the object together from optional parts takes many times as long.
-  if (type === 'put') {
-    return before === undefined
-      ? { type, key, revision, value, createRevision }
-      : { type, key, revision, value, createRevision, previous: before };
+  const { key, previous, createRevision } = change;
+  return withPrevious(change, previous && entryOf(log, key, { ...previous, createRevision }));
+}
+
+/** Of a change that was just committed, for those who look at it at once: what it replaced is read if they ask. */
+export function freshEventOf(log: RecordLog, change: Change): StoreEvent {
+  return withPrevious(change, change.previous && new Replaced(log, change, change.previous));
+}
+
+class Replaced implements Entry {
+  readonly key: string;
+  readonly revision: number;
+  readonly createRevision: number;
+  readonly #log: RecordLog;
+  readonly #place: Place;
+
+  constructor(log: RecordLog, { key, createRevision }: Change, place: Place) {
+    this.key = key;
+    this.revision = place.revision;
+    this.createRevision = createRevision;
+    this.#log = log;
+    this.#place = place;
   }
-  return before === undefined
+
+  get value(): Uint8Array {
+    return this.#log.readValue(this.#place);
+  }
+}
+
+function withPrevious(change: Change, previous: Entry | undefined): StoreEvent {
+  const { type, key, revision, createRevision, value, origin } = change;
+  // Spelt out: putting the object together from optional parts takes many times as long.
+  if (type === 'put' && origin !== undefined) {
+    return previous === undefined
+      ? { type, key, revision, value, origin, createRevision }
+      : { type, key, revision, value, origin, createRevision, previous };
+  }
+  if (type === 'put') {
+    return previous === undefined
+      ? { type, key, revision, value, createRevision }
+      : { type, key, revision, value, createRevision, previous };
+  }
+  return previous === undefined
     ? { type, key, revision, createRevision }
-    : { type, key, revision, createRevision, previous: before };
+    : { type, key, revision, createRevision, previous };
 }
 
 export function assertOpen(history: History): void {

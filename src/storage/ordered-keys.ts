@@ -11,30 +11,30 @@ export type OrderedKeys = {
   from(key: string): IterableIterator<string>;
 };
 
+/** More new keys than this are sorted in together with the others, not one by one. */
+const manyAdded = 256;
+
 export function createOrderedKeys(keys: Iterable<string> = []): OrderedKeys {
-  const blocks = splitIntoBlocks(sortKeys([...keys]));
+  let blocks = splitIntoBlocks(sortKeys([...keys]));
+  // Writers only leave their keys here; whoever walks next puts them in their places.
+  const added = new Set<string>();
+
+  function settle(): void {
+    if (added.size > manyAdded) {
+      // A key may be there already: it is added again when it comes back before compaction.
+      blocks = splitIntoBlocks(sortKeys([...new Set([...blocks.flat(), ...added])]));
+    } else for (const key of added) insert(blocks, key);
+    added.clear();
+  }
+
   return {
-    add(key) {
-      const at = blockFor(blocks, key);
-      const block = blocks[at];
-      if (block === undefined) {
-        blocks.push([key]);
-        return;
-      }
-      const index = firstNotBefore(block, key);
-      if (block[index] === key) return;
-      block.splice(index, 0, key);
-      if (block.length > largestBlock) blocks.splice(at + 1, 0, block.splice(largestBlock >> 1));
-    },
+    add: (key) => void added.add(key),
     delete(key) {
-      const at = blockFor(blocks, key);
-      const block = blocks[at];
-      const index = block === undefined ? 0 : firstNotBefore(block, key);
-      if (block === undefined || block[index] !== key) return;
-      block.splice(index, 1);
-      if (block.length === 0) blocks.splice(at, 1);
+      added.delete(key);
+      remove(blocks, key);
     },
     *from(key) {
+      if (added.size > 0) settle();
       const first = blockFor(blocks, key);
       for (let at = first; at < blocks.length; at++) {
         const block = blocks[at] ?? [];
@@ -43,6 +43,28 @@ export function createOrderedKeys(keys: Iterable<string> = []): OrderedKeys {
       }
     },
   };
+}
+
+function insert(blocks: string[][], key: string): void {
+  const at = blockFor(blocks, key);
+  const block = blocks[at];
+  if (block === undefined) {
+    blocks.push([key]);
+    return;
+  }
+  const index = firstNotBefore(block, key);
+  if (block[index] === key) return;
+  block.splice(index, 0, key);
+  if (block.length > largestBlock) blocks.splice(at + 1, 0, block.splice(largestBlock >> 1));
+}
+
+function remove(blocks: string[][], key: string): void {
+  const at = blockFor(blocks, key);
+  const block = blocks[at];
+  const index = block === undefined ? 0 : firstNotBefore(block, key);
+  if (block === undefined || block[index] !== key) return;
+  block.splice(index, 1);
+  if (block.length === 0) blocks.splice(at, 1);
 }
 
 /**

@@ -14,6 +14,8 @@ export type Change = Place & {
   readonly key: string;
   /** Empty for a delete. */
   readonly value: Uint8Array;
+  /** What the value was made from, as long as the change is in memory; see store.ts. */
+  readonly origin: object | undefined;
   /** Revision at which the key came into being; for a delete, that of the key that went. */
   readonly createRevision: number;
   /** The value it replaced or deleted, if there was one. */

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { firstRevision } from './history.ts';
 import type { Change, LogStep, RecordLog } from './record-log.ts';
 import { startRecordStore } from './record-store.ts';
-import { createTestClock, type TestClock } from './store.contract.ts';
 import type { Store } from './store.ts';
 import { isStoreError, StoreError } from './store-error.ts';
+import { createTestClock, type TestClock } from './test-clock.ts';
 import { createVersions } from './versions.ts';
 
 type FailingStore = { readonly store: Store; readonly clock: TestClock; isFull: boolean };

@@ -4,7 +4,7 @@ import {
   assertKept,
   assertOpen,
   assertReached,
-  eventOf,
+  freshEventOf,
   type History,
   readEntry,
   readListing,
@@ -38,7 +38,7 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
     if (listeners.size > 0)
       notify(
         listeners,
-        changes.map((change) => eventOf(history.log, change)),
+        changes.map((change) => freshEventOf(history.log, change)),
       );
     wakeUp.all();
   };
@@ -55,6 +55,7 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
   for (const expiring of history.versions.expiring()) expiry.add(expiring);
 
   return {
+    isSoleWriter: true,
     async get(key, options = {}) {
       const revision = options.revision ?? history.revision;
       assertKept(history, revision);
@@ -114,13 +115,17 @@ function notify(
 
 /** Programming errors, which no caller can handle. */
 function assertWellFormed({ write }: Transaction): void {
-  const keys = write.map((each) => ('put' in each ? each.put : each.delete));
-  if (keys.length > 1 && new Set(keys).size < keys.length) {
-    throw new TypeError('Cannot write a key twice in one transaction');
-  }
-  for (const key of keys) {
-    if (key === '' || key.length > longestKeyBytes || Buffer.byteLength(key) > longestKeyBytes) {
+  const keys = write.length > 1 ? new Set<string>() : undefined;
+  for (const each of write) {
+    const key = 'put' in each ? each.put : each.delete;
+    if (key === '' || isTooLong(key)) {
       throw new TypeError(`Cannot write key "${key}": its length must be 1 to ${longestKeyBytes}`);
     }
+    if (keys?.has(key)) throw new TypeError('Cannot write a key twice in one transaction');
+    keys?.add(key);
   }
 }
+
+/** No character takes more than three bytes for each of its code units. */
+const isTooLong = (key: string): boolean =>
+  key.length * 3 > longestKeyBytes && Buffer.byteLength(key) > longestKeyBytes;

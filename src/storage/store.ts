@@ -19,6 +19,11 @@ export type Write =
       readonly put: string;
       /** Not to be changed afterwards: it is read until the commit, and listeners get this very object. */
       readonly value: Uint8Array;
+      /**
+       * What the value was made from. Never stored: an engine may hand it to those who subscribe, who then need not
+       * read the value. Not to be changed either.
+       */
+      readonly origin?: object;
       /** The key goes by itself after this time, with a delete like any other. */
       readonly ttlSeconds?: number;
     }
@@ -50,6 +55,8 @@ export type StoreEvent = {
   readonly revision: number;
   /** The value after a put; absent for a delete. */
   readonly value?: Uint8Array;
+  /** Of the put, for those who subscribe; absent where the engine does not know it. */
+  readonly origin?: object;
   readonly createRevision: number;
   /** What stood there before, if anything did and it is not yet compacted away. */
   readonly previous?: Entry;
@@ -72,6 +79,8 @@ export type Listing = {
 };
 
 export type Store = {
+  /** Whether nobody else writes: then those who subscribe have seen everything that anyone was told of. */
+  readonly isSoleWriter?: boolean;
   /** A value now, or as of a revision. */
   get(key: string, options?: { readonly revision?: number }): Promise<Entry | undefined>;
   /** Keys that start with the prefix, in byte order. */
@@ -93,6 +102,7 @@ export type Store = {
   ): AsyncIterable<readonly StoreEvent[]>;
   /**
    * Hands every committed batch to the listener before the transactions in it resolve, from the moment of the call.
+   * The value of what an event replaced can be read until the next compaction.
    * Returns the function that ends it. What keeps a cache exactly in step without a queue between.
    */
   subscribe(listener: (events: readonly StoreEvent[]) => void): () => void;

@@ -18,7 +18,7 @@ export type Versions = {
   at(key: string, revision: number): Version | undefined;
   /** Every key of which something is kept, from the given one on, in byte order. */
   keysFrom(key: string): IterableIterator<string>;
-  add(change: Omit<Change, 'value' | 'isLast' | 'previous'>): void;
+  add(change: Omit<Change, 'value' | 'origin' | 'isLast' | 'previous'>): void;
   /** Drops of a key what is needed only for reading before the revision. */
   compact(key: string, revision: number): void;
   /** Keys whose newest version goes by itself. */

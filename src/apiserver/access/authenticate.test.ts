@@ -12,7 +12,7 @@ const request = (peer: Peer, headers: ApiRequest['headers'] = {}): ApiRequest =>
   headers,
   body: () => Promise.resolve(new Uint8Array()),
   peer,
-  signal: new AbortController().signal,
+  signal: () => new AbortController().signal,
 });
 
 const authenticator = createAuthenticator([

@@ -1,6 +1,6 @@
 // Who sends a request: the first way of proving it that applies. To add a way, add a line to `waysToProve`.
 import { unauthorized } from '../../meta/api-error.ts';
-import { type ApiRequest, header } from '../message.ts';
+import { type ApiRequest, header, type Peer } from '../message.ts';
 import type { User } from '../user.ts';
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from './known-users.ts';
 
@@ -41,11 +41,21 @@ export function createAuthenticator(tokens: readonly TokenAuthenticator[] = []):
     },
   ];
 
+  /** By connection, and only what the connection itself proves: that holds for all its requests. */
+  const known = new WeakMap<Peer, User>();
+
   function authenticate(request: ApiRequest): User {
-    const proof = firstGood(waysToProve, (way) => way(request));
+    const { peer } = request;
+    const before = known.get(peer);
+    if (before !== undefined) return before;
+    const own = localPeer(request) ?? clientCertificate(request);
+    const proof =
+      own !== undefined && 'user' in own ? own : firstGood(waysToProve, (way) => way(request));
     if (proof === undefined) return anonymous;
     if ('error' in proof) throw unauthorized();
-    return withAuthenticated(proof.user);
+    const user = withAuthenticated(proof.user);
+    if (proof === own) known.set(peer, user);
+    return user;
   }
 
   return { authenticate, authenticateToken };

@@ -209,7 +209,7 @@ for (const { title, user = admin, asked = 'list pods in ns', headers, becomes, r
       headers,
       body: () => Promise.resolve(new Uint8Array()),
       peer: {},
-      signal: new AbortController().signal,
+      signal: () => new AbortController().signal,
     };
     const run = (): User => impersonate({ request, user, attributes: ask(asked), authorizer });
     if (refused === undefined) return assert.deepEqual(run(), becomes);

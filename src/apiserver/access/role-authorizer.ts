@@ -8,7 +8,9 @@ import { aggregateRules } from './aggregate-rules.ts';
 import type { Authorizer, UserRules } from './authorize.ts';
 import { goQuote } from './go-quote.ts';
 import { type Binding, describeGrant, findGrant, type Grant, indexGrants } from './grant-index.ts';
+import { keepCurrent } from './keep-current.ts';
 import { ruleAllows } from './rbac-rules.ts';
+import { rememberDecisions } from './remember-decisions.ts';
 
 const roles = `roles.${rbacGroup}`;
 const clusterRoles = `clusterroles.${rbacGroup}`;
@@ -18,13 +20,13 @@ const clusterRoleBindings = `clusterrolebindings.${rbacGroup}`;
 const denied: AccessDecision = { allowed: false, reason: '' };
 
 export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
-  const clusterGrants = keep(reader, [clusterRoleBindings], () =>
+  const clusterGrants = keepCurrent(reader, [clusterRoleBindings], () =>
     indexGrants(reader.list(clusterRoleBindings) as readonly Binding[]),
   );
-  const namespaceGrants = keep(reader, [roleBindings], () =>
+  const namespaceGrants = keepCurrent(reader, [roleBindings], () =>
     indexGrants(reader.list(roleBindings) as readonly Binding[]),
   );
-  const knownRules = keep(
+  const knownRules = keepCurrent(
     reader,
     [roles, clusterRoles],
     () => new Map<Grant, readonly PolicyRule[] | undefined>(),
@@ -62,7 +64,7 @@ export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
     return findGrant(namespaceGrants(), { user, namespace }, take);
   }
 
-  function authorize(user: User, asked: AccessAttributes): AccessDecision {
+  function decide(user: User, asked: AccessAttributes): AccessDecision {
     const missing: RoleRef[] = [];
     const grant = find(user, asked.kind === 'resource' ? asked.namespace : '', (candidate) => {
       const rules = rulesOf(candidate);
@@ -88,7 +90,12 @@ export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
     return { rules: found, missing };
   }
 
-  return { authorize, rulesFor, roleRules };
+  const known = keepCurrent(
+    reader,
+    [roles, clusterRoles, roleBindings, clusterRoleBindings],
+    () => new Map<string, AccessDecision>(),
+  );
+  return { authorize: rememberDecisions(decide, known), rulesFor, roleRules };
 }
 
 /** One text for roles that could not be found, several in brackets. */
@@ -101,20 +108,4 @@ function missingRole(kind: string, name: string): string {
   return kind === 'Role' || kind === 'ClusterRole'
     ? `${kind.toLowerCase()}.${rbacGroup} ${goQuote(name)} not found`
     : `unsupported role reference kind: ${goQuote(kind)}`;
-}
-
-/** A value that is built again only after one of the resources has changed. */
-function keep<T>(reader: ObjectReader, resources: readonly string[], build: () => T): () => T {
-  let kept: { readonly revisions: readonly number[]; readonly value: T } | undefined;
-  return () => {
-    if (
-      kept?.revisions.every((revision, at) => revision === reader.revision(resources[at] as string))
-    ) {
-      return kept.value;
-    }
-    // Read before building, so that a change in between is noticed next time.
-    const revisions = resources.map((resource) => reader.revision(resource));
-    kept = { revisions, value: build() };
-    return kept.value;
-  };
 }

@@ -1,7 +1,7 @@
 // Takes addresses for one write. A taken address is an IPAddress object, so that everybody sees who has it.
 import { type Address, formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
-import type { IPAddress } from '../../kinds/ip-address/types.ts';
+import type { IPAddress, ParentReference } from '../../kinds/ip-address/types.ts';
 import { allocatorName, familyLabel, managedByLabel } from '../../kinds/ip-address/types.ts';
 import { validateIPAddress } from '../../kinds/ip-address/validate.ts';
 import type { AddressWish } from '../../kinds/service/allocation.ts';
@@ -10,6 +10,7 @@ import { type ApiError, internal, invalid } from '../../meta/api-error.ts';
 import { invalid as invalidField } from '../../meta/field-error.ts';
 import { groupVersion } from '../../meta/object.ts';
 import type { ObjectReader } from '../object-reader.ts';
+import { internSet } from '../patch/known-sets.ts';
 import { type AddressRange, offersAddress } from './address-ranges.ts';
 import { pickFree } from './pick-free.ts';
 
@@ -114,8 +115,6 @@ function ipAddressFor(
   address: Address,
   { newUid, now }: AddressSource,
 ): IPAddress {
-  const { name, namespace } = metadata;
-  const apiVersion = groupVersion(ipAddressDefinition.group, ipAddressDefinition.version);
   return {
     kind: ipAddressDefinition.kind,
     apiVersion,
@@ -135,17 +134,24 @@ function ipAddressFor(
         },
       ],
     },
-    spec: {
-      parentRef: {
-        resource: 'services',
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(name === undefined ? {} : { name }),
-      },
-    },
+    spec: { parentRef: parentOf(metadata) },
   };
 }
 
-const setFields = {
+function parentOf({ name, namespace }: Service['metadata']): ParentReference {
+  const resource = 'services';
+  // By far the most common form, made in one piece.
+  if (name !== undefined && namespace !== undefined) return { resource, namespace, name };
+  return {
+    resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  };
+}
+
+const apiVersion = groupVersion(ipAddressDefinition.group, ipAddressDefinition.version);
+
+const setFields = internSet({
   'f:metadata': { 'f:labels': { '.': {}, [`f:${familyLabel}`]: {}, [`f:${managedByLabel}`]: {} } },
   'f:spec': { 'f:parentRef': { '.': {}, 'f:name': {}, 'f:namespace': {}, 'f:resource': {} } },
-};
+});

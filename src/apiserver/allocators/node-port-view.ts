@@ -17,6 +17,8 @@ export type NodePortView = {
   /** The ports of one Service, `namespace/name`. */
   readonly ownedBy: (service: string) => readonly number[];
   readonly count: () => number;
+  /** Every port that is taken. */
+  readonly all: () => Iterable<readonly [number, NodePortReservation]>;
   /** Takes what the store holds; keys of other things are passed over. */
   readonly load: (entries: readonly Entry[]) => void;
   readonly apply: (events: readonly StoreEvent[]) => void;
@@ -66,6 +68,7 @@ export function createNodePortView(): NodePortView {
     isTaken: (port) => taken.get(port)?.service,
     ownedBy: (service) => [...(owned.get(service) ?? [])],
     count: () => taken.size,
+    all: () => taken,
     load(entries) {
       for (const { key, value, revision } of entries) set(key, value, revision);
     },

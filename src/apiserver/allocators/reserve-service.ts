@@ -24,6 +24,7 @@ import type { Reservation, Reserve } from '../reservation.ts';
 import { type Codec, createCodec } from '../stored-object.ts';
 import { type AddressRange, createRangeIndex } from './address-ranges.ts';
 import { ipAddressResource, takeAddresses } from './cluster-ip.ts';
+import type { AllocatorMetrics } from './metrics.ts';
 import { takeNodePorts } from './node-port.ts';
 import { type NodePortView, nodePortKey, nodePortValue } from './node-port-view.ts';
 
@@ -40,11 +41,14 @@ export type ServiceReservationOptions = {
   readonly newUid: () => string;
   /** Milliseconds. */
   readonly now: () => number;
+  /** Absent: nobody counts. */
+  readonly metrics?: AllocatorMetrics;
 };
 
 export function reserveService(options: ServiceReservationOptions): Reserve {
   const ranges = createRangeIndex(options.reader);
-  const real: Deps = { ...options, ranges, dryRun: false };
+  const families = options.config.serviceCidrs.map((cidr) => cidr.family);
+  const real: Deps = { ...options, ranges, families, dryRun: false };
   const trial: Deps = { ...real, dryRun: true };
   return ({ before, after, dryRun }) => {
     const deps = dryRun ? trial : real;
@@ -56,6 +60,7 @@ export function reserveService(options: ServiceReservationOptions): Reserve {
 
 type Deps = ServiceReservationOptions & {
   readonly ranges: (family: IPFamily) => readonly AddressRange[];
+  readonly families: readonly IPFamily[];
   readonly dryRun: boolean;
 };
 
@@ -65,26 +70,28 @@ function reserve(before: Service | undefined, after: Service, deps: Deps): Reser
     return { object: after, compare: [], write: [] };
   }
   const complete = before === undefined ? completeCreate(after) : completeUpdate(before, after);
-  const families = config.serviceCidrs.map((cidr) => cidr.family);
-  const settled = settle(before, complete, families);
+  const settled = settle(before, complete, deps.families);
   const addressPlan = planAddresses(before, settled);
-  const now = formatTime(deps.now());
-  const addresses = takeAddresses(settled, addressPlan.take, { ...deps, now });
+  const { reader, ranges, random, newUid } = deps;
+  const source = { reader, ranges, random, newUid, dryRun, now: formatTime(deps.now()) };
+  const addresses = takeAddresses(settled, addressPlan.take, source);
+  const { nodePorts: view } = deps;
   const ports = takeNodePorts(addresses.service, planNodePorts(before, addresses.service), {
-    view: deps.nodePorts,
+    view,
     range: config.nodePortRange,
-    random: deps.random,
+    random,
     dryRun,
   });
   const object = ports.service;
   if (dryRun) return { object, compare: [], write: [] };
-  const steps = [
-    ...addresses.taken.map(createAddress),
-    ...ports.taken.map((port) => takePort(port, objectKey(after.metadata))),
-    ...releaseAddresses(after, addressPlan.giveBack, deps),
-    ...releasePorts(after, before === undefined ? [] : portsDropped(before, object), deps),
-  ];
-  return { object, ...transaction(steps) };
+  const steps = addresses.taken.map(createAddress);
+  for (const port of ports.taken) steps.push(takePort(port, objectKey(after.metadata)));
+  if (before !== undefined) {
+    steps.push(...releaseAddresses(after, addressPlan.giveBack, deps));
+    steps.push(...releasePorts(after, portsDropped(before, object), deps));
+  }
+  const { compare, write } = transaction(steps);
+  return { object, compare, write };
 }
 
 function portsDropped(before: Service, after: Service): readonly number[] {
@@ -108,11 +115,9 @@ function settle(
   after: Service,
   families: readonly IPFamily[],
 ): Service {
-  const outcome = settleIPFamilies({
-    ...(before === undefined ? {} : { before }),
-    after,
-    families,
-  });
+  const outcome = settleIPFamilies(
+    before === undefined ? { after, families } : { before, after, families },
+  );
   if ('service' in outcome) return outcome.service;
   throw invalid({ group: '', kind: 'Service' }, after.metadata.name ?? '', outcome.errors);
 }
@@ -141,10 +146,7 @@ function transaction(steps: readonly Step[]): Pick<Reservation, 'compare' | 'wri
 
 function createAddress(object: IPAddress): Step {
   const key = addressCodec.key('', object.metadata.name ?? '');
-  return {
-    compare: { key, revision: 0 },
-    write: { put: key, value: addressCodec.toValue(object) },
-  };
+  return { compare: { key, revision: 0 }, write: addressCodec.put(key, object) };
 }
 
 function takePort(port: number, owner: string): Step {
@@ -196,5 +198,5 @@ function removeObject(object: KubeObject, codec: Codec, deps: Deps): readonly St
     deletionGracePeriodSeconds: 0,
   };
   const marked = { ...object, metadata: { ...metadata, ...marks } };
-  return [{ compare, write: { put: key, value: codec.toValue(marked) } }];
+  return [{ compare, write: codec.put(key, marked) }];
 }

@@ -60,6 +60,9 @@ export function negotiate(
   // Only these two parts of a query count, and hardly any request has them.
   if (query.size > 0 && (query.has('pretty') || query.has('includeObject')))
     return decide(accept, query, options);
+  const last = latest[allow];
+  const isSame = last?.protobuf === protobuf && last.accept === accept;
+  if (isSame && last.userAgent === userAgent) return last.representation;
   const key = `${allow} ${protobuf} ${userAgent} ${accept ?? ''}`;
   let representation = decided.get(key);
   if (representation === undefined) {
@@ -67,12 +70,27 @@ export function negotiate(
     if (decided.size >= mostDecided) decided.clear();
     decided.set(key, representation);
   }
+  latest[allow] = { protobuf, userAgent, accept, representation };
   return representation;
 }
 
 /** Clients send the same few headers again and again. */
 const decided = new Map<string, Representation>();
 const mostDecided = 200;
+
+type Decision = {
+  readonly protobuf: boolean;
+  readonly userAgent: string;
+  readonly accept: string | undefined;
+  readonly representation: Representation;
+};
+
+/** Of the last request; to compare costs less than to make a key. */
+const latest: Record<NegotiateOptions['allow'], Decision | undefined> = {
+  object: undefined,
+  list: undefined,
+  watch: undefined,
+};
 
 function decide(
   accept: string | undefined,

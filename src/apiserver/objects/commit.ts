@@ -48,9 +48,9 @@ export async function commit(context: ApiContext, change: Commit): Promise<Commi
 }
 
 function put({ codec, definition }: Resource, key: string, object: KubeObject): Write {
-  const value = codec.toValue(object);
+  const write = codec.put(key, object);
   const { ttlSeconds } = definition;
-  return ttlSeconds === undefined ? { put: key, value } : { put: key, value, ttlSeconds };
+  return ttlSeconds === undefined ? write : { ...write, ttlSeconds };
 }
 
 /** The answer to a dry run: as if written, under the revision it would have replaced. */

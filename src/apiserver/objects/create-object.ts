@@ -7,6 +7,7 @@ import {
   type KindName,
   serviceUnavailable,
 } from '../../meta/api-error.ts';
+import { joined } from '../../meta/field-error.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
 import { groupResource } from '../../meta/object.ts';
 import { validateObjectMeta } from '../../meta/validate-metadata.ts';
@@ -76,50 +77,65 @@ function existing({ definition }: Resource, found: KubeObject): Error {
   return Object.assign(error, { message, status: { ...status, message } });
 }
 
-/** What the server decides about identity; whatever the client said of it is dropped. */
-function withIdentity(
-  context: ApiContext,
-  { resource, namespace, object, write }: CreateRequest,
-): KubeObject {
+/** What the server decides; whatever the client said of it is dropped. */
+const decidedHere = new Set([
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+]);
+
+function withIdentity(context: ApiContext, request: CreateRequest): KubeObject {
+  const { resource, namespace, object, write } = request;
   const { definition } = resource;
-  const {
-    uid: _uid,
-    resourceVersion,
-    generation: _generation,
-    creationTimestamp: _creationTimestamp,
-    deletionTimestamp: _deletionTimestamp,
-    deletionGracePeriodSeconds: _grace,
-    selfLink: _selfLink,
-    namespace: bodyNamespace,
-    ...kept
-  } = object.metadata;
+  checkIdentity(request);
+  const { name: given, generateName } = object.metadata;
+  const name =
+    given ??
+    (generateName ? generateName.slice(0, longestPrefix) + context.randomSuffix() : undefined);
+  // Assigned one by one: spreading parts that may be absent costs several times as much.
+  const metadata: { -readonly [K in keyof ObjectMeta]: ObjectMeta[K] } = {};
+  if (name !== undefined) metadata.name = name;
+  if (generateName !== undefined) metadata.generateName = generateName;
+  if (definition.namespaced) metadata.namespace = namespace;
+  metadata.uid = context.newUid();
+  if (definition.generationChanges !== undefined) metadata.generation = 1;
+  metadata.creationTimestamp = write.now;
+  for (const field in object.metadata) {
+    if (!decidedHere.has(field)) copyField(field as keyof ObjectMeta, object.metadata, metadata);
+  }
+  const identified = { ...object, metadata };
+  // Some defaults follow the name, which was not there when the body was decoded.
+  return given === undefined && name !== undefined
+    ? (definition.defaults?.(identified) ?? identified)
+    : identified;
+}
+
+function copyField<K extends keyof ObjectMeta>(
+  field: K,
+  from: ObjectMeta,
+  to: { -readonly [F in keyof ObjectMeta]: ObjectMeta[F] },
+): void {
+  to[field] = from[field];
+}
+
+function checkIdentity({ resource, namespace, object }: CreateRequest): void {
+  const { resourceVersion, namespace: bodyNamespace } = object.metadata;
   if (resourceVersion !== undefined && resourceVersion !== '0') {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
-  if (definition.namespaced && bodyNamespace !== undefined && bodyNamespace !== namespace) {
+  const isNamespaced = resource.definition.namespaced;
+  if (isNamespaced && bodyNamespace !== undefined && bodyNamespace !== namespace) {
     throw badRequest(
       'the namespace of the provided object does not match the namespace sent on the request',
     );
   }
-  const name =
-    kept.name ??
-    (kept.generateName
-      ? kept.generateName.slice(0, longestPrefix) + context.randomSuffix()
-      : undefined);
-  // Assigned one by one: spreading parts that may be absent costs several times as much.
-  const identity: { -readonly [K in keyof ObjectMeta]: ObjectMeta[K] } = {};
-  if (name !== undefined) identity.name = name;
-  if (kept.generateName !== undefined) identity.generateName = kept.generateName;
-  if (definition.namespaced) identity.namespace = namespace;
-  identity.uid = context.newUid();
-  if (definition.generationChanges !== undefined) identity.generation = 1;
-  identity.creationTimestamp = write.now;
-  const metadata: ObjectMeta = Object.assign(identity, kept, name === undefined ? {} : { name });
-  const identified = { ...object, metadata };
-  // Some defaults follow the name, which was not there when the body was decoded.
-  return kept.name === undefined && name !== undefined
-    ? (definition.defaults?.(identified) ?? identified)
-    : identified;
 }
 
 function managersOf(
@@ -151,14 +167,9 @@ function prepare({ resource, write }: CreateRequest, object: KubeObject): KubeOb
   const { definition } = resource;
   const prepared: KubeObject =
     definition.create.prepareCreate?.(object, { now: write.now }) ?? object;
-  const errors = [
-    ...validateObjectMeta({
-      meta: prepared.metadata,
-      namespaced: definition.namespaced,
-      nameRule: definition.nameRule,
-    }),
-    ...definition.create.validateCreate(prepared),
-  ];
+  const { namespaced, nameRule } = definition;
+  const ofMetadata = validateObjectMeta({ meta: prepared.metadata, namespaced, nameRule });
+  const errors = joined([ofMetadata, definition.create.validateCreate(prepared)]);
   if (errors.length > 0) throw invalid(kindName(definition), prepared.metadata.name ?? '', errors);
   return prepared;
 }

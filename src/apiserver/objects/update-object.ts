@@ -2,7 +2,7 @@
 
 import type { UpdateRules } from '../../kinds/definition.ts';
 import { conflict, invalid, notFound, serviceUnavailable } from '../../meta/api-error.ts';
-import { invalid as invalidField } from '../../meta/field-error.ts';
+import { invalid as invalidField, joined } from '../../meta/field-error.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
 import { groupResource } from '../../meta/object.ts';
 import { validateObjectMetaUpdate } from '../../meta/validate-metadata.ts';
@@ -150,8 +150,11 @@ const filledIn = ['namespace', 'uid', 'deletionGracePeriodSeconds'] as const;
 
 /** What an update can never change, whatever the client sent. */
 function keepIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
-  const { resourceVersion: _resourceVersion, generation: _generation, ...sent } = wanted.metadata;
-  const metadata: Record<string, unknown> = sent;
+  const metadata: Record<string, unknown> = {};
+  const sent = wanted.metadata as Readonly<Record<string, unknown>>;
+  for (const name in sent) {
+    if (name !== 'resourceVersion' && name !== 'generation') metadata[name] = sent[name];
+  }
   for (const name of alwaysKept) {
     const old = before.metadata[name];
     if (old !== undefined) metadata[name] = old;
@@ -203,10 +206,8 @@ function prepare(
         metadata: { ...prepared.metadata, generation: (before.metadata.generation ?? 0) + 1 },
       }
     : prepared;
-  const errors = [
-    ...validateObjectMetaUpdate(before.metadata, after.metadata, 'metadata'),
-    ...rules.validateUpdate(before, after),
-  ];
+  const ofMetadata = validateObjectMetaUpdate(before.metadata, after.metadata, 'metadata');
+  const errors = joined([ofMetadata, rules.validateUpdate(before, after)]);
   if (errors.length > 0) throw invalid(kindName(definition), after.metadata.name ?? '', errors);
   return after;
 }

@@ -68,13 +68,17 @@ function readEntry(entry: ManagedFieldsEntry, readFields: ReadFields): Managed |
   if (apiVersion === '' || entry.fieldsType !== 'FieldsV1') return undefined;
   const fields = readFields(entry.fieldsV1 ?? emptySet);
   if (fields === undefined) return undefined;
-  const writer: Writer = { manager, operation, apiVersion, subresource };
-  return entry.time === undefined ? { ...writer, fields } : { ...writer, time: entry.time, fields };
+  const { time } = entry;
+  // In one piece: this runs on every write.
+  return time === undefined
+    ? { manager, operation, apiVersion, subresource, fields }
+    : { manager, operation, apiVersion, subresource, time, fields };
 }
 
 /** The object with these entries, in the order in which they are stored. */
 export function withEntries(object: KubeObject, entries: readonly Managed[]): KubeObject {
-  return withManagedFields(object, [...entries].sort(inStoredOrder).map(writeEntry));
+  const sorted = entries.length > 1 ? [...entries].sort(inStoredOrder) : entries;
+  return withManagedFields(object, sorted.map(writeEntry));
 }
 
 export function withManagedFields(object: KubeObject, entries: Entries): KubeObject {
@@ -126,6 +130,7 @@ function inStoredOrder(a: Managed, b: Managed): number {
 const mostUpdates = 10;
 
 export function capUpdates(entries: readonly Managed[]): readonly Managed[] {
+  if (entries.length <= mostUpdates) return entries;
   const updates = entries.filter((entry) => entry.operation === 'Update');
   if (updates.length <= mostUpdates) return entries;
   const merged = new Map(updates.sort(byAge).map((entry) => [entry, entry]));

@@ -8,16 +8,9 @@ import type { KubeObject } from '../../meta/object.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { StructNode } from '../../schema/node.ts';
 import { compareObjects } from './compare-objects.ts';
-import {
-  difference,
-  emptySet,
-  type FieldSet,
-  isEmptySet,
-  printFieldSet,
-  sameSet,
-  union,
-  withoutPath,
-} from './fieldset.ts';
+import { createdFields } from './created-fields.ts';
+import { fieldsLeft, fieldsTaken } from './field-changes.ts';
+import { emptySet, type FieldSet, isEmptySet, sameSet, withoutPath } from './fieldset.ts';
 import { sameValue } from './json-value.ts';
 import {
   capUpdates,
@@ -65,6 +58,7 @@ export function recordUpdate(record: UpdateRecord): KubeObject {
   if (entries.length === 0 && before?.metadata.uid !== undefined) {
     return withManagedFields(after, []);
   }
+  if (before === undefined && edited === undefined) return recordCreate(record, resetFields);
   const { changed, removed } = compareObjects(schema, before ?? zeroObject(schema), after);
   const gained = resetFields.reduce(withoutPath, changed);
   const lost = resetFields.reduce(withoutPath, removed);
@@ -72,6 +66,17 @@ export function recordUpdate(record: UpdateRecord): KubeObject {
     return edited === undefined ? withManagedFields(after, stored) : withEntries(after, edited);
   }
   return withEntries(after, afterUpdate({ entries, gained, lost, record }));
+}
+
+function recordCreate(record: UpdateRecord, reset: ResetFields): KubeObject {
+  const { after: object, schema, now } = record;
+  const fields = createdFields({ schema, object, reset });
+  if (isEmptySet(fields)) return withManagedFields(object, []);
+  return withEntries(object, [{ ...writerOf(record), time: now, fields }]);
+}
+
+function writerOf({ manager, apiVersion, subresource }: UpdateRecord): Writer {
+  return { manager: manager || 'unknown', operation: 'Update', apiVersion, subresource };
 }
 
 type Update = {
@@ -82,20 +87,19 @@ type Update = {
 };
 
 function afterUpdate({ entries, gained, lost, record }: Update): readonly Managed[] {
-  const { manager, subresource, apiVersion, now } = record;
-  const operation = 'Update';
-  const writer: Writer = { manager: manager || 'unknown', operation, apiVersion, subresource };
+  const writer = writerOf(record);
+  const isGaining = !isEmptySet(gained);
+  const gone = isEmptySet(lost) ? '' : JSON.stringify(lost);
+  const taken = { gained, lost, key: JSON.stringify(gained) + gone };
   const kept: Managed[] = [];
   let own = emptySet;
   for (const entry of entries) {
-    const fields = difference(difference(entry.fields, gained), lost);
+    const fields = fieldsLeft(entry.fields, taken);
     if (isEmptySet(fields)) continue;
-    if (isSameWriter(entry, writer) && !isEmptySet(gained)) own = fields;
+    if (isGaining && isSameWriter(entry, writer)) own = entry.fields;
     else kept.push(fields === entry.fields ? entry : { ...entry, fields });
   }
-  if (!isEmptySet(gained)) {
-    kept.push({ ...writer, time: now, fields: printFieldSet(union(own, gained)) });
-  }
+  if (isGaining) kept.push({ ...writer, time: record.now, fields: fieldsTaken(own, taken) });
   return capUpdates(kept);
 }
 

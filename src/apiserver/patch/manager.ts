@@ -7,9 +7,14 @@ const longestManager = 128;
 /** Go's unicode.IsPrint. */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
+/** Names of which nothing is left out; nearly all are. */
+const plain = /^[ -~]{0,128}$/;
+
 /** The program's name in its User-Agent: what stands before the first slash. */
 export function managerFromUserAgent(userAgent: string): string {
-  const [program = ''] = userAgent.split('/');
+  const slash = userAgent.indexOf('/');
+  const program = slash < 0 ? userAgent : userAgent.slice(0, slash);
+  if (plain.test(program)) return program;
   let name = '';
   for (const char of program) {
     if (!printable.test(char)) continue;
@@ -40,7 +45,7 @@ export function validateFieldManager(
   if (Buffer.byteLength(fieldManager) > longestManager) {
     errors.push(tooLong('fieldManager', longestManager));
   }
-  return [...errors, ...unprintable(fieldManager)];
+  return plain.test(fieldManager) ? errors : [...errors, ...unprintable(fieldManager)];
 }
 
 function unprintable(fieldManager: string): readonly FieldError[] {

@@ -22,6 +22,12 @@ export function itemElement(list: ListNode, item: unknown): string {
   return `k:{${text}}`;
 }
 
+/** What the element of an item says, value by value; undefined where a key is left out. */
+export function itemKeyValues(list: ListNode, item: unknown): readonly unknown[] {
+  if (list.listType !== 'map' || !isFields(item)) return [item];
+  return keysOf(list).map(({ name, standIn }) => field(item, name) ?? standIn);
+}
+
 /** Why an item has no element, in the words of structured-merge-diff; nothing when it has one. */
 export function itemElementError(list: ListNode, item: unknown): string | undefined {
   if (list.listType === 'map') {

@@ -38,7 +38,7 @@ export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
   const isUpgrade = request.tunnels === true && header(request, 'upgrade') !== undefined;
   const body = isUpgrade ? undefined : await request.body();
   const outgoing = open(forwarding, isUpgrade);
-  request.signal.addEventListener('abort', () => outgoing.destroy(), { once: true });
+  request.signal().addEventListener('abort', () => outgoing.destroy(), { once: true });
   const answered = answerOf(outgoing);
   outgoing.end(body);
   const answer = await answered;

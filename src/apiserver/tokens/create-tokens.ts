@@ -8,11 +8,13 @@ import {
   createTokenIssuer,
   type TokenIssuer,
 } from './service-account-tokens.ts';
-import { makeSigningKey, type SigningKey } from './signing-key.ts';
+import { makeSigningKey, type SigningKey, type VerificationKey } from './signing-key.ts';
 
 export type TokenOptions = {
   /** Signs tokens of service accounts; absent: a new one that ends with the process, and its tokens with it. */
   readonly signingKey?: SigningKey;
+  /** Keys besides it whose tokens are good: those that signed before, or that others sign with. */
+  readonly verificationKeys?: readonly VerificationKey[];
   /** How the server calls itself in tokens. */
   readonly issuer?: string;
   /** Whom tokens must be for to be good here; absent: the issuer. */
@@ -38,7 +40,8 @@ type World = {
 export function createTokens(options: TokenOptions, { reader, now, log }: World): Tokens {
   const { issuer: name = defaultIssuer, file } = options;
   const { signingKey: key = makeSigningKey(), audiences = [name] } = options;
-  const issuer = createTokenIssuer({ issuer: name, audiences, key });
+  const others = (options.verificationKeys ?? []).filter(({ id }) => id !== key.id);
+  const issuer = createTokenIssuer({ issuer: name, audiences, key, keys: [key, ...others] });
   return {
     issuer,
     authenticators: [

@@ -1,6 +1,6 @@
 // JSON web tokens (RFC 7519) in the compact form: signing, taking apart, and checking a signature.
-import { sign, verify } from 'node:crypto';
-import type { SigningKey } from './signing-key.ts';
+import { type KeyObject, sign, verify } from 'node:crypto';
+import type { SigningKey, VerificationKey } from './signing-key.ts';
 
 export type Jwt = {
   readonly header: Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ const longestToken = 16 * 1024;
 export function signJwt(key: SigningKey, claims: object): string {
   const header = { alg: key.algorithm, kid: key.id };
   const signed = `${encode(header)}.${encode(claims)}`;
-  const signature = sign('sha256', Buffer.from(signed), cryptoKey(key, 'privateKey'));
+  const signature = sign('sha256', Buffer.from(signed), cryptoKey(key.privateKey));
   return `${signed}.${signature.toString('base64url')}`;
 }
 
@@ -33,17 +33,17 @@ export function readJwt(token: string): Jwt | undefined {
 }
 
 /** The algorithm is the key's, whatever the token says of itself. */
-export function isSignedBy(key: SigningKey, { header, signed, signature }: Jwt): boolean {
+export function isSignedBy(key: VerificationKey, { header, signed, signature }: Jwt): boolean {
   return (
     header.alg === key.algorithm &&
     header.crit === undefined &&
-    verify('sha256', Buffer.from(signed), cryptoKey(key, 'publicKey'), signature)
+    verify('sha256', Buffer.from(signed), cryptoKey(key.publicKey), signature)
   );
 }
 
 /** Elliptic signatures stand in tokens as two plain numbers; RSA keys ignore the encoding. */
-function cryptoKey(key: SigningKey, part: 'privateKey' | 'publicKey') {
-  return { key: key[part], dsaEncoding: 'ieee-p1363' as const };
+function cryptoKey(key: KeyObject) {
+  return { key, dsaEncoding: 'ieee-p1363' as const };
 }
 
 function encode(value: object): string {

@@ -1,6 +1,6 @@
 // What others need to check our tokens without asking us: OpenID Connect discovery and the key set (RFC 7517).
 import type { ApiResponse } from '../message.ts';
-import type { TokenIssuer } from './service-account-tokens.ts';
+import { keysOf, type TokenIssuer } from './service-account-tokens.ts';
 
 const keySetPath = '/openid/v1/jwks';
 /** An hour: keys change so rarely that a start of the server is the usual reason. */
@@ -8,23 +8,28 @@ const maxAgeSeconds = 3600;
 
 /** `address`: where clients outside reach this server, `host:port`. Undefined when the path is another one. */
 export function answerOpenId(
-  { issuer, key }: Pick<TokenIssuer, 'issuer' | 'key'>,
+  tokens: Pick<TokenIssuer, 'issuer' | 'key' | 'keys'>,
   path: string,
   address: string,
 ): ApiResponse | undefined {
+  const keys = keysOf(tokens);
   if (path === '/.well-known/openid-configuration') {
     return answer('application/json', {
-      issuer,
+      issuer: tokens.issuer,
       jwks_uri: `https://${address}${keySetPath}`,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: [key.algorithm],
+      id_token_signing_alg_values_supported: [...new Set(keys.map(({ algorithm }) => algorithm))],
     });
   }
   if (path !== keySetPath) return undefined;
-  const shape = key.publicKey.export({ format: 'jwk' });
   return answer('application/jwk-set+json', {
-    keys: [{ use: 'sig', alg: key.algorithm, kid: key.id, ...shape }],
+    keys: keys.map(({ algorithm, id, publicKey }) => ({
+      use: 'sig',
+      alg: algorithm,
+      kid: id,
+      ...publicKey.export({ format: 'jwk' }),
+    })),
   });
 }
 

@@ -8,7 +8,7 @@ import type { User } from '../user.ts';
 import { problemWithClaims } from './check-claims.ts';
 import { type Reference, readClaims, type TokenClaims, writeClaims } from './claims.ts';
 import { isSignedBy, type Jwt, readJwt, signJwt } from './jwt.ts';
-import type { SigningKey } from './signing-key.ts';
+import type { SigningKey, VerificationKey } from './signing-key.ts';
 
 export type TokenWish = {
   readonly namespace: string;
@@ -25,6 +25,8 @@ export type TokenIssuer = {
   /** Whom a token is for when nobody is named: this server. */
   readonly audiences: readonly string[];
   readonly key: SigningKey;
+  /** All whose tokens are good, the signing key among them; absent: that one alone. */
+  readonly keys?: readonly VerificationKey[];
   /** `now` in milliseconds. */
   readonly issue: (wish: TokenWish, now: number) => string;
 };
@@ -67,7 +69,7 @@ export function createTokenAuthenticator({ issuer, reader, now }: TokenChecks): 
     if (known !== undefined) return known;
     const jwt = readJwt(token);
     if (jwt === undefined || jwt.claims.iss !== issuer.issuer) return undefined;
-    if (!isSigned(issuer.key, jwt)) {
+    if (!keysOf(issuer).some((key) => isSigned(key, jwt))) {
       return { error: 'go-jose/go-jose: error in cryptographic primitive' };
     }
     const claims = readClaims(jwt.claims);
@@ -92,8 +94,12 @@ export function createTokenAuthenticator({ issuer, reader, now }: TokenChecks): 
   };
 }
 
+export function keysOf({ key, keys = [key] }: Pick<TokenIssuer, 'key' | 'keys'>) {
+  return keys;
+}
+
 /** A token that names another key was signed by a key that is gone. */
-function isSigned(key: SigningKey, jwt: Jwt): boolean {
+function isSigned(key: VerificationKey, jwt: Jwt): boolean {
   const { kid } = jwt.header;
   return (kid === undefined || kid === key.id) && isSignedBy(key, jwt);
 }

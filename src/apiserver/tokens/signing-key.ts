@@ -9,13 +9,15 @@ import {
 import { join } from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../certificates/private-file.ts';
 
-export type SigningKey = {
+/** Enough to check a token. */
+export type VerificationKey = {
   readonly algorithm: 'ES256' | 'RS256';
   /** Named in the header of tokens and in the published key set. */
   readonly id: string;
-  readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
 };
+
+export type SigningKey = VerificationKey & { readonly privateKey: KeyObject };
 
 const fileName = 'sa.key';
 /** What clients of the key set accept at least. */
@@ -44,16 +46,45 @@ export function parseSigningKey(pem: string, path: string): SigningKey {
   const key = readPem(pem, path);
   const algorithm = algorithmOf(key);
   if (algorithm !== undefined) return keyOf(key, algorithm);
-  throw new Error(
+  throw new SigningKeyError(
     `Cannot sign tokens with "${path}": it holds another sort of key, a P-256 key or an RSA key of at least ${shortestRsaBits} bits is needed`,
   );
+}
+
+/** Of a public key, or of the public half of a private one: an old signing key checks the tokens it once made. */
+export function parseVerificationKey(pem: string, path: string): VerificationKey {
+  const publicKey = readPublicPem(pem, path);
+  const algorithm = algorithmOf(publicKey);
+  if (algorithm !== undefined) return { algorithm, id: idOf(publicKey), publicKey };
+  throw new SigningKeyError(
+    `Cannot check tokens with "${path}": it holds another sort of key, a P-256 key or an RSA key of at least ${shortestRsaBits} bits is needed`,
+  );
+}
+
+function readPublicPem(pem: string, path: string): KeyObject {
+  try {
+    return createPublicKey(pem);
+  } catch (error) {
+    throw new SigningKeyError(
+      `Cannot read "${path}": a public or private key or a certificate in PEM form is needed`,
+      { cause: error },
+    );
+  }
+}
+
+/** A key that was named by a flag cannot be used. */
+export class SigningKeyError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SigningKeyError';
+  }
 }
 
 function readPem(pem: string, path: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (error) {
-    throw new Error(
+    throw new SigningKeyError(
       `Cannot read "${path}": the file is damaged, a private key in PEM form is needed; restore it, or remove it to have a new one made, which ends all tokens of service accounts`,
       { cause: error },
     );
@@ -68,8 +99,11 @@ function algorithmOf(key: KeyObject): SigningKey['algorithm'] | undefined {
 
 function keyOf(privateKey: KeyObject, algorithm: SigningKey['algorithm']): SigningKey {
   const publicKey = createPublicKey(privateKey);
-  const id = createHash('sha256')
+  return { algorithm, id: idOf(publicKey), privateKey, publicKey };
+}
+
+function idOf(publicKey: KeyObject): string {
+  return createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('base64url');
-  return { algorithm, id, privateKey, publicKey };
 }

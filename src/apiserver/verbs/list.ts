@@ -124,6 +124,7 @@ export async function freshEnough(
   const { store, resources } = context;
   const { resourceVersion } = options;
   if (resourceVersion === undefined) {
+    if (store.isSoleWriter) return;
     await resources.caughtUp(await store.currentRevision());
     return;
   }

@@ -34,7 +34,8 @@ export async function patch(call: Call): Promise<ApiResponse> {
   assertAcceptable(call);
   const type = patchTypeOf(call);
   const options = parseWriteOptions(call.request.query, 'PatchOptions', type === 'apply');
-  const text = Buffer.from(await call.request.body()).toString('utf8');
+  const { buffer, byteOffset, byteLength } = await call.request.body();
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
   return type === 'apply'
     ? apply(call, options, text)
     : change(call, options, parsePatch(type, text));

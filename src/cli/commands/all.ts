@@ -5,8 +5,10 @@ import { apply } from './apply.ts';
 import { controllers } from './controllers.ts';
 import { remove } from './delete.ts';
 import { describe } from './describe.ts';
+import { dns } from './dns.ts';
 import { get } from './get.ts';
 import { kubeconfig } from './kubeconfig.ts';
+import { proxy } from './proxy.ts';
 import { token } from './token.ts';
 import { up } from './up.ts';
 import { version } from './version.ts';
@@ -19,6 +21,8 @@ export const allCommands: readonly CommandDefinition[] = [
   describe,
   apiserver,
   controllers,
+  dns,
+  proxy,
   token,
   kubeconfig,
   version,

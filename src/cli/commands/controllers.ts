@@ -4,66 +4,122 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import { createHttpTransport } from '../../client/http-transport.ts';
-import { runElection } from '../../client/leader-election.ts';
+import { type LeaseTiming, runElection } from '../../client/leader-election.ts';
+import type { Transport } from '../../client/transport.ts';
 import { startControllers } from '../../controllers/run.ts';
 import { systemClock } from '../../host/clock.ts';
-import { createLog, type LogLevel } from '../../observe/log.ts';
+import { createLog, type Log, type LogLevel } from '../../observe/log.ts';
+import { createMetrics, type MetricsRegistry } from '../../observe/metrics.ts';
 import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import {
+  addControllerFlags,
+  type ControllerFlags,
+  controllerSettings,
+} from '../controller-flags.ts';
+import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-flags.ts';
+import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
 import { packageVersion } from '../package-version.ts';
 import { logLevel } from '../parse-flags.ts';
 
-type ControllersFlags = ClientFlags & {
-  readonly rootCaFile?: string;
-  readonly leaderElect: boolean;
-  readonly logLevel: LogLevel;
-};
-
-const lease = { namespace: 'kube-system', name: 'fairlead-controllers' };
+type ControllersFlags = ClientFlags &
+  ControllerFlags &
+  ElectionFlags &
+  MetricsFlags & {
+    readonly rootCaFile?: string;
+    readonly logLevel: LogLevel;
+  };
 
 export const controllers: CommandDefinition = {
   name: 'controllers',
   summary: 'run the controllers alone',
   configure(command, world) {
-    addConnectionFlags(command)
-      .option(
-        '--root-ca-file <file>',
-        'certificate published to all namespaces (default: that of the kubeconfig)',
-      )
-      .option(
-        '--no-leader-elect',
-        `work without holding the lease ${lease.namespace}/${lease.name}`,
-      )
-      .option(
-        '--log-level <level>',
-        'debug, info, warn, error or silent',
-        logLevel,
-        'info' satisfies LogLevel,
-      )
-      .action(async (flags: ControllersFlags) => run(flags, world));
+    addConnectionFlags(command).option(
+      '--root-ca-file <file>',
+      'certificate published to all namespaces (default: that of the kubeconfig)',
+    );
+    addControllerFlags(command);
+    addElectionFlags(command, { namespace: 'kube-system', name: 'fairlead-controllers' });
+    addMetricsFlag(command, '127.0.0.1:10257');
+    addLogFlag(command).action(async (flags: ControllersFlags) => run(flags, world));
   },
 };
 
+function addLogFlag(command: Command): Command {
+  return command.option(
+    '--log-level <level>',
+    'debug, info, warn, error or silent',
+    logLevel,
+    'info' satisfies LogLevel,
+  );
+}
+
 async function run(flags: ControllersFlags, world: World): Promise<void> {
+  const timing = leaseTiming(flags);
   const connection = await connect(flags, world);
   const log = createLog(flags.logLevel);
-  const transport = createHttpTransport(connection);
+  const metrics = createMetrics();
   const authorityCertificate = await authority(flags, world, connection.certificateAuthority);
+  const served = await serveMetrics(flags, metrics);
+  const transport = createHttpTransport(connection);
   const lead = (signal: AbortSignal): Promise<void> =>
-    startControllers({ transport, log, authorityCertificate, signal });
-  world.write(`Controllers for ${connection.server}\n`);
+    startControllers({
+      transport,
+      log,
+      metrics,
+      authorityCertificate,
+      signal,
+      controllers: flags.controllers,
+      settings: controllerSettings(flags),
+    });
+  const where = served.url === undefined ? '' : `, metrics at ${served.url}`;
+  world.write(`Controllers for ${connection.server}${where}\n`);
   try {
     if (!flags.leaderElect) return await lead(world.interrupted);
-    const caller = { transport, userAgent: `fairlead-controllers/${packageVersion}` };
-    const identity = `${hostname()}_${randomUUID()}`;
-    await runElection(
-      { ...lease, caller, identity, clock: systemClock, log, lead },
-      world.interrupted,
-    );
+    await elect({ flags, timing, transport, log, metrics, lead }, world.interrupted);
   } finally {
     await transport.close();
+    await served.stop();
   }
+}
+
+type Election = {
+  readonly flags: ElectionFlags;
+  readonly timing: LeaseTiming;
+  readonly transport: Transport;
+  readonly log: Log;
+  readonly metrics: MetricsRegistry;
+  readonly lead: (signal: AbortSignal) => Promise<void>;
+};
+
+function elect(
+  { flags, timing, transport, log, metrics, lead }: Election,
+  signal: AbortSignal,
+): Promise<void> {
+  const labels = { name: flags.leaderElectResourceName };
+  const leads = metrics.gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this copy leads: 1 or 0.',
+  });
+  leads.set(labels, 0);
+  return runElection(
+    {
+      namespace: flags.leaderElectResourceNamespace,
+      name: flags.leaderElectResourceName,
+      caller: { transport, userAgent: `fairlead-controllers/${packageVersion}` },
+      identity: `${hostname()}_${randomUUID()}`,
+      clock: systemClock,
+      log,
+      timing,
+      async lead(until) {
+        leads.set(labels, 1);
+        await lead(until).finally(() => leads.set(labels, 0));
+      },
+    },
+    signal,
+  );
 }
 
 async function authority(

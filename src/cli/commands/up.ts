@@ -3,6 +3,11 @@ import { relative } from 'node:path';
 import { createLocalCall } from '../../apiserver/local-call.ts';
 import { startControllers } from '../../controllers/run.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import {
+  addControllerFlags,
+  type ControllerFlags,
+  controllerSettings,
+} from '../controller-flags.ts';
 import { packageVersion } from '../package-version.ts';
 import {
   addServerFlags,
@@ -12,14 +17,14 @@ import {
   startFromFlags,
 } from '../server-flags.ts';
 
-type UpFlags = ServerFlags & { readonly network: string };
+type UpFlags = ServerFlags & ControllerFlags & { readonly network: string };
 
 export const up: CommandDefinition = {
   name: 'up',
   summary: 'run all parts on this machine',
   configure(command, world) {
     // A person reads this screen: only what someone must act on.
-    addServerFlags(command, { bindAddress: '127.0.0.1', logLevel: 'error' })
+    addControllerFlags(addServerFlags(command, { bindAddress: '127.0.0.1', logLevel: 'error' }))
       .option('--network <mode>', 'none: API server and controllers only', 'none')
       .action(async (flags: UpFlags) => run(flags, world));
   },
@@ -41,8 +46,9 @@ async function run(flags: UpFlags, world: World): Promise<void> {
     transport: { send: call, close: () => Promise.resolve() },
     log: started.log,
     authorityCertificate: started.credentials.authority.certificate,
-    nodePortRange: flags.serviceNodePortRange,
     metrics: started.metrics,
+    controllers: flags.controllers,
+    settings: controllerSettings(flags),
     signal: controllers.signal,
   });
   world.write(screen(flags, started, world));

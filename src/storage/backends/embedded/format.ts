@@ -105,6 +105,7 @@ export function readRecord(bytes: Buffer, start: number, value: Uint8Array): Cha
     type: (set & flags.isDelete) !== 0 ? 'delete' : 'put',
     key: bytes.toString('utf8', start + recordHead, valueStart(bytes, start)),
     value,
+    origin: undefined,
     createRevision: readRevision(bytes, start + 15),
     previous: hasPrevious
       ? { revision: readRevision(bytes, start + 23), position: bytes.readUInt16BE(start + 31) }

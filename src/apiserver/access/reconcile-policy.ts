@@ -1,0 +1,61 @@
+// What a start does to a default role or binding that is there already: what is missing comes back, what was added
+// stays. Kubernetes: pkg/registry/rbac/rest and component-helpers/auth/rbac/reconciliation.
+import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
+import type { PolicyRule, Subject } from '../../kinds/rbac/types.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import type { Binding } from './grant-index.ts';
+import { missingRules } from './rule-coverage.ts';
+
+/** "false" there keeps an administrator's own version. */
+const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate';
+
+/** The same object when nothing is missing, or nobody wants it back. */
+export function reconcilePolicy(live: KubeObject, wanted: KubeObject): KubeObject {
+  if (live.metadata.annotations?.[autoUpdate] === 'false') return live;
+  const marked = withMarks(live, wanted);
+  return 'roleRef' in wanted
+    ? withSubjects(marked as Binding, wanted as Binding)
+    : withRules(marked as ClusterRole, wanted as ClusterRole);
+}
+
+/** Labels and annotations of the default; where both have one, the live value stays. */
+function withMarks(live: KubeObject, wanted: KubeObject): KubeObject {
+  const labels = { ...wanted.metadata.labels, ...live.metadata.labels };
+  const annotations = { ...wanted.metadata.annotations, ...live.metadata.annotations };
+  const hasAll =
+    deepEqual(labels, live.metadata.labels ?? {}) &&
+    deepEqual(annotations, live.metadata.annotations ?? {});
+  return hasAll ? live : { ...live, metadata: { ...live.metadata, labels, annotations } };
+}
+
+/** A role that gathers has what it gathers; its own selectors may be missing. */
+function withRules(live: ClusterRole, wanted: ClusterRole): ClusterRole {
+  if (wanted.aggregationRule !== undefined) return withSelectors(live, wanted);
+  const owned = live.rules ?? [];
+  const missing = (wanted.rules ?? []).filter(
+    (rule: PolicyRule) => missingRules(owned, [rule]).length > 0,
+  );
+  return missing.length === 0 ? live : { ...live, rules: [...owned, ...missing] };
+}
+
+function withSelectors(live: ClusterRole, wanted: ClusterRole): ClusterRole {
+  const owned = live.aggregationRule?.clusterRoleSelectors ?? [];
+  const missing = (wanted.aggregationRule?.clusterRoleSelectors ?? []).filter(
+    (selector) => !owned.some((one) => deepEqual(one, selector)),
+  );
+  if (missing.length === 0) return live;
+  return { ...live, aggregationRule: { clusterRoleSelectors: [...owned, ...missing] } };
+}
+
+function withSubjects(live: Binding, wanted: Binding): Binding {
+  const owned = live.subjects ?? [];
+  const missing = (wanted.subjects ?? []).filter(
+    (subject) => !owned.some((one) => isSame(one, subject)),
+  );
+  return missing.length === 0 ? live : { ...live, subjects: [...owned, ...missing] };
+}
+
+function isSame(a: Subject, b: Subject): boolean {
+  return a.kind === b.kind && a.name === b.name && (a.namespace ?? '') === (b.namespace ?? '');
+}

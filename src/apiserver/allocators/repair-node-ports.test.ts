@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parsePortRange } from '../../ip/port-range.ts';
+import { examplePort, exampleService } from '../../kinds/service/example.ts';
+import type { Service } from '../../kinds/service/types.ts';
+import { judgeNodePorts } from './repair-node-ports.ts';
+
+const range = parsePortRange('30000-30010') ?? { first: 0, last: 0 };
+
+function service(name: string, ports: readonly number[], second = 0): Service {
+  const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
+  const base = exampleService({ spec: { type: 'NodePort' } });
+  return {
+    ...base,
+    metadata: { ...base.metadata, name, namespace: 'ns', creationTimestamp },
+    spec: {
+      ...base.spec,
+      ports: ports.map((nodePort, index) => examplePort({ port: 80 + index, nodePort })),
+    },
+  };
+}
+
+type Case = {
+  readonly title: string;
+  readonly services: readonly Service[];
+  /** Port and owner; the revision is ten times the place in the list, from one. */
+  readonly kept: readonly (readonly [number, string])[];
+  readonly findings: readonly string[];
+  readonly repairs: readonly string[];
+};
+
+const cases: readonly Case[] = [
+  {
+    title: 'leaves alone what agrees',
+    services: [service('a', [30001, 30002]), service('b', [30003])],
+    kept: [
+      [30001, 'ns/a'],
+      [30002, 'ns/a'],
+      [30003, 'ns/b'],
+    ],
+    findings: [],
+    repairs: [],
+  },
+  {
+    title: 'takes what a service has and nobody keeps (NPT-16)',
+    services: [service('a', [30001])],
+    kept: [],
+    findings: ['a PortNotAllocated Port 30001 is not allocated; repairing'],
+    repairs: ['30001@0 to a'],
+  },
+  {
+    title: 'frees what is kept for a service that is gone',
+    services: [],
+    kept: [[30001, 'ns/gone']],
+    findings: [],
+    repairs: ['30001@10 from ns/gone'],
+  },
+  {
+    title: 'frees what is kept for a service that has another port, also outside the range',
+    services: [service('a', [30002])],
+    kept: [
+      [30002, 'ns/a'],
+      [40000, 'ns/a'],
+    ],
+    findings: [],
+    repairs: ['40000@20 from ns/a'],
+  },
+  {
+    title: 'hands over what is kept for the wrong service',
+    services: [service('a', [30001])],
+    kept: [[30001, 'ns/gone']],
+    findings: ['a PortNotAllocated Port 30001 is not allocated; repairing'],
+    repairs: ['30001@10 to a from ns/gone'],
+  },
+  {
+    title: 'leaves a port of two services with the one that it is kept for (NPT-16)',
+    services: [service('a', [30001], 1), service('b', [30001], 2)],
+    kept: [[30001, 'ns/b']],
+    findings: [
+      'a PortAlreadyAllocated Port 30001 was assigned to multiple services; please recreate service',
+    ],
+    repairs: [],
+  },
+  {
+    title: 'gives a port of two services to the older one when it is kept for neither',
+    services: [service('b', [30001], 2), service('a', [30001], 3)],
+    kept: [],
+    findings: [
+      'b PortNotAllocated Port 30001 is not allocated; repairing',
+      'a PortAlreadyAllocated Port 30001 was assigned to multiple services; please recreate service',
+    ],
+    repairs: ['30001@0 to b'],
+  },
+  {
+    title: 'tells of a port outside the range and keeps it taken (NPT-16)',
+    services: [service('a', [40000])],
+    kept: [[40000, 'ns/a']],
+    findings: [
+      'a PortOutOfRange Port 40000 is not within the port range 30000-30010; please recreate service',
+    ],
+    repairs: [],
+  },
+];
+
+for (const { title, services, kept, findings, repairs } of cases) {
+  test(`judgeNodePorts() ${title}`, () => {
+    const verdict = judgeNodePorts({
+      services,
+      reservations: kept.map(([port, owner], index) => [
+        port,
+        { service: owner, revision: 10 * (index + 1) },
+      ]),
+      range,
+    });
+    assert.deepEqual(
+      verdict.findings.map((one) => `${one.service.metadata.name} ${one.reason} ${one.message}`),
+      findings,
+    );
+    assert.deepEqual(
+      verdict.repairs.map(({ port, revision, owner, formerOwner }) =>
+        [
+          `${port}@${revision}`,
+          ...(owner === undefined ? [] : [`to ${owner.metadata.name}`]),
+          ...(formerOwner === undefined ? [] : [`from ${formerOwner}`]),
+        ].join(' '),
+      ),
+      repairs,
+    );
+  });
+}

@@ -1,0 +1,119 @@
+// One line of the audit log: an Event of audit.k8s.io/v1, its fields in Kubernetes' order.
+import type { Status } from '../../meta/api-error.ts';
+import type { RequestInfo } from '../request-info.ts';
+import type { User } from '../user.ts';
+import type { AuditLevel, AuditStage } from './policy.ts';
+
+export type EventParts = {
+  readonly level: AuditLevel;
+  readonly auditId: string;
+  readonly stage: AuditStage;
+  readonly requestUri: string;
+  readonly info: RequestInfo;
+  readonly user: User | undefined;
+  readonly impersonated: User | undefined;
+  readonly sourceIps: readonly string[];
+  readonly userAgent: string;
+  /** Known once there is an answer. */
+  readonly answer?: { readonly code: number; readonly status: Status | undefined };
+  readonly requestObject?: unknown;
+  readonly responseObject?: unknown;
+  /** Milliseconds. */
+  readonly receivedAt: number;
+  readonly stageAt: number;
+  readonly annotations: Readonly<Record<string, string>>;
+};
+
+/** What a body says of the object that the path does not. */
+type BodyMetadata = {
+  readonly name?: unknown;
+  readonly namespace?: unknown;
+  readonly uid?: unknown;
+  readonly resourceVersion?: unknown;
+};
+
+export function auditEvent(parts: EventParts): object {
+  const { info, user, impersonated, sourceIps, userAgent, annotations } = parts;
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: parts.level,
+    auditID: parts.auditId,
+    stage: parts.stage,
+    requestURI: parts.requestUri,
+    verb: info.verb,
+    user: user === undefined ? {} : userInfo(user),
+    ...(impersonated === undefined ? {} : { impersonatedUser: userInfo(impersonated) }),
+    sourceIPs: sourceIps,
+    ...(userAgent === '' ? {} : { userAgent: userAgent.slice(0, longestUserAgent) }),
+    ...(info.kind === 'path' ? {} : { objectRef: objectRef(info, parts.requestObject) }),
+    ...(parts.answer === undefined ? {} : { responseStatus: responseStatus(parts.answer) }),
+    ...(reaches(parts.level, 'Request') && parts.requestObject !== undefined
+      ? { requestObject: parts.requestObject }
+      : {}),
+    ...(reaches(parts.level, 'RequestResponse') && parts.responseObject !== undefined
+      ? { responseObject: parts.responseObject }
+      : {}),
+    requestReceivedTimestamp: microTime(parts.receivedAt),
+    stageTimestamp: microTime(parts.stageAt),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+  };
+}
+
+/** As Kubernetes cuts it: the client chose it. */
+const longestUserAgent = 1024;
+
+const order: readonly AuditLevel[] = ['None', 'Metadata', 'Request', 'RequestResponse'];
+
+export function reaches(level: AuditLevel, wanted: AuditLevel): boolean {
+  return order.indexOf(level) >= order.indexOf(wanted);
+}
+
+function userInfo({ name, uid, groups, extra }: User): object {
+  return {
+    username: name,
+    ...(uid === undefined ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(extra === undefined ? {} : { extra }),
+  };
+}
+
+function objectRef(info: Extract<RequestInfo, { kind: 'resource' }>, body: unknown): object {
+  const said = metadataOf(body);
+  const text = (known: string, told: unknown): string =>
+    known === '' && typeof told === 'string' ? told : known;
+  const fields = {
+    resource: info.resource,
+    namespace: text(info.namespace, said.namespace),
+    name: text(info.name, said.name),
+    uid: text('', said.uid),
+    apiGroup: info.group,
+    apiVersion: info.version,
+    resourceVersion: text('', said.resourceVersion),
+    subresource: info.subresource,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+}
+
+function metadataOf(body: unknown): BodyMetadata {
+  const { metadata } = (body ?? {}) as { metadata?: unknown };
+  return typeof metadata === 'object' && metadata !== null ? metadata : {};
+}
+
+function responseStatus({ code, status }: NonNullable<EventParts['answer']>): object {
+  if (status === undefined) return { metadata: {}, code };
+  const { message, reason, details } = status;
+  return {
+    metadata: {},
+    status: status.status,
+    ...(message === undefined ? {} : { message }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+    code,
+  };
+}
+
+/** Kubernetes writes microseconds; the clock here has thousandths. */
+function microTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -1)}000Z`;
+}

@@ -1,0 +1,55 @@
+// Who may come in: reads and writes have seats of their own, shared fairly between users; some need none.
+import { mastersGroup } from '../access/known-users.ts';
+import type { FlowMetrics, Level } from '../metrics.ts';
+import type { RequestInfo } from '../request-info.ts';
+import type { User } from '../user.ts';
+import { createFairQueue, type FairQueue } from './fair-queue.ts';
+import type { Limits } from './limits.ts';
+import { createWatchCount, type WatchCount } from './watch-count.ts';
+
+export type Seats = { readonly level: Level; readonly queue: FairQueue };
+
+export type Gate = {
+  /** Undefined for those who need no seat. */
+  readonly seatsFor: (user: User, info: RequestInfo, isMutating: boolean) => Seats | undefined;
+  readonly watches: WatchCount;
+  readonly metrics: FlowMetrics;
+};
+
+export function createGate(limits: Limits, metrics: FlowMetrics): Gate {
+  const seats = (level: Level, count: number): Seats => ({
+    level,
+    queue: createFairQueue({
+      seats: count,
+      queueLength: limits.maxQueuedRequestsPerUser,
+      waitMs: limits.queueWaitMs,
+      onQueued: (change) => metrics.queued(level, change),
+    }),
+  });
+  const readOnly = seats('readOnly', limits.maxRequestsInFlight);
+  const mutating = seats('mutating', limits.maxMutatingRequestsInFlight);
+  return {
+    seatsFor(user, info, isMutating) {
+      if (isExempt(user, info)) return undefined;
+      return isMutating ? mutating : readOnly;
+    },
+    watches: createWatchCount(limits.maxWatchesPerUser),
+    metrics,
+  };
+}
+
+/** Administrators must get in to repair what is broken, and probes must not take a busy server for a dead one. */
+function isExempt({ groups }: User, info: RequestInfo): boolean {
+  if (groups.includes(mastersGroup)) return true;
+  return info.kind === 'path' ? isHealth(info.path) : isLongRunning(info) && info.verb !== 'watch';
+}
+
+const isHealth = (path: string): boolean => /^\/(healthz|livez|readyz)(\/|$)/.test(path);
+
+const streamed = new Set(['proxy', 'log', 'exec', 'attach', 'portforward']);
+
+/** Goes on for as long as the client likes. Of a watch, only its start is work. */
+export function isLongRunning(info: RequestInfo): boolean {
+  if (info.kind === 'path') return false;
+  return info.verb === 'watch' || info.verb === 'proxy' || streamed.has(info.subresource);
+}

@@ -1,0 +1,32 @@
+// The answer to those for whom there is no room now.
+import { type ApiError, failure } from '../../meta/api-error.ts';
+
+/** What Kubernetes tells clients: they come back after a second, and a little later each time. */
+const retryAfterSeconds = 1;
+
+export function tooManyRequests(): ApiError {
+  return failure({
+    code: 429,
+    reason: 'TooManyRequests',
+    message: 'Too many requests, please try again later.',
+    details: { retryAfterSeconds },
+  });
+}
+
+export function tooManyWatches(user: string, limit: number): ApiError {
+  return failure({
+    code: 429,
+    reason: 'TooManyRequests',
+    message: `Too many requests, please try again later. User ${JSON.stringify(user)} has ${limit} watches open, which is the limit.`,
+    details: { retryAfterSeconds },
+  });
+}
+
+export function timedOut(): ApiError {
+  return failure({
+    code: 504,
+    reason: 'Timeout',
+    message: 'Timeout: request did not complete within the allotted timeout',
+    details: {},
+  });
+}

@@ -1,0 +1,39 @@
+// What the server knows of one connection, and of all requests on it.
+import type { TLSSocket } from 'node:tls';
+import type { Peer } from '../message.ts';
+
+export type Connection = {
+  readonly peer: Peer;
+  /** Requests that are not answered to the end. */
+  requests: number;
+  /** Bytes of small answers that are not taken to the end. */
+  unanswered: number;
+};
+
+const connections = new WeakMap<object, Connection>();
+
+/** Read once for each connection: taking a certificate apart costs more than most requests. */
+export function connectionOf(owner: object, socket: TLSSocket): Connection {
+  let connection = connections.get(owner);
+  if (connection === undefined) {
+    connection = { peer: readPeer(socket), requests: 0, unanswered: 0 };
+    connections.set(owner, connection);
+  }
+  return connection;
+}
+
+function readPeer(socket: TLSSocket): Peer {
+  const address = socket.remoteAddress === undefined ? {} : { address: socket.remoteAddress };
+  // None at all once the connection has gone.
+  const certificate = socket.getPeerCertificate() as {
+    subject?: { CN?: string; O?: string | string[] };
+  } | null;
+  const subject = certificate?.subject;
+  if (subject === undefined) return address;
+  if (!socket.authorized) return { ...address, untrustedCertificate: true };
+  if (subject.CN === undefined) return address;
+  return {
+    ...address,
+    certificate: { commonName: subject.CN, organizations: [subject.O ?? []].flat() },
+  };
+}

@@ -1,0 +1,135 @@
+// One request over HTTP/2, from its head to the end of its answer. On Node's streams themselves: its objects in the
+// manner of HTTP/1.1 cost a third of a get.
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import { type ApiRequest, type ApiResponse, isStream, isTunnel } from '../message.ts';
+import { type Connection, connectionOf } from './connection.ts';
+import { createDeparture } from './departure.ts';
+import { readBody } from './read-body.ts';
+import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
+import { asBytes } from './serve-http1.ts';
+import { openSink } from './sink.ts';
+import { began, ended, type ServerState } from './state.ts';
+
+export type Http2Head = {
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+};
+
+/** Rejects when the answer could not be made or written. */
+export async function serveHttp2(
+  state: ServerState,
+  stream: ServerHttp2Stream,
+  { headers, rawHeaders }: Http2Head,
+): Promise<void> {
+  const { session } = stream;
+  if (session === undefined) return;
+  const connection = connectionOf(session, session.socket as TLSSocket);
+  const departure = createDeparture();
+  const method = headers[':method'] ?? '';
+  const auditId = auditIdOf(headers as ApiRequest['headers']);
+  const exchange = { stream, connection, auditId, isHead: method === 'HEAD', unanswered: 0 };
+  began(state, connection);
+  stream.on('close', () => {
+    ended(state, connection);
+    connection.unanswered -= exchange.unanswered;
+    departure.happens();
+  });
+  // The client may vanish at any time; what was being written is then lost on purpose.
+  stream.on('error', departure.happens);
+  // Node keeps a stream that was reset without an error for as long as something is unread, which is for ever.
+  stream.on('aborted', () => stream.destroy());
+  if (method === 'CONNECT') {
+    stream.respond({ ':status': 405 }, { endStream: true });
+    return;
+  }
+  if (headers.expect === '100-continue') stream.additionalHeaders({ ':status': 100 });
+  const { path, query, rawQuery } = splitUrl(headers[':path'] ?? '/');
+  const reply = await state.handle({
+    method,
+    path,
+    query,
+    rawQuery,
+    headers: separateHeaders(headers as ApiRequest['headers'], rawHeaders),
+    body: () => readBody(stream, state.bodies),
+    peer: connection.peer,
+    tunnels: false,
+    signal: departure.signal,
+    auditId,
+  });
+  if (stream.destroyed || departure.happened()) return;
+  write(state, reply, exchange);
+}
+
+type Exchange = {
+  readonly stream: ServerHttp2Stream;
+  readonly connection: Connection;
+  readonly auditId: string;
+  readonly isHead: boolean;
+  /** Bytes of the answer, once it is sent. */
+  unanswered: number;
+};
+
+function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void {
+  const { body } = reply;
+  const { stream, connection, isHead } = exchange;
+  const head = headOf(reply, exchange.auditId);
+  // Only who has a connection to hand over gets one.
+  if (isTunnel(body)) throw new Error('a tunnel was not asked for');
+  if (isStream(body)) {
+    stream.respond(head);
+    const sink = openSink(stream, connection, state);
+    body.start(sink);
+    if (state.draining) sink.end();
+    return;
+  }
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  head['content-length'] = bytes.length;
+  if (isHead || bytes.length === 0) {
+    stream.respond(head, { endStream: true });
+    return;
+  }
+  stream.respond(head);
+  stream.end(bytes);
+  account(state, exchange, bytes.length);
+}
+
+/** Above this, a reader that does not take it is looked at by itself. */
+const noticedBytes = 64 * 1024;
+
+/** Streams are many on one connection: what small answers leave unread counts together. */
+function account(state: ServerState, exchange: Exchange, length: number): void {
+  const { stream, connection } = exchange;
+  if (length > noticedBytes) {
+    const reader = { connection, unread: () => stream.writableLength, cut: () => cut(stream) };
+    state.unread.wrote(reader, length);
+    stream.once('close', () => state.unread.gone(reader));
+    return;
+  }
+  exchange.unanswered = length;
+  connection.unanswered += length;
+  if (connection.unanswered <= state.limits.maxUnreadBytesPerConnection) return;
+  state.metrics.cut('connection');
+  stream.session?.destroy();
+}
+
+function cut(stream: ServerHttp2Stream): void {
+  stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  stream.destroy();
+}
+
+function headOf({ status, headers }: ApiResponse, auditId: string): OutgoingHttpHeaders {
+  const head: OutgoingHttpHeaders = { ':status': status, 'audit-id': auditId };
+  if (headers['cache-control'] === undefined) head['cache-control'] = 'no-cache, private';
+  for (const name in headers) {
+    const value = headers[name];
+    head[name] =
+      typeof value === 'string' && name !== 'warning' ? value : [value ?? []].flat().map(asBytes);
+  }
+  return head;
+}

@@ -1,0 +1,51 @@
+// What the listener holds while it runs.
+import type { Limits } from '../limits/limits.ts';
+import { createUnreadBytes, type UnreadBytes } from '../limits/unread-bytes.ts';
+import type { ApiRequest, ApiResponse, Sink } from '../message.ts';
+import type { ServerMetrics } from '../metrics.ts';
+import type { Connection } from './connection.ts';
+import type { BodyBudget } from './read-body.ts';
+
+export type ServerState = {
+  readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
+  readonly limits: Limits;
+  readonly metrics: ServerMetrics;
+  readonly bodies: BodyBudget;
+  readonly unread: UnreadBytes;
+  /** Open bodies that go on. */
+  readonly streams: Set<Sink>;
+  /** Requests that are not answered to the end. */
+  requests: number;
+  draining: boolean;
+};
+
+export function createState(
+  handle: ServerState['handle'],
+  limits: Limits,
+  metrics: ServerMetrics,
+): ServerState {
+  const bodies = {
+    maxBytes: limits.maxBodyBytes,
+    maxBytesTotal: limits.maxBodyBytesTotal,
+    held: 0,
+  };
+  const unread = createUnreadBytes({
+    perConnectionBytes: limits.maxUnreadBytesPerConnection,
+    totalBytes: limits.maxUnreadBytes,
+    stalledMs: limits.slowReaderTimeoutMs,
+    onCut: metrics.cut,
+  });
+  metrics.follow({ bodyBytes: () => bodies.held, unreadBytes: unread.total });
+  const streams = new Set<Sink>();
+  return { handle, limits, metrics, bodies, unread, streams, requests: 0, draining: false };
+}
+
+export function began(state: ServerState, connection: Connection): void {
+  state.requests += 1;
+  connection.requests += 1;
+}
+
+export function ended(state: ServerState, connection: Connection): void {
+  state.requests -= 1;
+  connection.requests -= 1;
+}

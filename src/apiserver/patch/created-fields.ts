@@ -1,0 +1,135 @@
+// The fields that a new object sets. Which they are depends on its form alone, on names and keys but hardly on any
+// value, and most objects of a kind have one of a few forms. Forms are kept as a tree: each name leads one step further,
+// and at the end stands the set that objects of this form get.
+import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
+import { compareObjects } from './compare-objects.ts';
+import { type FieldSet, printFieldSet, withoutPath } from './fieldset.ts';
+import { type Fields, isFields, sameValue } from './json-value.ts';
+import { internSet } from './known-sets.ts';
+import { itemKeyValues } from './path-element.ts';
+import { isAtomic, isBare, schemaOf, zeroObject } from './typed-value.ts';
+
+export type Creation = {
+  readonly schema: StructNode;
+  readonly object: Fields;
+  /** Paths of fields that the write cannot set. */
+  readonly reset: readonly (readonly string[])[];
+};
+
+/** What nobody had before, in the order in which it is stored. */
+export function createdFields({ schema, object, reset }: Creation): FieldSet {
+  const form = fieldForms(schema, zeroObject(schema), {
+    value: object,
+    from: firstForm(schema, reset),
+  });
+  form.set ??= newSet({ schema, object, reset });
+  return form.set;
+}
+
+function newSet({ schema, object, reset }: Creation): FieldSet {
+  const { changed } = compareObjects(schema, zeroObject(schema), object);
+  return internSet(printFieldSet(reset.reduce(withoutPath, changed)));
+}
+
+/** All that was met so far, and what follows. */
+type Form = {
+  readonly next: Map<unknown, Form>;
+  set: FieldSet | undefined;
+};
+
+type Place = { readonly value: unknown; readonly from: Form };
+
+/** What is no name or value of an object. */
+const marks = {
+  sameAsZero: Symbol('same as zero'),
+  unlikeZero: Symbol('unlike zero'),
+  member: Symbol('member'),
+  added: Symbol('added'),
+  item: Symbol('item'),
+  end: Symbol('end'),
+  misfit: Symbol('misfit'),
+} as const;
+
+/** Steps in all trees; a client that makes up ever new keys makes them start again. */
+const mostSteps = 50_000;
+
+const roots = new Map<StructNode, Map<string, Form>>();
+let steps = 0;
+
+const emptyForm = (): Form => ({ next: new Map(), set: undefined });
+
+function firstForm(schema: StructNode, reset: Creation['reset']): Form {
+  if (steps > mostSteps) {
+    roots.clear();
+    steps = 0;
+  }
+  let byReset = roots.get(schema);
+  if (byReset === undefined) {
+    byReset = new Map();
+    roots.set(schema, byReset);
+  }
+  const key = reset.join();
+  let form = byReset.get(key);
+  if (form === undefined) {
+    form = emptyForm();
+    byReset.set(key, form);
+  }
+  return form;
+}
+
+function step({ next }: Form, by: unknown): Form {
+  let form = next.get(by);
+  if (form === undefined) {
+    form = emptyForm();
+    next.set(by, form);
+    steps += 1;
+  }
+  return form;
+}
+
+/** `zero` is the value of the object before anything was set, if it has the field then. */
+function valueForm(schema: Schema, zero: unknown, { value, from }: Place): Form {
+  if (zero === undefined) return addedForm(schema, value, from);
+  if (isAtomic(schema) || (isBare(zero) && isBare(value))) {
+    return step(from, sameValue(zero, value) ? marks.sameAsZero : marks.unlikeZero);
+  }
+  if (schema.node === 'list') return itemForms(schema, value, from);
+  return fieldForms(schema as MapNode | StructNode, isFields(zero) ? zero : none, { value, from });
+}
+
+const none: Fields = Object.create(null);
+
+function fieldForms(schema: MapNode | StructNode, zero: Fields, { value, from }: Place): Form {
+  if (!isFields(value)) return step(from, marks.misfit);
+  let form = from;
+  for (const key in value) {
+    const place = { value: value[key], from: step(form, key) };
+    form = valueForm(schemaOf(schema, key), zero[key], place);
+  }
+  return step(form, marks.end);
+}
+
+function addedForm(schema: Schema, value: unknown, from: Form): Form {
+  if (isAtomic(schema) || isBare(value)) return step(from, marks.member);
+  const form = step(from, marks.added);
+  if (schema.node === 'list') return itemForms(schema, value, form);
+  return fieldForms(schema as MapNode | StructNode, none, { value, from: form });
+}
+
+/** Items are told apart by their keys, so these values count. */
+function itemForms(schema: ListNode, items: unknown, from: Form): Form {
+  if (!Array.isArray(items)) return step(from, marks.misfit);
+  let form = from;
+  for (const item of items) {
+    form = step(form, marks.item);
+    for (const value of itemKeyValues(schema, item)) form = valueStep(form, value);
+    form = addedForm(schema.items, item, form);
+  }
+  return step(form, marks.end);
+}
+
+/** All but plain values go by their text. */
+function valueStep(form: Form, value: unknown): Form {
+  if (typeof value !== 'object' || value === null) return step(form, value);
+  return step(step(form, marks.misfit), JSON.stringify(value));
+}

@@ -1,0 +1,57 @@
+// What a write leaves to the managers that were there, and what its own then has. The same change of the same set
+// comes again and again (a status, an annotation), so what became of it is remembered with the set.
+import { difference, type FieldSet, printFieldSet, union } from './fieldset.ts';
+import { internSet } from './known-sets.ts';
+
+export type Change = {
+  readonly gained: FieldSet;
+  readonly lost: FieldSet;
+  /** Both as one text. */
+  readonly key: string;
+};
+
+/** Of a manager that did not write: what the writer did not take over and what did not go. */
+export function fieldsLeft(fields: FieldSet, change: Change): FieldSet {
+  return remembered(left, fields, change, () => {
+    const rest = difference(difference(fields, change.gained), change.lost);
+    return rest === fields ? fields : internSet(rest);
+  });
+}
+
+/** Of the writer, who had `fields`. */
+export function fieldsTaken(fields: FieldSet, change: Change): FieldSet {
+  return remembered(taken, fields, change, () =>
+    internSet(printFieldSet(union(fieldsLeft(fields, change), change.gained))),
+  );
+}
+
+type Outcomes = WeakMap<FieldSet, Map<string, FieldSet>>;
+
+const left: Outcomes = new WeakMap();
+const taken: Outcomes = new WeakMap();
+
+/** Of one set; more than this are hardly ever the same again. */
+const mostChanges = 64;
+/** Longer ones are large objects that are replaced as a whole. */
+const longestKey = 1_024;
+
+function remembered(
+  outcomes: Outcomes,
+  fields: FieldSet,
+  { key }: Change,
+  decide: () => FieldSet,
+): FieldSet {
+  if (key.length > longestKey) return decide();
+  let known = outcomes.get(fields);
+  if (known === undefined) {
+    known = new Map();
+    outcomes.set(fields, known);
+  }
+  let outcome = known.get(key);
+  if (outcome === undefined) {
+    outcome = decide();
+    if (known.size >= mostChanges) known.clear();
+    known.set(key, outcome);
+  }
+  return outcome;
+}

@@ -1,0 +1,212 @@
+// The listener over real TLS on loopback, with both versions of HTTP: what clients may take of the server.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
+import { after, test } from 'node:test';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { createMetrics } from '../observe/metrics.ts';
+import {
+  authority,
+  bothVersions,
+  type Http,
+  readBody,
+  type StartOptions,
+  start,
+  startStreams,
+  text,
+} from './listen/example.ts';
+import { createServerMetrics } from './metrics.ts';
+import type { RunningServer } from './server.ts';
+
+const timeout = 30_000;
+const closing: (() => unknown)[] = [];
+after(async () => {
+  for (const close of closing) await close();
+});
+
+const kib = 1024;
+
+function measured(limits: StartOptions['limits'] = {}) {
+  const registry = createMetrics();
+  const value = (name: string): number =>
+    Number(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'm').exec(registry.text())?.[1] ?? 0);
+  return { options: { limits, metrics: createServerMetrics(registry) }, value };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function openSocket(server: RunningServer): Promise<TLSSocket> {
+  const { port } = server.address;
+  const socket = connectTls({ host: '127.0.0.1', port, ca: authority.certificate });
+  socket.on('error', () => {});
+  return new Promise((resolve) => socket.once('secureConnect', () => resolve(socket)));
+}
+
+/** Everything that comes until the server closes. */
+async function readAll(socket: TLSSocket): Promise<string> {
+  let seen = '';
+  socket.on('data', (chunk: Buffer) => {
+    seen += String(chunk);
+  });
+  await once(socket, 'close');
+  return seen;
+}
+
+function testAnswers({ version, connectTo }: Http): void {
+  test(`${version}: every answer names its audit ID, the client's own if it has one`, {
+    timeout,
+  }, async () => {
+    const seen: (string | undefined)[] = [];
+    const server = await start(async ({ auditId }) => {
+      seen.push(auditId);
+      return text('');
+    });
+    const client = connectTo(server);
+    const { headers } = await client.send({});
+    assert.match(String(headers['audit-id']), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    const own = await client.send({ headers: { 'Audit-ID': 'mine' } });
+    assert.equal(own.headers['audit-id'], 'mine');
+    const long = await client.send({ headers: { 'Audit-ID': 'x'.repeat(65) } });
+    assert.deepEqual(seen, [headers['audit-id'], 'mine', long.headers['audit-id']]);
+    assert.equal(String(long.headers['audit-id']).length, 36);
+  });
+
+  test(`${version}: answers are not to be kept unless they say so`, { timeout }, async () => {
+    const server = await start(async ({ path }) =>
+      path === '/kept' ? { ...text(''), headers: { 'cache-control': 'public' } } : text(''),
+    );
+    const client = connectTo(server);
+    assert.equal((await client.send({})).headers['cache-control'], 'no-cache, private');
+    assert.equal((await client.send({ path: '/kept' })).headers['cache-control'], 'public');
+  });
+}
+
+function testLimits({ version, connectTo }: Http): void {
+  test(`${version}: bodies of all clients together have a limit`, { timeout }, async () => {
+    const { options, value } = measured({ maxBodyBytesTotal: 100 * kib });
+    const server = await start(readBody, options);
+    const slow = await openSocket(server);
+    slow.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 90000\r\n\r\n');
+    slow.write(Buffer.alloc(80_000));
+    await until(() => value('fairlead_apiserver_request_body_bytes') === 80_000);
+    const client = connectTo(server);
+    const post = (size: number) => client.send({ method: 'POST', body: Buffer.alloc(size) });
+    assert.equal((await post(20 * kib)).status, 200);
+    assert.equal((await post(60 * kib)).status, 429);
+    slow.destroy();
+    await until(() => value('fairlead_apiserver_request_body_bytes') === 0);
+    assert.equal((await post(60 * kib)).status, 200);
+  });
+
+  test(`${version}: an answer that its client does not read is broken off`, {
+    timeout,
+  }, async () => {
+    const { options, value } = measured({ maxUnreadBytesPerConnection: 4096 * kib });
+    const server = await start(async () => ({ ...text(''), body: Buffer.alloc(32_768 * kib) }), {
+      ...options,
+    });
+    const stream = await connectTo(server).open({});
+    stream.pause();
+    await until(() => value('fairlead_apiserver_slow_readers_cut_total') === 1);
+    assert.equal(value('fairlead_apiserver_unread_bytes'), 0);
+    assert.equal((await connectTo(server).send({ method: 'HEAD' })).status, 200);
+  });
+
+  test(`${version}: of streams that nobody reads the largest are cut`, { timeout }, async () => {
+    const { options, value } = measured({ maxUnreadBytes: 16_384 * kib });
+    const { server, next } = await startStreams(options);
+    const streams = await Promise.all(Array.from({ length: 4 }, () => connectTo(server).open({})));
+    for (const stream of streams) stream.pause().on('error', () => {});
+    const sinks = [await next(), await next(), await next(), await next()];
+    const open = new Set(sinks);
+    for (const one of sinks) one.sink.onClose(() => open.delete(one));
+    for (let i = 0; i < 32; i += 1) {
+      for (const { sink } of sinks) sink.write(Buffer.alloc(512 * kib));
+      await new Promise((resolve) => setImmediate(resolve));
+      const held = sinks.reduce((sum, one) => sum + (open.has(one) ? one.sink.buffered() : 0), 0);
+      assert.ok(held <= 17_000 * kib, `${held} bytes are held`);
+    }
+    await until(() => open.size < 4);
+    assert.ok(value('fairlead_apiserver_slow_readers_cut_total') > 0);
+    for (const { sink } of open) sink.end();
+  });
+}
+
+for (const http of bothVersions(closing)) {
+  testAnswers(http);
+  testLimits(http);
+}
+
+test('HTTP/1.1: a head that is too large is refused', { timeout }, async () => {
+  const server = await start(async () => text('fine'), { limits: { maxHeaderBytes: 8 * kib } });
+  closing.push(server.drain);
+  const socket = await openSocket(server);
+  const answer = readAll(socket);
+  socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(9 * kib)}\r\n\r\n`);
+  assert.match(await answer, /^HTTP\/1\.1 431 /);
+});
+
+test('HTTP/2: a head that is too large is refused', { timeout }, async () => {
+  const server = await start(async () => text('fine'));
+  const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
+    ca: authority.certificate,
+  });
+  session.on('error', () => {});
+  closing.push(() => session.destroy(), server.drain);
+  const stream = session.request({ x: 'y'.repeat(70 * kib) });
+  const outcome = await new Promise((resolve) => {
+    stream.on('response', (headers) => resolve(headers[':status']));
+    stream.on('error', () => resolve('refused'));
+    stream.on('close', () => resolve('closed'));
+  });
+  assert.notEqual(outcome, 200);
+});
+
+test('connections beyond the limit are closed, and counted', { timeout }, async () => {
+  const { options, value } = measured({ maxConnections: 2 });
+  const server = await start(async () => text('fine'), options);
+  const first = await openSocket(server);
+  const second = await openSocket(server);
+  assert.equal(value('fairlead_apiserver_open_connections'), 2);
+  const { port } = server.address;
+  const third = connectTls({ host: '127.0.0.1', port, ca: authority.certificate });
+  third.on('error', () => {});
+  await new Promise((resolve) => third.once('close', resolve));
+  assert.equal(value('fairlead_apiserver_refused_connections_total'), 1);
+  first.destroy();
+  await until(() => value('fairlead_apiserver_open_connections') === 1);
+  (await openSocket(server)).destroy();
+  second.destroy();
+  await server.drain();
+});
+
+test('a connection without a request is closed, one with a quiet watch is not', {
+  timeout,
+}, async () => {
+  const { server, next } = await startStreams({ limits: { idleTimeoutMs: 200 } });
+  const connect = () =>
+    connectHttp2(`https://127.0.0.1:${server.address.port}`, { ca: authority.certificate });
+  const watching = connect();
+  const stream = watching.request({});
+  await once(stream, 'response');
+  const { sink } = await next();
+  const idle = connect();
+  await once(idle, 'close');
+  assert.equal(watching.closed, false);
+  sink.write(Buffer.from('still here'));
+  const [chunk] = await once(stream, 'data');
+  assert.equal(String(chunk), 'still here');
+  sink.end();
+  await once(watching, 'close');
+  await server.drain();
+});
+
+test('a client that takes its time with the head is cut off', { timeout }, async () => {
+  const server = await start(async () => text('fine'), { limits: { headerTimeoutMs: 50 } });
+  const socket = await openSocket(server);
+  socket.write('GET / HTTP/1.1\r\nhost:');
+  assert.match(await readAll(socket), /^HTTP\/1\.1 408 /);
+  await server.drain();
+});
