@@ -3,7 +3,7 @@
 export type Figure = {
   readonly row: string;
   readonly what: string;
-  readonly unit: '/s' | 'ms' | 'MiB';
+  readonly unit: '/s' | 'ms' | 's' | 'MiB' | 'writes';
   readonly value: number;
   /** At least this much where more is better, at most where less is. */
   readonly goal?: number;

@@ -1,7 +1,9 @@
 // What a load does, as plain data for the worker that does it, and what it found.
 import type { Request } from './client.ts';
+import { podBody, podsPath } from './cluster-objects.ts';
 import {
   patchBody,
+  plainServiceBody,
   serviceBody,
   serviceName,
   servicesPath,
@@ -10,7 +12,14 @@ import {
 } from './objects.ts';
 import type { Protocol, Target } from './target.ts';
 
-export type Work = 'create' | 'create-slice' | 'patch' | 'get' | 'list';
+export type Work =
+  | 'create'
+  | 'create-plain'
+  | 'create-slice'
+  | 'create-pod'
+  | 'patch'
+  | 'get'
+  | 'list';
 
 export type LoadPlan = {
   readonly target: Target;
@@ -45,6 +54,13 @@ export function requestFor({ work, first, objects, salt }: LoadPlan, index: numb
         contentType: json,
         body: serviceBody(first + index),
       };
+    case 'create-plain':
+      return {
+        method: 'POST',
+        path: servicesPath,
+        contentType: json,
+        body: plainServiceBody(first + index),
+      };
     case 'create-slice':
       return {
         method: 'POST',
@@ -52,6 +68,8 @@ export function requestFor({ work, first, objects, salt }: LoadPlan, index: numb
         contentType: json,
         body: sliceBody(first + index),
       };
+    case 'create-pod':
+      return { method: 'POST', path: podsPath, contentType: json, body: podBody(first + index) };
     case 'patch':
       return {
         method: 'PATCH',

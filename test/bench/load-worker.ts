@@ -1,11 +1,14 @@
 // Sends one load from a thread of its own and reports how it went.
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Client, openClient } from './client.ts';
+import { type Client, openClient, prepare } from './client.ts';
 import { type LoadPlan, type LoadResult, requestFor } from './load-plan.ts';
 
 const plan = workerData as LoadPlan;
 const clients = await Promise.all(
   Array.from({ length: plan.clients }, () => openClient(plan.target, plan.protocol)),
+);
+const requests = Array.from({ length: plan.requests }, (_, index) =>
+  prepare(requestFor(plan, index), plan.protocol),
 );
 parentPort?.postMessage('connected');
 parentPort?.once('message', () => {
@@ -29,14 +32,18 @@ async function drive(
   latencies: Float64Array,
   progress: { sent: number; answered: number; bytes: number },
 ): Promise<void> {
-  while (progress.sent < plan.requests) {
-    const request = requestFor(plan, progress.sent);
+  for (;;) {
+    const prepared = requests[progress.sent];
+    if (prepared === undefined) return;
     progress.sent += 1;
     const begin = performance.now();
-    const { status, bytes } = await client.send(request);
+    const { status, bytes } = await client.send(prepared);
     latencies[progress.answered] = performance.now() - begin;
     progress.answered += 1;
     progress.bytes = bytes;
-    if (status >= 300) throw new Error(`${request.method} ${request.path} was answered ${status}`);
+    if (status >= 300) {
+      const { method, path } = prepared.request;
+      throw new Error(`${method} ${path} was answered ${status}`);
+    }
   }
 }

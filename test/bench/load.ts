@@ -19,11 +19,13 @@ export async function load(pid: number, plan: LoadPlan): Promise<Measured> {
   const worker = new Worker(new URL('./load-worker.js', import.meta.url), { workerData: plan });
   await once(worker, 'message');
   const before = { server: cpuMicros(pid), own: process.cpuUsage() };
+  // Asked for before the result: a worker that ended meanwhile hands over both at once.
+  const exited = once(worker, 'exit');
   worker.postMessage('go');
   const [result] = (await once(worker, 'message')) as [LoadResult];
   const server = cpuMicros(pid) - before.server;
   const own = process.cpuUsage(before.own);
-  await once(worker, 'exit');
+  await exited;
   const sorted = result.latencies.slice().sort();
   return {
     perSecond: plan.requests / result.seconds,

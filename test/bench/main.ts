@@ -4,14 +4,19 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { abuseRow } from './abuse-row.ts';
 import { commitOf } from './commit.ts';
+import { endpointLatencyRow } from './endpoint-latency-row.ts';
 import type { Figure } from './figure.ts';
 import { listRow } from './list-row.ts';
 import { memoryRow } from './memory-row.ts';
 import { renderTable } from './render.ts';
 import { renderPage } from './render-page.ts';
 import { createsRow, getsRow, patchesRow } from './request-rows.ts';
+import { rolloverRow } from './rollover-row.ts';
 import type { Row } from './row.ts';
+import { rulesRow } from './rules-row.ts';
+import { settleRow } from './settle-row.ts';
 import { startRow } from './start-row.ts';
 import { watchRow } from './watch-row.ts';
 
@@ -23,6 +28,11 @@ const rows: Readonly<Record<string, Row>> = {
   gets: getsRow,
   list: listRow,
   watch: watchRow,
+  abuse: abuseRow,
+  endpoints: endpointLatencyRow,
+  rollover: rolloverRow,
+  settle: settleRow,
+  rules: rulesRow,
 };
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

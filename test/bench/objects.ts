@@ -27,6 +27,18 @@ export function serviceBody(index: number): string {
   });
 }
 
+/** A Service of one port, whose endpoints `sliceBody` has. */
+export function plainServiceBody(index: number): string {
+  const name = serviceName(index);
+  const ports = [{ name: 'http', port: 80, targetPort: 8080 }];
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace },
+    spec: { ports },
+  });
+}
+
 export function sliceBody(index: number): string {
   const service = serviceName(index);
   return JSON.stringify({

@@ -2,7 +2,7 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openClient, openTls, tlsOptions } from './client.ts';
+import { openClient, openTls, prepare, tlsOptions } from './client.ts';
 import { patchBody, serviceName, servicesPath } from './objects.ts';
 import { type WatchPlan, type WatchResult, warmUpEvents } from './watch-plan.ts';
 
@@ -75,12 +75,13 @@ async function run(): Promise<WatchResult> {
       state.allSeen = resolve;
     });
     state.sentAt = performance.now();
-    const answered = writer.send({
+    const patch = {
       method: 'PATCH',
       path: `${servicesPath}/${serviceName(plan.service)}`,
       contentType: 'application/merge-patch+json',
       body: patchBody(`${plan.protocol}-${round}`),
-    });
+    };
+    const answered = writer.send(prepare(patch, 'http/1.1'));
     await Promise.all([seen, answered]);
   }
   return { latencies };

@@ -11,6 +11,7 @@ import { assertExact } from '../parts/allocation-checks.ts';
 import { type ApiClient, openApiClient } from '../parts/api-client.ts';
 
 export type CrashServer = {
+  readonly kubeconfig: string;
   /** Starts the binary and connects to it once it answers. */
   readonly start: () => Promise<ApiClient>;
   /** Starts it and kills it before it may be ready. */
@@ -40,6 +41,7 @@ export async function makeCrashServer(): Promise<CrashServer> {
     await exited;
   };
   return {
+    kubeconfig,
     async start() {
       await isReady(launch());
       return connect(kubeconfig);

@@ -18,7 +18,7 @@ export async function sendInput({ server }: MemoryServer, input: Input): Promise
     headers: input.headers,
     body: () => Promise.resolve(input.body),
     peer: input.trusted ? { local: administrator } : {},
-    signal: departure.signal,
+    signal: () => departure.signal,
   };
   const response = await server.handle(request);
   readWhatIsThere(response);

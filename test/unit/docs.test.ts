@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import type { World } from '../../src/cli/command.ts';
 import { createProgram } from '../../src/cli/main.ts';
 import { allKinds } from '../../src/kinds/all.ts';
@@ -53,8 +53,10 @@ function describeCommand(command: Command): string {
     a.required ? `<${a.name()}${a.variadic ? '...' : ''}>` : `[${a.name()}]`,
   );
   const usage = ['fairlead', command.name(), ...words].join(' ');
+  const usual = ({ defaultValueDescription: text }: Option): string =>
+    text === undefined ? '' : ` (default: ${text})`;
   const flags = command.options.map(
-    (o) => `| \`${o.flags}\` | ${o.description.replaceAll('|', '\\|')} |`,
+    (o) => `| \`${o.flags}\` | ${o.description.replaceAll('|', '\\|')}${usual(o)} |`,
   );
   const table = flags.length === 0 ? [] : ['', '| flag | meaning |', '| --- | --- |', ...flags];
   return [
