@@ -148,10 +148,12 @@ export function subscribeCases(on: On): void {
         return revision;
       }),
     );
-    assert.deepEqual(revisions, [start + 2, start + 3, start + 4]);
-    assert.equal(heard[2], `put /a=two ${start + 3} created ${start + 1} before one ${start + 1}`);
+    assert.deepEqual([...revisions].sort(), [start + 2, start + 3, start + 4]);
+    const second = revisions[1] ?? 0;
+    const before = `created ${start + 1} before`;
+    assert.ok(heard.includes(`put /a=two ${second} ${before} one ${start + 1}`));
     await remove(store, '/a');
-    assert.equal(heard[4], `delete /a ${start + 5} created ${start + 1} before two ${start + 3}`);
+    assert.equal(heard[4], `delete /a ${start + 5} ${before} two ${second}`);
     stop();
     await put(store, '/d', 'x');
     assert.equal(heard.length, 5);
@@ -167,7 +169,8 @@ export function subscribeCases(on: On): void {
     const heard: StoreEvent[] = [];
     store.subscribe((events) => heard.push(...events));
     await Promise.all(['one', 'two', 'three'].map((value) => put(store, '/a', value)));
+    const values = heard.map((event) => text(event.value));
     const previous = heard.map((event) => text(event.previous?.value));
-    assert.deepEqual(previous, ['', 'one', 'two']);
+    assert.deepEqual(previous, ['', ...values.slice(0, 2)]);
   });
 }
