@@ -30,7 +30,15 @@ const lanes = () => ({
     ],
   ],
   conformance: [[node, '--test', '--test-concurrency=1', ...tests('test/lanes')]],
+  kernel: canMakeNetworks()
+    ? [[node, '--test', '--test-concurrency=1', ...tests('test/netns')]]
+    : [['echo', 'Skipped: it needs root and network namespaces (unshare --net).']],
 });
+
+/** Tests of the data plane make networks of their own, which takes root on Linux. */
+function canMakeNetworks() {
+  return process.getuid?.() === 0 && spawnSync('unshare', ['--net', 'true']).status === 0;
+}
 
 /** Node 20 takes no patterns: the files by name. */
 function tests(folder) {

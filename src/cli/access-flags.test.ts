@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -29,6 +30,7 @@ test('accessOptions() makes the options of the server, with a key in the data di
       issuer: 'https://kubernetes.default.svc.cluster.local',
       audiences: ['a', 'b'],
       file: '/somewhere/tokens.csv',
+      verificationKeys: [],
     });
     assert.deepEqual(admissionPlugins, {
       enable: ['ServiceAccount', 'DenyServiceExternalIPs'],
@@ -36,6 +38,43 @@ test('accessOptions() makes the options of the server, with a key in the data di
     });
   } finally {
     await rm(dataDir, { recursive: true });
+  }
+});
+
+test('accessOptions() takes a new signing key, and the old ones for checking', async () => {
+  const cwd = await mkdtemp(join(tmpdir(), 'access-flags-'));
+  try {
+    const [fresh, old, other] = [1, 2, 3].map(() =>
+      generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    );
+    const files: Readonly<Record<string, KeyObject | undefined>> = {
+      'new.key': fresh?.privateKey,
+      'old.key': old?.privateKey,
+      'other.pub': other?.publicKey,
+    };
+    for (const [name, key] of Object.entries(files)) {
+      const type = key?.type === 'public' ? 'spki' : 'pkcs8';
+      await writeFile(join(cwd, name), key?.export({ type, format: 'pem' }) ?? '');
+    }
+    const flags = flagsOf(
+      ...['--service-account-signing-key-file', 'new.key'],
+      ...['--service-account-key-file', 'old.key', '--service-account-key-file', 'other.pub'],
+    );
+    const { tokens } = await accessOptions(flags, { dataDir: cwd, cwd });
+    assert.ok(fresh && tokens.signingKey?.publicKey.equals(fresh.publicKey));
+    const [first, second] = tokens.verificationKeys ?? [];
+    assert.ok(old && first?.publicKey.equals(old.publicKey));
+    assert.ok(other && second?.publicKey.equals(other.publicKey));
+    await writeFile(join(cwd, 'damaged'), 'no key');
+    await mkdir(join(cwd, 'pki'));
+    for (const name of ['missing', 'damaged']) {
+      await assert.rejects(
+        accessOptions(flagsOf('--service-account-key-file', name), { dataDir: cwd, cwd }),
+        /^SigningKeyError: Cannot read "/,
+      );
+    }
+  } finally {
+    await rm(cwd, { recursive: true });
   }
 });
 

@@ -49,17 +49,24 @@ function plainSettings(root: Fields): ProxySettings {
   };
 }
 
-/** Each mode has a section; masquerading and periods are read from that of the mode in use. */
+/** Each mode has a section; masquerading and periods count of that of the mode in use. A period of 0 is the usual one. */
 function modeSections(root: Fields, mode: ModeName): ProxySettings {
-  const iptables = root.section('iptables');
   const ipvs = root.section('ipvs');
-  const used = mode === 'ipvs' ? ipvs : mode === 'iptables' ? iptables : root.section('nftables');
-  const masquerade = mode === 'nftables' ? used : iptables;
+  const iptables = root.section('iptables');
+  const common = (section: Fields) => ({
+    ...given('masqueradeAll', section.flag('masqueradeAll')),
+    ...given('masqueradeBit', section.number('masqueradeBit')),
+    ...given('minSyncPeriodMs', section.time('minSyncPeriod') || undefined),
+    ...given('syncPeriodMs', section.time('syncPeriod') || undefined),
+  });
+  const sections = {
+    nftables: common(root.section('nftables')),
+    iptables: common(iptables),
+    // ipvs masquerades by rules of iptables, and by its settings.
+    ipvs: { ...common(iptables), ...common(ipvs) },
+  };
   return {
-    ...given('masqueradeAll', masquerade.flag('masqueradeAll')),
-    ...given('masqueradeBit', masquerade.number('masqueradeBit')),
-    ...given('minSyncPeriodMs', used.time('minSyncPeriod')),
-    ...given('syncPeriodMs', used.time('syncPeriod') || undefined),
+    ...sections[mode === 'userspace' ? 'iptables' : mode],
     modeSettings: {
       ...given('iptables-localhost-nodeports', iptables.flag('localhostNodePorts')?.toString()),
       ...given('ipvs-scheduler', ipvs.text('scheduler')),
@@ -111,7 +118,7 @@ type Fields = {
 
 function fieldsOf(value: unknown, path: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new UsageError(`${path === '' ? 'the file' : path} is not a mapping`);
+    throw new UsageError(`${path === '' ? 'the file' : path.slice(0, -1)} is not a mapping`);
   }
   const fields = value as Readonly<Record<string, unknown>>;
   const read = new Map<string, Fields | undefined>();

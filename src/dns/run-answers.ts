@@ -42,6 +42,8 @@ const mostKept = 50_000;
 const versionTtl = 28_800;
 /** How long after the stop answers that are under way may take. */
 const drainMs = 2000;
+/** A packet that was given to a socket leaves it in one of the next turns of the loop. */
+const lingerMs = 20;
 /** Lines of the query log go to the other thread together. */
 const logBatch = 100;
 const logMs = 100;
@@ -219,7 +221,7 @@ async function drain(listening: Listening, answerer: Answerer, clock: Clock): Pr
     const cancel = clock.after(drainMs, resolve);
     answerer.whenIdle(() => {
       cancel();
-      resolve();
+      clock.after(lingerMs, resolve);
     });
   });
 }

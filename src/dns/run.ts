@@ -51,6 +51,8 @@ export type RunningDns = {
   readonly addresses: readonly ServerAddress[];
   /** Whether packets are taken in batches. */
   readonly inBatches: boolean;
+  /** Where the status is served, with the ports that were chosen. */
+  readonly statusAddresses: readonly ServerAddress[];
   /** Resolves when all names are known; false when the end came first. */
   readonly synced: Promise<boolean>;
   /** Resolves when all has ended after the signal. */
@@ -121,14 +123,22 @@ async function start(
   const server = `dns://:${thread.addresses[0]?.port ?? 0}`;
   const status = await startStatus(options, {
     isReady: () => sync.isDone && !options.isEnding(),
-    metricsText: async () =>
-      counterText(counters, server) + registry.text() + (await thread.metricsText()),
+    metricsText: async () => {
+      // The thread brings its counters up to date when it is asked.
+      const ofThread = await thread.metricsText();
+      return counterText(counters, server) + registry.text() + ofThread;
+    },
     followQueries: queries.follow,
   });
   opened.push(...status.map(({ close }) => close));
   const rereading = reread(options, thread, clock, log);
   opened.push(() => rereading);
-  return { addresses: thread.addresses, inBatches: thread.inBatches, synced };
+  return {
+    addresses: thread.addresses,
+    inBatches: thread.inBatches,
+    statusAddresses: status.map(({ address }) => address),
+    synced,
+  };
 }
 
 function startWatching(

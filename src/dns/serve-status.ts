@@ -11,7 +11,10 @@ export type StatusOptions = {
   readonly followQueries: (write: (lines: readonly string[]) => void) => () => void;
 };
 
-export type StatusServer = { readonly close: () => Promise<void> };
+export type StatusServer = {
+  readonly address: ServerAddress;
+  readonly close: () => Promise<void>;
+};
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 /** Whoever reads more slowly than questions come misses some. */
@@ -36,7 +39,10 @@ export async function serveStatus(options: StatusOptions): Promise<StatusServer>
   });
   server.listen(options.address.port, options.address.host);
   await once(server, 'listening');
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
   return {
+    address: { ...options.address, port },
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -66,9 +66,18 @@ function decideUnused(state: ProxyState, packet: Packet, traits: ModeTraits): Ve
   for (const { clusterIP } of state.ports.values()) {
     if (clusterIP === packet.destination) return { kind: traits.unusedPortOfClusterIP };
   }
+  if (traits.unusedPortOfOutsideIP !== undefined && isOutsideIP(state, packet.destination)) {
+    return { kind: traits.unusedPortOfOutsideIP };
+  }
   return state.node.serviceCIDRs.some((cidr) => isWithin(packet.destination, cidr))
     ? { kind: traits.unusedServiceIP }
     : pass;
+}
+
+function isOutsideIP({ ports }: ProxyState, ip: string): boolean {
+  return [...ports.values()].some(
+    ({ externalIPs, loadBalancerIPs }) => externalIPs.includes(ip) || loadBalancerIPs.includes(ip),
+  );
 }
 
 function decideTarget(

@@ -10,10 +10,11 @@ import {
   readListing,
 } from './history.ts';
 import type { Change, RecordLog } from './record-log.ts';
-import type { Store, StoreEvent, Transaction } from './store.ts';
+import type { Store, StoreEvent } from './store.ts';
 import type { Versions } from './versions.ts';
 import { startWakeUp, watchHistory } from './watch-history.ts';
 import { startWriteQueue } from './write-queue.ts';
+import { assertWritable } from './write-rules.ts';
 
 /** A log and what was found in it. */
 export type Loaded = {
@@ -22,9 +23,6 @@ export type Loaded = {
   readonly revision: number;
   readonly compacted: number;
 };
-
-/** The longest key every engine can keep, in bytes of UTF-8. */
-export const longestKeyBytes = 1_500;
 
 export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
   const history: History = { ...loaded, isClosed: false };
@@ -67,7 +65,7 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
     },
     async transact(transaction) {
       assertOpen(history);
-      assertWellFormed(transaction);
+      assertWritable(transaction.write);
       return queue.transact(transaction);
     },
     watch: (prefix, afterRevision, signal) =>
@@ -112,20 +110,3 @@ function notify(
     }
   }
 }
-
-/** Programming errors, which no caller can handle. */
-function assertWellFormed({ write }: Transaction): void {
-  const keys = write.length > 1 ? new Set<string>() : undefined;
-  for (const each of write) {
-    const key = 'put' in each ? each.put : each.delete;
-    if (key === '' || isTooLong(key)) {
-      throw new TypeError(`Cannot write key "${key}": its length must be 1 to ${longestKeyBytes}`);
-    }
-    if (keys?.has(key)) throw new TypeError('Cannot write a key twice in one transaction');
-    keys?.add(key);
-  }
-}
-
-/** No character takes more than three bytes for each of its code units. */
-const isTooLong = (key: string): boolean =>
-  key.length * 3 > longestKeyBytes && Buffer.byteLength(key) > longestKeyBytes;

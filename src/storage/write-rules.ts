@@ -4,15 +4,19 @@ import type { Write } from './store.ts';
 /** Close to LMDB's limit for a key; etcd has none so low. */
 export const longestKeyBytes = 1500;
 
-/** Throws TypeError for a key that is written twice, or is too long or empty. */
+/** Programming errors, which no caller can handle: a key that is written twice, or is too long or empty. */
 export function assertWritable(write: readonly Write[]): void {
-  const keys = new Set<string>();
+  const keys = write.length > 1 ? new Set<string>() : undefined;
   for (const each of write) {
     const key = 'put' in each ? each.put : each.delete;
-    if (key === '' || Buffer.byteLength(key) > longestKeyBytes) {
+    if (key === '' || isTooLong(key)) {
       throw new TypeError(`Cannot write key "${key}": its length must be 1 to ${longestKeyBytes}`);
     }
-    if (keys.has(key)) throw new TypeError('Cannot write a key twice in one transaction');
-    keys.add(key);
+    if (keys?.has(key)) throw new TypeError('Cannot write a key twice in one transaction');
+    keys?.add(key);
   }
 }
+
+/** No character takes more than three bytes for each of its code units. */
+const isTooLong = (key: string): boolean =>
+  key.length * 3 > longestKeyBytes && Buffer.byteLength(key) > longestKeyBytes;

@@ -21,9 +21,9 @@ export type AbuseResult = {
 };
 
 /** Between two requests of one good client: together they are a busy server, but not a saturated one. */
-export const goodPauseMs = 500;
+export const goodPauseMs = 1000;
 /** Between two pieces of garbage of one client. */
-export const garbagePauseMs = 250;
+export const garbagePauseMs = 500;
 /** Between two sips of a slow reader. */
 export const sipPauseMs = 100;
 /** What a slow reader takes at a time. */

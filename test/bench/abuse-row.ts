@@ -1,12 +1,17 @@
 // 1,000 clients of which 100 read slowly and 100 send garbage, beside the same server with the good ones alone.
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { issueClientCertificate } from '../../src/apiserver/certificates/authority.ts';
 import type { AbusePlan, AbuseResult } from './abuse-plan.ts';
 import { startBinary } from './binary.ts';
+import { openClient, prepare } from './client.ts';
 import type { Figure } from './figure.ts';
 import { load, percentile } from './load.ts';
 import { cpuMicros, residentMiB } from './process-stats.ts';
 import type { RowOptions } from './row.ts';
+import type { Target } from './target.ts';
 
 const good = 800;
 const bad = 100;
@@ -21,11 +26,16 @@ export async function abuseRow({ directory }: RowOptions): Promise<readonly Figu
     const { pid, target } = binary;
     const fill = { target, first: 0, objects: services, salt: '', protocol: 'http/1.1' } as const;
     await load(pid, { ...fill, work: 'create', clients: 32, requests: services });
-    const plan = { target, seconds, services };
-    const quiet = { ...plan, good, slow: 0, garbage: 0 };
+    const users = await makeUsers(target, directory);
+    const nobody = { good: 0, slow: 0, garbage: 0, seconds, services };
+    const quiet = { ...nobody, target: users.good, good };
     await run(pid, [{ ...quiet, seconds: 3 }]);
     const before = await run(pid, [quiet]);
-    const after = await run(pid, [quiet, { ...plan, good: 0, slow: bad, garbage: bad }]);
+    const after = await run(pid, [
+      quiet,
+      { ...nobody, target: users.slow, slow: bad },
+      { ...nobody, target: { ...target, cert: '', key: '' }, garbage: bad },
+    ]);
     const row = 'abuse';
     return [
       {
@@ -47,6 +57,38 @@ export async function abuseRow({ directory }: RowOptions): Promise<readonly Figu
     await binary.stop();
   }
 }
+
+type Users = { readonly good: Target; readonly slow: Target };
+
+/** Administrators are exempt from limits, so the clients are two other users; garbage comes from nobody at all. */
+async function makeUsers(target: Target, directory: string): Promise<Users> {
+  const now = Date.now();
+  const pki = join(directory, 'data', 'pki');
+  const read = (name: string): string => readFileSync(join(pki, name), 'utf8');
+  const authority = { certificate: read('ca.crt'), privateKey: read('ca.key') };
+  const as = (commonName: string): Target => {
+    const { certificate: cert, privateKey: key } = issueClientCertificate(authority, {
+      ...{ commonName, organizations: ['clients'], days: 1, now },
+    });
+    return { ...target, cert, key };
+  };
+  const administrator = await openClient(target, 'http/1.1');
+  await administrator.send(prepare(binding, 'http/1.1'));
+  administrator.close();
+  return { good: as('good'), slow: as('slow') };
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+const binding = {
+  method: 'POST',
+  path: `/apis/${rbac}/v1/clusterrolebindings`,
+  contentType: 'application/json',
+  body: JSON.stringify({
+    metadata: { name: 'clients' },
+    subjects: [{ kind: 'Group', apiGroup: rbac, name: 'clients' }],
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'view' },
+  }),
+};
 
 type Run = {
   readonly p50: number;

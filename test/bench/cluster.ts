@@ -1,10 +1,12 @@
 // A client of the server that is measured, and what rows about controllers watch of it.
 import { type ApiCaller, callApi, openCall } from '../../src/client/api-call.ts';
 import { createHttpTransport } from '../../src/client/http-transport.ts';
+import { startInformer } from '../../src/client/informer.ts';
 import type { ResourceType } from '../../src/client/resource.ts';
-import { watchResource } from '../../src/client/watch.ts';
+import { systemClock } from '../../src/host/clock.ts';
 import { isAlreadyExists } from '../../src/meta/api-error.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
+import { createLog } from '../../src/observe/log.ts';
 import { host } from './client.ts';
 import { nodeBodies } from './cluster-objects.ts';
 import type { Target } from './target.ts';
@@ -12,7 +14,7 @@ import type { Target } from './target.ts';
 export type Cluster = {
   readonly caller: ApiCaller;
   readonly call: (method: string, path: string, body?: unknown) => Promise<unknown>;
-  /** Told of every change from now on; resolves when the watch is open. */
+  /** Told what there is, then of every change; resolves when the first has been told. */
   readonly follow: <T extends KubeObject>(
     type: ResourceType<T>,
     changed: (object: T, isGone: boolean) => void,
@@ -46,16 +48,18 @@ export async function openCluster(target: Target): Promise<Cluster> {
   return {
     caller,
     call,
-    follow: (type, changed) =>
-      new Promise((resolve) => {
-        const watch = watchResource(caller, type, { sendInitialEvents: true, signal: end.signal });
-        void (async () => {
-          for await (const event of watch) {
-            if (event.type === 'BOOKMARK') resolve();
-            else changed(event.object, event.type === 'DELETED');
-          }
-        })();
-      }),
+    async follow(type, changed) {
+      const informer = startInformer(
+        { caller, type, clock: systemClock, log: createLog('warn') },
+        end.signal,
+      );
+      await informer.synced();
+      informer.onChange({
+        add: (object) => changed(object, false),
+        update: (_before, after) => changed(after, false),
+        delete: (object) => changed(object, true),
+      });
+    },
     async countWrites(resource) {
       const lines = (await readMetrics(caller)).filter((line) =>
         line.startsWith('apiserver_request_total{'),

@@ -10,6 +10,7 @@ import { endpointLatencyRow } from './endpoint-latency-row.ts';
 import type { Figure } from './figure.ts';
 import { listRow } from './list-row.ts';
 import { memoryRow } from './memory-row.ts';
+import { proxyRow } from './proxy-row.ts';
 import { renderTable } from './render.ts';
 import { renderPage } from './render-page.ts';
 import { createsRow, getsRow, patchesRow } from './request-rows.ts';
@@ -32,6 +33,7 @@ const rows: Readonly<Record<string, Row>> = {
   endpoints: endpointLatencyRow,
   rollover: rolloverRow,
   settle: settleRow,
+  proxy: proxyRow,
   rules: rulesRow,
 };
 

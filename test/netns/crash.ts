@@ -80,5 +80,8 @@ await healed;
 await assertSameRules('after a flush by somebody else');
 caller.say('hold');
 assert.equal(await caller.hear(), 'b11');
+caller.say('report');
+// That a moment without rules is noticed shows that there was none before.
+assert.notDeepEqual(JSON.parse(await caller.hear()).failures, []);
 process.stdout.write(`${answered} connections, none failed\n`);
 process.exit(0);

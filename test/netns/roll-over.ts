@@ -44,7 +44,8 @@ for (let round = 0; round < Number(rounds); round += 1) {
   const alone = proxy.written();
   await use(coming);
   await alone;
-  // From here on a connection to it would be refused, as by a pod that is gone.
+  await tell(caller, 'pass');
+  // What was on its way there arrives; from here on a connection to it would be refused, as by a pod that is gone.
   await tell(leaving, 'stop');
 }
 const { answered, failures } = JSON.parse(await tell(caller, 'report'));

@@ -4,10 +4,12 @@ import type { Peer } from '../message.ts';
 
 export type Connection = {
   readonly peer: Peer;
-  /** Requests that are not answered to the end. */
+  /** Requests that are being answered, until their answer is taken. */
   requests: number;
-  /** Bytes of small answers that are not taken to the end. */
-  unanswered: number;
+  /** Bytes of whole answers that are not taken to the end. */
+  held: number;
+  /** Requests that have not begun. */
+  readonly waiting: Set<() => void>;
 };
 
 const connections = new WeakMap<object, Connection>();
@@ -16,7 +18,7 @@ const connections = new WeakMap<object, Connection>();
 export function connectionOf(owner: object, socket: TLSSocket): Connection {
   let connection = connections.get(owner);
   if (connection === undefined) {
-    connection = { peer: readPeer(socket), requests: 0, unanswered: 0 };
+    connection = { peer: readPeer(socket), requests: 0, held: 0, waiting: new Set() };
     connections.set(owner, connection);
   }
   return connection;

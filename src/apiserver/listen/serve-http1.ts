@@ -8,14 +8,22 @@ import { createDeparture } from './departure.ts';
 import { readBody } from './read-body.ts';
 import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
 import { openSink } from './sink.ts';
-import { began, ended, type ServerState } from './state.ts';
+import type { ServerState } from './state.ts';
+import { endTurn, takeTurn } from './turn.ts';
 
 type Exchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly connection: Connection;
   readonly auditId: string;
+  /** Bytes of the answer, once it is sent. */
+  held: number;
 };
+
+/** Answers leave in the order of the requests, so the next one is not worked on before the one before has left. */
+const atOnce = 1;
+/** Clients that send a request before they have the answer to the last one are rare, and none goes this far. */
+const mostPipelined = 100;
 
 /** Rejects when the answer could not be made or written. */
 export async function serveHttp1(
@@ -26,17 +34,27 @@ export async function serveHttp1(
 ): Promise<void> {
   const socket = request.socket as TLSSocket;
   const connection = connectionOf(socket, socket);
+  const turn = takeTurn(connection, atOnce, () => {});
+  if (turn !== undefined) {
+    if (connection.waiting.size > mostPipelined) socket.destroy();
+    await turn;
+    if (socket.destroyed) {
+      endTurn(connection, atOnce);
+      return;
+    }
+  }
   const departure = createDeparture();
-  began(state, connection);
+  const headers = request.headers as ApiRequest['headers'];
+  const auditId = auditIdOf(headers);
+  const exchange: Exchange = { request, response, connection, auditId, held: 0 };
+  state.requests += 1;
   response.on('close', () => {
-    ended(state, connection);
+    end(state, exchange);
     departure.happens();
   });
   // The client may vanish at any time; what was being written is then lost on purpose.
   response.on('error', departure.happens);
   const { path, query, rawQuery } = splitUrl(request.url ?? '/');
-  const headers = request.headers as ApiRequest['headers'];
-  const auditId = auditIdOf(headers);
   const reply = await state.handle({
     method: request.method ?? '',
     path,
@@ -50,7 +68,13 @@ export async function serveHttp1(
     auditId,
   });
   if (response.destroyed || departure.happened()) return;
-  write(state, reply, { request, response, connection, auditId });
+  write(state, reply, exchange);
+}
+
+function end(state: ServerState, { connection, held }: Exchange): void {
+  state.requests -= 1;
+  connection.held -= held;
+  endTurn(connection, atOnce);
 }
 
 function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void {
@@ -59,7 +83,7 @@ function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void
   const head = headOf(state, reply, exchange.auditId);
   if (isTunnel(body)) {
     // From here on the connection is not ours, and nobody hears of the end of the answer.
-    ended(state, connection);
+    end(state, exchange);
     handOver(response, { status, head: pairs(head), body });
     return;
   }
@@ -85,11 +109,13 @@ const copiedBytes = 16 * 1024;
 const noticedBytes = 64 * 1024;
 
 function endWith(state: ServerState, body: Uint8Array | string, exchange: Exchange): void {
-  const { response, connection } = exchange;
+  const { request, response, connection } = exchange;
   if (typeof body === 'string') {
     response.end(body);
     return;
   }
+  exchange.held = body.length;
+  connection.held += body.length;
   if (body.length <= copiedBytes) {
     response.end(latin1(body), 'latin1');
     return;
@@ -99,7 +125,7 @@ function endWith(state: ServerState, body: Uint8Array | string, exchange: Exchan
   const reader = {
     connection,
     unread: () => response.writableLength,
-    cut: () => void response.destroy(),
+    cut: () => void request.socket.destroy(),
   };
   state.unread.wrote(reader, body.length);
   response.once('close', () => state.unread.gone(reader));

@@ -14,7 +14,8 @@ import { readBody } from './read-body.ts';
 import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
 import { asBytes } from './serve-http1.ts';
 import { openSink } from './sink.ts';
-import { began, ended, type ServerState } from './state.ts';
+import type { ServerState } from './state.ts';
+import { endTurn, takeTurn } from './turn.ts';
 
 export type Http2Head = {
   readonly headers: IncomingHttpHeaders;
@@ -31,19 +32,28 @@ export async function serveHttp2(
   if (session === undefined) return;
   const connection = connectionOf(session, session.socket as TLSSocket);
   const departure = createDeparture();
-  const method = headers[':method'] ?? '';
-  const auditId = auditIdOf(headers as ApiRequest['headers']);
-  const exchange = { stream, connection, auditId, isHead: method === 'HEAD', unanswered: 0 };
-  began(state, connection);
-  stream.on('close', () => {
-    ended(state, connection);
-    connection.unanswered -= exchange.unanswered;
-    departure.happens();
-  });
   // The client may vanish at any time; what was being written is then lost on purpose.
   stream.on('error', departure.happens);
   // Node keeps a stream that was reset without an error for as long as something is unread, which is for ever.
   stream.on('aborted', () => stream.destroy());
+  const turn = takeTurn(connection, atOnce, (forget) => stream.once('close', forget));
+  if (turn !== undefined) {
+    await turn;
+    if (stream.destroyed) {
+      endTurn(connection, atOnce);
+      return;
+    }
+  }
+  const method = headers[':method'] ?? '';
+  const auditId = auditIdOf(headers as ApiRequest['headers']);
+  const exchange: Exchange = { stream, connection, auditId, isHead: method === 'HEAD', held: 0 };
+  state.requests += 1;
+  stream.on('close', () => {
+    state.requests -= 1;
+    connection.held -= exchange.held;
+    endTurn(connection, atOnce);
+    departure.happens();
+  });
   if (method === 'CONNECT') {
     stream.respond({ ':status': 405 }, { endStream: true });
     return;
@@ -72,8 +82,11 @@ type Exchange = {
   readonly auditId: string;
   readonly isHead: boolean;
   /** Bytes of the answer, once it is sent. */
-  unanswered: number;
+  held: number;
 };
+
+/** As many as there are streams; what they leave unread is what bounds them. */
+const atOnce = Number.POSITIVE_INFINITY;
 
 function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void {
   const { body } = reply;
@@ -99,23 +112,17 @@ function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void
   account(state, exchange, bytes.length);
 }
 
-/** Above this, a reader that does not take it is looked at by itself. */
+/** Above this, a reader that does not take it is looked at. */
 const noticedBytes = 64 * 1024;
 
-/** Streams are many on one connection: what small answers leave unread counts together. */
 function account(state: ServerState, exchange: Exchange, length: number): void {
   const { stream, connection } = exchange;
-  if (length > noticedBytes) {
-    const reader = { connection, unread: () => stream.writableLength, cut: () => cut(stream) };
-    state.unread.wrote(reader, length);
-    stream.once('close', () => state.unread.gone(reader));
-    return;
-  }
-  exchange.unanswered = length;
-  connection.unanswered += length;
-  if (connection.unanswered <= state.limits.maxUnreadBytesPerConnection) return;
-  state.metrics.cut('connection');
-  stream.session?.destroy();
+  exchange.held = length;
+  connection.held += length;
+  if (length <= noticedBytes) return;
+  const reader = { connection, unread: () => stream.writableLength, cut: () => cut(stream) };
+  state.unread.wrote(reader, length);
+  stream.once('close', () => state.unread.gone(reader));
 }
 
 function cut(stream: ServerHttp2Stream): void {

@@ -3,7 +3,6 @@ import type { Limits } from '../limits/limits.ts';
 import { createUnreadBytes, type UnreadBytes } from '../limits/unread-bytes.ts';
 import type { ApiRequest, ApiResponse, Sink } from '../message.ts';
 import type { ServerMetrics } from '../metrics.ts';
-import type { Connection } from './connection.ts';
 import type { BodyBudget } from './read-body.ts';
 
 export type ServerState = {
@@ -38,14 +37,4 @@ export function createState(
   metrics.follow({ bodyBytes: () => bodies.held, unreadBytes: unread.total });
   const streams = new Set<Sink>();
   return { handle, limits, metrics, bodies, unread, streams, requests: 0, draining: false };
-}
-
-export function began(state: ServerState, connection: Connection): void {
-  state.requests += 1;
-  connection.requests += 1;
-}
-
-export function ended(state: ServerState, connection: Connection): void {
-  state.requests -= 1;
-  connection.requests -= 1;
 }

@@ -204,6 +204,29 @@ test('createTokenAuthenticator() refuses a good issuer under another key', () =>
   assert.deepEqual(proof, { error: 'go-jose/go-jose: error in cryptographic primitive' });
 });
 
+test('createTokenAuthenticator() takes tokens of all keys, and issue() signs with the first', () => {
+  const reader = exampleReader(everything);
+  const before = issuer.issue(wish, start);
+  const fresh = makeSigningKey();
+  const rotated = createTokenIssuer({ ...issuer, key: fresh, keys: [fresh, key] });
+  const authenticate = createTokenAuthenticator({ issuer: rotated, reader, now: () => start });
+  for (const token of [before, rotated.issue(wish, start)]) {
+    const proof = authenticate(token, []);
+    assert.ok(proof !== undefined && 'user' in proof, JSON.stringify(proof));
+  }
+  const alone = createTokenIssuer({ ...issuer, key: fresh, keys: [fresh] });
+  const strict = createTokenAuthenticator({ issuer: alone, reader, now: () => start });
+  assert.ok('error' in (strict(before, []) ?? {}), 'the old key was left out');
+  const { body } = answerOpenId(rotated, '/openid/v1/jwks', 'h:1') ?? {};
+  const { keys } = JSON.parse(String(body)) as {
+    readonly keys: readonly { readonly kid: string }[];
+  };
+  assert.deepEqual(
+    keys.map(({ kid }) => kid),
+    [fresh.id, key.id],
+  );
+});
+
 test('issue() writes the claims that Kubernetes writes', () => {
   const [, body = ''] = issuer.issue(podBound, start).split('.');
   const { jti, ...claims } = JSON.parse(Buffer.from(body, 'base64url').toString()) as {

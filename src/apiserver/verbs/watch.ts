@@ -14,6 +14,10 @@ import { freshEnough } from './list.ts';
 
 /** A watcher that leaves this much unread is too slow: it is told 410 and closed, and lists anew. */
 const slowWatcherBytes = 16 * 1024 * 1024;
+/** So much of the state waits for its reader at a time. */
+const statePieceBytes = 1024 * 1024;
+/** Changes kept for a watcher that has not read the state yet; they share their objects with the cache's own history. */
+const mostHeld = 100_000;
 /** What a timer can hold; a watch that is to live longer ends then. */
 const longestTimerMs = 2 ** 31 - 1;
 /** Bookmarks tell a quiet watcher how far it is. */
@@ -77,11 +81,13 @@ function startWatcher(watcher: Watcher): void {
     return;
   }
   // From here to listen() nothing waits, so no change can fall between.
-  if (fromState) sendState(watcher, send);
+  const state = fromState ? startState(watcher, { send, begin }) : undefined;
   for (const change of missed) send(change);
-  begin();
+  if (state === undefined) begin();
   const stopListening = resource.cache.listen((change) => {
-    if (change.revision > after) send(change);
+    if (change.revision <= after) return;
+    if (state?.isUnderWay() === true) state.hold(change);
+    else send(change);
   });
   const timers = [setTimeout(() => sink.end(), lifetimeMs(options))];
   if (options.allowBookmarks) {
@@ -105,21 +111,55 @@ function endWith({ encoder, sink }: Watcher, status: Status): void {
   sink.end();
 }
 
-function sendState(
-  { call, options, encoder, sink, only }: Watcher,
-  send: (change: Change) => void,
-): void {
+type StateUnderWay = {
+  readonly isUnderWay: () => boolean;
+  /** A change that comes meanwhile follows the state. */
+  readonly hold: (change: Change) => void;
+};
+
+/** What exists, as fast as it is read: a large state is never in memory twice. */
+function startState(watcher: Watcher, { send, begin }: Sender): StateUnderWay {
+  const { call, options, encoder, sink, only } = watcher;
   const { cache } = call.resource;
-  for (const current of cache.list(keyPrefix(call))) {
-    if (only === '' || current.object.metadata.name === only) {
-      send({ type: 'ADDED', revision: current.revision, current });
+  const revision = call.context.resources.revision();
+  const entries = [...cache.list(keyPrefix(call))];
+  let held: Change[] | undefined = [];
+  let at = 0;
+  const finish = (): void => {
+    if (options.allowBookmarks) {
+      const end = bookmark(call.resource, revision, { [initialEventsEnd]: 'true' });
+      sink.write(encoder('BOOKMARK', end));
     }
-  }
-  if (!options.allowBookmarks) return;
-  const end = bookmark(call.resource, call.context.resources.revision(), {
-    [initialEventsEnd]: 'true',
-  });
-  sink.write(encoder('BOOKMARK', end));
+    begin();
+    const changes = held ?? [];
+    held = undefined;
+    for (const change of changes) send(change);
+  };
+  const sendSome = (): void => {
+    if (held === undefined) return;
+    for (; at < entries.length; at += 1) {
+      if (sink.onDrain !== undefined && sink.buffered() > statePieceBytes) {
+        sink.onDrain(sendSome);
+        return;
+      }
+      const current = entries[at] as Cached;
+      if (only === '' || current.object.metadata.name === only) {
+        send({ type: 'ADDED', revision: current.revision, current });
+      }
+    }
+    finish();
+  };
+  sendSome();
+  return {
+    isUnderWay: () => held !== undefined,
+    hold(change) {
+      held?.push(change);
+      if (held === undefined || held.length <= mostHeld) return;
+      held = undefined;
+      const message = `too slow: more than ${mostHeld} changes came before the state was read`;
+      endWith(watcher, expired(message).status);
+    },
+  };
 }
 
 type Sender = {

@@ -1,11 +1,52 @@
-// Modes that are made of others, over the real ones.
-import { iptables } from './iptables/mode.ts';
-import { runModeContract } from './mode.contract.ts';
-import { nftables } from './nftables/mode.ts';
-import { userspaceOver } from './userspace/mode.ts';
+// From objects to verdicts: whatever Services and slices there are, every mode's rules do what the model decides.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { compareDestinations, decide } from '../decide.ts';
+import type { Verdict } from '../packet.ts';
+import { randomObjects } from '../random-objects.ts';
+import { createRandom, type Random, randomNode, randomPacket } from '../random-state.ts';
+import type { Family, Protocol, ProxyState } from '../state.ts';
+import { createStateTracker } from '../track-state.ts';
+import { allModes } from './all.ts';
+import type { Mode } from './mode.ts';
 
-for (const carrier of [nftables, iptables]) {
-  const { name, ...mode } = userspaceOver([carrier]);
-  // SCTP is not relayed: the carrier sends it on, and keeps the client's address where userspace cannot.
-  runModeContract({ name, ...mode }, { protocols: ['TCP', 'UDP'], states: 40 });
+const states = 40;
+const packetsOfState = 50;
+
+function stateOf(random: Random): ProxyState {
+  const family = random.pick<Family>(['IPv4', 'IPv4', 'IPv6']);
+  const view = { node: randomNode(random, family), zone: 'zone-a' };
+  const tracker = createStateTracker(view, { allowsExternalIPs: true });
+  for (let n = 0; n < 30; n += 1) tracker.update(`default/s${n}`, randomObjects(random, `s${n}`));
+  return tracker.take().state;
 }
+
+function sorted(verdict: Verdict): Verdict {
+  if (verdict.kind !== 'translate') return verdict;
+  return { ...verdict, destinations: [...verdict.destinations].sort(compareDestinations) };
+}
+
+/** USR-07. */
+const carries = ({ name }: Mode, protocol: Protocol): boolean =>
+  name !== 'userspace' || protocol !== 'SCTP';
+
+function walkSeed(mode: Mode, seed: number): void {
+  const random = createRandom(seed);
+  const state = stateOf(random);
+  if (state.ports.size === 0) return;
+  const walk = mode.walk(state);
+  for (let n = 0; n < packetsOfState; n += 1) {
+    const packet = randomPacket(random, state);
+    if (!carries(mode, packet.protocol)) continue;
+    const expected = sorted(decide(state, packet, mode.traits));
+    assert.deepEqual(sorted(walk(packet)), expected, `seed ${seed}: ${JSON.stringify(packet)}`);
+  }
+}
+
+describe('random Services and slices', () => {
+  for (const mode of allModes) {
+    it(`${mode.name} does with ${states * packetsOfState} packets what the model decides`, () => {
+      for (let seed = 0; seed < states; seed += 1) walkSeed(mode, seed);
+    });
+  }
+});

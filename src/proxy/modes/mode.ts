@@ -60,6 +60,8 @@ export type Mode = {
 export type ModeTraits = {
   /** A port of a cluster IP that no Service has. */
   readonly unusedPortOfClusterIP: 'pass' | 'reject';
+  /** The same of an external or load balancer address that is none of the node's; absent: passed on. */
+  readonly unusedPortOfOutsideIP?: 'reject';
   /** An address of a service range that no Service has. */
   readonly unusedServiceIP: 'pass' | 'drop';
   /** Node ports on 127.0.0.1. */

@@ -11,9 +11,15 @@ const server = createServer((socket) => {
   socket.pipe(socket);
 });
 
+const say = (word: string): void => void process.stdout.write(`${word}\n`);
+const start = (word: string): void => {
+  if (server.listening) say(word);
+  else server.listen(port, '0.0.0.0', () => say(word));
+};
+
 createInterface({ input: process.stdin }).on('line', (word) => {
-  if (word === 'stop') server.close();
-  else server.listen(port, '0.0.0.0');
-  process.stdout.write(`${word}\n`);
+  if (word !== 'stop') return start(word);
+  server.close();
+  say(word);
 });
-server.listen(port, '0.0.0.0', () => process.stdout.write('ready\n'));
+start('ready');

@@ -12,7 +12,7 @@ import { endpointSliceDefinition } from '../../../src/kinds/endpoint-slice/defin
 import type { EndpointSlice } from '../../../src/kinds/endpoint-slice/types.ts';
 import { serviceDefinition } from '../../../src/kinds/service/definition.ts';
 import type { Service } from '../../../src/kinds/service/types.ts';
-import { ended, nodeIP, podRange } from './network.ts';
+import { ended, nodeIP, podRange, serviceRange } from './network.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 export const fairlead = join(root, 'bin', 'fairlead');
@@ -32,7 +32,7 @@ export async function startCluster(): Promise<Cluster> {
     [
       ...[fairlead, 'apiserver', '--bind-address', nodeIP, '--secure-port', '6443'],
       ...['--data-dir', join(directory, 'data'), '--write-kubeconfig', kubeconfig],
-      ...['--service-cluster-ip-range', '10.96.0.0/16,fd00:96::/108', '--log-level', 'error'],
+      ...['--service-cluster-ip-range', `${serviceRange},fd00:96::/108`, '--log-level', 'error'],
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );

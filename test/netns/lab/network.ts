@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 export const nodeIP = '10.244.1.1';
 export const podRange = '10.244.0.0/16';
+export const serviceRange = '10.96.0.0/16';
 
 export type Pod = {
   readonly ip: string;
@@ -23,14 +24,11 @@ export function makeBridge(): void {
     'link add pods type bridge',
     'link set pods up',
     `addr add ${nodeIP}/24 dev pods`,
-    // A network beyond: what leads nowhere must still have a way to go.
-    'link add outside type bridge',
-    'link set outside up',
-    'addr add 192.0.2.1/24 dev outside',
-    'route add default via 192.0.2.254',
+    // A packet to a virtual address that no rule translates is refused at once: a moment without rules shows.
+    `route add unreachable ${serviceRange}`,
   ]);
-  const settings = ['net.ipv4.ip_forward=1', 'net.ipv4.conf.all.rp_filter=0'];
-  execFileSync('sysctl', ['-qw', ...settings]);
+  const settings = ['ip_forward=1', 'conf.all.rp_filter=0', 'icmp_ratelimit=0'];
+  execFileSync('sysctl', ['-qw', ...settings.map((setting) => `net.ipv4.${setting}`)]);
 }
 
 /** Starts a compiled file of this folder in a network of its own, on the bridge. */
@@ -43,6 +41,11 @@ export async function startPod(
   const path = fileURLToPath(new URL(`./${program}`, import.meta.url));
   const child = spawn('unshare', ['--net', process.execPath, path, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  // A pod that ends is a lab that does not work.
+  child.once('exit', (code) => {
+    process.stderr.write(`${program} at ${ip} ended with ${code}\n`);
+    process.exit(1);
   });
   const lines = createInterface({ input: child.stdout });
   const waiting: ((line: string) => void)[] = [];

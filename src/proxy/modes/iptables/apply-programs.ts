@@ -19,8 +19,11 @@ export type Programs = {
   readonly readAll: () => Promise<SavedRules>;
   /** The rules of one chain; a chain that is not there is not in the answer. */
   readonly readChain: (table: Table, chain: string) => Promise<SavedRules>;
-  /** Carries blocks out in order; each as a whole or not at all. Ends at the first that fails. */
-  readonly write: (blocks: readonly string[]) => Promise<void>;
+  /**
+   * Carries blocks out in order; each as a whole or not at all. Ends at the first that fails. Without blocks no program
+   * is started: it would make tables where there are none.
+   */
+  readonly write: (blocks: Iterable<string>) => Promise<{ readonly bytes: number }>;
 };
 
 export type ProgramOptions = {
@@ -80,10 +83,12 @@ function withProgram(program: string, options: ProgramOptions & { version: strin
       }
     },
     async write(blocks) {
-      if (blocks.length === 0) return;
       const argv = [`${program}-restore`, '--noflush', '--counters', '-w', lockSeconds] as const;
+      const counted = countBytes(blocks);
+      if (counted.isEmpty) return { bytes: 0 };
       try {
-        await call(argv, { ...options, stdin: blocks });
+        await call(argv, { ...options, stdin: counted.blocks });
+        return { bytes: counted.bytes() };
       } catch (error) {
         throw withLine(error, blocks);
       }
@@ -91,7 +96,31 @@ function withProgram(program: string, options: ProgramOptions & { version: strin
   };
 }
 
-type CallOptions = ProgramOptions & { readonly stdin?: readonly string[] };
+type CountedBlocks = {
+  readonly isEmpty: boolean;
+  readonly blocks: Iterable<string>;
+  /** Of those that were read so far. */
+  readonly bytes: () => number;
+};
+
+function countBytes(blocks: Iterable<string>): CountedBlocks {
+  const first = blocks[Symbol.iterator]().next();
+  let bytes = 0;
+  return {
+    isEmpty: first.done === true,
+    blocks: {
+      *[Symbol.iterator]() {
+        for (const block of blocks) {
+          bytes += block.length;
+          yield block;
+        }
+      },
+    },
+    bytes: () => bytes,
+  };
+}
+
+type CallOptions = ProgramOptions & { readonly stdin?: Iterable<string> };
 
 function call(
   argv: readonly [string, ...string[]],
@@ -108,11 +137,11 @@ function call(
 }
 
 /** The programs name a failed line by its number only. */
-function withLine(error: unknown, blocks: readonly string[]): unknown {
+function withLine(error: unknown, blocks: Iterable<string>): unknown {
   if (!(error instanceof CommandError)) return error;
   const number = Number(/line:? (\d+)/i.exec(error.failure.stderr)?.[1]);
   if (!Number.isInteger(number)) return error;
-  const line = blocks.join('').split('\n')[number - 1];
+  const line = [...blocks].join('').split('\n')[number - 1];
   const { stderr, ...failure } = error.failure;
   return new CommandError({ ...failure, stderr: `${stderr.trim()}: ${line}` });
 }

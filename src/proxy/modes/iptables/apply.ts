@@ -1,4 +1,6 @@
 // Brings the kernel's rules to the state: everything at first and after trouble, later only what a change touches.
+import { CommandError } from '../../../host/exec.ts';
+import type { Log } from '../../../observe/log.ts';
 import type { ProxyState } from '../../state.ts';
 import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
 import { openPrograms, type Programs } from './apply-programs.ts';
@@ -9,8 +11,9 @@ import { contextOf, type Settings } from './layout.ts';
 import { chainNames } from './names.ts';
 import { canCompareEnds } from './probe.ts';
 import { blockBytesOf, render } from './render.ts';
-import { type KeptRules, openRuleBook } from './rule-book.ts';
+import { type KeptRules, openRuleBook, type RuleBook } from './rule-book.ts';
 import type { Table } from './rules.ts';
+import type { SavedRules } from './saved-rules.ts';
 import { readSettings } from './settings.ts';
 
 export async function startIptables({
@@ -28,6 +31,16 @@ export async function startIptables({
   log.info('using iptables', { family, version: programs.version, ...settings });
   let kept: KeptRules | undefined;
   let last: ProxyState | undefined;
+  let isVerified = false;
+  const fullChanges = async (state: ProxyState): Promise<Changes & { readonly book: RuleBook }> => {
+    const book = openRuleBook(state, settings);
+    const saved = await readSaved(programs, log);
+    return {
+      ...keepReferenced(diffChains(ownChains(saved), book.chains), saved),
+      foreign: diffForeign(saved, book.foreign, family),
+      book,
+    };
+  };
   return {
     async sync(state, change) {
       const follows = kept;
@@ -38,34 +51,49 @@ export async function startIptables({
         const changes = { ...follows.follow(state, change.keys), foreign: [] };
         const report = await write(programs, changes);
         kept = follows;
-        return { ...report, isFull: false };
+        return { ...report, isFull: false, rules: kept.counts() };
       }
       if (family === 'IPv4' && settings.answersOnLoopback) allowLoopbackRoutes(given.namespacePath);
-      const book = openRuleBook(state, settings);
-      const saved = await programs.readAll();
-      const changes: Changes = {
-        ...keepReferenced(diffChains(ownChains(saved), book.chains), saved),
-        foreign: diffForeign(saved, book.foreign, family),
-      };
+      const changes = await fullChanges(state);
       const report = await write(programs, changes);
-      kept = book.keep();
-      return { ...report, isFull: true };
+      kept = changes.book.keep();
+      return { ...report, isFull: true, rules: kept.counts() };
     },
-    isIntact: async () => last === undefined || isIntact(programs, last, settings),
+    async isIntact() {
+      if (last === undefined) return true;
+      if (isVerified) return isReached(programs, last, settings);
+      // The first time everything is compared: a program that an earlier run of us started may have outlived it and
+      // written after we had looked.
+      isVerified = true;
+      return countChanges(await fullChanges(last)) === 0;
+    },
     stop: async () => {},
   };
 }
 
-async function write(programs: Programs, changes: Changes): Promise<Omit<SyncReport, 'isFull'>> {
+/** Where not everything can be read, what leads to us is enough: all chains are written anew, old ones stay. */
+async function readSaved(programs: Programs, log: Log): Promise<SavedRules> {
+  try {
+    return await programs.readAll();
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    log.warn('rules could not be read, writing all of them', { error: error.message });
+    return readWatched(programs);
+  }
+}
+
+async function write(
+  programs: Programs,
+  changes: Changes,
+): Promise<Pick<SyncReport, 'changes' | 'bytes'>> {
   const blocks = render(changes, { blockBytes: blockBytesOf[programs.variant] });
-  await programs.write(blocks);
-  return {
-    changes:
-      changes.write.reduce((sum, { lines }) => sum + lines.length, 0) +
-      changes.remove.length +
-      changes.foreign.length,
-    bytes: blocks.reduce((sum, block) => sum + block.length, 0),
-  };
+  const { bytes } = await programs.write(blocks);
+  return { bytes, changes: countChanges(changes) };
+}
+
+function countChanges({ write, remove, foreign }: Changes): number {
+  const lines = write.reduce((sum, chain) => sum + Math.max(chain.lines.length, 1), 0);
+  return lines + remove.length + foreign.length;
 }
 
 /** Which chains tell whether somebody flushed a table or removed what leads to us (IPT-12). */
@@ -82,19 +110,25 @@ const watched: readonly (readonly [Table, string])[] = [
   ['filter', chainNames.firewall],
 ];
 
-async function isIntact(
+async function isReached(
   programs: Programs,
   state: ProxyState,
   settings: Settings,
 ): Promise<boolean> {
+  const saved = await readWatched(programs);
+  const tables = [...new Set(watched.map(([table]) => table))];
+  if (!tables.every((table) => saved.get(table)?.has(chainNames.canary))) return false;
+  const foreign = foreignRules(contextOf(state, settings));
+  return diffForeign(saved, foreign, state.node.family).length === 0;
+}
+
+async function readWatched(programs: Programs): Promise<SavedRules> {
   const saved = new Map<Table, Map<string, readonly string[]>>();
   for (const [table, chain] of watched) {
     const lines = (await programs.readChain(table, chain)).get(table)?.get(chain);
-    if (lines === undefined && chain === chainNames.canary) return false;
     const chains = saved.get(table) ?? new Map<string, readonly string[]>();
     if (lines !== undefined) chains.set(chain, lines);
     saved.set(table, chains);
   }
-  const foreign = foreignRules(contextOf(state, settings));
-  return diffForeign(saved, foreign, state.node.family).length === 0;
+  return saved;
 }

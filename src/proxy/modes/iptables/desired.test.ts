@@ -111,11 +111,11 @@ test('affinity is looked up in the service chain and written in the endpoint cha
   const port = exampleServicePort6({ affinitySeconds: 10800 });
   const node = exampleNode6({ masqueradeAll: true });
   const wanted = `
-    nat KUBE-SEP-4LQ536PQGM4WHUSK -s fd44:1::11/128 -m comment --comment "default/web" -j KUBE-MARK-MASQ
-    nat KUBE-SEP-4LQ536PQGM4WHUSK -p tcp -m comment --comment "default/web" -m recent --set --name KUBE-SEP-4LQ536PQGM4WHUSK --mask ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff --rsource -j DNAT --to-destination [fd44:1::11]:9376
+    nat KUBE-SEP-YU46RVZI6SSCGG3I -s fd44:1::11/128 -m comment --comment "default/web" -j KUBE-MARK-MASQ
+    nat KUBE-SEP-YU46RVZI6SSCGG3I -p tcp -m comment --comment "default/web" -m recent --set --name KUBE-SEP-YU46RVZI6SSCGG3I --mask ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff --rsource -j DNAT --to-destination [fd44:1::11]:9376
     nat KUBE-SVC-LOLE4ISW44XBNF3G -d fd00:96::20/128 -p tcp -m comment --comment "default/web cluster IP" -m tcp --dport 80 -j KUBE-MARK-MASQ
-    nat KUBE-SVC-LOLE4ISW44XBNF3G -m comment --comment "default/web -> [fd44:1::11]:9376" -m recent --rcheck --seconds 10800 --reap --name KUBE-SEP-4LQ536PQGM4WHUSK --mask ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff --rsource -j KUBE-SEP-4LQ536PQGM4WHUSK
-    nat KUBE-SVC-LOLE4ISW44XBNF3G -m comment --comment "default/web -> [fd44:1::11]:9376" -j KUBE-SEP-4LQ536PQGM4WHUSK
+    nat KUBE-SVC-LOLE4ISW44XBNF3G -m comment --comment "default/web -> [fd44:1::11]:9376" -m recent --rcheck --seconds 10800 --reap --name KUBE-SEP-YU46RVZI6SSCGG3I --mask ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff --rsource -j KUBE-SEP-YU46RVZI6SSCGG3I
+    nat KUBE-SVC-LOLE4ISW44XBNF3G -m comment --comment "default/web -> [fd44:1::11]:9376" -j KUBE-SEP-YU46RVZI6SSCGG3I
   `;
   const clusterEndpoints = port.clusterEndpoints.slice(0, 1);
   const state = exampleState([{ ...port, clusterEndpoints }], node);

@@ -93,11 +93,14 @@ export function keepReferenced(
     }
   }
   const isKept = (chain: ChainName): boolean => referenced.has(chainKey(chain));
+  const isFilled = ({ table, name }: ChainName): boolean => linesOf(saved, table, name).length > 0;
   return {
     ...changes,
     write: [
       ...changes.write,
-      ...changes.remove.filter(isKept).map((name) => ({ ...name, lines: [] })),
+      ...changes.remove
+        .filter((chain) => isKept(chain) && isFilled(chain))
+        .map(({ table, name }) => ({ table, name, lines: [] })),
     ],
     remove: changes.remove.filter((chain) => !isKept(chain)),
   };

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Changes } from './diff.ts';
-import { render } from './render.ts';
+import { type RenderOptions, render } from './render.ts';
 
 const none: Changes = { write: [], remove: [], foreign: [], refusesMore: false };
 const large = { blockBytes: 250_000 };
+
+function blocksOf(changes: Changes, options: RenderOptions): readonly string[] {
+  return [...render(changes, options)];
+}
 
 test('render() makes chains before what leads to them, and removes them after (IPT-11)', () => {
   const changes: Changes = {
@@ -44,7 +48,7 @@ COMMIT
 -X KUBE-SEP-X
 COMMIT
 `;
-  assert.equal(render(changes, large).join(''), wanted);
+  assert.equal(blocksOf(changes, large).join(''), wanted);
 });
 
 test('render() cuts much into blocks, in the same order', () => {
@@ -56,12 +60,12 @@ test('render() cuts much into blocks, in the same order', () => {
   const write = ['KUBE-SERVICES-1', 'KUBE-SVC-B', 'KUBE-EXT-A', 'KUBE-SVC-A', 'KUBE-FW-A'].map(
     chain,
   );
-  const blocks = render({ ...none, write }, { blockBytes: 150 });
+  const blocks = blocksOf({ ...none, write }, { blockBytes: 150 });
   assert.deepEqual(
     blocks.map((block) => block.match(/(?<=^:)\S+/gm)),
     [['KUBE-SVC-A', 'KUBE-SVC-B'], ['KUBE-EXT-A', 'KUBE-FW-A'], ['KUBE-SERVICES-1']],
   );
-  assert.equal(render({ ...none, write }, { blockBytes: Number.POSITIVE_INFINITY }).length, 1);
+  assert.equal(blocksOf({ ...none, write }, { blockBytes: Number.POSITIVE_INFINITY }).length, 1);
 });
 
 test('render() refuses before translation ends, and translates before refusal ends (IPT-06)', () => {
@@ -70,11 +74,11 @@ test('render() refuses before translation ends, and translates before refusal en
     { table: 'filter', name: 'KUBE-SERVICES', lines: [] },
   ];
   const order = (refusesMore: boolean): readonly string[] =>
-    render({ ...none, write, refusesMore }, large).map((block) => block.split('\n')[0] ?? '');
+    blocksOf({ ...none, write, refusesMore }, large).map((block) => block.split('\n')[0] ?? '');
   assert.deepEqual(order(true), ['*filter', '*nat']);
   assert.deepEqual(order(false), ['*nat', '*filter']);
 });
 
 test('render() says nothing when there is nothing to do', () => {
-  assert.deepEqual(render(none, large), []);
+  assert.deepEqual(blocksOf(none, large), []);
 });

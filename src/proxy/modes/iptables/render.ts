@@ -15,40 +15,53 @@ export const blockBytesOf = {
   legacy: Number.POSITIVE_INFINITY,
 } as const;
 
-export function render(changes: Changes, { blockBytes }: RenderOptions): readonly string[] {
+/** Blocks are made while they are read, and anew each time: those of a large node are 16 MB of text. */
+export function render(changes: Changes, { blockBytes }: RenderOptions): Iterable<string> {
   const order: readonly Table[] = changes.refusesMore
     ? ['mangle', 'filter', 'nat']
     : ['mangle', 'nat', 'filter'];
-  return order.flatMap((table) =>
-    inBlocks(stepsOf(changes, table), blockBytes).map((steps) => renderBlock(table, steps)),
-  );
+  return {
+    *[Symbol.iterator]() {
+      for (const table of order) {
+        for (const steps of inBlocks(stepsOf(changes, table), blockBytes)) {
+          yield renderBlock(table, steps);
+        }
+      }
+    },
+  };
 }
 
-/** `:CHAIN` lines make a chain or empty it; they stand before everything else in a block. */
-type Step = { readonly chains: readonly string[]; readonly lines: readonly string[] };
+type Step = {
+  /** `:CHAIN` lines make a chain or empty it; they stand before everything else in a block. */
+  readonly chains: readonly string[];
+  /** What every line begins with. */
+  readonly prefix: string;
+  readonly lines: readonly string[];
+};
 
 function stepsOf(changes: Changes, table: Table): readonly Step[] {
   const isHere = (change: { readonly table: Table }): boolean => change.table === table;
   const foreign = changes.foreign.filter(isHere);
   return [
-    ...changes.write.filter(isHere).toSorted(leavesFirst).map(writeStep),
+    ...changes.write.filter(isHere).sort(leavesFirst).map(writeStep),
     ...(foreign.length === 0 ? [] : [foreignStep(foreign)]),
-    ...changes.remove.filter(isHere).toSorted(leavesFirst).toReversed().map(removeStep),
+    ...changes.remove.filter(isHere).sort(leavesFirst).reverse().map(removeStep),
   ];
 }
 
 function writeStep({ name, lines }: TextChain): Step {
-  return { chains: [name], lines: lines.map((line) => `-A ${name} ${line}`) };
+  return { chains: [name], prefix: `-A ${name} `, lines };
 }
 
 function removeStep({ name }: ChainName): Step {
-  return { chains: [name], lines: [`-X ${name}`] };
+  return { chains: [name], prefix: '', lines: [`-X ${name}`] };
 }
 
 function foreignStep(changes: readonly ForeignChange[]): Step {
   const flags = { insert: '-I', append: '-A', delete: '-D' } as const;
   return {
     chains: changes.flatMap((change) => (change.kind === 'create' ? [change.chain] : [])),
+    prefix: '',
     lines: changes.flatMap((change) =>
       change.kind === 'create' ? [] : [`${flags[change.kind]} ${change.chain} ${change.line}`],
     ),
@@ -76,11 +89,16 @@ function rankOf(name: string): number {
   return rank === -1 ? ranks.length : rank;
 }
 
+/** Longer than any `:CHAIN - [0:0]` line. */
+const declarationBytes = 40;
+
 function inBlocks(steps: readonly Step[], blockBytes: number): readonly (readonly Step[])[] {
   const blocks: Step[][] = [];
-  let size = Number.POSITIVE_INFINITY;
+  let size = 0;
   for (const step of steps) {
-    const bytes = step.lines.reduce((sum, line) => sum + line.length + 1, 40);
+    const lineBytes = (sum: number, line: string): number =>
+      sum + step.prefix.length + line.length + 1;
+    const bytes = step.lines.reduce(lineBytes, declarationBytes);
     if (blocks.length === 0 || size + bytes > blockBytes) {
       blocks.push([]);
       size = 0;
@@ -92,11 +110,8 @@ function inBlocks(steps: readonly Step[], blockBytes: number): readonly (readonl
 }
 
 function renderBlock(table: Table, steps: readonly Step[]): string {
-  const lines = [
-    `*${table}`,
-    ...steps.flatMap(({ chains }) => chains.map((name) => `:${name} - [0:0]`)),
-    ...steps.flatMap(({ lines }) => lines),
-    'COMMIT',
-  ];
-  return `${lines.join('\n')}\n`;
+  let text = `*${table}\n`;
+  for (const { chains } of steps) for (const name of chains) text += `:${name} - [0:0]\n`;
+  for (const { prefix, lines } of steps) for (const line of lines) text += `${prefix}${line}\n`;
+  return `${text}COMMIT\n`;
 }

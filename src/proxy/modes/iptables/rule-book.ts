@@ -6,7 +6,9 @@ import { type ChainMap, type Changes, diffChains, toText } from './diff.ts';
 import type { DispatchEntry } from './dispatch.ts';
 import { contextOf, isSameLayout, type Settings } from './layout.ts';
 import { portChains, portEntries } from './port-rules.ts';
-import type { Chain } from './rules.ts';
+import type { Chain, Table } from './rules.ts';
+
+export type RuleCounts = Readonly<Record<Table, number>>;
 
 export type RuleBook = {
   /** The chains to hold, of all services. */
@@ -16,6 +18,8 @@ export type RuleBook = {
 };
 
 export type KeptRules = {
+  /** How many rules of ours each table has. */
+  readonly counts: () => RuleCounts;
   /** Whether a change of some ports is enough to get to the state. */
   readonly canFollow: (state: ProxyState) => boolean;
   /** What these ports change, taken as written from now on. */
@@ -24,15 +28,21 @@ export type KeptRules = {
 
 export function openRuleBook(state: ProxyState, settings: Settings): RuleBook {
   const desired = desiredRules(state, settings);
+  const chains = toText(desired.chains, state.node.family);
+  const counts = countRules(chains);
   return {
-    chains: toText(desired.chains, state.node.family),
+    chains,
     foreign: desired.foreign,
-    keep: () => keepRules(state, settings, desired),
+    keep: () => keepRules(state, settings, { ...desired, counts }),
   };
 }
 
-function keepRules(state: ProxyState, settings: Settings, desired: Desired): KeptRules {
-  const { context, dispatch } = desired;
+function keepRules(
+  state: ProxyState,
+  settings: Settings,
+  { context, dispatch, ...written }: Desired & { readonly counts: RuleCounts },
+): KeptRules {
+  let { counts } = written;
   const { family } = state.node;
   const ports = new Map(state.ports);
   const chainsOf = (some: readonly ServicePort[]): readonly Chain[] =>
@@ -40,6 +50,7 @@ function keepRules(state: ProxyState, settings: Settings, desired: Desired): Kep
   const entriesOf = (some: readonly ServicePort[]): readonly DispatchEntry[] =>
     some.flatMap((port) => portEntries(port, context));
   return {
+    counts: () => counts,
     canFollow: (next) => isSameLayout(context.layout, contextOf(next, settings).layout),
     follow(next, keys) {
       const changed = [...keys].filter((key) => ports.get(key) !== next.ports.get(key));
@@ -54,7 +65,19 @@ function keepRules(state: ProxyState, settings: Settings, desired: Desired): Kep
       dispatch.remove(removed);
       dispatch.add(added);
       const textAfter = toText([...chainsOf(after), ...dispatch.chainsOf(touched)], family);
+      counts = addCounts(counts, countRules(textAfter), countRules(textBefore));
       return diffChains(textBefore, textAfter);
     },
   };
+}
+
+function countRules(chains: ChainMap): RuleCounts {
+  const counts = { mangle: 0, filter: 0, nat: 0 };
+  for (const { table, lines } of chains.values()) counts[table] += lines.length;
+  return counts;
+}
+
+function addCounts(counts: RuleCounts, added: RuleCounts, removed: RuleCounts): RuleCounts {
+  const sum = (table: Table): number => counts[table] + added[table] - removed[table];
+  return { mangle: sum('mangle'), filter: sum('filter'), nat: sum('nat') };
 }

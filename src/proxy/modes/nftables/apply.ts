@@ -7,16 +7,15 @@ import type { Family, NodeState, ProxyState, ServicePort, StateChange } from '..
 import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
 import { desiredForNode, desiredForPort } from './desired.ts';
 import {
-  createUses,
   type Difference,
   diffFragments,
   diffTable,
   isAllThere,
   type TableContents,
-  type Uses,
 } from './diff.ts';
 import type { Fragment } from './fragment.ts';
 import { ownSets, tableOf, writtenRules } from './layout.ts';
+import { createUses, type Uses } from './uses.ts';
 
 /** Kernels before 6.2 count a chain as used until some time after its last use went. */
 const keepStaleMs = 1000;

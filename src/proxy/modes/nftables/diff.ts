@@ -1,10 +1,19 @@
-// From what the table holds to what it must hold, as the steps of one transaction. Two ways to the same end: from the fragments before
+// From what the table holds to what it must hold, as steps of transactions. Two ways to the same end: from the fragments before
 // and after where only some changed, and from what the kernel says it holds.
 import type { Element, NftSet, Operation } from '../../../host/nftables/objects.ts';
+import { createChainDifference, type WrittenChains } from './diff-chains.ts';
+import {
+  createElementDifference,
+  type ElementDifference,
+  keyText,
+  leaveElement,
+  takeElement,
+} from './diff-elements.ts';
 import { chainFingerprint, layoutFingerprint } from './fingerprint.ts';
-import { type Entry, type Fragment, isSharedSet } from './fragment.ts';
+import type { Entry, Fragment } from './fragment.ts';
 import { fixedSets, ownSets, writtenRules } from './layout.ts';
 import type { ChainRules } from './rules.ts';
+import type { Uses } from './uses.ts';
 
 export type Difference = {
   /**
@@ -19,28 +28,12 @@ export type Difference = {
   readonly changes: number;
 };
 
-/** Who is used by how many fragments. Grows and shrinks with every difference that is made from it. */
-export type Uses = {
-  readonly chains: Map<string, ChainUse>;
-  readonly elements: Map<string, number>;
-};
-
-export type ChainUse = {
-  count: number;
-  readonly fingerprint: Entry;
-  readonly rules: number;
-};
-
 /** What the kernel says the table holds; elements only of sets that no packet changes. */
 export type TableContents = {
   /** With the number of their rules. */
   readonly chains: ReadonlyMap<string, number>;
   readonly elements: ReadonlyMap<string, readonly Element[]>;
 };
-
-export function createUses(): Uses {
-  return { chains: new Map(), elements: new Map() };
-}
 
 /** Whether all that is used stands as it was written; elements beside the fingerprints are not looked at. */
 export function isAllThere(uses: Uses, contents: TableContents | undefined): boolean {
@@ -100,13 +93,16 @@ export function diffTable(
   }
   const wanted = chains
     .written()
-    .filter(
+    .fresh.filter(
       (one) =>
         found.chains.get(one.chain.name) !== one.rules.length || !isWritten(chainFingerprint(one)),
     );
+  // Before there is a table, nothing leads anywhere; a chain with rules may be in use, and changes with all the rest.
+  const isPrepared = ({ chain }: ChainRules): boolean => isKnown && !found.chains.get(chain.name);
   const difference = assemble({
     newSets: isKnown ? [] : fixedSets,
-    written: wanted,
+    fresh: wanted.filter(isPrepared),
+    changed: wanted.filter((one) => !isPrepared(one)),
     staleChains: [...found.chains.keys()].filter((name) => !uses.chains.has(name)),
     elements,
   });
@@ -119,124 +115,6 @@ export function diffTable(
 }
 
 const nothing: TableContents = { chains: new Map(), elements: new Map() };
-
-type ElementDifference = {
-  readonly take: (entry: Entry) => void;
-  readonly leave: (entry: Entry) => void;
-  readonly operations: () => readonly Operation[];
-  readonly changes: () => number;
-};
-
-type SetDifference = {
-  readonly set: NftSet;
-  readonly gone: Map<string, Element>;
-  readonly come: Map<string, Element>;
-};
-
-/** What was left is taken back where it is wanted again as it was. */
-function createElementDifference(): ElementDifference {
-  const bySet = new Map<string, SetDifference>();
-  const of = (set: NftSet): SetDifference => {
-    const found = bySet.get(set.name) ?? { set, gone: new Map(), come: new Map() };
-    bySet.set(set.name, found);
-    return found;
-  };
-  return {
-    leave: ({ set, element }) => void of(set).gone.set(keyText(element), element),
-    take: ({ set, element }) => {
-      const { gone, come } = of(set);
-      const key = keyText(element);
-      const before = gone.get(key);
-      if (before !== undefined && dataText(before) === dataText(element)) gone.delete(key);
-      else come.set(key, element);
-    },
-    operations: () => [...bySet.values()].flatMap(setOperations),
-    changes: () => sum([...bySet.values()].map(({ gone, come }) => gone.size + come.size)),
-  };
-}
-
-/** Side by side, so that no packet looks into the kernel's table between an element's end and its successor. */
-function setOperations({ set, gone, come }: SetDifference): readonly Operation[] {
-  const remove = { kind: 'delete-elements', set, elements: [...gone.values()] } as const;
-  const add = { kind: 'add-elements', set, elements: [...come.values()] } as const;
-  return [remove, add].filter(({ elements }) => elements.length > 0);
-}
-
-function leaveElement(entry: Entry, uses: Uses, elements: ElementDifference): void {
-  if (!isSharedSet(entry.set)) {
-    elements.leave(entry);
-    return;
-  }
-  const key = `${entry.set.name} ${keyText(entry.element)}`;
-  const left = (uses.elements.get(key) ?? 0) - 1;
-  if (left > 0) {
-    uses.elements.set(key, left);
-    return;
-  }
-  uses.elements.delete(key);
-  elements.leave(entry);
-}
-
-function takeElement(entry: Entry, uses: Uses, elements: ElementDifference): void {
-  if (!isSharedSet(entry.set)) {
-    elements.take(entry);
-    return;
-  }
-  const key = `${entry.set.name} ${keyText(entry.element)}`;
-  const count = uses.elements.get(key) ?? 0;
-  uses.elements.set(key, count + 1);
-  if (count === 0) elements.take(entry);
-}
-
-type WrittenChains = {
-  /** Those that nobody used before. */
-  readonly fresh: readonly ChainRules[];
-  /** Those that have other rules than before. */
-  readonly changed: readonly ChainRules[];
-};
-
-type ChainDifference = {
-  readonly take: (chain: ChainRules) => void;
-  readonly leave: (chain: ChainRules) => void;
-  readonly written: () => WrittenChains;
-  /** Those that nobody wants any more. */
-  readonly left: () => readonly string[];
-};
-
-/** All that is left is left before anything is taken. Fingerprints come and go with the chains. */
-function createChainDifference(uses: Uses, elements: ElementDifference): ChainDifference {
-  const left = new Map<string, Entry>();
-  const fresh: ChainRules[] = [];
-  const changed: ChainRules[] = [];
-  return {
-    leave: ({ chain: { name } }) => {
-      const use = uses.chains.get(name);
-      if (use === undefined) return;
-      use.count -= 1;
-      if (use.count > 0) return;
-      uses.chains.delete(name);
-      left.set(name, use.fingerprint);
-      elements.leave(use.fingerprint);
-    },
-    take: (one) => {
-      const { name } = one.chain;
-      const use = uses.chains.get(name);
-      if (use !== undefined) {
-        use.count += 1;
-        return;
-      }
-      const fingerprint = chainFingerprint(one);
-      uses.chains.set(name, { count: 1, fingerprint, rules: one.rules.length });
-      elements.take(fingerprint);
-      const before = left.get(name);
-      left.delete(name);
-      if (before === undefined) fresh.push(one);
-      else if (keyText(before.element) !== keyText(fingerprint.element)) changed.push(one);
-    },
-    written: () => ({ fresh, changed }),
-    left: () => [...left.keys()],
-  };
-}
 
 type Parts = WrittenChains & {
   readonly newSets: readonly NftSet[];
@@ -268,18 +146,4 @@ function writeChains(written: readonly ChainRules[]): readonly Operation[] {
       ),
     ]),
   ];
-}
-
-function keyText({ key }: Element): string {
-  return key.join(' ');
-}
-
-function dataText({ data }: Element): string {
-  if (data === undefined) return '';
-  if (!('kind' in data)) return data.join(' ');
-  return 'chain' in data ? `${data.kind} ${data.chain}` : data.kind;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
 }

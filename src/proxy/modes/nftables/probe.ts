@@ -7,8 +7,9 @@ import type { TableAccess } from '../../../host/nftables/table-access.ts';
 import type { Family, NodeState, ServicePort } from '../../state.ts';
 import type { ProbeResult } from '../mode.ts';
 import { desiredForNode, desiredForPort } from './desired.ts';
-import { createUses, diffTable } from './diff.ts';
+import { diffTable } from './diff.ts';
 import { tableOf } from './layout.ts';
+import { createUses } from './uses.ts';
 
 export async function probeNftables(
   family: Family,

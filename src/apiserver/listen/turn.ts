@@ -1,0 +1,37 @@
+// When a request of a connection may begin. A client that does not read its answers gets no more of them: otherwise a
+// few bytes that ask for a large list, sent a thousand times, would take a thousand lists of memory.
+import type { Connection } from './connection.ts';
+
+/** What may be on its way to a client before its next request has to wait: more than a round trip takes. */
+const readAheadBytes = 8 * 1024 * 1024;
+
+const mayBegin = ({ requests, held }: Connection, atOnce: number): boolean =>
+  requests < atOnce && held <= readAheadBytes;
+
+/** Undefined: it has begun. Otherwise it begins when it is its turn; one that goes before must say so. */
+export function takeTurn(
+  connection: Connection,
+  atOnce: number,
+  onGone: (forget: () => void) => void,
+): Promise<void> | undefined {
+  if (connection.waiting.size === 0 && mayBegin(connection, atOnce)) {
+    connection.requests += 1;
+    return undefined;
+  }
+  return new Promise((resolve) => {
+    connection.waiting.add(resolve);
+    onGone(() => connection.waiting.delete(resolve));
+  });
+}
+
+/** Call when an answer is taken, or nobody will. */
+export function endTurn(connection: Connection, atOnce: number): void {
+  connection.requests -= 1;
+  if (connection.waiting.size === 0) return;
+  for (const begin of connection.waiting) {
+    if (!mayBegin(connection, atOnce)) return;
+    connection.waiting.delete(begin);
+    connection.requests += 1;
+    begin();
+  }
+}

@@ -1,0 +1,80 @@
+// Writes the files of a volume so that a reader sees either all of the old ones or all of the new ones: they stand in a
+// directory of their own, and one symbolic link says which. Upstream: pkg/volume/util/atomic_writer.go.
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { VolumeFiles } from './volume-files.ts';
+
+const currentLink = '..data';
+const nextLink = '..data_tmp';
+
+/** Returns whether anything changed. */
+export async function applyVolumeFiles(directory: string, files: VolumeFiles): Promise<boolean> {
+  await mkdir(directory, { recursive: true, mode: 0o755 });
+  const before = await readlink(join(directory, currentLink)).catch(ignoreMissing);
+  if (before !== undefined && (await isSame(join(directory, before), files))) return false;
+  const name = await writeGeneration(directory, files);
+  await rm(join(directory, nextLink), { force: true });
+  await symlink(name, join(directory, nextLink));
+  await rename(join(directory, nextLink), join(directory, currentLink));
+  await linkNames(directory, files);
+  if (before !== undefined) await rm(join(directory, before), { recursive: true, force: true });
+  return true;
+}
+
+async function writeGeneration(directory: string, files: VolumeFiles): Promise<string> {
+  for (let number = Date.now(); ; number += 1) {
+    const name = `..${number}`;
+    const target = join(directory, name);
+    try {
+      await mkdir(target, { mode: 0o755 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
+      throw error;
+    }
+    for (const [path, { bytes, mode }] of Object.entries(files)) {
+      await mkdir(dirname(join(target, path)), { recursive: true, mode: 0o755 });
+      await writeFile(join(target, path), bytes);
+      // The mode of the file, whatever the mask of this process is.
+      await chmod(join(target, path), mode);
+    }
+    return name;
+  }
+}
+
+/** The names that people see lead through the link; names of files that are gone go. */
+async function linkNames(directory: string, files: VolumeFiles): Promise<void> {
+  const wanted = new Set(Object.keys(files).map((path) => path.split('/')[0] ?? path));
+  for (const entry of await readdir(directory)) {
+    if (!entry.startsWith('..') && !wanted.delete(entry))
+      await rm(join(directory, entry), { force: true });
+  }
+  for (const name of wanted) await symlink(join(currentLink, name), join(directory, name));
+}
+
+async function isSame(directory: string, files: VolumeFiles): Promise<boolean> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(
+    ignoreMissing,
+  );
+  const present = entries?.filter((entry) => entry.isFile()).length;
+  if (present !== Object.keys(files).length) return false;
+  for (const [path, { bytes }] of Object.entries(files)) {
+    const written = await readFile(join(directory, path)).catch(ignoreMissing);
+    if (written === undefined || !written.equals(bytes)) return false;
+  }
+  return true;
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+  throw error;
+}

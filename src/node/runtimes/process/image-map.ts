@@ -1,0 +1,67 @@
+// What the names of images mean to a node that runs processes: a command, a root directory, variables.
+import { parse } from 'yaml';
+import type { Variables } from '../../service-variables.ts';
+
+export type MappedImage = {
+  readonly command?: readonly string[];
+  /** The file system of the container; absent: the host's. */
+  readonly root?: string;
+  readonly workingDir?: string;
+  readonly variables?: Variables;
+};
+
+export type ImageMap = Readonly<Record<string, MappedImage>>;
+
+/** The image of containers that say themselves what they run. */
+export const processImage = 'process';
+
+export class ImageMapError extends Error {
+  override readonly name = 'ImageMapError';
+}
+
+/** YAML or JSON: `images:` by name, each with `command`, `root`, `workingDir`, `env`. */
+export function parseImageMap(text: string): ImageMap {
+  const document: unknown = parse(text);
+  const images = field(document, 'images') ?? {};
+  if (!isObject(images))
+    throw new ImageMapError('Cannot read the image map: "images" must be a map of names');
+  return Object.fromEntries(
+    Object.entries(images).map(([name, entry]) => [name, image(name, entry)]),
+  );
+}
+
+/** By the whole name, then without digest and tag. */
+export function mappedImage(map: ImageMap, name: string): MappedImage | undefined {
+  const bare = name.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
+  return [name, bare].flatMap((key) => (Object.hasOwn(map, key) ? [map[key]] : []))[0];
+}
+
+function image(name: string, entry: unknown): MappedImage {
+  const wrong = (what: string): ImageMapError =>
+    new ImageMapError(
+      `Cannot read the image map: "${what}" of image "${name}" is not as it must be`,
+    );
+  if (!isObject(entry)) throw wrong('the entry');
+  const command = entry.command;
+  const isWords = Array.isArray(command) && command.every((word) => typeof word === 'string');
+  if (command !== undefined && !isWords) throw wrong('command');
+  const env = entry.env ?? {};
+  if (!isObject(env)) throw wrong('env');
+  const { root, workingDir } = entry;
+  if (root !== undefined && (typeof root !== 'string' || !root.startsWith('/')))
+    throw wrong('root');
+  if (workingDir !== undefined && typeof workingDir !== 'string') throw wrong('workingDir');
+  return {
+    ...(isWords ? { command } : {}),
+    ...(root === undefined ? {} : { root }),
+    ...(workingDir === undefined ? {} : { workingDir }),
+    variables: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)])),
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const field = (value: unknown, name: string): unknown =>
+  isObject(value) ? value[name] : undefined;

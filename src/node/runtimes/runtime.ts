@@ -1,0 +1,78 @@
+// What runs containers. The agent decides when; a runtime knows how.
+import type { ChildProcess } from 'node:child_process';
+import type { Variables } from '../service-variables.ts';
+
+export type Mount = {
+  /** A file or directory of the host. */
+  readonly source: string;
+  /** Where the container sees it. */
+  readonly path: string;
+  readonly isReadOnly: boolean;
+};
+
+export type ContainerToRun = {
+  /** Unique among all containers of the node, ever. */
+  readonly id: string;
+  readonly pod: { readonly uid: string; readonly namespace: string; readonly name: string };
+  readonly name: string;
+  readonly image: string;
+  /** From the spec, variables expanded; empty: what the image says. */
+  readonly command: readonly string[];
+  readonly args: readonly string[];
+  readonly variables: Variables;
+  readonly workingDir?: string;
+  readonly user?: { readonly uid: number; readonly gid?: number };
+  readonly mounts: readonly Mount[];
+  readonly hostname?: string;
+  /** Network namespace of the pod; absent: that of the node. */
+  readonly namespacePath?: string;
+  /** A directory for the container's own files, which is there and empty. */
+  readonly directory: string;
+  /** Where its lines go. */
+  readonly logPath: string;
+  readonly hasStdin: boolean;
+};
+
+export type ContainerEnd = { readonly exitCode: number; readonly signal?: number };
+
+export type OutputListener = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void;
+
+export type RunningContainer = {
+  readonly id: string;
+  readonly pid: number;
+  /** Never rejects. */
+  readonly ended: Promise<ContainerEnd>;
+  /** To all its processes; nothing when they are gone. */
+  readonly signal: (name: NodeJS.Signals) => void;
+  /** Starts a program beside the container's own, with its view of the world. Pipes for all three streams. */
+  readonly enter: (argv: readonly [string, ...string[]]) => ChildProcess;
+  /** Writes to its standard input; false when it has none. */
+  readonly write: (bytes: Uint8Array) => boolean;
+  /** Told what it writes from now on. Returns how to stop. */
+  readonly onOutput: (listener: OutputListener) => () => void;
+};
+
+export type Runtime = {
+  /** As in `containerRuntimeVersion` of a node and the ids of containers: `process`. */
+  readonly name: string;
+  readonly version: string;
+  /** What is wrong with the image; undefined when it can be run. */
+  readonly imageProblem: (
+    container: Pick<ContainerToRun, 'image' | 'command'>,
+  ) => string | undefined;
+  /** Throws ContainerStartError. */
+  readonly startContainer: (container: ContainerToRun) => Promise<RunningContainer>;
+  /** Ends what an earlier run of the agent has left. Returns how many it found. */
+  readonly endLeftovers: () => Promise<number>;
+};
+
+/** Why a container did not start, in the words that its status shows. */
+export class ContainerStartError extends Error {
+  override readonly name = 'ContainerStartError';
+  readonly reason: 'CreateContainerError' | 'RunContainerError';
+
+  constructor(reason: ContainerStartError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,45 @@
+// Settings of the kernel that virtual servers depend on (IVS-05, IVS-13).
+import { readFileSync, writeFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { insideNamespace } from '../../../host/namespaces.ts';
+import type { Ipvs } from '../../../host/netlink/ipvs.ts';
+import type { Log } from '../../../observe/log.ts';
+import type { Family } from '../../state.ts';
+import type { Place } from './apply-kernel.ts';
+import { kernelSettings } from './kernel-settings.ts';
+import type { IpvsSettings } from './settings.ts';
+
+type Target = { readonly family: Family; readonly place: Place; readonly log: Log };
+
+/** Without connection tracking nothing works; without another one the mode is only less good at it. */
+export function applyKernelSettings(settings: IpvsSettings, { family, place, log }: Target): void {
+  const wanted = kernelSettings(family, { ...settings, kernelRelease: release() });
+  const write = (): void => {
+    for (const { path, value, isNeeded } of wanted) {
+      try {
+        writeSetting(path, value);
+      } catch (error) {
+        if (isNeeded) throw error;
+        log.warn('kernel setting could not be written', { path, value, error: String(error) });
+      }
+    }
+  };
+  // /proc/sys/net shows the namespace of the thread that looks.
+  if (place.namespacePath === undefined) write();
+  else insideNamespace(place.namespacePath, write);
+}
+
+function writeSetting(path: string, value: string): void {
+  const file = `/proc/sys/net/${path}`;
+  if (readFileSync(file, 'utf8').trim() !== value) writeFileSync(file, `${value}\n`);
+}
+
+export async function applyTimeouts(ipvs: Ipvs, settings: IpvsSettings): Promise<void> {
+  const { tcpTimeoutSeconds, tcpFinTimeoutSeconds, udpTimeoutSeconds } = settings;
+  if (tcpTimeoutSeconds + tcpFinTimeoutSeconds + udpTimeoutSeconds === 0) return;
+  await ipvs.setTimeouts({
+    tcpSeconds: tcpTimeoutSeconds,
+    tcpFinSeconds: tcpFinTimeoutSeconds,
+    udpSeconds: udpTimeoutSeconds,
+  });
+}

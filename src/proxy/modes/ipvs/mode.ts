@@ -1,0 +1,16 @@
+// Virtual addresses by the kernel's own load balancer.
+import type { Mode } from '../mode.ts';
+import { startIpvs } from './apply.ts';
+import { cleanUpIpvs } from './apply-cleanup.ts';
+import { probeIpvs } from './probe.ts';
+import { traits } from './traits.ts';
+import { walk } from './walk.ts';
+
+export const ipvs: Mode = {
+  name: 'ipvs',
+  probe: (family) => probeIpvs(family),
+  start: (options) => startIpvs(options),
+  cleanup: (family) => cleanUpIpvs(family),
+  walk,
+  traits,
+};
