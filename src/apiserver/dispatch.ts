@@ -190,12 +190,21 @@ function answerSubresource(
   return subresourceHandler(subresource, info)(call);
 }
 
+/** Its own only: a verb may be called as anything that objects have. */
+function handlerOf(
+  handlers: Readonly<Record<string, VerbHandler>>,
+  verb: string,
+): VerbHandler | undefined {
+  return Object.hasOwn(handlers, verb) ? handlers[verb] : undefined;
+}
+
 function subresourceHandler(
   subresource: SubresourceDefinition<KubeObject>,
   info: ResourceRequest,
 ): VerbHandler {
-  const special = subresourceHandlers[subresource.name]?.[info.verb];
-  const handler = special ?? (subresource.rules === undefined ? undefined : objectVerbs[info.verb]);
+  const special = handlerOf(subresourceHandlers[subresource.name] ?? {}, info.verb);
+  const handler =
+    special ?? (subresource.rules === undefined ? undefined : handlerOf(objectVerbs, info.verb));
   if (handler === undefined) throw notServed();
   return handler;
 }

@@ -38,6 +38,7 @@ const resources: Readonly<Record<string, Partial<ResourceRequest>>> = {
   'GET /api/v1/namespaces/a/services/': { ...services, verb: 'list' },
   'GET /api/v1/namespaces/a/services/web': web,
   'HEAD /api/v1/namespaces/a/services/web': web,
+  'constructor /api/v1/namespaces/a/services/web': { ...web, verb: 'constructor' },
   'HEAD /api/v1/namespaces/a/services': { ...services, verb: 'list' },
   'POST /api/v1/namespaces/a/services': { ...services, verb: 'create' },
   'PUT /api/v1/namespaces/a/services/web': { ...web, verb: 'update' },

@@ -23,14 +23,15 @@ export type RequestInfo = ResourceRequest | PathRequest;
 
 const namespaceSubresources = new Set(['status', 'finalize']);
 
-const verbOfMethod: Readonly<Record<string, string>> = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
+/** A map, not an object: a method may be called `constructor`. */
+const verbOfMethod: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
 
 export function parseRequest(method: string, path: string, query: URLSearchParams): RequestInfo {
   // Decoded before it is split: an encoded slash separates too, so that no name ever holds one.
@@ -47,7 +48,7 @@ export function parseRequest(method: string, path: string, query: URLSearchParam
   const watchPath = parts[at] === 'watch' && parts.length > at + 1;
   if (watchPath) at += 1;
   const { namespace, resource, name, subresource, rest } = targetOf(parts, at);
-  const verb = verbOfMethod[method] ?? method.toLowerCase();
+  const verb = verbOfMethod.get(method) ?? method.toLowerCase();
   const watchQuery = query.size > 0 && isWatch(query);
   const info: ResourceRequest = {
     kind: 'resource',
