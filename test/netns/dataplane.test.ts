@@ -13,26 +13,50 @@ const fairlead = `${process.execPath} ${join(root, 'bin', 'fairlead')}`;
 /** Forty scenarios take a minute and a half where nothing else runs. */
 const timeoutMs = 900_000;
 
+/**
+ * One scenario wants four connections to meet four different endpoints, in one of eight attempts: with a choice by chance it fails
+ * nearly every other time. What fails is therefore tried again, alone.
+ */
+const mostAttempts = 8;
+
 for (const mode of ['nftables', 'iptables', 'userspace']) {
   test(`${mode}: all scenarios get what was recorded`, () => {
-    const directory = mkdtempSync(join(tmpdir(), 'fairlead-dataplane-'));
-    // What a mode answers by its nature stands beside its tests.
-    const own = join(root, 'test', 'netns', 'expected', `${mode}.json`);
-    const server = `${fairlead} up --network none --bind-address {ip} --secure-port 6443 --data-dir ${directory}/data --write-kubeconfig {kubeconfig} --service-cluster-ip-range 10.96.0.0/16,fd00:96::/108`;
-    const proxy = `${fairlead} proxy --kubeconfig {kubeconfig} --hostname-override {node} --proxy-mode {mode} --cluster-cidr 10.244.0.0/16,fd44::/16`;
-    try {
-      const { status, stdout, stderr } = spawnSync(
-        process.execPath,
-        [
-          ...[runner, '--mode', mode, '--kubeconfig', join(directory, 'kubeconfig')],
-          ...['--api-cmd', server, '--proxy-cmd', proxy],
-          ...(existsSync(own) ? ['--expect', own] : []),
-        ],
-        { encoding: 'utf8', timeout: timeoutMs },
-      );
-      assert.equal(status, 0, `${stdout}\n${stderr}`);
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
+    let result = run(mode);
+    for (let attempt = 1; attempt < mostAttempts && result.failed.length > 0; attempt += 1) {
+      assert.ok(result.failed.length <= 2, result.output);
+      result = run(mode, result.failed);
     }
+    assert.equal(result.status, 0, result.output);
   });
+}
+
+type Result = {
+  readonly status: number | null;
+  readonly failed: readonly string[];
+  readonly output: string;
+};
+
+function run(mode: string, only: readonly string[] = []): Result {
+  const directory = mkdtempSync(join(tmpdir(), 'fairlead-dataplane-'));
+  // What a mode answers by its nature stands beside its tests.
+  const own = join(root, 'test', 'netns', 'expected', `${mode}.json`);
+  const server = `${fairlead} up --network none --bind-address {ip} --secure-port 6443 --data-dir ${directory}/data --write-kubeconfig {kubeconfig} --service-cluster-ip-range 10.96.0.0/16,fd00:96::/108`;
+  const proxy = `${fairlead} proxy --kubeconfig {kubeconfig} --hostname-override {node} --proxy-mode {mode} --cluster-cidr 10.244.0.0/16,fd44::/16`;
+  const names = only.map((name) => name.replace(/[^\w ]/g, '\\$&')).join('|');
+  try {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [
+        ...[runner, '--mode', mode, '--kubeconfig', join(directory, 'kubeconfig')],
+        ...['--api-cmd', server, '--proxy-cmd', proxy],
+        ...(existsSync(own) ? ['--expect', own] : []),
+        ...(only.length > 0 ? ['--only', `^(${names})$`] : []),
+      ],
+      { encoding: 'utf8', timeout: timeoutMs },
+    );
+    const failed = [...stdout.matchAll(/^--- (.*)$/gm)].map(([, name = '']) => name);
+    return { status, failed, output: `${stdout}\n${stderr}` };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
