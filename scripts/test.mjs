@@ -33,7 +33,30 @@ const lanes = () => ({
   kernel: canMakeNetworks()
     ? [[node, '--test', '--test-concurrency=1', ...tests('test/netns')]]
     : [['echo', 'Skipped: it needs root and network namespaces (unshare --net).']],
+  vm: canRunMachine()
+    ? [
+        [
+          join(root, 'scripts', 'vm-run.sh'),
+          node,
+          '--test',
+          '--test-concurrency=1',
+          ...tests('test/vm'),
+        ],
+      ]
+    : [
+        [
+          'echo',
+          'Skipped: it needs root, qemu-system-x86 and kmod, for a kernel with IPVS and SCTP.',
+        ],
+      ],
 });
+
+/** Most kernels of build machines have no IPVS: a virtual machine has. */
+function canRunMachine() {
+  const programs = ['qemu-system-x86_64', 'depmod', 'setpriv'];
+  const isThere = (name) => spawnSync('which', [name], { stdio: 'ignore' }).status === 0;
+  return process.getuid?.() === 0 && programs.every(isThere);
+}
 
 /** Tests of the data plane make networks of their own, which takes root on Linux. */
 function canMakeNetworks() {

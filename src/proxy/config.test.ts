@@ -140,6 +140,6 @@ describe('chooseMode()', () => {
   });
   it('says all reasons when none works', async () => {
     const modes = [mode('nftables', fails('a')), mode('iptables', fails('b'))];
-    await assert.rejects(choose(modes), /nftables: a; grant it; iptables: b; grant it/);
+    await assert.rejects(choose(modes), /nftables: a; grant it;\n {2}iptables: b; grant it/);
   });
 });

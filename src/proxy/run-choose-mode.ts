@@ -36,7 +36,9 @@ export async function chooseMode(
     failures.push(`${mode.name}: ${explain(probes.IPv4)}`);
   }
   const what = asked === undefined ? 'a proxy mode' : `proxy mode "${asked}"`;
-  throw new NoModeError(`Cannot start ${what}: ${failures.join('; ')}`);
+  // Several reasons are read more easily one a line.
+  const reasons = failures.length === 1 ? ` ${failures[0]}` : failures.map((one) => `\n  ${one}`);
+  throw new NoModeError(`Cannot start ${what}:${[reasons].flat().join(';')}`);
 }
 
 function askedModes(modes: readonly Mode[], asked: ModeName): readonly Mode[] {

@@ -44,6 +44,8 @@ type Work = SyncOptions & {
   readonly flowChanges: FlowChanges;
   readonly labels: { readonly ip_family: Family };
   lastFullAt: number;
+  /** Of the write under way. */
+  isPartial: boolean;
 };
 
 /** Everything is written anew so often, whatever else happens: what nobody noticed is mended then (KPX-40). */
@@ -56,6 +58,7 @@ export function createSync(options: SyncOptions): Sync {
     flowChanges: createFlowChanges(),
     labels: { ip_family: options.family },
     lastFullAt: Number.NEGATIVE_INFINITY,
+    isPartial: false,
   };
   options.pending.addServices(options.serviceKeys());
   return async (reason) => {
@@ -123,6 +126,7 @@ async function write(
   { startedAt, queuedAt, triggers }: Times,
 ): Promise<void> {
   const { clock, metrics, labels } = work;
+  work.isPartial = change.kind === 'ports';
   const report = await work.mode.sync(state, change);
   const now = clock.now();
   if (change.kind === 'full') work.lastFullAt = now;
@@ -144,7 +148,9 @@ async function write(
   else work.log.debug('wrote changed rules', line);
 }
 
-function recordRules({ metrics, labels, tracker }: Work, { rules, changes }: SyncReport): void {
+function recordRules({ metrics, labels, tracker }: Work, report: SyncReport): void {
+  const { rules, changes, cleanupFailed = false } = report;
+  if (cleanupFailed) metrics.nftablesCleanupFailures.add(labels);
   const { internal, external } = tracker.withoutLocal();
   metrics.withoutLocalEndpoints.set({ ...labels, traffic_policy: 'internal' }, internal);
   metrics.withoutLocalEndpoints.set({ ...labels, traffic_policy: 'external' }, external);
@@ -154,9 +160,12 @@ function recordRules({ metrics, labels, tracker }: Work, { rules, changes }: Syn
   }
 }
 
-function recordFailure({ metrics, labels, log, family, modeName }: Work, error: unknown): void {
+function recordFailure(work: Work, error: unknown): void {
+  const { metrics, labels, log, family, modeName, isPartial } = work;
   if (modeName === 'nftables') metrics.nftablesFailures.add(labels);
-  if (modeName === 'iptables') metrics.iptablesFailures.add(labels);
+  if (modeName === 'iptables') {
+    (isPartial ? metrics.iptablesPartialFailures : metrics.iptablesFailures).add(labels);
+  }
   log.error('rules could not be written, will write all of them', {
     family,
     mode: modeName,

@@ -42,7 +42,10 @@ before(() => {
   const config = join(folder, 'resolv.conf');
   const search = 'default.svc.cluster.local svc.cluster.local cluster.local';
   writeFileSync(config, `nameserver 127.0.0.1\nsearch ${search}\noptions ndots:5\n`);
-  const script = 'ip link set lo up && mount --bind "$1" /etc/resolv.conf && exec "$2" "$3" "$4"';
+  // glibc asks for addresses of a family only where the machine has one of it that is not loopback.
+  const script = `
+    ip link set lo up && ip addr add 10.244.0.5/32 dev lo &&
+    mount --bind "$1" /etc/resolv.conf && exec "$2" "$3" "$4"`;
   const args = [config, process.execPath, inside, JSON.stringify(commands())];
   const { stdout, stderr } = spawnSync(
     'unshare',
@@ -91,7 +94,7 @@ test('glibc finds services through the search list (DNS-36, DNS-40)', { skip: ne
   assert.deepEqual(addresses('getent ahostsv4 web'), ['10.96.7.7']);
   assert.deepEqual(addresses('getent ahostsv4 web.default'), ['10.96.7.7']);
   assert.match(said['getent hosts 10.96.7.7'] ?? '', /\sweb\.default\.svc\.cluster\.local$/);
-  assert.match(said['getent ahostsv4 nope'] ?? '', /^failed: $/m);
+  assert.equal(said['getent ahostsv4 nope'], 'failed:');
 });
 
 test('glibc gets all addresses of a large answer over TCP (DNS-29)', { skip: needsRoot }, () => {
@@ -128,7 +131,7 @@ test('dig reads every kind of answer', { skip: noDig }, () => {
   const no = said['dig +noall +comments nope.default.svc.cluster.local'] ?? '';
   assert.match(no, /status: NXDOMAIN/);
   assert.match(no, /flags: qr aa rd ra;/);
-  assert.doesNotMatch(no, /WARNING/);
+  assert.doesNotMatch(no, /recursion requested but not available/);
   assert.equal(lines('dig +short +bufsize=4096 big.default.svc.cluster.local').length, 90);
 });
 
@@ -138,5 +141,5 @@ test('musl finds the same (DNS-36)', { skip: noMusl }, () => {
   assert.deepEqual(addresses('musl-lookup web.default'), ['10.96.7.7']);
   assert.deepEqual(addresses('musl-lookup www.example.com'), ['192.0.2.1']);
   assert.ok(addresses('musl-lookup big').length > 1);
-  assert.match(said['musl-lookup nope'] ?? '', /^failed: $/m);
+  assert.equal(said['musl-lookup nope'], 'failed:');
 });

@@ -28,6 +28,8 @@ export type SyncReport = {
   readonly bytes: number;
   /** Rules that are now in the kernel by table, where the mode has such a count. */
   readonly rules?: Readonly<Record<string, number>>;
+  /** What was left over from before could not be removed; it does no harm, and is tried again. */
+  readonly cleanupFailed?: boolean;
 };
 
 /** A mode at work for one family. */

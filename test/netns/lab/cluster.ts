@@ -60,7 +60,9 @@ function saying({ stdout }: ChildProcess, words: string): Promise<void> {
 export type ProxyProcess = {
   /** Resolves with the next write of IPv4 rules. */
   readonly written: () => Promise<void>;
-  readonly kill: (signal: NodeJS.Signals) => Promise<void>;
+  readonly send: (signal: NodeJS.Signals) => void;
+  /** Kills it in whatever it is doing; resolves when it is gone. */
+  readonly kill: () => Promise<void>;
 };
 
 export type ProxyPlace = {
@@ -93,8 +95,9 @@ export function startProxy(
   });
   return {
     written: () => new Promise((done) => waiting.add(done)),
-    async kill(signal) {
-      child.kill(signal);
+    send: (signal) => child.kill(signal),
+    async kill() {
+      child.kill('SIGKILL');
       await ended(child);
     },
   };
