@@ -1,6 +1,7 @@
 // What the server is made of, as the verbs see it. Built once by start.ts.
 import type { Store } from '../storage/store.ts';
 import type { Admission } from './admission/admission.ts';
+import type { KeyPair } from './certificates/x509.ts';
 import type { Dial } from './proxy/forward.ts';
 import type { Reserve } from './reservation.ts';
 import type { Resources } from './resources.ts';
@@ -27,6 +28,8 @@ export type ApiContext = {
   readonly tokens: TokenIssuer;
   /** Opens connections to pods; absent: as the machine does. */
   readonly dial?: Dial;
+  /** By which agents of nodes know this server. */
+  readonly nodeCredentials: () => KeyPair;
 };
 
 /** Who writes, how, and under which name; the same for every attempt of one request. */

@@ -24,6 +24,7 @@ import type { AuditPolicy } from './audit/policy.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { BootstrapObject } from './bootstrap-objects.ts';
 import type { Credentials } from './certificates/ensure-certificates.ts';
+import { createNodeCredentials } from './certificates/node-credentials.ts';
 import { startCompaction } from './compaction.ts';
 import type { ApiContext } from './context.ts';
 import { createDiscovery } from './discovery/discovery.ts';
@@ -176,6 +177,7 @@ async function createContext(options: MeasuredOptions): Promise<ServerParts> {
     admitDelete: admission.admitDelete,
     tokens: tokens.issuer,
     ...(options.dial === undefined ? {} : { dial: options.dial }),
+    nodeCredentials: createNodeCredentials(options.credentials, now),
   };
   const authenticator = createAuthenticator(tokens.authenticators);
   return { context, authorizer, authenticator, nodePorts };

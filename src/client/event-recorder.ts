@@ -15,9 +15,14 @@ import { type ResourceClient, resourceClient } from './rest.ts';
 
 export type EventRecorder = {
   /** Never fails and never waits: events are a courtesy. */
-  readonly record: (object: KubeObject, event: Omit<ReportedEvent, 'object'>) => void;
+  readonly record: (object: KubeObject, event: RecordedEvent) => void;
   /** Resolves when what was recorded so far has been sent or given up. */
   readonly flushed: () => Promise<void>;
+};
+
+export type RecordedEvent = Omit<ReportedEvent, 'object'> & {
+  /** The part of the object that it is about, such as `spec.containers{app}`. */
+  readonly fieldPath?: string;
 };
 
 export type EventRecorderOptions = {
@@ -54,13 +59,14 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   let waiting = 0;
   let sending: Promise<void> = Promise.resolve();
   return {
-    record(object, event) {
+    record(object, { fieldPath, ...event }) {
       if (waiting >= mostWaiting) {
         options.log.debug('event dropped, too many wait', { reason: event.reason });
         return;
       }
       waiting += 1;
-      const reported = { ...event, object: referenceTo(object) };
+      const part = fieldPath === undefined ? {} : { fieldPath };
+      const reported = { ...event, object: { ...referenceTo(object), ...part } };
       sending = sending
         .then(() => send(recorder, reported))
         .finally(() => {

@@ -122,7 +122,7 @@ function hostOf({ host, port }: Target): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function pour(message: IncomingMessage, sink: Sink): void {
+export function pour(message: IncomingMessage, sink: Sink): void {
   sink.onClose(() => message.destroy());
   message.on('data', (chunk: Buffer) => {
     sink.write(chunk);

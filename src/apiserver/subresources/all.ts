@@ -5,6 +5,7 @@ import { requestToken } from '../tokens/token-request.ts';
 import type { VerbHandler } from '../verbs/call.ts';
 import { bind } from './binding.ts';
 import { evict } from './eviction.ts';
+import { getLog } from './log.ts';
 import { proxy } from './proxy.ts';
 import { getScale, patchScale, updateScale } from './scale.ts';
 
@@ -12,6 +13,7 @@ export const subresourceHandlers: Readonly<Record<string, Readonly<Record<string
   {
     binding: { create: bind },
     eviction: { create: evict },
+    log: { get: getLog },
     token: { create: requestToken },
     proxy: {
       get: proxy,

@@ -8,6 +8,7 @@ import { describe } from './describe.ts';
 import { dns } from './dns.ts';
 import { get } from './get.ts';
 import { kubeconfig } from './kubeconfig.ts';
+import { node } from './node.ts';
 import { proxy } from './proxy.ts';
 import { token } from './token.ts';
 import { up } from './up.ts';
@@ -22,6 +23,7 @@ export const allCommands: readonly CommandDefinition[] = [
   apiserver,
   controllers,
   dns,
+  node,
   proxy,
   token,
   kubeconfig,

@@ -44,6 +44,7 @@ export const podDefinition: KindDefinition<Pod> = {
       rules: { prepareUpdate: prepareEphemeralUpdate, validateUpdate: validateEphemeralUpdate },
     },
     { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
+    { name: 'log', verbs: ['get'] },
     {
       name: 'proxy',
       kind: 'PodProxyOptions',

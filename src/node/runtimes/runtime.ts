@@ -8,6 +8,8 @@ export type Mount = {
   /** Where the container sees it. */
   readonly path: string;
   readonly isReadOnly: boolean;
+  /** The container starts without it where the machine allows no mounts. */
+  readonly isOptional?: boolean;
 };
 
 export type ContainerToRun = {

@@ -1,0 +1,50 @@
+// A request to the agent of a node, with the certificate by which it knows this server.
+import { type IncomingMessage, request as openRequest } from 'node:http';
+import { connect as connectTls } from 'node:tls';
+import { internal } from '../../meta/api-error.ts';
+import type { KeyPair } from '../certificates/x509.ts';
+import type { NodeTarget } from './find-node.ts';
+import type { Dial } from './forward.ts';
+
+export type NodeRequest = {
+  readonly target: NodeTarget;
+  /** Path with query. */
+  readonly path: string;
+  readonly dial: Dial;
+  readonly credentials: KeyPair;
+  readonly signal: AbortSignal;
+};
+
+export function askNode({
+  target,
+  path,
+  dial,
+  credentials,
+  signal,
+}: NodeRequest): Promise<IncomingMessage> {
+  const { host, port } = target;
+  return new Promise((resolve, reject) => {
+    const outgoing = openRequest({
+      host,
+      port,
+      path,
+      signal,
+      createConnection: () =>
+        connectTls({
+          socket: dial(host, port),
+          cert: credentials.certificate,
+          key: credentials.privateKey,
+          // Agents sign their own certificates, as kubelets do unless told otherwise.
+          rejectUnauthorized: false,
+        }),
+    });
+    outgoing.once('response', resolve);
+    outgoing.once('error', (error) =>
+      reject(internal(`Get "https://${hostText(target)}${path}": ${error.message}`)),
+    );
+    outgoing.end();
+  });
+}
+
+const hostText = ({ host, port }: NodeTarget): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`;

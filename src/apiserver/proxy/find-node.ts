@@ -1,0 +1,24 @@
+// Where the agent of a node listens, from what it says of itself (upstream: pkg/kubelet/client, GetConnectionInfo).
+import type { Node } from '../../kinds/node/types.ts';
+import { internal, notFound } from '../../meta/api-error.ts';
+import type { ObjectReader } from '../object-reader.ts';
+
+export type NodeTarget = { readonly node: string; readonly host: string; readonly port: number };
+
+/** kube-apiserver's --kubelet-preferred-address-types, without what only names that may not resolve give. */
+const preferred = ['InternalIP', 'ExternalIP', 'Hostname', 'InternalDNS', 'ExternalDNS'];
+const usualPort = 10250;
+
+export function findNode(reader: ObjectReader, name: string): NodeTarget {
+  const node = reader.get('nodes', '', name) as Node | undefined;
+  if (node === undefined) throw notFound({ group: '', resource: 'nodes' }, name);
+  const addresses = node.status.addresses ?? [];
+  const host = preferred.flatMap((type) => addresses.filter((one) => one.type === type))[0]
+    ?.address;
+  if (host === undefined) throw internal('no preferred addresses found; known addresses: []');
+  return {
+    node: name,
+    host,
+    port: node.status.daemonEndpoints?.kubeletEndpoint?.Port || usualPort,
+  };
+}

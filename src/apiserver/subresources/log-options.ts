@@ -1,0 +1,70 @@
+// What a client may ask of a log, and which container it means (upstream: pkg/registry/core/pod/strategy.go, LogLocation).
+import type { Pod } from '../../kinds/pod/types.ts';
+import { badRequest, invalid as invalidObject } from '../../meta/api-error.ts';
+import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+
+/** Passed on to the node as they are. */
+const passed = [
+  'follow',
+  'previous',
+  'timestamps',
+  'sinceSeconds',
+  'sinceTime',
+  'tailLines',
+  'limitBytes',
+  'stream',
+];
+
+/** The query for the node; throws ApiError for what cannot be asked. */
+export function logQuery(query: URLSearchParams, podName: string): string {
+  const errors = [
+    ...least(query, 'tailLines', 0),
+    ...least(query, 'limitBytes', 1),
+    ...least(query, 'sinceSeconds', 1),
+  ];
+  if (query.has('sinceSeconds') && query.has('sinceTime')) {
+    errors.push(forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+  }
+  if (errors.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, podName, errors);
+  const kept = new URLSearchParams();
+  for (const name of passed) {
+    const value = query.get(name);
+    if (value !== null && value !== '')
+      kept.set(name, isFlag(name) ? String(isTrue(value)) : value);
+  }
+  const text = kept.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+const isFlag = (name: string): boolean => ['follow', 'previous', 'timestamps'].includes(name);
+/** Go's rule for switches in a query. */
+const isTrue = (value: string): boolean => !['false', '0', ''].includes(value.toLowerCase());
+
+function least(query: URLSearchParams, name: string, lowest: number): FieldError[] {
+  const text = query.get(name);
+  if (text === null || text === '') return [];
+  if (!/^-?\d+$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (Number(text) >= lowest) return [];
+  const limit = lowest === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0';
+  return [invalid(name, Number(text), limit)];
+}
+
+/** The container asked for, or the only one. */
+export function logContainer({ metadata, spec }: Pod, asked: string): string {
+  const containers = (spec.containers ?? []).map(({ name }) => name);
+  const init = (spec.initContainers ?? []).map(({ name }) => name);
+  const extra = (spec.ephemeralContainers ?? []).map(({ name }) => name);
+  if (asked !== '') {
+    if ([...containers, ...init, ...extra].includes(asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${metadata.name}`);
+  }
+  const [only = ''] = containers;
+  if (containers.length === 1) return only;
+  const more =
+    (init.length > 0 ? ` or one of the init containers: [${init.join(' ')}]` : '') +
+    (extra.length > 0 ? ` or one of the ephemeral containers: [${extra.join(' ')}]` : '');
+  throw badRequest(
+    `a container name must be specified for pod ${metadata.name}, choose one of: [${containers.join(' ')}]${more}`,
+  );
+}

@@ -1,0 +1,59 @@
+// pods/log: the node that runs the pod has the lines.
+import type { IncomingMessage } from 'node:http';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { badRequest, failure, internal } from '../../meta/api-error.ts';
+import type { ApiResponse } from '../message.ts';
+import { askNode } from '../proxy/ask-node.ts';
+import { findNode } from '../proxy/find-node.ts';
+import { dialPod, pour } from '../proxy/forward.ts';
+import { type Call, namespaceOf } from '../verbs/call.ts';
+import { liveObject } from '../verbs/get.ts';
+import { logContainer, logQuery } from './log-options.ts';
+
+/** As much of a node's complaint as is passed on. */
+const mostProblemBytes = 2048;
+
+export async function getLog(call: Call): Promise<ApiResponse> {
+  const { context, request, info } = call;
+  const pod = liveObject(call).object as Pod;
+  const query = logQuery(request.query, info.name);
+  const container = logContainer(pod, request.query.get('container') ?? '');
+  const { nodeName } = pod.spec;
+  // Nothing has been said before there is a node.
+  if (!nodeName) return { status: 200, headers: plain, body: '' };
+  const path = `/containerLogs/${namespaceOf(call)}/${info.name}/${container}${query}`;
+  const message = await askNode({
+    target: findNode(context.resources.reader, nodeName),
+    path,
+    dial: context.dial ?? dialPod,
+    credentials: context.nodeCredentials(),
+    signal: request.signal(),
+  });
+  if (message.statusCode !== 200) throw await problem(message, info.name);
+  return { status: 200, headers: plain, body: { start: (sink) => pour(message, sink) } };
+}
+
+const plain = { 'content-type': 'text/plain' };
+
+async function problem(message: IncomingMessage, name: string): Promise<Error> {
+  const { statusCode: code = 500 } = message;
+  const text = await readStart(message);
+  if (code === 400) return badRequest(text);
+  if (code === 404) {
+    const details = { name, kind: 'pods/log' };
+    const words = `the server could not find the requested resource ( pods/log ${name})`;
+    return failure({ code, reason: 'NotFound', message: words, details });
+  }
+  return code === 500 ? internal(text) : failure({ code, message: text });
+}
+
+async function readStart(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= mostProblemBytes) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, mostProblemBytes).trim();
+}

@@ -1,0 +1,58 @@
+// The containers of one pod as the files that start and stop them share them.
+import type { Container } from '../kinds/pod/container.ts';
+import type { Pod } from '../kinds/pod/types.ts';
+import type { ContainerRecord } from './container-record.ts';
+import type { NodeParts } from './node-parts.ts';
+import type { PodAttachment } from './pod-network.ts';
+import type { PodVolumes } from './run-volumes.ts';
+import type { RunningContainer } from './runtimes/runtime.ts';
+
+export type PodPlace = {
+  readonly attachment: PodAttachment;
+  readonly volumes: PodVolumes;
+  readonly directory: string;
+};
+
+export type Live = {
+  readonly running: RunningContainer;
+  readonly place: PodPlace;
+  readonly probing: AbortController;
+};
+
+export type Containers = {
+  readonly parts: NodeParts;
+  readonly records: Record<string, ContainerRecord>;
+  readonly live: Map<string, Live>;
+  readonly changed: () => void;
+  readonly interrupted: AbortController;
+};
+
+export function tell(
+  { parts }: Containers,
+  pod: Pod,
+  container: Container,
+  event: readonly [string, string, string?],
+): void {
+  const [reason, message, type = 'Normal'] = event;
+  const list = pod.spec.initContainers?.includes(container) ? 'initContainers' : 'containers';
+  parts.events.record(pod, {
+    type: type === 'Warning' ? 'Warning' : 'Normal',
+    reason,
+    message,
+    fieldPath: `spec.${list}{${container.name}}`,
+  });
+}
+
+export function note(
+  { records, changed }: Containers,
+  { name }: Container,
+  more: Partial<ContainerRecord>,
+): void {
+  const record = records[name];
+  if (record === undefined || record.state.kind !== 'running') return;
+  records[name] = { ...record, ...more };
+  changed();
+}
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

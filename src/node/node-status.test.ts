@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nodeStatus } from './node-status.ts';
+
+const facts = {
+  hostname: 'host-1',
+  cpus: 4,
+  memoryBytes: 8 * 1024 ** 3,
+  machineId: 'm',
+  bootId: 'b',
+  kernelVersion: '6.1',
+  osImage: 'Linux',
+  architecture: 'amd64',
+};
+const options = {
+  name: 'node-1',
+  ips: ['fd00::1', '10.0.0.1'],
+  port: 10250,
+  facts,
+  runtimeVersion: 'process://1',
+  agentVersion: 'v1',
+  mostPods: 110,
+  before: [],
+  now: Date.parse('2026-01-01T00:00:00Z'),
+};
+
+test('nodeStatus() tells amounts, addresses and that it is ready', () => {
+  const status = nodeStatus(options);
+  assert.deepEqual(status.capacity, { cpu: '4', memory: '8388608Ki', pods: '110' });
+  assert.deepEqual(
+    status.addresses?.map(({ type, address }) => `${type} ${address}`),
+    ['InternalIP 10.0.0.1', 'InternalIP fd00::1', 'Hostname host-1'],
+  );
+  assert.equal(status.conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
+});
+
+test('nodeStatus() keeps the time of the last change', () => {
+  const first = nodeStatus(options);
+  const later = nodeStatus({ ...options, before: first.conditions, now: options.now + 60_000 });
+  const ready = later.conditions?.find(({ type }) => type === 'Ready');
+  assert.deepEqual(
+    [ready?.lastTransitionTime, ready?.lastHeartbeatTime],
+    ['2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z'],
+  );
+});

@@ -1,0 +1,311 @@
+// One pod from its arrival on the node to its end: network, volumes, containers, and what is told of it.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { backOffMs } from '../client/back-off.ts';
+import type { PodStatus } from '../kinds/pod/pod-status.ts';
+import { isPodFinished } from '../kinds/pod/readiness.ts';
+import type { Pod } from '../kinds/pod/types.ts';
+import { parseTime } from '../schema/time.ts';
+import { planPod } from './desired.ts';
+import type { NodeParts } from './node-parts.ts';
+import type { PodAttachment } from './pod-network.ts';
+import { podStatus } from './pod-status.ts';
+import { recoverRecords } from './recovered-records.ts';
+import { createPodContainers, type PodContainers } from './run-pod-containers.ts';
+import { stopOrder } from './run-stop-container.ts';
+import { createPodVolumes, type PodVolumes, VolumeError } from './run-volumes.ts';
+
+export type PodWorker = {
+  readonly pod: () => Pod;
+  readonly update: (pod: Pod) => void;
+  /** The object is gone: what runs ends at once. */
+  readonly remove: () => void;
+  readonly containers: PodContainers;
+  readonly hasNetwork: () => boolean;
+  /** Resolves when nothing of the pod is left here. */
+  readonly ended: Promise<void>;
+};
+
+type End = { readonly reason: string; readonly message: string };
+
+type Working = {
+  readonly parts: NodeParts;
+  readonly directory: string;
+  readonly volumes: PodVolumes;
+  readonly containers: PodContainers;
+  readonly startedAt: number;
+  /** Cuts the grace short. */
+  readonly hurry: AbortController;
+  pod: Pod;
+  attachment?: PodAttachment;
+  /** Kept when the network is given back: people still want to know. */
+  ips: readonly string[];
+  reported?: PodStatus;
+  isGone: boolean;
+  /** Its containers have been ended for good. */
+  isOver: boolean;
+  end?: End;
+  failures: number;
+  nextRefreshAt: number;
+};
+
+/** How often files made from API objects are compared with them, as a kubelet does. */
+const refreshMs = 60_000;
+const setupLimits = { firstMs: 500, mostMs: 122_000 };
+
+export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal): PodWorker {
+  const waker = createWaker();
+  const directory = join(parts.dataDirectory, 'pods', pod.metadata.uid ?? '');
+  const containers = createPodContainers(parts, recoverRecords(pod, parts.clock.now()), waker.wake);
+  const working: Working = {
+    parts,
+    directory,
+    volumes: createPodVolumes(parts, join(directory, 'volumes')),
+    containers,
+    startedAt: parts.clock.now(),
+    hurry: new AbortController(),
+    pod,
+    ips: isPodFinished(pod) ? (pod.status.podIPs ?? []).map(({ ip }) => ip) : [],
+    isGone: false,
+    isOver: isPodFinished(pod),
+    failures: 0,
+    nextRefreshAt: 0,
+  };
+  const end = (): void => {
+    containers.interrupt();
+    waker.wake();
+  };
+  signal.addEventListener('abort', end, { once: true });
+  return {
+    pod: () => working.pod,
+    update(after) {
+      hurryUp(working, after);
+      working.pod = after;
+      if (after.metadata.deletionTimestamp !== undefined) containers.interrupt();
+      waker.wake();
+    },
+    remove() {
+      working.isGone = true;
+      working.hurry.abort();
+      end();
+    },
+    containers,
+    hasNetwork: () => working.attachment !== undefined,
+    ended: run(working, waker, signal),
+  };
+}
+
+/** A second delete may grant less time than the first. */
+function hurryUp({ pod, parts, hurry }: Working, after: Pod): void {
+  const before = pod.metadata.deletionGracePeriodSeconds;
+  const now = after.metadata.deletionGracePeriodSeconds;
+  if (before === undefined || now === undefined || now >= before) return;
+  parts.clock.after(now * 1000, () => hurry.abort());
+}
+
+type Waker = ReturnType<typeof createWaker>;
+
+/** Remembers that it was woken while nobody waited. */
+function createWaker() {
+  let isAwake = true;
+  let resume = (): void => {};
+  return {
+    wake(): void {
+      isAwake = true;
+      resume();
+    },
+    async sleep(until: number | undefined, { clock }: NodeParts): Promise<void> {
+      if (!isAwake) {
+        await new Promise<void>((resolve) => {
+          resume = resolve;
+          if (until === undefined) return;
+          const cancel = clock.after(Math.max(until - clock.now(), 0), resolve);
+          resume = () => {
+            cancel();
+            resolve();
+          };
+        });
+      }
+      isAwake = false;
+    },
+  };
+}
+
+async function run(working: Working, waker: Waker, signal: AbortSignal): Promise<void> {
+  const { parts } = working;
+  let until: number | undefined;
+  for (;;) {
+    await waker.sleep(until, parts);
+    // The agent ends: what runs ends with it, and the pods stay as they are for the next run.
+    if (signal.aborted) return leave(working);
+    try {
+      if (await isDone(working)) return;
+      until = await step(working);
+      working.failures = 0;
+    } catch (error) {
+      until = parts.clock.now() + backOffMs(setupLimits, working.failures);
+      working.failures += 1;
+      tellFailure(working, error);
+      report(working);
+    }
+  }
+}
+
+/** Whether the pod has to go, and is gone. */
+async function isDone(working: Working): Promise<boolean> {
+  const { pod, parts, isGone } = working;
+  if (!isGone && pod.metadata.deletionTimestamp === undefined) return false;
+  await endContainers(working, isGone ? 0 : graceSeconds(pod));
+  report(working);
+  await releaseNetwork(working);
+  rmSync(working.directory, { recursive: true, force: true });
+  if (!isGone) {
+    await parts.reported(pod.metadata.uid ?? '');
+    await parts.finishDeletion(working.pod);
+  }
+  return true;
+}
+
+const graceSeconds = ({ metadata, spec }: Pod): number =>
+  metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 30;
+
+async function leave(working: Working): Promise<void> {
+  await endContainers(working, leaveSeconds);
+  await releaseNetwork(working);
+}
+
+async function releaseNetwork(working: Working): Promise<void> {
+  await working.parts.network.removePod(working.pod.metadata.uid ?? '');
+  delete working.attachment;
+}
+
+/** An agent that is told to end does not take as long as the pods would like. */
+const leaveSeconds = 2;
+
+async function endContainers(working: Working, grace: number): Promise<void> {
+  const { pod, parts, containers, hurry } = working;
+  const isRunning = containers.runningCount() > 0;
+  if (isRunning && grace > 0) await Promise.race([parts.released(pod), aborted(hurry.signal)]);
+  const deadline = parts.clock.now() + grace * 1000;
+  for (const together of stopOrder(pod)) {
+    const graceMs = Math.max(deadline - parts.clock.now(), 0);
+    await Promise.all(
+      together.map((container) =>
+        containers.stop(container, pod, {
+          graceMs,
+          message: `Stopping container ${container.name}`,
+          hurry: hurry.signal,
+        }),
+      ),
+    );
+  }
+  working.isOver = true;
+}
+
+/** Returns when to look again. */
+async function step(working: Working): Promise<number | undefined> {
+  const { parts, pod, containers } = working;
+  if (working.isOver) {
+    report(working);
+    return undefined;
+  }
+  const deadline = deadlineOf(working);
+  if (deadline !== undefined && deadline <= parts.clock.now()) return endForDeadline(working);
+  await prepare(working);
+  const plan = planPod({ pod, records: containers.records(), now: parts.clock.now() });
+  if (plan.isFinished) {
+    await endContainers(working, graceSeconds(pod));
+    report(working);
+    await releaseNetwork(working);
+    return undefined;
+  }
+  for (const { container } of plan.waiting) containers.waits(container, pod);
+  report(working);
+  const { attachment, volumes, directory } = working;
+  if (attachment === undefined) return undefined;
+  for (const container of plan.start) {
+    await containers.start(container, pod, { attachment, volumes, directory });
+    report(working);
+  }
+  const next = [
+    ...plan.waiting.map(({ until }) => until),
+    ...(deadline === undefined ? [] : [deadline]),
+  ];
+  return Math.min(...next, working.nextRefreshAt);
+}
+
+function deadlineOf({ pod, startedAt, reported }: Working): number | undefined {
+  const { activeDeadlineSeconds } = pod.spec;
+  if (activeDeadlineSeconds === undefined) return undefined;
+  const start = parseTime(reported?.startTime ?? pod.status.startTime ?? '') ?? startedAt;
+  return start + activeDeadlineSeconds * 1000;
+}
+
+async function endForDeadline(working: Working): Promise<undefined> {
+  const { parts, pod } = working;
+  const message = 'Pod was active on the node longer than the specified deadline';
+  working.end = { reason: 'DeadlineExceeded', message };
+  parts.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message });
+  await endContainers(working, graceSeconds(pod));
+  report(working);
+}
+
+/** What the pod needs before and while its containers run. */
+async function prepare(working: Working): Promise<void> {
+  const { parts, pod, volumes } = working;
+  if (working.attachment === undefined) {
+    report(working);
+    working.attachment = await parts.network.addPod(pod);
+    working.ips = working.attachment.ips;
+    parts.metrics.startedPods.add();
+  }
+  const now = parts.clock.now();
+  if (now < working.nextRefreshAt) return;
+  await volumes.prepare(pod, working.attachment.ips);
+  working.nextRefreshAt = now + refreshMs;
+}
+
+function tellFailure({ parts, pod, attachment }: Working, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  const isMount = attachment !== undefined || error instanceof VolumeError;
+  parts.events.record(pod, {
+    type: 'Warning',
+    reason: isMount ? 'FailedMount' : 'FailedCreatePodSandBox',
+    message: isMount ? message : `Failed to create pod sandbox: ${message}`,
+  });
+  parts.log.debug('pod cannot go on yet', {
+    pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
+    error: message,
+  });
+}
+
+function report(working: Working): void {
+  const { parts, pod, containers, ips, startedAt, isOver, end, reported } = working;
+  const status = podStatus({
+    pod,
+    records: containers.records(),
+    before: known(pod.status, reported),
+    addresses: { podIPs: ips, hostIPs: parts.nodeIPs },
+    startedAt,
+    now: parts.clock.now(),
+    isTerminal: isOver,
+    ...(end === undefined ? {} : { end }),
+  });
+  working.reported = status;
+  parts.report(pod, status);
+}
+
+/** What we said last, and what others say that we do not. */
+function known(stored: PodStatus, reported: PodStatus | undefined): PodStatus {
+  if (reported === undefined) return stored;
+  const own = new Set(reported.conditions?.map(({ type }) => type));
+  const others = stored.conditions?.filter(({ type }) => !own.has(type)) ?? [];
+  return { ...reported, conditions: [...(reported.conditions ?? []), ...others] };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

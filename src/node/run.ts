@@ -1,0 +1,296 @@
+// The node agent: runs the pods that are bound to this node, and tells the cluster of them and of itself.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ApiCaller } from '../client/api-call.ts';
+import { createEventRecorder } from '../client/event-recorder.ts';
+import type { Informer } from '../client/informer.ts';
+import { type ResourceClient, resourceClient } from '../client/rest.ts';
+import { createSharedInformers, waitForSync } from '../client/shared-informers.ts';
+import { type Clock, sleep, systemClock } from '../host/clock.ts';
+import { configMapDefinition } from '../kinds/config-map/definition.ts';
+import { podDefinition } from '../kinds/pod/definition.ts';
+import type { Pod } from '../kinds/pod/types.ts';
+import { secretDefinition } from '../kinds/secret/definition.ts';
+import { serviceDefinition } from '../kinds/service/definition.ts';
+import type { Service } from '../kinds/service/types.ts';
+import { isConflict, isNotFound } from '../meta/api-error.ts';
+import type { KubeObject } from '../meta/object.ts';
+import type { Log } from '../observe/log.ts';
+import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
+import { createStatusWriter, type StatusWriter } from './apply-status.ts';
+import { diffPods } from './diff.ts';
+import { createNodeMetrics } from './metrics.ts';
+import type { NodeParts } from './node-parts.ts';
+import { capacity, nodeStatus } from './node-status.ts';
+import { hostNetwork, type PodNetwork } from './pod-network.ts';
+import { type Dial, dialHost } from './probe-endpoint.ts';
+import { probeMachine, readIfThere } from './probe-machine.ts';
+import { type ClusterDns, parseResolverConfig } from './resolver-config.ts';
+import { type PodWorker, startPodWorker } from './run-pod.ts';
+import { keepNode, type RegistrationOptions, registerNode } from './run-registration.ts';
+import type { Runtime } from './runtimes/runtime.ts';
+import { type NodeServer, type NodeServerTls, serveNode } from './serve-node.ts';
+
+export type NodeOptions = {
+  readonly caller: ApiCaller;
+  readonly log: Log;
+  readonly name: string;
+  /** Addresses under which others reach the node, one of each family. */
+  readonly nodeIPs: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Of the agent alone; pods, logs and what a later run needs to know. */
+  readonly dataDirectory: string;
+  readonly runtime: Runtime;
+  readonly cluster: ClusterDns;
+  readonly version: string;
+  /** Where logs are asked for; absent: nowhere. */
+  readonly serve?: { readonly host: string; readonly port: number; readonly tls: NodeServerTls };
+  readonly clock?: Clock;
+  readonly metrics?: MetricsRegistry;
+  /** Absent: pods are on the node's own network. */
+  readonly network?: PodNetwork;
+  /** Opens connections to pods from where the node is. */
+  readonly dial?: Dial;
+  /** Resolves when no proxy and no name server leads to the pod any more. Absent: after a moment. */
+  readonly released?: (pod: Pod) => Promise<void>;
+  readonly mostPods?: number;
+};
+
+export type RunningNode = {
+  /** Where it is asked for logs; absent where it is not. */
+  readonly server?: Pick<NodeServer, 'host' | 'port'>;
+  readonly workers: () => readonly PodWorker[];
+  /** Resolves when the signal has ended it and all its containers. */
+  readonly ended: Promise<void>;
+};
+
+/** A kubelet's. */
+const usualMostPods = 110;
+
+/** Resolves when the node is registered and its pods are known. */
+export async function startNode(options: NodeOptions, signal: AbortSignal): Promise<RunningNode> {
+  const { log, dataDirectory, runtime } = options;
+  mkdirSync(dataDirectory, { recursive: true });
+  const leftovers = await runtime.endLeftovers();
+  if (leftovers > 0) log.info('ended containers of an earlier run', { count: leftovers });
+  const registry = options.metrics ?? createMetrics();
+  const workers = new Map<string, PodWorker>();
+  const server = await startServing(options, workers, registry, signal);
+  const registration = registrationOf(options, server?.port ?? 0);
+  await registerNode(registration, signal);
+  const informers = createSharedInformers(
+    { caller: options.caller, clock: clockOf(options), log },
+    signal,
+  );
+  const pods = informers.of(podDefinition, { fieldSelector: `spec.nodeName=${options.name}` });
+  const services = informers.of(serviceDefinition);
+  const { parts, writer } = createParts(options, registry, services, signal);
+  countRunning(parts, workers);
+  await waitForSync([pods, services], signal);
+  removeStrangers(dataDirectory, pods);
+  const follow = (): void => followPods({ pods, workers, parts, writer }, signal);
+  pods.onChange({ add: follow, update: follow, delete: follow });
+  const kept = keepNode(registration, signal);
+  const ended = finish(
+    { workers, kept, parts, informers, ...(server === undefined ? {} : { server }) },
+    signal,
+  );
+  return {
+    ...(server === undefined ? {} : { server }),
+    workers: () => [...workers.values()],
+    ended,
+  };
+}
+
+const clockOf = ({ clock }: NodeOptions): Clock => clock ?? systemClock;
+
+function registrationOf(options: NodeOptions, port: number): RegistrationOptions {
+  const {
+    caller,
+    log,
+    name,
+    nodeIPs,
+    labels = {},
+    runtime,
+    version,
+    mostPods = usualMostPods,
+  } = options;
+  const clock = clockOf(options);
+  const facts = probeMachine();
+  return {
+    caller,
+    clock,
+    log,
+    name,
+    labels,
+    facts,
+    status: (before) =>
+      nodeStatus({
+        name,
+        ips: nodeIPs,
+        port,
+        facts,
+        runtimeVersion: `${runtime.name}://${runtime.version}`,
+        agentVersion: version,
+        mostPods,
+        before,
+        now: clock.now(),
+      }),
+  };
+}
+
+/** How long the end of a pod is held back so that nobody sends it requests any more, when nobody tells. */
+const releaseMs = 2000;
+
+function createParts(
+  options: NodeOptions,
+  registry: MetricsRegistry,
+  services: Informer<Service>,
+  signal: AbortSignal,
+): { readonly parts: NodeParts; readonly writer: StatusWriter } {
+  const { caller, log, name, nodeIPs, dataDirectory, runtime, cluster } = options;
+  const clock = clockOf(options);
+  const client = resourceClient(caller, podDefinition);
+  const writer = createStatusWriter({ client, clock, log }, signal);
+  const parts: NodeParts = {
+    caller,
+    clock,
+    log,
+    metrics: createNodeMetrics(registry),
+    events: createEventRecorder({ caller, component: 'kubelet', host: name, clock, log }),
+    runtime,
+    network: options.network ?? hostNetwork(nodeIPs),
+    dial: options.dial ?? dialHost,
+    nodeIPs,
+    allocatable: capacity(probeMachine(), options.mostPods ?? usualMostPods),
+    dataDirectory,
+    cluster,
+    hostResolver: () => parseResolverConfig(readIfThere('/etc/resolv.conf')),
+    hostHosts: () => readIfThere('/etc/hosts'),
+    services: () => [...services.store.values()],
+    readConfigMap: reader(resourceClient(caller, configMapDefinition)),
+    readSecret: reader(resourceClient(caller, secretDefinition)),
+    report: writer.report,
+    reported: writer.reported,
+    finishDeletion: (pod) => removePod(client, pod),
+    released: options.released ?? (() => sleep(clock, releaseMs, signal)),
+  };
+  return { parts, writer };
+}
+
+function reader<T extends KubeObject>(client: ResourceClient<T>) {
+  return async (namespace: string, name: string): Promise<T | undefined> => {
+    try {
+      return await client.get({ namespace, name });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  };
+}
+
+async function removePod(client: ResourceClient<Pod>, { metadata }: Pod): Promise<void> {
+  const { name = '', namespace = '', uid } = metadata;
+  try {
+    await client.delete(
+      { namespace, name },
+      { gracePeriodSeconds: 0, ...(uid === undefined ? {} : { preconditions: { uid } }) },
+    );
+  } catch (error) {
+    // Gone already, or another pod by now.
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}
+
+type Following = {
+  readonly pods: Informer<Pod>;
+  readonly workers: Map<string, PodWorker>;
+  readonly parts: NodeParts;
+  readonly writer: StatusWriter;
+};
+
+function followPods({ pods, workers, parts, writer }: Following, signal: AbortSignal): void {
+  if (signal.aborted) return;
+  const working = new Map([...workers].map(([uid, worker]) => [uid, worker.pod()]));
+  const changes = diffPods(pods.store.values(), working);
+  for (const pod of changes.start) {
+    const uid = pod.metadata.uid ?? '';
+    const worker = startPodWorker(pod, parts, signal);
+    workers.set(uid, worker);
+    void worker.ended
+      .catch((error: unknown) =>
+        parts.log.error('pod worker failed', { uid, error: String(error) }),
+      )
+      .finally(() => {
+        if (signal.aborted) return;
+        workers.delete(uid);
+        writer.forget(uid);
+      });
+  }
+  for (const pod of changes.update) workers.get(pod.metadata.uid ?? '')?.update(pod);
+  for (const uid of changes.remove) workers.get(uid)?.remove();
+}
+
+/** Directories of pods that went while no agent ran. */
+function removeStrangers(dataDirectory: string, pods: Informer<Pod>): void {
+  const directory = join(dataDirectory, 'pods');
+  mkdirSync(directory, { recursive: true });
+  const present = new Set([...pods.store.values()].map(({ metadata }) => metadata.uid));
+  for (const uid of readdirSync(directory)) {
+    if (!present.has(uid)) rmSync(join(directory, uid), { recursive: true, force: true });
+  }
+}
+
+function countRunning({ metrics }: NodeParts, workers: ReadonlyMap<string, PodWorker>): void {
+  const all = (): readonly PodWorker[] => [...workers.values()];
+  metrics.countRunning(
+    () => all().filter((worker) => worker.hasNetwork()).length,
+    () => all().reduce((sum, { containers }) => sum + containers.runningCount(), 0),
+  );
+}
+
+function startServing(
+  options: NodeOptions,
+  workers: ReadonlyMap<string, PodWorker>,
+  registry: MetricsRegistry,
+  signal: AbortSignal,
+): Promise<NodeServer | undefined> {
+  const { serve, caller, name, dataDirectory } = options;
+  if (serve === undefined) return Promise.resolve(undefined);
+  return serveNode(
+    {
+      ...serve,
+      caller,
+      nodeName: name,
+      dataDirectory,
+      now: clockOf(options).now,
+      metricsText: registry.text,
+      find: (namespace, pod) =>
+        [...workers.values()].find((worker) => {
+          const { metadata } = worker.pod();
+          return metadata.namespace === namespace && metadata.name === pod;
+        }),
+      pods: () => [...workers.values()].map((worker) => worker.pod()),
+    },
+    signal,
+  );
+}
+
+type Finishing = {
+  readonly workers: ReadonlyMap<string, PodWorker>;
+  readonly kept: Promise<void>;
+  readonly parts: NodeParts;
+  readonly informers: { readonly ended: () => Promise<void> };
+  readonly server?: NodeServer;
+};
+
+async function finish(finishing: Finishing, signal: AbortSignal): Promise<void> {
+  const { workers, kept, parts, informers, server } = finishing;
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await Promise.allSettled([...workers.values()].map(({ ended }) => ended));
+  await Promise.all([kept, informers.ended(), parts.events.flushed()]);
+  await server?.close();
+}

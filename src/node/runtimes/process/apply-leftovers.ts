@@ -1,0 +1,62 @@
+// A file for each container that runs, so that the next run of the agent finds what this one could not end.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { signalGroup } from './spawn-container.ts';
+
+/** Process ids come back; with the boot and the moment of the start they say which process is meant. */
+type ProcessMark = { readonly pid: number; readonly startTicks: string; readonly boot: string };
+
+export function markProcess(directory: string, id: string, pid: number): void {
+  const startTicks = startTicksOf(pid);
+  if (startTicks === undefined) return;
+  mkdirSync(directory, { recursive: true });
+  const mark: ProcessMark = { pid, startTicks, boot: bootId() };
+  writeFileSync(join(directory, `${id}.json`), JSON.stringify(mark));
+}
+
+export function unmarkProcess(directory: string, id: string): void {
+  rmSync(join(directory, `${id}.json`), { force: true });
+}
+
+/** Kills what is still there of what is marked. Returns how many that were. */
+export function endMarkedProcesses(directory: string): number {
+  mkdirSync(directory, { recursive: true });
+  let count = 0;
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name);
+    const mark = readMark(path);
+    if (
+      mark !== undefined &&
+      mark.boot === bootId() &&
+      startTicksOf(mark.pid) === mark.startTicks
+    ) {
+      signalGroup(mark.pid, 'SIGKILL');
+      count += 1;
+    }
+    rmSync(path, { force: true });
+  }
+  return count;
+}
+
+/** A file that was cut short by the end of the agent marks nothing. */
+function readMark(path: string): ProcessMark | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as ProcessMark;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+
+/** The 22nd field of its stat; the name of the program, which may hold anything, stands in parentheses before. */
+function startTicksOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}

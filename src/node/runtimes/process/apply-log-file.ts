@@ -1,0 +1,110 @@
+// The log of one run of a container: lines of its two streams, in files that do not grow without end.
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { type LogStream, logTime, longestPart, renderLogLine } from '../../log-line.ts';
+
+export type LogLimits = {
+  readonly mostBytes: number;
+  /** With the one that is written to. */
+  readonly mostFiles: number;
+};
+
+/** A kubelet's containerLogMaxSize and containerLogMaxFiles. */
+export const defaultLogLimits: LogLimits = { mostBytes: 10 * 1024 * 1024, mostFiles: 5 };
+
+export type LogFile = {
+  readonly write: (stream: LogStream, bytes: Uint8Array) => void;
+  /** Writes what has no line end yet, and closes. */
+  readonly close: () => void;
+};
+
+export function openLogFile(
+  path: string,
+  { now, limits = defaultLogLimits }: { readonly now: () => number; readonly limits?: LogLimits },
+): LogFile {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+  let descriptor = openSync(path, 'a', 0o640);
+  let size = 0;
+  const streams = {
+    stdout: { decoder: new StringDecoder('utf8'), rest: '' },
+    stderr: { decoder: new StringDecoder('utf8'), rest: '' },
+  };
+  const append = (text: string): void => {
+    if (size > 0 && size + text.length > limits.mostBytes) {
+      closeSync(descriptor);
+      rotate(path, now(), limits);
+      descriptor = openSync(path, 'a', 0o640);
+      size = 0;
+    }
+    size += writeSync(descriptor, text);
+  };
+  const line = (stream: LogStream, isWhole: boolean, text: string): string =>
+    renderLogLine({ time: logTime(now()), stream, isWhole, text });
+  return {
+    write(stream, bytes) {
+      const state = streams[stream];
+      const lines = (state.rest + state.decoder.write(Buffer.from(bytes))).split('\n');
+      state.rest = lines.pop() ?? '';
+      let text = lines
+        .flatMap((whole) => cut(whole).map((p) => line(stream, p.isWhole, p.text)))
+        .join('');
+      while (state.rest.length > longestPart) {
+        text += line(stream, false, state.rest.slice(0, longestPart));
+        state.rest = state.rest.slice(longestPart);
+      }
+      if (text !== '') append(text);
+    },
+    close() {
+      for (const stream of ['stdout', 'stderr'] as const) {
+        const { rest, decoder } = streams[stream];
+        const text = rest + decoder.end();
+        // Without an end of line, as the program left it.
+        if (text !== '') append(line(stream, false, text));
+      }
+      closeSync(descriptor);
+    },
+  };
+}
+
+type Part = { readonly isWhole: boolean; readonly text: string };
+
+function cut(text: string): readonly Part[] {
+  const parts: Part[] = [];
+  let rest = text;
+  while (rest.length > longestPart) {
+    parts.push({ isWhole: false, text: rest.slice(0, longestPart) });
+    rest = rest.slice(longestPart);
+  }
+  return [...parts, { isWhole: true, text: rest }];
+}
+
+/** `0.log` becomes `0.log.001767225600000`, which sorts by time, and the oldest go. */
+function rotate(path: string, now: number, { mostFiles }: LogLimits): void {
+  const last = Number(
+    rotatedLogs(path)
+      .at(-1)
+      ?.slice(path.length + 1) ?? 0,
+  );
+  renameSync(path, `${path}.${String(Math.max(now, last + 1)).padStart(stampDigits, '0')}`);
+  for (const old of rotatedLogs(path).slice(0, -(mostFiles - 1))) rmSync(old, { force: true });
+}
+
+const stampDigits = 15;
+
+/** Older parts of the log, the oldest first. */
+export function rotatedLogs(path: string): readonly string[] {
+  const prefix = `${basename(path)}.`;
+  return readdirSync(dirname(path))
+    .filter((name) => name.startsWith(prefix))
+    .sort()
+    .map((name) => join(dirname(path), name));
+}

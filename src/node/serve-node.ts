@@ -1,0 +1,222 @@
+// The agent's own HTTPS server: health, the pods of the node, metrics, and logs of containers. Who asks must show a client
+// certificate or a token, and must be allowed to use the node in that way; the API server says whether.
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { type ApiCaller, callApi } from '../client/api-call.ts';
+import type { Pod } from '../kinds/pod/types.ts';
+import { findLog, LogError, parseLogWish } from './log-request.ts';
+import { logPath } from './run-container.ts';
+import type { PodWorker } from './run-pod.ts';
+import { followLog, readLog } from './serve-logs.ts';
+
+export type NodeServerTls = {
+  readonly key: string;
+  readonly cert: string;
+  /** Who signs clients; absent: only tokens count. */
+  readonly clientAuthority?: string;
+};
+
+export type NodeServerOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: NodeServerTls;
+  readonly caller: ApiCaller;
+  readonly nodeName: string;
+  readonly dataDirectory: string;
+  readonly now: () => number;
+  readonly metricsText: () => string;
+  readonly find: (namespace: string, pod: string) => PodWorker | undefined;
+  readonly pods: () => readonly Pod[];
+};
+
+export type NodeServer = {
+  readonly host: string;
+  readonly port: number;
+  readonly close: () => Promise<void>;
+};
+
+export async function serveNode(
+  options: NodeServerOptions,
+  signal: AbortSignal,
+): Promise<NodeServer> {
+  const { host, port, tls } = options;
+  const server = createServer(
+    {
+      key: tls.key,
+      cert: tls.cert,
+      requestCert: true,
+      // Tokens are as good as certificates: who has neither is turned away with words.
+      rejectUnauthorized: false,
+      ...(tls.clientAuthority === undefined ? {} : { ca: tls.clientAuthority }),
+    },
+    (request, response) => {
+      void answer(options, request, response, signal).catch((error: unknown) => {
+        const code = error instanceof LogError ? error.code : 500;
+        end(response, code, error instanceof Error ? error.message : String(error));
+      });
+    },
+  );
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    host,
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(
+  options: NodeServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'https://node');
+  const user = await whoAsks(options, request);
+  if (user === undefined) return end(response, 401, 'Unauthorized');
+  const [, first = ''] = url.pathname.split('/');
+  const part = parts[first] ?? 'proxy';
+  const verb = request.method === 'GET' || request.method === 'HEAD' ? 'get' : 'create';
+  if (!(await mayUse(options, user, verb, part))) {
+    const what = `(user=${user.username}, verb=${verb}, resource=nodes, subresource(s)=[${part}])`;
+    return end(response, 403, `Forbidden ${what}`);
+  }
+  if (verb !== 'get') return end(response, 405, 'Method Not Allowed');
+  switch (first) {
+    case 'healthz':
+      return end(response, 200, 'ok');
+    case 'metrics':
+      return end(response, 200, options.metricsText());
+    case 'pods': {
+      const items = options.pods();
+      response.setHeader('content-type', 'application/json');
+      return end(
+        response,
+        200,
+        JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items }),
+      );
+    }
+    case 'containerLogs':
+      return sendLog(options, url, response, signal);
+    default:
+      return end(response, 404, '404 page not found');
+  }
+}
+
+/** Which part of a node a path belongs to, as rules for nodes name them. */
+const parts: Readonly<Record<string, string>> = {
+  metrics: 'metrics',
+  stats: 'stats',
+  logs: 'log',
+  healthz: 'healthz',
+  pods: 'pods',
+};
+
+function end(response: ServerResponse, code: number, text: string): void {
+  if (!response.headersSent) {
+    const type = response.getHeader('content-type') ?? 'text/plain; charset=utf-8';
+    response.writeHead(code, { 'content-type': type });
+  }
+  response.end(text);
+}
+
+type Asker = { readonly username: string; readonly groups: readonly string[] };
+
+async function whoAsks(
+  { caller }: NodeServerOptions,
+  request: IncomingMessage,
+): Promise<Asker | undefined> {
+  const socket = request.socket as TLSSocket;
+  if (socket.authorized) {
+    const { CN = '', O = [] } = socket.getPeerCertificate().subject ?? {};
+    return { username: one(CN), groups: [...[O].flat(), 'system:authenticated'] };
+  }
+  const [, token] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
+  if (token === undefined) return undefined;
+  const review = (await callApi(caller, {
+    method: 'POST',
+    path: '/apis/authentication.k8s.io/v1/tokenreviews',
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
+  })) as TokenReviewAnswer;
+  const { authenticated, user } = review.status;
+  if (authenticated !== true || user === undefined) return undefined;
+  return { username: user.username ?? '', groups: user.groups ?? [] };
+}
+
+const one = (text: string | readonly string[]): string =>
+  typeof text === 'string' ? text : (text[0] ?? '');
+
+type TokenReviewAnswer = {
+  readonly status: {
+    readonly authenticated?: boolean;
+    readonly user?: { readonly username?: string; readonly groups?: readonly string[] };
+  };
+};
+
+async function mayUse(
+  { caller, nodeName }: NodeServerOptions,
+  { username, groups }: Asker,
+  verb: string,
+  subresource: string,
+): Promise<boolean> {
+  const review = (await callApi(caller, {
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: {
+        user: username,
+        groups,
+        resourceAttributes: { verb, version: 'v1', resource: 'nodes', subresource, name: nodeName },
+      },
+    },
+  })) as { readonly status: { readonly allowed?: boolean } };
+  return review.status.allowed === true;
+}
+
+async function sendLog(
+  { find, dataDirectory, now }: NodeServerOptions,
+  url: URL,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const [, , namespace = '', name = '', container = ''] = url.pathname
+    .split('/')
+    .map(decodeURIComponent);
+  const worker = find(namespace, name);
+  if (worker === undefined) throw new LogError(404, `pod "${name}" does not exist`);
+  const wish = parseLogWish(url.searchParams, now());
+  const pod = worker.pod();
+  const attempt = findLog({
+    pod,
+    records: worker.containers.records(),
+    container,
+    isPrevious: wish.isPrevious,
+  });
+  const path = logPath(dataDirectory, pod, container, attempt);
+  response.writeHead(200, { 'content-type': 'text/plain' });
+  const running = wish.isPrevious ? undefined : worker.containers.running(container);
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
+  const until = AbortSignal.any([signal, closed.signal]);
+  const text = wish.isFollowed
+    ? followLog(path, wish, { running, signal: until })
+    : readLog(path, wish);
+  // The client sees that the answer has begun, even while there is nothing to say.
+  response.flushHeaders();
+  for await (const line of text) {
+    if (!response.write(line) && !closed.signal.aborted) {
+      await once(response, 'drain', { signal: until }).catch(() => undefined);
+    }
+  }
+  response.end();
+}

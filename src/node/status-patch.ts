@@ -1,0 +1,41 @@
+// What to send so that the status of a pod becomes what the node says; nothing when it is already so.
+import type { PodStatus } from '../kinds/pod/pod-status.ts';
+import { deepEqual } from '../schema/equality.ts';
+
+/** Conditions belong to whoever writes them: ours are merged, others stay. Lists merged by key are replaced whole. */
+const replacedLists = ['podIPs', 'hostIPs'];
+
+export function statusPatch(before: PodStatus, after: PodStatus): object | undefined {
+  const patch: Record<string, unknown> = {};
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof PodStatus>;
+  for (const field of fields) {
+    if (field === 'conditions' || deepEqual(before[field], after[field])) continue;
+    const value = fieldPatch(field, before[field], after[field]);
+    if (value !== undefined) patch[field] = value;
+  }
+  const conditions = (after.conditions ?? []).filter(
+    (wanted) =>
+      !deepEqual(
+        before.conditions?.find(({ type }) => type === wanted.type),
+        wanted,
+      ),
+  );
+  if (conditions.length > 0) patch.conditions = conditions;
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function fieldPatch(field: keyof PodStatus, before: unknown, after: unknown): unknown {
+  // Fields that no node agent writes are somebody else's.
+  if (after === undefined) return ownFields.has(field) ? null : undefined;
+  if (!replacedLists.includes(field) || before === undefined) return after;
+  return [...(after as readonly unknown[]), { $patch: 'replace' }];
+}
+
+const ownFields: ReadonlySet<keyof PodStatus> = new Set([
+  'message',
+  'reason',
+  'podIP',
+  'podIPs',
+  'initContainerStatuses',
+  'containerStatuses',
+]);
