@@ -33,6 +33,8 @@ export type AnswerThread = {
 const restartMs = 500;
 const metricsMs = 1000;
 const mostChanges = 500;
+/** What an answer leaves behind is dead at once: more room for the young would only be memory. */
+const maxYoungGenerationSizeMb = 8;
 /** How long a thread that was asked to stop may take before it is ended. */
 const stopMs = 5000;
 
@@ -94,6 +96,7 @@ async function startWorker(workerData: AnswerWorkerOptions, options: AnswerThrea
   // The same path from the compiled file and from the bundle.
   const worker = new Worker(new URL('../dns/run-answers-worker.js', import.meta.url), {
     workerData,
+    resourceLimits: { maxYoungGenerationSizeMb },
   });
   const scrapes = createScrapes(options.clock);
   let reason = '';

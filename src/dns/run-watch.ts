@@ -40,8 +40,9 @@ export type Watching = {
 const mostAtOnce = 500;
 
 export function watchCluster(options: WatchOptions, signal: AbortSignal): Watching {
-  const { caller, clock, log, labelSelector } = options;
+  const { caller, log, labelSelector } = options;
   const outbox = createOutbox(options);
+  const clock = impatient(options.clock);
   const start = { caller, clock, log };
   const selected = labelSelector === undefined ? {} : { labelSelector };
   const services = startInformer(
@@ -58,7 +59,7 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
           ? { kind: 'service', key }
           : { kind: 'service', key, facts: serviceFacts(object) },
     }),
-    ...(options.watchEndpoints ? [sliceSource(options, services, signal)] : []),
+    ...(options.watchEndpoints ? [sliceSource({ ...options, clock }, services, signal)] : []),
     ...(options.watchPods
       ? [
           source(startInformer({ ...start, type: podDefinition, trim: trimPod }, signal), {
@@ -85,6 +86,13 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
     },
     ended: Promise.all(sources.map(({ informer }) => informer.ended)).then(() => {}),
   };
+}
+
+/** Names are right again that soon after the API server is back; asking that often costs it nothing. */
+const longestWaitMs = 500;
+
+function impatient(clock: Clock): Clock {
+  return { ...clock, after: (ms, call) => clock.after(Math.min(ms, longestWaitMs), call) };
 }
 
 type Source = {

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { name } from '../../src/dns/wire/example.ts';
 import { rcodes } from '../../src/dns/wire/record-types.ts';
 import { systemClock } from '../../src/host/clock.ts';
+import { silentLog } from '../../src/observe/log.ts';
 import {
   serviceObject,
   services,
@@ -162,9 +163,16 @@ test('without upstream servers other names are refused', limit, async (t) => {
 test('an upstream server that asks us back is found out', limit, async (t) => {
   const later = { host: '127.0.0.1', port: await freePort() };
   const first = await start(t, [], { forward: { servers: [later] } });
-  const second = await start(t, [], { listen: [later], forward: { servers: [first.server] } });
+  let told = (_message: string): void => {};
+  const toldOf = new Promise<string>((resolve) => {
+    told = resolve;
+  });
+  const log = { ...silentLog, error: told, with: () => log };
+  const forward = { servers: [first.server] };
+  const second = await start(t, [], { listen: [later], forward, log });
+  assert.match(await toldOf, /asks us back/);
   // The first asks the second, and the second asks nobody any more.
-  await second.until(www, ({ lines }) => lines[0] === 'SERVFAIL');
+  assert.deepEqual((await second.ask(www)).lines, ['SERVFAIL']);
   assert.deepEqual((await first.ask(www)).lines, ['SERVFAIL']);
 });
 
