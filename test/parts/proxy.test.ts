@@ -1,7 +1,7 @@
 // The proxy subresources of services and pods, with real web servers where the pods would be.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -21,6 +21,10 @@ const dialled: string[] = [];
 
 before(async () => {
   backend = createServer((request, response) => {
+    if (request.url === '/endless') {
+      writeEndlessly(response);
+      return;
+    }
     void answer(request).then(({ status = 200, headers = {}, body }) => {
       response.writeHead(status, headers).end(body);
     });
@@ -53,6 +57,20 @@ after(async () => {
   backend.close();
   secure.close();
 });
+
+const endless = { written: 0, isClosed: false };
+
+function writeEndlessly(response: ServerResponse): void {
+  const chunk = Buffer.alloc(64 * 1024);
+  const write = (): void => {
+    do endless.written += chunk.length;
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on('drain', write).on('close', () => {
+    endless.isClosed = true;
+  });
+  write();
+}
 
 type Reply = {
   readonly status?: number;
@@ -232,6 +250,80 @@ test('an upgrade that nobody wants is an answer like any other', { timeout }, as
   socket.write(`GET /healthz HTTP/1.1\r\n${upgrade}`);
   assert.match(await read.until('ok'), /^HTTP\/1\.1 200 /);
   await once(socket, 'close');
+});
+
+test('a client that reads slowly makes the pod wait, and the server holds little', {
+  timeout,
+}, async () => {
+  const { port } = running.server.address;
+  const { authority, administrator } = testCredentials();
+  const socket = connectTls({
+    host: '127.0.0.1',
+    port,
+    ca: authority.certificate,
+    cert: administrator.certificate,
+    key: administrator.privateKey,
+    servername: 'localhost',
+  });
+  await once(socket, 'secureConnect');
+  socket.pause();
+  socket.write(`GET ${web}/endless HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+  await until(() => endless.written > 0);
+  // The pod writes for as long as somebody takes it; then it has to wait, which is what ends this loop.
+  let before = 0;
+  while (endless.written > before) {
+    before = endless.written;
+    for (let round = 0; round < 20; round += 1) {
+      const { body } = await running.api.send<string>({ method: 'GET', path: '/metrics' });
+      const held = Number(/^fairlead_apiserver_unread_bytes (\d+)$/m.exec(body)?.[1]);
+      assert.ok(held < 4 * 1024 * 1024, `${held} bytes are held`);
+    }
+  }
+  socket.resume();
+  await until(() => endless.written > before + largeBytes);
+  socket.destroy();
+  // Nobody reads any more: the pod is let go.
+  await until(() => endless.isClosed);
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test('schemas say that the subresources lead on', { timeout }, async () => {
+  type Document = {
+    readonly paths: Readonly<
+      Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>
+    >;
+  };
+  for (const document of ['/openapi/v2', '/openapi/v3/api/v1']) {
+    const { paths } = await running.api.get<Document>(document);
+    for (const [plural, kind] of [
+      ['pods', 'Pod'],
+      ['services', 'Service'],
+    ] as const) {
+      const path = `/api/v1/namespaces/{namespace}/${plural}/{name}/proxy`;
+      const methods = ['get', 'put', 'post', 'delete', 'patch', 'options', 'head', 'parameters'];
+      assert.deepEqual(Object.keys(paths[path] ?? {}).sort(), methods.sort());
+      const { get } = paths[path] ?? {};
+      assert.equal(get?.operationId, `connectCoreV1GetNamespaced${kind}Proxy`);
+      assert.equal(get?.['x-kubernetes-action'], 'connect');
+      assert.deepEqual(get?.['x-kubernetes-group-version-kind'], {
+        group: '',
+        version: 'v1',
+        kind: `${kind}ProxyOptions`,
+      });
+      const behind = paths[`${path}/{path}`]?.post?.operationId;
+      assert.equal(behind, `connectCoreV1PostNamespaced${kind}ProxyWithPath`);
+    }
+  }
+  const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+  const { status } = await running.api.send({
+    method: 'GET',
+    path: '/openapi/v2',
+    headers: { accept },
+  });
+  assert.equal(status, 200);
 });
 
 function reader(socket: NodeJS.ReadableStream) {

@@ -17,6 +17,9 @@ function inPath(name: string, description: string): Json {
 
 export const nameParameter = inPath('name', 'Name of the object.');
 export const namespaceParameter = inPath('namespace', 'Namespace of the object.');
+/** In the query, and behind the subresource. */
+export const pathParameter = query('path', 'string', 'Path to ask the pod for.');
+export const proxiedPathParameter = inPath('path', 'Path to ask the pod for.');
 export const pretty = query('pretty', 'string', 'With true the answer is indented.');
 const dryRun = query('dryRun', 'string', 'With All nothing is written.');
 const fieldManager = query('fieldManager', 'string', 'Who is said to have set the fields.');

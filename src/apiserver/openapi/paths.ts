@@ -2,6 +2,7 @@
 import type { Verb } from '../../kinds/definition.ts';
 import type { ServedKind } from '../discovery/served-kind.ts';
 import { type Json, refTo } from './components.ts';
+import { connectOperations, connectParameters, isConnected } from './connect-paths.ts';
 import { metaPackage } from './meta-types.ts';
 import {
   deleteCollectionParameters,
@@ -43,12 +44,44 @@ export function addPaths(paths: Paths, kind: ServedKind, find: FindComponent): v
     add(paths, `${root}/${plural}`, [], { get: operation('list', everywhere) });
   }
   for (const sub of kind.subresources) {
+    if (isConnected(sub.name)) {
+      addConnected(paths, `${collection}/{name}/${sub.name}`, {
+        sub,
+        place: placeOf(kind, find, sub, capital(sub.name)),
+        shared: [nameParameter, ...shared],
+      });
+      continue;
+    }
     const operations = subresourceOperations(
       placeOf(kind, find, sub, capital(sub.name)),
       sub.verbs,
     );
     add(paths, `${collection}/{name}/${sub.name}`, [nameParameter, ...shared], operations);
   }
+}
+
+type Connected = {
+  readonly sub: ServedKind['subresources'][number];
+  readonly place: Place;
+  readonly shared: readonly Json[];
+};
+
+function addConnected(paths: Paths, path: string, { sub, place, shared }: Connected): void {
+  const { group, version } = place.kind;
+  const isProxy = sub.name === 'proxy';
+  const words = { tag: tagOf(place), groupWords: `${groupWord(group)}${capital(version)}` };
+  const operations = (subject: string) =>
+    connectOperations({ ...words, subject, spoken: place.spoken }, sub.verbs, isProxy);
+  const { own, behind } = connectParameters;
+  paths[path] = {
+    ...operations(place.subject),
+    parameters: [...shared, ...(isProxy ? own : [])],
+  };
+  if (!isProxy) return;
+  paths[`${path}/{path}`] = {
+    ...operations(`${place.subject}WithPath`),
+    parameters: [...shared, ...behind, ...own],
+  };
 }
 
 function placeOf(
@@ -116,7 +149,7 @@ function operation(action: Action, place: Place): Json {
   const { group, version } = place.kind;
   const body = requestBody(action, place);
   return {
-    tags: [`${group.replace(/\.k8s\.io$/, '').replaceAll('.', '_') || 'core'}_${version}`],
+    tags: [tagOf(place)],
     description: `${id} ${place.spoken.kind}`,
     operationId: `${id}${groupWord(group)}${capital(version)}${place.subject}`,
     ...(parameters.length > 0 ? { parameters } : {}),
@@ -125,6 +158,10 @@ function operation(action: Action, place: Place): Json {
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': place.spoken,
   };
+}
+
+function tagOf({ kind: { group, version } }: Place): string {
+  return `${group.replace(/\.k8s\.io$/, '').replaceAll('.', '_') || 'core'}_${version}`;
 }
 
 const readTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
