@@ -31,7 +31,7 @@ export type ServicePort = {
   readonly nodePort?: number;
   readonly externalIPs: readonly string[];
   readonly loadBalancerIPs: readonly string[];
-  /** Who may reach the load balancer addresses; absent: everybody. Ranges of this family, may be empty: nobody. */
+  /** Who may reach the load balancer addresses; absent: everybody. A Service with ranges of the other family only has none here, as upstream. */
   readonly sourceRanges?: readonly string[];
   /** A load balancer address may also come from itself (a source range has this node's address). */
   readonly allowsBalancerItself: boolean;

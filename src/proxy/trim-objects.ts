@@ -49,7 +49,7 @@ const highestPort = 65_535;
 export function createTrimmer(): Trimmer {
   const shared = new Map<string, EndpointFacts>();
   const share = (facts: EndpointFacts): EndpointFacts => {
-    const key = JSON.stringify(facts);
+    const key = factsKey(facts);
     const known = shared.get(key);
     if (known !== undefined) return known;
     if (shared.size < mostShared) shared.set(key, facts);
@@ -101,6 +101,12 @@ function factsOf({ conditions = {}, nodeName = '', hints }: SliceEndpoint): Endp
     nodeHints: (hints?.forNodes ?? []).map(({ name }) => name),
     zoneHints: (hints?.forZones ?? []).map(({ name }) => name),
   };
+}
+
+/** No name of a node or zone has a bar or a comma. */
+function factsKey(facts: EndpointFacts): string {
+  const { nodeName, isReady, isServing, isTerminating, nodeHints, zoneHints } = facts;
+  return `${nodeName}|${isReady}|${isServing}|${isTerminating}|${nodeHints}|${zoneHints}`;
 }
 
 function trimService({ metadata, spec, status }: Service): Service {

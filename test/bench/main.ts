@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { abuseRow } from './abuse-row.ts';
 import { commitOf } from './commit.ts';
+import { dnsRow } from './dns-row.ts';
 import { endpointLatencyRow } from './endpoint-latency-row.ts';
 import type { Figure } from './figure.ts';
 import { listRow } from './list-row.ts';
@@ -35,6 +36,7 @@ const rows: Readonly<Record<string, Row>> = {
   settle: settleRow,
   proxy: proxyRow,
   rules: rulesRow,
+  dns: dnsRow,
 };
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

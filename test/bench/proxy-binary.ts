@@ -22,9 +22,16 @@ export type ProxyBinary = {
   /** The next write of rules that is as wanted. */
   readonly nextSync: (isWanted: (line: SyncLine) => boolean) => Promise<SyncLine>;
   readonly memory: () => { readonly now: number; readonly most: number };
-  /** CPU time so far, in seconds. */
-  readonly cpu: () => { readonly user: number; readonly system: number };
+  readonly cpu: () => ProxyCpu;
   readonly stop: () => Promise<void>;
+};
+
+/** CPU time so far, in seconds. */
+export type ProxyCpu = {
+  readonly user: number;
+  readonly system: number;
+  /** Of programs that it ran, in the kernel and outside. */
+  readonly programs: number;
 };
 
 type Waiting = {
@@ -66,7 +73,7 @@ export function startProxyBinary(kubeconfig: string, mode: string): ProxyBinary 
       const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const seconds = (at: number): number => Number(fields[at]) / ticksPerSecond;
-      return { user: seconds(11), system: seconds(12) };
+      return { user: seconds(11), system: seconds(12), programs: seconds(13) + seconds(14) };
     },
     stop: () => end(child),
   };

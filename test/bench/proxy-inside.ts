@@ -8,7 +8,12 @@ import { openClient, prepare } from './client.ts';
 import type { Figure } from './figure.ts';
 import { load, percentile } from './load.ts';
 import { serviceName, sliceBody, slicesPath } from './objects.ts';
-import { type ProxyBinary, type SyncLine, startProxyBinary } from './proxy-binary.ts';
+import {
+  type ProxyBinary,
+  type ProxyCpu,
+  type SyncLine,
+  startProxyBinary,
+} from './proxy-binary.ts';
 import type { Target } from './target.ts';
 
 const services = 10_000;
@@ -54,7 +59,7 @@ async function measure(mode: keyof typeof goals): Promise<readonly Figure[]> {
   return figures(mode, { first, startSeconds, firstCpu, one, again, memory });
 }
 
-type Changes = { readonly sorted: Float64Array; readonly user: number; readonly system: number };
+type Changes = { readonly sorted: Float64Array; readonly cpu: ProxyCpu };
 
 async function changeEndpoints(target: Target, proxy: ProxyBinary): Promise<Changes> {
   const client = await openClient(target, 'http/1.1');
@@ -78,10 +83,10 @@ async function changeEndpoints(target: Target, proxy: ProxyBinary): Promise<Chan
   }
   client.close();
   const after = proxy.cpu();
+  const each = (part: keyof ProxyCpu): number => ((after[part] - before[part]) * 1000) / changes;
   return {
     sorted: Float64Array.from(times).sort(),
-    user: ((after.user - before.user) * 1000) / changes,
-    system: ((after.system - before.system) * 1000) / changes,
+    cpu: { user: each('user'), system: each('system'), programs: each('programs') },
   };
 }
 
@@ -95,7 +100,7 @@ async function writeAllAnew(proxy: ProxyBinary): Promise<SyncLine> {
 type Measured = {
   readonly first: SyncLine;
   readonly startSeconds: number;
-  readonly firstCpu: { readonly user: number; readonly system: number };
+  readonly firstCpu: ProxyCpu;
   readonly one: Changes;
   readonly again: SyncLine;
   readonly memory: { readonly now: number; readonly most: number };
@@ -113,25 +118,29 @@ function figures(mode: keyof typeof goals, measured: Measured): readonly Figure[
       what: `${mode}, 10,000 services with 100,000 endpoints, start to rules in the kernel`,
     },
     { row, unit: 's', value: first.tookMs / 1000, what: `${mode}, of it the first sync` },
-    { row, unit: 's', value: firstCpu.user, what: `${mode}, CPU of it in our code and libraries` },
-    { row, unit: 's', value: firstCpu.system, what: `${mode}, CPU of it in the kernel` },
+    ...whereTimeGoes(`${mode}, CPU of it`, 's', firstCpu),
     {
       ...{ row, unit: 'ms', value: p99, goal: goal.change, p50, p99 },
       ...(upstream.change === '' ? {} : { upstream: upstream.change }),
       what: `${mode}, one endpoint, watch event to kernel, p99`,
     },
-    {
-      row,
-      unit: 'ms',
-      value: one.user,
-      what: `${mode}, CPU of a change in our code and libraries`,
-    },
-    { row, unit: 'ms', value: one.system, what: `${mode}, CPU of a change in the kernel` },
+    ...whereTimeGoes(`${mode}, CPU of a change`, 'ms', one.cpu),
     { row, unit: 's', value: again.tookMs / 1000, what: `${mode}, everything anew after a flush` },
     {
       ...{ row, unit: 'MiB', value: memory.now, goal: 200, upstream: '286 MiB' },
       what: `${mode}, memory`,
     },
     { row, unit: 'MiB', value: memory.most, what: `${mode}, the most memory until then` },
+  ];
+}
+
+function whereTimeGoes(what: string, unit: 's' | 'ms', cpu: ProxyCpu): readonly Figure[] {
+  const row = 'proxy';
+  return [
+    { row, unit, value: cpu.user, what: `${what} in our code and libraries` },
+    { row, unit, value: cpu.system, what: `${what} in the kernel` },
+    ...(cpu.programs === 0
+      ? []
+      : ([{ row, unit, value: cpu.programs, what: `${what} in programs it runs` }] as const)),
   ];
 }
