@@ -77,7 +77,9 @@ async function writeStatus(
   node: Node,
 ): Promise<Node> {
   const wanted = status(node.status?.conditions);
-  const patch = { status: wanted };
+  // Addresses are merged by their type, and a node may have several of one.
+  const addresses = [...(wanted.addresses ?? []), { $patch: 'replace' }];
+  const patch = { status: { ...wanted, addresses } };
   const nodes = resourceClient(caller, nodeDefinition);
   return nodes.patch({ name }, patch, { type: 'strategic', subresource: 'status' });
 }

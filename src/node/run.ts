@@ -76,6 +76,29 @@ export async function startNode(options: NodeOptions, signal: AbortSignal): Prom
   const registry = options.metrics ?? createMetrics();
   const workers = new Map<string, PodWorker>();
   const server = await startServing(options, workers, registry, signal);
+  const served = server === undefined ? {} : { server };
+  try {
+    const { ended } = await work({ options, registry, workers, ...served }, signal);
+    return { ...served, workers: () => [...workers.values()], ended };
+  } catch (error) {
+    await server?.close();
+    throw error;
+  }
+}
+
+type Work = {
+  readonly options: NodeOptions;
+  readonly registry: MetricsRegistry;
+  readonly workers: Map<string, PodWorker>;
+  readonly server?: NodeServer;
+};
+
+/** Resolves, with when it will have ended, once the agent is at work. */
+async function work(
+  { options, registry, workers, server }: Work,
+  signal: AbortSignal,
+): Promise<Pick<RunningNode, 'ended'>> {
+  const { log, dataDirectory } = options;
   const registration = registrationOf(options, server?.port ?? 0);
   await registerNode(registration, signal);
   const informers = createSharedInformers(
@@ -86,20 +109,13 @@ export async function startNode(options: NodeOptions, signal: AbortSignal): Prom
   const services = informers.of(serviceDefinition);
   const { parts, writer } = createParts(options, registry, services, signal);
   countRunning(parts, workers);
-  await waitForSync([pods, services], signal);
-  removeStrangers(dataDirectory, pods);
+  // Without the whole list every pod would look as if it had gone.
+  if (await waitForSync([pods, services], signal)) removeStrangers(dataDirectory, pods);
   const follow = (): void => followPods({ pods, workers, parts, writer }, signal);
   pods.onChange({ add: follow, update: follow, delete: follow });
   const kept = keepNode(registration, signal);
-  const ended = finish(
-    { workers, kept, parts, informers, ...(server === undefined ? {} : { server }) },
-    signal,
-  );
-  return {
-    ...(server === undefined ? {} : { server }),
-    workers: () => [...workers.values()],
-    ended,
-  };
+  const served = server === undefined ? {} : { server };
+  return { ended: finish({ workers, kept, parts, informers, ...served }, signal) };
 }
 
 const clockOf = ({ clock }: NodeOptions): Clock => clock ?? systemClock;

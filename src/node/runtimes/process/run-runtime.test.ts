@@ -54,6 +54,11 @@ function example({ directory }: Place, more: Partial<ContainerToRun>): Container
   };
 }
 
+/** Once the log has it: output that came before anyone listened is in it too. */
+async function said({ logText }: Place, what: string): Promise<void> {
+  while (!logText().includes(what)) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 const shell = (script: string): Partial<ContainerToRun> => ({ command: ['sh', '-c', script] });
 
 test('a container runs with its variables and directory, and its exit code is told', async (t) => {
@@ -100,7 +105,7 @@ test('a signal reaches all processes, and the end says which it was', async (t) 
   const running = await place.runtime.startContainer(
     example(place, shell('sleep 1000 & echo up; wait')),
   );
-  await new Promise((resolve) => running.onOutput(resolve as () => void));
+  await said(place, 'up');
   running.signal('SIGTERM');
   assert.deepEqual(await running.ended, { exitCode: 143, signal: 15 });
 });
