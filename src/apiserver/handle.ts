@@ -12,7 +12,7 @@ import { answerStatus } from './encode/status.ts';
 import { followStream } from './follow-stream.ts';
 import { createDeadlines, type Deadlines } from './limits/deadlines.ts';
 import { type Flow, NoSeat } from './limits/fair-queue.ts';
-import { type Gate, isLongRunning, type Seats } from './limits/gate.ts';
+import { type Gate, isCostly, isLongRunning, type Seats } from './limits/gate.ts';
 import { timedOut, tooManyRequests, tooManyWatches } from './limits/too-many-requests.ts';
 import { type ApiRequest, type ApiResponse, header, isStream, isTunnel } from './message.ts';
 import type { RequestMetrics, RouteMetrics } from './metrics.ts';
@@ -104,6 +104,8 @@ async function respond(work: Work, pending: Pending): Promise<void> {
     }
     checkAccess(work, pending, user);
     if (info.verb === 'watch' && seats !== undefined) checkWatches(work.gate, user);
+    const turn = isCostly(info) ? work.gate.costlyTurn(user, request.signal) : undefined;
+    if (turn !== undefined) await turn;
     finish(work, pending, { response: await answer(work, pending, user) });
   } catch (error) {
     if (error instanceof NoSeat && seats !== undefined) {

@@ -139,6 +139,82 @@ for (const http of bothVersions(closing)) {
   testLimits(http);
 }
 
+test('HTTP/1.1: requests sent ahead are worked on one by one, and answered in order', {
+  timeout,
+}, async () => {
+  const begun: string[] = [];
+  const server = await start(async ({ path }) => {
+    begun.push(path);
+    return { ...text(''), body: Buffer.alloc(24_576 * kib, path.slice(1)) };
+  });
+  const socket = await openSocket(server);
+  socket.pause();
+  const paths = ['/a', '/b', '/c'];
+  socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`).join(''));
+  const other = await openSocket(server);
+  other.write('GET /other HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  await readAll(other);
+  assert.deepEqual(begun, ['/a', '/other']);
+  let order = '';
+  socket.on('data', (chunk: Buffer) => {
+    const letter = String.fromCharCode(chunk.at(-1) ?? 0);
+    if ('abc'.includes(letter) && !order.endsWith(letter)) order += letter;
+  });
+  socket.resume();
+  await until(() => order === 'abc');
+  socket.destroy();
+  await server.drain();
+});
+
+test('HTTP/1.1: a client that sends ahead without end is cut off', { timeout }, async () => {
+  let begun = 0;
+  const server = await start(async () => {
+    begun += 1;
+    return new Promise(() => {});
+  });
+  const socket = await openSocket(server);
+  const answer = readAll(socket);
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(1000));
+  assert.equal(await answer, '');
+  assert.equal(begun, 1);
+  await server.drain();
+});
+
+test('HTTP/2: a client that does not read waits with its next requests', { timeout }, async () => {
+  let begun = 0;
+  const server = await start(async () => {
+    begun += 1;
+    return { ...text(''), body: Buffer.alloc(3072 * kib) };
+  });
+  const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
+    ca: authority.certificate,
+  });
+  const streams = Array.from({ length: 20 }, () => session.request({}).pause());
+  const [last] = streams.slice(-1);
+  assert.ok(last !== undefined);
+  await until(() => begun >= 3);
+  // One that goes while it waits takes nobody else along.
+  last.on('error', () => {});
+  last.close();
+  // Whatever came with the others has been looked at when this is answered.
+  const second = await openSocket(server);
+  second.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  await readAll(second);
+  assert.equal(begun, 4, 'three of 3 MiB, and the other client');
+  const sizes = streams.slice(0, -1).map(async (stream) => {
+    let size = 0;
+    for await (const chunk of stream) size += (chunk as Buffer).length;
+    return size;
+  });
+  assert.deepEqual(
+    await Promise.all(sizes),
+    sizes.map(() => 3072 * kib),
+  );
+  assert.equal(begun, 20);
+  session.destroy();
+  await server.drain();
+});
+
 test('HTTP/1.1: a head that is too large is refused', { timeout }, async () => {
   const server = await start(async () => text('fine'), { limits: { maxHeaderBytes: 8 * kib } });
   closing.push(server.drain);

@@ -3,7 +3,7 @@ import { mastersGroup } from '../access/known-users.ts';
 import type { FlowMetrics, Level } from '../metrics.ts';
 import type { RequestInfo } from '../request-info.ts';
 import type { User } from '../user.ts';
-import { createFairQueue, type FairQueue } from './fair-queue.ts';
+import { createFairQueue, type FairQueue, type Flow } from './fair-queue.ts';
 import type { Limits } from './limits.ts';
 import { createWatchCount, type WatchCount } from './watch-count.ts';
 
@@ -12,6 +12,8 @@ export type Seats = { readonly level: Level; readonly queue: FairQueue };
 export type Gate = {
   /** Undefined for those who need no seat. */
   readonly seatsFor: (user: User, info: RequestInfo, isMutating: boolean) => Seats | undefined;
+  /** Of requests that are costly one is worked on in each turn of the event loop: what is cheap comes between. */
+  readonly costlyTurn: (user: User, departed: () => AbortSignal) => Promise<unknown> | undefined;
   readonly watches: WatchCount;
   readonly metrics: FlowMetrics;
 };
@@ -28,7 +30,20 @@ export function createGate(limits: Limits, metrics: FlowMetrics): Gate {
   });
   const readOnly = seats('readOnly', limits.maxRequestsInFlight);
   const mutating = seats('mutating', limits.maxMutatingRequestsInFlight);
+  const costly = createFairQueue({
+    seats: 1,
+    // Who is here has a seat already, and those are counted.
+    queueLength: Number.POSITIVE_INFINITY,
+    waitMs: limits.queueWaitMs,
+  });
+  const passOn = (flow: Flow): void => void setImmediate(costly.leave, flow);
   return {
+    costlyTurn({ name }, departed) {
+      const turn = costly.enter(name, departed);
+      if (turn instanceof Promise) return turn.then(passOn);
+      passOn(turn);
+      return undefined;
+    },
     seatsFor(user, info, isMutating) {
       if (isExempt(user, info)) return undefined;
       return isMutating ? mutating : readOnly;
@@ -42,6 +57,13 @@ export function createGate(limits: Limits, metrics: FlowMetrics): Gate {
 function isExempt({ groups }: User, info: RequestInfo): boolean {
   if (groups.includes(mastersGroup)) return true;
   return info.kind === 'path' ? isHealth(info.path) : isLongRunning(info) && info.verb !== 'watch';
+}
+
+const costlyVerbs = new Set(['list', 'watch', 'deletecollection']);
+
+/** What it costs grows with the number of objects there are. */
+export function isCostly(info: RequestInfo): boolean {
+  return info.kind === 'resource' && costlyVerbs.has(info.verb);
 }
 
 const isHealth = (path: string): boolean => /^\/(healthz|livez|readyz)(\/|$)/.test(path);

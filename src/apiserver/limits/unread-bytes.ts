@@ -25,7 +25,7 @@ export type UnreadBytes = {
   /** Call after handing over that many bytes. */
   readonly wrote: (reader: Reader, bytes: number) => void;
   readonly gone: (reader: Reader) => void;
-  /** As of the last look, and an upper bound since. */
+  /** Of those that are slow. */
   readonly total: () => number;
   readonly readers: () => number;
   readonly stop: () => void;
@@ -92,7 +92,12 @@ export function createUnreadBytes(options: UnreadOptions): UnreadBytes {
     timer = undefined;
   }
 
-  return { wrote, gone: sums.drop, total: sums.total, readers: () => slow.size, stop };
+  function total(): number {
+    sums.measure();
+    return sums.total();
+  }
+
+  return { wrote, gone: sums.drop, total, readers: () => slow.size, stop };
 }
 
 type Sums = {
