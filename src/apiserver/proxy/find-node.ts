@@ -1,6 +1,6 @@
 // Where the agent of a node listens, from what it says of itself (upstream: pkg/kubelet/client, GetConnectionInfo).
 import type { Node } from '../../kinds/node/types.ts';
-import { internal, notFound } from '../../meta/api-error.ts';
+import { badRequest, notFound } from '../../meta/api-error.ts';
 import type { ObjectReader } from '../object-reader.ts';
 
 export type NodeTarget = { readonly node: string; readonly host: string; readonly port: number };
@@ -15,7 +15,8 @@ export function findNode(reader: ObjectReader, name: string): NodeTarget {
   const addresses = node.status.addresses ?? [];
   const host = preferred.flatMap((type) => addresses.filter((one) => one.type === type))[0]
     ?.address;
-  if (host === undefined) throw internal('no preferred addresses found; known addresses: []');
+  // Upstream calls this an internal error; it is a node that has not said where it is.
+  if (host === undefined) throw badRequest('no preferred addresses found; known addresses: []');
   return {
     node: name,
     host,
