@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Container } from '../kinds/pod/container.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { removeOldRuns } from './apply-log-limits.ts';
 import { containerEnvironment } from './container-environment.ts';
 import { expandVariables } from './expand-variables.ts';
 import { extendHosts, renderHosts } from './hosts-file.ts';
@@ -43,7 +44,10 @@ export async function startContainer(
   const variables = await environment(start, parts);
   const expand = (text: string): string => expandVariables(text, variables);
   const { uid = '', namespace = '', name = '' } = pod.metadata;
-  const directory = join(start.directory, 'containers', container.name, String(attempt));
+  const runs = join(start.directory, 'containers', container.name);
+  const directory = join(runs, String(attempt));
+  const log = logPath(parts.dataDirectory, pod, container.name, attempt);
+  removeOldRuns(runs, log, attempt);
   mkdirSync(directory, { recursive: true });
   const user = userOf(pod, container);
   const toRun: ContainerToRun = {
@@ -62,7 +66,7 @@ export async function startContainer(
       : { hostname: podHostname(pod, parts.cluster.domain).kernelName }),
     ...(attachment.namespacePath === undefined ? {} : { namespacePath: attachment.namespacePath }),
     directory,
-    logPath: logPath(parts.dataDirectory, pod, container.name, attempt),
+    logPath: log,
     hasStdin: container.stdin ?? false,
   };
   return parts.runtime.startContainer(toRun);

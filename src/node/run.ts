@@ -17,6 +17,7 @@ import { isConflict, isNotFound } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
+import { removeOldLogs } from './apply-log-limits.ts';
 import { createStatusWriter, type StatusWriter } from './apply-status.ts';
 import { diffPods } from './diff.ts';
 import { createNodeMetrics } from './metrics.ts';
@@ -240,6 +241,7 @@ function followPods({ pods, workers, parts, writer }: Following, signal: AbortSi
       .finally(() => {
         if (signal.aborted) return;
         workers.delete(uid);
+        removeOldLogs(parts.dataDirectory, (one) => workers.has(one));
         writer.forget(uid);
       });
   }

@@ -3,14 +3,13 @@ import { accessSync, constants, readdirSync, readlinkSync, realpathSync, statSyn
 import { delimiter, join } from 'node:path';
 import { type RunCommand, runCommand } from '../../../host/exec.ts';
 import type { HostEntry, HostFiles } from './root-plan.ts';
-import type { Tools } from './start-script.ts';
+import { type Tools, toolNames } from './start-script.ts';
 
 /** How a container gets a view of its own: as root, as root of a user namespace, or not at all. */
 export type Isolation =
   | { readonly kind: 'mounts'; readonly tools: Tools; readonly flags: readonly string[] }
   | { readonly kind: 'none'; readonly why: string };
 
-const toolNames = ['sh', 'mkdir', 'touch', 'ln', 'mount', 'unshare', 'nsenter'] as const;
 const mountFlags = ['--mount', '--uts', '--propagation', 'private'] as const;
 
 export async function probeIsolation(run: RunCommand = runCommand): Promise<Isolation> {
@@ -18,7 +17,11 @@ export async function probeIsolation(run: RunCommand = runCommand): Promise<Isol
   const missing = found.filter(([, path]) => path === undefined).map(([name]) => name);
   if (missing.length > 0)
     return { kind: 'none', why: `programs are missing: ${missing.join(', ')}` };
-  const tools = Object.fromEntries(found) as Tools;
+  const hostname = findProgram('hostname', process.env.PATH);
+  const tools = {
+    ...(Object.fromEntries(found) as Tools),
+    ...(hostname === undefined ? {} : { hostname }),
+  };
   let why = '';
   for (const flags of [mountFlags, ['--user', '--map-root-user', ...mountFlags]]) {
     try {

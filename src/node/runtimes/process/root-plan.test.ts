@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type HostFiles, planRoot, type RootStep } from './root-plan.ts';
 
-const directories = ['/', '/etc', '/etc/ssl', '/run', '/usr', '/pods/a', '/pods/b'];
-const files = ['/etc/hosts', '/run/resolv.conf', '/pods/hosts'];
+const directories = ['/', '/dev', '/etc', '/etc/ssl', '/run', '/usr', '/pods/a', '/pods/b'];
+const files = ['/dev/null', '/dev/disk', '/etc/hosts', '/run/resolv.conf', '/pods/hosts'];
 const links: Readonly<Record<string, string>> = {
   '/var': '/run',
   '/etc/resolv.conf': '/run/resolv.conf',
@@ -49,6 +49,8 @@ function plan(...mounts: readonly (readonly [string, string])[]): readonly strin
 
 test('planRoot() binds what the host has, and keeps its links', () => {
   assert.deepEqual(planRoot({ root: '/', host, mounts: [] }).map(text), [
+    'directory /dev',
+    'bind /dev /dev',
     'directory /etc',
     'bind /etc /etc',
     'directory /run',
@@ -84,7 +86,7 @@ test('planRoot() replaces a directory of the host that lacks a place, and what w
     'memory /etc',
     'link /etc/ssl /.fairlead/0/ssl',
     'link /etc/hosts /.fairlead/0/hosts',
-    'link /etc/resolv.conf /.fairlead/0/resolv.conf',
+    'link /etc/resolv.conf /run/resolv.conf',
     'bind /pods/hosts /.fairlead/0/hosts',
     'directory /etc/app',
     'directory /etc/app/config',
@@ -99,5 +101,16 @@ test('planRoot() puts a volume into a volume', () => {
     'directory /data/x',
     'directory /data/x/y',
     'bind /pods/b /data/x/y',
+  ]);
+});
+
+test('planRoot() keeps the devices that programs look at closely', () => {
+  assert.deepEqual(plan(['/pods/hosts', '/dev/termination-log']).slice(3), [
+    'memory /dev',
+    'file /dev/null',
+    'bind /dev/null /dev/null',
+    'link /dev/disk /.fairlead/0/disk',
+    'file /dev/termination-log',
+    'bind /pods/hosts /dev/termination-log',
   ]);
 });

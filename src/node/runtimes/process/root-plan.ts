@@ -129,11 +129,30 @@ function replaceDirectories(
       { kind: 'bind', source: join(root, directory), place: kept, isReadOnly: false },
       { kind: 'memory', place },
     );
-    for (const { name } of host.entries(join(root, directory))) {
-      steps.push({ kind: 'link', target: `${kept}/${name}`, place: join(place, name) });
+    for (const entry of host.entries(join(root, directory))) {
+      steps.push(...keptEntry(entry, { source: join(root, directory), place, kept }));
     }
   }
   return replaced;
+}
+
+/** Programs look closely at these: a link would not do. */
+const boundDevices = new Set(['null', 'zero', 'full', 'random', 'urandom', 'tty', 'pts', 'shm']);
+
+function keptEntry(
+  entry: HostEntry,
+  at: { readonly source: string; readonly place: string; readonly kept: string },
+): readonly RootStep[] {
+  const place = join(at.place, entry.name);
+  if (entry.kind === 'link') return [{ kind: 'link', target: entry.target, place }];
+  if (at.place !== '/dev' || !boundDevices.has(entry.name)) {
+    return [{ kind: 'link', target: `${at.kept}/${entry.name}`, place }];
+  }
+  const source = join(at.source, entry.name);
+  return [
+    { kind: entry.kind, place },
+    { kind: 'bind', source, place, isReadOnly: false },
+  ];
 }
 
 /** Where a path of the host is now; for what is put into a replaced directory, the new one counts. */

@@ -2,9 +2,13 @@
 import type { RootStep } from './root-plan.ts';
 
 /** Absolute paths of the programs that the script runs: its PATH is the container's. */
-export type Tools = Readonly<
-  Record<'sh' | 'mkdir' | 'touch' | 'ln' | 'mount' | 'unshare' | 'nsenter', string>
->;
+export type Tools = Readonly<Record<ToolName, string>> & {
+  /** Sets the host name; where it is missing, only root may set it. */
+  readonly hostname?: string;
+};
+
+export const toolNames = ['sh', 'mkdir', 'touch', 'ln', 'mount', 'unshare', 'nsenter'] as const;
+type ToolName = (typeof toolNames)[number];
 
 export type ScriptOptions = {
   /** Where the root is made; an empty directory. */
@@ -33,7 +37,7 @@ export function startScript(options: ScriptOptions): StartScript {
   const { newRoot, steps, tools, directory, hostname, workingDir, user } = options;
   const files: Record<string, string> = {};
   const lines = ['set -e', 'exec 4>&2 2>&3'];
-  if (hostname !== undefined) lines.push(`echo ${quoted(hostname)} > /proc/sys/kernel/hostname`);
+  if (hostname !== undefined) lines.push(hostnameLine(hostname, tools));
   lines.push(`${tools.mount} -t tmpfs -o mode=755 fairlead ${quoted(newRoot)}`);
   for (const [index, { makes, mounts }] of batches(steps).entries()) {
     lines.push(...makeLines(makes, newRoot, tools));
@@ -49,6 +53,12 @@ export function startScript(options: ScriptOptions): StartScript {
   const enter = [`--root=${quoted(newRoot)}`, `--wd=${quoted(workingDir)}`, ...identity].join(' ');
   lines.push('exec 2>&4 3>&- 4>&-', `exec ${tools.unshare} ${enter} -- "$@"`);
   return { script: `${lines.join('\n')}\n`, files };
+}
+
+function hostnameLine(hostname: string, tools: Tools): string {
+  if (tools.hostname !== undefined) return `${tools.hostname} ${quoted(hostname)}`;
+  // A user namespace does not make its root the owner of this file; the pod then keeps the name of the node.
+  return `{ echo ${quoted(hostname)} > /proc/sys/kernel/hostname; } 2> /dev/null || :`;
 }
 
 /** As few programs as can be: what is made does not wait for mounts that it does not lie in. */
