@@ -1,6 +1,7 @@
 // Puts the answering thread together: names, chain, listeners.
 import { isIP } from 'node:net';
 import type { Clock } from '../host/clock.ts';
+import { freeMemory } from '../host/free-memory.ts';
 import { parseCidr } from '../ip/cidr.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
@@ -83,6 +84,8 @@ export function startAnswering(options: AnswerWorkerOptions, world: AnsweringWor
         for (const change of message.changes) zone.apply(change);
         return;
       case 'synced':
+        // Now, when nobody counts on an answer yet: what the first state left behind.
+        freeMemory();
         state.isSynced = true;
         return;
       case 'servers':

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import type { Transport } from '../client/transport.ts';
 import { type Clock, sleep, systemClock } from '../host/clock.ts';
+import { freeMemory } from '../host/free-memory.ts';
 import { isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
@@ -184,6 +185,7 @@ async function announceSync(
   if (!isSynced) return false;
   sync.isDone = true;
   thread.send({ kind: 'synced' });
+  freeMemory();
   log.info('all names are known');
   return true;
 }

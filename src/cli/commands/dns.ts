@@ -5,6 +5,7 @@ import { type PodMode, podModes } from '../../dns/cluster/find-rows.ts';
 import { startDns } from '../../dns/run.ts';
 import { type ServerAddress, type ServerGroup, serverText } from '../../dns/upstream-servers.ts';
 import { type WireName, wireName } from '../../dns/wire/names.ts';
+import { preferSmallHeap } from '../../host/free-memory.ts';
 import { parseAddress } from '../../ip/address.ts';
 import { parseCidr } from '../../ip/cidr.ts';
 import { createLog, type LogLevel } from '../../observe/log.ts';
@@ -97,6 +98,7 @@ const metricsAddress: readonly ServerAddress[] = [{ host: '127.0.0.1', port: 915
 const defaultDomain = '\x07cluster\x05local\0';
 
 async function run(flags: DnsFlags, world: World): Promise<void> {
+  preferSmallHeap();
   const connection = await connect(flags, world);
   const log = createLog(flags.logLevel);
   const transport = createHttpTransport(connection);
