@@ -1,6 +1,7 @@
 // The rules around the virtual servers. All but the chains that draw depend on the node alone: services change sets, not rules.
 import type { Chain, Field, NftSet, Statement } from '../../../host/nftables/objects.ts';
-import type { LocalTraffic, NodeState } from '../../state.ts';
+import { isFromPods } from '../../from-pods.ts';
+import type { NodeState } from '../../state.ts';
 import {
   baseChains,
   clusterIPs,
@@ -127,19 +128,6 @@ function masqueradeRules({ masqueradeMark }: NodeState): Rules {
       { kind: 'masquerade' },
     ],
   ];
-}
-
-function isFromPods(traffic: LocalTraffic, isInverted: boolean): readonly Statement[] {
-  switch (traffic.kind) {
-    case 'unknown':
-      return [];
-    case 'cidr':
-      return [{ kind: 'match-range', field: 'source', cidr: traffic.cidr, isInverted }];
-    case 'interface':
-      return [{ kind: 'match-input-interface', name: traffic.name, isPrefix: false, isInverted }];
-    case 'interface-prefix':
-      return [{ kind: 'match-input-interface', name: traffic.prefix, isPrefix: true, isInverted }];
-  }
 }
 
 const isNew = { kind: 'match-new-connection' } as const satisfies Statement;

@@ -2,6 +2,7 @@
 import type { Element, NftSet, Verdict } from '../../../host/nftables/objects.ts';
 import { isLoopback, parseAddress } from '../../../ip/address.ts';
 import { containsAddress, parseCidr } from '../../../ip/cidr.ts';
+import { widestRanges } from '../../../ip/widest-ranges.ts';
 import type { Endpoint, NodeState, ServicePort } from '../../state.ts';
 import { choiceChainName } from './chains.ts';
 import type { Entry, Item } from './item.ts';
@@ -19,7 +20,6 @@ import {
   shortCircuits,
   sourceRanges,
 } from './layout.ts';
-import { widestRanges } from './widest-ranges.ts';
 
 /** An address of a Service goes before a node port, also where it is an address of the node. */
 const rank = { serviceIP: 0, nodePort: 1 } as const;

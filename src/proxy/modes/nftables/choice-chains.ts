@@ -1,6 +1,8 @@
 // Choosing an endpoint for service ports without affinity. All ports that have the same number of endpoints under the same rules share
 // one chain: it draws a number below theirs, and the map of endpoints says who has that number for the address at hand.
+
 import type { Field, NftSet, Statement } from '../../../host/nftables/objects.ts';
+import { isFromPods } from '../../from-pods.ts';
 import type { NodeState } from '../../state.ts';
 import {
   endpointsOfIPs,
@@ -14,14 +16,7 @@ import {
   serviceIPs,
   serviceNodePorts,
 } from './layout.ts';
-import {
-  type ChainRules,
-  goBack,
-  goTo,
-  isFromPods,
-  isFromThisNode,
-  translateToOneOf,
-} from './rules.ts';
+import { type ChainRules, goBack, goTo, isFromThisNode, translateToOneOf } from './rules.ts';
 
 /** How a packet names a service port, and the maps that know it by that. */
 export type Entrance = {

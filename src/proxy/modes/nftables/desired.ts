@@ -1,6 +1,7 @@
 // What the table must hold for a service port, and for the node.
 import type { Scalar, Verdict } from '../../../host/nftables/objects.ts';
 import { isLoopback, parseAddress } from '../../../ip/address.ts';
+import { widestRanges } from '../../../ip/widest-ranges.ts';
 import type { Endpoint, NodeState, ServicePort } from '../../state.ts';
 import { type AffinityChains, affinityChains } from './affinity-chains.ts';
 import {
@@ -22,7 +23,6 @@ import {
 } from './layout.ts';
 import { nodeChains, rejectChain } from './node-chains.ts';
 import { goToVerdict } from './rules.ts';
-import { widestRanges } from './widest-ranges.ts';
 
 /** The part that no service port has a say in. */
 export function desiredForNode(node: NodeState): Fragment {

@@ -1,5 +1,6 @@
 // The chains that stand whatever the services are: what is asked of a packet at each hook.
 import type { Statement } from '../../../host/nftables/objects.ts';
+import { widestRanges } from '../../../ip/widest-ranges.ts';
 import type { Family, NodeState } from '../../state.ts';
 import {
   baseChains,
@@ -25,7 +26,6 @@ import {
   jump,
   lookUpVerdict,
 } from './rules.ts';
-import { widestRanges } from './widest-ranges.ts';
 
 /** `reject` itself is a word of nft's language. */
 export const rejectChain = 'refuse';

@@ -1,6 +1,5 @@
 // Short words for the statements that rules are made of, and chains with their rules.
 import type { Chain, Field, NftSet, Statement, Verdict } from '../../../host/nftables/objects.ts';
-import type { LocalTraffic } from '../../state.ts';
 
 /** A chain with everything in it. */
 export type ChainRules = {
@@ -40,18 +39,4 @@ export function translateToOneOf(
   count: number,
 ): Statement {
   return { kind: 'translate-by-map', fields: [...fields, { random: count }], map: name };
-}
-
-/** Traffic of this node's pods; none where it cannot be told (KPX-22). */
-export function isFromPods(traffic: LocalTraffic, isInverted = false): readonly Statement[] {
-  switch (traffic.kind) {
-    case 'unknown':
-      return [];
-    case 'cidr':
-      return [{ kind: 'match-range', field: 'source', cidr: traffic.cidr, isInverted }];
-    case 'interface':
-      return [{ kind: 'match-input-interface', name: traffic.name, isPrefix: false, isInverted }];
-    case 'interface-prefix':
-      return [{ kind: 'match-input-interface', name: traffic.prefix, isPrefix: true, isInverted }];
-  }
 }
