@@ -1,11 +1,12 @@
 // A packet's way through the rules and virtual servers that are written for a state.
+import { allDraws } from '../../all-draws.ts';
 import type { Packet, Verdict } from '../../packet.ts';
+import { passChain, type Ruleset, startTraveller, type Traveller } from '../../pass-chain.ts';
 import type { ProxyState } from '../../state.ts';
 import { choiceChain, nodeChains } from './chains.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { desiredForPort } from './desired.ts';
-import { baseChains } from './layout.ts';
-import { type End, passChain, type Ruleset, type Traveller } from './pass-chain.ts';
+import { allSets, baseChains } from './layout.ts';
 import { createWishes } from './wishes.ts';
 
 /** Each endpoint is as likely as the others under `rr`. */
@@ -20,7 +21,12 @@ export function walk(state: ProxyState): (packet: Packet) => Verdict {
   const chains = [...nodeChains(state.node), ...[...contents.choices].map(choiceChain)];
   const ruleset: Ruleset = {
     chains: new Map(chains.map(({ chain, rules }) => [chain.name, rules])),
-    elements: contents.elements,
+    sets: new Map(
+      allSets.map((set) => [
+        set.name,
+        { set, elements: contents.elements.get(set.name) ?? new Map() },
+      ]),
+    ),
   };
   return (packet) =>
     packet.family === state.node.family ? allWays(packet, { contents, ruleset }) : { kind: 'pass' };
@@ -28,16 +34,13 @@ export function walk(state: ProxyState): (packet: Packet) => Verdict {
 
 type Kernel = { readonly contents: Contents; readonly ruleset: Ruleset };
 
-/** A way has one draw at most: the same packet goes once for each of its outcomes. */
+/** The chains that draw give each outcome the same chance. */
 function allWays(packet: Packet, kernel: Kernel): Verdict {
-  const travellerOf = (draw: number): Traveller => ({ packet, draw, outcomes: 1, mark: 0 });
-  const first = travellerOf(0);
-  const verdict = passHooks(first, kernel);
-  if (verdict.kind !== 'translate') return verdict;
-  const others = Array.from({ length: first.outcomes - 1 }, (_, n) =>
-    passHooks(travellerOf(n + 1), kernel),
-  );
-  const destinations = [verdict, ...others].flatMap((one) =>
+  const ways = allDraws((draw) => passHooks(startTraveller(packet, draw), kernel));
+  const verdicts = ways.map(({ result }) => result);
+  const other = verdicts.find(({ kind }) => kind !== 'translate');
+  if (other !== undefined) return other;
+  const destinations = verdicts.flatMap((one) =>
     one.kind === 'translate' ? one.destinations : [],
   );
   return { kind: 'translate', destinations };
@@ -80,25 +83,25 @@ function leave(
   endpoints: readonly { readonly ip: string; readonly port: number }[],
   kernel: Kernel,
 ): Verdict {
-  const destinations = endpoints.map((translated) => ({
-    ...translated,
-    isMasqueraded: passHook({ ...traveller, translated }, 'postrouting', kernel) === 'masquerade',
-  }));
+  const destinations = endpoints.map((translated) => {
+    const leaving: Traveller = { ...traveller, translated };
+    passHook(leaving, 'postrouting', kernel);
+    return { ...translated, isMasqueraded: leaving.isMasqueraded };
+  });
   return { kind: 'translate', destinations };
 }
 
-function passHook<Hook extends string>(
+function passHook(
   traveller: Traveller,
-  hook: Hook,
+  hook: string,
   { ruleset }: Kernel,
-): Hook extends 'postrouting' ? End | undefined : 'drop' | 'reject' | undefined;
-function passHook(traveller: Traveller, hook: string, { ruleset }: Kernel): End | undefined {
+): 'drop' | 'reject' | undefined {
   const chains = baseChains
     .filter(({ base }) => base?.hook === hook)
     .sort((a, b) => (a.base?.priority ?? 0) - (b.base?.priority ?? 0));
   for (const { name } of chains) {
     const end = passChain(traveller, name, ruleset);
-    if (end !== 'return') return end;
+    if (end === 'drop' || end === 'reject') return end;
   }
   return undefined;
 }

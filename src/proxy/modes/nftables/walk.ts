@@ -1,18 +1,18 @@
 // A packet's way through the rules that are written for a state.
 import type { Element, NftSet, Statement } from '../../../host/nftables/objects.ts';
+import { allDraws, type Way } from '../../all-draws.ts';
 import { compareDestinations } from '../../decide.ts';
 import type { Destination, Packet, Verdict } from '../../packet.ts';
-import type { ProxyState } from '../../state.ts';
-import { allDraws, type Way } from './all-draws.ts';
-import { desiredForNode, desiredForPort } from './desired.ts';
-import { baseChains, fixedSets } from './layout.ts';
 import {
   passChain,
   type Ruleset,
   type SetContents,
   startTraveller,
   type Traveller,
-} from './pass-chain.ts';
+} from '../../pass-chain.ts';
+import type { ProxyState } from '../../state.ts';
+import { desiredForNode, desiredForPort } from './desired.ts';
+import { baseChains, fixedSets } from './layout.ts';
 
 export function walk(state: ProxyState): (packet: Packet) => Verdict {
   const ruleset = rulesetOf(state);

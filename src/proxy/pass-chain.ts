@@ -1,4 +1,4 @@
-// What the kernel does with a packet in one chain, statement by statement.
+// What the kernel does with a packet in one chain of nftables, statement by statement.
 import type {
   Element,
   Field,
@@ -6,11 +6,11 @@ import type {
   Scalar,
   Statement,
   Verdict,
-} from '../../../host/nftables/objects.ts';
-import { parseAddress } from '../../../ip/address.ts';
-import { containsAddress, parseCidr } from '../../../ip/cidr.ts';
-import type { Packet } from '../../packet.ts';
+} from '../host/nftables/objects.ts';
+import { parseAddress } from '../ip/address.ts';
+import { containsAddress, parseCidr } from '../ip/cidr.ts';
 import type { Draw } from './all-draws.ts';
+import type { Packet } from './packet.ts';
 
 /** The table by name. Sets that rules fill are empty: the packet is the first of its client. */
 export type Ruleset = {
