@@ -13,6 +13,7 @@ import { followStream } from './follow-stream.ts';
 import { createDeadlines, type Deadlines } from './limits/deadlines.ts';
 import { type Flow, NoSeat } from './limits/fair-queue.ts';
 import { type Gate, isCostly, isLongRunning, type Seats } from './limits/gate.ts';
+import { requestedTimeout } from './limits/request-timeout.ts';
 import { timedOut, tooManyRequests, tooManyWatches } from './limits/too-many-requests.ts';
 import { type ApiRequest, type ApiResponse, header, isStream, isTunnel } from './message.ts';
 import type { RequestMetrics, RouteMetrics } from './metrics.ts';
@@ -55,6 +56,8 @@ type Pending = {
   user: User | undefined;
   warnings: string[] | undefined;
   isAnswered: boolean;
+  /** For a client that waits less long than the server would. */
+  ownDeadline: NodeJS.Timeout | undefined;
 };
 
 type Work = HandlerParts & { readonly deadlines: Deadlines<Pending> };
@@ -62,11 +65,7 @@ type Work = HandlerParts & { readonly deadlines: Deadlines<Pending> };
 export function createHandler(parts: HandlerParts): Handler {
   const deadlines = createDeadlines<Pending>({
     afterMs: parts.requestTimeoutMs,
-    expire(pending) {
-      const { request, route } = pending;
-      route.terminated(504);
-      finish(work, pending, errorOutcome(request, timedOut()));
-    },
+    expire: (pending) => expire(work, pending),
   });
   const work: Work = { ...parts, deadlines };
   return (request) =>
@@ -84,6 +83,7 @@ export function createHandler(parts: HandlerParts): Handler {
         user: undefined,
         warnings: undefined,
         isAnswered: false,
+        ownDeadline: undefined,
       });
     });
 }
@@ -155,12 +155,11 @@ function checkWatches({ watches }: Gate, { name }: User): void {
   if (!watches.hasRoom(name)) throw tooManyWatches(name, watches.limit);
 }
 
-function answer(
-  { dispatch, deadlines }: Work,
-  pending: Pending,
-  user: User,
-): ApiResponse | Promise<ApiResponse> {
+function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise<ApiResponse> {
+  const { dispatch, deadlines } = work;
   const { request, info, audited } = pending;
+  const isBounded = !isLongRunning(info);
+  const ownMs = isBounded && request.query.size > 0 ? requestedTimeout(request.query) : undefined;
   const answering = dispatch({
     request: audited?.request ?? request,
     info,
@@ -170,8 +169,23 @@ function answer(
       pending.warnings.push(text);
     },
   });
-  if (answering instanceof Promise && !isLongRunning(info)) deadlines.add(pending);
+  if (answering instanceof Promise && isBounded) {
+    deadlines.add(pending);
+    // One that is longer than the server's own never comes.
+    if (ownMs !== undefined && ownMs < mostTimerMs) {
+      pending.ownDeadline = setTimeout(expire, ownMs, work, pending).unref();
+    }
+  }
   return answering;
+}
+
+/** More, a timer of Node.js cannot. */
+const mostTimerMs = 2 ** 31;
+
+function expire(work: Work, pending: Pending): void {
+  if (pending.isAnswered) return;
+  pending.route.terminated(504);
+  finish(work, pending, errorOutcome(pending.request, timedOut()));
 }
 
 type Outcome = {
@@ -185,6 +199,7 @@ function finish({ gate, deadlines }: Work, pending: Pending, outcome: Outcome): 
   if (pending.isAnswered) return;
   pending.isAnswered = true;
   deadlines.delete(pending);
+  if (pending.ownDeadline !== undefined) clearTimeout(pending.ownDeadline);
   const { request, info, route, audited, warnings, user } = pending;
   let { response } = outcome;
   const { body } = response;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isApiError } from '../meta/api-error.ts';
-import { checkTimeout, parseWriteOptions, type WriteOptions } from './write-options.ts';
+import { parseWriteOptions, type WriteOptions } from './write-options.ts';
 
 const query = (text: string): URLSearchParams => new URLSearchParams(text);
 
@@ -78,16 +78,4 @@ test('parseWriteOptions() of another patch may not force', () => {
     refusal(() => parseWriteOptions(query('force=false'), 'PatchOptions')),
     '422 PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
   );
-});
-
-test('checkTimeout() takes Go durations and nothing else', () => {
-  for (const text of ['', '0', '5s', '1h2m3.5s', '-1s', '300ms', '.5h', '1us']) {
-    checkTimeout(query(`timeout=${text}`));
-  }
-  for (const text of ['5', 's', '5 s', '1d', 'abc']) {
-    assert.equal(
-      refusal(() => checkTimeout(query(`timeout=${text}`))),
-      `400 invalid timeout specified in the request URL - time: invalid duration "${text}"`,
-    );
-  }
 });

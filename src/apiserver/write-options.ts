@@ -1,5 +1,5 @@
-// The query options of writes: dryRun, fieldValidation, fieldManager, force, timeout.
-import { badRequest, invalid } from '../meta/api-error.ts';
+// The query options of writes: dryRun, fieldValidation, fieldManager, force.
+import { invalid } from '../meta/api-error.ts';
 import { type FieldError, notSupported } from '../meta/field-error.ts';
 import { validateFieldManager } from './patch/manager.ts';
 
@@ -24,7 +24,6 @@ export function parseWriteOptions(
 ): WriteOptions {
   // Hardly any program names an option; to apply without one is a mistake.
   if (query.size === 0 && !isApply) return usualOptions;
-  checkTimeout(query);
   const dryRun = query.getAll('dryRun');
   const fieldValidation = query.get('fieldValidation') ?? '';
   const fieldManager = query.get('fieldManager') ?? '';
@@ -57,16 +56,4 @@ const usualOptions: WriteOptions = {
 
 export function dryRunErrors(values: readonly string[]): readonly FieldError[] {
   return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])];
-}
-
-const goDuration =
-  /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$/;
-
-/** `timeout=` of a request must be a Go duration; its value only bounds how long the client would wait. */
-export function checkTimeout(query: URLSearchParams): void {
-  const timeout = query.get('timeout');
-  if (timeout === null || timeout === '' || timeout === '0' || goDuration.test(timeout)) return;
-  throw badRequest(
-    `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`,
-  );
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { defaultLimits, type Limits } from '../../src/apiserver/limits/limits.ts';
 import type { Status } from '../../src/meta/api-error.ts';
+import type { KubeObject } from '../../src/meta/object.ts';
 import { type Answer, type ApiClient, openApiClient } from './api-client.ts';
 import { type MemoryServer, startMemoryServer, testCredentials } from './memory-server.ts';
 
@@ -25,7 +26,7 @@ after(() => rm(directory, { recursive: true }));
 type Limited = MemoryServer & {
   readonly as: (token: string) => ApiClient['send'];
   /** A create of the user whose body does not come to its end until it is told to. */
-  readonly hang: (token: string, name: string) => Hanging;
+  readonly hang: (token: string, name: string, query?: string) => Hanging;
   readonly metric: (name: string) => Promise<number>;
 };
 
@@ -52,10 +53,10 @@ async function startLimited(limits: Partial<Limits>): Promise<Limited> {
     ...running,
     as: (token) => (call) =>
       plain.send({ ...call, headers: { ...call.headers, authorization: `Bearer ${token}` } }),
-    hang(token, name) {
+    hang(token, name, query = '') {
       const stream = session.request({
         ':method': 'POST',
-        ':path': configMaps,
+        ':path': configMaps + query,
         authorization: `Bearer ${token}`,
         'content-type': 'application/json',
       });
@@ -151,6 +152,24 @@ test('a request that takes too long is answered, and a watch is not', { timeout 
   await watch.until((events) => events.some(({ object }) => object.metadata.name === 'seen'));
   watch.close();
   assert.equal(await server.metric('apiserver_request_terminations_total'), 1);
+});
+
+test('a client that waits less long says so, and others are not concerned', {
+  timeout,
+}, async (t) => {
+  const server = await startLimited({});
+  t.after(server.stop);
+  const patient = server.hang('a', 'patient', '?timeout=1h');
+  assert.equal(await server.hang('a', 'hasty', '?timeout=50ms').answered, 504);
+  assert.equal(await server.hang('a', 'past', '?timeout=-1s').answered, 504);
+  assert.equal(await server.hang('a', 'wrong', '?timeout=soon').answered, 400);
+  patient.finish();
+  assert.equal(await patient.answered, 201);
+  const { items } = await server.api.get<{ items: KubeObject[] }>(configMaps);
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    ['patient'],
+  );
 });
 
 test('a user has so many watches and no more', { timeout }, async (t) => {

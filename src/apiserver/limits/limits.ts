@@ -9,6 +9,8 @@ export type Limits = {
   readonly maxQueuedRequestsPerUser: number;
   readonly queueWaitMs: number;
   readonly maxWatchesPerUser: number;
+  /** Connections of exec, attach and port-forward that one user has open. */
+  readonly maxTunnelsPerUser: number;
   /** From the head of a request to its answer; watches, proxies and other streams go on longer. */
   readonly requestTimeoutMs: number;
   readonly maxBodyBytes: number;
@@ -33,6 +35,8 @@ export const defaultLimits: Limits = {
   maxQueuedRequestsPerUser: 100,
   queueWaitMs: 15_000,
   maxWatchesPerUser: 2000,
+  // Each is two connections of this server and processes of a node.
+  maxTunnelsPerUser: 500,
   requestTimeoutMs: 60_000,
   maxBodyBytes: 3 * mebibyte,
   maxBodyBytesTotal: 256 * mebibyte,

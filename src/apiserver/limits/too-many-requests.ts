@@ -22,6 +22,15 @@ export function tooManyWatches(user: string, limit: number): ApiError {
   });
 }
 
+export function tooManyTunnels(user: string, limit: number): ApiError {
+  return failure({
+    code: 429,
+    reason: 'TooManyRequests',
+    message: `Too many requests, please try again later. User ${JSON.stringify(user)} has ${limit} connections to nodes open, which is the limit.`,
+    details: { retryAfterSeconds },
+  });
+}
+
 export function timedOut(): ApiError {
   return failure({
     code: 504,

@@ -9,7 +9,7 @@ import { parseInteger } from '../list-options.ts';
 import { type ApiRequest, header } from '../message.ts';
 import type { DeleteOptions } from '../objects/delete-object.ts';
 import { openProtobufBody } from '../protobuf-body.ts';
-import { checkTimeout, dryRunErrors } from '../write-options.ts';
+import { dryRunErrors } from '../write-options.ts';
 
 export const deleteOptions = s.struct(
   'DeleteOptions',
@@ -42,7 +42,6 @@ export const deleteOptions = s.struct(
 export type ParsedDelete = { readonly options: DeleteOptions; readonly dryRun: boolean };
 
 export async function parseDelete(request: ApiRequest): Promise<ParsedDelete> {
-  checkTimeout(request.query);
   const body = await request.body();
   const raw =
     body.length === 0

@@ -1,0 +1,33 @@
+// `timeout=` of a request: how long its client waits for an answer, as Go writes lengths of time.
+import { badRequest } from '../../meta/api-error.ts';
+
+const unitMs: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+const amount = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+const duration = new RegExp(`^([+-]?)((?:${amount.source})+)$`);
+
+/** In milliseconds; undefined when the client sets no bound of its own. */
+export function requestedTimeout(query: URLSearchParams): number | undefined {
+  const text = query.get('timeout');
+  if (text === null || text === '' || text === '0') return undefined;
+  const [, sign, amounts] = duration.exec(text) ?? [];
+  if (amounts === undefined) {
+    throw badRequest(
+      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(text)}`,
+    );
+  }
+  const ms = [...amounts.matchAll(amount)].reduce(
+    (sum, [, count, unit = '']) => sum + Number(count) * (unitMs[unit] ?? 0),
+    0,
+  );
+  return ms === 0 ? undefined : ms * (sign === '-' ? -1 : 1);
+}
