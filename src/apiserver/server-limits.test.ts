@@ -1,7 +1,9 @@
 // The listener over real TLS on loopback, with both versions of HTTP: what clients may take of the server.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
+import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createMetrics } from '../observe/metrics.ts';
@@ -103,15 +105,25 @@ function testLimits({ version, connectTo }: Http): void {
   test(`${version}: an answer that its client does not read is broken off`, {
     timeout,
   }, async () => {
-    const { options, value } = measured({ maxUnreadBytesPerConnection: 4096 * kib });
+    const { options, value } = measured({ slowReaderTimeoutMs: 60 });
     const server = await start(async () => ({ ...text(''), body: Buffer.alloc(32_768 * kib) }), {
       ...options,
     });
     const stream = await connectTo(server).open({});
-    stream.pause();
+    stream.pause().on('error', () => {});
     await until(() => value('fairlead_apiserver_slow_readers_cut_total') === 1);
     assert.equal(value('fairlead_apiserver_unread_bytes'), 0);
     assert.equal((await connectTo(server).send({ method: 'HEAD' })).status, 200);
+  });
+
+  test(`${version}: a large answer reaches a client that reads it, whatever the limits`, {
+    timeout,
+  }, async () => {
+    const { options, value } = measured({ maxUnreadBytesPerConnection: 4096 * kib });
+    const body = randomBytes(32_768 * kib);
+    const server = await start(async () => ({ ...text(''), body }), { ...options });
+    assert.ok(body.equals(await buffer(await connectTo(server).open({}))));
+    assert.equal(value('fairlead_apiserver_slow_readers_cut_total'), 0);
   });
 
   test(`${version}: of streams that nobody reads the largest are cut`, { timeout }, async () => {

@@ -14,6 +14,7 @@ import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { defaultLimits, type Limits } from './limits/limits.ts';
 import { connectionOf } from './listen/connection.ts';
+import { paceHandshakes } from './listen/pace-handshakes.ts';
 import { serveHttp1 } from './listen/serve-http1.ts';
 import { serveHttp2 } from './listen/serve-http2.ts';
 import { createState, type ServerState } from './listen/state.ts';
@@ -94,6 +95,7 @@ function createListener(tls: ServerOptions['tls'], limits: Limits): Http2SecureS
   });
   // Node wraps every HTTP/2 stream for those who listen to `request`; without this, that is HTTP/1.1 alone.
   server.removeAllListeners('newListener');
+  paceHandshakes(server);
   return server;
 }
 

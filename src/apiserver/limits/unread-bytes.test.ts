@@ -52,6 +52,20 @@ test('a connection that leaves too much unread loses its largest answers', (t) =
   assert.equal(unread.total(), 1100 * kib);
 });
 
+test('an answer that is alone may be larger than the limits, and one of two may not', (t) => {
+  const { unread, cuts } = start();
+  t.after(unread.stop);
+  const connection = {};
+  const alone = { ...reader(connection), waits: 5000 * kib, isWhole: true };
+  unread.wrote({ ...alone, unread: () => alone.waits }, alone.waits);
+  assert.deepEqual(cuts, []);
+  const second = reader({});
+  hand(unread, second, 100 * kib);
+  assert.deepEqual(cuts, ['total']);
+  assert.equal(second.isCut, false);
+  assert.equal(unread.total(), 100 * kib);
+});
+
 test('when all together leave too much unread, those with most of it are cut', (t) => {
   const { unread, cuts } = start();
   t.after(unread.stop);

@@ -9,6 +9,8 @@ export type Reader = {
   readonly unread: () => number;
   /** Ends it in a way that the client cannot take for the end of the answer. */
   readonly cut: () => void;
+  /** An answer that is made and has an end. As long as it is alone, it may be larger than the limits: to cut it would make it one that nobody ever gets. */
+  readonly isWhole?: boolean;
 };
 
 export type CutReason = 'connection' | 'total' | 'stalled';
@@ -63,9 +65,10 @@ export function createUnreadBytes(options: UnreadOptions): UnreadBytes {
   function cutLargest(): void {
     sums.measure();
     const largestFirst = [...slow].sort(([, a], [, b]) => b.unread - a.unread);
-    for (const [reader] of largestFirst) {
-      if (sums.of(reader) > perConnectionBytes) cut(reader, 'connection');
-      else if (sums.total() > totalBytes) cut(reader, 'total');
+    for (const [reader, { unread }] of largestFirst) {
+      const own = reader.isWhole ? unread : 0;
+      if (isOver(sums.of(reader), perConnectionBytes, own)) cut(reader, 'connection');
+      else if (isOver(sums.total(), totalBytes, own)) cut(reader, 'total');
     }
   }
 
@@ -99,6 +102,9 @@ export function createUnreadBytes(options: UnreadOptions): UnreadBytes {
 
   return { wrote, gone: sums.drop, total, readers: () => slow.size, stop };
 }
+
+/** `own` is what alone may be more. */
+const isOver = (bytes: number, limit: number, own: number): boolean => bytes > limit && bytes > own;
 
 type Sums = {
   readonly slow: Map<Reader, Seen>;

@@ -120,12 +120,16 @@ function endWith(state: ServerState, body: Uint8Array | string, exchange: Exchan
     response.end(latin1(body), 'latin1');
     return;
   }
-  response.end(body);
-  if (body.length <= noticedBytes) return;
+  if (body.length <= noticedBytes) {
+    response.end(body);
+    return;
+  }
+  const left = state.writePieces(response, body);
   const reader = {
     connection,
-    unread: () => response.writableLength,
+    unread: () => response.writableLength + left(),
     cut: () => void request.socket.destroy(),
+    isWhole: true,
   };
   state.unread.wrote(reader, body.length);
   response.once('close', () => state.unread.gone(reader));

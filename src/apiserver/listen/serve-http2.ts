@@ -120,7 +120,12 @@ function account(state: ServerState, exchange: Exchange, length: number): void {
   exchange.held = length;
   connection.held += length;
   if (length <= noticedBytes) return;
-  const reader = { connection, unread: () => stream.writableLength, cut: () => cut(stream) };
+  const reader = {
+    connection,
+    unread: () => stream.writableLength,
+    cut: () => cut(stream),
+    isWhole: true,
+  };
   state.unread.wrote(reader, length);
   stream.once('close', () => state.unread.gone(reader));
 }

@@ -4,6 +4,7 @@ import { createUnreadBytes, type UnreadBytes } from '../limits/unread-bytes.ts';
 import type { ApiRequest, ApiResponse, Sink } from '../message.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import type { BodyBudget } from './read-body.ts';
+import { createPieceWriter, type PieceWriter } from './write-pieces.ts';
 
 export type ServerState = {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
@@ -11,6 +12,7 @@ export type ServerState = {
   readonly metrics: ServerMetrics;
   readonly bodies: BodyBudget;
   readonly unread: UnreadBytes;
+  readonly writePieces: PieceWriter;
   /** Open bodies that go on. */
   readonly streams: Set<Sink>;
   /** Requests that are not answered to the end. */
@@ -36,5 +38,9 @@ export function createState(
   });
   metrics.follow({ bodyBytes: () => bodies.held, unreadBytes: unread.total });
   const streams = new Set<Sink>();
-  return { handle, limits, metrics, bodies, unread, streams, requests: 0, draining: false };
+  const writePieces = createPieceWriter();
+  return {
+    ...{ handle, limits, metrics, bodies, unread, writePieces, streams },
+    ...{ requests: 0, draining: false },
+  };
 }

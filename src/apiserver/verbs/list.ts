@@ -1,9 +1,11 @@
 // A collection, now or at a revision, whole or page by page.
 import { ApiError, expired, failure } from '../../meta/api-error.ts';
 import { isStoreError } from '../../storage/store-error.ts';
+import type { EncodedBody } from '../encode/body.ts';
 import { compress } from '../encode/compress.ts';
 import { encodeList } from '../encode/list.ts';
-import { negotiate } from '../encode/negotiate.ts';
+import { negotiate, type Representation } from '../encode/negotiate.ts';
+import { createSharedLists } from '../encode/shared-lists.ts';
 import type { ListMeta } from '../encode/table.ts';
 import { type ListOptions, parseListOptions } from '../list-options.ts';
 import type { ApiResponse } from '../message.ts';
@@ -20,16 +22,33 @@ export async function list(call: Call): Promise<ApiResponse> {
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'list' });
   const options = parseListOptions(request.query, resource.definition, false);
   const page = await readPage(call, options);
-  const { contentType, body } = encodeList(representation, resource.definition, {
-    ...page,
-    now: context.now(),
-  });
+  const encode = (): EncodedBody =>
+    encodeList(representation, resource.definition, { ...page, now: context.now() });
+  const { contentType, body } = isWhole(options, representation)
+    ? sharedLists({ resource, key: identity(call, page, representation) }, encode)
+    : encode();
   const encoded = await compress(body, header(request, 'accept-encoding'));
   return {
     status: 200,
     headers: { 'content-type': contentType, ...encoded.headers },
     body: encoded.body,
   };
+}
+
+const sharedLists = createSharedLists();
+
+/** Whether all who ask like this at one revision get the same; a Table shows ages, which change by themselves. */
+function isWhole(options: ListOptions, { as }: Representation): boolean {
+  const { selectsAll, limit, continueToken } = options;
+  return selectsAll && limit <= 0 && continueToken === '' && as !== 'Table';
+}
+
+function identity(
+  call: Call,
+  { metadata }: Page,
+  { format, as, metaVersion, pretty }: Representation,
+): string {
+  return [keyPrefix(call), metadata.resourceVersion, format, as, metaVersion, pretty].join(' ');
 }
 
 export type Page = { readonly items: readonly Cached[]; readonly metadata: ListMeta };

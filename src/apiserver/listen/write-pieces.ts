@@ -1,0 +1,34 @@
+// Large answers, piece by piece: the next piece of one is encrypted when its client has taken the last, and one piece of
+// all in each turn of the event loop. Other clients' requests come between, and who does not read costs no more than
+// the first piece.
+import { createTurns } from '../limits/turns.ts';
+
+/** What one piece costs is well below a millisecond; smaller ones cost more in all. */
+const pieceBytes = 256 * 1024;
+
+export type PieceOutlet = {
+  readonly destroyed: boolean;
+  readonly write: (piece: Uint8Array) => boolean;
+  readonly end: (piece: Uint8Array) => unknown;
+  readonly once: (event: 'drain', listener: () => void) => unknown;
+};
+
+/** Writes the body to its end. Returns how to learn how many bytes have not been handed over yet. */
+export type PieceWriter = (outlet: PieceOutlet, body: Uint8Array) => () => number;
+
+export function createPieceWriter(): PieceWriter {
+  const turns = createTurns();
+  return (outlet, body) => {
+    let at = 0;
+    const write = (): void => {
+      if (outlet.destroyed) return;
+      const piece = body.subarray(at, at + pieceBytes);
+      at += piece.length;
+      if (at === body.length) outlet.end(piece);
+      else if (outlet.write(piece)) turns(write);
+      else outlet.once('drain', () => turns(write));
+    };
+    write();
+    return () => body.length - at;
+  };
+}
