@@ -9,6 +9,8 @@ export function paceHandshakes(server: Server): void {
   server.removeAllListeners('connection');
   const turns = createTurns();
   server.on('connection', (socket: Socket) => {
+    // Who goes while waiting is nobody's error.
+    socket.on('error', () => {});
     turns(() => {
       if (socket.destroyed) return;
       for (const listener of begin) listener.call(server, socket);
