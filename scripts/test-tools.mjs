@@ -18,6 +18,8 @@ const tools = {
   'qemu-system-x86_64': 'qemu-system-x86',
   modprobe: 'kmod',
   curl: 'curl',
+  // An old kubectl, which speaks SPDY only.
+  kubectl: 'kubernetes-client',
 };
 
 const isThere = (program) =>
