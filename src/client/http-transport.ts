@@ -11,7 +11,12 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 const silenceMs = 100_000;
 const keepAliveMs = 15_000;
 
-export function createHttpTransport(connection: Connection): Transport {
+export type HttpTransport = Transport & {
+  /** No new requests come: connections end as soon as what is under way on them does. */
+  readonly retire: () => void;
+};
+
+export function createHttpTransport(connection: Connection): HttpTransport {
   const base = new URL(connection.server);
   const isSecure = base.protocol === 'https:';
   const agent = isSecure
@@ -46,6 +51,12 @@ export function createHttpTransport(connection: Connection): Transport {
         outgoing.on('error', reject);
         outgoing.end(request.body);
       }),
+    retire() {
+      agent.maxFreeSockets = 0;
+      for (const idle of Object.values(agent.freeSockets)) {
+        for (const socket of idle ?? []) socket.destroy();
+      }
+    },
     close: () => {
       agent.destroy();
       return Promise.resolve();

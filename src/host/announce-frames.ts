@@ -12,19 +12,48 @@ const arpEthernet = 1;
  */
 export function gratuitousArpFrames(macAddress: Uint8Array, address: string): Uint8Array[] {
   const ip = addressBytes(address);
-  return [arpOperation.request, arpOperation.reply].map((operation) =>
-    Buffer.concat([
-      ethernetHeader(broadcast, macAddress, etherType.arp),
-      be16(arpEthernet),
-      be16(etherType.ipv4),
-      Buffer.of(macAddress.length, ip.length),
-      be16(operation),
-      macAddress,
-      ip,
-      operation === arpOperation.reply ? macAddress : new Uint8Array(6),
-      ip,
-    ]),
-  );
+  const own = { macAddress, ip };
+  const nobody = { macAddress: new Uint8Array(6), ip };
+  return [
+    arpFrame({ operation: arpOperation.request, receiver: broadcast, from: own, to: nobody }),
+    arpFrame({ operation: arpOperation.reply, receiver: broadcast, from: own, to: own }),
+  ];
+}
+
+/** To the one who asked, that the address is here. */
+export function arpReplyFrame(
+  macAddress: Uint8Array,
+  address: Uint8Array,
+  asker: { readonly macAddress: Uint8Array; readonly ip: Uint8Array },
+): Uint8Array {
+  return arpFrame({
+    operation: arpOperation.reply,
+    receiver: asker.macAddress,
+    from: { macAddress, ip: address },
+    to: asker,
+  });
+}
+
+type ArpSide = { readonly macAddress: Uint8Array; readonly ip: Uint8Array };
+type ArpParts = {
+  readonly operation: number;
+  readonly receiver: Uint8Array;
+  readonly from: ArpSide;
+  readonly to: ArpSide;
+};
+
+function arpFrame({ operation, receiver, from, to }: ArpParts): Uint8Array {
+  return Buffer.concat([
+    ethernetHeader(receiver, from.macAddress, etherType.arp),
+    be16(arpEthernet),
+    be16(etherType.ipv4),
+    Buffer.of(from.macAddress.length, from.ip.length),
+    be16(operation),
+    from.macAddress,
+    from.ip,
+    to.macAddress,
+    to.ip,
+  ]);
 }
 
 const allNodes = addressBytes('ff02::1');
@@ -33,30 +62,49 @@ const icmpV6 = 58;
 const neighborAdvertisement = 136;
 /** Neighbours are to believe this rather than what they knew. */
 const overrideFlag = 0x20;
+const solicitedFlag = 0x40;
 const targetLinkLayerAddress = 2;
 /** Receivers drop neighbour discovery that came through a router. */
 const hopLimit = 255;
 
+/** Who is told of an address: everybody on the link, or the one who asked. */
+export type Asker = {
+  readonly macAddress: Uint8Array;
+  readonly address: Uint8Array;
+  readonly hasAsked: boolean;
+};
+
+const everybody: Asker = {
+  macAddress: allNodesMacAddress,
+  address: allNodes,
+  hasAsked: false,
+};
+
 /** Sent from the address itself, as the kernel does for a new address (RFC 4861, section 7.2.6). */
-export function neighborAdvertisementFrame(macAddress: Uint8Array, address: string): Uint8Array {
+export function neighborAdvertisementFrame(
+  macAddress: Uint8Array,
+  address: string,
+  to: Asker = everybody,
+): Uint8Array {
   const target = addressBytes(address);
+  const flags = overrideFlag | (to.hasAsked ? solicitedFlag : 0);
   const message = Buffer.concat([
-    Buffer.of(neighborAdvertisement, 0, 0, 0, overrideFlag, 0, 0, 0),
+    Buffer.of(neighborAdvertisement, 0, 0, 0, flags, 0, 0, 0),
     target,
     Buffer.of(targetLinkLayerAddress, 1),
     macAddress,
   ]);
   const sum = checksum(
-    Buffer.concat([target, allNodes, be32(message.length), be32(icmpV6), message]),
+    Buffer.concat([target, to.address, be32(message.length), be32(icmpV6), message]),
   );
   message.writeUInt16BE(sum, 2);
   return Buffer.concat([
-    ethernetHeader(allNodesMacAddress, macAddress, etherType.ipv6),
+    ethernetHeader(to.macAddress, macAddress, etherType.ipv6),
     Buffer.of(0x60, 0, 0, 0),
     be16(message.length),
     Buffer.of(icmpV6, hopLimit),
     target,
-    allNodes,
+    to.address,
     message,
   ]);
 }

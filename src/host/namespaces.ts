@@ -29,6 +29,20 @@ export function insideNamespace<Result>(path: string, work: () => Result): Resul
   });
 }
 
+/**
+ * Moves the calling thread into the namespace for good. For worker threads: everything that thread does from now on, its sockets,
+ * programs and synchronous reads of /proc/sys/net, is inside; threads that it starts begin inside. Work that Node hands to its pool (file
+ * promises, looking up names) stays outside.
+ */
+export function enterNamespace(path: string): void {
+  enter(path);
+}
+
+/** The same with a namespace that is new, empty, and gone with the thread. */
+export function enterNewNamespace(): void {
+  calls().unshare(newNetwork);
+}
+
 /** A new namespace without a name: it ends with this process, unless something else still uses it. */
 export function createNamespace(): HeldNamespace {
   const descriptor = withReturn(() => {

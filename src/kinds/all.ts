@@ -1,4 +1,5 @@
 // The kinds that are served, in the order in which discovery lists them within their group.
+import { certificateSigningRequestDefinition } from './certificate-signing-request/definition.ts';
 import { clusterRoleDefinition } from './cluster-role/definition.ts';
 import { clusterRoleBindingDefinition } from './cluster-role-binding/definition.ts';
 import { configMapDefinition } from './config-map/definition.ts';
@@ -37,6 +38,7 @@ export const allKinds: readonly AnyKind[] = [
   serviceDefinition,
   deploymentDefinition,
   replicaSetDefinition,
+  certificateSigningRequestDefinition,
   leaseDefinition,
   endpointSliceDefinition,
   eventsEventDefinition,

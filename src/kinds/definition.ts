@@ -8,6 +8,13 @@ import type { StructNode } from '../schema/node.ts';
 export type WriteContext = {
   /** The time of the request, RFC 3339 in whole seconds. */
   readonly now: string;
+  /** Who writes; absent where nobody asks for it. */
+  readonly user?: {
+    readonly name: string;
+    readonly uid?: string;
+    readonly groups: readonly string[];
+    readonly extra?: Readonly<Record<string, readonly string[]>>;
+  };
 };
 
 export type DeleteWish = {

@@ -39,6 +39,8 @@ export type NewRoute = {
   readonly table?: number;
   /** The gateway is on the link although no address of the interface covers it. */
   readonly isOnLink?: boolean;
+  /** A number that says whose route it is; an administrator's unless said otherwise. */
+  readonly protocol?: number;
 };
 
 /** In the order of their numbers, which start at 1. */
@@ -73,14 +75,19 @@ const headerBytes = 12;
 
 export async function listRoutes(
   route: Netlink,
-  filter: { readonly family?: IPFamily; readonly table?: number } = {},
+  filter: {
+    readonly family?: IPFamily;
+    readonly table?: number;
+    readonly protocol?: number;
+  } = {},
 ): Promise<Route[]> {
   const messages = await route.dump({
     doing: 'list routes',
     type: routeMessage.get,
     write: (writer) => {
       const family = filter.family === undefined ? 0 : familyNumber[filter.family];
-      writeHeader(writer, { family, prefixLength: 0, protocol: 0, scope: 0, type: 0, flags: 0 });
+      const { protocol = 0 } = filter;
+      writeHeader(writer, { family, prefixLength: 0, protocol, scope: 0, type: 0, flags: 0 });
       if (filter.table !== undefined) writer.attributeU32(attribute.table, filter.table);
     },
   });
@@ -130,7 +137,7 @@ function writeRoute(writer: AttributeWriter, wanted: NewRoute, scopeNumber: numb
   writeHeader(writer, {
     family: familyNumber[family],
     prefixLength: length,
-    protocol: protocolBoot,
+    protocol: wanted.protocol ?? protocolBoot,
     scope: scopeNumber,
     type: routeTypes.indexOf(wanted.type ?? 'unicast') + 1,
     flags: wanted.isOnLink ? onLinkFlag : 0,

@@ -21,6 +21,11 @@ export const nodeDefinition: KindDefinition<Node> = {
   update: { prepareUpdate: prepareNodeUpdate, validateUpdate: validateNodeUpdate },
   subresources: [
     {
+      name: 'proxy',
+      kind: 'NodeProxyOptions',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+    },
+    {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
       rules: { prepareUpdate: prepareNodeStatusUpdate, validateUpdate: validateNodeChange },

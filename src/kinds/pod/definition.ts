@@ -37,6 +37,7 @@ export const podDefinition: KindDefinition<Pod> = {
   graceSeconds: podGraceSeconds,
   deleteAnswersObject: true,
   subresources: [
+    { name: 'attach', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
     { name: 'binding', kind: 'Binding', verbs: ['create'] },
     {
       name: 'ephemeralcontainers',
@@ -44,7 +45,9 @@ export const podDefinition: KindDefinition<Pod> = {
       rules: { prepareUpdate: prepareEphemeralUpdate, validateUpdate: validateEphemeralUpdate },
     },
     { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
+    { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
     { name: 'log', verbs: ['get'] },
+    { name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
     {
       name: 'proxy',
       kind: 'PodProxyOptions',

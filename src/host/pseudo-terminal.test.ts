@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { openPseudoTerminal } from './pseudo-terminal.ts';
+
+const limit = { timeout: 20_000, skip: existsSync('/dev/ptmx') ? false : 'there is no /dev/ptmx' };
+
+test('a program has the terminal, its size and its keys', limit, async () => {
+  const terminal = openPseudoTerminal();
+  terminal.resize({ columns: 100, rows: 30 });
+  let output = '';
+  terminal.master.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  // How a master hears that no program is left.
+  const ended = once(terminal.master, 'error') as Promise<[NodeJS.ErrnoException]>;
+  const script = 'stty size; read line; echo "got $line"';
+  const child = spawn(
+    '/bin/sh',
+    ['-c', 'exec <>"$0" >&0 2>&0 && exec "$@"', terminal.path, 'sh', '-c', script],
+    { detached: true, stdio: 'ignore' },
+  );
+  child.once('exit', terminal.release);
+  terminal.master.write('keys\n');
+  const [error] = await ended;
+  assert.equal(error.code, 'EIO');
+  assert.match(output, /30 100\r\n/);
+  assert.match(output, /got keys\r\n/);
+  terminal.master.destroy();
+  // After its end a size is nobody's.
+  terminal.resize({ columns: 1, rows: 1 });
+});

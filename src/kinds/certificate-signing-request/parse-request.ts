@@ -1,0 +1,126 @@
+// Reads a PKCS#10 certificate request (RFC 2986): who it is for, by which names, with which key. Bytes that do not fit give
+// undefined, never an error: they come from anybody.
+import { type DerItem, readDer, readItems, readObjectIdentifier } from './read-der.ts';
+
+export type CertificateRequest = {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** Whether the subject says more than the two. */
+  readonly hasOtherSubject: boolean;
+  readonly dnsNames: readonly string[];
+  /** Their bytes: four or sixteen. */
+  readonly addresses: readonly Uint8Array[];
+  /** Whether it asks for mail addresses, URIs or other kinds of names. */
+  readonly hasOtherNames: boolean;
+  /** The SubjectPublicKeyInfo, DER. */
+  readonly publicKey: Uint8Array;
+  /** What the signature is over. */
+  readonly signed: Uint8Array;
+  readonly signature: Uint8Array;
+  /** Object identifier of how it was signed. */
+  readonly signatureAlgorithm: string;
+};
+
+const identifiers = {
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  extensionRequest: '1.2.840.113549.1.9.14',
+  subjectAlternativeName: '2.5.29.17',
+} as const;
+
+const tags = { bitString: 0x03, octetString: 0x04, sequence: 0x30, set: 0x31, attributes: 0xa0 };
+
+const pemForm =
+  /^\s*-----BEGIN CERTIFICATE REQUEST-----\s+([A-Za-z0-9+/=\s]+?)\s*-----END CERTIFICATE REQUEST-----\s*$/;
+
+/** `base64` is the field of the object: PEM text, once more in base64. */
+export function parseRequestField(base64: string): CertificateRequest | undefined {
+  const [, body] = pemForm.exec(Buffer.from(base64, 'base64').toString('latin1')) ?? [];
+  if (body === undefined) return undefined;
+  return parseCertificateRequest(new Uint8Array(Buffer.from(body, 'base64')));
+}
+
+export function parseCertificateRequest(bytes: Uint8Array): CertificateRequest | undefined {
+  const whole = readDer(bytes);
+  const [body, algorithm, signature] = itemsOf(whole, tags.sequence) ?? [];
+  if (body === undefined || algorithm === undefined || signature?.tag !== tags.bitString) {
+    return undefined;
+  }
+  const [, subject, key, attributes] = itemsOf(body, tags.sequence) ?? [];
+  const names = subject && readSubject(subject);
+  const method = itemsOf(algorithm, tags.sequence)?.[0];
+  const alternatives = readAlternatives(attributes);
+  if (names === undefined || key?.tag !== tags.sequence || alternatives === undefined) {
+    return undefined;
+  }
+  return {
+    ...names,
+    ...alternatives,
+    publicKey: key.whole,
+    signed: body.whole,
+    signature: signature.content.subarray(1),
+    signatureAlgorithm: (method && readObjectIdentifier(method)) ?? '',
+  };
+}
+
+function itemsOf(item: DerItem | undefined, tag: number): readonly DerItem[] | undefined {
+  return item?.tag === tag ? readItems(item.content) : undefined;
+}
+
+type Names = Pick<CertificateRequest, 'commonName' | 'organizations' | 'hasOtherSubject'>;
+
+function readSubject(subject: DerItem): Names | undefined {
+  const sets = itemsOf(subject, tags.sequence);
+  if (sets === undefined) return undefined;
+  const attributes = sets.flatMap((set) => itemsOf(set, tags.set) ?? []);
+  const pairs = attributes.map((attribute) => {
+    const [type, value] = itemsOf(attribute, tags.sequence) ?? [];
+    const name = type && readObjectIdentifier(type);
+    return { name, text: value === undefined ? '' : textOf(value.content) };
+  });
+  const known: readonly (string | undefined)[] = [identifiers.commonName, identifiers.organization];
+  return {
+    commonName: pairs.filter(({ name }) => name === identifiers.commonName).at(-1)?.text ?? '',
+    organizations: pairs.flatMap(({ name, text }) =>
+      name === identifiers.organization ? [text] : [],
+    ),
+    hasOtherSubject: pairs.some(({ name }) => !known.includes(name)),
+  };
+}
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+type Alternatives = Pick<CertificateRequest, 'dnsNames' | 'addresses' | 'hasOtherNames'>;
+
+const noAlternatives: Alternatives = { dnsNames: [], addresses: [], hasOtherNames: false };
+
+/** The extensions that are asked for; of them only the names matter, the rest is the signer's. */
+function readAlternatives(attributes: DerItem | undefined): Alternatives | undefined {
+  if (attributes === undefined) return noAlternatives;
+  const extensions = itemsOf(attributes, tags.attributes)?.flatMap((attribute) => {
+    const [type, values] = itemsOf(attribute, tags.sequence) ?? [];
+    const isRequest =
+      type !== undefined && readObjectIdentifier(type) === identifiers.extensionRequest;
+    return isRequest ? (itemsOf(values, tags.set) ?? []) : [];
+  });
+  if (extensions === undefined) return undefined;
+  const asked = extensions
+    .flatMap((list) => itemsOf(list, tags.sequence) ?? [])
+    .map((extension) => itemsOf(extension, tags.sequence) ?? [])
+    .find(([type]) => type && readObjectIdentifier(type) === identifiers.subjectAlternativeName);
+  if (asked === undefined) return noAlternatives;
+  const value = asked.find(({ tag }) => tag === tags.octetString);
+  const names = value && itemsOf(readDer(value.content), tags.sequence);
+  return names === undefined ? undefined : sortNames(names);
+}
+
+/** GeneralName: [2] is a DNS name, [7] an address. */
+function sortNames(names: readonly DerItem[]): Alternatives | undefined {
+  const addresses = names.filter(({ tag }) => tag === 0x87).map(({ content }) => content);
+  if (addresses.some(({ length }) => length !== 4 && length !== 16)) return undefined;
+  return {
+    dnsNames: names.filter(({ tag }) => tag === 0x82).map(({ content }) => textOf(content)),
+    addresses,
+    hasOtherNames: names.some(({ tag }) => tag !== 0x82 && tag !== 0x87),
+  };
+}

@@ -1,0 +1,65 @@
+// Reading DER, the byte form of certificate requests: only what those need. Anything that does not fit is undefined.
+
+export type DerItem = {
+  readonly tag: number;
+  readonly content: Uint8Array;
+  /** With tag and length. */
+  readonly whole: Uint8Array;
+};
+
+/** One item that is all of the bytes. */
+export function readDer(bytes: Uint8Array): DerItem | undefined {
+  const item = readItem(bytes, 0);
+  return item?.whole.length === bytes.length ? item : undefined;
+}
+
+/** The items that make up the bytes, one after the other. */
+export function readItems(bytes: Uint8Array): readonly DerItem[] | undefined {
+  const items: DerItem[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const item = readItem(bytes, at);
+    if (item === undefined) return undefined;
+    items.push(item);
+    at += item.whole.length;
+  }
+  return items;
+}
+
+/** Lengths of more bytes than this are of nothing that anybody sends. */
+const mostLengthBytes = 3;
+
+function readItem(bytes: Uint8Array, at: number): DerItem | undefined {
+  const tag = bytes[at];
+  const first = bytes[at + 1];
+  // Tags of several bytes are in no certificate request.
+  if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined;
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+  if (first === 0x80 || lengthBytes > mostLengthBytes) return undefined;
+  const start = at + 2 + lengthBytes;
+  if (start > bytes.length) return undefined;
+  const length =
+    lengthBytes === 0
+      ? first
+      : bytes.subarray(at + 2, start).reduce((value, byte) => value * 256 + byte, 0);
+  const end = start + length;
+  if (end > bytes.length) return undefined;
+  return { tag, content: bytes.subarray(start, end), whole: bytes.subarray(at, end) };
+}
+
+const objectIdentifierTag = 0x06;
+
+export function readObjectIdentifier({ tag, content }: DerItem): string | undefined {
+  if (tag !== objectIdentifierTag || content.length === 0) return undefined;
+  const parts: number[] = [];
+  let value = 0;
+  for (const byte of content) {
+    value = value * 128 + (byte & 0x7f);
+    if (value > Number.MAX_SAFE_INTEGER) return undefined;
+    if (byte >= 0x80) continue;
+    parts.push(value);
+    value = 0;
+  }
+  const [head = 0, ...rest] = parts;
+  const first = Math.min(Math.floor(head / 40), 2);
+  return [first, head - first * 40, ...rest].join('.');
+}
