@@ -3,10 +3,12 @@
 import { formatAddress, isLoopback, parseAddress } from '../ip/address.ts';
 import { type Cidr, formatCidr, nthAddress } from '../ip/cidr.ts';
 
+/** Where clients inside the cluster reach a server. */
+export type Advertised = { readonly address: string; readonly port: number };
+
 export type BootstrapFacts = {
   readonly serviceCidrs: readonly Cidr[];
-  /** Where clients inside the cluster reach this server. */
-  readonly advertise: { readonly address: string; readonly port: number };
+  readonly advertise: Advertised;
 };
 
 /** A raw body and the resource it belongs to. */
@@ -76,12 +78,10 @@ export function apiServiceObject({ serviceCidrs, advertise }: BootstrapFacts): B
   };
 }
 
-/** Endpoints and slice list the server's own address; the slice bears no managed-by label and no owner. */
-export function apiEndpointObjects({ advertise }: BootstrapFacts): readonly BootstrapObject[] {
-  const address = parseAddress(advertise.address);
-  // Endpoints may not be loopback: on a machine without any other address the Service leads nowhere.
-  if (address === undefined || isLoopback(address)) return [];
-  const ports = [{ name: 'https', port: advertise.port, protocol: 'TCP' }];
+/** Endpoints and slices list the servers' addresses; the slices bear no managed-by label and no owner. */
+export function apiEndpointObjects(servers: readonly Advertised[]): readonly BootstrapObject[] {
+  const groups = groupsOf(servers);
+  if (groups.length === 0) return [];
   return [
     {
       resource: 'endpoints',
@@ -91,21 +91,65 @@ export function apiEndpointObjects({ advertise }: BootstrapFacts): readonly Boot
           name: apiServiceName,
           labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
         },
-        subsets: [{ addresses: [{ ip: advertise.address }], ports }],
+        subsets: groups.map(({ addresses, port }) => ({
+          addresses: addresses.map((ip) => ({ ip })),
+          ports: portsOf(port),
+        })),
       },
     },
-    {
-      resource: 'endpointslices.discovery.k8s.io',
-      namespace: 'default',
-      body: {
-        metadata: {
-          name: apiServiceName,
-          labels: { 'kubernetes.io/service-name': apiServiceName },
-        },
-        addressType: address.family,
-        endpoints: [{ addresses: [advertise.address], conditions: { ready: true } }],
-        ports,
-      },
-    },
+    ...groups.map(sliceOf),
   ];
 }
+
+/** One for each family and port; where all servers are alike, as they should be, there is one. */
+type ServerGroup = {
+  readonly family: 'IPv4' | 'IPv6';
+  readonly port: number;
+  readonly addresses: readonly string[];
+};
+
+function groupsOf(servers: readonly Advertised[]): readonly ServerGroup[] {
+  const groups = new Map<
+    string,
+    { family: ServerGroup['family']; port: number; all: Set<string> }
+  >();
+  for (const { address: text, port } of servers) {
+    const address = parseAddress(text);
+    // Endpoints may not be loopback: on a machine without any other address the Service leads nowhere.
+    if (address === undefined || isLoopback(address)) continue;
+    const { family } = address;
+    const key = `${family} ${String(port).padStart(5, '0')}`;
+    const group = groups.get(key) ?? { family, port, all: new Set() };
+    groups.set(key, group);
+    group.all.add(text);
+  }
+  return [...groups.entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { family, port, all }]) => ({ family, port, addresses: [...all].sort() }));
+}
+
+function sliceOf({ family, port, addresses }: ServerGroup, index: number): BootstrapObject {
+  const name = index === 0 ? apiServiceName : `${apiServiceName}-${family.toLowerCase()}-${port}`;
+  return {
+    resource: sliceResource,
+    namespace: 'default',
+    body: {
+      metadata: { name, labels: { [serviceNameLabel]: apiServiceName } },
+      addressType: family,
+      endpoints: addresses.map((address) => ({
+        addresses: [address],
+        conditions: { ready: true },
+      })),
+      ports: portsOf(port),
+    },
+  };
+}
+
+const portsOf = (port: number) => [{ name: 'https', port, protocol: 'TCP' }];
+
+export const sliceResource = 'endpointslices.discovery.k8s.io';
+export const serviceNameLabel = 'kubernetes.io/service-name';
+
+/** Whether a slice is one of those above, for servers that may be gone. */
+export const isApiSliceName = (name: string): boolean =>
+  /^kubernetes(-ipv[46]-[0-9]{1,5})?$/.test(name);

@@ -1,5 +1,5 @@
 // Makes what must exist from the start, and makes it again when somebody deletes it.
-import { isAlreadyExists, isNotFound } from '../meta/api-error.ts';
+import { isNotFound } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
 import { decode } from '../schema/decode.ts';
 import { formatTime } from '../schema/time.ts';
@@ -10,13 +10,17 @@ import {
   type BootstrapFacts,
   type BootstrapObject,
   defaultServiceCidr,
+  isApiSliceName,
   namespaceObjects,
   readyCondition,
   serviceCidrObject,
+  sliceResource,
 } from './bootstrap-objects.ts';
 import type { ApiContext, WriteRequest } from './context.ts';
 import { typed } from './decode-body.ts';
+import { type LiveServers, onlyServer } from './live-servers.ts';
 import { createObject } from './objects/create-object.ts';
+import { deleteObject } from './objects/delete-object.ts';
 import { updateObject } from './objects/update-object.ts';
 
 const self = { name: 'system:apiserver', groups: ['system:masters'] };
@@ -30,6 +34,7 @@ export async function bootstrap(
   context: ApiContext,
   facts: BootstrapFacts,
   policy: readonly BootstrapObject[],
+  servers: Pick<LiveServers, 'all'> = onlyServer(facts.advertise),
 ): Promise<Bootstrap> {
   await ensureAll(context, namespaceObjects());
   await Promise.all([
@@ -38,7 +43,9 @@ export async function bootstrap(
   ]);
   const repair = async (): Promise<void> => {
     await ensureAll(context, [apiServiceObject(facts)]);
-    await Promise.all(apiEndpointObjects(facts).map((object) => ensureCurrent(context, object)));
+    const wanted = apiEndpointObjects(await servers.all());
+    await Promise.all(wanted.map((object) => ensureCurrent(context, object)));
+    await removeOtherSlices(context, wanted);
   };
   await repair();
   return { repair };
@@ -61,8 +68,9 @@ async function ensureAll(context: ApiContext, objects: readonly BootstrapObject[
 const nameOf = ({ body }: BootstrapObject): string => body.metadata.name;
 
 async function ensure(context: ApiContext, wanted: BootstrapObject): Promise<void> {
-  const { reader } = context.resources;
-  if (reader.get(wanted.resource, wanted.namespace, nameOf(wanted)) !== undefined) return;
+  const isThere = (): boolean =>
+    context.resources.reader.get(wanted.resource, wanted.namespace, nameOf(wanted)) !== undefined;
+  if (isThere()) return;
   const resource = context.resources.of(wanted.resource);
   try {
     await createObject(context, {
@@ -72,8 +80,8 @@ async function ensure(context: ApiContext, wanted: BootstrapObject): Promise<voi
       write: writeRequest(context),
     });
   } catch (error) {
-    // Another API server on the same store was faster.
-    if (!isAlreadyExists(error)) throw error;
+    // Another API server on the same store was faster; of a Service that has its address, that is what is noticed first.
+    if (!isThere()) throw error;
   }
 }
 
@@ -85,23 +93,18 @@ async function ensurePolicy(context: ApiContext, wanted: BootstrapObject): Promi
   const object = decoded(context, wanted);
   if (reconcilePolicy(live, object) === live) return;
   const resource = context.resources.of(wanted.resource);
-  try {
-    await updateObject(context, {
-      resource,
-      namespace: wanted.namespace,
-      name: nameOf(wanted),
-      subresource: '',
-      rules: resource.definition.update,
-      desired: (current) => (current === undefined ? object : reconcilePolicy(current, object)),
-      creates: true,
-      needsVersion: false,
-      checksUid: false,
-      write: writeRequest(context),
-    });
-  } catch (error) {
-    // Another API server on the same store was faster.
-    if (!isAlreadyExists(error)) throw error;
-  }
+  await updateObject(context, {
+    resource,
+    namespace: wanted.namespace,
+    name: nameOf(wanted),
+    subresource: '',
+    rules: resource.definition.update,
+    desired: (current) => (current === undefined ? object : reconcilePolicy(current, object)),
+    creates: true,
+    needsVersion: false,
+    checksUid: false,
+    write: writeRequest(context),
+  });
 }
 
 function decoded(context: ApiContext, { resource, body }: BootstrapObject): KubeObject {
@@ -132,6 +135,28 @@ async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Prom
     checksUid: false,
     write: writeRequest(context),
   });
+}
+
+/** Slices of ports or families that no server has any more. */
+async function removeOtherSlices(
+  context: ApiContext,
+  wanted: readonly BootstrapObject[],
+): Promise<void> {
+  // Nobody can be led to: what is there is as good as anything.
+  if (wanted.length === 0) return;
+  const names = new Set(wanted.map(nameOf));
+  const resource = context.resources.of(sliceResource);
+  for (const { metadata } of context.resources.reader.list(sliceResource, 'default')) {
+    const { name = '' } = metadata;
+    if (!isApiSliceName(name) || names.has(name)) continue;
+    const asked = { resource, namespace: 'default', name, options: {}, dryRun: false };
+    try {
+      await deleteObject(context, { ...asked, now: context.now() });
+    } catch (error) {
+      // Another API server on the same store was faster.
+      if (!isNotFound(error)) throw error;
+    }
+  }
 }
 
 function mergedMetadata(live: KubeObject, wanted: KubeObject): KubeObject['metadata'] {

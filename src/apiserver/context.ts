@@ -1,7 +1,9 @@
 // What the server is made of, as the verbs see it. Built once by start.ts.
 import type { Store } from '../storage/store.ts';
+import type { Authorizer } from './access/authorize.ts';
 import type { Admission } from './admission/admission.ts';
 import type { KeyPair } from './certificates/x509.ts';
+import type { WatchCount } from './limits/watch-count.ts';
 import type { Dial } from './proxy/forward.ts';
 import type { Reserve } from './reservation.ts';
 import type { Resources } from './resources.ts';
@@ -28,6 +30,12 @@ export type ApiContext = {
   readonly tokens: TokenIssuer;
   /** Opens connections to pods; absent: as the machine does. */
   readonly dial?: Dial;
+  /** Opens connections to agents of nodes; absent: as to pods. */
+  readonly dialNode?: Dial;
+  /** For requests that need more rights than their verb says. */
+  readonly authorizer: Authorizer;
+  /** Connections of each user that lead to nodes. */
+  readonly tunnels: WatchCount;
   /** By which agents of nodes know this server. */
   readonly nodeCredentials: () => KeyPair;
 };

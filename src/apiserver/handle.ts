@@ -40,6 +40,8 @@ export type HandlerParts = {
   readonly requestTimeoutMs: number;
   /** Absent: nothing is written down. */
   readonly auditor?: Auditor;
+  /** Where others write too: what to wait for so that the request sees all that was acknowledged before it. */
+  readonly catchUp?: (request: ApiRequest, info: RequestInfo) => Promise<void> | undefined;
   readonly log: Log;
 };
 
@@ -94,6 +96,8 @@ async function respond(work: Work, pending: Pending): Promise<void> {
   let seats: Seats | undefined;
   let seat: Flow | undefined;
   try {
+    const caughtUp = work.catchUp?.(request, info);
+    if (caughtUp !== undefined) await caughtUp;
     const user = identify(work, pending);
     seats = work.gate.seatsFor(user, info, route.isMutating);
     if (seats === undefined) work.gate.metrics.dispatched('exempt');
@@ -171,8 +175,8 @@ function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise
   });
   if (answering instanceof Promise && isBounded) {
     deadlines.add(pending);
-    // One that is longer than the server's own never comes.
-    if (ownMs !== undefined && ownMs < mostTimerMs) {
+    // One that is longer than the server's own never comes; upstream does the work where the time is over already.
+    if (ownMs !== undefined && ownMs > 0 && ownMs < mostTimerMs) {
       pending.ownDeadline = setTimeout(expire, ownMs, work, pending).unref();
     }
   }

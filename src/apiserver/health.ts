@@ -38,6 +38,18 @@ export function createHealth(checks: readonly HealthCheck[]): Health {
   };
 }
 
+/** Upstream's patience with etcd; probes have little more. */
+const checkLimitMs = 2000;
+
+/** What takes longer is not well, though it may yet answer. */
+export function withinTime(work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = new Error(`no answer within ${checkLimitMs} ms`);
+    const timer = setTimeout(() => reject(late), checkLimitMs);
+    work.then(() => resolve(), reject).finally(() => clearTimeout(timer));
+  });
+}
+
 async function summary(
   endpoint: HealthEndpoint,
   checks: readonly HealthCheck[],

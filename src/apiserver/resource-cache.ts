@@ -33,13 +33,18 @@ export type ResourceCache = {
   readonly lastChange: () => number;
   /** Changes after a revision that are still remembered, oldest first; undefined when some were forgotten. */
   readonly changesAfter: (revision: number) => readonly Change[] | undefined;
-  /** Hands on every change from now on, synchronously. Returns the function that ends it. */
-  readonly listen: (listener: (change: Change) => void) => () => void;
+  /**
+   * Hands on every change from now on, synchronously; `onGap` is called when some can no longer be known.
+   * Returns the function that ends it.
+   */
+  readonly listen: (listener: (change: Change) => void, onGap?: () => void) => () => void;
   /** Fills an empty cache; entries in any order. */
   readonly load: (entries: readonly Cached[]) => void;
   /** Remembers a change from before the load, so that watches survive a restart. */
   readonly remember: (change: Change) => void;
   readonly apply: (change: Change) => void;
+  /** What there is at a revision, in place of changes that are lost. */
+  readonly replace: (entries: readonly Cached[], revision: number) => void;
   /** Nothing before this revision is known: watches from before it are too old. */
   readonly forgetBefore: (revision: number) => void;
 };
@@ -53,6 +58,7 @@ export function createResourceCache(): ResourceCache {
   const live = createOrderedCache();
   const history = createHistory();
   const listeners = new Set<(change: Change) => void>();
+  const gapListeners = new Set<() => void>();
   let lastChange = 0;
 
   return {
@@ -61,9 +67,13 @@ export function createResourceCache(): ResourceCache {
     count: live.count,
     lastChange: () => lastChange,
     changesAfter: history.after,
-    listen(listener) {
+    listen(listener, onGap) {
       listeners.add(listener);
-      return () => listeners.delete(listener);
+      if (onGap !== undefined) gapListeners.add(onGap);
+      return () => {
+        listeners.delete(listener);
+        if (onGap !== undefined) gapListeners.delete(onGap);
+      };
     },
     load(entries) {
       for (const entry of entries) {
@@ -78,6 +88,14 @@ export function createResourceCache(): ResourceCache {
       lastChange = change.revision;
       history.push(change);
       for (const listener of listeners) listener(change);
+    },
+    replace(entries, revision) {
+      const kept = new Set(entries.map(({ key }) => key));
+      for (const { key } of [...live.list('')]) if (!kept.has(key)) live.drop(key);
+      for (const entry of entries) live.put(entry);
+      lastChange = revision;
+      history.forgetBefore(revision);
+      for (const onGap of gapListeners) onGap();
     },
     forgetBefore: history.forgetBefore,
   };

@@ -1,8 +1,10 @@
 // All resources that are served, with the caches of those that are stored. The caches are exactly in step with
-// the store: it hands over every committed batch before the writers get their answer.
+// the store: it hands over every committed batch before the writers get their answer. Where others write too, the
+// store is asked to catch up before a request is worked on (`catchUp` in handle.ts).
 import type { AnyKind } from '../kinds/definition.ts';
 import { groupResource, type KubeObject } from '../meta/object.ts';
-import type { Entry, Store, StoreEvent } from '../storage/store.ts';
+import type { Entry, Listing, Store, StoreEvent } from '../storage/store.ts';
+import { isStoreError } from '../storage/store-error.ts';
 import type { ObjectReader } from './object-reader.ts';
 import {
   type Cached,
@@ -42,6 +44,7 @@ export async function loadResources(
   definitions: readonly AnyKind[],
   store: Store,
   onStoreEvents: (events: readonly StoreEvent[]) => void = () => {},
+  onMissed: (everything: Listing) => void = () => {},
 ): Promise<Resources> {
   const stored = new Map(
     definitions
@@ -64,6 +67,10 @@ export async function loadResources(
       const found = toChange(event);
       if (found !== undefined) found[0].cache.apply(found[1]);
     }
+    wake();
+  }
+
+  function wake(): void {
     for (const waiter of waiting) {
       if (waiter.revision > revision) continue;
       waiting.delete(waiter);
@@ -71,7 +78,25 @@ export async function loadResources(
     }
   }
 
-  const filled = await fill({ store, stored, applyBatch, toChange });
+  function reached(to: number): void {
+    revision = Math.max(revision, to);
+    wake();
+  }
+
+  function missed(everything: Listing): void {
+    onMissed(everything);
+    const grouped = byResource(everything.entries);
+    for (const [name, { cache, codec }] of stored) {
+      const entries = grouped.get(name) ?? [];
+      cache.replace(
+        entries.map((e) => codec.fromValue(e.key, e.value, e.revision)),
+        everything.revision,
+      );
+    }
+    reached(everything.revision);
+  }
+
+  const filled = await fill({ store, stored, applyBatch, toChange, reached, missed });
   revision = Math.max(revision, filled);
 
   const byPath = new Map(all.map((r) => [pathKey(r.definition), r]));
@@ -143,16 +168,50 @@ type Filling = {
   readonly stored: ReadonlyMap<string, Resource>;
   readonly applyBatch: (events: readonly StoreEvent[]) => void;
   readonly toChange: (event: StoreEvent) => [Resource, Change] | undefined;
+  readonly reached: (revision: number) => void;
+  readonly missed: (everything: Listing) => void;
 };
 
 /** Reads everything at one revision, its recent past, and goes on from there without a gap. */
-async function fill({ store, stored, applyBatch, toChange }: Filling): Promise<number> {
+async function fill(filling: Filling): Promise<number> {
+  const { store, stored, applyBatch, toChange, reached, missed: onMissed } = filling;
   let early: StoreEvent[] | undefined = [];
-  store.subscribe((events) => {
-    if (early === undefined) applyBatch(events);
-    else early.push(...events);
-  });
+  let instead: Listing | undefined;
+  store.subscribe(
+    (events) => {
+      if (early === undefined) applyBatch(events);
+      else early.push(...events);
+    },
+    {
+      reached(to) {
+        if (early === undefined) reached(to);
+      },
+      missed(everything) {
+        if (early === undefined) onMissed(everything);
+        else instead = everything;
+      },
+    },
+  );
   const { entries, revision } = await store.list(registryPrefix);
+  for (const [name, group] of byResource(entries)) {
+    const resource = stored.get(name);
+    resource?.cache.load(group.map((e) => resource.codec.fromValue(e.key, e.value, e.revision)));
+  }
+  // Before what came meanwhile is let in: a history must be in order.
+  await replay(store, revision, stored, toChange).catch((error: unknown) => {
+    if (!isStoreError(error, 'compacted')) throw error;
+    // Another server compacted meanwhile: this one starts without a past.
+    for (const { cache } of stored.values()) cache.forgetBefore(revision);
+  });
+  if (instead !== undefined) onMissed(instead);
+  const shown = Math.max(revision, instead?.revision ?? 0);
+  const missed = early.filter((event) => event.revision > shown);
+  early = undefined;
+  if (missed.length > 0) applyBatch(missed);
+  return Math.max(shown, missed.at(-1)?.revision ?? 0);
+}
+
+function byResource(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
   const grouped = new Map<string, Entry[]>();
   for (const entry of entries) {
     const name = resourceOfKey(entry.key);
@@ -160,16 +219,15 @@ async function fill({ store, stored, applyBatch, toChange }: Filling): Promise<n
     if (group === undefined) grouped.set(name, [entry]);
     else group.push(entry);
   }
-  for (const [name, group] of grouped) {
-    const resource = stored.get(name);
-    resource?.cache.load(group.map((e) => resource.codec.fromValue(e.key, e.value, e.revision)));
-  }
-  // Before what came meanwhile is let in: a history must be in order.
-  await replay(store, revision, stored, toChange);
-  const missed = early.filter((event) => event.revision > revision);
-  early = undefined;
-  if (missed.length > 0) applyBatch(missed);
-  return Math.max(revision, missed.at(-1)?.revision ?? 0);
+  return grouped;
+}
+
+/** Written where others may have made the newest revision elsewhere: its event is the end of what was before. */
+const startKey = '/start';
+
+async function markEnd(store: Store): Promise<void> {
+  if (store.isSoleWriter) return;
+  await store.transact({ compare: [], write: [{ put: startKey, value: new Uint8Array(0) }] });
 }
 
 /** Puts the store's recent log into the caches' histories. */
@@ -183,6 +241,7 @@ async function replay(
   for (const { cache } of stored.values()) cache.forgetBefore(from);
   if (from >= revision) return;
   const end = new AbortController();
+  await markEnd(store);
   // All keys, whoever wrote them: the last revision before now is the end.
   for await (const events of store.watch('', from, end.signal)) {
     for (const event of events) {
@@ -198,10 +257,11 @@ async function replay(
 function changeOf({ codec, cache }: Resource, event: StoreEvent): Change {
   const { key, revision, previous: old } = event;
   const held = cache.get(key);
+  // What a put replaced may be compacted already; then what is held is what stood there.
+  const isHeld =
+    old === undefined ? event.createRevision !== revision : held?.revision === old.revision;
   const previous =
-    held !== undefined && held.revision === old?.revision
-      ? held
-      : old && codec.fromValue(key, old.value, old.revision);
+    held !== undefined && isHeld ? held : old && codec.fromValue(key, old.value, old.revision);
   if (event.value === undefined) {
     if (previous === undefined)
       throw new Error(`Cannot follow the delete of "${key}": its last state is unknown`);

@@ -1,4 +1,5 @@
 // The listening side: HTTP/2 and HTTP/1.1 over TLS, requests in, answers out, and an orderly end.
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   createSecureServer,
@@ -7,7 +8,12 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer as createNetServer,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Log } from '../observe/log.ts';
@@ -30,6 +36,8 @@ export type ServerOptions = {
   readonly log: Log;
   readonly limits?: Limits;
   readonly metrics?: ServerMetrics;
+  /** Given the port, descriptors of sockets that listen elsewhere: what connects there is served as well. */
+  readonly listenAlso?: (port: number) => readonly number[];
 };
 
 export type RunningServer = {
@@ -61,9 +69,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   answerRequests(server, state, options.log);
   await listen(server, options);
   const { address, port } = server.address() as AddressInfo;
+  const doors = await openDoors(server, options.listenAlso?.(port) ?? []);
   return {
     address: { host: address, port },
-    drain: () => drain(server, state, open),
+    async drain() {
+      for (const door of doors) door.close();
+      await drain(server, state, open);
+    },
     useCertificate: (tls) => server.setSecureContext({ ...tls, minVersion: oldestTls }),
   };
 }
@@ -141,6 +153,19 @@ function listen(server: Http2SecureServer, { host, port }: ServerOptions): Promi
       resolve();
     });
   });
+}
+
+/** A server listens on one socket; what comes in by another is handed to it. */
+async function openDoors(
+  server: Http2SecureServer,
+  descriptors: readonly number[],
+): Promise<readonly NetServer[]> {
+  const doors = descriptors.map((fd) => {
+    const door = createNetServer((socket) => server.emit('connection', socket));
+    return door.listen({ fd });
+  });
+  await Promise.all(doors.map((door) => once(door, 'listening')));
+  return doors;
 }
 
 type OpenConnections = {

@@ -23,17 +23,25 @@ import { createAuditor } from './audit/auditor.ts';
 import type { AuditPolicy } from './audit/policy.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { BootstrapObject } from './bootstrap-objects.ts';
+import { createRequestCatchUp } from './catch-up.ts';
 import type { Credentials } from './certificates/ensure-certificates.ts';
 import { createNodeCredentials } from './certificates/node-credentials.ts';
+import { checkSignerRights } from './certificates/signing/check-signer-rights.ts';
+import { keepSigning } from './certificates/signing/keep-signing.ts';
+import { longestCertificateMs } from './certificates/signing/sign-request.ts';
+import { ensureClusterInfo } from './cluster-info.ts';
 import { startCompaction } from './compaction.ts';
 import type { ApiContext } from './context.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import type { VirtualKind } from './discovery/served-kind.ts';
 import { createDispatch } from './dispatch.ts';
 import { createHandler, type Handler } from './handle.ts';
-import { createHealth } from './health.ts';
+import { createHealth, withinTime } from './health.ts';
+import { keepApiService } from './keep-api-service.ts';
 import { createGate } from './limits/gate.ts';
 import { defaultLimits, type Limits } from './limits/limits.ts';
+import { createWatchCount } from './limits/watch-count.ts';
+import { announceServer, onlyServer } from './live-servers.ts';
 import {
   addProcessMetrics,
   createFlowMetrics,
@@ -46,6 +54,7 @@ import type { ResourceRequest } from './request-info.ts';
 import { loadResources } from './resources.ts';
 import type { ReviewParts } from './reviews/answer-review.ts';
 import { type ServerOptions, startServer } from './server.ts';
+import { defaultCompactionIntervalMs, startSharedCompaction } from './shared-compaction.ts';
 import { createTokens, type TokenOptions } from './tokens/create-tokens.ts';
 import { versionInfo } from './version.ts';
 import { spokenKinds, virtualKinds } from './virtual-kinds.ts';
@@ -65,13 +74,28 @@ export type ApiServerOptions = {
   /** Where this server counts; parts in the same process may count there too. Absent: one of its own. */
   readonly metrics?: MetricsRegistry;
   readonly tokens?: TokenOptions;
+  /** How long certificates are good that clients ask for; absent: a year. */
+  readonly signingDurationMs?: number;
   /** Absent: those that are on by default. */
   readonly admissionPlugins?: PluginChoice;
   /** Opens the proxy's connections to pods; absent: as the machine does. */
   readonly dial?: Dial;
+  /** Opens connections to agents of nodes (logs, exec, attach, port-forward); absent: as to pods. */
+  readonly dialNode?: Dial;
+  /** Given the port, descriptors of sockets that listen elsewhere: what connects there is served as well. */
+  readonly listenAlso?: (port: number) => readonly number[];
   readonly limits?: Limits;
   /** Absent: nothing is written down. */
   readonly audit?: { readonly policy: AuditPolicy; readonly log: AuditLog };
+  /** Where several servers share the store. */
+  readonly shared?: SharedStoreOptions;
+};
+
+export type SharedStoreOptions = {
+  /** The name of its health check. */
+  readonly engine: string;
+  /** 0: somebody else compacts. */
+  readonly compactionIntervalMs: number;
 };
 
 export type ApiServer = {
@@ -99,32 +123,51 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     log,
     limits: options.limits ?? defaultLimits,
     metrics: createServerMetrics(metrics),
+    ...(options.listenAlso === undefined ? {} : { listenAlso: options.listenAlso }),
   });
   const facts = {
     serviceCidrs: options.serviceCidrs,
     advertise: { address: options.advertiseAddress, port: server.address.port },
   };
-  const { repair } = await bootstrap(context, facts, policyObjects(bootstrapPolicy()));
+  const servers = store.isSoleWriter
+    ? onlyServer(facts.advertise)
+    : await announceServer(store, facts.advertise, log);
+  const { repair } = await bootstrap(context, facts, policyObjects(bootstrapPolicy()), servers);
+  await ensureClusterInfo(context, facts.advertise, options.credentials.authority.certificate);
   // History starts with a server that is ready: nobody can have seen what came before.
   if (isNew) {
-    await store.compact(context.resources.revision());
+    if (store.isSoleWriter) await store.compact(context.resources.revision());
     context.resources.forgetHistory();
   }
-  const stopCompaction = startCompaction({ store, now: options.now, log });
-  const stopRepair = keepApiService(context, repair, log);
+  const stopCompaction = startForgetting(options);
+  const stopRepair = keepApiService({ context, servers, repair, log });
+  let { credentials } = options;
+  const longestMs = options.signingDurationMs ?? longestCertificateMs;
+  const stopSigning = keepSigning({ context, credentials: () => credentials, log, longestMs });
   const range = options.nodePorts;
   const stopNodePorts = startNodePortRepair({ context, nodePorts, range, log, metrics });
   return {
     address: server.address,
     handle,
-    useCertificates: (credentials) => server.useCertificate(tlsOf(credentials)),
+    useCertificates(renewed) {
+      credentials = renewed;
+      server.useCertificate(tlsOf(renewed));
+    },
     async stop() {
-      stopRepair();
+      await stopSigning();
+      await stopRepair();
       stopCompaction();
       await stopNodePorts();
       await server.drain();
     },
   };
+}
+
+function startForgetting({ store, now, log, shared }: ApiServerOptions): () => void {
+  const { compactionIntervalMs: intervalMs = defaultCompactionIntervalMs } = shared ?? {};
+  return store.isSoleWriter
+    ? startCompaction({ store, now, log })
+    : startSharedCompaction({ store, intervalMs, log });
 }
 
 function tlsOf({ server, authority }: Credentials): ServerOptions['tls'] {
@@ -138,7 +181,7 @@ type ServerParts = ReviewParts & { readonly nodePorts: NodePortView };
 async function createContext(options: MeasuredOptions): Promise<ServerParts> {
   const { store, now } = options;
   const nodePorts = createNodePortView();
-  const resources = await loadResources(allKinds, store, nodePorts.apply);
+  const resources = await loadResources(allKinds, store, nodePorts.apply, nodePorts.replace);
   nodePorts.load((await store.list(nodePorts.prefix)).entries);
   const { reader } = resources;
   const authorizer = createAuthorizer(reader);
@@ -171,12 +214,16 @@ async function createContext(options: MeasuredOptions): Promise<ServerParts> {
     randomSuffix,
     admit(request) {
       const after = admission.admit(request);
+      checkSignerRights({ ...request, after }, authorizer);
       if (request.subresource === '') checkEscalation({ authorizer, ...request, after });
       return after;
     },
     admitDelete: admission.admitDelete,
     tokens: tokens.issuer,
     ...(options.dial === undefined ? {} : { dial: options.dial }),
+    ...(options.dialNode === undefined ? {} : { dialNode: options.dialNode }),
+    authorizer,
+    tunnels: createWatchCount((options.limits ?? defaultLimits).maxTunnelsPerUser),
     nodeCredentials: createNodeCredentials(options.credentials, now),
   };
   const authenticator = createAuthenticator(tokens.authenticators);
@@ -199,7 +246,10 @@ function createHandle(options: MeasuredOptions, access: ReviewParts): Handler {
     discovery: createDiscovery({ ...kinds, serverAddress }),
     openApi: createOpenApi({ ...kinds, spokenKinds, version: version.gitVersion }),
     health: createHealth([
-      { name: 'storage', check: async () => void (await store.currentRevision()) },
+      {
+        name: options.shared?.engine ?? 'storage',
+        check: () => withinTime(store.currentRevision()),
+      },
     ]),
     version: JSON.stringify(version),
     metricsText: registry.text,
@@ -209,8 +259,10 @@ function createHandle(options: MeasuredOptions, access: ReviewParts): Handler {
   const metrics = createRequestMetrics({ registry, isServed: servedBy(access.context) });
   const gate = createGate(limits, createFlowMetrics(registry));
   const auditor = audit && createAuditor({ ...audit, metrics: registry, now });
+  const catchUp = createRequestCatchUp(store);
   return createHandler({
     ...access,
+    ...(catchUp === undefined ? {} : { catchUp }),
     ...{ dispatch, metrics, log, gate, requestTimeoutMs: limits.requestTimeoutMs },
     ...(auditor === undefined ? {} : { auditor }),
   });
@@ -250,32 +302,3 @@ const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
 function randomSuffix(): string {
   return Array.from({ length: 5 }, () => nameLetters[randomInt(nameLetters.length)]).join('');
 }
-
-/** The Service, Endpoints and slice of this server come back when somebody deletes or changes them. */
-function keepApiService(context: ApiContext, repair: () => Promise<void>, log: Log): () => void {
-  const watched = ['services', 'endpoints', 'endpointslices.discovery.k8s.io'];
-  let timer: NodeJS.Timeout | undefined;
-  const schedule = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      repair().catch((error: unknown) => {
-        log.warn('cannot restore the kubernetes service', { error: String(error) });
-        schedule();
-      });
-    }, repairDelayMs);
-  };
-  const stops = watched.map((name) => {
-    const { cache } = context.resources.of(name);
-    return cache.listen(({ current, type }) => {
-      const { namespace, name: objectName } = current.object.metadata;
-      if (namespace === 'default' && objectName === 'kubernetes' && type !== 'ADDED') schedule();
-    });
-  });
-  return () => {
-    clearTimeout(timer);
-    for (const stop of stops) stop();
-  };
-}
-
-/** Long enough that a delete and what follows it are seen by whoever made it. */
-const repairDelayMs = 5000;

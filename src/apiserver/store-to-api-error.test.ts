@@ -7,6 +7,7 @@ const answers: Readonly<Record<StoreErrorReason, string>> = {
   compacted: '410 Expired',
   future: '504 Timeout',
   full: '507 InsufficientStorage',
+  large: '413 RequestEntityTooLarge',
   closed: '503 ServiceUnavailable',
   unavailable: '503 ServiceUnavailable',
   locked: '500 InternalError',

@@ -5,6 +5,7 @@ import {
   failure,
   internal,
   serviceUnavailable,
+  tooLarge,
 } from '../meta/api-error.ts';
 import type { StoreError } from '../storage/store-error.ts';
 
@@ -16,6 +17,8 @@ export function storeToApiError(error: StoreError): ApiError {
       return failure({ code: 504, reason: 'Timeout', message: `Timeout: ${error.message}` });
     case 'full':
       return failure({ code: 507, reason: 'InsufficientStorage', message: error.message });
+    case 'large':
+      return tooLarge(error.message);
     case 'closed':
     case 'unavailable':
       return serviceUnavailable(error.message);

@@ -78,6 +78,10 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
       assertOpen(history);
       return history.revision;
     },
+    async expiring() {
+      assertOpen(history);
+      return [...history.versions.expiring()];
+    },
     compactedRevision: () => history.compacted,
     async compact(revision) {
       assertOpen(history);

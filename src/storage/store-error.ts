@@ -4,6 +4,7 @@ export type StoreErrorReason =
   | 'compacted' // the revision asked for is no longer kept
   | 'future' // the revision asked for is not reached yet
   | 'full' // no space to write; reads go on
+  | 'large' // more than the engine takes in one transaction
   | 'closed' // the store was closed
   | 'locked' // another process has the directory
   | 'damaged' // the file is not what this store wrote

@@ -2,6 +2,8 @@
 // A revision counts transactions that wrote something; all writes of one transaction share its revision.
 // A new store is at a revision above 0, since 0 means absent. Deleting what is not there writes nothing.
 
+import type { Expiring } from './expiry.ts';
+
 export type Entry = {
   readonly key: string;
   readonly value: Uint8Array;
@@ -78,9 +80,22 @@ export type Listing = {
   readonly more: boolean;
 };
 
+/** What those who subscribe hear besides events, of engines with other writers. */
+export type StoreNews = {
+  /** Up to this revision nothing has changed besides what was heard. */
+  readonly reached?: (revision: number) => void;
+  /** Changes were compacted before they could be heard: what there is now, in place of them. */
+  readonly missed?: (everything: Listing) => void;
+};
+
 export type Store = {
   /** Whether nobody else writes: then those who subscribe have seen everything that anyone was told of. */
   readonly isSoleWriter?: boolean;
+  /**
+   * Resolves when those who subscribe have heard everything that anyone was told of before the call; rejects with
+   * StoreError unavailable when that takes too long. Absent where nobody else writes: there they always have.
+   */
+  readonly catchUp?: () => Promise<void>;
   /** A value now, or as of a revision. */
   get(key: string, options?: { readonly revision?: number }): Promise<Entry | undefined>;
   /** Keys that start with the prefix, in byte order. */
@@ -105,9 +120,11 @@ export type Store = {
    * The value of what an event replaced can be read until the next compaction.
    * Returns the function that ends it. What keeps a cache exactly in step without a queue between.
    */
-  subscribe(listener: (events: readonly StoreEvent[]) => void): () => void;
+  subscribe(listener: (events: readonly StoreEvent[]) => void, news?: StoreNews): () => void;
   /** The newest revision, read so that everything acknowledged by anyone before the call is included. */
   currentRevision(): Promise<number>;
+  /** The keys that go by themselves, the revision of the write that said so, and when: for who copies a store. */
+  expiring(): Promise<readonly Expiring[]>;
   /** The oldest revision that can still be read or watched from. */
   compactedRevision(): number;
   /** Forgets what is needed only for reading before this revision; at it, reading and watching still work. */

@@ -3,6 +3,7 @@ import { unauthorized } from '../../meta/api-error.ts';
 import { type ApiRequest, header, type Peer } from '../message.ts';
 import type { User } from '../user.ts';
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from './known-users.ts';
+import { webSocketToken } from './web-socket-token.ts';
 
 /** A proof that was looked at: of a user, or no good. */
 export type Proof =
@@ -36,7 +37,7 @@ export function createAuthenticator(tokens: readonly TokenAuthenticator[] = []):
     localPeer,
     clientCertificate,
     (request) => {
-      const token = bearerToken(request);
+      const token = bearerToken(request) ?? webSocketToken(request);
       return token === undefined ? undefined : authenticateToken(token, []);
     },
   ];

@@ -70,6 +70,9 @@ const rulesOfControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     allow('get list', '', 'nodes'),
     allow('patch', '', 'pods/status'),
   ],
+  'certificate-controller': [
+    allow('delete get list watch', 'certificates.k8s.io', 'certificatesigningrequests'),
+  ],
   'service-account-controller': [allow('create', '', 'serviceaccounts'), recordEvents],
   'root-ca-cert-publisher': [allow('create get update', '', 'configmaps'), recordEvents],
   'clusterrole-aggregation-controller': [

@@ -82,7 +82,44 @@ const cloudRules: readonly PolicyRule[] = [
   allow('create', '', 'serviceaccounts/token'),
 ];
 
+const requests = 'certificatesigningrequests';
+const certificates = 'certificates.k8s.io';
+
+/** Rights around certificate requests; those on `nodeclient` and its like are what the approver asks for. */
+const certificateRoles: readonly ClusterRole[] = [
+  clusterRole('system:node-bootstrapper', [allow('create get list watch', certificates, requests)]),
+  ...['nodeclient', 'selfnodeclient'].map((kind) =>
+    clusterRole(`system:${certificates}:${requests}:${kind}`, [
+      allow('create', certificates, `${requests}/${kind}`),
+    ]),
+  ),
+  // Serving certificates need a person upstream; here the approver looks at the addresses of the node.
+  clusterRole('fairlead:selfnodeserver', [
+    allow('create', certificates, `${requests}/selfnodeserver`),
+  ]),
+  ...[
+    'kube-apiserver-client',
+    'kube-apiserver-client-kubelet',
+    'kubelet-serving',
+    'legacy-unknown',
+  ].map((signer) =>
+    clusterRole(`system:${certificates}:${signer}-approver`, [
+      allow('approve', certificates, 'signers', `kubernetes.io/${signer}`),
+    ]),
+  ),
+];
+
 export const partRoles: readonly ClusterRole[] = [
+  ...certificateRoles,
+  // Bound to nobody: nodes whose pods have networks of their own look for routes to the others; whether they may is for people to say.
+  clusterRole('fairlead:pod-network', [allow(read, '', 'nodes')]),
+  // What a proxy needs beside what its node may do anyway, so that both can be one user.
+  clusterRole('fairlead:proxy-of-node', [
+    allow('list watch', '', 'services'),
+    allow('list watch', 'discovery.k8s.io', 'endpointslices'),
+    allow('list watch', 'networking.k8s.io', 'servicecidrs'),
+    recordEvents,
+  ]),
   clusterRole('system:node', nodeRules),
   clusterRole('system:node-proxier', [
     allow('list watch', '', 'endpoints services'),

@@ -39,7 +39,8 @@ test('bootstrapPolicy() gives valid objects that the server would store as they 
         'true',
       );
     }
-    assert.equal(new Set(list.map(({ metadata }) => metadata.name)).size, list.length);
+    const names = list.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+    assert.equal(new Set(names).size, list.length);
   }
 });
 
@@ -75,6 +76,29 @@ const cases: readonly (readonly [readonly [string, ...string[]], string, boolean
   ],
   [['system:serviceaccount:kube-system:endpointslice-controller'], 'create endpoints in ns', false],
   [['system:serviceaccount:kube-system:coredns'], 'watch services', true],
+  [['system:node:a', 'system:nodes'], 'watch endpointslices.discovery.k8s.io', true],
+  [['system:node:a', 'system:nodes'], 'list nodes', false],
+  [
+    ['system:anonymous', 'system:unauthenticated'],
+    'get configmaps cluster-info in kube-public',
+    true,
+  ],
+  [['system:anonymous', 'system:unauthenticated'], 'list configmaps in kube-public', false],
+  [
+    ['system:bootstrap:a', 'system:bootstrappers:fairlead:default-node-token'],
+    'create certificatesigningrequests.certificates.k8s.io',
+    true,
+  ],
+  [
+    ['system:bootstrap:a', 'system:bootstrappers'],
+    'create certificatesigningrequests.certificates.k8s.io',
+    false,
+  ],
+  [
+    ['system:bootstrap:a', 'system:bootstrappers:fairlead:default-node-token'],
+    'list secrets in kube-system',
+    false,
+  ],
   [['viewer'], 'list services in ns', true],
   [['viewer'], 'get secrets x in ns', false],
   [['editor'], 'list endpoints in ns', true],

@@ -1,6 +1,8 @@
 // The roles and bindings that every installation starts with.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
+import { clusterInfo } from '../../kinds/config-map/cluster-info.ts';
 import type { Role } from '../../kinds/role/types.ts';
+import { nodeBootstrappersGroup } from '../../kinds/secret/bootstrap-token.ts';
 import { aggregateRules } from './aggregate-rules.ts';
 import {
   controllerNames,
@@ -12,6 +14,7 @@ import {
   allow,
   clusterRoleBinding,
   group,
+  recordEvents,
   role,
   roleBinding,
   user,
@@ -19,7 +22,13 @@ import {
 import { partRoles } from './bootstrap-part-roles.ts';
 import { userRoles } from './bootstrap-user-roles.ts';
 import type { Binding } from './grant-index.ts';
-import { authenticatedGroup, mastersGroup, unauthenticatedGroup } from './known-users.ts';
+import {
+  anonymousUser,
+  authenticatedGroup,
+  mastersGroup,
+  nodesGroup,
+  unauthenticatedGroup,
+} from './known-users.ts';
 
 export type BootstrapPolicy = {
   readonly clusterRoles: readonly ClusterRole[];
@@ -63,10 +72,29 @@ function clusterRoleBindings(): readonly Binding[] {
       user('system:cloud-controller-manager'),
     ),
     same('system:kube-scheduler', user('system:kube-scheduler')),
+    ...joiningBindings(),
     // The accounts as upstream; the user because our controllers may all run on one credential.
     ...controllerNames.map((name) => same(controllerRoleName(name), account(name), manager)),
   ];
 }
+
+/** What lets a machine with a bootstrap token become a node, and a node renew its certificates. */
+function joiningBindings(): readonly Binding[] {
+  const approvals = 'system:certificates.k8s.io:certificatesigningrequests';
+  const joining = [group(nodeBootstrappersGroup)];
+  const nodes = [group(nodesGroup)];
+  return [
+    clusterRoleBinding('fairlead:node-bootstrap', 'system:node-bootstrapper', joining),
+    clusterRoleBinding('fairlead:node-approval', `${approvals}:nodeclient`, joining),
+    clusterRoleBinding('fairlead:node-renewal', `${approvals}:selfnodeclient`, nodes),
+    clusterRoleBinding('fairlead:node-serving', 'fairlead:selfnodeserver', nodes),
+    clusterRoleBinding('fairlead:proxy-of-node', 'fairlead:proxy-of-node', nodes),
+  ];
+}
+
+const signerRole = 'system:controller:bootstrap-signer';
+const cleanerRole = 'system:controller:token-cleaner';
+const infoReader = 'fairlead:cluster-info';
 
 const lockNames = ['kube-controller-manager', 'kube-scheduler'] as const;
 const lockRoleName = (part: string): string => `system::leader-locking-${part}`;
@@ -77,6 +105,14 @@ function namespaceRoles(): readonly Role[] {
     role('kube-system', configReader, [
       allow('get list watch', '', 'configmaps', 'extension-apiserver-authentication'),
     ]),
+    role('kube-system', signerRole, [allow('get list watch', '', 'secrets')]),
+    role('kube-system', cleanerRole, [allow('delete get list watch', '', 'secrets'), recordEvents]),
+    role('kube-public', signerRole, [
+      allow('get list watch', '', 'configmaps'),
+      allow('update', '', 'configmaps', clusterInfo.name),
+      recordEvents,
+    ]),
+    role('kube-public', infoReader, [allow('get', '', 'configmaps', clusterInfo.name)]),
     ...lockNames.map((part) =>
       role('kube-system', lockRoleName(part), [
         allow('watch', '', 'configmaps'),
@@ -87,9 +123,15 @@ function namespaceRoles(): readonly Role[] {
 }
 
 function namespaceBindings(): readonly Binding[] {
-  const managers = [user('system:kube-controller-manager'), user('system:kube-scheduler')];
+  const manager = user('system:kube-controller-manager');
+  const managers = [manager, user('system:kube-scheduler')];
   return [
     roleBinding('kube-system', configReader, managers),
+    roleBinding('kube-system', signerRole, [account('bootstrap-signer'), manager]),
+    roleBinding('kube-system', cleanerRole, [account('token-cleaner'), manager]),
+    roleBinding('kube-public', signerRole, [account('bootstrap-signer'), manager]),
+    // Whoever joins is nobody yet; the text is signed, and says nothing that a connection would not.
+    roleBinding('kube-public', infoReader, [user(anonymousUser)]),
     ...lockNames.map((part) =>
       roleBinding('kube-system', lockRoleName(part), [user(`system:${part}`), account(part)]),
     ),

@@ -1,5 +1,5 @@
 // Which node ports are taken and by whom, kept in step with the store.
-import type { Entry, StoreEvent } from '../../storage/store.ts';
+import type { Entry, Listing, StoreEvent } from '../../storage/store.ts';
 
 export type NodePortReservation = {
   /** `namespace/name` of the Service that has the port. */
@@ -22,6 +22,8 @@ export type NodePortView = {
   /** Takes what the store holds; keys of other things are passed over. */
   readonly load: (entries: readonly Entry[]) => void;
   readonly apply: (events: readonly StoreEvent[]) => void;
+  /** What the store holds, in place of changes that are lost. */
+  readonly replace: (everything: Listing) => void;
 };
 
 const prefix = '/registry/nodeports/';
@@ -74,6 +76,11 @@ export function createNodePortView(): NodePortView {
     },
     apply(events) {
       for (const { key, value, revision } of events) set(key, value, revision);
+    },
+    replace({ entries, revision }) {
+      for (const port of [...taken.keys()]) set(nodePortKey(port), undefined, revision);
+      for (const port of known.keys()) known.set(port, 0);
+      for (const { key, value, revision: at } of entries) set(key, value, at);
     },
   };
 }

@@ -2,7 +2,14 @@
 // never waits for the log; lines for which there is no room are dropped and counted.
 import type { Status } from '../../meta/api-error.ts';
 import type { Counter, MetricsRegistry } from '../../observe/metrics.ts';
-import { type ApiRequest, type ApiResponse, header, isStream, isTunnel } from '../message.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  header,
+  isStream,
+  isTunnel,
+  type Tunnel,
+} from '../message.ts';
 import type { RequestInfo } from '../request-info.ts';
 import type { AccessDecision, User } from '../user.ts';
 import type { AuditLog } from './audit-log.ts';
@@ -128,7 +135,7 @@ function followRequest(arrival: Arrival, wish: AuditWish, pen: Pen): AuditedRequ
         answer: { code: response.status, status },
         ...objects(wish, { request, body: body.bytes, response }),
       };
-      if (isStream(response.body)) return noteEnd(response, note, said);
+      if (isStream(response.body) || isTunnel(response.body)) return noteEnd(response, note, said);
       note(isPanic ? 'Panic' : 'ResponseComplete', said);
       return response;
     },
@@ -185,13 +192,23 @@ type Note = (stage: AuditStage, more?: Partial<EventParts>) => void;
 
 function noteEnd(response: ApiResponse, note: Note, said: Partial<EventParts>): ApiResponse {
   const { body } = response;
+  const begins = (): void => note('ResponseStarted', said);
+  const ends = (): void => note('ResponseComplete', said);
+  if (isTunnel(body)) {
+    const tunnelTo: Tunnel['tunnelTo'] = (client) => {
+      begins();
+      client.once('close', ends);
+      body.tunnelTo(client);
+    };
+    return { ...response, body: { tunnelTo } };
+  }
   if (!isStream(body)) return response;
   return {
     ...response,
     body: {
       start(sink) {
-        note('ResponseStarted', said);
-        sink.onClose(() => note('ResponseComplete', said));
+        begins();
+        sink.onClose(ends);
         body.start(sink);
       },
     },

@@ -41,6 +41,24 @@ export type CertificateWish = {
 export function makeCertificate(wish: CertificateWish): KeyPair {
   const key = wish.privateKey === undefined ? newKey() : createPrivateKey(wish.privateKey);
   const signer = wish.issuer === undefined ? key : createPrivateKey(wish.issuer.privateKey);
+  return {
+    certificate: signCertificate(wish, createPublicKey(key), signer),
+    privateKey: wish.privateKey ?? exportKey(key),
+  };
+}
+
+/** A certificate for a key that somebody else keeps. */
+export function certifyKey(
+  wish: CertificateWish & { readonly issuer: NonNullable<CertificateWish['issuer']> },
+  publicKey: KeyObject,
+): string {
+  return signCertificate(wish, publicKey, createPrivateKey(wish.issuer.privateKey));
+}
+
+export const exportKey = (key: KeyObject): string =>
+  String(key.export({ type: 'pkcs8', format: 'pem' }));
+
+function signCertificate(wish: CertificateWish, key: KeyObject, signer: KeyObject): string {
   const body = der.sequence(
     der.explicit(0, der.unsignedInteger(Buffer.from([2]))), // version 3
     der.unsignedInteger(serialNumber()),
@@ -49,20 +67,50 @@ export function makeCertificate(wish: CertificateWish): KeyPair {
     der.sequence(der.time(wish.notBefore), der.time(wish.notAfter)),
     distinguishedName(wish.subject),
     publicKeyInfo(key),
-    der.explicit(3, der.sequence(...extensions(wish, key, signer))),
+    der.explicit(3, der.sequence(...extensions(wish, key, createPublicKey(signer)))),
   );
+  return toPem('CERTIFICATE', signedSequence(body, signer));
+}
+
+/** What is signed, how, and the signature: the form of certificates and of requests for them. */
+function signedSequence(body: Uint8Array, signer: KeyObject): Buffer {
   const signature = sign('sha256', body, { key: signer, dsaEncoding: 'der' });
-  const certificate = der.sequence(body, signatureAlgorithm, der.bitString(signature));
+  return der.sequence(body, signatureAlgorithm, der.bitString(signature));
+}
+
+export type RequestWish = Pick<CertificateWish, 'subject' | 'names'>;
+
+/** A PKCS#10 request for a new key, and that key; both PEM. */
+export function makeCertificateRequest({ subject, names = [] }: RequestWish): {
+  readonly request: string;
+  readonly privateKey: string;
+} {
+  const key = newKey();
+  const asked = names.length === 0 ? [] : [requestedExtensions(alternativeNames(names))];
+  const body = der.sequence(
+    der.unsignedInteger(Buffer.from([0])), // version 1
+    distinguishedName(subject),
+    publicKeyInfo(createPublicKey(key)),
+    der.explicit(0, Buffer.concat(asked)),
+  );
   return {
-    certificate: toPem(certificate),
-    privateKey: wish.privateKey ?? String(key.export({ type: 'pkcs8', format: 'pem' })),
+    request: toPem('CERTIFICATE REQUEST', signedSequence(body, key)),
+    privateKey: exportKey(key),
   };
+}
+
+function requestedExtensions(...extensions: readonly Buffer[]): Buffer {
+  return der.sequence(
+    der.objectIdentifier(identifiers.extensionRequest),
+    der.setOf(der.sequence(...extensions)),
+  );
 }
 
 const identifiers = {
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
+  extensionRequest: '1.2.840.113549.1.9.14',
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   subjectAlternativeName: '2.5.29.17',
@@ -96,10 +144,10 @@ function distinguishedName({ commonName, organizations = [] }: Subject): Buffer 
 }
 
 function publicKeyInfo(key: KeyObject): Buffer {
-  return createPublicKey(key).export({ type: 'spki', format: 'der' });
+  return key.export({ type: 'spki', format: 'der' });
 }
 
-/** An uncompressed point on P-256 is the last 65 bytes of the key's DER form; its hash names the key. */
+/** An uncompressed point on P-256 is the last 65 bytes of the key's DER form; its hash names the key. Of others, as good a name. */
 function keyIdentifier(key: KeyObject): Buffer {
   return createHash('sha1').update(publicKeyInfo(key).subarray(-65)).digest();
 }
@@ -119,15 +167,12 @@ function extensions(wish: CertificateWish, key: KeyObject, signer: KeyObject): r
       identifiers.authorityKeyIdentifier,
       der.sequence(der.implicit(0, keyIdentifier(signer))),
     ),
-    ...(wish.names === undefined || wish.names.length === 0
-      ? []
-      : [
-          extension(
-            identifiers.subjectAlternativeName,
-            der.sequence(...wish.names.map(alternativeName)),
-          ),
-        ]),
+    ...(wish.names === undefined || wish.names.length === 0 ? [] : [alternativeNames(wish.names)]),
   ];
+}
+
+function alternativeNames(names: readonly string[]): Buffer {
+  return extension(identifiers.subjectAlternativeName, der.sequence(...names.map(alternativeName)));
 }
 
 function extension(identifier: string, value: Uint8Array, critical = false): Buffer {
@@ -165,10 +210,10 @@ function addressBytes(text: string): Buffer {
   return Buffer.from(digits, 'hex');
 }
 
-function toPem(certificate: Uint8Array): string {
+function toPem(type: string, content: Uint8Array): string {
   const lines =
-    Buffer.from(certificate)
+    Buffer.from(content)
       .toString('base64')
       .match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+  return `-----BEGIN ${type}-----\n${lines.join('\n')}\n-----END ${type}-----\n`;
 }

@@ -166,7 +166,7 @@ function reserveFor(
 function prepare({ resource, write }: CreateRequest, object: KubeObject): KubeObject {
   const { definition } = resource;
   const prepared: KubeObject =
-    definition.create.prepareCreate?.(object, { now: write.now }) ?? object;
+    definition.create.prepareCreate?.(object, { now: write.now, user: write.user }) ?? object;
   const { namespaced, nameRule } = definition;
   const ofMetadata = validateObjectMeta({ meta: prepared.metadata, namespaced, nameRule });
   const errors = joined([ofMetadata, definition.create.validateCreate(prepared)]);

@@ -1,7 +1,13 @@
 // Changing an object: read, make the wanted state, prepare, validate, one transaction; again when a race is lost.
 
 import type { UpdateRules } from '../../kinds/definition.ts';
-import { conflict, invalid, notFound, serviceUnavailable } from '../../meta/api-error.ts';
+import {
+  conflict,
+  invalid,
+  isAlreadyExists,
+  notFound,
+  serviceUnavailable,
+} from '../../meta/api-error.ts';
 import { invalid as invalidField, joined } from '../../meta/field-error.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
 import { groupResource } from '../../meta/object.ts';
@@ -101,16 +107,22 @@ async function createMissing(
   const object = request.desired(undefined);
   const { uid, resourceVersion: _ignored, ...metadata } = object.metadata;
   if (uid !== undefined) throw otherUid({ definition, namespace, name, uid, found: '' });
-  const cached = await createObject(context, {
-    resource,
-    namespace,
-    object: { ...object, metadata: { ...metadata, name } },
-    write,
-    ...(recordManagers === undefined
-      ? {}
-      : { recordManagers: (o) => recordManagers(undefined, o) }),
-  });
-  return { cached, created: true };
+  try {
+    const cached = await createObject(context, {
+      resource,
+      namespace,
+      object: { ...object, metadata: { ...metadata, name } },
+      write,
+      ...(recordManagers === undefined
+        ? {}
+        : { recordManagers: (o) => recordManagers(undefined, o) }),
+    });
+    return { cached, created: true };
+  } catch (error) {
+    // Somebody else created it meanwhile: there is something to change now.
+    if (isAlreadyExists(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The version that the client saw, if it named one; noticed before validation. */

@@ -1,7 +1,10 @@
 // Where the agent of a node listens, from what it says of itself (upstream: pkg/kubelet/client, GetConnectionInfo).
 import type { Node } from '../../kinds/node/types.ts';
 import { badRequest, notFound } from '../../meta/api-error.ts';
+import type { KeyPair } from '../certificates/x509.ts';
 import type { ObjectReader } from '../object-reader.ts';
+import { isReachable, type Target } from './find-target.ts';
+import { parseTargetName } from './target-name.ts';
 
 export type NodeTarget = { readonly node: string; readonly host: string; readonly port: number };
 
@@ -22,4 +25,25 @@ export function findNode(reader: ObjectReader, name: string): NodeTarget {
     host,
     port: node.status.daemonEndpoints?.kubeletEndpoint?.Port || usualPort,
   };
+}
+
+export type FindNodeTarget = {
+  readonly reader: ObjectReader;
+  /** As in the path: `[scheme:]name[:port]`. */
+  readonly id: string;
+  readonly credentials: () => KeyPair;
+};
+
+/** The agent, which knows this server; or another port of the node, which does not (upstream: pkg/registry/core/node/strategy.go). */
+export function findNodeTarget({ reader, id, credentials }: FindNodeTarget): Target {
+  const named = parseTargetName(id);
+  if (named === undefined) throw badRequest(`invalid node request ${JSON.stringify(id)}`);
+  const { host, port } = findNode(reader, named.name);
+  if (named.port === '' || Number(named.port) === port)
+    return { scheme: 'https', host, port, credentials: credentials() };
+  const other = Number(named.port);
+  if (!/^\d+$/.test(named.port) || other < 1 || other > 65_535)
+    throw badRequest(`invalid port ${JSON.stringify(named.port)}`);
+  if (!isReachable(host)) throw badRequest('address not allowed');
+  return { scheme: named.scheme, host, port: other };
 }

@@ -11,6 +11,7 @@ import type { EndpointAddress, EndpointSubset, Endpoints } from '../../kinds/end
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { badRequest, notFound, serviceUnavailable } from '../../meta/api-error.ts';
+import type { KeyPair } from '../certificates/x509.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import { parseTargetName, type TargetName } from './target-name.ts';
 
@@ -18,6 +19,8 @@ export type Target = {
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly port: number;
+  /** By which an agent of a node knows this server; pods are not told. */
+  readonly credentials?: KeyPair;
 };
 
 export type FindTarget = {
@@ -101,7 +104,7 @@ function podPort({ spec }: Pod, { scheme, port }: TargetName): number {
 }
 
 /** Never this machine itself, nor what is only on its own link. */
-function isReachable(ip: string): boolean {
+export function isReachable(ip: string): boolean {
   const address = parseAddress(ip);
   if (address === undefined || address.mapped === true) return false;
   const isMulticast =

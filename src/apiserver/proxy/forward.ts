@@ -1,12 +1,12 @@
 // Sends a request on to a pod and its answer back, without holding more of it than fits in a buffer.
 import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { badRequest, serviceUnavailable } from '../../meta/api-error.ts';
 import { type ApiRequest, type ApiResponse, header, type Sink } from '../message.ts';
 import { answerPage, isPage } from './answer-page.ts';
 import type { Target } from './find-target.ts';
+import { joinStreams } from './join-streams.ts';
 import { type Forwarded, requestHeaders, responseHeaders } from './proxy-headers.ts';
 import { rewriteLink } from './rewrite-links.ts';
 
@@ -46,7 +46,9 @@ export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
 }
 
 function open({ request, target, dial, prefix, path }: Forwarding, isUpgrade: boolean) {
-  const { scheme, host, port } = target;
+  const { scheme, host, port, credentials } = target;
+  const identity =
+    credentials === undefined ? {} : { cert: credentials.certificate, key: credentials.privateKey };
   if (!/^[!-~]*$/.test(path)) throw badRequest('the path holds characters that must be encoded');
   const upgrade = isUpgrade
     ? { connection: 'Upgrade', upgrade: header(request, 'upgrade') ?? '' }
@@ -58,17 +60,19 @@ function open({ request, target, dial, prefix, path }: Forwarding, isUpgrade: bo
     host,
     port,
     headers: headers as Record<string, string | string[]>,
-    // Pods have certificates of their own making; upstream does not look at them either.
+    // Pods and nodes have certificates of their own making; upstream does not look at them either.
     createConnection: () => {
       const socket = dial(host, port);
-      return scheme === 'http' ? socket : connectTls({ socket, rejectUnauthorized: false });
+      return scheme === 'http'
+        ? socket
+        : connectTls({ socket, rejectUnauthorized: false, ...identity });
     },
   });
 }
 
 type Answer =
   | { readonly message: IncomingMessage }
-  | { readonly tunnel: Duplex; readonly head: Buffer; readonly message: IncomingMessage };
+  | { readonly tunnel: Socket; readonly head: Buffer; readonly message: IncomingMessage };
 
 function answerOf(outgoing: ClientRequest): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -80,19 +84,16 @@ function answerOf(outgoing: ClientRequest): Promise<Answer> {
   });
 }
 
-function tunnelled(answer: Extract<Answer, { tunnel: Duplex }>): ApiResponse {
+function tunnelled(answer: Extract<Answer, { tunnel: Socket }>): ApiResponse {
   const { tunnel, head, message } = answer;
   const { upgrade = '' } = message.headers;
   return {
     status: 101,
     headers: { ...responseHeaders(message.headers), connection: 'Upgrade', upgrade },
     body: {
-      tunnelTo(client: Duplex) {
-        if (head.length > 0) client.write(head);
-        // Whoever ends, ends both.
-        client.on('error', () => tunnel.destroy()).on('close', () => tunnel.destroy());
-        tunnel.on('error', () => client.destroy()).on('close', () => client.destroy());
-        client.pipe(tunnel).pipe(client);
+      tunnelTo(client) {
+        if (head.length > 0) tunnel.unshift(head);
+        joinStreams(client, tunnel);
       },
     },
   };

@@ -1,4 +1,5 @@
 // Which headers pass a proxy, and which it adds.
+import { withoutToken } from '../access/web-socket-token.ts';
 import type { ApiRequest } from '../message.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
@@ -37,11 +38,16 @@ export function requestHeaders(request: ApiRequest, { prefix, path }: Forwarded)
   const through = [before, peer.address].filter((part) => part !== undefined).join(', ');
   return {
     ...Object.fromEntries(passed),
+    ...webSocketProtocols(headers['sec-websocket-protocol']),
     ...(host === undefined ? {} : { host, 'x-forwarded-host': host }),
     'x-forwarded-proto': 'https',
     'x-forwarded-uri': `${prefix}${path}`,
     ...(through === '' ? {} : { 'x-forwarded-for': through }),
   };
+}
+
+function webSocketProtocols(value: string | readonly string[] | undefined): Headers {
+  return value === undefined ? {} : { 'sec-websocket-protocol': withoutToken(value) };
 }
 
 /** What a backend may allow other origins is not for it to say of this server. */

@@ -4,6 +4,7 @@
 import { requestToken } from '../tokens/token-request.ts';
 import type { VerbHandler } from '../verbs/call.ts';
 import { bind } from './binding.ts';
+import { attach, exec, forwardPorts } from './connect.ts';
 import { evict } from './eviction.ts';
 import { getLog } from './log.ts';
 import { proxy } from './proxy.ts';
@@ -11,9 +12,12 @@ import { getScale, patchScale, updateScale } from './scale.ts';
 
 export const subresourceHandlers: Readonly<Record<string, Readonly<Record<string, VerbHandler>>>> =
   {
+    attach: { get: attach, create: attach },
     binding: { create: bind },
     eviction: { create: evict },
+    exec: { get: exec, create: exec },
     log: { get: getLog },
+    portforward: { get: forwardPorts, create: forwardPorts },
     token: { create: requestToken },
     proxy: {
       get: proxy,

@@ -25,7 +25,7 @@ export async function getLog(call: Call): Promise<ApiResponse> {
   const message = await askNode({
     target: findNode(context.resources.reader, nodeName),
     path,
-    dial: context.dial ?? dialPod,
+    dial: context.dialNode ?? context.dial ?? dialPod,
     credentials: context.nodeCredentials(),
     signal: request.signal(),
   });

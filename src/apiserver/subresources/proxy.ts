@@ -1,34 +1,41 @@
-// services/proxy and pods/proxy: requests of any method that go on to a pod.
+// services/proxy, pods/proxy and nodes/proxy: requests of any method that go on to a pod or a node.
 import { randomInt } from 'node:crypto';
 import { badRequest } from '../../meta/api-error.ts';
 import type { ApiResponse } from '../message.ts';
-import { findPodTarget, findServiceTarget } from '../proxy/find-target.ts';
-import { dialPod, forward } from '../proxy/forward.ts';
+import { findNodeTarget } from '../proxy/find-node.ts';
+import { findPodTarget, findServiceTarget, type Target } from '../proxy/find-target.ts';
+import { type Dial, dialPod, forward } from '../proxy/forward.ts';
 import type { Forwarded } from '../proxy/proxy-headers.ts';
 import { type Call, namespaceOf } from '../verbs/call.ts';
 
 export async function proxy(call: Call): Promise<ApiResponse> {
-  const { context, request, info, resource } = call;
+  const { request } = call;
   const { prefix, path } = forwardedPart(call);
   if (path === '' && (request.method === 'GET' || request.method === 'HEAD')) {
     // Relative links of the page would leave the proxy otherwise.
     return { status: 301, headers: { location: `${prefix}/${queryOf(call)}` }, body: '' };
   }
-  const find = resource.definition.plural === 'pods' ? findPodTarget : findServiceTarget;
-  const target = find({
-    reader: context.resources.reader,
-    namespace: namespaceOf(call),
-    id: info.name,
-    random: (below) => randomInt(below),
-  });
-  const dial = context.dial ?? dialPod;
   return forward({
     request,
-    target,
-    dial,
+    ...destination(call),
     prefix,
     path: `${path === '' ? '/' : path}${queryOf(call)}`,
   });
+}
+
+function destination(call: Call): { readonly target: Target; readonly dial: Dial } {
+  const { context, info, resource } = call;
+  const { reader } = context.resources;
+  const { plural } = resource.definition;
+  const dial = context.dial ?? dialPod;
+  if (plural === 'nodes') {
+    const credentials = context.nodeCredentials;
+    const target = findNodeTarget({ reader, id: info.name, credentials });
+    return { target, dial: context.dialNode ?? dial };
+  }
+  const find = plural === 'pods' ? findPodTarget : findServiceTarget;
+  const random = (below: number): number => randomInt(below);
+  return { target: find({ reader, namespace: namespaceOf(call), id: info.name, random }), dial };
 }
 
 const queryOf = ({ request }: Call): string =>
@@ -39,9 +46,10 @@ const queryOf = ({ request }: Call): string =>
  * path says, and what an encoded slash hides is refused.
  */
 function forwardedPart({ request, info }: Call): Forwarded {
-  const match = /^(\/api\/+v1\/+namespaces\/+([^/]+)\/+([^/]+)\/+([^/]+)\/+proxy)(\/.*)?$/s.exec(
-    request.path,
-  );
+  const match =
+    /^(\/api\/+v1\/+(?:namespaces\/+([^/]+)\/+)?([^/]+)\/+([^/]+)\/+proxy)(\/.*)?$/s.exec(
+      request.path,
+    );
   const [, prefix = '', namespace = '', resource = '', name = '', path = ''] = match ?? [];
   const isSame =
     decoded(namespace) === info.namespace &&

@@ -2,6 +2,7 @@
 import type { Log } from '../../observe/log.ts';
 import type { TokenAuthenticator } from '../access/authenticate.ts';
 import type { ObjectReader } from '../object-reader.ts';
+import { createBootstrapAuthenticator } from './bootstrap-tokens.ts';
 import { followTokenFile } from './follow-token-file.ts';
 import {
   createTokenAuthenticator,
@@ -47,6 +48,7 @@ export function createTokens(options: TokenOptions, { reader, now, log }: World)
     authenticators: [
       ...(file === undefined ? [] : [followTokenFile({ path: file, audiences, now, log })]),
       createTokenAuthenticator({ issuer, reader, now }),
+      createBootstrapAuthenticator(reader, now),
     ],
   };
 }

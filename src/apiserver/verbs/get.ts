@@ -10,12 +10,12 @@ import type { Cached } from '../resource-cache.ts';
 import { type Call, namespaceOf, targetOf } from './call.ts';
 import { freshEnough } from './list.ts';
 
-/** At once where the caches show all there is, and the client asks for no version that may be yet to come. */
+/** At once, unless the client asks for a version that may be yet to come. */
 export function get(call: Call): ApiResponse | Promise<ApiResponse> {
   assertAcceptable(call);
   const version = call.request.query.get('resourceVersion') ?? '';
-  if (version === '' && call.context.store.isSoleWriter) return answerLive(call);
-  const wanted = version === '' ? {} : { resourceVersion: parseVersion(version, false) };
+  if (version === '') return answerLive(call);
+  const wanted = { resourceVersion: parseVersion(version, false) };
   return freshEnough(call, wanted).then(() => answerLive(call));
 }
 

@@ -84,11 +84,14 @@ function startWatcher(watcher: Watcher): void {
   const state = fromState ? startState(watcher, { send, begin }) : undefined;
   for (const change of missed) send(change);
   if (state === undefined) begin();
-  const stopListening = resource.cache.listen((change) => {
-    if (change.revision <= after) return;
-    if (state?.isUnderWay() === true) state.hold(change);
-    else send(change);
-  });
+  const stopListening = resource.cache.listen(
+    (change) => {
+      if (change.revision <= after) return;
+      if (state?.isUnderWay() === true) state.hold(change);
+      else send(change);
+    },
+    () => endWith(watcher, expired('changes were compacted before this server saw them').status),
+  );
   const timers = [setTimeout(() => sink.end(), lifetimeMs(options))];
   if (options.allowBookmarks) {
     timers.push(

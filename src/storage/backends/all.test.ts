@@ -28,6 +28,7 @@ test('openStore() takes an address by its scheme, and a plain path for a directo
 test('openStore() names the schemes it knows', async () => {
   await assert.rejects(openStore('ftp://host', clock), {
     name: 'TypeError',
-    message: 'Cannot open store "ftp://host": its scheme must be one of "embedded:", "memory:"',
+    message:
+      'Cannot open store "ftp://host": its scheme must be one of "embedded:", "etcd:", "memory:"',
   });
 });

@@ -102,6 +102,18 @@ export function expiryCases(on: On): void {
     );
     assert.deepEqual(keysOf((await store.list('/')).entries), ['/again', '/kept', '/longer']);
   });
+  on('can be asked for', async ({ store }) => {
+    const { revision } = await store.transact(lasting('/a', 'x', 100));
+    await store.transact(lasting('/gone', 'x', 100));
+    await remove(store, '/gone');
+    await put(store, '/stays', 'x');
+    const told = await store.expiring();
+    assert.deepEqual(
+      told.map((one) => [one.key, one.revision]),
+      [['/a', revision]],
+    );
+    assert.ok(told.every(({ expiresAt }) => expiresAt > 0));
+  });
   on('outlives the process', async ({ store, clock, reopen }) => {
     if (reopen === undefined) return;
     await store.transact(lasting('/soon', 'x', 10));
@@ -129,6 +141,7 @@ export function closeCases(on: On): void {
     await refuses(store.list('/'), 'closed');
     await refuses(store.compact(1), 'closed');
     await refuses(store.currentRevision(), 'closed');
+    await refuses(store.expiring(), 'closed');
     await refuses(firstOf(store, 1), 'closed');
     await store.close();
   });

@@ -13,7 +13,11 @@ import { recover } from './recover.ts';
 import { isWorthRewriting, rewrite } from './rewrite.ts';
 import { syncDirectoryOf } from './sync-directory.ts';
 
-export type EmbeddedStoreOptions = StoreClock & { readonly directory: string };
+export type EmbeddedStoreOptions = StoreClock & {
+  readonly directory: string;
+  /** Where the revisions of a store begin that is new; absent: at the first. */
+  readonly startRevision?: number;
+};
 
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const { directory } = options;
@@ -21,7 +25,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const lock = await lockDirectory(directory);
   try {
-    const loaded = await load(join(directory, 'store.mdb'));
+    const loaded = await load(join(directory, 'store.mdb'), options.startRevision);
     const close = async (): Promise<void> => {
       await loaded.log.close();
       await lock.release();
@@ -33,10 +37,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
 }
 
-async function load(file: string): Promise<Loaded> {
+async function load(file: string, startRevision = firstRevision): Promise<Loaded> {
   const found = recover(file);
   await reserveLockFile(`${file}-lock`);
-  if (found === undefined) return create(file);
+  if (found === undefined) return create(file, startRevision);
   if (!isWorthRewriting(found))
     return { ...found, log: createFileLog(openEnvironment(file), file) };
   await rewrite(file, found);
@@ -44,18 +48,15 @@ async function load(file: string): Promise<Loaded> {
   return { ...again, log: createFileLog(openEnvironment(file), file) };
 }
 
-async function create(file: string): Promise<Loaded> {
+async function create(file: string, revision: number): Promise<Loaded> {
   const environment = openEnvironment(file);
-  await environment.put(
-    headerKey,
-    encodeHeader({ format: formatVersion, compacted: firstRevision }),
-  );
+  await environment.put(headerKey, encodeHeader({ format: formatVersion, compacted: revision }));
   await syncDirectoryOf(file);
   return {
     log: createFileLog(environment, file),
     versions: createVersions(),
-    revision: firstRevision,
-    compacted: firstRevision,
+    revision,
+    compacted: revision,
   };
 }
 

@@ -3,10 +3,13 @@ import type { SecureClientSessionOptions } from 'node:http2';
 import { StoreError } from '../../store-error.ts';
 import { type GrpcChannel, GrpcError, type GrpcStream, grpcStatus, openChannel } from './grpc.ts';
 import {
+  decodeLeaseAnswer,
   decodeRange,
   decodeTransaction,
+  decodeVersion,
   encodeCompaction,
   encodeLeaseGrant,
+  encodeLeaseQuestion,
   encodeRange,
   encodeTransaction,
   type RangeAnswer,
@@ -15,10 +18,14 @@ import {
   type TransactionRequest,
 } from './messages.ts';
 
+import { type Measure, rangeLabels, transactionLabels, unmeasured } from './metrics.ts';
+
 export type EtcdClientOptions = {
   /** `http://host:port` or `https://host:port`, one for each member. */
   readonly endpoints: readonly string[];
   readonly tls?: Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key'>;
+  /** Absent: nobody counts. */
+  readonly measure?: Measure;
 };
 
 /** All throw StoreError; after `unavailable` a write may or may not have happened. */
@@ -28,11 +35,15 @@ export type EtcdClient = {
   readonly transact: (request: TransactionRequest) => Promise<TransactionAnswer>;
   readonly compact: (revision: number) => Promise<void>;
   readonly grantLease: (ttlSeconds: number, id: number) => Promise<void>;
+  /** Seconds that are left of it. */
+  readonly leaseSeconds: (id: number) => Promise<number>;
   readonly openWatch: () => Promise<MemberStream>;
   readonly close: () => void;
 };
 
 export type MemberStream = GrpcStream & {
+  /** What the member runs, such as 3.5.16. */
+  readonly version: () => Promise<string>;
   /** Its member does not do its work: from now on another is asked. */
   readonly leaveMember: () => void;
 };
@@ -40,7 +51,8 @@ export type MemberStream = GrpcStream & {
 /** Longer than an election takes: what comes later is not waited for. */
 const callLimitMs = 8000;
 
-export function createEtcdClient({ endpoints, tls = {} }: EtcdClientOptions): EtcdClient {
+export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
+  const { endpoints, tls = {}, measure = unmeasured } = options;
   let channel: GrpcChannel | undefined;
   let member = Math.floor(Math.random() * endpoints.length);
   let isClosed = false;
@@ -88,19 +100,34 @@ export function createEtcdClient({ endpoints, tls = {} }: EtcdClientOptions): Et
     }
   };
   return {
-    range: async (request) =>
-      decodeRange(await callAgain('/etcdserverpb.KV/Range', encodeRange(request))),
-    transact: async (request) =>
-      decodeTransaction(await call('/etcdserverpb.KV/Txn', encodeTransaction(request))),
+    range: (request) =>
+      measure(rangeLabels(request), async () =>
+        decodeRange(await callAgain('/etcdserverpb.KV/Range', encodeRange(request))),
+      ),
+    transact: (request) =>
+      measure(transactionLabels(request), async () =>
+        decodeTransaction(await call('/etcdserverpb.KV/Txn', encodeTransaction(request))),
+      ),
     async compact(revision) {
       await callAgain('/etcdserverpb.KV/Compact', encodeCompaction(revision));
     },
     async grantLease(ttlSeconds, id) {
       await call('/etcdserverpb.Lease/LeaseGrant', encodeLeaseGrant(ttlSeconds, id));
     },
+    leaseSeconds: async (id) =>
+      decodeLeaseAnswer(
+        await callAgain('/etcdserverpb.Lease/LeaseTimeToLive', encodeLeaseQuestion(id)),
+      ),
     async openWatch() {
       const used = await connected();
-      return { ...used.stream('/etcdserverpb.Watch/Watch'), leaveMember: () => leave(used) };
+      return {
+        ...used.stream('/etcdserverpb.Watch/Watch'),
+        version: async () =>
+          decodeVersion(
+            await used.call('/etcdserverpb.Maintenance/Status', new Uint8Array(0), callLimitMs),
+          ),
+        leaveMember: () => leave(used),
+      };
     },
     close() {
       isClosed = true;
@@ -130,8 +157,14 @@ export function toStoreError(error: unknown): StoreError {
   if (status === resourceExhausted && message.includes('space exceeded')) {
     return new StoreError('full', `Cannot write: ${message}`, { cause: error });
   }
+  if (tooMuch.test(message)) {
+    return new StoreError('large', `Cannot write: ${message}`, { cause: error });
+  }
   return unavailable(error);
 }
+
+/** Its limits are flags of etcd: --max-request-bytes and --max-txn-ops. */
+const tooMuch = /request is too large|larger than max|too many operations/;
 
 function unavailable(cause: unknown): StoreError {
   const reason = cause instanceof Error ? cause.message : String(cause);

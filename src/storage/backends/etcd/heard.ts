@@ -1,19 +1,25 @@
 // How far the store's watch has come, and who waits for or listens to it.
-import type { StoreEvent } from '../../store.ts';
+import type { Listing, StoreEvent, StoreNews } from '../../store.ts';
 
 type Listener = (events: readonly StoreEvent[]) => void;
 type Waiting = {
   readonly revision: number;
+  readonly sinceMs: number;
   readonly resolve: () => void;
   readonly reject: (reason: Error) => void;
 };
 
 export type Heard = {
-  readonly subscribe: (listener: Listener) => () => void;
+  readonly subscribe: (listener: Listener, news?: StoreNews) => () => void;
   /** Resolves when listeners have heard of the revision. */
   readonly reached: (revision: number) => Promise<void>;
+  readonly isAwaited: () => boolean;
+  /** Who has waited since before this time waits no longer. */
+  readonly giveUp: (beforeMs: number, reason: Error) => void;
   readonly revision: () => number;
   readonly hear: (revision: number, events: readonly StoreEvent[]) => void;
+  /** What there is in place of changes that nobody can hear any more. */
+  readonly replace: (everything: Listing) => void;
   readonly compacted: () => number;
   readonly compact: (revision: number) => void;
   /** Nothing more will be heard: who waits is told why. */
@@ -21,30 +27,49 @@ export type Heard = {
 };
 
 export function createHeard(first: number, firstCompacted: number): Heard {
-  const listeners = new Set<Listener>();
+  const listeners = new Map<object, { readonly listener: Listener; readonly news: StoreNews }>();
   let waiting: Waiting[] = [];
   let revision = first;
   let compacted = firstCompacted;
   let ended: Error | undefined;
+  const come = (to: number): void => {
+    revision = Math.max(revision, to);
+    const due = waiting.filter((each) => each.revision <= revision);
+    waiting = waiting.filter((each) => each.revision > revision);
+    for (const { resolve } of due) resolve();
+  };
   return {
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    subscribe(listener, news = {}) {
+      const id = {};
+      listeners.set(id, { listener, news });
+      return () => listeners.delete(id);
     },
     reached(wanted) {
       if (wanted <= revision) return Promise.resolve();
       if (ended !== undefined) return Promise.reject(ended);
       return new Promise((resolve, reject) => {
-        waiting.push({ revision: wanted, resolve, reject });
+        waiting.push({ revision: wanted, sinceMs: performance.now(), resolve, reject });
       });
     },
+    isAwaited: () => waiting.length > 0,
+    giveUp(beforeMs, reason) {
+      const late = waiting.filter((each) => each.sinceMs < beforeMs);
+      if (late.length === 0) return;
+      waiting = waiting.filter((each) => each.sinceMs >= beforeMs);
+      for (const { reject } of late) reject(reason);
+    },
     revision: () => revision,
-    hear(come, events) {
-      if (events.length > 0) for (const listener of listeners) listener(events);
-      revision = Math.max(revision, come);
-      const due = waiting.filter((each) => each.revision <= revision);
-      waiting = waiting.filter((each) => each.revision > revision);
-      for (const { resolve } of due) resolve();
+    hear(to, events) {
+      for (const { listener, news } of listeners.values()) {
+        if (events.length > 0) listener(events);
+        else news.reached?.(to);
+      }
+      come(to);
+    },
+    replace(everything) {
+      for (const { news } of listeners.values()) news.missed?.(everything);
+      compacted = Math.max(compacted, everything.revision);
+      come(everything.revision);
     },
     compacted: () => compacted,
     compact(to) {

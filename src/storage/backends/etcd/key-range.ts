@@ -20,3 +20,12 @@ export function endOfPrefix(prefix: string): Uint8Array {
 export function keyAfter(key: string): string {
   return `${key}\0`;
 }
+
+/** Where in etcd the keys with a prefix are; all of the store's, when there is none. Another store's may begin with the same letters. */
+export function placeOf(storePrefix: string, under: string): string {
+  const isApart = under !== '' || storePrefix === '' || storePrefix.endsWith('/');
+  return isApart ? storePrefix + under : `${storePrefix}/`;
+}
+
+/** A key of the engine's own, which its users never see. */
+export const tickKey = (storePrefix: string): string => `${placeOf(storePrefix, '')}.tick`;

@@ -6,6 +6,8 @@ export type KeyValue = {
   readonly value: Uint8Array;
   readonly createRevision: number;
   readonly modRevision: number;
+  /** Absent: the key stays. */
+  readonly lease?: number;
 };
 
 export type RangeRequest = {
@@ -136,6 +138,18 @@ export function encodeLeaseGrant(ttlSeconds: number, id: number): Uint8Array {
   });
 }
 
+export function encodeLeaseQuestion(id: number): Uint8Array {
+  return writeMessage((writer) => writer.int(1, id));
+}
+
+/** Seconds that are left of a lease; 0 when it is over. */
+export function decodeLeaseAnswer(message: Uint8Array): number {
+  const fields = readFields(message);
+  const left = fields.int(3);
+  // Less than nothing is written as a number beyond all times to live.
+  return left > fields.int(4) ? 0 : left;
+}
+
 export type WatchRequest = {
   readonly key: string;
   readonly rangeEnd: Uint8Array;
@@ -193,6 +207,11 @@ export function decodeWatch(message: Uint8Array): WatchAnswer {
   };
 }
 
+/** Of an answer about the member's status. */
+export function decodeVersion(message: Uint8Array): string {
+  return readFields(message).one(2)?.toString() ?? '';
+}
+
 function decodeEvent(message: Uint8Array): WatchEvent {
   const fields = readFields(message);
   const entry = fields.one(2);
@@ -207,11 +226,13 @@ function decodeEvent(message: Uint8Array): WatchEvent {
 
 function decodeKeyValue(message: Uint8Array): KeyValue {
   const fields = readFields(message);
+  const lease = fields.int(6);
   return {
     key: fields.one(1)?.toString() ?? '',
     value: fields.one(5) ?? new Uint8Array(0),
     createRevision: fields.int(2),
     modRevision: fields.int(3),
+    ...(lease === 0 ? {} : { lease }),
   };
 }
 

@@ -13,15 +13,23 @@ import type {
 } from '../../store.ts';
 import { StoreError } from '../../store-error.ts';
 import { assertWritable } from '../../write-rules.ts';
-import { createEtcdClient, type EtcdClient, type EtcdClientOptions } from './client.ts';
+import { type CatchUp, createCatchUp } from './catch-up.ts';
+import {
+  createEtcdClient,
+  type EtcdClient,
+  type EtcdClientOptions,
+  type MemberStream,
+} from './client.ts';
+import { readExpiring } from './expiring.ts';
 import { createHeard, type Heard } from './heard.ts';
-import { endOfPrefix, keyAfter } from './key-range.ts';
+import { endOfPrefix, keyAfter, placeOf, tickKey } from './key-range.ts';
 import { createLeases, type Leases } from './leases.ts';
-import type { Operation } from './messages.ts';
+import { encodeProgressRequest, type Operation } from './messages.ts';
+import { tellsProgressInOrder } from './progress.ts';
 import { follow, toEntry } from './watch.ts';
 
 export type EtcdStoreOptions = EtcdClientOptions & {
-  /** Before every key, so that others can share the cluster. */
+  /** Before every key, so that others can share the cluster. One that does not end with a slash is for keys that begin with one. */
   readonly prefix: string;
   readonly now: StoreClock['now'];
 };
@@ -31,11 +39,17 @@ const pageEntries = 2000;
 
 type Parts = {
   readonly client: EtcdClient;
+  readonly now: () => number;
   readonly prefix: string;
   readonly leases: Leases;
   readonly heard: Heard;
+  readonly catchUp: CatchUp;
+  readonly progress: Progress;
   readonly end: AbortController;
 };
+
+/** Asks the watch how far it is, where its member can be asked. */
+type Progress = { ask: (() => void) | undefined };
 
 export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOptions): Promise<Store> {
   const client = createEtcdClient(options);
@@ -43,7 +57,14 @@ export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOption
   try {
     const revision = await currentRevision(client, prefix);
     const heard = createHeard(revision, await findCompacted(client, revision));
-    const parts = { client, prefix, leases: createLeases(client, now), heard, end };
+    const progress: Progress = { ask: undefined };
+    const catchUp = createCatchUp({
+      heard,
+      currentRevision: () => currentRevision(client, prefix),
+      nudge: () => nudge(client, prefix, progress),
+    });
+    const leases = createLeases(client, now);
+    const parts = { client, now, prefix, leases, heard, catchUp, progress, end };
     const following = listen(parts);
     return storeOf(parts, following);
   } catch (error) {
@@ -52,8 +73,18 @@ export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOption
   }
 }
 
+/** Where a member cannot be asked, a write of ours: its event tells that all before it have come. */
+async function nudge(client: EtcdClient, prefix: string, progress: Progress): Promise<void> {
+  if (progress.ask !== undefined) {
+    progress.ask();
+    return;
+  }
+  const put = { kind: 'put', key: tickKey(prefix), value: new Uint8Array(0), lease: 0 } as const;
+  await client.transact({ compare: [], success: [put], failure: [] });
+}
+
 function storeOf(parts: Parts, following: Promise<void>): Store {
-  const { client, prefix, heard, end } = parts;
+  const { client, prefix, heard, catchUp, end } = parts;
   const pending = new Set<Promise<unknown>>();
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (end.signal.aborted) throw closed();
@@ -66,6 +97,7 @@ function storeOf(parts: Parts, following: Promise<void>): Store {
     }
   };
   return {
+    catchUp: () => guarded(catchUp.now),
     get: (key, { revision } = {}) =>
       guarded(async () => {
         const wanted = revision === undefined ? {} : { revision };
@@ -77,6 +109,7 @@ function storeOf(parts: Parts, following: Promise<void>): Store {
     watch: (under, afterRevision, signal) => watch(parts, under, { afterRevision, signal }),
     subscribe: heard.subscribe,
     currentRevision: () => guarded(() => currentRevision(client, prefix)),
+    expiring: () => guarded(() => readExpiring(client, prefix, parts.now)),
     compactedRevision: heard.compacted,
     compact: (revision) =>
       guarded(async () => {
@@ -136,16 +169,55 @@ async function isReadable(client: EtcdClient, revision: number): Promise<boolean
   }
 }
 
-/** Keeps listeners in step until the end, or until somebody else compacted what was not yet heard. */
-async function listen({ client, prefix, heard, end }: Parts): Promise<void> {
-  const hidden = prefix.length;
-  const afterRevision = heard.revision();
-  try {
-    const followed = follow({ client, prefix, hidden, afterRevision, signal: end.signal });
-    for await (const { revision, events } of followed) heard.hear(revision, events);
-    heard.end(closed());
-  } catch (error) {
-    heard.end(error instanceof Error ? error : new Error(String(error)));
+/** Keeps listeners in step until the end. */
+async function listen(parts: Parts): Promise<void> {
+  const { client, prefix, heard, progress, end } = parts;
+  const { signal } = end;
+  const onStream = (stream: MemberStream): void => learnToAsk(progress, stream);
+  while (!signal.aborted) {
+    const afterRevision = heard.revision();
+    try {
+      const followed = follow({ client, prefix, under: '', afterRevision, signal, onStream });
+      for await (const { revision, events } of followed) heard.hear(revision, events);
+    } catch (error) {
+      // Somebody compacted what was not yet heard, as after a long time without etcd.
+      if (!(error instanceof StoreError) || error.reason !== 'compacted') {
+        heard.end(error instanceof Error ? error : new Error(String(error)));
+        // A listener that throws has lost its place in the stream of events: that must not go unseen.
+        queueMicrotask(() => {
+          throw error;
+        });
+        return;
+      }
+      await startAnew(parts);
+    }
+  }
+  heard.end(closed());
+}
+
+function learnToAsk(progress: Progress, stream: MemberStream): void {
+  progress.ask = undefined;
+  stream.version().then(
+    (version) => {
+      if (tellsProgressInOrder(version)) progress.ask = () => stream.send(encodeProgressRequest());
+    },
+    () => {
+      // The stream ends too then, and the next one is asked.
+    },
+  );
+}
+
+const retryMs = 500;
+
+async function startAnew(parts: Parts): Promise<void> {
+  while (!parts.end.signal.aborted) {
+    try {
+      parts.heard.replace(await list(parts, '', {}));
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
   }
 }
 
@@ -155,21 +227,22 @@ async function list(
   options: ListOptions,
 ): Promise<Listing> {
   const { after = '', limit = Number.POSITIVE_INFINITY } = options;
-  const rangeEnd = endOfPrefix(prefix + under);
+  const rangeEnd = endOfPrefix(placeOf(prefix, under));
   const entries = [];
   let { revision } = options;
-  let from = after >= under && after !== '' ? keyAfter(after) : under;
+  let from = after >= under && after !== '' ? prefix + keyAfter(after) : placeOf(prefix, under);
   for (;;) {
     const page = await client.range({
-      key: prefix + from === '' ? '\0' : prefix + from,
+      key: from === '' ? '\0' : from,
       rangeEnd,
       limit: Math.min(limit - entries.length, pageEntries),
       ...(revision === undefined ? {} : { revision }),
     });
     // All pages show what the first one showed.
     revision ??= page.revision;
-    for (const found of page.entries) entries.push(toEntry(found, prefix.length));
-    const last = entries.at(-1);
+    const ours = page.entries.filter(({ key }) => key !== tickKey(prefix));
+    entries.push(...ours.map((found) => toEntry(found, prefix.length)));
+    const last = page.entries.at(-1);
     if (!page.more || last === undefined) return { entries, revision, more: false };
     if (entries.length >= limit) return { entries, revision, more: true };
     from = keyAfter(last.key);
@@ -178,24 +251,24 @@ async function list(
 
 async function transact(parts: Parts, { compare, write }: Transaction): Promise<Outcome> {
   assertWritable(write);
-  const { client, prefix, heard } = parts;
+  const { client, prefix, catchUp } = parts;
   const answer = await client.transact({
     compare: compare.map(({ key, revision }) => ({ key: prefix + key, revision })),
     success: await Promise.all(write.map((each) => toOperation(parts, each))),
     failure: compare.map(({ key }) => ({ kind: 'get', key: prefix + key })),
   });
-  if (!answer.hasSucceeded) {
-    const failed = compare.flatMap((each, n): FailedCompare[] => {
-      const found = answer.found[n];
-      if ((found?.modRevision ?? 0) === each.revision) return [];
-      return [{ ...each, found: found && toEntry(found, prefix.length) }];
-    });
-    return { committed: false, revision: answer.revision, failed };
-  }
-  // A transaction that only deletes may have found nothing to delete; then there is no event to wait for.
-  const hasWritten = write.some((each) => 'put' in each) || answer.deleted > 0;
-  if (hasWritten) await heard.reached(answer.revision);
-  return { committed: true, revision: answer.revision };
+  const { revision, hasSucceeded } = answer;
+  // A transaction that only deletes may have found nothing to delete; then its revision is somebody else's.
+  const isOurs = hasSucceeded && (write.some((each) => 'put' in each) || answer.deleted > 0);
+  // Whoever decides anew after a failed comparison must see what made it fail.
+  await (isOurs ? catchUp.toOurs(revision) : catchUp.to(revision));
+  if (hasSucceeded) return { committed: true, revision };
+  const failed = compare.flatMap((each, n): FailedCompare[] => {
+    const found = answer.found[n];
+    if ((found?.modRevision ?? 0) === each.revision) return [];
+    return [{ ...each, found: found && toEntry(found, prefix.length) }];
+  });
+  return { committed: false, revision, failed };
 }
 
 async function toOperation({ prefix, leases }: Parts, write: Write): Promise<Operation> {
@@ -218,8 +291,7 @@ async function* watch(
   if (afterRevision > current) throw future(afterRevision);
   const until = AbortSignal.any([signal, end.signal]);
   const followed = follow({
-    ...{ client, prefix: prefix + under, hidden: prefix.length },
-    ...{ afterRevision, signal: until },
+    ...{ client, prefix, under, afterRevision, signal: until },
   });
   for await (const { events } of followed) if (events.length > 0) yield events;
   if (!signal.aborted) throw closed();

@@ -1,8 +1,8 @@
 // The changes of a range of keys from a revision on, without a gap or a repeat, whichever members come and go.
 import type { StoreEvent } from '../../store.ts';
 import { StoreError } from '../../store-error.ts';
-import type { EtcdClient } from './client.ts';
-import { endOfPrefix } from './key-range.ts';
+import type { EtcdClient, MemberStream } from './client.ts';
+import { endOfPrefix, placeOf, tickKey } from './key-range.ts';
 import {
   decodeWatch,
   encodeWatch,
@@ -13,12 +13,14 @@ import {
 
 export type FollowOptions = {
   readonly client: EtcdClient;
-  /** In etcd's words: with the store's own prefix before it. */
+  /** The store's own, which users do not see. */
   readonly prefix: string;
-  /** How much of a key is the store's own prefix and not for users. */
-  readonly hidden: number;
+  /** What the keys that are followed start with after that. */
+  readonly under: string;
   readonly afterRevision: number;
   readonly signal: AbortSignal;
+  /** Called with each stream that is opened. */
+  readonly onStream?: (stream: MemberStream) => void;
 };
 
 /** Events of whole revisions; empty when only the revision has moved. */
@@ -46,24 +48,29 @@ type Position = { revision: number; waitMs: number };
 
 /** As long as one member answers. */
 async function* followMember(
-  { client, prefix, hidden, signal }: FollowOptions,
+  { client, prefix, under, signal, onStream }: FollowOptions,
   position: Position,
 ): AsyncGenerator<Followed> {
   const stream = await client.openWatch();
   const close = (): void => stream.close();
   signal.addEventListener('abort', close, { once: true });
   try {
-    const key = prefix === '' ? '\0' : prefix;
+    const place = placeOf(prefix, under);
+    const key = place === '' ? '\0' : place;
     const startRevision = position.revision + 1;
-    stream.send(encodeWatch({ key, rangeEnd: endOfPrefix(prefix), startRevision }));
+    stream.send(encodeWatch({ key, rangeEnd: endOfPrefix(place), startRevision }));
+    onStream?.(stream);
     for await (const message of stream.answers) {
       const answer = decodeWatch(message);
       if (answer.isCancelled) throw cancelled(answer, position.revision);
       position.waitMs = firstWaitMs;
       // That the watch stands says nothing of how far it has come.
       if (answer.isCreated) continue;
-      position.revision = answer.events.at(-1)?.entry.modRevision ?? answer.revision;
-      const events = answer.events.map((event) => toStoreEvent(event, hidden));
+      const reached = answer.events.at(-1)?.entry.modRevision ?? answer.revision;
+      position.revision = Math.max(position.revision, reached);
+      const events = answer.events.flatMap((event) =>
+        event.entry.key === tickKey(prefix) ? [] : [toStoreEvent(event, prefix.length)],
+      );
       yield { revision: position.revision, events };
     }
   } catch (error) {

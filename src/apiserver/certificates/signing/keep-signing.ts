@@ -1,0 +1,201 @@
+// Follows certificate requests: approves what needs no person, signs what is approved. Every API server of a store does this;
+// who comes second finds the work done.
+import { X509Certificate } from 'node:crypto';
+import { formatAddress, parseAddress } from '../../../ip/address.ts';
+import {
+  hasFailed,
+  isApproved,
+  isDenied,
+} from '../../../kinds/certificate-signing-request/conditions.ts';
+import { certificateSigningRequestDefinition as definition } from '../../../kinds/certificate-signing-request/definition.ts';
+import { parseRequestField } from '../../../kinds/certificate-signing-request/parse-request.ts';
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+} from '../../../kinds/certificate-signing-request/types.ts';
+import type { Node } from '../../../kinds/node/types.ts';
+import { isNotFound } from '../../../meta/api-error.ts';
+import type { KubeObject } from '../../../meta/object.ts';
+import type { Log } from '../../../observe/log.ts';
+import { formatTime } from '../../../schema/time.ts';
+import type { ApiContext } from '../../context.ts';
+import { updateObject } from '../../objects/update-object.ts';
+import type { Credentials } from '../ensure-certificates.ts';
+import { type ApprovalFacts, judgeRequest } from './judge-request.ts';
+import { isOurSigner, signRequest } from './sign-request.ts';
+
+export type SigningOptions = {
+  readonly context: ApiContext;
+  readonly credentials: () => Credentials;
+  readonly log: Log;
+  /** The longest life of a certificate. */
+  readonly longestMs: number;
+};
+
+const resourceName = 'certificatesigningrequests.certificates.k8s.io';
+const self = { name: 'system:apiserver', groups: ['system:masters'] };
+
+/** The returned function ends it, and resolves when what was begun is done. */
+export function keepSigning(options: SigningOptions): () => Promise<void> {
+  const { context, log } = options;
+  const { cache } = context.resources.of(resourceName);
+  const underWay = new Set<Promise<void>>();
+  let isStopped = false;
+  const look = (found: KubeObject): void => {
+    const request = found as CertificateSigningRequest;
+    if (isStopped || !isOurSigner(request.spec.signerName)) return;
+    const name = request.metadata.name ?? '';
+    const work = advance(options, name)
+      .catch((error: unknown) => {
+        if (!isNotFound(error))
+          log.warn('certificate request failed', { name, error: String(error) });
+      })
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+  };
+  const stop = cache.listen(({ type, current }) => {
+    // Listeners are called inside the commit: whatever is written must wait until it is over.
+    if (type !== 'DELETED') setImmediate(look, current.object);
+  });
+  for (const { object } of cache.list('')) look(object);
+  return async () => {
+    isStopped = true;
+    stop();
+    await Promise.all(underWay);
+  };
+}
+
+/** One step: approval, or the certificate. What a step writes brings the next. */
+async function advance(options: SigningOptions, name: string): Promise<void> {
+  const { context, log } = options;
+  const request = context.resources.reader.get(resourceName, '', name) as
+    | CertificateSigningRequest
+    | undefined;
+  if (request === undefined || request.status.certificate || hasFailed(request)) return;
+  if (isDenied(request)) return;
+  if (isApproved(request)) return sign(options, name);
+  const asked = parseRequestField(request.spec.request ?? '');
+  if (asked === undefined) return;
+  const judged = judgeRequest(request, asked, factsFor(options, request));
+  if (!judged.approved) {
+    return log.info('certificate request waits for approval', { name, why: judged.why });
+  }
+  await write(context, name, 'approval', (live) =>
+    isApproved(live) || isDenied(live)
+      ? live
+      : withCondition(live, 'Approved', 'AutoApproved', judged.message),
+  );
+  log.info('certificate request approved', { name, user: request.spec.username });
+}
+
+async function sign(
+  { context, credentials, log, longestMs }: SigningOptions,
+  name: string,
+): Promise<void> {
+  await write(context, name, 'status', (live) => {
+    if (live.status.certificate || hasFailed(live) || !isApproved(live)) return live;
+    const { authority } = credentials();
+    const result = signRequest(live, { authority, now: context.now(), longestMs });
+    if ('problem' in result) {
+      log.warn('certificate request refused by the signer', { name, problem: result.problem });
+      return withCondition(live, 'Failed', 'SignerValidationFailure', result.problem);
+    }
+    const certificate = Buffer.from(result.certificate).toString('base64');
+    return { ...live, status: { ...live.status, certificate } };
+  });
+}
+
+function withCondition(
+  live: CertificateSigningRequest,
+  type: string,
+  reason: string,
+  message: string,
+): CertificateSigningRequest {
+  const condition: CertificateSigningRequestCondition = {
+    ...{ type, status: 'True', reason, message },
+    ...{ lastUpdateTime: null, lastTransitionTime: null },
+  };
+  const conditions = [...(live.status.conditions ?? []), condition];
+  return { ...live, status: { ...live.status, conditions } };
+}
+
+async function write(
+  context: ApiContext,
+  name: string,
+  subresource: 'approval' | 'status',
+  desired: (live: CertificateSigningRequest) => CertificateSigningRequest,
+): Promise<void> {
+  const rules = definition.subresources?.find((one) => one.name === subresource)?.rules;
+  if (rules === undefined) throw new Error(`Certificate requests have no "${subresource}"`);
+  await updateObject(context, {
+    resource: context.resources.of(resourceName),
+    namespace: '',
+    name,
+    subresource,
+    // The one place where rules of a kind meet objects of any: this name is always of this kind.
+    rules: rules as unknown as Parameters<typeof updateObject>[1]['rules'],
+    desired: (live) => desired(live as CertificateSigningRequest),
+    creates: false,
+    needsVersion: false,
+    checksUid: false,
+    write: {
+      user: self,
+      dryRun: false,
+      manager: 'kube-apiserver',
+      now: formatTime(context.now()),
+      warn: () => {},
+    },
+  });
+}
+
+function factsFor(
+  { context, credentials }: SigningOptions,
+  { spec }: CertificateSigningRequest,
+): ApprovalFacts {
+  const { username: name = '', groups = [], uid, extra } = spec;
+  const user = {
+    ...{ name, groups },
+    ...(uid === undefined ? {} : { uid }),
+    ...(extra === undefined ? {} : { extra }),
+  };
+  const nodes = (): readonly Node[] => context.resources.reader.list('nodes') as readonly Node[];
+  const ownNames = serverNames(credentials());
+  return {
+    may: (subresource) =>
+      context.authorizer.authorize(user, {
+        kind: 'resource',
+        verb: 'create',
+        group: definition.group,
+        version: '*',
+        resource: definition.plural,
+        subresource,
+        namespace: '',
+        name: '',
+      }).allowed,
+    addressesOf: (node) => {
+      const found = nodes().find(({ metadata }) => metadata.name === node);
+      return found && addresses(found);
+    },
+    isTaken: (address, node) =>
+      ownNames.has(address) ||
+      nodes().some((one) => {
+        const other = one.metadata.name ?? '';
+        return other !== node && (other === address || addresses(one).includes(address));
+      }),
+  };
+}
+
+const addresses = ({ status }: Node): readonly string[] =>
+  (status.addresses ?? []).map(({ address }) => address);
+
+/** By which clients know an API server: a node with one of them could pass for it. */
+function serverNames({ server }: Credentials): ReadonlySet<string> {
+  const { subjectAltName = '' } = new X509Certificate(server.certificate);
+  return new Set(
+    subjectAltName.split(', ').map((entry) => {
+      const name = entry.replace(/^(DNS|IP Address):/, '');
+      const address = parseAddress(name);
+      return address === undefined ? name : formatAddress(address);
+    }),
+  );
+}

@@ -1,0 +1,59 @@
+// The Service, Endpoints and slices that lead to the API servers come back when somebody deletes or changes them, and
+// follow the servers that come and go.
+import type { Log } from '../observe/log.ts';
+import type { ApiContext } from './context.ts';
+import type { LiveServers } from './live-servers.ts';
+
+export type KeepApiService = {
+  readonly context: ApiContext;
+  readonly servers: LiveServers;
+  readonly repair: () => Promise<void>;
+  readonly log: Log;
+};
+
+/** Long enough that a delete and what follows it are seen by whoever made it. */
+const repairDelayMs = 5000;
+
+/** Returns how to end it, after which this server is no longer led to. */
+export function keepApiService({
+  context,
+  servers,
+  repair,
+  log,
+}: KeepApiService): () => Promise<void> {
+  const watched = ['services', 'endpoints', 'endpointslices.discovery.k8s.io'];
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  const attempt = (): void => {
+    timer = undefined;
+    repair().catch((error: unknown) => {
+      log.warn('cannot restore the kubernetes service', { error: String(error) });
+      schedule();
+    });
+  };
+  const schedule = (): void => {
+    if (!isStopped) timer ??= setTimeout(attempt, repairDelayMs);
+  };
+  const stops = watched.map((name) => {
+    const { cache } = context.resources.of(name);
+    return cache.listen(({ current, type }) => {
+      const { namespace, name: objectName } = current.object.metadata;
+      if (namespace === 'default' && objectName === 'kubernetes' && type !== 'ADDED') schedule();
+    });
+  });
+  servers.listen(() => {
+    if (!isStopped) attempt();
+  });
+  return async () => {
+    isStopped = true;
+    clearTimeout(timer);
+    for (const stop of stops) stop();
+    try {
+      await servers.leave();
+      if (!context.store.isSoleWriter) await repair();
+    } catch (error) {
+      // The key expires.
+      log.warn('cannot sign off from the kubernetes service', { error: String(error) });
+    }
+  };
+}

@@ -1,0 +1,51 @@
+// What a client may ask of a container's streams, and how the node is asked for it (upstream: pkg/registry/core/pod/strategy.go,
+// streamLocation and PortForwardLocation).
+import type { Pod } from '../../kinds/pod/types.ts';
+import { badRequest } from '../../meta/api-error.ts';
+import { logContainer } from './log-options.ts';
+
+export type StreamKind = 'exec' | 'attach';
+
+/** Names in the API's query and in the node's. */
+const switches: readonly (readonly [string, string])[] = [
+  ['stdin', 'input'],
+  ['stdout', 'output'],
+  ['stderr', 'error'],
+  ['tty', 'tty'],
+];
+
+/** The path with query for the node; throws ApiError for what cannot be asked. */
+export function streamPath(kind: StreamKind, pod: Pod, query: URLSearchParams): string {
+  const container = logContainer(pod, query.get('container') ?? '');
+  const asked = new URLSearchParams();
+  for (const [name, nodeName] of switches) {
+    if (isTrue(query.get(name) ?? '')) asked.set(nodeName, '1');
+  }
+  if (kind === 'exec') for (const word of query.getAll('command')) asked.append('command', word);
+  return `/${kind}/${place(pod)}/${encodeURIComponent(container)}?${asked}`;
+}
+
+export function portForwardPath(pod: Pod, query: URLSearchParams): string {
+  const asked = new URLSearchParams();
+  // Repeated, or several in one: clients do both.
+  for (const port of query.getAll('ports').flatMap((text) => text.split(','))) {
+    if (port === '') continue;
+    if (!/^\d+$/.test(port))
+      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(port)}: invalid syntax`);
+    asked.append('port', port);
+  }
+  const text = asked.toString();
+  return `/portForward/${place(pod)}${text === '' ? '' : `?${text}`}`;
+}
+
+/** Throws when no node has the pod. */
+export function nodeNameOf({ metadata, spec }: Pod): string {
+  if (spec.nodeName) return spec.nodeName;
+  throw badRequest(`pod ${metadata.name} does not have a host assigned`);
+}
+
+const place = ({ metadata: { namespace = '', name = '' } }: Pod): string =>
+  `${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+
+/** Go's rule for switches in a query: anything but these two, and nothing, is true. */
+const isTrue = (value: string): boolean => !['false', '0', ''].includes(value.toLowerCase());
