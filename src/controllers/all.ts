@@ -1,12 +1,15 @@
 // The controllers that run, in no particular order: each works alone.
+import { bootstrapSigner } from './bootstrap-signer/run.ts';
 import { clusterIpRepair } from './cluster-ip-repair/run.ts';
 import type { Controller } from './controller.ts';
+import { csrCleaner } from './csr-cleaner/run.ts';
 import { deploymentController } from './deployment/run.ts';
 import { endpointsController } from './endpoints/run.ts';
 import { endpointSliceController } from './endpointslice/run.ts';
 import { endpointSliceMirroringController } from './endpointslice-mirroring/run.ts';
 import { garbageCollector } from './garbage-collector/run.ts';
 import { namespaceController } from './namespace/run.ts';
+import { nodeIpamController } from './node-ipam/run.ts';
 import { nodeLifecycleController } from './node-lifecycle/run.ts';
 import { podGc } from './pod-gc/run.ts';
 import { replicaSetController, replicationControllerController } from './replicaset/run.ts';
@@ -15,6 +18,7 @@ import { scheduler } from './scheduler/run.ts';
 import { serviceAccountController } from './service-account/run.ts';
 import { serviceCidrController } from './service-cidr/run.ts';
 import { taintEvictionController } from './taint-eviction/run.ts';
+import { tokenCleaner } from './token-cleaner/run.ts';
 
 export const allControllers: readonly Controller[] = [
   endpointsController,
@@ -30,7 +34,11 @@ export const allControllers: readonly Controller[] = [
   replicationControllerController,
   deploymentController,
   clusterIpRepair,
+  nodeIpamController,
   nodeLifecycleController,
   taintEvictionController,
   scheduler,
+  bootstrapSigner,
+  tokenCleaner,
+  csrCleaner,
 ];

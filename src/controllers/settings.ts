@@ -1,5 +1,15 @@
 // What can be set of the controllers, and what holds where nothing is said: kube-controller-manager's defaults
 // but for what is noted.
+import type { Family } from '../ip/address.ts';
+import type { Cidr } from '../ip/cidr.ts';
+
+export type NodeIpamSettings = {
+  /** One of each family; the first gives nodes their podCIDR. */
+  readonly clusterCidrs: readonly Cidr[];
+  readonly maskSizes: Readonly<Record<Family, number>>;
+  /** No node gets addresses of services. */
+  readonly serviceCidrs: readonly Cidr[];
+};
 
 export type ControllerSettings = {
   readonly concurrentEndpointSyncs: number;
@@ -18,6 +28,8 @@ export type ControllerSettings = {
   readonly nodeMonitorGraceMs: number;
   readonly nodeStartupGraceMs: number;
   readonly terminatedPodGcThreshold: number;
+  /** Absent: nodes get no ranges for their pods from us. */
+  readonly nodeIpam?: NodeIpamSettings;
 };
 
 /** Upstream has five. Writers of this server share one sync of the disk, so more of them keep step with many changes. */

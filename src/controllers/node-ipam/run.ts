@@ -1,0 +1,89 @@
+// Gives every node a range of addresses for its pods.
+import { createEventRecorder } from '../../client/event-recorder.ts';
+import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
+import { type ResourceClient, resourceClient } from '../../client/rest.ts';
+import { waitForSync } from '../../client/shared-informers.ts';
+import { nodeDefinition } from '../../kinds/node/definition.ts';
+import type { Node } from '../../kinds/node/types.ts';
+import { isNotFound } from '../../meta/api-error.ts';
+import type { Controller } from '../controller.ts';
+import { createAssigner } from './desired.ts';
+import { createNodeIpamMetrics } from './metrics.ts';
+
+/** Upstream's longest wait between two tries. */
+const retryMs = 120_000;
+const nothing = { clusterCidrs: [], maskSizes: { IPv4: 32, IPv6: 128 }, serviceCidrs: [] };
+
+export const nodeIpamController: Controller = {
+  name: 'node-ipam-controller',
+  shortName: 'nodeipam',
+  async run(parts, signal) {
+    const { caller, informers, clock, log, settings, queueMetrics: metrics } = parts;
+    const assigner = createAssigner(settings.nodeIpam ?? nothing);
+    const counts = createNodeIpamMetrics(parts.metrics, assigner.ranges);
+    // Ranges of nodes are somebody else's business.
+    if (settings.nodeIpam === undefined) return;
+    const nodes = informers.of(nodeDefinition);
+    const client = resourceClient(caller, nodeDefinition);
+    const recorder = createEventRecorder({ caller, component: 'cidrAllocator', clock, log });
+    if (!(await waitForSync([nodes], signal))) return;
+
+    const reconcile = async (name: string): Promise<ReconcileResult | undefined> => {
+      const node = nodes.store.get(name);
+      if (node === undefined) return undefined;
+      const assignment = assigner.assign(node);
+      if (assignment.kind === 'write') {
+        await write(client, node, assignment.podCIDRs);
+        counts.given();
+      } else if (assignment.kind === 'used-up') {
+        const reason = 'CIDRNotAvailable';
+        const message = `Node ${name} status is now: ${reason}`;
+        recorder.record(node, { type: 'Normal', reason, message });
+        log.warn('node gets no range for pods', { node: name, ...assignment });
+        return { retryAfterMs: retryMs };
+      } else if (assignment.kind === 'strange') {
+        log.warn('ranges of a node are not of the cluster', { node: name, ...assignment });
+      }
+      return undefined;
+    };
+    // What nodes have must be known, of all of them, before one gets something new.
+    for (const node of nodes.store.values()) if (hasRange(node)) assigner.assign(node);
+    const { queue, ended } = startReconciler(
+      { name: 'node_ipam_controller', reconcile, clock, log, metrics },
+      signal,
+    );
+    const add = ({ metadata }: Node): void => queue.add(metadata.name ?? '');
+    const stop = nodes.onChange({
+      add,
+      update: (before, after) => {
+        if (hasRange(before) !== hasRange(after) || !hasRange(after)) add(after);
+      },
+      delete: ({ metadata }) => {
+        if (!assigner.forget(metadata.name ?? '')) return;
+        counts.returned();
+        for (const other of nodes.store.values()) if (!hasRange(other)) add(other);
+      },
+    });
+    await ended;
+    stop();
+  },
+};
+
+function hasRange({ spec }: Node): boolean {
+  return (spec.podCIDRs ?? []).length > 0 || Boolean(spec.podCIDR);
+}
+
+/** The version makes the write fail where somebody else was faster. */
+async function write(
+  client: ResourceClient<Node>,
+  { metadata }: Node,
+  podCIDRs: readonly string[],
+): Promise<void> {
+  const { name = '', resourceVersion } = metadata;
+  const patch = { metadata: { resourceVersion }, spec: { podCIDR: podCIDRs[0], podCIDRs } };
+  try {
+    await client.patch({ name }, patch, { type: 'merge' });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
