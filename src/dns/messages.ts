@@ -5,8 +5,13 @@ import type { CounterMemory } from './counters.ts';
 import type { ServerAddress, ServerGroup } from './upstream-servers.ts';
 import type { WireName } from './wire/names.ts';
 
+/** Of one address. */
+export type SocketDescriptors = { readonly udp: number; readonly tcp: number };
+
 export type AnswerWorkerOptions = {
   readonly listen: readonly ServerAddress[];
+  /** Sockets that listen there already, in the same order; absent: they are made. */
+  readonly descriptors?: readonly SocketDescriptors[];
   readonly domain: WireName;
   readonly ttl: number;
   /** Seconds for which answers of others are kept at most; 0 keeps none. */

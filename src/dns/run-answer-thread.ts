@@ -4,7 +4,12 @@ import { Worker } from 'node:worker_threads';
 import { type Clock, sleep } from '../host/clock.ts';
 import type { Log } from '../observe/log.ts';
 import type { ZoneChange } from './cluster/zone.ts';
-import type { AnswerWorkerOptions, FromAnswerer, ToAnswerer } from './messages.ts';
+import type {
+  AnswerWorkerOptions,
+  FromAnswerer,
+  SocketDescriptors,
+  ToAnswerer,
+} from './messages.ts';
 import type { ServerAddress, ServerGroup } from './upstream-servers.ts';
 
 export type AnswerThreadOptions = {
@@ -16,6 +21,8 @@ export type AnswerThreadOptions = {
   readonly isSynced: () => boolean;
   /** Told of answers, as lines, while somebody wants to know. */
   readonly answered: (lines: readonly string[]) => void;
+  /** For each thread anew: sockets end with the thread that has them. */
+  readonly openSockets?: (address: ServerAddress) => SocketDescriptors;
 };
 
 export type AnswerThread = {
@@ -95,7 +102,7 @@ type Listening = Extract<FromAnswerer, { kind: 'listening' }>;
 async function startWorker(workerData: AnswerWorkerOptions, options: AnswerThreadOptions) {
   // The same path from the compiled file and from the bundle.
   const worker = new Worker(new URL('../dns/run-answers-worker.js', import.meta.url), {
-    workerData,
+    workerData: { ...workerData, ...openedFor(workerData.listen, options) },
     resourceLimits: { maxYoungGenerationSizeMb },
   });
   const scrapes = createScrapes(options.clock);
@@ -133,6 +140,13 @@ async function startWorker(workerData: AnswerWorkerOptions, options: AnswerThrea
       void exited.then(cancel);
     },
   };
+}
+
+function openedFor(
+  listen: readonly ServerAddress[],
+  { openSockets }: AnswerThreadOptions,
+): Pick<AnswerWorkerOptions, 'descriptors'> {
+  return openSockets === undefined ? {} : { descriptors: listen.map(openSockets) };
 }
 
 /** Questions to the thread and their answers, with a limit to the wait. */

@@ -9,6 +9,7 @@ import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import type { PodMode } from './cluster/find-rows.ts';
 import { makeCounterMemory } from './counters.ts';
+import type { SocketDescriptors } from './messages.ts';
 import { counterText, createSyncMetrics, measureContact } from './metrics.ts';
 import { observeTransport } from './relay-observed.ts';
 import { parseResolverConfig, type ResolverConfig } from './resolv-conf.ts';
@@ -24,6 +25,8 @@ export type DnsOptions = {
   readonly signal: AbortSignal;
   readonly clock?: Clock;
   readonly listen: readonly ServerAddress[];
+  /** Opens the sockets of an address, on another network than that of this process; others are asked from here all the same. */
+  readonly openSockets?: (address: ServerAddress) => SocketDescriptors;
   readonly domain: WireName;
   readonly ttl: number;
   readonly pods: PodMode;
@@ -112,6 +115,7 @@ async function start(
       snapshot: watching.snapshot,
       isSynced: () => sync.isDone,
       answered: queries.write,
+      ...(options.openSockets === undefined ? {} : { openSockets: options.openSockets }),
     },
     signal,
   );

@@ -13,6 +13,8 @@ export type TcpOptions = {
   readonly answerer: Answerer;
   readonly counters: Counters;
   readonly now: () => number;
+  /** A socket that listens already; absent: one is made. */
+  readonly descriptor?: number;
 };
 
 /** Over both families; enough for every pod of a node at once, and far below the limit of files. */
@@ -45,7 +47,9 @@ export async function serveTcp(options: TcpOptions): Promise<Listener> {
     });
     serveConnection(socket, client, options);
   });
-  server.listen({ host, port, ipv6Only: host.includes(':') });
+  if (options.descriptor === undefined) {
+    server.listen({ host, port, ipv6Only: host.includes(':') });
+  } else server.listen({ fd: options.descriptor });
   await once(server, 'listening');
   // Running out of files is told to nobody here: the connection is simply not taken.
   server.on('error', () => options.counters.add('tcpRefused'));

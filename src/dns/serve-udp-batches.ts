@@ -90,7 +90,7 @@ export async function serveUdpBatches(
 ): Promise<Listener | undefined> {
   const { host, port } = options.address;
   const name = socketAddress(host, port);
-  const descriptor = name === undefined ? -1 : calls.open(name);
+  const descriptor = options.descriptor ?? (name === undefined ? -1 : calls.open(name));
   if (descriptor < 0) return undefined;
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   const answerOne = createAnswerOne(socket, options);

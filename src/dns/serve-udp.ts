@@ -14,6 +14,8 @@ export type UdpOptions = {
   readonly counters: Counters;
   /** Milliseconds with fractions, for durations. */
   readonly now: () => number;
+  /** A socket that listens already; absent: one is made. */
+  readonly descriptor?: number;
 };
 
 export type Listener = {
@@ -32,8 +34,11 @@ export async function serveUdp(options: UdpOptions): Promise<Listener> {
   const socket = createSocket({ type: isIPv6 ? 'udp6' : 'udp4', ipv6Only: isIPv6 });
   const answerOne = createAnswerOne(socket, options);
   socket.on('message', answerOne);
-  socket.bind(port, host);
-  await once(socket, 'listening');
+  // A socket that is bound already says so at once.
+  const listening = once(socket, 'listening');
+  if (options.descriptor === undefined) socket.bind(port, host);
+  else socket.bind({ fd: options.descriptor });
+  await listening;
   // What a socket reports later is about single packets: whoever sent them asks again.
   socket.on('error', () => options.counters.add('dropped'));
   socket.setRecvBufferSize(receiveBuffer);

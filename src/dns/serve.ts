@@ -1,7 +1,7 @@
 // All listeners: each address over UDP and TCP on the same port.
 import type { Answerer } from './answerer.ts';
 import type { Counters } from './counters.ts';
-import type { AnswerWorkerOptions } from './messages.ts';
+import type { AnswerWorkerOptions, SocketDescriptors } from './messages.ts';
 import { serveTcp } from './serve-tcp.ts';
 import { type Listener, serveUdp, type UdpOptions } from './serve-udp.ts';
 import { type BatchCalls, loadBatchCalls, serveUdpBatches } from './serve-udp-batches.ts';
@@ -15,7 +15,7 @@ export type Listening = {
 };
 
 export type ListeningOptions = {
-  readonly options: Pick<AnswerWorkerOptions, 'listen' | 'batches'>;
+  readonly options: Pick<AnswerWorkerOptions, 'listen' | 'batches' | 'descriptors'>;
   readonly answerer: Answerer;
   readonly counters: Counters;
   readonly now: () => number;
@@ -25,13 +25,13 @@ export type ListeningOptions = {
 const mostTries = 20;
 
 export async function startListening(parts: ListeningOptions): Promise<Listening> {
-  const { listen, batches } = parts.options;
+  const { listen, batches, descriptors } = parts.options;
   const calls = batches ? await loadBatchCalls() : undefined;
   const opened: Listener[] = [];
   const addresses: ServerAddress[] = [];
   try {
-    for (const address of listen) {
-      const both = await listenOn(address, parts, calls);
+    for (const [index, address] of listen.entries()) {
+      const both = await listenOn({ address, ...given(descriptors?.[index]) }, parts, calls);
       opened.push(...both);
       addresses.push({ ...address, port: both[0]?.address.port ?? address.port });
     }
@@ -51,18 +51,27 @@ export async function startListening(parts: ListeningOptions): Promise<Listening
   };
 }
 
+type Place = { readonly address: ServerAddress; readonly descriptors?: SocketDescriptors };
+
+const given = (descriptors: SocketDescriptors | undefined): Pick<Place, 'descriptors'> =>
+  descriptors === undefined ? {} : { descriptors };
+
 async function listenOn(
-  address: ServerAddress,
-  { answerer, counters, now }: ListeningOptions,
+  place: Place,
+  parts: ListeningOptions,
   calls: BatchCalls | undefined,
   tries = 1,
 ): Promise<readonly Listener[]> {
+  const { answerer, counters, now } = parts;
+  const { address, descriptors } = place;
   const options: UdpOptions = { address, answerer, counters, now };
-  const quick = calls === undefined ? undefined : await serveUdpBatches(calls, options);
+  const udpOptions = { ...options, ...(descriptors && { descriptor: descriptors.udp }) };
+  const tcp = descriptors && { descriptor: descriptors.tcp };
+  const quick = calls === undefined ? undefined : await serveUdpBatches(calls, udpOptions);
   try {
-    const udp = quick ?? (await serveUdp(options));
+    const udp = quick ?? (await serveUdp(udpOptions));
     try {
-      return [udp, await serveTcp({ ...options, address: udp.address })];
+      return [udp, await serveTcp({ ...options, address: udp.address, ...tcp })];
     } catch (error) {
       await udp.close();
       if (address.port !== 0 || tries >= mostTries) throw error;
@@ -71,10 +80,5 @@ async function listenOn(
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`Cannot listen on ${serverText(address)}: ${reason}`, { cause: error });
   }
-  return listenOn(
-    address,
-    { options: { listen: [], batches: false }, answerer, counters, now },
-    calls,
-    tries + 1,
-  );
+  return listenOn(place, parts, calls, tries + 1);
 }

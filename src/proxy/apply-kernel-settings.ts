@@ -1,17 +1,18 @@
-// Writes kernel settings below /proc/sys. What cannot be written is told and left: traffic flows without it.
-import { readFile, writeFile } from 'node:fs/promises';
+// Writes kernel settings below /proc/sys. What cannot be written is told and left: traffic flows without it. Synchronous, because below
+// /proc/sys/net a thread sees the settings of its own namespace, and promises of files are kept by other threads.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../observe/log.ts';
 import type { KernelSetting } from './conntrack-settings.ts';
 
-export async function applyKernelSettings(
+export function applyKernelSettings(
   settings: readonly KernelSetting[],
   log: Log,
   root = '/proc/sys',
-): Promise<void> {
+): void {
   for (const setting of settings) {
     try {
-      await applySetting(join(root, setting.path), setting);
+      applySetting(join(root, setting.path), setting);
     } catch (error) {
       log.warn('kernel setting could not be written', {
         setting: setting.path.replaceAll('/', '.'),
@@ -22,8 +23,8 @@ export async function applyKernelSettings(
   }
 }
 
-async function applySetting(path: string, { value, isMinimum }: KernelSetting): Promise<void> {
-  const current = Number((await readFile(path, 'utf8')).trim());
+function applySetting(path: string, { value, isMinimum }: KernelSetting): void {
+  const current = Number(readFileSync(path, 'utf8').trim());
   if (current === value || (isMinimum && current > value)) return;
-  await writeFile(path, `${value}\n`);
+  writeFileSync(path, `${value}\n`);
 }

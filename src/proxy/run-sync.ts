@@ -34,6 +34,8 @@ export type SyncOptions = {
   /** Keys of all Services that there are. */
   readonly serviceKeys: () => Iterable<string>;
   readonly objectsOf: (serviceKey: string) => ServiceObjects;
+  /** Told what the kernel has now, after each write. */
+  readonly applied: (state: ProxyState) => void;
 };
 
 /** False: it failed, and the next one writes everything (KPX-41). */
@@ -81,6 +83,7 @@ async function syncOnce(work: Work, reason: 'change' | 'period'): Promise<void> 
   const { state, change } = tracker.take();
   const isNothing = change.kind === 'ports' && change.keys.size === 0;
   if (!isNothing) await write(work, state, change, { startedAt, queuedAt, triggers });
+  work.applied(state);
   work.health.updated(family, startedAt, clock.now());
   await work.healthChecks.update(family, tracker.healthChecks());
   if (!isNothing) await forgetFlows(work, state, change);

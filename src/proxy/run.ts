@@ -23,7 +23,7 @@ import { createHealthChecks, type HealthChecks } from './serve-health-checks.ts'
 import { serveHealthz } from './serve-healthz.ts';
 import type { HttpServer } from './serve-http.ts';
 import { serveMetrics } from './serve-metrics.ts';
-import type { Family } from './state.ts';
+import type { Family, ProxyState } from './state.ts';
 
 export type ProxyOptions = {
   readonly caller: ApiCaller;
@@ -32,12 +32,17 @@ export type ProxyOptions = {
   readonly log: Log;
   readonly metrics: MetricsRegistry;
   readonly clock?: Clock;
+  /** Told how it works here, before anything is written. */
+  readonly chosen?: (chosen: ChosenMode) => void;
+  /** Told what the kernel has now, after each write. */
+  readonly applied?: (state: ProxyState) => void;
 };
 
 /** How long the first write waits for the node's own object and the service ranges: it does without, then mends itself. */
 const nodeWaitMs = 2000;
 
-type Parts = Required<Omit<ProxyOptions, 'metrics'>> & {
+type Parts = Required<Omit<ProxyOptions, 'metrics' | 'chosen' | 'applied'>> & {
+  readonly applied: (state: ProxyState) => void;
   readonly nodeName: string;
   readonly chosen: ChosenMode;
   readonly informers: ProxyInformers;
@@ -53,7 +58,8 @@ export async function startProxy(options: ProxyOptions, signal: AbortSignal): Pr
   const log = options.log.with({ part: 'proxy' });
   const nodeName = (config.nodeName ?? hostname()).trim().toLowerCase();
   const chosen = await chooseMode(modes, config.mode, log);
-  await applyKernelSettings(conntrackSettings(config.conntrack, availableParallelism()), log);
+  options.chosen?.(chosen);
+  applyKernelSettings(conntrackSettings(config.conntrack, availableParallelism()), log);
   const measures = createProxyMetrics(options.metrics);
   // Twice the period in which everything should have been written (KPX-33).
   const health = createProxyHealth(chosen.families, 2 * config.syncPeriodMs);
@@ -72,6 +78,7 @@ export async function startProxy(options: ProxyOptions, signal: AbortSignal): Pr
   const parts: Parts = {
     ...{ caller, config, modes, log, clock, nodeName, chosen, informers },
     ...{ measures, health, healthChecks, events },
+    applied: options.applied ?? (() => {}),
   };
   const servers = await startServers(parts, options.metrics);
   try {
@@ -172,6 +179,7 @@ function startOne(
       }),
     serviceKeys: informers.services.store.keys,
     objectsOf: informers.objectsOf,
+    applied: parts.applied,
     // Other modes' rules go only after ours stand, so that traffic is carried all the time (KPX-52).
     wrote: () => cleanUpModes(othersThan(chosen.mode, parts.modes), [family], log),
   };
