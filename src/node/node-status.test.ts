@@ -34,6 +34,18 @@ test('nodeStatus() tells amounts, addresses and that it is ready', () => {
   assert.equal(status.conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
 });
 
+test('nodeStatus() is not ready while pods have no network', () => {
+  const told = (network: { problem?: string }): readonly string[] =>
+    nodeStatus({ ...options, network })
+      .conditions?.filter(({ type }) => ['Ready', 'NetworkUnavailable'].includes(type))
+      .map(({ type, status, reason }) => `${type}=${status} ${reason}`) ?? [];
+  assert.deepEqual(told({ problem: 'no podCIDRs' }), [
+    'NetworkUnavailable=True BridgeIsMissing',
+    'Ready=False KubeletNotReady',
+  ]);
+  assert.deepEqual(told({}), ['NetworkUnavailable=False BridgeIsUp', 'Ready=True KubeletReady']);
+});
+
 test('nodeStatus() keeps the time of the last change', () => {
   const first = nodeStatus(options);
   const later = nodeStatus({ ...options, before: first.conditions, now: options.now + 60_000 });

@@ -25,6 +25,8 @@ export type NodeStatusOptions = {
   readonly mostPods: number;
   readonly before: NodeStatus['conditions'];
   readonly now: number;
+  /** Of the pods, where they have one of their own, and what keeps it from working. */
+  readonly network?: { readonly problem?: string };
 };
 
 export function nodeLabels(
@@ -91,12 +93,30 @@ const said: readonly Said[] = [
   ],
   ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
   ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
-  ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
 ];
 
-function conditions({ before = [], now }: NodeStatusOptions): readonly NodeCondition[] {
+const ready: Said = ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'];
+
+/** A node whose pods have no network says so twice, as a kubelet does and whoever makes the routes between nodes. */
+function networkConditions(network: NodeStatusOptions['network']): readonly Said[] {
+  if (network === undefined) return [ready];
+  const { problem } = network;
+  if (problem === undefined) {
+    return [
+      ['NetworkUnavailable', 'False', 'BridgeIsUp', 'pods have a network on this node'],
+      ready,
+    ];
+  }
+  const message = `container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:${problem}`;
+  return [
+    ['NetworkUnavailable', 'True', 'BridgeIsMissing', problem],
+    ['Ready', 'False', 'KubeletNotReady', message],
+  ];
+}
+
+function conditions({ before = [], now, network }: NodeStatusOptions): readonly NodeCondition[] {
   const time = formatTime(now);
-  return said.map(([type, status, reason, message]) => {
+  return [...said, ...networkConditions(network)].map(([type, status, reason, message]) => {
     const last = before.find((condition) => condition.type === type);
     return {
       type,

@@ -124,24 +124,21 @@ export async function runInside(
   [program = '', ...args]: readonly string[],
   signal: AbortSignal,
 ): Promise<{ readonly exitCode: number; readonly output: string }> {
-  const child = container.enter([program, ...args]);
-  child.stdin?.on('error', () => {}).end();
+  const entered = container.enter([program, ...args]);
+  entered.input.end();
   const chunks: Buffer[] = [];
   let size = 0;
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [entered.output, entered.errors]) {
     stream?.on('data', (chunk: Buffer) => {
       if (size < mostCommandBytes) chunks.push(chunk);
       size += chunk.length;
     });
   }
-  const kill = (): void => void child.kill('SIGKILL');
+  const { kill } = entered;
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
   try {
-    const exitCode = await new Promise<number>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', (code) => resolve(code ?? 137));
-    });
+    const { exitCode } = await entered.ended;
     const output = Buffer.concat(chunks).toString('utf8', 0, mostCommandBytes);
     return { exitCode, output };
   } finally {

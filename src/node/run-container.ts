@@ -66,8 +66,10 @@ export async function startContainer(
       : { hostname: podHostname(pod, parts.cluster.domain).kernelName }),
     ...(attachment.namespacePath === undefined ? {} : { namespacePath: attachment.namespacePath }),
     directory,
+    ...(container.resources === undefined ? {} : { resources: container.resources }),
     logPath: log,
     hasStdin: container.stdin ?? false,
+    hasTerminal: container.tty ?? false,
   };
   return parts.runtime.startContainer(toRun);
 }

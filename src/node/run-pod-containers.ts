@@ -173,7 +173,7 @@ function finish(
     kind: 'terminated',
     id: containerId(parts, live.running.id),
     exitCode: end.exitCode,
-    reason: end.exitCode === 0 ? 'Completed' : 'Error',
+    reason: endReason(end),
     message: lastMessage(all, container, pod, { live, end, attempt }),
     ...(record?.state.kind === 'running' ? { startedAt: record.state.startedAt } : {}),
     finishedAt: parts.clock.now(),
@@ -181,6 +181,11 @@ function finish(
   const { isStopping: _over, ...rest } = record ?? { restartCount: attempt };
   records[name] = { ...rest, state, isStarted: false, isReady: false };
   all.changed();
+}
+
+function endReason({ exitCode, isOutOfMemory }: ContainerEnd): string {
+  if (isOutOfMemory === true) return 'OOMKilled';
+  return exitCode === 0 ? 'Completed' : 'Error';
 }
 
 function lastMessage(

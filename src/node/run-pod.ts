@@ -22,6 +22,8 @@ export type PodWorker = {
   readonly remove: () => void;
   readonly containers: PodContainers;
   readonly hasNetwork: () => boolean;
+  /** Absent before it has its network, and after. */
+  readonly attachment: () => PodAttachment | undefined;
   /** Resolves when nothing of the pod is left here. */
   readonly ended: Promise<void>;
 };
@@ -91,6 +93,7 @@ export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal):
     },
     containers,
     hasNetwork: () => working.attachment !== undefined,
+    attachment: () => working.attachment,
     ended: run(working, waker, signal),
   };
 }
@@ -211,6 +214,7 @@ async function step(working: Working): Promise<number | undefined> {
   }
   const deadline = deadlineOf(working);
   if (deadline !== undefined && deadline <= parts.clock.now()) return endForDeadline(working);
+  if (hasToWaitForNetwork(working)) return deadline;
   await prepare(working);
   const plan = planPod({ pod, records: containers.records(), now: parts.clock.now() });
   if (plan.isFinished) {
@@ -248,6 +252,19 @@ async function endForDeadline(working: Working): Promise<undefined> {
   parts.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message });
   await endContainers(working, graceSeconds(pod));
   report(working);
+}
+
+/** It is woken when the network is there. */
+function hasToWaitForNetwork(working: Working): boolean {
+  const { parts, pod, attachment } = working;
+  const problem = parts.network.problem();
+  if (problem === undefined || attachment !== undefined || pod.spec.hostNetwork === true) {
+    return false;
+  }
+  const message = `network is not ready: ${problem}`;
+  parts.events.record(pod, { type: 'Warning', reason: 'NetworkNotReady', message });
+  report(working);
+  return true;
 }
 
 /** What the pod needs before and while its containers run. */

@@ -21,6 +21,8 @@ export type RegistrationOptions = {
   readonly facts: MachineFacts;
   /** What to say now, after what was said before. */
   readonly status: (before: NodeStatus['conditions']) => NodeStatus;
+  /** Told when there is something new to say. */
+  readonly onStatusChange: (listener: () => void) => void;
 };
 
 /** A kubelet's: the lease lasts 40 s and is renewed four times in that; the status is told every 5 min. */
@@ -89,10 +91,16 @@ export async function keepNode(options: RegistrationOptions, signal: AbortSignal
   const { caller, clock, log, name } = options;
   const nodes = resourceClient(caller, nodeDefinition);
   let toldAt = clock.now();
+  let news = new AbortController();
+  options.onStatusChange(() => news.abort());
+  // What changed since the registration has been told to nobody.
+  news.abort();
   while (!signal.aborted) {
+    const isNew = news.signal.aborted;
+    if (isNew) news = new AbortController();
     try {
       await renewLease(options);
-      if (clock.now() - toldAt >= statusMs) {
+      if (isNew || clock.now() - toldAt >= statusMs) {
         await writeStatus(options, await nodes.get({ name }));
         toldAt = clock.now();
       }
@@ -102,7 +110,7 @@ export async function keepNode(options: RegistrationOptions, signal: AbortSignal
         await registerNode(options, signal).catch(() => undefined);
       } else log.warn('node lease could not be renewed', { node: name, error: String(error) });
     }
-    await sleep(clock, renewMs, signal);
+    await sleep(clock, renewMs, AbortSignal.any([news.signal, signal]));
   }
 }
 

@@ -22,7 +22,7 @@ import { createStatusWriter, type StatusWriter } from './apply-status.ts';
 import { diffPods } from './diff.ts';
 import { createNodeMetrics } from './metrics.ts';
 import type { NodeParts } from './node-parts.ts';
-import { capacity, nodeStatus } from './node-status.ts';
+import { capacity, type NodeStatusOptions, nodeStatus } from './node-status.ts';
 import { hostNetwork, type PodNetwork } from './pod-network.ts';
 import { type Dial, dialHost } from './probe-endpoint.ts';
 import { probeMachine, readIfThere } from './probe-machine.ts';
@@ -59,7 +59,7 @@ export type NodeOptions = {
 
 export type RunningNode = {
   /** Where it is asked for logs; absent where it is not. */
-  readonly server?: Pick<NodeServer, 'host' | 'port'>;
+  readonly server?: Pick<NodeServer, 'host' | 'port' | 'useCertificate'>;
   readonly workers: () => readonly PodWorker[];
   /** Resolves when the signal has ended it and all its containers. */
   readonly ended: Promise<void>;
@@ -83,6 +83,7 @@ export async function startNode(options: NodeOptions, signal: AbortSignal): Prom
     return { ...served, workers: () => [...workers.values()], ended };
   } catch (error) {
     await server?.close();
+    await options.network?.stop();
     throw error;
   }
 }
@@ -111,7 +112,13 @@ async function work(
   const { parts, writer } = createParts(options, registry, services, signal);
   countRunning(parts, workers);
   // Without the whole list every pod would look as if it had gone.
-  if (await waitForSync([pods, services], signal)) removeStrangers(dataDirectory, pods);
+  if (await waitForSync([pods, services], signal)) {
+    removeStrangers(dataDirectory, pods);
+    parts.network.adopt([...pods.store.values()]);
+  }
+  parts.network.onProblemChange(() => {
+    for (const worker of workers.values()) worker.update(worker.pod());
+  });
   const follow = (): void => followPods({ pods, workers, parts, writer }, signal);
   pods.onChange({ add: follow, update: follow, delete: follow });
   const kept = keepNode(registration, signal);
@@ -141,6 +148,7 @@ function registrationOf(options: NodeOptions, port: number): RegistrationOptions
     name,
     labels,
     facts,
+    onStatusChange: (listener) => options.network?.onProblemChange(listener),
     status: (before) =>
       nodeStatus({
         name,
@@ -152,8 +160,15 @@ function registrationOf(options: NodeOptions, port: number): RegistrationOptions
         mostPods,
         before,
         now: clock.now(),
+        ...networkState(options.network),
       }),
   };
+}
+
+function networkState(network: PodNetwork | undefined): Pick<NodeStatusOptions, 'network'> {
+  if (network?.reportsCondition !== true) return {};
+  const problem = network.problem();
+  return { network: problem === undefined ? {} : { problem } };
 }
 
 /** How long the end of a pod is held back so that nobody sends it requests any more, when nobody tells. */
@@ -309,6 +324,7 @@ async function finish(finishing: Finishing, signal: AbortSignal): Promise<void> 
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   await Promise.allSettled([...workers.values()].map(({ ended }) => ended));
+  await parts.network.stop();
   await Promise.all([kept, informers.ended(), parts.events.flushed()]);
   await server?.close();
 }

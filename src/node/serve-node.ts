@@ -1,9 +1,10 @@
-// The agent's own HTTPS server: health, the pods of the node, metrics, and logs of containers. Who asks must show a client
+// The agent's own HTTPS server: health, the pods of the node, metrics, logs and streams of containers. Who asks must show a client
 // certificate or a token, and must be allowed to use the node in that way; the API server says whether.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type ApiCaller, callApi } from '../client/api-call.ts';
 import type { Pod } from '../kinds/pod/types.ts';
@@ -11,6 +12,9 @@ import { findLog, LogError, parseLogWish } from './log-request.ts';
 import { logPath } from './run-container.ts';
 import type { PodWorker } from './run-pod.ts';
 import { followLog, readLog } from './serve-logs.ts';
+import { refuse, serveStreams } from './streams/serve-streams.ts';
+import type { Handshake } from './streams/serve-web-socket.ts';
+import { parseStreamWish, StreamError } from './streams/stream-wish.ts';
 
 export type NodeServerTls = {
   readonly key: string;
@@ -35,6 +39,8 @@ export type NodeServerOptions = {
 export type NodeServer = {
   readonly host: string;
   readonly port: number;
+  /** New connections see this certificate; those that are open stay as they are. */
+  readonly useCertificate: (tls: NodeServerTls) => void;
   readonly close: () => Promise<void>;
 };
 
@@ -45,12 +51,10 @@ export async function serveNode(
   const { host, port, tls } = options;
   const server = createServer(
     {
-      key: tls.key,
-      cert: tls.cert,
+      ...contextOf(tls),
       requestCert: true,
       // Tokens are as good as certificates: who has neither is turned away with words.
       rejectUnauthorized: false,
-      ...(tls.clientAuthority === undefined ? {} : { ca: tls.clientAuthority }),
     },
     (request, response) => {
       void answer(options, request, response, signal).catch((error: unknown) => {
@@ -59,18 +63,74 @@ export async function serveNode(
       });
     },
   );
+  const upgraded = new Set<Duplex>();
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    upgraded.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => upgraded.delete(socket));
+    void upgrade(options, { request, socket, head }, upgraded.size).catch((error: unknown) => {
+      const code = error instanceof StreamError ? error.code : 500;
+      refuse(socket, code, error instanceof Error ? error.message : String(error));
+    });
+  });
   server.listen(port, host);
   await once(server, 'listening');
   return {
     host,
     port: (server.address() as AddressInfo).port,
+    useCertificate: (renewed) => server.setSecureContext(contextOf(renewed)),
     async close() {
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
+      // Those are the server's no more.
+      for (const socket of upgraded) socket.destroy();
       await closed;
     },
   };
+}
+
+function contextOf({ key, cert, clientAuthority: ca }: NodeServerTls) {
+  return { key, cert, ...(ca === undefined ? {} : { ca }) };
+}
+
+/** Each is a process and some buffers. */
+const mostUpgraded = 1000;
+
+/** A connection that wants to go on as something else. */
+async function upgrade(
+  options: NodeServerOptions,
+  handshake: Handshake,
+  count: number,
+): Promise<void> {
+  const { request, socket } = handshake;
+  const { url, refusal } = await admit(options, request);
+  if (refusal !== undefined) return refuse(socket, refusal.code, refusal.text);
+  if (count > mostUpgraded) return refuse(socket, 429, 'too many open streams');
+  const wish = parseStreamWish(url);
+  if (wish === undefined) return refuse(socket, 400, 'this path takes no upgrade');
+  await serveStreams(options.find, wish, handshake);
+}
+
+type Admission = {
+  readonly url: URL;
+  readonly first: string;
+  readonly verb: 'get' | 'create';
+  /** Absent when the request may go on. */
+  readonly refusal?: { readonly code: number; readonly text: string };
+};
+
+async function admit(options: NodeServerOptions, request: IncomingMessage): Promise<Admission> {
+  const url = new URL(request.url ?? '/', 'https://node');
+  const [, first = ''] = url.pathname.split('/');
+  const verb = request.method === 'GET' || request.method === 'HEAD' ? 'get' : 'create';
+  const asked = { url, first, verb } as const;
+  const user = await whoAsks(options, request);
+  if (user === undefined) return { ...asked, refusal: { code: 401, text: 'Unauthorized' } };
+  const part = parts[first] ?? 'proxy';
+  if (await mayUse(options, user, verb, part)) return asked;
+  const what = `(user=${user.username}, verb=${verb}, resource=nodes, subresource(s)=[${part}])`;
+  return { ...asked, refusal: { code: 403, text: `Forbidden ${what}` } };
 }
 
 async function answer(
@@ -79,16 +139,9 @@ async function answer(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const url = new URL(request.url ?? '/', 'https://node');
-  const user = await whoAsks(options, request);
-  if (user === undefined) return end(response, 401, 'Unauthorized');
-  const [, first = ''] = url.pathname.split('/');
-  const part = parts[first] ?? 'proxy';
-  const verb = request.method === 'GET' || request.method === 'HEAD' ? 'get' : 'create';
-  if (!(await mayUse(options, user, verb, part))) {
-    const what = `(user=${user.username}, verb=${verb}, resource=nodes, subresource(s)=[${part}])`;
-    return end(response, 403, `Forbidden ${what}`);
-  }
+  const { url, first, verb, refusal } = await admit(options, request);
+  if (refusal !== undefined) return end(response, refusal.code, refusal.text);
+  if (streamed.has(first)) return end(response, 400, 'Upgrade request required');
   if (verb !== 'get') return end(response, 405, 'Method Not Allowed');
   switch (first) {
     case 'healthz':
@@ -110,6 +163,8 @@ async function answer(
       return end(response, 404, '404 page not found');
   }
 }
+
+const streamed = new Set(['exec', 'attach', 'portForward']);
 
 /** Which part of a node a path belongs to, as rules for nodes name them. */
 const parts: Readonly<Record<string, string>> = {

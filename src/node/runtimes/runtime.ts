@@ -1,5 +1,7 @@
 // What runs containers. The agent decides when; a runtime knows how.
-import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { TerminalSize } from '../../host/pseudo-terminal.ts';
+import type { ResourceRequirements } from '../../kinds/pod/resources.ts';
 import type { Variables } from '../service-variables.ts';
 
 export type Mount = {
@@ -30,14 +32,37 @@ export type ContainerToRun = {
   readonly namespacePath?: string;
   /** A directory for the container's own files, which is there and empty. */
   readonly directory: string;
+  /** How much it may use. */
+  readonly resources?: ResourceRequirements;
   /** Where its lines go. */
   readonly logPath: string;
   readonly hasStdin: boolean;
+  /** It sees a terminal instead of pipes. */
+  readonly hasTerminal?: boolean;
 };
 
-export type ContainerEnd = { readonly exitCode: number; readonly signal?: number };
+export type ContainerEnd = {
+  readonly exitCode: number;
+  readonly signal?: number;
+  /** The kernel ended it because it wanted more memory than it may have. */
+  readonly isOutOfMemory?: boolean;
+};
 
 export type OutputListener = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void;
+
+export type EnterWish = { readonly hasTerminal: boolean };
+
+export type EnteredProgram = {
+  readonly input: Writable;
+  readonly output: Readable;
+  /** Absent for a terminal, which has one output for both. */
+  readonly errors?: Readable;
+  readonly resize: (size: TerminalSize) => void;
+  /** When it has ended and all that it wrote is read. Never rejects. */
+  readonly ended: Promise<ContainerEnd>;
+  /** Ends it and all that it started, at once. */
+  readonly kill: () => void;
+};
 
 export type RunningContainer = {
   readonly id: string;
@@ -46,10 +71,12 @@ export type RunningContainer = {
   readonly ended: Promise<ContainerEnd>;
   /** To all its processes; nothing when they are gone. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Starts a program beside the container's own, with its view of the world. Pipes for all three streams. */
-  readonly enter: (argv: readonly [string, ...string[]]) => ChildProcess;
-  /** Writes to its standard input; false when it has none. */
-  readonly write: (bytes: Uint8Array) => boolean;
+  /** Starts a program beside the container's own, with its view of the world. Throws ContainerStartError. */
+  readonly enter: (argv: readonly [string, ...string[]], wish?: EnterWish) => EnteredProgram;
+  /** Its standard input; absent when it has none. */
+  readonly input?: Writable;
+  /** Of its terminal; nothing when it has none. */
+  readonly resize: (size: TerminalSize) => void;
   /** Told what it writes from now on. Returns how to stop. */
   readonly onOutput: (listener: OutputListener) => () => void;
 };

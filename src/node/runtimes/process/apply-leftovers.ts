@@ -1,7 +1,8 @@
 // A file for each container that runs, so that the next run of the agent finds what this one could not end.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { signalGroup } from './spawn-container.ts';
+import { signalGroup } from './apply-signals.ts';
+import { startTicksOf } from './probe-process.ts';
 
 /** Process ids come back; with the boot and the moment of the start they say which process is meant. */
 type ProcessMark = { readonly pid: number; readonly startTicks: string; readonly boot: string };
@@ -49,14 +50,3 @@ function readMark(path: string): ProcessMark | undefined {
 }
 
 const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-
-/** The 22nd field of its stat; the name of the program, which may hold anything, stands in parentheses before. */
-function startTicksOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
-  }
-}

@@ -136,8 +136,11 @@ function replaceDirectories(
   return replaced;
 }
 
-/** Programs look closely at these: a link would not do. */
-const boundDevices = new Set(['null', 'zero', 'full', 'random', 'urandom', 'tty', 'pts', 'shm']);
+/**
+ * Programs look closely at these: a link would not do. Directories with a file system of their own, pts and shm, must be links: `mount --all`
+ * passes over them, because the host's have been mounted at the same place before the new directory was put there.
+ */
+const boundDevices = new Set(['null', 'zero', 'full', 'random', 'urandom', 'tty']);
 
 function keptEntry(
   entry: HostEntry,

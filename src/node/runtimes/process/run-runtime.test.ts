@@ -122,9 +122,8 @@ test('a program entered later sees what the container sees', async (t) => {
       mounts: [{ source: volume, path: '/fairlead-test', isReadOnly: true }],
     }),
   );
-  const child = running.enter(['sh', '-c', 'cat /fairlead-test/key; echo " $COLOR"']);
-  assert.ok(child.stdout !== null);
-  assert.equal(await text(child.stdout), 'value red\n');
+  const entered = running.enter(['sh', '-c', 'cat /fairlead-test/key; echo " $COLOR"']);
+  assert.equal(await text(entered.output), 'value red\n');
   running.signal('SIGKILL');
   assert.equal((await running.ended).exitCode, 137);
 });

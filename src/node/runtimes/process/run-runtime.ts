@@ -2,10 +2,12 @@
 import { join } from 'node:path';
 import type { Log } from '../../../observe/log.ts';
 import { ContainerStartError, type ContainerToRun, type Runtime } from '../runtime.ts';
+import { removeCgroups } from './apply-cgroups.ts';
 import { endMarkedProcesses, markProcess, unmarkProcess } from './apply-leftovers.ts';
 import type { LogLimits } from './apply-log-file.ts';
 import { type ImageMap, mappedImage, processImage } from './image-map.ts';
 import { probeIsolation } from './probe-host.ts';
+import { createLimits } from './run-limits.ts';
 import { spawnContainer } from './spawn-container.ts';
 
 export type ProcessRuntimeOptions = {
@@ -24,6 +26,7 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
   if (isolation.kind === 'none')
     log.warn('containers have no mounts of their own', { why: isolation.why });
   const marks = join(directory, 'processes');
+  const limitsOf = createLimits(directory, log);
   return {
     name: 'process',
     version,
@@ -38,6 +41,7 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
       if (program === undefined) {
         throw new ContainerStartError('CreateContainerError', 'no command specified');
       }
+      const limits = limitsOf(container);
       const running = await spawnContainer({
         container,
         argv: [program, ...args],
@@ -46,13 +50,24 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
         root: image?.root ?? '/',
         isolation,
         now,
+        onSpawn: limits.hold,
         ...(logLimits === undefined ? {} : { logLimits }),
+      }).catch(async (error: unknown) => {
+        await limits.finish({ exitCode: 128 });
+        throw error;
       });
       markProcess(marks, container.id, running.pid);
-      void running.ended.then(() => unmarkProcess(marks, container.id));
-      return running;
+      const ended = running.ended.then((end) => {
+        unmarkProcess(marks, container.id);
+        return limits.finish(end);
+      });
+      return { ...running, ended };
     },
-    endLeftovers: () => Promise.resolve(endMarkedProcesses(marks)),
+    async endLeftovers() {
+      const count = endMarkedProcesses(marks);
+      await removeCgroups(directory);
+      return count;
+    },
   };
 }
 

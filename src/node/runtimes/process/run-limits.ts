@@ -1,0 +1,53 @@
+// Holds containers to their limits, where the machine lets the agent do so.
+import type { Log } from '../../../observe/log.ts';
+import type { ContainerEnd, ContainerToRun } from '../runtime.ts';
+import { ContainerStartError } from '../runtime.ts';
+import { type ContainerCgroup, type OpenedCgroups, openCgroups } from './apply-cgroups.ts';
+import { cgroupLimits } from './cgroup-limits.ts';
+
+export type ContainerLimits = {
+  /** A process of the container, as soon as it is there. */
+  readonly hold: (pid: number) => void;
+  /** After its end: what is left of it goes, and the end says whether memory was the reason. */
+  readonly finish: (end: ContainerEnd) => Promise<ContainerEnd>;
+};
+
+const unlimited: ContainerLimits = { hold: () => {}, finish: (end) => Promise.resolve(end) };
+
+/** Groups are looked for when the first container wants limits. `directory` is the agent's own. */
+export function createLimits(
+  directory: string,
+  log: Log,
+): (container: Pick<ContainerToRun, 'id' | 'resources'>) => ContainerLimits {
+  let opened: OpenedCgroups | undefined;
+  return ({ id, resources }) => {
+    const limits = cgroupLimits(resources);
+    if (limits.length === 0) return unlimited;
+    if (opened === undefined) {
+      opened = openCgroups(directory);
+      if (opened.kind === 'missing') {
+        log.warn('limits of containers are not enforced here', { why: opened.why });
+      }
+    }
+    if (opened.kind === 'missing') return unlimited;
+    try {
+      return heldIn(opened.cgroups.create(id, limits), log);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new ContainerStartError('CreateContainerError', `cannot set limits: ${why}`, { cause });
+    }
+  };
+}
+
+function heldIn({ add, wasOutOfMemory, remove }: ContainerCgroup, log: Log): ContainerLimits {
+  return {
+    hold: add,
+    async finish(end) {
+      const isOutOfMemory = wasOutOfMemory();
+      await remove().catch((error: unknown) =>
+        log.warn('control group could not be removed', { error: String(error) }),
+      );
+      return isOutOfMemory ? { ...end, isOutOfMemory } : end;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+// Headers of SPDY streams, which are compressed as one stream for the whole connection. Each block ends with a flush at a whole byte,
+// so all that one block hands to the next is the window of text before it: every block can be read by itself, given that window.
+import { constants, inflateRawSync } from 'node:zlib';
+import { spdyDictionary, spdyDictionaryId } from './spdy-dictionary.ts';
+import { SpdyError } from './spdy-frames.ts';
+
+export type SpdyHeaders = ReadonlyMap<string, string>;
+
+/** As far back as deflate can point. */
+const windowBytes = 32 * 1024;
+/** What a block may become; a few bytes can say millions. */
+const mostHeaderBytes = 64 * 1024;
+const mostHeaders = 100;
+const streamHeadBytes = 6;
+const deflateMethod = 8;
+const dictionaryFlag = 0x20;
+
+/** Throws SpdyError for what cannot be read; the connection is lost then. */
+export function createHeaderReader(): (block: Uint8Array) => SpdyHeaders {
+  let window: Buffer = Buffer.from(spdyDictionary);
+  let isFirst = true;
+  return (block) => {
+    const bytes = Buffer.from(block);
+    const body = isFirst ? withoutStreamHead(bytes) : bytes;
+    isFirst = false;
+    const text = inflate(body, window);
+    window = Buffer.concat([window, text]).subarray(-windowBytes);
+    return parseHeaders(text);
+  };
+}
+
+function inflate(body: Buffer, dictionary: Buffer): Buffer {
+  try {
+    return inflateRawSync(body, {
+      dictionary,
+      finishFlush: constants.Z_SYNC_FLUSH,
+      maxOutputLength: mostHeaderBytes,
+    });
+  } catch (error) {
+    throw new SpdyError('headers that cannot be decompressed', { cause: error });
+  }
+}
+
+/** RFC 1950: method and flags, whose sum is a multiple of 31, and the dictionary's own sum. */
+function withoutStreamHead(bytes: Buffer): Buffer {
+  const isHead =
+    bytes.length >= streamHeadBytes &&
+    (bytes.readUInt8(0) & 0xf) === deflateMethod &&
+    bytes.readUInt16BE(0) % 31 === 0 &&
+    (bytes.readUInt8(1) & dictionaryFlag) !== 0 &&
+    bytes.readUInt32BE(2) === spdyDictionaryId;
+  if (!isHead) throw new SpdyError('headers compressed in another way');
+  return bytes.subarray(streamHeadBytes);
+}
+
+function parseHeaders(text: Buffer): SpdyHeaders {
+  let at = 0;
+  const number = (): number => {
+    if (at + 4 > text.length) throw new SpdyError('headers that are cut short');
+    at += 4;
+    return text.readUInt32BE(at - 4);
+  };
+  const word = (): string => {
+    const length = number();
+    if (at + length > text.length) throw new SpdyError('headers that are cut short');
+    at += length;
+    return text.toString('utf8', at - length, at);
+  };
+  const count = number();
+  if (count > mostHeaders) throw new SpdyError(`${count} headers`);
+  const headers = new Map<string, string>();
+  for (let index = 0; index < count; index += 1) {
+    const name = word().toLowerCase();
+    headers.set(name, word());
+  }
+  return headers;
+}
+
+/** An empty block: readers hand out what came before it, and wait for nothing more (Go's does neither without). */
+const flushMark = Buffer.of(0, 0, 0, 0xff, 0xff);
+
+/** Stored, not compressed: what a server says of a stream is next to nothing. */
+export function createHeaderWriter(): (headers: Readonly<Record<string, string>>) => Buffer {
+  let isFirst = true;
+  return (headers) => {
+    const words = Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), value]);
+    const text = Buffer.concat([
+      numberBytes(words.length / 2),
+      ...words.flatMap((word) => [numberBytes(Buffer.byteLength(word)), Buffer.from(word)]),
+    ]);
+    const stored = Buffer.alloc(5);
+    stored.writeUInt16LE(text.length, 1);
+    stored.writeUInt16LE(0xffff - text.length, 3);
+    const head = isFirst ? [Buffer.of(0x78, dictionaryFlag), numberBytes(spdyDictionaryId)] : [];
+    isFirst = false;
+    return Buffer.concat([...head, stored, text, flushMark]);
+  };
+}
+
+function numberBytes(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value, 0);
+  return bytes;
+}

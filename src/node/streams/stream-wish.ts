@@ -1,0 +1,88 @@
+// What is asked for at /exec, /attach and /portForward: of which pod, with which streams (upstream: kubelet's pkg/kubelet/server/server.go).
+
+export type StreamPlace = { readonly namespace: string; readonly pod: string };
+
+export type CommandWish = StreamPlace & {
+  readonly kind: 'exec' | 'attach';
+  readonly container: string;
+  readonly command: readonly string[];
+  readonly hasInput: boolean;
+  readonly hasOutput: boolean;
+  /** Never with a terminal, which has one output for both. */
+  readonly hasErrors: boolean;
+  readonly hasTerminal: boolean;
+};
+
+export type ForwardWish = StreamPlace & {
+  readonly kind: 'portForward';
+  readonly ports: readonly number[];
+};
+
+export type StreamWish = CommandWish | ForwardWish;
+
+/** With the HTTP status that says it. */
+export class StreamError extends Error {
+  override readonly name = 'StreamError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Of so many ports each has a connection of its own. */
+const mostPorts = 100;
+
+/** Undefined when it is something else that is asked for; throws StreamError for what cannot be. */
+export function parseStreamWish(url: URL): StreamWish | undefined {
+  const [, kind = '', ...rest] = url.pathname.split('/').map(decodeURIComponent);
+  const { searchParams: query } = url;
+  if (kind === 'portForward') {
+    const [namespace = '', pod = ''] = place(rest, 2);
+    return { kind, namespace, pod, ports: parsePorts(query) };
+  }
+  if (kind !== 'exec' && kind !== 'attach') return undefined;
+  const [namespace = '', pod = '', container = ''] = place(rest, 3);
+  const isSet = (name: string): boolean => query.get(name) === '1';
+  const hasTerminal = isSet('tty');
+  const wish: CommandWish = {
+    kind,
+    namespace,
+    pod,
+    container,
+    command: query.getAll('command'),
+    hasInput: isSet('input'),
+    hasOutput: isSet('output'),
+    hasErrors: isSet('error') && !hasTerminal,
+    hasTerminal,
+  };
+  if (!wish.hasInput && !wish.hasOutput && !isSet('error')) {
+    throw new StreamError(400, 'you must specify at least 1 of stdin, stdout, stderr');
+  }
+  if (kind === 'exec' && wish.command.length === 0) {
+    throw new StreamError(400, 'you must specify a command');
+  }
+  return wish;
+}
+
+/** With a pod's uid before the container, which old clients send, too. */
+function place(rest: readonly string[], count: number): readonly string[] {
+  const isWhole = rest.length === count || rest.length === count + 1;
+  if (!isWhole || rest.some((part) => part === '')) throw new StreamError(404, 'page not found');
+  return count === 3 && rest.length === 4 ? rest.toSpliced(2, 1) : rest;
+}
+
+function parsePorts(query: URLSearchParams): readonly number[] {
+  const ports = query.getAll('port').flatMap((text) => text.split(','));
+  if (ports.length > mostPorts) throw new StreamError(400, `more than ${mostPorts} ports`);
+  return ports.map(parsePort);
+}
+
+export function parsePort(text: string): number {
+  if (!/^\d+$/.test(text))
+    throw new StreamError(400, `unable to parse ${JSON.stringify(text)} as a port`);
+  const port = Number(text);
+  if (port > 0 && port < 65_536) return port;
+  throw new StreamError(400, `port ${JSON.stringify(text)} must be > 0 and <= 65535`);
+}
