@@ -1,0 +1,53 @@
+// Which nodes have endpoints of a Service that take connections.
+import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
+import type { Service } from '../../kinds/service/types.ts';
+
+export const serviceIndex = 'service';
+const serviceLabel = 'kubernetes.io/service-name';
+
+export function serviceOfSlice({ metadata }: EndpointSlice): string {
+  return `${metadata.namespace ?? ''}/${metadata.labels?.[serviceLabel] ?? ''}`;
+}
+
+export const sliceKeyOf = ({ metadata }: Service): string =>
+  `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+
+/** Only where endpoints are and whether they are ready counts here; there may be many. */
+export function trimSlice({
+  kind,
+  apiVersion,
+  metadata,
+  addressType,
+  endpoints,
+}: EndpointSlice): EndpointSlice {
+  const { namespace, name, uid, resourceVersion, labels } = metadata;
+  return {
+    kind,
+    apiVersion,
+    metadata: {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(name === undefined ? {} : { name }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(labels === undefined ? {} : { labels }),
+    },
+    addressType,
+    endpoints: [...readyNodes(endpoints)].map((nodeName) => ({
+      addresses: [],
+      conditions: { ready: true },
+      nodeName,
+    })),
+    ports: [],
+  };
+}
+
+function readyNodes(endpoints: EndpointSlice['endpoints']): ReadonlySet<string> {
+  const nodes = new Set<string>();
+  for (const { nodeName, conditions } of endpoints ?? [])
+    if (nodeName !== undefined && (conditions?.ready ?? true)) nodes.add(nodeName);
+  return nodes;
+}
+
+export function nodesIn(slices: readonly EndpointSlice[]): ReadonlySet<string> {
+  return new Set(slices.flatMap(({ endpoints }) => [...readyNodes(endpoints)]));
+}

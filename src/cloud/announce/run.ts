@@ -1,0 +1,161 @@
+// Answers on a node's link for the addresses of balancers that fall to it, and takes over from nodes that die.
+import type { ApiCaller } from '../../client/api-call.ts';
+import { createEventRecorder } from '../../client/event-recorder.ts';
+import { startInformer } from '../../client/informer.ts';
+import { createSharedInformers, waitForSync } from '../../client/shared-informers.ts';
+import { startAnswering } from '../../host/answer-neighbors.ts';
+import { type Clock, sleep, systemClock } from '../../host/clock.ts';
+import { endpointSliceDefinition } from '../../kinds/endpoint-slice/definition.ts';
+import { leaseDefinition } from '../../kinds/lease/definition.ts';
+import { nodeDefinition } from '../../kinds/node/definition.ts';
+import type { Node } from '../../kinds/node/types.ts';
+import { serviceDefinition } from '../../kinds/service/definition.ts';
+import type { Log } from '../../observe/log.ts';
+import type { MetricsRegistry } from '../../observe/metrics.ts';
+import { createHolding } from './holding.ts';
+import { serviceIndex, serviceOfSlice, trimSlice } from './local-endpoints.ts';
+import { createAnnouncerMetrics } from './metrics.ts';
+import { interfaceOf } from './probe-interface.ts';
+import { probeProxy } from './probe-proxy.ts';
+import { startOwnLease } from './run-lease.ts';
+import { type Looking, type LookParts, startLooking } from './run-look.ts';
+import { announcerLabel, createWitness, leaseNamespace } from './witness.ts';
+
+export type AnnouncerOptions = {
+  readonly caller: ApiCaller;
+  readonly nodeName: string;
+  readonly log: Log;
+  readonly metrics: MetricsRegistry;
+  /** Where neighbours are answered; absent: where the node's own address is. */
+  readonly interface?: string;
+  readonly clock?: Clock;
+  /** How long after its last sign a node counts as dead. */
+  readonly leaseMs?: number;
+  /** The class of Services whose addresses are answered for; absent: those without one. */
+  readonly loadBalancerClass?: string;
+  /** Whether this node's proxy carries traffic; absent: as its /healthz says on its usual port of loopback. */
+  readonly isProxyReady?: () => Promise<boolean>;
+};
+
+export const defaultLeaseMs = 3000;
+export const defaultProxyUrl = 'http://127.0.0.1:10256/healthz';
+/** What broke is started again, not at once. */
+const restartMs = 1000;
+
+/**
+ * In the network namespace of the calling thread. Resolves after the signal, when others have been told. Throws when it
+ * cannot begin at all.
+ */
+export async function startAnnouncer(
+  options: AnnouncerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock = systemClock } = options;
+  const log = options.log.with({ part: 'announcer' });
+  let hasBegun = false;
+  const begun = (): void => {
+    hasBegun = true;
+  };
+  while (!signal.aborted) {
+    const ending = new AbortController();
+    const until = AbortSignal.any([signal, ending.signal]);
+    try {
+      await runOnce({ ...options, clock, log }, { ending, begun }, until);
+    } catch (error) {
+      if (!hasBegun) throw error;
+      log.error('announcer broke, starting it again', { error: String(error) });
+      await sleep(clock, restartMs, signal);
+    } finally {
+      ending.abort();
+    }
+  }
+}
+
+type RunParts = AnnouncerOptions & { readonly clock: Clock };
+type Run = { readonly ending: AbortController; readonly begun: () => void };
+
+async function runOnce(
+  options: RunParts,
+  { ending, begun }: Run,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log, nodeName, isProxyReady } = options;
+  const watched = watch(options, signal);
+  const { services, nodes, slices, leases } = watched;
+  if (!(await waitForSync([services, nodes, slices, leases], signal))) return watched.ended();
+  const link = options.interface ?? linkOf(nodes.store.get(nodeName), nodeName);
+  let failure: Error | undefined;
+  let looking: Looking | undefined;
+  const holding = createHolding();
+  const answers = await startAnswering({
+    interface: link,
+    claimed: (address) => {
+      holding.claimed(address, clock.now());
+      looking?.soon();
+    },
+    broken: (error) => {
+      failure = error;
+      ending.abort();
+    },
+  });
+  begun();
+  log.info('answers neighbours', { node: nodeName, interface: link });
+  const leaseMs = options.leaseMs ?? defaultLeaseMs;
+  const own = startOwnLease(
+    {
+      ...options,
+      leaseMs,
+      node: () => nodes.store.get(nodeName),
+      isReady: isProxyReady ?? (() => probeProxy(defaultProxyUrl)),
+      tried: () => looking?.soon(),
+    },
+    signal,
+  );
+  const recorder = createEventRecorder({ ...options, component: 'announcer', host: nodeName });
+  looking = startLooking({
+    ...{ ...watched, clock, log, nodeName, leaseMs, holding, answers, recorder },
+    witness: createWitness(),
+    renewedAt: own.renewedAt,
+    metrics: createAnnouncerMetrics(options.metrics),
+    ...(options.loadBalancerClass === undefined ? {} : { ownClass: options.loadBalancerClass }),
+  });
+  await own.ended;
+  looking.stop();
+  await answers.stop();
+  await Promise.all([recorder.flushed(), watched.ended()]);
+  if (failure !== undefined) throw failure;
+}
+
+function linkOf(node: Node | undefined, nodeName: string): string {
+  if (node === undefined)
+    throw new Error(`Cannot find the interface: there is no node "${nodeName}"`);
+  const found = interfaceOf(node);
+  if (found === undefined)
+    throw new Error(`Cannot find the interface: none has an InternalIP of node "${nodeName}"`);
+  return found;
+}
+
+type Watched = Pick<LookParts, 'services' | 'nodes' | 'slices' | 'leases'> & {
+  readonly ended: () => Promise<void>;
+};
+
+function watch({ caller, clock, log }: RunParts, signal: AbortSignal): Watched {
+  const informers = createSharedInformers({ caller, clock, log }, signal);
+  const slices = startInformer(
+    {
+      ...{ caller, clock, log, type: endpointSliceDefinition, trim: trimSlice },
+      indexes: { [serviceIndex]: (slice) => [serviceOfSlice(slice)] },
+    },
+    signal,
+  );
+  return {
+    services: informers.of(serviceDefinition),
+    nodes: informers.of(nodeDefinition),
+    leases: informers.of(leaseDefinition, {
+      namespace: leaseNamespace,
+      labelSelector: announcerLabel,
+    }),
+    slices,
+    ended: async () => void (await Promise.all([informers.ended(), slices.ended])),
+  };
+}

@@ -1,0 +1,59 @@
+// What has to change in security groups: in one of our own everything is ours, in those of the nodes only what says so.
+import { balancerOfRule, type Rule, ruleKey } from './rules.ts';
+
+export type RuleChanges = {
+  readonly grant: readonly Rule[];
+  readonly revoke: readonly Rule[];
+  /** The same rule with another description. */
+  readonly describe: readonly Rule[];
+};
+
+export function diffOwnRules(
+  wanted: readonly Rule[],
+  found: readonly Rule[],
+): Omit<RuleChanges, 'describe'> {
+  const wantedKeys = new Set(wanted.map(ruleKey));
+  const foundKeys = new Set(found.map(ruleKey));
+  return {
+    grant: wanted.filter((rule) => !foundKeys.has(ruleKey(rule))),
+    revoke: found.filter((rule) => !wantedKeys.has(ruleKey(rule))),
+  };
+}
+
+export type NodeRulesInput = {
+  readonly balancer: string;
+  /** What this balancer needs in this group. */
+  readonly wanted: readonly Rule[];
+  readonly found: readonly Rule[];
+  /** Who else needs a rule that AWS can hold only once: the same rule with the other's description. */
+  readonly heirOf: (rule: Rule) => Rule | undefined;
+};
+
+/**
+ * Two balancers may need the same rule (health checks from one subnet, ICMP from anywhere), and AWS holds it once, with one description.
+ * Who comes second finds it there; who has it described as its own hands it on when it goes. A rule that nobody described is a person's.
+ */
+export function diffNodeRules({ balancer, wanted, found, heirOf }: NodeRulesInput): RuleChanges {
+  const foundByKey = new Map(found.map((rule) => [ruleKey(rule), rule]));
+  const wantedKeys = new Set(wanted.map(ruleKey));
+  const left = found.filter(
+    (rule) => balancerOfRule(rule) === balancer && !wantedKeys.has(ruleKey(rule)),
+  );
+  const heirs = new Map(left.map((rule) => [rule, heirOf(rule)]));
+  const takenOver = wanted.filter((rule) => {
+    const there = foundByKey.get(ruleKey(rule));
+    return there !== undefined && isTakenOver(rule, there);
+  });
+  return {
+    grant: wanted.filter((rule) => !foundByKey.has(ruleKey(rule))),
+    revoke: left.filter((rule) => heirs.get(rule) === undefined),
+    describe: [...takenOver, ...[...heirs.values()].filter((rule) => rule !== undefined)],
+  };
+}
+
+/** A node port has one Service: whoever is named there had it before, and would take the rule along. */
+function isTakenOver(wanted: Rule, there: Rule): boolean {
+  const isClientRule = (wanted.description ?? '').startsWith('kubernetes.io/rule/nlb/client=');
+  const other = balancerOfRule(there);
+  return isClientRule && other !== undefined && there.description !== wanted.description;
+}

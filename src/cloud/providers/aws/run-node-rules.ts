@@ -1,0 +1,74 @@
+// The rules in the security groups of the nodes, which all balancers share.
+import type { AwsCalls } from './apply-sdk.ts';
+import type { Change } from './changes.ts';
+import { diffNodeRules, type RuleChanges } from './diff-rules.ts';
+import type { HeirOf } from './heirs.ts';
+import { probeGroups } from './probe-groups.ts';
+import { balancerOfRule, isSharedRule, type Rule } from './rules.ts';
+
+export type NodeRulesWish = {
+  readonly balancer: string;
+  readonly wanted: readonly Rule[];
+  /** Where they are wanted. */
+  readonly groupIds: readonly string[];
+  /** Where they may be. */
+  readonly candidateIds: readonly string[];
+  readonly heirOf: HeirOf;
+};
+
+export type NodeRulesRunner = {
+  readonly aws: AwsCalls;
+  /** Looks and changes until nothing differs; the key says whose writes they are. */
+  readonly converge: (key: string, look: () => Promise<readonly Change[]>) => Promise<void>;
+  /** One at a time: who needs a rule and who may take it away is decided from one picture. */
+  readonly alone: <T>(act: () => Promise<T>) => Promise<T>;
+};
+
+/** Under which writes of shared rules are remembered. */
+export const sharedRulesKey = 'node rules';
+
+export async function fitNodeRules(runner: NodeRulesRunner, wish: NodeRulesWish): Promise<void> {
+  const { balancer, wanted } = wish;
+  let hasShared = wanted.some(isSharedRule);
+  await runner.converge(balancer, async () => {
+    const groups = await probeGroups(runner.aws, wish.candidateIds);
+    hasShared ||= groups.some(({ rules }) =>
+      rules.some((rule) => isSharedRule(rule) && balancerOfRule(rule) === balancer),
+    );
+    return groups.flatMap(({ id, rules }) =>
+      changesOf(id, onlyOwn(diffNodeRules(inputOf(wish, id, rules)))),
+    );
+  });
+  if (!hasShared) return;
+  await runner.alone(() =>
+    runner.converge(sharedRulesKey, async () => {
+      const groups = await probeGroups(runner.aws, wish.candidateIds);
+      return groups.flatMap(({ id, rules }) =>
+        changesOf(id, diffNodeRules(inputOf(wish, id, rules))),
+      );
+    }),
+  );
+}
+
+function inputOf(wish: NodeRulesWish, groupId: string, found: readonly Rule[]) {
+  const { balancer, groupIds, heirOf } = wish;
+  const wanted = groupIds.includes(groupId) ? wish.wanted : [];
+  return { balancer, wanted, found, heirOf: (rule: Rule) => heirOf(rule, found) };
+}
+
+function onlyOwn({ grant, revoke, describe }: RuleChanges): RuleChanges {
+  const isOwn = (rule: Rule): boolean => !isSharedRule(rule);
+  return {
+    grant: grant.filter(isOwn),
+    revoke: revoke.filter(isOwn),
+    describe: describe.filter(isOwn),
+  };
+}
+
+function changesOf(groupId: string, { grant, revoke, describe }: RuleChanges): Change[] {
+  return [
+    ...(grant.length === 0 ? [] : [{ kind: 'grant' as const, groupId, rules: grant }]),
+    ...(describe.length === 0 ? [] : [{ kind: 'describe' as const, groupId, rules: describe }]),
+    ...(revoke.length === 0 ? [] : [{ kind: 'revoke' as const, groupId, rules: revoke }]),
+  ];
+}

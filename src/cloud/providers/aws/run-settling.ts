@@ -1,0 +1,36 @@
+// AWS shows what was written a little later. This remembers whose writes may not be seen yet.
+import { type Clock, sleep } from '../../../host/clock.ts';
+
+export type Settling = {
+  /** Waits until all that was written for the key, also by a process before this one, must be visible. */
+  readonly waitFor: (key: string, signal: AbortSignal) => Promise<void>;
+  /** Just before a write. */
+  readonly wrote: (key: string) => void;
+  /** What was written has been seen. */
+  readonly confirmed: (key: string) => void;
+  /** Nothing was confirmed since the process started, or something written since: what is there has to be searched for. */
+  readonly isUnsure: (key: string) => boolean;
+  /** What is read from then on shows all that was written for the key. */
+  readonly settledAt: (key: string) => number;
+  readonly forget: (key: string) => void;
+};
+
+export function createSettling(clock: Clock, settleMs: number): Settling {
+  const startedAt = clock.now();
+  /** Absent: not known in this process. */
+  const lastWrites = new Map<string, number>();
+  const surely = Number.NEGATIVE_INFINITY;
+  const settledAt = (key: string): number => (lastWrites.get(key) ?? startedAt) + settleMs;
+  return {
+    settledAt,
+    async waitFor(key, signal) {
+      const waitMs = settledAt(key) - clock.now();
+      if (waitMs > 0) await sleep(clock, waitMs, signal);
+      signal.throwIfAborted();
+    },
+    wrote: (key) => void lastWrites.set(key, clock.now()),
+    confirmed: (key) => void lastWrites.set(key, surely),
+    isUnsure: (key) => lastWrites.get(key) !== surely,
+    forget: (key) => void lastWrites.delete(key),
+  };
+}

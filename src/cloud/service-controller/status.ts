@@ -1,0 +1,80 @@
+// What the controller writes into a Service's status.
+import type { LoadBalancerIngress, Service } from '../../kinds/service/types.ts';
+import type { Condition } from '../../meta/conditions.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import { cleanupFinalizer } from './desired.ts';
+
+/** Why a Service has no balancer yet. It appears with the first failure, so most Services never have it. */
+export const readyCondition = 'fairlead.dev/LoadBalancerReady';
+
+/** A patch for the wrong object of the same name is refused for its uid. */
+const onlyFor = ({ metadata }: Service): object =>
+  metadata.uid === undefined ? {} : { uid: metadata.uid };
+
+export function addFinalizerPatch(service: Service): object {
+  return { metadata: { ...onlyFor(service), finalizers: [cleanupFinalizer] } };
+}
+
+export function removeFinalizerPatch(service: Service): object {
+  const removed = { '$deleteFromPrimitiveList/finalizers': [cleanupFinalizer] };
+  return { metadata: { ...onlyFor(service), ...removed } };
+}
+
+/** Undefined where the status says so already. */
+export function statusPatch(
+  service: Service,
+  ingress: readonly LoadBalancerIngress[],
+  conditions: readonly object[] = [],
+): object | undefined {
+  const isSame = deepEqual(service.status.loadBalancer?.ingress ?? [], ingress);
+  if (isSame && conditions.length === 0) return undefined;
+  return {
+    metadata: onlyFor(service),
+    status: {
+      ...(isSame ? {} : { loadBalancer: { ingress: ingress.length === 0 ? null : ingress } }),
+      ...(conditions.length === 0 ? {} : { conditions }),
+    },
+  };
+}
+
+export function conditionPatch(service: Service, condition: Condition): object {
+  return { metadata: onlyFor(service), status: { conditions: [condition] } };
+}
+
+const longestMessage = 1024;
+
+/** Undefined where the Service says so already. */
+export function failedCondition(
+  service: Service,
+  { reason, message, time }: { reason: string; message: string; time: string },
+): Condition | undefined {
+  const current = readyConditionOf(service);
+  const wanted = { status: 'False' as const, reason, message: message.slice(0, longestMessage) };
+  if (
+    current?.status === wanted.status &&
+    current.reason === wanted.reason &&
+    current.message === wanted.message
+  )
+    return undefined;
+  const lastTransitionTime = current?.status === 'False' ? current.lastTransitionTime : time;
+  return { type: readyCondition, ...wanted, lastTransitionTime };
+}
+
+/** What becomes of an explanation that no longer holds: none where there was none. */
+export function solvedConditions(service: Service, time: string): readonly Condition[] {
+  const current = readyConditionOf(service);
+  if (current === undefined || current.status === 'True') return [];
+  const { type } = current;
+  return [{ type, status: 'True', reason: 'Ensured', message: '', lastTransitionTime: time }];
+}
+
+/** Of a Service that wants no balancer any more. */
+export function droppedConditions(service: Service): readonly object[] {
+  return readyConditionOf(service) === undefined
+    ? []
+    : [{ $patch: 'delete', type: readyCondition }];
+}
+
+function readyConditionOf({ status }: Service): Condition | undefined {
+  return status.conditions?.find(({ type }) => type === readyCondition);
+}
