@@ -1,8 +1,9 @@
 // The flags that say who is let in and what admission asks for.
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { allAdmissionPlugins, type PluginChoice } from '../apiserver/admission/all.ts';
+import { longestCertificateMs } from '../apiserver/certificates/signing/sign-request.ts';
 import { defaultIssuer, type TokenOptions } from '../apiserver/tokens/create-tokens.ts';
 import {
   ensureSigningKey,
@@ -11,6 +12,7 @@ import {
   type SigningKey,
   SigningKeyError,
 } from '../apiserver/tokens/signing-key.ts';
+import { duration } from './parse-amounts.ts';
 import { repeated } from './parse-flags.ts';
 
 export type AccessFlags = {
@@ -21,6 +23,7 @@ export type AccessFlags = {
   readonly apiAudiences?: readonly string[];
   readonly enableAdmissionPlugins: readonly string[];
   readonly disableAdmissionPlugins: readonly string[];
+  readonly clusterSigningDuration: number;
 };
 
 export function addAccessFlags(command: Command): Command {
@@ -62,12 +65,24 @@ export function addAccessFlags(command: Command): Command {
       'admission plugins to leave out',
       plugins(known),
       [],
+    )
+    .addOption(
+      new Option(
+        '--cluster-signing-duration <time>',
+        'how long certificates are good that are asked for by CertificateSigningRequests; who asks may want less',
+      )
+        .argParser(duration({ leastMs: shortestCertificateMs }))
+        .default(longestCertificateMs, '8760h'),
     );
 }
+
+/** What a request may ask for at least. */
+const shortestCertificateMs = 600_000;
 
 export type AccessOptions = {
   readonly tokens: TokenOptions;
   readonly admissionPlugins: PluginChoice;
+  readonly signingDurationMs: number;
 };
 
 export async function accessOptions(
@@ -92,6 +107,7 @@ export async function accessOptions(
       enable: flags.enableAdmissionPlugins,
       disable: flags.disableAdmissionPlugins,
     },
+    signingDurationMs: flags.clusterSigningDuration,
   };
 }
 

@@ -29,10 +29,13 @@ export class UsageError extends Error {
   }
 }
 
-/** Something could not be done: printed without a stack, exit code 1. Without a message it has been told already. */
+/** Something could not be done: printed without a stack, exit code 1 or another. Without a message it has been told already. */
 export class FailedError extends Error {
-  constructor(message = '', options?: ErrorOptions) {
+  readonly exitCode: number;
+
+  constructor(message = '', options: ErrorOptions & { readonly exitCode?: number } = {}) {
     super(message, options);
     this.name = 'FailedError';
+    this.exitCode = options.exitCode ?? 1;
   }
 }

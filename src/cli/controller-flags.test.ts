@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
 import { allControllers } from '../controllers/all.ts';
+import { formatCidr } from '../ip/cidr.ts';
 import {
   addControllerFlags,
   type ControllerFlags,
@@ -52,6 +53,38 @@ test('flags become settings', () => {
   assert.equal(settings.endpointSliceUpdatesBatchMs, 1500);
   assert.equal(settings.nodeMonitorGraceMs, 40_000);
 });
+
+test('nodes get ranges for pods when flags say of which', () => {
+  assert.equal(controllerSettings(parse('')).nodeIpam, undefined);
+  assert.equal(controllerSettings(parse('--cluster-cidr 10.244.0.0/16')).nodeIpam, undefined);
+  const line = '--allocate-node-cidrs --cluster-cidr 10.244.0.0/16,fd44::/48';
+  const { nodeIpam } = controllerSettings(parse(`${line} --node-cidr-mask-size-ipv4=26`));
+  assert.deepEqual(nodeIpam?.clusterCidrs.map(formatCidr), ['10.244.0.0/16', 'fd44::/48']);
+  assert.deepEqual(nodeIpam?.maskSizes, { IPv4: 26, IPv6: 64 });
+  assert.equal(
+    controllerSettings(parse(`${line} --allocate-node-cidrs=false`)).nodeIpam,
+    undefined,
+  );
+});
+
+const unfitting: readonly (readonly [string, RegExp])[] = [
+  ['--allocate-node-cidrs=true', /without --cluster-cidr/],
+  [
+    '--allocate-node-cidrs=true --cluster-cidr 10.244.0.0/25',
+    /--node-cidr-mask-size-ipv4 must be at least 25/,
+  ],
+  [
+    '--allocate-node-cidrs=true --cluster-cidr fd44::/40',
+    /--node-cidr-mask-size-ipv6 must be at most 56/,
+  ],
+  ['--cluster-cidr 10.244.0.0/16,10.245.0.0/16', /of different families/],
+  ['--cluster-cidr pods', /is not a network/],
+];
+for (const [line, message] of unfitting) {
+  test(`${line} is refused`, () => {
+    assert.throws(() => controllerSettings(parse(line)), message);
+  });
+}
 
 test('controllers are chosen by name', () => {
   const without = parse('--controllers *,-scheduler,-podgc').controllers.map(({ name }) => name);

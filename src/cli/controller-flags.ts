@@ -4,15 +4,17 @@ import { allControllers } from '../controllers/all.ts';
 import { chooseControllers } from '../controllers/choose.ts';
 import type { Controller } from '../controllers/controller.ts';
 import { type ControllerSettings, defaultSettings } from '../controllers/settings.ts';
+import { addNodeIpamFlags, type NodeIpamFlags, nodeIpamSettings } from './node-ipam-flags.ts';
 import { duration, formatDuration, type NumberLimits, wholeNumber } from './parse-amounts.ts';
 
 export type ControllerFlags = { readonly controllers: readonly Controller[] } & Readonly<
   Record<FlagKey, number>
->;
+> &
+  NodeIpamFlags;
 
 type FlagKey = (typeof numberFlags | typeof timeFlags)[number]['key'];
 
-type Setting = keyof ControllerSettings;
+type Setting = Exclude<keyof ControllerSettings, 'nodeIpam'>;
 type NumberFlag = {
   /** As commander makes it of the flag. */
   readonly key: string;
@@ -167,7 +169,7 @@ export function addControllerFlags(command: Command): Command {
     const leastMs = setting.startsWith('node') ? 1000 : 0;
     add(flag, meaning, duration({ leastMs }), usual, formatDuration(usual));
   }
-  return command;
+  return addNodeIpamFlags(command);
 }
 
 function chosenControllers(text: string): readonly Controller[] {
@@ -185,10 +187,11 @@ function chosenControllers(text: string): readonly Controller[] {
 
 /** What was set, for the controllers. */
 export function controllerSettings(flags: Partial<ControllerFlags>): Partial<ControllerSettings> {
-  return Object.fromEntries(
+  const numbers = Object.fromEntries(
     [...numberFlags, ...timeFlags].flatMap(({ key, setting }) => {
       const value = flags[key];
       return value === undefined ? [] : [[setting, value]];
     }),
   );
+  return { ...numbers, ...nodeIpamSettings(flags) };
 }

@@ -9,6 +9,7 @@ export type LimitFlags = {
   readonly maxQueuedRequestsPerUser: number;
   readonly requestQueueWait: number;
   readonly maxWatchesPerUser: number;
+  readonly maxTunnelsPerUser: number;
   readonly requestTimeout: number;
   readonly maxRequestBodyBytes: number;
   readonly maxRequestBodyBytesTotal: number;
@@ -60,6 +61,12 @@ const flags: readonly Flag[] = [
     text: 'watches that one user may have open; more are answered 429; 0 for no limit',
     read: count,
     value: defaultLimits.maxWatchesPerUser,
+  },
+  {
+    flag: '--max-tunnels-per-user <number>',
+    text: 'connections of exec, attach and port-forward that one user may have open; more are answered 429; 0 for no limit',
+    read: count,
+    value: defaultLimits.maxTunnelsPerUser,
   },
   {
     flag: '--request-timeout <time>',
@@ -135,6 +142,7 @@ export function limitsOf(given: LimitFlags): Limits {
     maxQueuedRequestsPerUser: given.maxQueuedRequestsPerUser,
     queueWaitMs: given.requestQueueWait * 1000,
     maxWatchesPerUser: given.maxWatchesPerUser,
+    maxTunnelsPerUser: given.maxTunnelsPerUser,
     requestTimeoutMs: given.requestTimeout * 1000,
     maxBodyBytes: given.maxRequestBodyBytes,
     maxBodyBytesTotal: given.maxRequestBodyBytesTotal,

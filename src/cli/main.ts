@@ -63,7 +63,7 @@ function explain(error: unknown, world: World): number {
   }
   if (error instanceof FailedError) {
     if (error.message !== '') world.writeError(`${error.message}\n`);
-    return 1;
+    return error.exitCode;
   }
   world.writeError(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   return 1;

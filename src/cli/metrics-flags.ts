@@ -5,15 +5,18 @@ import type { MetricsRegistry } from '../observe/metrics.ts';
 import { serveStatus } from '../observe/serve-status.ts';
 import { UsageError } from './command.ts';
 
-export type MetricsFlags = { readonly metricsBindAddress: ListenAddress | undefined };
+export type MetricsFlags = { readonly metricsBindAddress: ListenAddress | 'none' };
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 
 export function addMetricsFlag(command: Command, usual: string): Command {
   const meaning = 'IP and port for /metrics and /healthz over plain HTTP, empty for none';
   const option = new Option('--metrics-bind-address <address>', meaning);
-  return command.addOption(option.argParser(listenAddress).default(listenAddress(usual), usual));
+  return command.addOption(option.argParser(addressOrNone).default(addressOrNone(usual), usual));
 }
+
+/** Commander takes a parser that returns undefined for one that failed. */
+const addressOrNone = (text: string): ListenAddress | 'none' => listenAddress(text) ?? 'none';
 
 /** `127.0.0.1:10257` or `[::1]:10257`; port 0 takes any free one. */
 export function listenAddress(text: string): ListenAddress | undefined {
@@ -38,7 +41,7 @@ export async function serveMetrics(
   { metricsBindAddress }: MetricsFlags,
   metrics: MetricsRegistry,
 ): Promise<ServedMetrics> {
-  if (metricsBindAddress === undefined) return { stop: () => Promise.resolve() };
+  if (metricsBindAddress === 'none') return { stop: () => Promise.resolve() };
   const { host, port } = metricsBindAddress;
   metrics.gaugeFrom({ name: 'process_resident_memory_bytes', help: 'Resident memory.' }, () =>
     process.memoryUsage.rss(),

@@ -65,7 +65,7 @@ export function addProxyFlags(command: Command): Command {
     .option(
       '--proxy-mode <mode>',
       'nftables, iptables, ipvs or userspace (default: the best that works)',
-      mode,
+      modeName,
     )
     .option('--hostname-override <name>', "name of this node (default: the machine's)")
     .option(
@@ -169,7 +169,7 @@ function addConntrackFlags(command: Command): void {
     .option('--conntrack-tcp-be-liberal', 'do not call TCP packets outside the window invalid');
 }
 
-function mode(text: string): ModeName {
+export function modeName(text: string): ModeName {
   const known = modeNames.find((name) => name === text);
   if (known !== undefined) return known;
   throw new InvalidArgumentError(

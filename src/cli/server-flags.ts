@@ -10,7 +10,7 @@ import {
 } from '../apiserver/certificates/ensure-certificates.ts';
 import { startRenewal } from '../apiserver/certificates/renew-certificates.ts';
 import { writeKubeconfig } from '../apiserver/kubeconfig-file.ts';
-import { type ApiServer, startApiServer } from '../apiserver/start.ts';
+import { type ApiServer, type ApiServerOptions, startApiServer } from '../apiserver/start.ts';
 import { TokenFileError } from '../apiserver/tokens/follow-token-file.ts';
 import { SigningKeyError } from '../apiserver/tokens/signing-key.ts';
 import { systemClock } from '../host/clock.ts';
@@ -24,11 +24,13 @@ import type { Store } from '../storage/store.ts';
 import { type AccessFlags, accessOptions, addAccessFlags } from './access-flags.ts';
 import { type AuditFlags, addAuditFlags, type OpenAudit, openAudit } from './audit-flags.ts';
 import { UsageError, type World } from './command.ts';
+import { addEtcdFlags, type EtcdFlags, openEtcd, sharedStore } from './etcd-flags.ts';
 import { addLimitFlags, type LimitFlags, limitsOf } from './limit-flags.ts';
 import { packageVersion } from './package-version.ts';
 import { ipAddress, logLevel, port, portRange, serviceRanges } from './parse-flags.ts';
 
 export type ServerFlags = AccessFlags &
+  EtcdFlags &
   LimitFlags &
   AuditFlags & {
     readonly dataDir: string;
@@ -69,7 +71,7 @@ export function addServerFlags(command: Command, defaults: ServerDefaults): Comm
       portRange,
       portRange('30000-32767'),
     );
-  return addAuditFlags(addLimitFlags(addAccessFlags(command))).option(
+  return addAuditFlags(addLimitFlags(addAccessFlags(addEtcdFlags(command)))).option(
     '--log-level <level>',
     'debug, info, warn, error or silent',
     logLevel,
@@ -88,15 +90,27 @@ export type StartedServer = {
   readonly stop: () => Promise<void>;
 };
 
-export async function startFromFlags(flags: ServerFlags, world: World): Promise<StartedServer> {
+/** What whoever puts the server into a network adds. */
+export type ServerPlace = {
+  /** Names and addresses besides the usual, for its certificate. */
+  readonly serverNames?: readonly string[];
+} & Pick<ApiServerOptions, 'listenAlso' | 'dial' | 'dialNode'>;
+
+export async function startFromFlags(
+  flags: ServerFlags,
+  world: World,
+  place: ServerPlace = {},
+): Promise<StartedServer> {
   const log = createLog(flags.logLevel);
   const metrics = createMetrics();
   const dataDir = resolve(world.cwd(), flags.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const audit = await openAudit(flags, { cwd: world.cwd(), now: world.now, log, metrics });
-  const store = await openEmbeddedStore({ directory: join(dataDir, 'store'), now: world.now });
+  const store =
+    (await openEtcd(flags, { cwd: world.cwd(), now: world.now, metrics })) ??
+    (await openEmbeddedStore({ directory: join(dataDir, 'store'), now: world.now }));
   try {
-    return await startOn(store, { flags, dataDir, log, metrics, world, audit });
+    return await startOn(store, { flags, dataDir, log, metrics, world, audit, place });
   } catch (error) {
     await store.close();
     await audit?.log.close();
@@ -113,12 +127,14 @@ type Setting = {
   readonly metrics: MetricsRegistry;
   readonly world: World;
   readonly audit: OpenAudit | undefined;
+  readonly place: ServerPlace;
 };
 
 async function startOn(
   store: Store,
-  { flags, dataDir, log, metrics, world, audit }: Setting,
+  { flags, dataDir, log, metrics, world, audit, place }: Setting,
 ): Promise<StartedServer> {
+  const { serverNames = [], ...connections } = place;
   const serviceCidrs = flags.serviceClusterIpRange;
   const advertiseAddress = advertisedAddress(flags);
   const certificates = {
@@ -126,6 +142,7 @@ async function startOn(
     serverNames: [
       advertiseAddress,
       ...serviceCidrs.map((cidr) => formatAddress(nthAddress(cidr, 1n))),
+      ...serverNames,
     ],
   };
   const credentials = await ensureCertificates({ ...certificates, now: world.now() });
@@ -142,6 +159,8 @@ async function startOn(
     log,
     metrics,
     limits: limitsOf(flags),
+    ...(flags.etcdServers === undefined ? {} : { shared: sharedStore(flags) }),
+    ...connections,
     ...(audit === undefined ? {} : { audit }),
     ...(await accessOptions(flags, { dataDir, cwd: world.cwd() })),
   });

@@ -1,17 +1,12 @@
 // The controllers alone, against any API server; of several copies one works at a time.
 
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { createHttpTransport } from '../../client/http-transport.ts';
-import { type LeaseTiming, runElection } from '../../client/leader-election.ts';
-import type { Transport } from '../../client/transport.ts';
 import { startControllers } from '../../controllers/run.ts';
-import { systemClock } from '../../host/clock.ts';
-import { createLog, type Log, type LogLevel } from '../../observe/log.ts';
-import { createMetrics, type MetricsRegistry } from '../../observe/metrics.ts';
+import { createLog, type LogLevel } from '../../observe/log.ts';
+import { createMetrics } from '../../observe/metrics.ts';
 import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
 import {
@@ -19,10 +14,10 @@ import {
   type ControllerFlags,
   controllerSettings,
 } from '../controller-flags.ts';
+import { electLeader } from '../elect-leader.ts';
 import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-flags.ts';
 import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
-import { packageVersion } from '../package-version.ts';
-import { logLevel } from '../parse-flags.ts';
+import { logLevel, serviceRanges } from '../parse-flags.ts';
 
 type ControllersFlags = ClientFlags &
   ControllerFlags &
@@ -40,7 +35,11 @@ export const controllers: CommandDefinition = {
       '--root-ca-file <file>',
       'certificate published to all namespaces (default: that of the kubeconfig)',
     );
-    addControllerFlags(command);
+    addControllerFlags(command).option(
+      '--service-cluster-ip-range <cidrs>',
+      'ranges of services, of which no node gets a part',
+      serviceRanges,
+    );
     addElectionFlags(command, { namespace: 'kube-system', name: 'fairlead-controllers' });
     addMetricsFlag(command, '127.0.0.1:10257');
     addLogFlag(command).action(async (flags: ControllersFlags) => run(flags, world));
@@ -77,49 +76,12 @@ async function run(flags: ControllersFlags, world: World): Promise<void> {
   const where = served.url === undefined ? '' : `, metrics at ${served.url}`;
   world.write(`Controllers for ${connection.server}${where}\n`);
   try {
-    if (!flags.leaderElect) return await lead(world.interrupted);
-    await elect({ flags, timing, transport, log, metrics, lead }, world.interrupted);
+    const program = 'fairlead-controllers';
+    await electLeader({ flags, timing, transport, program, log, metrics, lead }, world.interrupted);
   } finally {
     await transport.close();
     await served.stop();
   }
-}
-
-type Election = {
-  readonly flags: ElectionFlags;
-  readonly timing: LeaseTiming;
-  readonly transport: Transport;
-  readonly log: Log;
-  readonly metrics: MetricsRegistry;
-  readonly lead: (signal: AbortSignal) => Promise<void>;
-};
-
-function elect(
-  { flags, timing, transport, log, metrics, lead }: Election,
-  signal: AbortSignal,
-): Promise<void> {
-  const labels = { name: flags.leaderElectResourceName };
-  const leads = metrics.gauge({
-    name: 'leader_election_master_status',
-    help: 'Whether this copy leads: 1 or 0.',
-  });
-  leads.set(labels, 0);
-  return runElection(
-    {
-      namespace: flags.leaderElectResourceNamespace,
-      name: flags.leaderElectResourceName,
-      caller: { transport, userAgent: `fairlead-controllers/${packageVersion}` },
-      identity: `${hostname()}_${randomUUID()}`,
-      clock: systemClock,
-      log,
-      timing,
-      async lead(until) {
-        leads.set(labels, 1);
-        await lead(until).finally(() => leads.set(labels, 0));
-      },
-    },
-    signal,
-  );
 }
 
 async function authority(

@@ -1,6 +1,6 @@
 // Cluster DNS alone, against any API server.
 import { InvalidArgumentError } from 'commander';
-import { createHttpTransport } from '../../client/http-transport.ts';
+import { createRenewableTransport } from '../../client/renewable-transport.ts';
 import { type PodMode, podModes } from '../../dns/cluster/find-rows.ts';
 import { startDns } from '../../dns/run.ts';
 import { type ServerAddress, type ServerGroup, serverText } from '../../dns/upstream-servers.ts';
@@ -11,6 +11,7 @@ import { parseCidr } from '../../ip/cidr.ts';
 import { createLog, type LogLevel } from '../../observe/log.ts';
 import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, type World } from '../command.ts';
+import { followConnection } from '../join/open-member.ts';
 import { logLevel, seconds } from '../parse-flags.ts';
 
 type DnsFlags = ClientFlags & {
@@ -101,7 +102,8 @@ async function run(flags: DnsFlags, world: World): Promise<void> {
   preferSmallHeap();
   const connection = await connect(flags, world);
   const log = createLog(flags.logLevel);
-  const transport = createHttpTransport(connection);
+  const transport = createRenewableTransport(connection);
+  void followConnection(flags, { connection, transport }, { world, log }, world.interrupted);
   const { clusterDomain, stubDomain: stubDomains, allow, labels, lameduck } = flags;
   try {
     const running = await startDns({

@@ -1,44 +1,47 @@
 // The node agent alone, against any API server: this machine becomes a node.
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { makeCertificate } from '../../apiserver/certificates/x509.ts';
-import { createHttpTransport } from '../../client/http-transport.ts';
+import { type KeyPair, makeCertificate } from '../../apiserver/certificates/x509.ts';
+import type { Connection } from '../../client/read-kubeconfig.ts';
 import { parseAddress } from '../../ip/address.ts';
 import { probeNodeIPs } from '../../node/probe-machine.ts';
 import { type NodeOptions, startNode } from '../../node/run.ts';
-import {
-  type ImageMap,
-  ImageMapError,
-  parseImageMap,
-} from '../../node/runtimes/process/image-map.ts';
 import { createProcessRuntime } from '../../node/runtimes/process/run-runtime.ts';
+import type { NodeServerTls } from '../../node/serve-node.ts';
 import { createLog, type LogLevel } from '../../observe/log.ts';
-import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
+import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import { readImageMap } from '../image-map-file.ts';
+import { readPair } from '../join/identity-files.ts';
+import { addJoinFlags, type JoinFlags } from '../join/join-flags.ts';
+import { carries, keepServingCertificate } from '../join/keep-certificates.ts';
+import { type KeepOptions, keeperOf, openMember, whileFresh } from '../join/open-member.ts';
 import { packageVersion } from '../package-version.ts';
 import { ipAddress, logLevel, port } from '../parse-flags.ts';
+import { addPodNetworkFlags, openPodNetwork, type PodNetworkFlags } from '../pod-network-flags.ts';
 
-type NodeFlags = ClientFlags & {
-  readonly nodeName?: string;
-  readonly nodeIp?: readonly string[];
-  readonly nodeLabels: Readonly<Record<string, string>>;
-  readonly dataDir: string;
-  readonly imageMap?: string;
-  readonly clusterDns: readonly string[];
-  readonly clusterDomain: string;
-  readonly address: string;
-  readonly port: number;
-  readonly maxPods: number;
-  readonly logLevel: LogLevel;
-};
+type NodeFlags = ClientFlags &
+  JoinFlags &
+  PodNetworkFlags & {
+    readonly nodeName?: string;
+    readonly nodeIp?: readonly string[];
+    readonly nodeLabels: Readonly<Record<string, string>>;
+    readonly dataDir: string;
+    readonly imageMap?: string;
+    readonly clusterDns: readonly string[];
+    readonly clusterDomain: string;
+    readonly address: string;
+    readonly port: number;
+    readonly maxPods: number;
+    readonly logLevel: LogLevel;
+  };
 
 export const node: CommandDefinition = {
   name: 'node',
   summary: 'run pods on this machine, as processes',
   configure(command, world) {
-    addConnectionFlags(command)
+    addPodNetworkFlags(addJoinFlags(addConnectionFlags(command)))
       .option('--node-name <name>', "name of the node (default: this machine's host name)")
       .option(
         '--node-ip <addresses>',
@@ -46,7 +49,11 @@ export const node: CommandDefinition = {
         addresses,
       )
       .option('--node-labels <labels>', 'labels of the node: a=b,c=d', labels, {})
-      .option('--data-dir <directory>', 'for pods, logs and images', '.fairlead/node')
+      .option(
+        '--data-dir <directory>',
+        'for pods, logs, images and what joining gave',
+        '.fairlead/node',
+      )
       .option('--image-map <file>', 'what the names of images mean: commands and root directories')
       .option('--cluster-dns <addresses>', 'name servers of pods', addresses, [])
       .option('--cluster-domain <name>', 'domain of the cluster', 'cluster.local')
@@ -64,13 +71,16 @@ export const node: CommandDefinition = {
 };
 
 async function run(flags: NodeFlags, world: World): Promise<void> {
-  const connection = await connect(flags, world);
-  const log = createLog(flags.logLevel);
-  const transport = createHttpTransport(connection);
   const name = (flags.nodeName ?? hostname()).toLowerCase();
-  const nodeIPs = flags.nodeIp ?? probeNodeIPs();
   const dataDirectory = resolve(world.cwd(), flags.dataDir);
+  const place = { nodeName: name, directory: dataDirectory };
+  const member = await openMember(flags, place, world);
+  const { connection, transport } = member;
+  const log = createLog(flags.logLevel);
+  const nodeIPs = flags.nodeIp ?? probeNodeIPs();
+  const keeping = { member, flags, place, world, log };
   const version = `v${packageVersion}`;
+  const opened = await openPodNetwork(flags, world, { name, ips: nodeIPs, log, transport });
   const options: NodeOptions = {
     caller: { transport, userAgent: `kubelet/fairlead-${packageVersion}` },
     log,
@@ -79,7 +89,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
     labels: flags.nodeLabels,
     dataDirectory,
     runtime: await createProcessRuntime({
-      images: await readImageMap(flags, world),
+      images: await readImageMap(flags.imageMap, world.cwd()),
       directory: dataDirectory,
       now: world.now,
       log,
@@ -90,54 +100,68 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
     serve: {
       host: flags.address,
       port: flags.port,
-      tls: tls(name, nodeIPs, world.now(), connection.certificateAuthority),
+      tls: await servingTls(keeping, [name, ...nodeIPs]),
     },
     mostPods: flags.maxPods,
+    ...(opened.network === undefined ? {} : { network: opened.network }),
   };
   try {
-    const running = await startNode(options, world.interrupted);
-    world.write(
-      `Node ${name} for ${connection.server}, serving on ${flags.address}:${running.server?.port}\n`,
-    );
-    await running.ended;
+    await whileFresh(keeping, async (signal) => {
+      const running = await startNode(options, world.interrupted);
+      world.write(
+        `Node ${name} for ${connection.server}, serving on ${flags.address}:${running.server?.port}\n`,
+      );
+      const use = running.server?.useCertificate;
+      await Promise.all([running.ended, keepServing(keeping, [name, ...nodeIPs], use, signal)]);
+    });
   } catch (error) {
     throw explained(error, flags);
   } finally {
+    await opened.close();
     await transport.close();
   }
 }
 
 const dayMs = 24 * 3600 * 1000;
 
-/** Signed by itself, as a kubelet's is that was given none. */
-function tls(
-  name: string,
-  nodeIPs: readonly string[],
-  now: number,
-  clientAuthority: string | undefined,
-) {
-  const { certificate, privateKey } = makeCertificate({
-    subject: { commonName: `system:node:${name}` },
+/** What the cluster signed for us before; else signed by itself, as a kubelet's is that was given none. */
+async function servingTls({ member, place, world }: KeepOptions, names: readonly string[]) {
+  const { nodeName, directory } = place;
+  const kept = member.isOwn ? await readPair(directory, 'serving') : undefined;
+  const isFit = kept !== undefined && carries(kept.certificate, names);
+  const now = world.now();
+  const made = {
+    subject: { commonName: `system:node:${nodeName}` },
     use: 'server',
-    names: [name, ...nodeIPs],
+    names,
     notBefore: new Date(now - dayMs),
     notAfter: new Date(now + 365 * dayMs),
-  });
-  return {
-    key: privateKey,
-    cert: certificate,
-    ...(clientAuthority === undefined ? {} : { clientAuthority }),
-  };
+  } as const;
+  return tlsOf(isFit ? kept : makeCertificate(made), member.connection);
 }
 
-async function readImageMap({ imageMap }: NodeFlags, world: World): Promise<ImageMap> {
-  if (imageMap === undefined) return {};
-  try {
-    return parseImageMap(await readFile(resolve(world.cwd(), imageMap), 'utf8'));
-  } catch (error) {
-    if (error instanceof ImageMapError) throw new UsageError(`${error.message}.`);
-    throw new UsageError(`Cannot read the image map "${imageMap}": ${(error as Error).message}.`);
-  }
+function tlsOf(
+  { certificate: cert, privateKey: key }: KeyPair,
+  { certificateAuthority: clientAuthority }: Connection,
+): NodeServerTls {
+  return { key, cert, ...(clientAuthority === undefined ? {} : { clientAuthority }) };
+}
+
+/** Of a member only: who was given a kubeconfig may not be allowed to ask. */
+async function keepServing(
+  options: KeepOptions,
+  names: readonly string[],
+  use: ((tls: NodeServerTls) => void) | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { member } = options;
+  if (!member.isOwn || use === undefined) return;
+  await keepServingCertificate(
+    keeperOf(options),
+    names,
+    async (pair) => use(tlsOf(pair, member.connection)),
+    signal,
+  );
 }
 
 function explained(error: unknown, flags: NodeFlags): unknown {

@@ -1,7 +1,8 @@
 // The node proxy alone, against any API server.
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { createHttpTransport } from '../../client/http-transport.ts';
+import type { Transport } from '../../client/transport.ts';
 import { preferSmallHeap } from '../../host/free-memory.ts';
 import { createLog, type Log, type LogLevel } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
@@ -10,15 +11,20 @@ import { allModes } from '../../proxy/modes/all.ts';
 import { startProxy } from '../../proxy/run.ts';
 import { NoModeError } from '../../proxy/run-choose-mode.ts';
 import { cleanUpModes } from '../../proxy/run-cleanup.ts';
-import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
+import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
+import { hasJoined, kubeconfigPath } from '../join/identity-files.ts';
+import { addJoinFlags, type JoinFlags } from '../join/join-flags.ts';
+import { openMember, whileFresh } from '../join/open-member.ts';
 import { packageVersion } from '../package-version.ts';
 import { logLevel } from '../parse-flags.ts';
 import { type ProxyFile, readProxyFile } from '../proxy-config-file.ts';
 import { addProxyFlags, flagSettings, type ProxyFlags } from '../proxy-flags.ts';
 
 type Flags = ClientFlags &
+  JoinFlags &
   ProxyFlags & {
+    readonly dataDir: string;
     readonly config?: string;
     readonly cleanup?: boolean;
     readonly logLevel: LogLevel;
@@ -28,7 +34,8 @@ export const proxy: CommandDefinition = {
   name: 'proxy',
   summary: "run this node's proxy alone",
   configure(command, world) {
-    addProxyFlags(addConnectionFlags(command))
+    addProxyFlags(addJoinFlags(addConnectionFlags(command)))
+      .option('--data-dir <directory>', 'for what joining gave', '.fairlead/node')
       .option('--config <file>', 'a KubeProxyConfiguration; flags win over it')
       .option('--cleanup', 'remove the rules of all modes from this machine, and end')
       .option(
@@ -52,17 +59,24 @@ async function run(flags: Flags, world: World): Promise<void> {
   const config = makeConfig(file?.settings ?? {}, flagSettings(flags));
   const problems = configProblems(config);
   if (problems.length > 0) throw new UsageError(`Cannot start the proxy: ${problems.join('; ')}.`);
-  const kubeconfig = flags.kubeconfig ?? file?.kubeconfig;
-  const connection = await connect(
-    { ...flags, ...(kubeconfig === undefined ? {} : { kubeconfig }) },
-    world,
-  );
-  world.write(`Proxy for ${connection.server}\n`);
-  await serve(createHttpTransport(connection), config, log, world);
+  const directory = resolve(world.cwd(), flags.dataDir);
+  // What a node beside this proxy has joined with is the node's to renew.
+  const ofNode =
+    flags.join === undefined && hasJoined(directory) ? kubeconfigPath(directory) : undefined;
+  const kubeconfig = flags.kubeconfig ?? file?.kubeconfig ?? ofNode;
+  const given = { ...flags, ...(kubeconfig === undefined ? {} : { kubeconfig }) };
+  const place = {
+    nodeName: (config.nodeName ?? hostname()).trim().toLowerCase(),
+    directory,
+  };
+  const member = await openMember(given, place, world);
+  world.write(`Proxy for ${member.connection.server}\n`);
+  const keeping = { member, flags: given, place, world, log };
+  await whileFresh(keeping, () => serve(member.transport, config, log, world));
 }
 
 async function serve(
-  transport: ReturnType<typeof createHttpTransport>,
+  transport: Transport,
   config: ProxyConfig,
   log: Log,
   world: World,

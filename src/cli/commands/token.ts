@@ -6,10 +6,16 @@ import { readPrivateFile, writePrivateFile } from '../../apiserver/certificates/
 import { readTokenFile, tokenLine } from '../../apiserver/tokens/token-file.ts';
 import { addClientFlags, type ClientFlags, withSession } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import {
+  addBootstrapFlags,
+  type BootstrapFlags,
+  printJoinCommand,
+} from '../join/create-bootstrap-token.ts';
 import { repeated } from '../parse-flags.ts';
 import { addTokenFlags, requestToken, type TokenFlags } from '../request-token.ts';
 
 type CreateFlags = ClientFlags &
+  BootstrapFlags &
   TokenFlags & {
     readonly user?: string;
     readonly group?: readonly string[];
@@ -28,10 +34,10 @@ export const token: CommandDefinition = {
 function configureCreate(command: Command, world: World): void {
   command
     .description(
-      'a token of a service account, or with --user a line for the file of --token-auth-file',
+      'a bootstrap token and the command that joins a node with it; or a token of a service account, or with --user a line for the file of --token-auth-file',
     )
     .argument('[service-account]', 'name of the service account');
-  addTokenFlags(addClientFlags(command))
+  addBootstrapFlags(addTokenFlags(addClientFlags(command)))
     .option('--user <name>', 'user that the new token stands for')
     .option('--group <name>', 'group of the user, may be repeated', repeated)
     .option('--uid <uid>', 'uid of the user')
@@ -40,11 +46,12 @@ function configureCreate(command: Command, world: World): void {
       'add the line to this file and print the token alone; the server reads it again by itself',
     )
     .action(async (account: string | undefined, flags: CreateFlags) => {
-      if ((account === undefined) === (flags.user === undefined)) {
-        throw new UsageError('Name a service account, or a user with --user.');
+      if (account !== undefined && flags.user !== undefined) {
+        throw new UsageError('Name a service account, or a user with --user, not both.');
       }
       if (account !== undefined) await printServiceAccountToken(account, flags, world);
-      else await makeUserToken(flags, world);
+      else if (flags.user !== undefined) await makeUserToken(flags, world);
+      else await printJoinCommand(flags, world);
     });
 }
 

@@ -1,0 +1,94 @@
+// Answers on this node's link for addresses of balancers, against any API server.
+import { hostname } from 'node:os';
+import { Option } from 'commander';
+import { createHttpTransport } from '../../client/http-transport.ts';
+import { probeProxy } from '../../cloud/announce/probe-proxy.ts';
+import { defaultLeaseMs, defaultProxyUrl, startAnnouncer } from '../../cloud/announce/run.ts';
+import { createLog, type LogLevel } from '../../observe/log.ts';
+import { createMetrics } from '../../observe/metrics.ts';
+import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
+import { type CommandDefinition, FailedError, type World } from '../command.ts';
+import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
+import { packageVersion } from '../package-version.ts';
+import { duration, formatDuration } from '../parse-amounts.ts';
+import { logLevel } from '../parse-flags.ts';
+
+type Flags = ClientFlags &
+  MetricsFlags & {
+    readonly nodeName?: string;
+    readonly interface?: string;
+    readonly leaseDuration: number;
+    readonly proxyHealthzUrl: string;
+    readonly loadBalancerClass?: string;
+    readonly logLevel: LogLevel;
+  };
+
+/** A lease says how long it lasts in whole seconds. */
+const leastLeaseMs = 1000;
+
+export const announcer: CommandDefinition = {
+  name: 'announcer',
+  summary: "answer on this node's link for addresses of load balancers",
+  configure(command, world) {
+    addConnectionFlags(command)
+      .option('--node-name <name>', 'this node (default: the host name)')
+      .option(
+        '--interface <name>',
+        "where neighbours are answered (default: the one with the node's InternalIP)",
+      )
+      .addOption(
+        new Option('--lease-duration <time>', 'how long after its last sign a node counts as dead')
+          .argParser(duration({ leastMs: leastLeaseMs }))
+          .default(defaultLeaseMs, formatDuration(defaultLeaseMs)),
+      )
+      .option(
+        '--proxy-healthz-url <url>',
+        "says whether this node's proxy carries traffic",
+        defaultProxyUrl,
+      )
+      .option(
+        '--load-balancer-class <name>',
+        'answer for Services of this class instead of those without one',
+      );
+    addMetricsFlag(command, '127.0.0.1:10259')
+      .option(
+        '--log-level <level>',
+        'debug, info, warn, error or silent',
+        logLevel,
+        'info' satisfies LogLevel,
+      )
+      .action(async (flags: Flags) => run(flags, world));
+  },
+};
+
+async function run(flags: Flags, world: World): Promise<void> {
+  const connection = await connect(flags, world);
+  const metrics = createMetrics();
+  const served = await serveMetrics(flags, metrics);
+  const transport = createHttpTransport(connection);
+  const { loadBalancerClass, interface: link, proxyHealthzUrl } = flags;
+  const nodeName = (flags.nodeName ?? hostname()).trim().toLowerCase();
+  const where = served.url === undefined ? '' : `, metrics at ${served.url}`;
+  world.write(`Announcer of node "${nodeName}" for ${connection.server}${where}\n`);
+  try {
+    await startAnnouncer(
+      {
+        caller: { transport, userAgent: `fairlead-announcer/${packageVersion}` },
+        nodeName,
+        log: createLog(flags.logLevel),
+        metrics,
+        leaseMs: flags.leaseDuration,
+        isProxyReady: () => probeProxy(proxyHealthzUrl),
+        ...(link === undefined ? {} : { interface: link }),
+        ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }),
+      },
+      world.interrupted,
+    );
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    throw new FailedError(`Cannot answer for addresses: ${text}.`, { cause: error });
+  } finally {
+    await transport.close();
+    await served.stop();
+  }
+}

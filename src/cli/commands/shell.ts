@@ -1,0 +1,162 @@
+// A shell, or any program, inside what `up` runs.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { resourceClient } from '../../client/rest.ts';
+import { podDefinition } from '../../kinds/pod/definition.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { withSession } from '../client-flags.ts';
+import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
+import { addDataDirFlag, type DataDirFlag } from '../up/data-dir-flag.ts';
+import { type ShellPlace, shellCommand } from '../up/shell-command.ts';
+import { readRunning, type UpState } from '../up/state-file.ts';
+
+type Flags = DataDirFlag & {
+  readonly pod?: string;
+  readonly node?: string;
+  readonly container?: string;
+  readonly namespace: string;
+};
+
+export const shell: CommandDefinition = {
+  name: 'shell',
+  summary: 'open a shell on a node of `up`, or in a pod',
+  configure(command, world) {
+    addDataDirFlag(command)
+      .option('--pod <name>', 'in this pod, beside its container')
+      .option('-c, --container <name>', "which of the pod's containers (default: the first)")
+      .option('-n, --namespace <name>', 'namespace of the pod', 'default')
+      .option('--node <name>', 'on this node (default: the first)')
+      .argument('[command...]', 'what to run instead of a shell, after --')
+      .action(async (words: readonly string[], flags: Flags) => run(words, flags, world));
+  },
+};
+
+async function run(words: readonly string[], flags: Flags, world: World): Promise<void> {
+  const state = readRunning(resolve(world.cwd(), flags.dataDir));
+  if (state === undefined) {
+    throw new FailedError(
+      `Nothing runs with the data in "${flags.dataDir}". \`fairlead up\` starts it.`,
+    );
+  }
+  const place = placeOf(state);
+  const command = words.length > 0 ? words : [world.env.SHELL ?? 'sh'];
+  if (flags.pod !== undefined) {
+    const pid = await containerProcess(state, { ...flags, pod: flags.pod }, world);
+    const env = { ...containerVariables(place, pid), TERM: world.env.TERM ?? 'dumb' };
+    const target = { kind: 'pod', pid } as const;
+    return become(shellCommand(place, target, words.length > 0 ? words : ['sh']), env);
+  }
+  const node = nodeOf(state, flags.node);
+  const resolvConf = join(state.dataDir, 'shell-resolv.conf');
+  writeFileSync(resolvConf, resolverText(state));
+  const { namespacePath } = node;
+  const target = {
+    ...({ kind: 'node', resolvConf } as const),
+    ...(namespacePath === undefined ? {} : { namespacePath }),
+  };
+  return become(shellCommand(place, target, command), { ...world.env, FAIRLEAD_NODE: node.name });
+}
+
+function nodeOf({ nodes }: UpState, name: string | undefined): UpState['nodes'][number] {
+  const found = name === undefined ? nodes[0] : nodes.find((node) => node.name === name);
+  if (found !== undefined) return found;
+  const known = nodes.map((node) => node.name).join(', ') || 'none';
+  throw new UsageError(`There is no node "${name ?? ''}"; there are: ${known}.`);
+}
+
+/** Short names work as in a pod of the namespace default. */
+function resolverText({ dns, domain }: UpState): string {
+  const search = ['default.svc', 'svc'].map((prefix) => `${prefix}.${domain}`);
+  const servers = dns.map((address) => `nameserver ${address}\n`).join('');
+  return `search ${[...search, domain].join(' ')}\n${servers}options ndots:5\n`;
+}
+
+/** The namespaces that the launcher made are those of its child's child. */
+function placeOf({ pid, network }: UpState): ShellPlace {
+  if (network !== 'isolated') return { isUserNamespace: false };
+  const [outer] = childrenOf(pid);
+  const [firstProcess] = outer === undefined ? [] : childrenOf(outer);
+  if (firstProcess === undefined) {
+    throw new FailedError(
+      `Cannot look into process ${pid}: it is another user's, or it is ending.`,
+    );
+  }
+  const userOf = (id: number | 'self'): string => readlinkSync(`/proc/${id}/ns/user`);
+  return { firstProcess, isUserNamespace: userOf(firstProcess) !== userOf('self') };
+}
+
+function childrenOf(parent: number): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => parentOf(pid) === parent);
+}
+
+/** The fourth field; the name of the program, which may hold anything, stands in parentheses before. */
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** The agent writes down the process of each container under the id that the pod's status has. */
+function containerProcess(
+  { kubeconfig, nodes }: UpState,
+  { pod: name, namespace, container }: Flags & { readonly pod: string },
+  world: World,
+): Promise<number> {
+  return withSession({ kubeconfig, namespace }, world, async ({ caller }) => {
+    const pod = await resourceClient(caller, podDefinition).get({ namespace, name });
+    const node = nodes.find((one) => one.name === pod.spec.nodeName);
+    const id = containerId(pod, container);
+    if (node === undefined || id === undefined) {
+      throw new FailedError(
+        `Pod "${name}" has no running container of that name on a node of \`up\`.`,
+      );
+    }
+    const mark = readFileSync(join(node.dataDirectory, 'processes', `${id}.json`), 'utf8');
+    return (JSON.parse(mark) as { readonly pid: number }).pid;
+  });
+}
+
+function containerId({ status }: Pod, name: string | undefined): string | undefined {
+  const running = (status?.containerStatuses ?? []).filter(({ state }) => state?.running);
+  const found = name === undefined ? running[0] : running.find((one) => one.name === name);
+  return found?.containerID?.replace(/^.*:\/\//, '');
+}
+
+/** As the container has them: what it was told of Services is what people look for. */
+function containerVariables({ firstProcess }: ShellPlace, pid: number): Record<string, string> {
+  const inside = firstProcess === undefined ? '' : `/proc/${firstProcess}/root`;
+  const pairs = readFileSync(`${inside}/proc/${pid}/environ`, 'utf8').split('\0');
+  return Object.fromEntries(
+    pairs.flatMap((pair) => {
+      const at = pair.indexOf('=');
+      return at < 0 ? [] : [[pair.slice(0, at), pair.slice(at + 1)]];
+    }),
+  );
+}
+
+function become(
+  [program = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  // nsenter and its like are looked for where this program finds them, whatever the container's own PATH is.
+  const child = spawn(program, args, { stdio: 'inherit', env: { ...env } });
+  // Ctrl-C is for the program inside.
+  const ignore = (): void => {};
+  process.on('SIGINT', ignore);
+  return new Promise((done, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => {
+      process.off('SIGINT', ignore);
+      if (code === 0) done();
+      else reject(new FailedError('', { exitCode: code ?? 1 }));
+    });
+  });
+}

@@ -1,0 +1,201 @@
+// What a server keeps, as a file and back: for backups, and to move between engines.
+import { createReadStream, existsSync } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Command, Option } from 'commander';
+import { registryPrefix } from '../../apiserver/stored-object.ts';
+import { createMetrics } from '../../observe/metrics.ts';
+import { formatTime } from '../../schema/time.ts';
+import { openEmbeddedStore } from '../../storage/backends/embedded/store.ts';
+import { syncDirectoryOf } from '../../storage/backends/embedded/sync-directory.ts';
+import type { Store } from '../../storage/store.ts';
+import {
+  createExportReader,
+  type ExportEntry,
+  type ExportHeader,
+} from '../../storage/transfer/export-format.ts';
+import { exportStore } from '../../storage/transfer/export-store.ts';
+import {
+  emptyStore,
+  type Imported,
+  importStore,
+  refuseUnlessEmpty,
+} from '../../storage/transfer/import-store.ts';
+import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import { addEtcdClientFlags, type EtcdClientFlags, openEtcd } from '../etcd-flags.ts';
+import { wholeNumber } from '../parse-amounts.ts';
+
+type PlaceFlags = EtcdClientFlags & { readonly dataDir: string };
+type ExportFlags = PlaceFlags & { readonly output?: string };
+type ImportFlags = PlaceFlags & { readonly bumpRevision?: number };
+
+export const storage: CommandDefinition = {
+  name: 'storage',
+  summary: 'save and restore what a server keeps',
+  configure(command, world) {
+    addPlaceFlags(command.command('export'))
+      .description(
+        'everything as of one revision, to standard output or a file; a server with this --data-dir must be stopped',
+      )
+      .option(
+        '-o, --output <file>',
+        'write here, readable by you only; not there until it is whole',
+      )
+      .action(async (flags: ExportFlags) => runExport(flags, world));
+    addPlaceFlags(command.command('import'))
+      .description('fill an empty store with an export')
+      .argument('<file>', 'what `fairlead storage export` wrote')
+      .addOption(
+        new Option(
+          '--bump-revision <n>',
+          'how far above the export new revisions begin (default: 1000000 in a directory, 1000 in etcd)',
+        ).argParser(wholeNumber({ least: 1, most: 1e12 })),
+      )
+      .action(async (file: string, flags: ImportFlags) => runImport(file, flags, world));
+  },
+};
+
+function addPlaceFlags(command: Command): Command {
+  return addEtcdClientFlags(
+    command.option('--data-dir <dir>', 'data directory of the server', '.fairlead'),
+  );
+}
+
+const storeDirectory = ({ dataDir }: PlaceFlags, world: World): string =>
+  join(resolve(world.cwd(), dataDir), 'store');
+
+const openOther = (flags: PlaceFlags, world: World): Promise<Store | undefined> =>
+  openEtcd(flags, { cwd: world.cwd(), now: world.now, metrics: createMetrics() });
+
+async function runExport(flags: ExportFlags, world: World): Promise<void> {
+  const store = (await openOther(flags, world)) ?? (await openStopped(flags, world));
+  try {
+    const lines = exportStore(store, { prefix: registryPrefix, now: formatTime(world.now()) });
+    if (flags.output === undefined) for await (const line of lines) world.write(line);
+    else await writeLines(resolve(world.cwd(), flags.output), lines);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Nothing expires while it is only looked at. */
+async function openStopped(flags: PlaceFlags, world: World): Promise<Store> {
+  const directory = storeDirectory(flags, world);
+  if (!existsSync(join(directory, 'store.mdb'))) {
+    throw new UsageError(
+      `Cannot find a store: "${directory}" has none. Name the data directory of the server with --data-dir, or --etcd-servers.`,
+    );
+  }
+  return await openEmbeddedStore({ directory, now: world.now, setTimer: () => () => {} });
+}
+
+/** A file by this name is always a whole one. */
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const temporary = `${path}.tmp`;
+  const file = await open(temporary, 'w', 0o600);
+  try {
+    for await (const line of lines) await file.write(line);
+    await file.sync();
+  } catch (error) {
+    await file.close();
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await file.close();
+  await rename(temporary, path);
+}
+
+async function runImport(name: string, flags: ImportFlags, world: World): Promise<void> {
+  const file = resolve(world.cwd(), name);
+  if (!(await stat(file).catch(() => undefined))?.isFile()) {
+    throw new UsageError(`Cannot import "${name}": there is no such file.`);
+  }
+  // All of it is read once before anything is written.
+  const header = await checkFile(file);
+  const etcd = await openOther(flags, world);
+  const imported =
+    etcd === undefined
+      ? await importToDirectory(file, header, flags, world)
+      : await importToEtcd(file, header, etcd, flags, world);
+  const over = imported.expired === 0 ? '' : `, ${imported.expired} whose time was over left out`;
+  world.write(
+    `Imported ${imported.written} keys of revision ${header.revision}${over}; the store is at revision ${imported.revision}.\n`,
+  );
+}
+
+async function checkFile(file: string): Promise<ExportHeader> {
+  const reader = createExportReader();
+  for await (const line of linesOf(file)) reader.line(line);
+  return reader.end();
+}
+
+async function* entriesOf(file: string): AsyncGenerator<ExportEntry> {
+  const reader = createExportReader();
+  for await (const line of linesOf(file)) {
+    const entry = reader.line(line);
+    if (entry !== undefined) yield entry;
+  }
+  reader.end();
+}
+
+const linesOf = (file: string): AsyncIterable<string> =>
+  createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
+
+/** Free here: clients may have seen revisions after the export, and none of them must seem to be still to come. */
+const directoryMargin = 1_000_000;
+/** Each costs a write. */
+const etcdMargin = 1000;
+
+/** Beside its place first: a store is there whole, or not at all. */
+async function importToDirectory(
+  file: string,
+  { revision }: ExportHeader,
+  { bumpRevision = directoryMargin, ...flags }: ImportFlags,
+  world: World,
+): Promise<Imported> {
+  const target = storeDirectory(flags, world);
+  if (existsSync(join(target, 'store.mdb'))) {
+    throw new UsageError(
+      `Cannot import to "${target}": there is a store already. Move it away first. Nothing was changed.`,
+    );
+  }
+  const above = revision + bumpRevision;
+  const directory = `${target}.importing`;
+  await rm(directory, { recursive: true, force: true });
+  const store = await openEmbeddedStore({ directory, now: world.now, startRevision: above });
+  let imported: Imported;
+  try {
+    imported = await importStore(store, { entries: entriesOf(file), above, now: world.now });
+    await store.close();
+  } catch (error) {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+  await rm(target, { recursive: true, force: true });
+  await rename(directory, target);
+  await syncDirectoryOf(target);
+  return imported;
+}
+
+async function importToEtcd(
+  file: string,
+  { revision }: ExportHeader,
+  store: Store,
+  { bumpRevision = etcdMargin, etcdPrefix }: ImportFlags,
+  world: World,
+): Promise<Imported> {
+  try {
+    await refuseUnlessEmpty(store, `etcd under "${etcdPrefix}"`);
+    const above = revision + bumpRevision;
+    try {
+      return await importStore(store, { entries: entriesOf(file), above, now: world.now });
+    } catch (error) {
+      await emptyStore(store);
+      throw error;
+    }
+  } finally {
+    await store.close();
+  }
+}

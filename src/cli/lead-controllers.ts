@@ -1,0 +1,29 @@
+// The controllers of a server that may not be the only one: where several share an etcd, those of one of them work.
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { defaultTiming, runElection } from '../client/leader-election.ts';
+import { type ControllersOptions, startControllers } from '../controllers/run.ts';
+import { systemClock } from '../host/clock.ts';
+import { packageVersion } from './package-version.ts';
+
+/** The same lease as that of `fairlead controllers`. */
+const lease = { namespace: 'kube-system', name: 'fairlead-controllers' };
+
+export function leadControllers(
+  { etcdServers }: { readonly etcdServers?: readonly string[] },
+  options: ControllersOptions,
+): Promise<void> {
+  if (etcdServers === undefined) return startControllers(options);
+  return runElection(
+    {
+      ...lease,
+      caller: { transport: options.transport, userAgent: `fairlead-controllers/${packageVersion}` },
+      identity: `${hostname()}_${randomUUID()}`,
+      clock: systemClock,
+      log: options.log,
+      timing: defaultTiming,
+      lead: (signal) => startControllers({ ...options, signal }),
+    },
+    options.signal,
+  );
+}

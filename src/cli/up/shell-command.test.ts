@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shellCommand } from './shell-command.ts';
+
+const node = { kind: 'node', namespacePath: '/proc/2/fd/33', resolvConf: '/data/resolv' } as const;
+
+test('shellCommand() enters all namespaces of up, and the network of the node as the machine sees it', () => {
+  const words = shellCommand({ firstProcess: 71, isUserNamespace: true }, node, ['bash']);
+  assert.equal(
+    words.slice(0, 9).join(' '),
+    'nsenter --target 71 --user --preserve-credentials --mount --pid --net=/proc/71/root/proc/2/fd/33 --',
+  );
+  assert.deepEqual(words.slice(-2), ['/data/resolv', 'bash']);
+});
+
+test('shellCommand() of a pod enters its container from inside', () => {
+  const words = shellCommand(
+    { firstProcess: 71, isUserNamespace: false },
+    { kind: 'pod', pid: 12 },
+    ['env'],
+  );
+  assert.equal(
+    words.join(' '),
+    'nsenter --target 71 --mount --pid -- nsenter --target 12 --mount --uts --net --root --wd -- env',
+  );
+});
+
+test('shellCommand() on the machine itself enters nothing but the container', () => {
+  const place = { isUserNamespace: false };
+  assert.equal(shellCommand(place, { kind: 'pod', pid: 12 }, ['env'])[2], '12');
+  const { namespacePath: _, ...here } = node;
+  assert.equal(shellCommand(place, here, ['env'])[0], 'unshare');
+});

@@ -1,0 +1,222 @@
+// All parts of a cluster on one machine: server and controllers in this thread, DNS beside it, each node in a thread of its own.
+import { join, resolve } from 'node:path';
+import { issueClientCertificate } from '../../apiserver/certificates/authority.ts';
+import { type KeyPair, makeCertificate } from '../../apiserver/certificates/x509.ts';
+import { createLocalCall } from '../../apiserver/local-call.ts';
+import type { ApiCaller } from '../../client/api-call.ts';
+import type { Transport } from '../../client/transport.ts';
+import { startCloud } from '../../cloud/run.ts';
+import { type DnsOptions, type RunningDns, startDns } from '../../dns/run.ts';
+import { wireName } from '../../dns/wire/names.ts';
+import { systemClock } from '../../host/clock.ts';
+import { type Cidr, formatCidr } from '../../ip/cidr.ts';
+import { providerNamed } from '../cloud-flags.ts';
+import type { World } from '../command.ts';
+import { controllerSettings } from '../controller-flags.ts';
+import { readImageMap } from '../image-map-file.ts';
+import { leadControllers } from '../lead-controllers.ts';
+import { type ServerPlace, type StartedServer, startFromFlags } from '../server-flags.ts';
+import { clusterDnsAddresses, publishClusterDns } from './cluster-dns.ts';
+import { createReleases } from './release-pods.ts';
+import { type NodeThread, startNodeThread } from './start-node-thread.ts';
+import type { UpFlags } from './up-flags.ts';
+import { waitForNodes } from './wait-for-nodes.ts';
+
+/** Where the cluster is: what `isolated` and `host` differ in. */
+export type ClusterPlace = {
+  readonly server: ServerPlace & { readonly advertiseAddress: string };
+  /** Absent path: the network of this process. */
+  readonly nodes: readonly {
+    readonly name: string;
+    readonly addresses: readonly string[];
+    readonly namespacePath?: string;
+  }[];
+  readonly dns: Pick<DnsOptions, 'listen' | 'openSockets'>;
+  /** Of all pods, one of each family; each node gets a piece. */
+  readonly podRanges: readonly Cidr[];
+  /** Addresses for load balancers, as ranges with commas between; absent: none are given out. */
+  readonly balancerPool?: string;
+};
+
+export type Cluster = {
+  readonly started: StartedServer;
+  /** As an administrator, without a socket. */
+  readonly transport: Transport;
+  readonly nodes: readonly NodeThread[];
+  readonly dns: RunningDns;
+  /** The addresses that pods ask for names. */
+  readonly dnsAddresses: readonly string[];
+  /** Resolves when all nodes are at work and all names are known. */
+  readonly ready: Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+export const clusterDomain = 'cluster.local';
+const dnsTtlSeconds = 30;
+
+export async function startCluster(
+  flags: UpFlags,
+  place: ClusterPlace,
+  world: World,
+): Promise<Cluster> {
+  const { advertiseAddress, ...server } = place.server;
+  const started = await startFromFlags({ ...flags, advertiseAddress }, world, server);
+  const ending = new AbortController();
+  const transport = localTransport(started);
+  const controllers = leadControllers(flags, {
+    transport,
+    log: started.log,
+    authorityCertificate: started.credentials.authority.certificate,
+    metrics: started.metrics,
+    controllers: flags.controllers,
+    settings: controllerSettings({
+      ...flags,
+      allocateNodeCidrs: true,
+      clusterCidr: place.podRanges,
+    }),
+    signal: ending.signal,
+  });
+  const balancers = startBalancers(started, transport, place, ending.signal);
+  const dns = await startClusterDns(started, transport, place, ending.signal);
+  const caller = { transport, userAgent: 'fairlead-up' };
+  const dnsAddresses = await announceDns(caller, flags, dns);
+  const nodes = await startNodes({ flags, place, started, dnsAddresses, world });
+  const stop = async (): Promise<void> => {
+    for (const { send } of nodes) send({ kind: 'stop' });
+    await Promise.all(nodes.map(({ ended }) => ended));
+    ending.abort();
+    await Promise.all([controllers, balancers, dns.ended]);
+    await started.stop();
+  };
+  const names = nodes.map(({ name }) => name);
+  const ready = Promise.all([
+    dns.synced,
+    ...nodes.map((node) => node.ready),
+    waitForNodes({ caller, log: started.log }, names, ending.signal),
+  ]).then(() => undefined);
+  return { started, transport, nodes, dns, dnsAddresses, ready, stop };
+}
+
+function localTransport({ server }: StartedServer): Transport {
+  const send = createLocalCall(server.handle, {
+    user: 'system:kube-controller-manager',
+    groups: ['system:masters'],
+  });
+  return { send, close: () => Promise.resolve() };
+}
+
+/** Addresses for load balancers come from the pool of the place; without one, they wait for whoever brings some. */
+async function startBalancers(
+  { log, metrics }: StartedServer,
+  transport: Transport,
+  { balancerPool }: ClusterPlace,
+  signal: AbortSignal,
+): Promise<void> {
+  if (balancerPool === undefined) return;
+  const makeProvider = await providerNamed('local').load();
+  const settings = { loadBalancerPool: balancerPool };
+  await startCloud({ transport, log, metrics, makeProvider, settings, signal });
+}
+
+function startClusterDns(
+  { log }: StartedServer,
+  transport: Transport,
+  { dns }: ClusterPlace,
+  signal: AbortSignal,
+): Promise<RunningDns> {
+  const domain = wireName(clusterDomain);
+  if (domain === undefined) throw new Error(`${clusterDomain} is no domain`);
+  return startDns({
+    ...{ transport, log, signal, domain },
+    ...dns,
+    ttl: dnsTtlSeconds,
+    cacheSeconds: dnsTtlSeconds,
+    pods: 'insecure',
+    forward: { file: '/etc/resolv.conf' },
+  });
+}
+
+async function announceDns(
+  caller: ApiCaller,
+  { serviceClusterIpRange: serviceRanges }: UpFlags,
+  { addresses }: RunningDns,
+): Promise<readonly string[]> {
+  const families = new Set(addresses.map(({ host }) => (host.includes(':') ? 'IPv6' : 'IPv4')));
+  const ranges = serviceRanges.filter(({ family }) => families.has(family));
+  await publishClusterDns(caller, { ranges, servers: addresses });
+  return clusterDnsAddresses(ranges);
+}
+
+type NodeStart = {
+  readonly flags: UpFlags;
+  readonly place: ClusterPlace;
+  readonly started: StartedServer;
+  readonly dnsAddresses: readonly string[];
+  readonly world: World;
+};
+
+async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
+  const { flags, place, started, dnsAddresses, world } = start;
+  const { authority } = started.credentials;
+  const images = await readImageMap(flags.imageMap, world.cwd());
+  const { port } = started.server.address;
+  const host = place.server.advertiseAddress;
+  const nodes: NodeThread[] = [];
+  const releases = createReleases({ clock: systemClock, nodes: () => nodes });
+  const now = world.now();
+  const proxy = client(authority, now, 'system:kube-proxy', ['system:node-proxier']);
+  // It writes leases beside those of its node, for which there is no role by default.
+  const announcer = client(authority, now, 'fairlead:announcer', ['system:masters']);
+  for (const { name, addresses, namespacePath } of place.nodes) {
+    const credentials = {
+      agent: client(authority, now, `system:node:${name}`, ['system:nodes']),
+      proxy,
+      announcer,
+      serving: servingCertificate(name, addresses, now),
+    };
+    const node = startNodeThread(
+      {
+        ...{ name, addresses, credentials, images, clusterDomain },
+        server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+        authority: authority.certificate,
+        dataDirectory: join(resolve(world.cwd(), flags.dataDir), 'nodes', name),
+        clusterDns: dnsAddresses,
+        clusterCIDRs: place.podRanges.map(formatCidr),
+        logLevel: flags.logLevel,
+        cleansUp: namespacePath === undefined,
+        announces: place.balancerPool !== undefined,
+        ...(namespacePath === undefined ? {} : { namespacePath }),
+        ...(flags.proxyMode === undefined ? {} : { proxyMode: flags.proxyMode }),
+      },
+      {
+        release: (from, id, ips) => releases.begin(from, id, ips),
+        letGo: (from, id) => releases.letGo(from, id),
+      },
+    );
+    nodes.push(node);
+  }
+  return nodes;
+}
+
+const days = 365;
+const dayMs = 24 * 3600 * 1000;
+
+function client(
+  authority: KeyPair,
+  now: number,
+  commonName: string,
+  organizations: readonly string[],
+): KeyPair {
+  return issueClientCertificate(authority, { commonName, organizations, days, now });
+}
+
+/** Signed by itself, as a kubelet's is that was given none. */
+function servingCertificate(name: string, addresses: readonly string[], now: number): KeyPair {
+  return makeCertificate({
+    subject: { commonName: `system:node:${name}` },
+    use: 'server',
+    names: [name, ...addresses],
+    notBefore: new Date(now - dayMs),
+    notAfter: new Date(now + days * dayMs),
+  });
+}
