@@ -19,11 +19,17 @@ export type Binary = {
 export type BinaryOptions = {
   readonly command: 'up' | 'apiserver';
   readonly directory: string;
+  /** Besides the usual. */
+  readonly flags?: readonly string[];
 };
 
 const readyWords = { up: 'Ctrl-C ends it.', apiserver: 'kubeconfig in ' } as const;
 
-export async function startBinary({ command, directory }: BinaryOptions): Promise<Binary> {
+export async function startBinary({
+  command,
+  directory,
+  flags = [],
+}: BinaryOptions): Promise<Binary> {
   const kubeconfig = join(directory, 'kubeconfig');
   const begin = performance.now();
   const child = spawn(
@@ -34,6 +40,7 @@ export async function startBinary({ command, directory }: BinaryOptions): Promis
       ...(command === 'up' ? ['--network', 'none'] : []),
       ...['--data-dir', join(directory, 'data'), '--write-kubeconfig', kubeconfig],
       ...['--service-cluster-ip-range', '10.96.0.0/16,fd00:96::/108', '--log-level', 'warn'],
+      ...flags,
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );

@@ -3,7 +3,7 @@
 export type Figure = {
   readonly row: string;
   readonly what: string;
-  readonly unit: '/s' | 'ms' | 's' | 'MiB' | 'writes';
+  readonly unit: '/s' | 'ms' | 's' | 'us' | 'MiB' | 'writes' | 'connections';
   readonly value: number;
   /** At least this much where more is better, at most where less is. */
   readonly goal?: number;

@@ -8,10 +8,14 @@ import { abuseRow } from './abuse-row.ts';
 import { commitOf } from './commit.ts';
 import { dnsRow } from './dns-row.ts';
 import { endpointLatencyRow } from './endpoint-latency-row.ts';
+import { etcdRow } from './etcd-row.ts';
+import { failoverRow } from './failover-row.ts';
 import type { Figure } from './figure.ts';
 import { listRow } from './list-row.ts';
 import { memoryRow } from './memory-row.ts';
+import { nodesRow } from './nodes-row.ts';
 import { proxyRow } from './proxy-row.ts';
+import { relayRow } from './relay-row.ts';
 import { renderTable } from './render.ts';
 import { renderPage } from './render-page.ts';
 import { createsRow, getsRow, patchesRow } from './request-rows.ts';
@@ -29,14 +33,18 @@ const rows: Readonly<Record<string, Row>> = {
   patches: patchesRow,
   gets: getsRow,
   list: listRow,
+  etcd: etcdRow,
   watch: watchRow,
+  nodes: nodesRow,
   abuse: abuseRow,
   endpoints: endpointLatencyRow,
   rollover: rolloverRow,
   settle: settleRow,
   proxy: proxyRow,
+  relay: relayRow,
   rules: rulesRow,
   dns: dnsRow,
+  failover: failoverRow,
 };
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -19,6 +19,7 @@ export type SyncLine = {
 };
 
 export type ProxyBinary = {
+  readonly pid: number;
   /** The next write of rules that is as wanted. */
   readonly nextSync: (isWanted: (line: SyncLine) => boolean) => Promise<SyncLine>;
   readonly memory: () => { readonly now: number; readonly most: number };
@@ -67,6 +68,7 @@ export function startProxyBinary(kubeconfig: string, mode: string): ProxyBinary 
   });
   const pid = child.pid ?? 0;
   return {
+    pid,
     nextSync: (isWanted) => new Promise((found) => waiting.add({ isWanted, found })),
     memory: () => residentMiB(pid),
     cpu() {

@@ -169,6 +169,16 @@ const nodeTable: Readonly<Record<string, Readonly<Record<string, 'any' | 'own'>>
     patch: 'own',
     delete: 'own',
   },
+  // What its proxy needs under the same name.
+  'events.events.k8s.io': { create: 'any', update: 'any', patch: 'any' },
+  'endpointslices.discovery.k8s.io': { list: 'any', watch: 'any' },
+  'servicecidrs.networking.k8s.io': { list: 'any', watch: 'any' },
+  'certificatesigningrequests.certificates.k8s.io': {
+    create: 'any',
+    get: 'any',
+    list: 'any',
+    watch: 'any',
+  },
   'tokenreviews.authentication.k8s.io': { create: 'any' },
   'subjectaccessreviews.authorization.k8s.io': { create: 'any' },
   'localsubjectaccessreviews.authorization.k8s.io': { create: 'any' },

@@ -4,6 +4,7 @@ import { createLocalCall } from '../../src/apiserver/local-call.ts';
 import type { Transport } from '../../src/client/transport.ts';
 import type { Controller } from '../../src/controllers/controller.ts';
 import { startControllers } from '../../src/controllers/run.ts';
+import type { ControllerSettings } from '../../src/controllers/settings.ts';
 import { createFakeClock, type FakeClock } from '../../src/host/fake-clock.ts';
 import { silentLog } from '../../src/observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../../src/observe/metrics.ts';
@@ -27,6 +28,7 @@ export type ControllerHarness = {
 export type HarnessOptions = {
   /** Absent: all of them. */
   readonly controllers?: readonly Controller[];
+  readonly settings?: Partial<ControllerSettings>;
   /** Stands between the controllers and the server. */
   readonly intercept?: (send: Transport['send']) => Transport['send'];
 };
@@ -35,6 +37,7 @@ const stepMs = 100;
 
 export async function startControllerHarness({
   controllers,
+  settings,
   intercept = (send) => send,
 }: HarnessOptions = {}): Promise<ControllerHarness> {
   const clock = createFakeClock(Date.parse('2026-01-01T00:00:00Z'));
@@ -54,6 +57,7 @@ export async function startControllerHarness({
     clock,
     metrics,
     ...(controllers === undefined ? {} : { controllers }),
+    ...(settings === undefined ? {} : { settings }),
   });
   return {
     server,

@@ -20,7 +20,7 @@ describe('with a real etcd', { skip }, () => {
     'etcd',
     async ({ now }) => {
       opened += 1;
-      const prefix = `/case-${opened}`;
+      const prefix = `/case-${opened}/`;
       const stores: Store[] = [];
       const reopen = async (): Promise<Store> => {
         const store = await openEtcdStore({ endpoints: [etcd.url], prefix, now });

@@ -33,11 +33,12 @@ export type MemoryServerOptions = {
   readonly clock?: StoreClock;
   /** Of a server before, to start again on what it left. */
   readonly store?: Store;
+  readonly advertiseAddress?: string;
   readonly nodePorts?: string;
   readonly serviceCidrs?: string;
   readonly access?: Pick<
     ApiServerOptions,
-    'tokens' | 'admissionPlugins' | 'dial' | 'limits' | 'audit'
+    'tokens' | 'admissionPlugins' | 'dial' | 'dialNode' | 'limits' | 'audit'
   >;
 };
 
@@ -50,7 +51,7 @@ export async function startMemoryServer(options: MemoryServerOptions = {}): Prom
     credentials,
     host: '127.0.0.1',
     port: 0,
-    advertiseAddress: '192.0.2.1',
+    advertiseAddress: options.advertiseAddress ?? '192.0.2.1',
     serviceCidrs: cidrs(options.serviceCidrs ?? '10.96.0.0/16,fd00:96::/108'),
     nodePorts: ports(options.nodePorts ?? '30000-32767'),
     packageVersion: '0.0.0',

@@ -1,4 +1,4 @@
-// A real etcd for tests: one member, in a directory and on ports of its own.
+// A real etcd for tests: one member or several, in directories and on ports of their own, that can be killed and come back.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,7 +6,24 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export type RunningEtcd = { readonly url: string; readonly stop: () => Promise<void> };
+export type EtcdMember = {
+  readonly url: string;
+  /** As a power cut. */
+  readonly kill: () => Promise<void>;
+  /** With what it left on its disk. */
+  readonly start: () => Promise<void>;
+  /** It neither answers nor closes its connections, like a member behind a broken network. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
+};
+
+export type RunningEtcd = {
+  /** Of the first member. */
+  readonly url: string;
+  readonly urls: readonly string[];
+  readonly members: readonly EtcdMember[];
+  readonly stop: () => Promise<void>;
+};
 
 /** What to say where it is missing; undefined where it is there. */
 export function etcdMissing(): string | undefined {
@@ -15,34 +32,94 @@ export function etcdMissing(): string | undefined {
     : 'etcd is not installed (Debian: etcd-server)';
 }
 
-export async function startEtcd(): Promise<RunningEtcd> {
+/** Files in PEM form; who has none speaks plainly. */
+export type EtcdTls = {
+  readonly authority: string;
+  readonly certificate: string;
+  readonly privateKey: string;
+};
+
+export async function startEtcd(size = 1, tls?: EtcdTls): Promise<RunningEtcd> {
   const directory = await mkdtemp(join(tmpdir(), 'fairlead-etcd-'));
-  const [client, peer] = await Promise.all([freeUrl(), freeUrl()]);
-  const child = spawn(
-    'etcd',
-    [
-      ...['--data-dir', directory, '--name', 'one', '--initial-cluster', `one=${peer}`],
-      ...['--listen-client-urls', client, '--advertise-client-urls', client],
-      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
-      // The contract writes 700 keys at once; the API server never comes near.
-      ...['--max-txn-ops', '1024', '--logger', 'zap', '--log-level', 'error'],
-    ],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
+  const places = await Promise.all(
+    Array.from({ length: size }, async (_, n) => ({
+      name: `member-${n}`,
+      directory: join(directory, String(n)),
+      client: await freeUrl(tls === undefined ? 'http' : 'https'),
+      peer: await freeUrl('http'),
+      health: await freeUrl('http'),
+    })),
   );
-  await ready(client, child);
+  const cluster = places.map(({ name, peer }) => `${name}=${peer}`).join(',');
+  const members = places.map((place) =>
+    createMember(place, [...clusterFlags(cluster), ...tlsFlags(tls)]),
+  );
+  // A member is ready when a majority is there: together.
+  await Promise.all(members.map(({ start }) => start()));
   return {
-    url: client,
+    url: members[0]?.url ?? '',
+    urls: members.map(({ url }) => url),
+    members,
     async stop() {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
+      await Promise.all(members.map(({ kill }) => kill()));
       await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
+type Place = {
+  readonly name: string;
+  readonly directory: string;
+  readonly client: string;
+  readonly peer: string;
+  /** Where it says whether it is well, without asking for certificates. */
+  readonly health: string;
+};
+
+const clusterFlags = (cluster: string): readonly string[] => ['--initial-cluster', cluster];
+
+function tlsFlags(tls: EtcdTls | undefined): readonly string[] {
+  if (tls === undefined) return [];
+  const { authority, certificate, privateKey } = tls;
+  return [
+    ...['--client-cert-auth', '--trusted-ca-file', authority],
+    ...['--cert-file', certificate, '--key-file', privateKey],
+  ];
+}
+
+function createMember(place: Place, flags: readonly string[]): EtcdMember {
+  const { name, directory, client, peer, health } = place;
+  let child: ChildProcess | undefined;
+  return {
+    url: client,
+    async start() {
+      child = spawn(
+        'etcd',
+        [
+          ...['--data-dir', directory, '--name', name, '--listen-metrics-urls', health],
+          ...['--listen-client-urls', client, '--advertise-client-urls', client],
+          ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+          // The contract writes 700 keys at once; the API server never comes near.
+          ...['--max-txn-ops', '1024', '--logger', 'zap', '--log-level', 'fatal'],
+          ...flags,
+        ],
+        { stdio: 'ignore' },
+      );
+      await ready(health, child);
+    },
+    async kill() {
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+  };
+}
+
 async function ready(url: string, child: ChildProcess): Promise<void> {
-  while (child.exitCode === null) {
+  while (child.exitCode === null && child.signalCode === null) {
     const answer = await fetch(`${url}/health`).catch(() => undefined);
     if (answer?.ok === true) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -50,11 +127,11 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
   throw new Error(`etcd ended with ${child.exitCode} before it was ready`);
 }
 
-async function freeUrl(): Promise<string> {
+async function freeUrl(scheme: 'http' | 'https'): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
+  return `${scheme}://127.0.0.1:${port}`;
 }

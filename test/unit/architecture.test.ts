@@ -26,6 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   proxy: ['client', ...leaves, ...edges],
   dns: ['client', ...leaves, ...edges],
   node: ['client', ...leaves, ...edges],
+  relay: ['client', ...leaves, ...edges],
   dashboard: ['client', ...leaves, ...edges],
   trace: ['proxy', 'dns', ...leaves],
   doctor: ['trace', 'proxy', 'dns', 'client', ...leaves, ...edges],
@@ -42,7 +43,7 @@ const alternatives = [
 ];
 
 /** In these parts every file decides and touches nothing, unless its name is one of the effect verbs. */
-const decidingPart = /^(ip|schema|meta|kinds|controllers|cloud|proxy|dns|node|trace)\//;
+const decidingPart = /^(ip|schema|meta|kinds|controllers|cloud|proxy|dns|node|relay|trace)\//;
 const effectFile = /\/(run|apply|serve|probe|relay|spawn|metrics)(-[a-z-]+)?\.ts$/;
 const effectImport = /^node:(?!assert|crypto|buffer)|\/(host|client|observe)\//;
 

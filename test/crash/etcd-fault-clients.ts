@@ -1,0 +1,212 @@
+// Clients that go on whatever fails, ask any server, and write down what they were told and when.
+import assert from 'node:assert/strict';
+import type { Service } from '../../src/kinds/service/types.ts';
+import type { KubeObject } from '../../src/meta/object.ts';
+import type { Answer, ApiCall, ApiClient, ObjectList, WatchEvent } from '../parts/api-client.ts';
+import type { Operation } from '../parts/register-history.ts';
+import type { FaultServer } from './etcd-fault-servers.ts';
+
+export const maps = '/api/v1/namespaces/default/configmaps';
+export const services = '/api/v1/namespaces/default/services';
+
+export type ConfigMap = KubeObject & { readonly data?: { readonly value?: string } };
+
+/** A frozen server never answers: who waited so long asks others for a while. */
+const patienceMs = 3000;
+const avoidMs = 5000;
+
+/** Asks one server; undefined when nobody knows what became of it. */
+export type Asker = <T>(call: ApiCall) => Promise<Answer<T> | undefined>;
+
+export function createAsker(server: FaultServer): Asker & { readonly close: () => void } {
+  let connection: Promise<ApiClient> | undefined;
+  let avoidUntil = 0;
+  const drop = (): void => {
+    connection?.then(
+      (api) => api.close(),
+      () => {},
+    );
+    connection = undefined;
+  };
+  const ask = async <T>(call: ApiCall): Promise<Answer<T> | undefined> => {
+    if (performance.now() < avoidUntil) {
+      await pause();
+      return undefined;
+    }
+    connection ??= server.connect();
+    try {
+      const answer = await inTime(connection.then((api) => api.send<T>(call)));
+      if (answer.status < 500) return answer;
+      await pause();
+      return undefined;
+    } catch (error) {
+      // Refused, cut off or silent.
+      if (error instanceof Silence) avoidUntil = performance.now() + avoidMs;
+      drop();
+      await pause();
+      return undefined;
+    }
+  };
+  return Object.assign(ask, { close: drop });
+}
+
+/** Refusals come at once: without a pause a dead server would keep the machine busy. */
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+
+class Silence extends Error {}
+
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Silence('no answer')), patienceMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+export type History = {
+  readonly operations: ReadonlyMap<string, readonly Operation[]>;
+  readonly add: (key: string, operation: Operation) => void;
+  /** Resolves when so many more operations were acknowledged. */
+  readonly grows: (by: number) => Promise<void>;
+  readonly acknowledged: () => number;
+};
+
+export function createHistory(): History {
+  const operations = new Map<string, Operation[]>();
+  const waiting = new Set<{ readonly at: number; readonly resolve: () => void }>();
+  let acknowledged = 0;
+  return {
+    operations,
+    add(key, operation) {
+      operations.set(key, [...(operations.get(key) ?? []), operation]);
+      if (operation.endedAt === undefined) return;
+      acknowledged += 1;
+      for (const waiter of waiting) {
+        if (acknowledged < waiter.at) continue;
+        waiting.delete(waiter);
+        waiter.resolve();
+      }
+    },
+    grows: (by) =>
+      new Promise((resolve) => {
+        waiting.add({ at: acknowledged + by, resolve });
+      }),
+    acknowledged: () => acknowledged,
+  };
+}
+
+export type RegisterClient = {
+  readonly name: string;
+  readonly askers: readonly Asker[];
+  readonly keys: readonly string[];
+  readonly history: History;
+  readonly random: (below: number) => number;
+};
+
+/** Reads and writes registers at random, until it is told to end. */
+export async function useRegisters(client: RegisterClient, end: AbortSignal): Promise<void> {
+  const { name, askers, keys, random } = client;
+  let newest = '0';
+  for (let n = 0; !end.aborted; n += 1) {
+    const ask = askers[random(askers.length)];
+    const key = keys[random(keys.length)];
+    if (ask === undefined || key === undefined) return;
+    const choice = random(10);
+    if (choice === 0) newest = await listNoOlder(ask, newest);
+    else if (choice < 5) await read(client, ask, key);
+    else await write(client, ask, { key, value: `${name}-${n}` });
+  }
+}
+
+/** A client that passes the version it saw never sees an older state, whichever server it asks. */
+async function listNoOlder(ask: Asker, version: string): Promise<string> {
+  const path = `${maps}?resourceVersionMatch=NotOlderThan&resourceVersion=${version}`;
+  const answer = await ask<ObjectList>({ method: 'GET', path });
+  if (answer === undefined) return version;
+  assert.equal(answer.status, 200);
+  const { resourceVersion } = answer.body.metadata;
+  assert.ok(Number(resourceVersion) >= Number(version), `${resourceVersion} after ${version}`);
+  return resourceVersion;
+}
+
+async function read({ history }: RegisterClient, ask: Asker, key: string): Promise<void> {
+  const startedAt = performance.now();
+  const answer = await ask<ConfigMap>({ method: 'GET', path: `${maps}/${key}` });
+  if (answer === undefined) return;
+  assert.equal(answer.status, 200);
+  const value = answer.body.data?.value ?? '';
+  history.add(key, { kind: 'read', value, startedAt, endedAt: performance.now() });
+}
+
+async function write(
+  { history }: RegisterClient,
+  ask: Asker,
+  { key, value }: { readonly key: string; readonly value: string },
+): Promise<void> {
+  const startedAt = performance.now();
+  const answer = await ask<ConfigMap>({
+    method: 'PATCH',
+    path: `${maps}/${key}`,
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { data: { value } },
+  });
+  const ended = answer === undefined ? {} : { endedAt: performance.now() };
+  if (answer !== undefined) assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  history.add(key, { kind: 'write', value, startedAt, ...ended });
+}
+
+/** Creates services and deletes some; what it was told is there and what is gone. */
+export async function useServices(
+  name: string,
+  askers: readonly Asker[],
+  { random, end }: { readonly random: (below: number) => number; readonly end: AbortSignal },
+): Promise<{ readonly there: readonly string[]; readonly gone: readonly string[] }> {
+  const there: string[] = [];
+  const gone: string[] = [];
+  for (let n = 0; !end.aborted; n += 1) {
+    const ask = askers[random(askers.length)];
+    if (ask === undefined) break;
+    const own = `${name}-${n}`;
+    const spec = { type: 'NodePort', ports: [{ port: 80 }] };
+    const body = { metadata: { name: own }, spec };
+    const made = await ask<Service>({ method: 'POST', path: services, body });
+    if (made?.status === 201) there.push(own);
+    // Few at a time, so that the range lasts.
+    const [oldest] = there;
+    if (there.length < 5 || oldest === undefined) continue;
+    there.shift();
+    const deleted = await ask({ method: 'DELETE', path: `${services}/${oldest}` });
+    if (deleted?.status === 200) gone.push(oldest);
+  }
+  return { there, gone };
+}
+
+/** Follows from a version on, over whichever server answers, until it has seen a version. */
+export async function followChanges(
+  servers: readonly FaultServer[],
+  from: string,
+  until: Promise<string>,
+): Promise<readonly WatchEvent<ConfigMap>[]> {
+  const kept: WatchEvent<ConfigMap>[] = [];
+  const last = (): string => kept.at(-1)?.object.metadata.resourceVersion ?? from;
+  let goal = Number.POSITIVE_INFINITY;
+  const isDone = (): boolean => Number(last()) >= goal;
+  for (let n = 0; !isDone(); n += 1) {
+    const api = await servers[n % servers.length]?.connect().catch(() => undefined);
+    if (api === undefined) {
+      await pause();
+      continue;
+    }
+    const path = `${maps}?watch=true&resourceVersion=${last()}`;
+    const watch = await inTime(api.watch<ConfigMap>(path)).catch(() => undefined);
+    const reached = until.then(async (version) => {
+      goal = Number(version);
+      await watch?.until((events) => events.some(({ object }) => versionOf(object) >= goal));
+    });
+    if (watch !== undefined) await Promise.race([watch.ended, reached.catch(() => {})]);
+    kept.push(...(watch?.events ?? []));
+    api.close();
+  }
+  return kept;
+}
+
+const versionOf = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion);

@@ -1,0 +1,219 @@
+// Runs the real binary's `up` with a network, as root or as an ordinary user, and looks at what it leaves behind.
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { UpState } from '../../src/cli/up/state-file.ts';
+import { root } from '../lanes/running-server.ts';
+import { unpackKubectl } from '../lanes/unpack-kubectl.ts';
+
+const run = promisify(execFile);
+
+export type Identity = 'root' | 'an ordinary user';
+
+export type Up = {
+  readonly directory: string;
+  readonly process: ChildProcess;
+  readonly state: () => UpState;
+  /** Its text; rejects when it fails. */
+  readonly kubectl: (...args: readonly string[]) => Promise<string>;
+  readonly fairlead: (...args: readonly string[]) => Promise<string>;
+  /** Everything that runs below it, with the namespaces that they have. */
+  readonly traces: () => Traces;
+};
+
+export type Traces = {
+  readonly processes: readonly ProcessTrace[];
+  readonly namespaces: readonly string[];
+};
+type ProcessTrace = { readonly pid: number; readonly startTicks: string };
+
+const nobody = 65534;
+
+/** A directory of its own, where `up` keeps its data. */
+export function makeDirectory(identity: Identity): string {
+  const directory = mkdtempSync(join(tmpdir(), 'fairlead-up-'));
+  if (identity !== 'root') chownSync(directory, nobody, nobody);
+  return directory;
+}
+
+/** An ordinary user may not be able to read where the tree lies: it is mounted into the directory of the run. */
+function command(
+  identity: Identity,
+  directory: string,
+  args: readonly string[],
+): readonly string[] {
+  const program = [process.execPath, join(root, 'bin', 'fairlead'), ...args];
+  if (identity === 'root') return program;
+  const mounted = [process.execPath, join(directory, 'tree', 'bin', 'fairlead'), ...args];
+  const script = 'mkdir -p tree && mount --bind "$0" tree && exec "$@"';
+  const become = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
+  return ['unshare', '--mount', 'sh', '-c', script, root, ...become, ...mounted];
+}
+
+export async function startUp(
+  identity: Identity,
+  directory: string,
+  flags: readonly string[],
+): Promise<Up> {
+  const kubectlPath = await unpackKubectl();
+  const env = { ...process.env, HOME: directory };
+  const [program = '', ...args] = command(identity, directory, [
+    ...['up', '--secure-port', '0', '--log-level', 'warn', ...flags],
+  ]);
+  const child = spawn(program, args, { cwd: directory, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  await ready(child);
+  const kubeconfig = join(directory, '.fairlead', 'kubeconfig');
+  const shellEnv = { ...env, KUBECONFIG: kubeconfig };
+  return {
+    directory,
+    process: child,
+    state: () => JSON.parse(readFileSync(join(directory, '.fairlead', 'up.json'), 'utf8')),
+    async kubectl(...words) {
+      const { stdout } = await run(kubectlPath, words, { cwd: root, env: shellEnv });
+      return stdout;
+    },
+    async fairlead(...words) {
+      const [file = '', ...rest] = command(identity, directory, words);
+      const { stdout } = await run(file, rest, { cwd: directory, env: shellEnv });
+      return stdout;
+    },
+    traces: () => tracesOf(child.pid ?? 0),
+  };
+}
+
+function ready({ stdout }: ChildProcess): Promise<void> {
+  assert.ok(stdout);
+  let text = '';
+  return new Promise((resolve, reject) => {
+    stdout.on('data', (chunk: Buffer) => {
+      text += String(chunk);
+      if (text.includes('Ctrl-C ends it.')) resolve();
+    });
+    stdout.once('end', () => reject(new Error(`up ended, saying "${text}"`)));
+  });
+}
+
+/** The exit code, or the signal that ended it. */
+export async function endWith(up: Up, signal: NodeJS.Signals): Promise<number | string | null> {
+  const exited = once(up.process, 'exit');
+  // The state names the process that people would end; the child may be what became it.
+  process.kill(up.state().pid, signal);
+  const [code, name] = await exited;
+  return code ?? name;
+}
+
+function tracesOf(pid: number): Traces {
+  const parents = new Map<number, number[]>();
+  for (const one of allProcesses()) {
+    const parent = Number(statOf(one)?.[1] ?? -1);
+    parents.set(parent, [...(parents.get(parent) ?? []), one]);
+  }
+  const below = (from: number): readonly number[] =>
+    (parents.get(from) ?? []).flatMap((child) => [child, ...below(child)]);
+  const processes = [pid, ...below(pid)].map((one) => ({
+    pid: one,
+    startTicks: statOf(one)?.[19] ?? '',
+  }));
+  const own = readlinkSync('/proc/self/ns/net');
+  const namespaces = new Set(processes.flatMap((one) => threadNamespaces(one.pid)));
+  namespaces.delete(own);
+  return { processes, namespaces: [...namespaces] };
+}
+
+function threadNamespaces(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) => {
+      try {
+        return [readlinkSync(`/proc/${pid}/task/${task}/ns/net`)];
+      } catch {
+        // It ended while we looked.
+        return [];
+      }
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** What is left of the traces; empty when nothing is. The kernel takes a moment to take a killed tree apart. */
+export async function leftOf({ processes, namespaces }: Traces): Promise<readonly string[]> {
+  const look = (): readonly string[] => {
+    const living = processes.filter(({ pid, startTicks }) => statOf(pid)?.[19] === startTicks);
+    const used = new Set(allProcesses().flatMap(threadNamespaces));
+    return [
+      ...living.map(({ pid }) => `process ${pid}`),
+      ...namespaces.filter((name) => used.has(name)),
+    ];
+  };
+  const deadline = Date.now() + 10_000;
+  while (look().length > 0 && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return look();
+}
+
+const allProcesses = (): readonly number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+
+/** The fields after the name of the program: state, parent, ... */
+function statOf(pid: number): readonly string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? undefined : fields;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the machine's own network looks like: links, rules, named namespaces. */
+export async function machineNetwork(): Promise<string> {
+  const { stdout: links } = await run('ip', ['-o', 'link']);
+  const { stdout: tables } = await run('nft', ['list', 'tables']);
+  const { stdout: names } = await run('ip', ['netns', 'list']);
+  return [links, tables, names].join('\n');
+}
+
+/** A busy machine is slow; only an answer that never comes has failed. */
+const longestAnswerMs = 30_000;
+
+/** The body of an answer over a connection of its own. */
+export function ask(host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const request = get(
+      { host, port, agent: false, timeout: longestAnswerMs },
+      async (response) => {
+        try {
+          let text = '';
+          for await (const part of response) text += String(part);
+          if (response.statusCode === 200) resolve(text);
+          else reject(new Error(`${response.statusCode}: ${text}`));
+        } catch (error) {
+          reject(error);
+        }
+      },
+    );
+    request.on('timeout', () => request.destroy(new Error('timeout')));
+    request.on('error', reject);
+  });
+}
+
+/** Waits for the condition; the test's own limit bounds it. */
+export async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export function removeDirectory(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
+}

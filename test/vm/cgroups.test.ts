@@ -1,0 +1,107 @@
+// Limits of containers with real control groups: memory that is not there, what escapes the group of processes, and what is left.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createProcessRuntime } from '../../src/node/runtimes/process/run-runtime.ts';
+import type { ContainerToRun, RunningContainer } from '../../src/node/runtimes/runtime.ts';
+import { createLog } from '../../src/observe/log.ts';
+
+const top = '/sys/fs/cgroup';
+let directory = '';
+before(() => {
+  if (!existsSync(join(top, 'cgroup.controllers'))) {
+    mkdirSync(top, { recursive: true });
+    const { stderr } = spawnSync('mount', ['-t', 'cgroup2', 'cgroup2', top], { encoding: 'utf8' });
+    assert.equal(stderr, '');
+  }
+  directory = mkdtempSync(join(tmpdir(), 'limits-'));
+});
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const open = () =>
+  createProcessRuntime({
+    images: {},
+    directory,
+    now: Date.now,
+    log: createLog('warn'),
+    version: 'test',
+  });
+
+let started = 0;
+async function run(
+  command: readonly string[],
+  resources: ContainerToRun['resources'],
+): Promise<RunningContainer> {
+  started += 1;
+  const place = join(directory, `container-${started}`);
+  mkdirSync(place);
+  const runtime = await open();
+  return runtime.startContainer({
+    id: `container-${started}`,
+    pod: { uid: 'u', namespace: 'default', name: 'p' },
+    name: 'c',
+    image: 'process',
+    command,
+    args: [],
+    variables: {},
+    mounts: [],
+    directory: place,
+    logPath: join(place, 'log'),
+    hasStdin: false,
+    ...(resources === undefined ? {} : { resources }),
+  });
+}
+
+const groups = (): readonly string[] =>
+  readdirSync(top).filter((name) => name.startsWith('fairlead-'));
+const groupOf = (pid: number): string =>
+  readFileSync(`/proc/${pid}/cgroup`, 'utf8').replace(/^0::/, '').trim();
+
+test('a container has the limits of its resources, and its group goes with it', async () => {
+  const container = await run(['sleep', '1000'], {
+    limits: { cpu: '250m', memory: '64Mi' },
+    requests: { cpu: '100m' },
+  });
+  const group = join(top, groupOf(container.pid));
+  const read = (file: string): string => readFileSync(join(group, file), 'utf8').trim();
+  assert.deepEqual(['cpu.max', 'cpu.weight', 'memory.max', 'memory.oom.group'].map(read), [
+    '25000 100000',
+    '4',
+    String(64 * 1024 ** 2),
+    '1',
+  ]);
+  container.signal('SIGTERM');
+  assert.deepEqual(await container.ended, { exitCode: 143, signal: 15 });
+  assert.deepEqual(groups(), []);
+});
+
+test('a container that wants more memory than it may have ends as such', async () => {
+  const eat = 'a=x; while :; do a=$a$a; done';
+  const container = await run(['sh', '-c', eat], { limits: { memory: '32Mi' } });
+  assert.deepEqual(await container.ended, { exitCode: 137, signal: 9, isOutOfMemory: true });
+  assert.deepEqual(groups(), []);
+});
+
+test('what leaves the group of processes does not leave the control group', async () => {
+  const container = await run(['sh', '-c', 'setsid sleep 1000 & sleep 1000'], {
+    limits: { memory: '64Mi' },
+  });
+  container.signal('SIGKILL');
+  await container.ended;
+  assert.deepEqual(groups(), []);
+});
+
+test('a container without limits has no group; a next run removes what is left', async () => {
+  const free = await run(['sleep', '1000'], undefined);
+  assert.deepEqual(groups(), []);
+  const held = await run(['sleep', '1000'], { limits: { memory: '64Mi' } });
+  assert.equal(groups().length, 1);
+  // The next run of a killed agent; what this one had started is ended by it.
+  await (await open()).endLeftovers();
+  assert.deepEqual(groups(), []);
+  assert.equal((await held.ended).exitCode, 137);
+  assert.equal((await free.ended).exitCode, 137);
+});
