@@ -46,8 +46,8 @@ const timesQuicker = 20;
 const settleSeconds = 2;
 /** Calls to AWS between two changes of Services. */
 const callsBetween = 12;
-/** Each for some calls, or a quarter of a second without any. */
-const mostLooks = 600;
+/** Of a quarter of a second without a call each: longer than the longest back-off of the controller. */
+const mostQuietLooks = 100;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   setTestCredentials();
@@ -198,9 +198,11 @@ const comparable = (lines: readonly string[]): readonly string[] =>
 /** As it stands when nobody calls any more: who has nothing left to do must not undo it. */
 async function atRest(emulator: Emulator, wanted: readonly string[]): Promise<readonly string[]> {
   const look = (): readonly string[] => comparable(describeAccount(emulator.account()));
-  for (let looks = 0; looks < mostLooks; looks += 1) {
-    if (look().join('\n') === wanted.join('\n')) break;
+  const text = wanted.join('\n');
+  for (let quiet = 0; quiet < mostQuietLooks && look().join('\n') !== text; ) {
+    const before = emulator.callCount();
     await emulator.whenCalled(callsBetween);
+    quiet = emulator.callCount() === before ? quiet + 1 : 0;
   }
   await emulator.whenCalled(Number.POSITIVE_INFINITY);
   return look();

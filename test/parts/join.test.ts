@@ -155,6 +155,21 @@ test('without a way out of the kubeconfig, token create names what the server ad
   assert.match(made.out, /^fairlead node --join https:\/\/192\.0\.2\.1:\d+ --token /);
 });
 
+test('tokens are listed without their secrets, and taken away', { timeout }, async () => {
+  const token = await createToken(' --description rack-7 --ttl 2h');
+  const [id = '', secret = ''] = token.split('.');
+  const listed = await fairlead('token list --kubeconfig admin');
+  const group = 'system:bootstrappers:fairlead:default-node-token';
+  const row = listed.out.split('\n').find((line) => line.startsWith(id)) ?? '';
+  assert.match(row, new RegExp(`^${id} +(120m|119m) +signing,authentication +${group} +rack-7$`));
+  assert.equal(listed.out.includes(secret), false);
+  const gone = await fairlead(`token delete ${token} --kubeconfig admin`);
+  assert.deepEqual([gone.code, gone.out], [0, `bootstrap token "${id}" deleted\n`]);
+  await assert.rejects(joinAs('refused', token), /token is not good there/);
+  const again = await fairlead(`token delete ${id} --kubeconfig admin`);
+  assert.deepEqual([again.code, again.err], [1, `There is no bootstrap token "${id}".\n`]);
+});
+
 async function signatureIs(token: string, isThere: boolean): Promise<void> {
   const path = `/api/v1/namespaces/${clusterInfo.namespace}/configmaps/${clusterInfo.name}`;
   const key = `jws-kubeconfig-${token.split('.')[0]}`;

@@ -1,7 +1,8 @@
 // Ends what `up` runs, from another terminal.
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Clock, sleep, systemClock } from '../../host/clock.ts';
+import { removeCgroups } from '../../node/runtimes/process/apply-cgroups.ts';
 import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
 import { addDataDirFlag, type DataDirFlag } from '../up/data-dir-flag.ts';
 import { createProgress } from '../up/progress.ts';
@@ -31,7 +32,7 @@ async function run({ dataDir, purge }: Flags, world: World): Promise<void> {
     await progress(`waiting for process ${state.pid} to end`, endOf(state.pid, systemClock, world));
     world.write(`Ended process ${state.pid}.\n`);
   }
-  if (purge === true) removeData(directory, dataDir, world);
+  if (purge === true) await removeData(directory, dataDir, world);
 }
 
 /** Ending waits for pods, each of which has at most its grace; after that something is wrong. */
@@ -52,10 +53,14 @@ async function endOf(pid: number, clock: Clock, { interrupted }: World): Promise
 /** What makes a directory ours; nobody's home is removed because of a wrong flag. */
 const marks = ['store', 'pki'];
 
-function removeData(directory: string, shown: string, world: World): void {
+async function removeData(directory: string, shown: string, world: World): Promise<void> {
   if (!existsSync(directory)) return;
   if (!marks.every((name) => existsSync(join(directory, name)))) {
     throw new UsageError(`Cannot remove "${shown}": it is not a data directory of \`up\`.`);
+  }
+  const nodes = join(directory, 'nodes');
+  for (const name of existsSync(nodes) ? readdirSync(nodes) : []) {
+    await removeCgroups(join(nodes, name));
   }
   rmSync(directory, { recursive: true, force: true });
   world.write(`Removed ${shown}.\n`);

@@ -4,13 +4,19 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readPrivateFile, writePrivateFile } from '../../apiserver/certificates/private-file.ts';
 import { readTokenFile, tokenLine } from '../../apiserver/tokens/token-file.ts';
-import { addClientFlags, type ClientFlags, withSession } from '../client-flags.ts';
+import {
+  addClientFlags,
+  addConnectionFlags,
+  type ClientFlags,
+  withSession,
+} from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
 import {
   addBootstrapFlags,
   type BootstrapFlags,
   printJoinCommand,
 } from '../join/create-bootstrap-token.ts';
+import { deleteTokens, printTokens } from '../join/list-bootstrap-tokens.ts';
 import { repeated } from '../parse-flags.ts';
 import { addTokenFlags, requestToken, type TokenFlags } from '../request-token.ts';
 
@@ -28,6 +34,15 @@ export const token: CommandDefinition = {
   summary: 'make tokens for clients',
   configure(command, world) {
     configureCreate(command.command('create'), world);
+    addConnectionFlags(command.command('list'))
+      .description('the bootstrap tokens that there are')
+      .action(async (flags: ClientFlags) => printTokens(flags, world));
+    addConnectionFlags(command.command('delete'))
+      .description('takes bootstrap tokens away; nodes that joined with them stay')
+      .argument('<id...>', 'what stands before the dot of a token')
+      .action(async (ids: readonly string[], flags: ClientFlags) =>
+        deleteTokens(ids, flags, world),
+      );
   },
 };
 

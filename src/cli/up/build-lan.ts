@@ -18,6 +18,8 @@ export type BuiltLan = {
 };
 
 const bridge = 'lan0';
+/** Locally administered, and seen by nobody outside. */
+const bridgeMac = '02:66:6c:00:00:01';
 /** The node's end of its cable. */
 const nodeInterface = 'eth0';
 
@@ -32,6 +34,8 @@ export async function buildLan(plan: LanPlan): Promise<BuiltLan> {
   const route = await openNetlink({ protocol: 'route', namespacePath: lan.path });
   await changeLink(route, 'lo', { isUp: true });
   await addLink(route, { name: bridge, kind: 'bridge' });
+  // Without one of its own a bridge takes that of a port, and changes it when that port goes: neighbours would lose it.
+  await changeLink(route, bridge, { macAddress: bridgeMac });
   await giveAddresses(route, bridge, plan, plan.gateways);
   await changeLink(route, bridge, { isUp: true });
   const nodes = plan.nodes.map(make);

@@ -79,7 +79,13 @@ function socketsInside({ lan }: IsolatedNetwork): Inside {
 
 export async function runCluster(flags: UpFlags, run: ClusterRun, world: World): Promise<void> {
   const progress = createProgress(world);
-  const cluster = await progress('starting', startCluster(flags, run.place, world));
+  const cluster = await progress('starting', startCluster(flags, run.place, world)).catch(
+    async (error: unknown) => {
+      // The thread of the lan would keep the process from ending.
+      await run.release();
+      throw error;
+    },
+  );
   const ending = new AbortController();
   let state = firstState(flags, run, cluster, world);
   const show = (change: Partial<UpState>): void => {
