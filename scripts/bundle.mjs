@@ -1,6 +1,8 @@
-// One file for the binary: loading some four hundred modules one by one costs more than all else at start-up.
-// `cli/launch.ts` runs before it where a network is wanted, and stays small. Worker threads (`src/**/*-worker.ts`) are started from a file, so each is an entry of its own, at the same path.
-import { readdirSync } from 'node:fs';
+// A few files for the binary: loading some thousand modules one by one costs more than all else at start-up, and so does one file with
+// what the command at hand does not use. `cli/commands/network.ts` is loaded when it is asked for and shares chunks, all in one folder (`cli/`), so
+// that paths relative to a file mean the same in each. `cli/launch.ts` runs before all where a network is wanted, and stays small.
+// Worker threads (`src/**/*-worker.ts`) are started from a file, so each is an entry of its own, at the same path.
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from './prepare.mjs';
@@ -39,15 +41,17 @@ const common = {
   },
 };
 
+// Native code is found beside its package.
+const program = { ...common, external: ['lmdb', 'koffi'], plugins: [apartFromMain] };
+
+rmSync(common.outdir, { recursive: true, force: true });
 await build({
-  ...common,
-  entryPoints: [join('cli', 'launch.js'), join('cli', 'main.js'), ...workers].map((file) =>
-    join(compiled, file),
-  ),
-  // Native code is found beside its package.
-  external: ['lmdb', 'koffi'],
-  plugins: [apartFromMain],
+  ...program,
+  entryPoints: ['launch.js', 'main.js'].map((file) => join(compiled, 'cli', file)),
+  splitting: true,
+  chunkNames: 'cli/[name]-[hash]',
 });
+await build({ ...program, entryPoints: workers.map((file) => join(compiled, file)) });
 
 await build({
   ...common,

@@ -2,10 +2,15 @@
 import type { Command as Commander } from 'commander';
 
 export type CommandDefinition = {
-  readonly name: string;
-  readonly summary: string;
   /** Adds flags and arguments, and the action. */
   readonly configure: (command: Commander, world: World) => void;
+};
+
+/** What help shows of a subcommand, and how to get the rest. */
+export type ListedCommand = {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<CommandDefinition>;
 };
 
 /** The world outside, as commands see it; tests give their own. */

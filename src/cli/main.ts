@@ -29,24 +29,29 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 export async function run(argv: readonly string[], world: World): Promise<number> {
   try {
-    await createProgram(world).parseAsync([...argv], { from: 'user' });
+    const program = await createProgram(world, (name) => argv.includes(name));
+    await program.parseAsync([...argv], { from: 'user' });
     return 0;
   } catch (error) {
     return explain(error, world);
   }
 }
 
-export function createProgram(world: World): Command {
+/** With the flags of those commands that are wanted, and the names of all. */
+export async function createProgram(
+  world: World,
+  isWanted: (name: string) => boolean = () => true,
+): Promise<Command> {
   const program = new Command('fairlead')
     .description('The Kubernetes Service system as a program of its own.')
     .exitOverride()
     .configureOutput({ writeOut: world.write, writeErr: world.writeError })
     .showHelpAfterError('(run `fairlead help` for all commands and flags)')
     .showSuggestionAfterError();
-  for (const { name, summary, configure } of allCommands) {
+  for (const { name, summary, load } of allCommands) {
     const command = program.command(name).description(summary).exitOverride();
     command.configureOutput({ writeOut: world.write, writeErr: world.writeError });
-    configure(command, world);
+    if (isWanted(name)) (await load()).configure(command, world);
   }
   return program;
 }

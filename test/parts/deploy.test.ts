@@ -22,7 +22,7 @@ const manifests = 'docs/deploy/kubernetes';
 /** Throws what the program would say to it; nothing is done. */
 async function parseCommandLine(argv: readonly string[]): Promise<void> {
   let said = '';
-  const program = createProgram({
+  const program = await createProgram({
     write: () => {},
     writeError: (text) => (said += text),
     env: {},

@@ -27,8 +27,6 @@ type Flags = ClientFlags &
 const leastLeaseMs = 1000;
 
 export const announcer: CommandDefinition = {
-  name: 'announcer',
-  summary: "answer on this node's link for addresses of load balancers",
   configure(command, world) {
     addConnectionFlags(command)
       .option('--node-name <name>', 'this node (default: the host name)')

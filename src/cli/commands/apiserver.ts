@@ -3,8 +3,6 @@ import type { CommandDefinition, World } from '../command.ts';
 import { addServerFlags, type ServerFlags, startFromFlags } from '../server-flags.ts';
 
 export const apiserver: CommandDefinition = {
-  name: 'apiserver',
-  summary: 'run the API server alone',
   configure(command, world) {
     addServerFlags(command, { bindAddress: '0.0.0.0', logLevel: 'info' }).action(
       async (flags: ServerFlags) => run(flags, world),

@@ -18,8 +18,6 @@ type ApplyFlags = ClientFlags & {
 const fieldManager = 'fairlead';
 
 export const apply: CommandDefinition = {
-  name: 'apply',
-  summary: 'create or change objects from manifests',
   configure(command, world) {
     addClientFlags(command)
       .requiredOption(

@@ -19,8 +19,6 @@ type Flags = ClientFlags &
   MetricsFlags & { readonly logLevel: LogLevel };
 
 export const cloud: CommandDefinition = {
-  name: 'cloud',
-  summary: 'run the service controller with a load-balancer provider alone',
   configure(command, world) {
     addCloudFlags(addConnectionFlags(command), 'local');
     addElectionFlags(command, { namespace: 'kube-system', name: 'fairlead-cloud' });

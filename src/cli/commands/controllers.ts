@@ -28,8 +28,6 @@ type ControllersFlags = ClientFlags &
   };
 
 export const controllers: CommandDefinition = {
-  name: 'controllers',
-  summary: 'run the controllers alone',
   configure(command, world) {
     addConnectionFlags(command).option(
       '--root-ca-file <file>',

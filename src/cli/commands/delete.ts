@@ -23,8 +23,6 @@ type DeleteFlags = ClientFlags & {
 };
 
 export const remove: CommandDefinition = {
-  name: 'delete',
-  summary: 'delete objects',
   configure(command, world) {
     addClientFlags(command)
       .argument('[resource...]', 'svc web api, or svc/web')

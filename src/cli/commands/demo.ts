@@ -18,8 +18,6 @@ import { createProgress } from '../up/progress.ts';
 type Flags = ClientFlags & { readonly answers: string; readonly delete?: true };
 
 export const demo: CommandDefinition = {
-  name: 'demo',
-  summary: 'show three pods behind a Service, and who answers',
   configure(command, world) {
     addClientFlags(command)
       .option('--answers <count>', 'how many answers to show', '12')

@@ -16,8 +16,6 @@ import { parseTargets, type Target } from '../find-resource.ts';
 type DescribeFlags = ClientFlags & { readonly selector?: string };
 
 export const describe: CommandDefinition = {
-  name: 'describe',
-  summary: 'show objects in detail, with their events',
   configure(command, world) {
     addClientFlags(command)
       .argument('<resource...>', 'svc, svc web, or svc/web')

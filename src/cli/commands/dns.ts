@@ -38,8 +38,6 @@ type DnsFlags = ClientFlags & {
 type Forward = { readonly file: string } | { readonly servers: readonly ServerAddress[] };
 
 export const dns: CommandDefinition = {
-  name: 'dns',
-  summary: 'answer for the names of services and pods',
   configure(command, world) {
     addConnectionFlags(command)
       .option(

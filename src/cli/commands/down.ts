@@ -11,8 +11,6 @@ import { isOurs, readRunning } from '../up/state-file.ts';
 type Flags = DataDirFlag & { readonly purge?: true };
 
 export const down: CommandDefinition = {
-  name: 'down',
-  summary: 'end what `up` runs',
   configure(command, world) {
     addDataDirFlag(command)
       .option('--purge', 'remove its data as well: objects, certificates, logs')

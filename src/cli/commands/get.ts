@@ -26,8 +26,6 @@ type GetFlags = ClientFlags & {
 };
 
 export const get: CommandDefinition = {
-  name: 'get',
-  summary: 'show objects',
   configure(command, world) {
     addGetFlags(addClientFlags(command))
       .argument('<resource...>', 'services, svc, svc/web, svc,endpointslices or all; then names')

@@ -23,8 +23,6 @@ type KubeconfigFlags = ClientFlags &
   };
 
 export const kubeconfig: CommandDefinition = {
-  name: 'kubeconfig',
-  summary: 'make a kubeconfig for a user, a service account or a token',
   configure(command, world) {
     addTokenFlags(addClientFlags(command))
       .option('--user <name>', 'a certificate for this user, made without asking the server')

@@ -38,8 +38,6 @@ type NodeFlags = ClientFlags &
   };
 
 export const node: CommandDefinition = {
-  name: 'node',
-  summary: 'run pods on this machine, as processes',
   configure(command, world) {
     addPodNetworkFlags(addJoinFlags(addConnectionFlags(command)))
       .option('--node-name <name>', "name of the node (default: this machine's host name)")

@@ -31,8 +31,6 @@ type Flags = ClientFlags &
   };
 
 export const proxy: CommandDefinition = {
-  name: 'proxy',
-  summary: "run this node's proxy alone",
   configure(command, world) {
     addProxyFlags(addJoinFlags(addConnectionFlags(command)))
       .option('--data-dir <directory>', 'for what joining gave', '.fairlead/node')

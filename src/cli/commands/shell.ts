@@ -19,8 +19,6 @@ type Flags = DataDirFlag & {
 };
 
 export const shell: CommandDefinition = {
-  name: 'shell',
-  summary: 'open a shell on a node of `up`, or in a pod',
   configure(command, world) {
     addDataDirFlag(command)
       .option('--pod <name>', 'in this pod, beside its container')

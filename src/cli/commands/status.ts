@@ -6,8 +6,6 @@ import { readRunning } from '../up/state-file.ts';
 import { statusText } from '../up/status-text.ts';
 
 export const status: CommandDefinition = {
-  name: 'status',
-  summary: 'show what `up` runs: parts, nodes, relays',
   configure(command, world) {
     addDataDirFlag(command).action((flags: DataDirFlag) => run(flags, world));
   },

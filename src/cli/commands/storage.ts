@@ -31,8 +31,6 @@ type ExportFlags = PlaceFlags & { readonly output?: string };
 type ImportFlags = PlaceFlags & { readonly bumpRevision?: number };
 
 export const storage: CommandDefinition = {
-  name: 'storage',
-  summary: 'save and restore what a server keeps',
   configure(command, world) {
     addPlaceFlags(command.command('export'))
       .description(

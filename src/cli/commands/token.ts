@@ -30,8 +30,6 @@ type CreateFlags = ClientFlags &
   };
 
 export const token: CommandDefinition = {
-  name: 'token',
-  summary: 'make tokens for clients',
   configure(command, world) {
     configureCreate(command.command('create'), world);
     addConnectionFlags(command.command('list'))

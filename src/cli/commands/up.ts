@@ -4,15 +4,11 @@ import { addControllerFlags } from '../controller-flags.ts';
 import { refusedVariable } from '../launch.ts';
 import { addServerFlags } from '../server-flags.ts';
 import { followLauncher } from '../up/follow-launcher.ts';
-import { hostRun } from '../up/host.ts';
-import { type IsolatedNetwork, makeIsolatedNetwork } from '../up/isolated.ts';
-import { isolatedRun, runCluster } from '../up/run-cluster.ts';
+import type { IsolatedNetwork } from '../up/isolated.ts';
 import { runNone } from '../up/run-none.ts';
 import { addUpFlags, type UpFlags } from '../up/up-flags.ts';
 
 export const up: CommandDefinition = {
-  name: 'up',
-  summary: 'run all parts on this machine',
   configure(command, world) {
     // A person reads this screen: only what someone must act on.
     const withServer = addServerFlags(command, { bindAddress: '127.0.0.1', logLevel: 'error' });
@@ -25,11 +21,14 @@ async function run(flags: UpFlags, world: World): Promise<void> {
   switch (flags.network) {
     case 'none':
       return runNone(flags, world);
-    case 'host':
+    case 'host': {
+      const { hostRun, runCluster } = (await import('./network.ts')).network;
       return runCluster(flags, hostRun(flags), world);
+    }
     case 'isolated': {
       const network = await tryIsolated(flags, world);
       if ('refused' in network) return runNone(flags, world, network.refused);
+      const { isolatedRun, runCluster } = (await import('./network.ts')).network;
       return runCluster(flags, isolatedRun(flags, network), world);
     }
   }
@@ -43,6 +42,7 @@ async function tryIsolated(
   const refused = env[refusedVariable];
   if (refused !== undefined) return { refused };
   try {
+    const { makeIsolatedNetwork } = (await import('./network.ts')).network;
     return await makeIsolatedNetwork(flags);
   } catch (error) {
     return { refused: error instanceof Error ? error.message : String(error) };

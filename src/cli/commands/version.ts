@@ -3,8 +3,6 @@ import type { CommandDefinition } from '../command.ts';
 import { packageVersion } from '../package-version.ts';
 
 export const version: CommandDefinition = {
-  name: 'version',
-  summary: 'print the version',
   configure(command, world) {
     command.action(() => world.write(`fairlead ${packageVersion} (Kubernetes 1.36)\n`));
   },

@@ -1,0 +1,28 @@
+// What only some commands need, loaded as one: single pieces would make the bundle a hundred files, and reading those costs more than it
+// saves.
+import { hostRun } from '../up/host.ts';
+import { makeIsolatedNetwork } from '../up/isolated.ts';
+import { isolatedRun, runCluster } from '../up/run-cluster.ts';
+import { announcer } from './announcer.ts';
+import { cloud } from './cloud.ts';
+import { demo } from './demo.ts';
+import { dns } from './dns.ts';
+import { node } from './node.ts';
+import { proxy } from './proxy.ts';
+import { shell } from './shell.ts';
+import { storage } from './storage.ts';
+
+export const network = {
+  shell,
+  demo,
+  cloud,
+  announcer,
+  dns,
+  node,
+  proxy,
+  storage,
+  hostRun,
+  isolatedRun,
+  makeIsolatedNetwork,
+  runCluster,
+};
