@@ -37,7 +37,7 @@ export async function startBinary({
     [
       join(root, 'bin', 'fairlead'),
       ...[command, '--bind-address', '127.0.0.1', '--secure-port', '0'],
-      ...(command === 'up' ? ['--network', 'none'] : []),
+      ...(command === 'up' && !flags.includes('--network') ? ['--network', 'none'] : []),
       ...['--data-dir', join(directory, 'data'), '--write-kubeconfig', kubeconfig],
       ...['--service-cluster-ip-range', '10.96.0.0/16,fd00:96::/108', '--log-level', 'warn'],
       ...flags,

@@ -24,6 +24,7 @@ import type { Row } from './row.ts';
 import { rulesRow } from './rules-row.ts';
 import { settleRow } from './settle-row.ts';
 import { startRow } from './start-row.ts';
+import { upRow } from './up-row.ts';
 import { watchRow } from './watch-row.ts';
 
 const rows: Readonly<Record<string, Row>> = {
@@ -44,6 +45,7 @@ const rows: Readonly<Record<string, Row>> = {
   relay: relayRow,
   rules: rulesRow,
   dns: dnsRow,
+  up: upRow,
   failover: failoverRow,
 };
 

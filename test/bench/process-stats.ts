@@ -1,5 +1,5 @@
 // What the kernel says of a process: CPU time and memory.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** USER_HZ, which is 100 on every Linux that Node.js runs on. */
 const ticksPerSecond = 100;
@@ -19,4 +19,13 @@ export function residentMiB(pid: number): { readonly now: number; readonly most:
   const of = (name: string): number =>
     Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) / 1024;
   return { now: of('VmRSS'), most: of('VmHWM') };
+}
+
+/** The process and all that it started, and what those started. */
+export function processTree(pid: number): readonly number[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const children = threads.flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean),
+  );
+  return [pid, ...children.flatMap((child) => processTree(Number(child)))];
 }
