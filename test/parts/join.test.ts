@@ -18,7 +18,6 @@ import {
   keepServingCertificate,
   renewalTime,
 } from '../../src/cli/join/keep-certificates.ts';
-import { run } from '../../src/cli/main.ts';
 import { callApi } from '../../src/client/api-call.ts';
 import { createHttpTransport } from '../../src/client/http-transport.ts';
 import { type Connection, readConnection } from '../../src/client/read-kubeconfig.ts';
@@ -34,6 +33,7 @@ import type { ConfigMap } from '../../src/kinds/config-map/types.ts';
 import { serviceDefinition } from '../../src/kinds/service/definition.ts';
 import { silentLog } from '../../src/observe/log.ts';
 import { type MemoryServer, startMemoryServer, testCredentials } from './memory-server.ts';
+import { type Ran, runCommand } from './run-command.ts';
 
 const timeout = 60_000;
 const controllerClock = createFakeClock(Date.now());
@@ -72,22 +72,7 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-type Ran = { readonly code: number; readonly out: string; readonly err: string };
-
-async function fairlead(line: string): Promise<Ran> {
-  let out = '';
-  let err = '';
-  const code = await run(line.split(' '), {
-    write: (text) => (out += text),
-    writeError: (text) => (err += text),
-    env: {},
-    cwd: () => directory,
-    now: Date.now,
-    startedAt: 0,
-    interrupted: new AbortController().signal,
-  });
-  return { code, out, err };
-}
+const fairlead = (line: string): Promise<Ran> => runCommand(line, directory);
 
 async function createToken(flags = ''): Promise<string> {
   const made = await fairlead(`token create --kubeconfig admin --server ${server}${flags}`);

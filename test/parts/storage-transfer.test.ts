@@ -5,12 +5,12 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { run } from '../../src/cli/main.ts';
 import type { Service } from '../../src/kinds/service/types.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
 import { openStore } from '../../src/storage/backends/all.ts';
 import type { ObjectList } from './api-client.ts';
 import { startMemoryServer } from './memory-server.ts';
+import { type Ran, runCommand } from './run-command.ts';
 import { etcdMissing, type RunningEtcd, startEtcd } from './running-etcd.ts';
 
 const timeout = 120_000;
@@ -28,22 +28,7 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-type Ran = { readonly code: number; readonly out: string; readonly err: string };
-
-async function fairlead(line: string): Promise<Ran> {
-  let out = '';
-  let err = '';
-  const code = await run(line.split(' '), {
-    write: (text) => (out += text),
-    writeError: (text) => (err += text),
-    env: {},
-    cwd: () => directory,
-    now: Date.now,
-    startedAt: 0,
-    interrupted: new AbortController().signal,
-  });
-  return { code, out, err };
-}
+const fairlead = (line: string): Promise<Ran> => runCommand(line, directory);
 
 const services = '/api/v1/namespaces/default/services';
 
