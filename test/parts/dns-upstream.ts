@@ -1,7 +1,7 @@
 // An upstream server for tests: answers what it is told to, over UDP and TCP on one port, and counts.
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { ServerAddress } from '../../src/dns/upstream-servers.ts';
 import { decodeQuery, type Query, queryName } from '../../src/dns/wire/decode-query.ts';
@@ -44,15 +44,6 @@ export async function startUpstream(t: TestContext): Promise<TestUpstream> {
     const said = known.get(text) ?? { rcode: rcodes.NXDOMAIN };
     return said.silent ? undefined : encode(packet, query, said, way);
   };
-  const socket = createSocket('udp4');
-  socket.on('message', (packet, { port, address }) => {
-    sources.push({ port, id: packet.readUInt16BE(0) });
-    const bytes = reply(packet, 'udp');
-    if (bytes !== undefined) socket.send(bytes, port, address);
-  });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
   const server = createServer((connection) =>
     connection
       .on('error', () => {})
@@ -61,8 +52,13 @@ export async function startUpstream(t: TestContext): Promise<TestUpstream> {
         if (bytes !== undefined) connection.write(framed(bytes));
       }),
   );
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  const socket = await listenOnOnePort(server);
+  const { port } = socket.address();
+  socket.on('message', (packet, { port: from, address }) => {
+    sources.push({ port: from, id: packet.readUInt16BE(0) });
+    const bytes = reply(packet, 'udp');
+    if (bytes !== undefined) socket.send(bytes, from, address);
+  });
   let isOpen = true;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
@@ -79,6 +75,26 @@ export async function startUpstream(t: TestContext): Promise<TestUpstream> {
     say: (text, said) => void known.set(`${text}.`, said),
     close,
   };
+}
+
+/** A port that is free for one protocol may be taken for the other. */
+async function listenOnOnePort(server: Server): Promise<Socket> {
+  for (let tries = 0; tries < 20; tries += 1) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const socket = createSocket('udp4');
+    try {
+      socket.bind(port, '127.0.0.1');
+      await once(socket, 'listening');
+      return socket;
+    } catch {
+      socket.close();
+      server.close();
+      await once(server, 'close');
+    }
+  }
+  throw new Error('Cannot find a port that is free for UDP and TCP');
 }
 
 function encode(packet: Buffer, query: Query, said: Said, way: 'udp' | 'tcp'): Buffer {
