@@ -8,7 +8,7 @@ test('shellCommand() enters all namespaces of up, and the network of the node as
   const words = shellCommand({ firstProcess: 71, isUserNamespace: true }, node, ['bash']);
   assert.equal(
     words.slice(0, 9).join(' '),
-    'nsenter --target 71 --user --preserve-credentials --mount --pid --net=/proc/71/root/proc/2/fd/33 --',
+    `nsenter --target 71 --user --preserve-credentials --mount --pid --net=/proc/71/root${node.namespacePath} --`,
   );
   assert.deepEqual(words.slice(-2), ['/data/resolv', 'bash']);
 });
