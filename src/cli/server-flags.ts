@@ -26,8 +26,9 @@ import { type AuditFlags, addAuditFlags, type OpenAudit, openAudit } from './aud
 import { UsageError, type World } from './command.ts';
 import { addEtcdFlags, type EtcdFlags, openEtcd, sharedStore } from './etcd-flags.ts';
 import { addLimitFlags, type LimitFlags, limitsOf } from './limit-flags.ts';
+import { addLogFlag } from './log-flag.ts';
 import { packageVersion } from './package-version.ts';
-import { ipAddress, logLevel, port, portRange, serviceRanges } from './parse-flags.ts';
+import { ipAddress, port, portRange, serviceRanges } from './parse-flags.ts';
 
 export type ServerFlags = AccessFlags &
   EtcdFlags &
@@ -71,12 +72,8 @@ export function addServerFlags(command: Command, defaults: ServerDefaults): Comm
       portRange,
       portRange('30000-32767'),
     );
-  return addAuditFlags(addLimitFlags(addAccessFlags(addEtcdFlags(command)))).option(
-    '--log-level <level>',
-    'debug, info, warn, error or silent',
-    logLevel,
-    defaults.logLevel,
-  );
+  const withFlags = addAuditFlags(addLimitFlags(addAccessFlags(addEtcdFlags(command))));
+  return addLogFlag(withFlags, defaults.logLevel);
 }
 
 export type StartedServer = {

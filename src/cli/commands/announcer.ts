@@ -4,23 +4,23 @@ import { Option } from 'commander';
 import { createHttpTransport } from '../../client/http-transport.ts';
 import { probeProxy } from '../../cloud/announce/probe-proxy.ts';
 import { defaultLeaseMs, defaultProxyUrl, startAnnouncer } from '../../cloud/announce/run.ts';
-import { createLog, type LogLevel } from '../../observe/log.ts';
+import { createLog } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, type World } from '../command.ts';
+import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
 import { packageVersion } from '../package-version.ts';
 import { duration, formatDuration } from '../parse-amounts.ts';
-import { logLevel } from '../parse-flags.ts';
 
 type Flags = ClientFlags &
+  LogFlag &
   MetricsFlags & {
     readonly nodeName?: string;
     readonly interface?: string;
     readonly leaseDuration: number;
     readonly proxyHealthzUrl: string;
     readonly loadBalancerClass?: string;
-    readonly logLevel: LogLevel;
   };
 
 /** A lease says how long it lasts in whole seconds. */
@@ -48,14 +48,8 @@ export const announcer: CommandDefinition = {
         '--load-balancer-class <name>',
         'answer for Services of this class instead of those without one',
       );
-    addMetricsFlag(command, '127.0.0.1:10259')
-      .option(
-        '--log-level <level>',
-        'debug, info, warn, error or silent',
-        logLevel,
-        'info' satisfies LogLevel,
-      )
-      .action(async (flags: Flags) => run(flags, world));
+    addMetricsFlag(command, '127.0.0.1:10259');
+    addLogFlag(command).action(async (flags: Flags) => run(flags, world));
   },
 };
 

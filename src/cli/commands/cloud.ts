@@ -3,33 +3,24 @@ import { createHttpTransport } from '../../client/http-transport.ts';
 import { type MakeProvider, ProviderSettingsError } from '../../cloud/provider.ts';
 import { startCloud } from '../../cloud/run.ts';
 import { systemClock } from '../../host/clock.ts';
-import { createLog, type LogLevel, silentLog } from '../../observe/log.ts';
+import { createLog, silentLog } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
 import { addCloudFlags, type CloudFlags, providerSettings } from '../cloud-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
 import { electLeader } from '../elect-leader.ts';
 import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-flags.ts';
+import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
-import { logLevel } from '../parse-flags.ts';
 
-type Flags = ClientFlags &
-  CloudFlags &
-  ElectionFlags &
-  MetricsFlags & { readonly logLevel: LogLevel };
+type Flags = ClientFlags & CloudFlags & ElectionFlags & MetricsFlags & LogFlag;
 
 export const cloud: CommandDefinition = {
   configure(command, world) {
     addCloudFlags(addConnectionFlags(command), 'local');
     addElectionFlags(command, { namespace: 'kube-system', name: 'fairlead-cloud' });
-    addMetricsFlag(command, '127.0.0.1:10258')
-      .option(
-        '--log-level <level>',
-        'debug, info, warn, error or silent',
-        logLevel,
-        'info' satisfies LogLevel,
-      )
-      .action(async (flags: Flags) => run(flags, world));
+    addMetricsFlag(command, '127.0.0.1:10258');
+    addLogFlag(command).action(async (flags: Flags) => run(flags, world));
   },
 };
 

@@ -2,10 +2,9 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { createHttpTransport } from '../../client/http-transport.ts';
 import { startControllers } from '../../controllers/run.ts';
-import { createLog, type LogLevel } from '../../observe/log.ts';
+import { createLog } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
@@ -16,15 +15,16 @@ import {
 } from '../controller-flags.ts';
 import { electLeader } from '../elect-leader.ts';
 import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-flags.ts';
+import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
-import { logLevel, serviceRanges } from '../parse-flags.ts';
+import { serviceRanges } from '../parse-flags.ts';
 
 type ControllersFlags = ClientFlags &
+  LogFlag &
   ControllerFlags &
   ElectionFlags &
   MetricsFlags & {
     readonly rootCaFile?: string;
-    readonly logLevel: LogLevel;
   };
 
 export const controllers: CommandDefinition = {
@@ -43,15 +43,6 @@ export const controllers: CommandDefinition = {
     addLogFlag(command).action(async (flags: ControllersFlags) => run(flags, world));
   },
 };
-
-function addLogFlag(command: Command): Command {
-  return command.option(
-    '--log-level <level>',
-    'debug, info, warn, error or silent',
-    logLevel,
-    'info' satisfies LogLevel,
-  );
-}
 
 async function run(flags: ControllersFlags, world: World): Promise<void> {
   const timing = leaseTiming(flags);

@@ -8,32 +8,33 @@ import { type WireName, wireName } from '../../dns/wire/names.ts';
 import { preferSmallHeap } from '../../host/free-memory.ts';
 import { parseAddress } from '../../ip/address.ts';
 import { parseCidr } from '../../ip/cidr.ts';
-import { createLog, type LogLevel } from '../../observe/log.ts';
+import { createLog } from '../../observe/log.ts';
 import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, type World } from '../command.ts';
 import { followConnection } from '../join/open-member.ts';
-import { logLevel, seconds } from '../parse-flags.ts';
+import { addLogFlag, type LogFlag } from '../log-flag.ts';
+import { seconds } from '../parse-flags.ts';
 
-type DnsFlags = ClientFlags & {
-  readonly listen: readonly ServerAddress[];
-  readonly clusterDomain: WireName;
-  readonly pods: PodMode;
-  readonly ttl: number;
-  readonly forward: Forward;
-  readonly stubDomain?: readonly ServerGroup[];
-  readonly cache: number;
-  readonly allow?: readonly string[];
-  readonly autopath?: true;
-  readonly labels?: string;
-  readonly endpoints: boolean;
-  readonly endpointPodNames?: true;
-  readonly ignoreEmptyService?: true;
-  readonly batches: boolean;
-  readonly metricsBindAddress: readonly ServerAddress[];
-  readonly lameduck?: number;
-  readonly logQueries?: true;
-  readonly logLevel: LogLevel;
-};
+type DnsFlags = ClientFlags &
+  LogFlag & {
+    readonly listen: readonly ServerAddress[];
+    readonly clusterDomain: WireName;
+    readonly pods: PodMode;
+    readonly ttl: number;
+    readonly forward: Forward;
+    readonly stubDomain?: readonly ServerGroup[];
+    readonly cache: number;
+    readonly allow?: readonly string[];
+    readonly autopath?: true;
+    readonly labels?: string;
+    readonly endpoints: boolean;
+    readonly endpointPodNames?: true;
+    readonly ignoreEmptyService?: true;
+    readonly batches: boolean;
+    readonly metricsBindAddress: readonly ServerAddress[];
+    readonly lameduck?: number;
+    readonly logQueries?: true;
+  };
 
 type Forward = { readonly file: string } | { readonly servers: readonly ServerAddress[] };
 
@@ -78,14 +79,8 @@ export const dns: CommandDefinition = {
         metricsAddress,
       )
       .option('--lameduck <time>', 'how long to answer on after the end was asked for', seconds)
-      .option('--log-queries', 'write a line for each answer')
-      .option(
-        '--log-level <level>',
-        'debug, info, warn, error or silent',
-        logLevel,
-        'info' satisfies LogLevel,
-      )
-      .action(async (flags: DnsFlags) => run(flags, world));
+      .option('--log-queries', 'write a line for each answer');
+    addLogFlag(command).action(async (flags: DnsFlags) => run(flags, world));
   },
 };
 

@@ -9,7 +9,7 @@ import { probeNodeIPs } from '../../node/probe-machine.ts';
 import { type NodeOptions, startNode } from '../../node/run.ts';
 import { createProcessRuntime } from '../../node/runtimes/process/run-runtime.ts';
 import type { NodeServerTls } from '../../node/serve-node.ts';
-import { createLog, type LogLevel } from '../../observe/log.ts';
+import { createLog } from '../../observe/log.ts';
 import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
 import { readImageMap } from '../image-map-file.ts';
@@ -17,11 +17,13 @@ import { readPair } from '../join/identity-files.ts';
 import { addJoinFlags, type JoinFlags } from '../join/join-flags.ts';
 import { carries, keepServingCertificate } from '../join/keep-certificates.ts';
 import { type KeepOptions, keeperOf, openMember, whileFresh } from '../join/open-member.ts';
+import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { packageVersion } from '../package-version.ts';
-import { ipAddress, logLevel, port } from '../parse-flags.ts';
+import { ipAddress, port } from '../parse-flags.ts';
 import { addPodNetworkFlags, openPodNetwork, type PodNetworkFlags } from '../pod-network-flags.ts';
 
 type NodeFlags = ClientFlags &
+  LogFlag &
   JoinFlags &
   PodNetworkFlags & {
     readonly nodeName?: string;
@@ -34,7 +36,6 @@ type NodeFlags = ClientFlags &
     readonly address: string;
     readonly port: number;
     readonly maxPods: number;
-    readonly logLevel: LogLevel;
   };
 
 export const node: CommandDefinition = {
@@ -57,14 +58,8 @@ export const node: CommandDefinition = {
       .option('--cluster-domain <name>', 'domain of the cluster', 'cluster.local')
       .option('--address <ip>', 'where to serve logs, pods and metrics', ipAddress, '0.0.0.0')
       .option('--port <port>', 'port for that, 0 for any free one', port, 10250)
-      .option('--max-pods <count>', 'how many pods the node takes', count, 110)
-      .option(
-        '--log-level <level>',
-        'debug, info, warn, error or silent',
-        logLevel,
-        'info' satisfies LogLevel,
-      )
-      .action(async (flags: NodeFlags) => run(flags, world));
+      .option('--max-pods <count>', 'how many pods the node takes', count, 110);
+    addLogFlag(command).action(async (flags: NodeFlags) => run(flags, world));
   },
 };
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Transport } from '../../client/transport.ts';
 import { preferSmallHeap } from '../../host/free-memory.ts';
-import { createLog, type Log, type LogLevel } from '../../observe/log.ts';
+import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { configProblems, makeConfig, type ProxyConfig } from '../../proxy/config.ts';
 import { allModes } from '../../proxy/modes/all.ts';
@@ -16,18 +16,18 @@ import { type CommandDefinition, FailedError, UsageError, type World } from '../
 import { hasJoined, kubeconfigPath } from '../join/identity-files.ts';
 import { addJoinFlags, type JoinFlags } from '../join/join-flags.ts';
 import { openMember, whileFresh } from '../join/open-member.ts';
+import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { packageVersion } from '../package-version.ts';
-import { logLevel } from '../parse-flags.ts';
 import { type ProxyFile, readProxyFile } from '../proxy-config-file.ts';
 import { addProxyFlags, flagSettings, type ProxyFlags } from '../proxy-flags.ts';
 
 type Flags = ClientFlags &
+  LogFlag &
   JoinFlags &
   ProxyFlags & {
     readonly dataDir: string;
     readonly config?: string;
     readonly cleanup?: boolean;
-    readonly logLevel: LogLevel;
   };
 
 export const proxy: CommandDefinition = {
@@ -35,14 +35,8 @@ export const proxy: CommandDefinition = {
     addProxyFlags(addJoinFlags(addConnectionFlags(command)))
       .option('--data-dir <directory>', 'for what joining gave', '.fairlead/node')
       .option('--config <file>', 'a KubeProxyConfiguration; flags win over it')
-      .option('--cleanup', 'remove the rules of all modes from this machine, and end')
-      .option(
-        '--log-level <level>',
-        'debug, info, warn, error or silent',
-        logLevel,
-        'info' satisfies LogLevel,
-      )
-      .action(async (flags: Flags) => run(flags, world));
+      .option('--cleanup', 'remove the rules of all modes from this machine, and end');
+    addLogFlag(command).action(async (flags: Flags) => run(flags, world));
   },
 };
 
