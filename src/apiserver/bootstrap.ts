@@ -16,14 +16,13 @@ import {
   serviceCidrObject,
   sliceResource,
 } from './bootstrap-objects.ts';
-import type { ApiContext, WriteRequest } from './context.ts';
+import type { ApiContext } from './context.ts';
 import { typed } from './decode-body.ts';
 import { type LiveServers, onlyServer } from './live-servers.ts';
 import { createObject } from './objects/create-object.ts';
 import { deleteObject } from './objects/delete-object.ts';
 import { updateObject } from './objects/update-object.ts';
-
-const self = { name: 'system:apiserver', groups: ['system:masters'] };
+import { ownWrite } from './own-write.ts';
 
 export type Bootstrap = {
   /** Puts back what was deleted of the Service that leads to this server. */
@@ -51,16 +50,6 @@ export async function bootstrap(
   return { repair };
 }
 
-function writeRequest(context: ApiContext): WriteRequest {
-  return {
-    user: self,
-    dryRun: false,
-    manager: 'kube-apiserver',
-    now: formatTime(context.now()),
-    warn: () => {},
-  };
-}
-
 async function ensureAll(context: ApiContext, objects: readonly BootstrapObject[]): Promise<void> {
   await Promise.all(objects.map((object) => ensure(context, object)));
 }
@@ -77,7 +66,7 @@ async function ensure(context: ApiContext, wanted: BootstrapObject): Promise<voi
       resource,
       namespace: wanted.namespace,
       object: decoded(context, wanted),
-      write: writeRequest(context),
+      write: ownWrite(context),
     });
   } catch (error) {
     // Another API server on the same store was faster; of a Service that has its address, that is what is noticed first.
@@ -103,7 +92,7 @@ async function ensurePolicy(context: ApiContext, wanted: BootstrapObject): Promi
     creates: true,
     needsVersion: false,
     checksUid: false,
-    write: writeRequest(context),
+    write: ownWrite(context),
   });
 }
 
@@ -133,7 +122,7 @@ async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Prom
     creates: true,
     needsVersion: false,
     checksUid: false,
-    write: writeRequest(context),
+    write: ownWrite(context),
   });
 }
 
@@ -182,7 +171,7 @@ async function ensureServiceCidr(context: ApiContext, facts: BootstrapFacts): Pr
       creates: false,
       needsVersion: false,
       checksUid: false,
-      write: writeRequest(context),
+      write: ownWrite(context),
     });
   } catch (error) {
     if (!isNotFound(error)) throw error;

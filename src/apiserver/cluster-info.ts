@@ -1,15 +1,12 @@
 // Makes the config map that tells machines that join which authority to trust, and keeps its authority current. Signatures are the
 // bootstrap signer's, who follows.
 import { clusterInfo, clusterInfoKey } from '../kinds/config-map/cluster-info.ts';
-import { configMapDefinition } from '../kinds/config-map/definition.ts';
 import type { ConfigMap } from '../kinds/config-map/types.ts';
 import type { KubeObject } from '../meta/object.ts';
-import { formatTime } from '../schema/time.ts';
 import type { Advertised } from './bootstrap-objects.ts';
 import type { ApiContext } from './context.ts';
 import { updateObject } from './objects/update-object.ts';
-
-const self = { name: 'system:apiserver', groups: ['system:masters'] };
+import { ownWrite } from './own-write.ts';
 
 export async function ensureClusterInfo(
   context: ApiContext,
@@ -18,22 +15,17 @@ export async function ensureClusterInfo(
 ): Promise<void> {
   const host = address.includes(':') ? `[${address}]` : address;
   const encoded = Buffer.from(authority).toString('base64');
+  const resource = context.resources.of('configmaps');
   await updateObject(context, {
-    resource: context.resources.of('configmaps'),
+    resource,
     ...clusterInfo,
     subresource: '',
-    rules: configMapDefinition.update as unknown as Parameters<typeof updateObject>[1]['rules'],
+    rules: resource.definition.update,
     desired: (live) => desired(live as ConfigMap | undefined, `https://${host}:${port}`, encoded),
     creates: true,
     needsVersion: false,
     checksUid: false,
-    write: {
-      user: self,
-      dryRun: false,
-      manager: 'kube-apiserver',
-      now: formatTime(context.now()),
-      warn: () => {},
-    },
+    write: ownWrite(context),
   });
 }
 

@@ -6,6 +6,7 @@ import { decode } from '../schema/decode.ts';
 import { formatTime } from '../schema/time.ts';
 import type { ApiContext } from './context.ts';
 import { updateObject } from './objects/update-object.ts';
+import { ownWrite } from './own-write.ts';
 
 export type OwnEvent = {
   readonly object: KubeObject;
@@ -15,8 +16,6 @@ export type OwnEvent = {
   readonly reason: string;
   readonly message: string;
 };
-
-const self = { name: 'system:apiserver', groups: ['system:masters'] };
 
 export async function recordEvent(context: ApiContext, event: OwnEvent): Promise<void> {
   const resource = context.resources.of('events');
@@ -34,7 +33,7 @@ export async function recordEvent(context: ApiContext, event: OwnEvent): Promise
     creates: true,
     needsVersion: false,
     checksUid: false,
-    write: { user: self, dryRun: false, manager: 'kube-apiserver', now, warn: () => {} },
+    write: ownWrite(context),
   });
 }
 

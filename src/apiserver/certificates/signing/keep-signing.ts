@@ -17,9 +17,9 @@ import type { Node } from '../../../kinds/node/types.ts';
 import { isNotFound } from '../../../meta/api-error.ts';
 import type { KubeObject } from '../../../meta/object.ts';
 import type { Log } from '../../../observe/log.ts';
-import { formatTime } from '../../../schema/time.ts';
 import type { ApiContext } from '../../context.ts';
 import { updateObject } from '../../objects/update-object.ts';
+import { ownWrite } from '../../own-write.ts';
 import type { Credentials } from '../ensure-certificates.ts';
 import { type ApprovalFacts, judgeRequest } from './judge-request.ts';
 import { isOurSigner, signRequest } from './sign-request.ts';
@@ -33,8 +33,6 @@ export type SigningOptions = {
 };
 
 const resourceName = 'certificatesigningrequests.certificates.k8s.io';
-const self = { name: 'system:apiserver', groups: ['system:masters'] };
-
 /** The returned function ends it, and resolves when what was begun is done. */
 export function keepSigning(options: SigningOptions): () => Promise<void> {
   const { context, log } = options;
@@ -125,26 +123,20 @@ async function write(
   subresource: 'approval' | 'status',
   desired: (live: CertificateSigningRequest) => CertificateSigningRequest,
 ): Promise<void> {
-  const rules = definition.subresources?.find((one) => one.name === subresource)?.rules;
+  const resource = context.resources.of(resourceName);
+  const rules = resource.definition.subresources?.find((one) => one.name === subresource)?.rules;
   if (rules === undefined) throw new Error(`Certificate requests have no "${subresource}"`);
   await updateObject(context, {
-    resource: context.resources.of(resourceName),
+    resource,
     namespace: '',
     name,
     subresource,
-    // The one place where rules of a kind meet objects of any: this name is always of this kind.
-    rules: rules as unknown as Parameters<typeof updateObject>[1]['rules'],
+    rules,
     desired: (live) => desired(live as CertificateSigningRequest),
     creates: false,
     needsVersion: false,
     checksUid: false,
-    write: {
-      user: self,
-      dryRun: false,
-      manager: 'kube-apiserver',
-      now: formatTime(context.now()),
-      warn: () => {},
-    },
+    write: ownWrite(context),
   });
 }
 
