@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Service } from '../../src/kinds/service/types.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
-import { openStore } from '../../src/storage/backends/all.ts';
+import { openEmbeddedStore } from '../../src/storage/backends/embedded/store.ts';
+import { openEtcdStore } from '../../src/storage/backends/etcd/store.ts';
+import type { Store } from '../../src/storage/store.ts';
 import type { ObjectList } from './api-client.ts';
 import { startMemoryServer } from './memory-server.ts';
 import { type Ran, runCommand } from './run-command.ts';
@@ -38,8 +40,16 @@ const comparable = ({ metadata, ...rest }: KubeObject) => ({
   metadata: { ...metadata, resourceVersion: '' },
 });
 
-async function fill(place: string): Promise<readonly KubeObject[]> {
-  const server = await startMemoryServer({ store: await openStore(place, clock) });
+/** A directory, or a prefix in etcd. */
+type Place = { readonly directory: string } | { readonly prefix: string };
+
+const openStore = (place: Place): Promise<Store> =>
+  'prefix' in place
+    ? openEtcdStore({ endpoints: [etcd?.url ?? ''], ...place, ...clock })
+    : openEmbeddedStore({ ...place, ...clock });
+
+async function fill(place: Place): Promise<readonly KubeObject[]> {
+  const server = await startMemoryServer({ store: await openStore(place) });
   for (let n = 0; n < 3; n += 1) {
     await server.api.post(services, {
       metadata: { name: `s${n}` },
@@ -55,11 +65,9 @@ async function fill(place: string): Promise<readonly KubeObject[]> {
   return items;
 }
 
-type Check = { readonly wanted: readonly KubeObject[]; readonly isAlone: boolean };
-
 /** The same objects under newer versions, their ports still taken, and old versions too old. */
-async function check(place: string, { wanted, isAlone }: Check): Promise<void> {
-  const store = await openStore(place, clock);
+async function check(place: Place, wanted: readonly KubeObject[]): Promise<void> {
+  const store = await openStore(place);
   const ends = (await store.expiring()).filter(({ key }) => key.includes('/events/'));
   assert.equal(ends.length, 1);
   const leftMs = (ends[0]?.expiresAt ?? 0) - Date.now();
@@ -87,13 +95,12 @@ async function check(place: string, { wanted, isAlone }: Check): Promise<void> {
     assert.equal((first?.object as { readonly code?: number } | undefined)?.code, 410);
     watch.close();
   }
-  if (isAlone) await locked(place);
+  if ('directory' in place) await locked(dirname(place.directory));
   await server.stop();
 }
 
 /** While a server has it. */
-async function locked(place: string): Promise<void> {
-  const data = place.replace(/^embedded:/, '').replace(/\/store$/, '');
+async function locked(data: string): Promise<void> {
   const refused = await fairlead(`storage export --data-dir ${data}`);
   assert.equal(refused.code, 1);
   assert.equal(refused.out, '');
@@ -104,7 +111,7 @@ async function locked(place: string): Promise<void> {
 }
 
 test('from one directory to another', { timeout }, async () => {
-  const place = (name: string): string => `embedded:${join(directory, name, 'store')}`;
+  const place = (name: string): Place => ({ directory: join(directory, name, 'store') });
   const wanted = await fill(place('one'));
   const exported = await fairlead('storage export --data-dir one -o first.export');
   assert.deepEqual([exported.code, exported.out, exported.err], [0, '', '']);
@@ -119,7 +126,7 @@ test('from one directory to another', { timeout }, async () => {
     imported.out,
     /^Imported \d+ keys of revision \d+; the store is at revision 10\d{5}\.\n$/,
   );
-  await check(place('two'), { wanted, isAlone: true });
+  await check(place('two'), wanted);
 
   // A file that is not whole changes nothing.
   await writeFile(join(directory, 'cut.export'), text.slice(0, -10));
@@ -135,7 +142,7 @@ test('from one directory to another', { timeout }, async () => {
 
 test('from a directory to etcd and back', { timeout, skip: missing }, async () => {
   await mkdir(join(directory, 'four'), { recursive: true });
-  const wanted = await fill(`embedded:${join(directory, 'four', 'store')}`);
+  const wanted = await fill({ directory: join(directory, 'four', 'store') });
   await fairlead('storage export --data-dir four -o four.export');
   const at = `--etcd-servers ${etcd?.url} --etcd-prefix /moved`;
   const there = await fairlead(`storage import four.export ${at} --bump-revision 300`);
@@ -143,10 +150,10 @@ test('from a directory to etcd and back', { timeout, skip: missing }, async () =
   const twice = await fairlead(`storage import four.export ${at}`);
   assert.equal(twice.code, 1);
   assert.match(twice.err, /it is not empty/);
-  await check(`etcd:${etcd?.url}#/moved`, { wanted, isAlone: false });
+  await check({ prefix: '/moved' }, wanted);
 
   assert.equal((await fairlead(`storage export ${at} -o back.export`)).code, 0);
   const back = await fairlead('storage import back.export --data-dir five');
   assert.equal(back.code, 0, back.err);
-  await check(`embedded:${join(directory, 'five', 'store')}`, { wanted, isAlone: true });
+  await check({ directory: join(directory, 'five', 'store') }, wanted);
 });

@@ -28,6 +28,8 @@ import { encodeProgressRequest, type Operation } from './messages.ts';
 import { tellsProgressInOrder } from './progress.ts';
 import { follow, toEntry } from './watch.ts';
 
+export const defaultEtcdPrefix = '/fairlead';
+
 export type EtcdStoreOptions = EtcdClientOptions & {
   /** Before every key, so that others can share the cluster. One that does not end with a slash is for keys that begin with one. */
   readonly prefix: string;
