@@ -9,7 +9,6 @@ const tools = {
   ip: 'iproute2',
   nft: 'nftables',
   iptables: 'iptables',
-  ipset: 'ipset',
   conntrack: 'conntrack',
   dig: 'bind9-dnsutils',
   'musl-gcc': 'musl-tools',

@@ -19,8 +19,6 @@ export type ApplyChangesOptions<T extends KubeObject> = {
 
 const defaultConcurrency = 8;
 
-export const noChanges: ObjectChanges<never> = { create: [], update: [], delete: [] };
-
 export function isEmpty({ create, update, delete: gone }: ObjectChanges<unknown>): boolean {
   return create.length + update.length + gone.length === 0;
 }

@@ -1,20 +1,14 @@
 // Network namespaces without the `ip` program. A namespace belongs to a thread, not to a process: a thread can step
 // inside, make a socket or start a program there, and step out again; what was made stays inside. All of it is
 // synchronous, so that no other work of the thread ever runs in the wrong place.
-import { closeSync, mkdirSync, openSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync } from 'node:fs';
 import { loadCLibrary, type NativeFunction } from './native.ts';
-import { SystemCallError } from './system-call-error.ts';
 
-/** Where the `ip` program keeps named namespaces; ours stand beside them and are seen by it. */
-const namespaceDirectory = '/run/netns';
 const ownNamespace = '/proc/thread-self/ns/net';
 
 const newNetwork = 0x40000000;
-const mountFlag = { bind: 0x1000, recursive: 0x4000, shared: 0x100000 } as const;
-const detach = 2;
 
-/** A namespace that lives as long as it is held open, something runs in it, or its name exists. */
+/** A namespace that lives as long as it is held open or something runs in it. */
 export type HeldNamespace = {
   /** For other programs and for `insideNamespace`; good until `release`. */
   readonly path: string;
@@ -43,7 +37,7 @@ export function enterNewNamespace(): void {
   calls().unshare(newNetwork);
 }
 
-/** A new namespace without a name: it ends with this process, unless something else still uses it. */
+/** A new namespace: it ends with this process, unless something else still uses it. */
 export function createNamespace(): HeldNamespace {
   const descriptor = withReturn(() => {
     calls().unshare(newNetwork);
@@ -55,40 +49,7 @@ export function createNamespace(): HeldNamespace {
   };
 }
 
-/** A new namespace with a name, as `ip netns add` makes it: it outlives this process. Returns its path. */
-export function createNamedNamespace(name: string): string {
-  const path = namespacePath(name);
-  shareNamespaceDirectory();
-  closeSync(openSync(path, 'wx', 0o444));
-  const namespace = createNamespace();
-  try {
-    calls().mount(namespace.path, path, 'none', mountFlag.bind, null);
-  } catch (error) {
-    unlinkSync(path);
-    throw error;
-  } finally {
-    namespace.release();
-  }
-  return path;
-}
-
-/** Removes the name, and with it the namespace once nothing runs in it. Fine when there is none. */
-export function deleteNamedNamespace(name: string): void {
-  const path = namespacePath(name);
-  ignoring(['EINVAL', 'ENOENT'], () => calls().umount2(path, detach));
-  ignoring(['ENOENT'], () => unlinkSync(path));
-}
-
-export function namespacePath(name: string): string {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$/.test(name)) {
-    throw new RangeError(
-      `Cannot use "${name}" as the name of a namespace: it must be a plain file name`,
-    );
-  }
-  return join(namespaceDirectory, name);
-}
-
-type Calls = Readonly<Record<'setns' | 'unshare' | 'mount' | 'umount2', NativeFunction>>;
+type Calls = Readonly<Record<'setns' | 'unshare', NativeFunction>>;
 let declared: Calls | undefined;
 
 function calls(): Calls {
@@ -97,10 +58,6 @@ function calls(): Calls {
     declared = {
       setns: checked('int setns(int fd, int nstype)'),
       unshare: checked('int unshare(int flags)'),
-      mount: checked(
-        'int mount(const char *source, const char *target, const char *type, unsigned long flags, const void *data)',
-      ),
-      umount2: checked('int umount2(const char *target, int flags)'),
     };
   }
   return declared;
@@ -124,31 +81,5 @@ function enter(path: string): void {
     calls().setns(descriptor, newNetwork);
   } finally {
     closeSync(descriptor);
-  }
-}
-
-/** Mounts made there must reach other mount namespaces, or a namespace deleted here would live on over there. */
-function shareNamespaceDirectory(): void {
-  mkdirSync(namespaceDirectory, { recursive: true, mode: 0o755 });
-  const share = (): number =>
-    calls().mount('', namespaceDirectory, 'none', mountFlag.shared | mountFlag.recursive, null);
-  try {
-    share();
-  } catch (error) {
-    if (!(error instanceof SystemCallError && error.code === 'EINVAL')) throw error;
-    // Not a mount of its own yet: made one by mounting it onto itself.
-    const itself = mountFlag.bind | mountFlag.recursive;
-    calls().mount(namespaceDirectory, namespaceDirectory, 'none', itself, null);
-    share();
-  }
-}
-
-function ignoring(codes: readonly string[], work: () => unknown): void {
-  try {
-    work();
-  } catch (error) {
-    const isExpected =
-      error instanceof Error && 'code' in error && codes.includes(String(error.code));
-    if (!isExpected) throw error;
   }
 }

@@ -20,12 +20,6 @@ export function encodeSocketAddress({ address, port }: SocketAddress): Buffer {
   return bytes;
 }
 
-export function decodeSocketAddress(bytes: Buffer): SocketAddress {
-  const isIPv6 = bytes.readUInt16LE(0) === inet6;
-  const address = isIPv6 ? bytes.subarray(8, 24) : bytes.subarray(4, 8);
-  return { address: Uint8Array.from(address), port: bytes.readUInt16BE(2) };
-}
-
 /** The sender's address without its port, as a key for maps: cheaper than its text. */
 export function addressKey(bytes: Buffer): string {
   return bytes.readUInt16LE(0) === inet6

@@ -106,10 +106,6 @@ export function badRequest(message: string): ApiError {
   return failure({ code: 400, reason: 'BadRequest', message });
 }
 
-export function methodNotSupported(message: string): ApiError {
-  return failure({ code: 405, reason: 'MethodNotAllowed', message });
-}
-
 export function expired(message: string): ApiError {
   return failure({ code: 410, reason: 'Expired', message });
 }

@@ -38,15 +38,6 @@ export function invalid(field: string, value: unknown, detail: string): FieldErr
   return { reason: 'FieldValueInvalid', field, body: `Invalid value: ${goValue(value)}`, detail };
 }
 
-export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
-  return {
-    reason: 'FieldValueTypeInvalid',
-    field,
-    body: `Invalid value: ${goValue(value)}`,
-    detail,
-  };
-}
-
 export function notSupported(
   field: string,
   value: unknown,
@@ -90,10 +81,6 @@ export function tooMany(field: string, count: number, limit: number): FieldError
   const detail =
     limit < 0 ? 'has too many items' : `must have at most ${limit} item${limit === 1 ? '' : 's'}`;
   return { reason: 'FieldValueTooMany', field, body: `Too many: ${count}`, detail };
-}
-
-export function internalError(field: string, detail: string): FieldError {
-  return { reason: 'InternalError', field, body: 'Internal error', detail };
 }
 
 /** `body: detail`, what a cause carries as its message. */

@@ -248,10 +248,6 @@ export function nameIsDnsLabel(name: string, prefix: boolean): Complaints {
   return dns1123Label(prefix ? maskTrailingDash(name) : name);
 }
 
-export function nameIsDns1035Label(name: string, prefix: boolean): Complaints {
-  return dns1035Label(prefix ? maskTrailingDash(name) : name);
-}
-
 export function nameIsPathSegment(name: string, prefix: boolean): Complaints {
   return prefix ? pathSegmentPrefix(name) : pathSegmentName(name);
 }

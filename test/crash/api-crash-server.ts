@@ -72,7 +72,8 @@ export async function makeCrashServer(): Promise<CrashServer> {
   };
 }
 
-async function isReady(child: ChildProcess): Promise<void> {
+/** The server has said so. */
+export async function isReady(child: ChildProcess): Promise<void> {
   let text = '';
   for await (const chunk of child.stdout ?? []) {
     text += String(chunk);

@@ -9,6 +9,7 @@ import { readConnection } from '../../src/client/read-kubeconfig.ts';
 import { root } from '../lanes/running-server.ts';
 import { type ApiClient, openApiClient } from '../parts/api-client.ts';
 import { openCutLine } from '../parts/cut-line.ts';
+import { isReady } from './api-crash-server.ts';
 
 export type FaultServer = {
   readonly advertised: string;
@@ -119,17 +120,6 @@ async function makeServer(
       });
     },
   };
-}
-
-async function isReady(child: ChildProcess): Promise<void> {
-  let text = '';
-  for await (const chunk of child.stdout ?? []) {
-    text += String(chunk);
-    if (!text.includes('kubeconfig in ')) continue;
-    child.stdout?.resume();
-    return;
-  }
-  throw new Error(`Cannot start the server: it ended first, saying "${text}"`);
 }
 
 async function freePort(): Promise<number> {

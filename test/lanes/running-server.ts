@@ -43,7 +43,7 @@ export async function startBinary(flags: readonly string[] = []): Promise<Runnin
 }
 
 /** The start-up screen says when requests are answered. */
-function ready({ stdout }: ChildProcess): Promise<void> {
+export function ready({ stdout }: ChildProcess): Promise<void> {
   assert.ok(stdout);
   let text = '';
   return new Promise((resolve, reject) => {

@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { announceAddress } from '../../src/host/announce-address.ts';
 import { createNamespace, insideNamespace } from '../../src/host/namespaces.ts';
 import { openNetlink } from '../../src/host/netlink/netlink.ts';
 import { addAddress } from '../../src/host/netlink/route-addresses.ts';
 import { addLink, changeLink, findLink } from '../../src/host/netlink/route-links.ts';
+import { announceAddress } from './lab/announce-address.ts';
 
 const cases = [
   { address: '10.0.0.9', other: '10.0.0.8', neighbour: '10.0.0.1/24' },

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { announceAddress } from '../../src/host/announce-address.ts';
 import { createNamespace, insideNamespace } from '../../src/host/namespaces.ts';
 import { openNetlink } from '../../src/host/netlink/netlink.ts';
 import { addAddress } from '../../src/host/netlink/route-addresses.ts';
 import { addLink, changeLink, findLink } from '../../src/host/netlink/route-links.ts';
+import { announceAddress } from './lab/announce-address.ts';
 
 const wrong = '02:00:00:00:00:99';
 

@@ -2,13 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
-import {
-  createNamedNamespace,
-  createNamespace,
-  deleteNamedNamespace,
-  type HeldNamespace,
-  insideNamespace,
-} from '../../src/host/namespaces.ts';
+import { createNamespace, type HeldNamespace, insideNamespace } from '../../src/host/namespaces.ts';
 import { type Netlink, openNetlink } from '../../src/host/netlink/netlink.ts';
 import { NetlinkError } from '../../src/host/netlink/netlink-error.ts';
 import {
@@ -225,21 +219,6 @@ test('routes of both families: add, replace, delete, list', async () => {
       .map((route) => route.destination),
     ['0.0.0.0/0'],
   );
-});
-
-test('a named namespace is one that `ip netns` knows, and its deletion can be repeated', async () => {
-  const name = `fairlead-test-${process.pid}`;
-  const path = createNamedNamespace(name);
-  assert.throws(() => createNamedNamespace(name), { code: 'EEXIST' });
-  const listed = spawnSync('ip', ['netns', 'list'], { encoding: 'utf8' }).stdout;
-  assert.ok(listed.includes(name));
-  const inside = await openNetlink({ protocol: 'route', namespacePath: path });
-  assert.equal((await listLinks(inside)).length, 1);
-  await inside.close();
-  deleteNamedNamespace(name);
-  deleteNamedNamespace(name);
-  assert.ok(!spawnSync('ip', ['netns', 'list'], { encoding: 'utf8' }).stdout.includes(name));
-  assert.throws(() => createNamedNamespace('../x'), RangeError);
 });
 
 test('openNetlink() in a namespace that is not there fails on either thread', async () => {

@@ -1,5 +1,4 @@
 // Runs the real binary's `up` with a network, as root or as an ordinary user, and looks at what it leaves behind.
-import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
@@ -8,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { UpState } from '../../src/cli/up/state-file.ts';
-import { root } from '../lanes/running-server.ts';
+import { ready, root } from '../lanes/running-server.ts';
 import { unpackKubectl } from '../lanes/unpack-kubectl.ts';
 
 const run = promisify(execFile);
@@ -84,18 +83,6 @@ export async function startUp(
     },
     traces: () => tracesOf(child.pid ?? 0),
   };
-}
-
-function ready({ stdout }: ChildProcess): Promise<void> {
-  assert.ok(stdout);
-  let text = '';
-  return new Promise((resolve, reject) => {
-    stdout.on('data', (chunk: Buffer) => {
-      text += String(chunk);
-      if (text.includes('Ctrl-C ends it.')) resolve();
-    });
-    stdout.once('end', () => reject(new Error(`up ended, saying "${text}"`)));
-  });
 }
 
 /** The exit code, or the signal that ended it. */

@@ -2,7 +2,7 @@
 // so it makes one object and one string.
 
 import { longestName, type WireName } from './names.ts';
-import { classInternet, dnssecOkBit, flags, headerSize, rcodes, types } from './record-types.ts';
+import { dnssecOkBit, flags, headerSize, rcodes, types } from './record-types.ts';
 import { skipRecord } from './skip-record.ts';
 
 export type Query = {
@@ -129,8 +129,4 @@ function withOptions(
     version: bytes[found + 6] ?? 0,
     dnssecOk: (readUint16(bytes, found + 7) & dnssecOkBit) !== 0,
   };
-}
-
-export function isInternet(query: Query): boolean {
-  return query.class === classInternet;
 }

@@ -1,7 +1,7 @@
 // What the netfilter families of netlink have in common: `struct nfgenmsg` after the header, and types in two halves.
 import type { AttributeWriter } from './attributes.ts';
 
-export const netfilterSubsystem = { conntrack: 1, ipset: 6, nftables: 10 } as const;
+export const netfilterSubsystem = { conntrack: 1, nftables: 10 } as const;
 export const netfilterHeaderBytes = 4;
 
 export function netfilterType(subsystem: keyof typeof netfilterSubsystem, message: number): number {

@@ -1,10 +1,13 @@
 // Tells the neighbours on an interface's link that an address is here now.
-import { gratuitousArpFrames, neighborAdvertisementFrame } from './announce-frames.ts';
-import { insideNamespace } from './namespaces.ts';
-import { loadCLibrary } from './native.ts';
-import { familyOfText, macAddressBytes } from './netlink/address-bytes.ts';
-import { openNetlink } from './netlink/netlink.ts';
-import { type Link, requireLink } from './netlink/route-links.ts';
+import {
+  gratuitousArpFrames,
+  neighborAdvertisementFrame,
+} from '../../../src/host/announce-frames.ts';
+import { insideNamespace } from '../../../src/host/namespaces.ts';
+import { loadCLibrary } from '../../../src/host/native.ts';
+import { familyOfText, macAddressBytes } from '../../../src/host/netlink/address-bytes.ts';
+import { openNetlink } from '../../../src/host/netlink/netlink.ts';
+import { type Link, requireLink } from '../../../src/host/netlink/route-links.ts';
 
 export type Announcement = {
   readonly interface: string;
