@@ -1,6 +1,6 @@
 // Traffic through changes, crashes and foreign hands, with the real binary on the real kernel.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { runInLab } from './lab/enter.ts';
 
 /** Each takes a second or so; CI has enough with fewer. */
@@ -12,14 +12,20 @@ async function succeeds(script: string, args: readonly string[]): Promise<void> 
   assert.equal(code, 0, output);
 }
 
-for (const mode of ['nftables', 'iptables', 'userspace']) {
-  test(`${mode}: ${rollRounds} changes of endpoints fail no connection and break none (KPX-46)`, async () => {
-    await succeeds('roll-over.js', [mode, String(rollRounds)]);
-  });
-}
+// A lab for each mode, side by side: what one kernel does to another's traffic is none of their business.
+describe(`${rollRounds} changes of endpoints fail no connection and break none (KPX-46)`, {
+  concurrency: true,
+}, () => {
+  for (const mode of ['nftables', 'iptables', 'userspace']) {
+    test(`in ${mode} mode`, () => succeeds('roll-over.js', [mode, String(rollRounds)]));
+  }
+});
 
-for (const mode of ['nftables', 'iptables']) {
-  test(`${mode}: killed ${crashRounds} times, traffic flows and rules are right; a foreign flush heals (KPX-40)`, async () => {
-    await succeeds('crash.js', [mode, String(crashRounds), String(Date.now() % 1000)]);
-  });
-}
+describe(`killed ${crashRounds} times, traffic flows and rules are right; a foreign flush heals (KPX-40)`, {
+  concurrency: true,
+}, () => {
+  for (const mode of ['nftables', 'iptables']) {
+    const seed = String(Date.now() % 1000);
+    test(`in ${mode} mode`, () => succeeds('crash.js', [mode, String(crashRounds), seed]));
+  }
+});

@@ -106,7 +106,7 @@ async function answer(order: Order): Promise<string> {
   }
 }
 
-createInterface({ input: process.stdin }).on('line', (line) => {
-  void answer(JSON.parse(line) as Order).then((text) => process.stdout.write(`${text}\n`));
-});
 process.stdout.write('ready\n');
+// One order after the other, so that the answers come in the order of the questions.
+for await (const line of createInterface({ input: process.stdin }))
+  process.stdout.write(`${await answer(JSON.parse(line) as Order)}\n`);
