@@ -31,7 +31,7 @@ function stored(metadata: object = {}, more: object = {}): Endpoints {
   };
 }
 
-test('diffEndpoints() creates what is not there', () => {
+test('diffEndpoints() creates what is not there (EPC-01, EPC-11)', () => {
   assert.deepEqual(diffEndpoints({ service, desired, triggerTime: time }), {
     action: 'create',
     endpoints: {
@@ -43,7 +43,7 @@ test('diffEndpoints() creates what is not there', () => {
   });
 });
 
-test('diffEndpoints() creates Endpoints without subsets for a service without pods', () => {
+test('diffEndpoints() creates Endpoints without subsets for a service without pods (EPC-01)', () => {
   const change = diffEndpoints({ service, desired: { ...desired, subsets: [] } });
   assert.ok(change.action === 'create');
   assert.equal('subsets' in change.endpoints, false);
@@ -72,7 +72,7 @@ const unchanged = [
 ];
 
 for (const { title, current } of unchanged) {
-  test(`diffEndpoints() writes nothing when ${title}`, () => {
+  test(`diffEndpoints() writes nothing when ${title} (EPC-12)`, () => {
     assert.deepEqual(diffEndpoints({ service, desired, current, triggerTime: time }), {
       action: 'none',
     });
@@ -88,16 +88,20 @@ const changed = [
     title: 'a capacity annotation that no longer holds',
     current: stored({ annotations: truncated }),
   },
+  {
+    title: 'a capacity annotation of an older controller',
+    current: stored({ annotations: { 'endpoints.kubernetes.io/over-capacity': 'warning' } }),
+  },
 ];
 
 for (const { title, current } of changed) {
-  test(`diffEndpoints() puts right ${title}, and keeps the identity`, () => {
+  test(`diffEndpoints() puts right ${title}, and keeps the identity (EPC-09, EPC-10, EPC-12)`, () => {
     const change = diffEndpoints({ service, desired, current });
     assert.deepEqual(change, { action: 'update', endpoints: stored() });
   });
 }
 
-test('diffEndpoints() keeps annotations of others and drops the trigger time of an untimed change', () => {
+test('diffEndpoints() keeps annotations of others and drops the trigger time of an untimed change (EPC-11)', () => {
   const current = stored({ annotations: { x: 'y', ...timed }, labels: {} });
   assert.deepEqual(diffEndpoints({ service, desired, current }), {
     action: 'update',
@@ -105,7 +109,7 @@ test('diffEndpoints() keeps annotations of others and drops the trigger time of 
   });
 });
 
-test('diffEndpoints() says that addresses were left out', () => {
+test('diffEndpoints() says that addresses were left out (EPC-09)', () => {
   const change = diffEndpoints({
     service,
     desired: { ...desired, isTruncated: true },

@@ -18,6 +18,7 @@ export type EndpointsDiff = {
 };
 
 export const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
+const truncated = 'truncated';
 
 export function diffEndpoints({
   service,
@@ -46,9 +47,9 @@ export function diffEndpoints({
 
 /** Annotations of others, the trigger time and the versions of pods do not make a write. */
 function isAsDesired({ metadata, subsets = [] }: Endpoints, desired: DesiredEndpoints): boolean {
-  const saysTruncated = metadata.annotations?.[overCapacityAnnotation] === 'truncated';
+  const capacity = metadata.annotations?.[overCapacityAnnotation];
   return (
-    saysTruncated === desired.isTruncated &&
+    capacity === (desired.isTruncated ? truncated : undefined) &&
     deepEqual(metadata.labels ?? {}, desired.labels) &&
     deepEqual(subsets.map(withoutVersions), desired.subsets.map(withoutVersions))
   );
@@ -73,6 +74,6 @@ function withCapacity(
   isTruncated: boolean,
 ): Readonly<Record<string, string>> | undefined {
   const { [overCapacityAnnotation]: _, ...others } = annotations ?? {};
-  const all = isTruncated ? { ...others, [overCapacityAnnotation]: 'truncated' } : others;
+  const all = isTruncated ? { ...others, [overCapacityAnnotation]: truncated } : others;
   return Object.keys(all).length === 0 ? undefined : all;
 }

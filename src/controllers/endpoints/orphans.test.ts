@@ -9,7 +9,7 @@ const endpoints = (annotations = {}): Endpoints => ({
   metadata: { name: 'web', namespace: 'a', annotations },
 });
 
-test('isOrphanToSweep() spares Endpoints with a service and those of leader elections', () => {
+test('isOrphanToSweep() spares Endpoints with a service and those of leader elections (EPC-13)', () => {
   assert.equal(isOrphanToSweep(endpoints(), new Set<string>()), true);
   assert.equal(isOrphanToSweep(endpoints(), new Set(['a/web'])), false);
   assert.equal(isOrphanToSweep(endpoints(), new Set(['b/web'])), true);

@@ -89,7 +89,7 @@ const cases: readonly Case[] = [
 ];
 
 for (const { title, given, left, cut } of cases) {
-  test(`truncateSubsets() ${title}`, () => {
+  test(`truncateSubsets() ${title} (EPC-09)`, () => {
     const { subsets, isTruncated } = truncateSubsets(given.map(subset));
     assert.deepEqual(subsets.map(sizes), left);
     assert.equal(isTruncated, cut);

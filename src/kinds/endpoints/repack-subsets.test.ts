@@ -78,10 +78,11 @@ const cases: readonly Case[] = [
 ];
 
 for (const { title, given, packed } of cases) {
-  test(`repackSubsets() ${title}`, () => assert.deepEqual(repackSubsets(given), packed));
+  test(`repackSubsets() ${title} (EPC-07, MIR-03)`, () =>
+    assert.deepEqual(repackSubsets(given), packed));
 }
 
-test('repackSubsets() separates ports that not all addresses have, in whatever order they come', () => {
+test('repackSubsets() separates ports that not all addresses have, in whatever order they come (EPC-07)', () => {
   const given = [
     { addresses: [at('10.0.0.1'), at('10.0.0.2')], ports: [port(80, 'a')] },
     { addresses: [at('10.0.0.2')], ports: [port(81, 'b')] },
@@ -97,7 +98,7 @@ test('repackSubsets() separates ports that not all addresses have, in whatever o
   assert.deepEqual(repackSubsets([...given].reverse()), packed);
 });
 
-test('repackSubsets() changes nothing when done again', () => {
+test('repackSubsets() changes nothing when done again (EPC-07)', () => {
   const packed = repackSubsets([
     { addresses: [at('10.0.0.3'), at('10.0.0.1')], ports: [port(80, 'a'), port(81, 'b')] },
     { addresses: [at('10.0.0.2')], ports: [port(81, 'b'), port(82, 'c')] },

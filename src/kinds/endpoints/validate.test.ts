@@ -41,6 +41,18 @@ const cases: readonly [string, Endpoints, readonly string[]][] = [
     withAddress({ ip: '169.254.1.1' }),
     [`${ip} "169.254.1.1": may not be in the link-local range (169.254.0.0/16, fe80::/10)`],
   ],
+  [
+    'link-local multicast',
+    withAddress({ ip: '224.0.0.1' }),
+    [`${ip} "224.0.0.1": may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)`],
+  ],
+  ['other multicast', withAddress({ ip: '224.0.1.1' }), []],
+  [
+    'only addresses that are not ready',
+    withSubsets({ notReadyAddresses: [{ ip: '10.1.0.1' }] }),
+    [],
+  ],
+  ['the highest port', withPorts({ port: 65535 }), []],
   ['unspecified', withAddress({ ip: '::' }), [`${ip} "::": may not be unspecified (::)`]],
   ['an empty host name', withAddress({ ip: '10.1.0.1', hostname: '' }), []],
   [
@@ -69,16 +81,26 @@ const cases: readonly [string, Endpoints, readonly string[]][] = [
 ];
 
 for (const [name, endpoints, want] of cases) {
-  test(`validateEndpoints() judges ${name}`, () => {
+  test(`validateEndpoints() judges ${name} (EPC-18)`, () => {
     assert.deepEqual(validateEndpoints(endpoints).map(errorText), want);
   });
 }
 
-test('validateEndpoints() lets a loosely spelled address stay but not come', () => {
+test('validateEndpoints() lets a loosely spelled address stay but not come (EPC-18)', () => {
   const stored = withAddress({ ip: '010.1.0.1' });
   assert.deepEqual(validateEndpoints(stored, stored), []);
   assert.deepEqual(validateEndpoints(stored).map(errorText), [
     `${ip} "010.1.0.1": must not have leading 0s`,
+  ]);
+});
+
+test('validateEndpoints() does not judge subsets that stay as they are (EPC-19)', () => {
+  const old = withSubsets({ addresses: [{ ip: '127.0.0.1' }], ports: [{ port: 0 }] });
+  assert.deepEqual(validateEndpoints({ ...old, metadata: { name: 'a', labels: {} } }, old), []);
+  const more = withSubsets(...(old.subsets ?? []), { addresses: [{ ip: '10.1.0.1' }] });
+  assert.deepEqual(validateEndpoints(more, old).map(errorText), [
+    `${ip} "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)`,
+    'subsets[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive',
   ]);
 });
 

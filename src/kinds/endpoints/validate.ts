@@ -1,17 +1,23 @@
 import { type FieldError, invalid, notSupported, required } from '../../meta/field-error.ts';
 import { dns1123Label, dns1123Subdomain, portNumber, qualifiedName } from '../../meta/names.ts';
 import { validateIPLegacy } from '../../meta/validate-ip.ts';
+import { deepEqual } from '../../schema/equality.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from './types.ts';
 import { validateEndpointIP } from './validate-endpoint-ip.ts';
 
 export const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
-/** `before` is absent on create; addresses that are already stored pass even if they are spelled loosely. */
+/**
+ * `before` is absent on create. Addresses that are already stored pass even if they are spelled loosely, and subsets
+ * that stay as they are pass whatever they say: an older server took them.
+ */
 export function validateEndpoints(after: Endpoints, before?: Endpoints): readonly FieldError[] {
   const stored = (before?.subsets ?? []).flatMap(allAddresses);
-  return (after.subsets ?? []).flatMap((subset, i) =>
+  const errors = (after.subsets ?? []).flatMap((subset, i) =>
     validateSubset(subset, `subsets[${i}]`, stored),
   );
+  const isOld = errors.length > 0 && before !== undefined;
+  return isOld && deepEqual(before.subsets, after.subsets) ? [] : errors;
 }
 
 function allAddresses(subset: EndpointSubset): readonly string[] {

@@ -55,31 +55,52 @@ const answering = [
 ];
 
 for (const { title, pod, alive, going } of answering) {
-  test(`canAnswer() of ${title}: ${alive}, with terminating ones ${going}`, () => {
+  test(`canAnswer() of ${title}: ${alive}, with terminating ones ${going} (EPC-03, EPS-20)`, () => {
     assert.equal(canAnswer(pod, false), alive);
     assert.equal(canAnswer(pod, true), going);
   });
 }
 
-test('hasSelectedPods() needs a selector and a type with endpoints', () => {
+test('hasSelectedPods() needs a selector and a type with endpoints (EPC-01, EPC-02, EPC-14, EPS-08)', () => {
   assert.equal(hasSelectedPods(selectingService()), true);
   assert.equal(hasSelectedPods(selectingService({ spec: { selector: {} } })), false);
   assert.equal(hasSelectedPods(selectingService({ spec: { type: 'ExternalName' } })), false);
 });
 
-test('hasClusterIP() is false for None and for nothing', () => {
+test('hasClusterIP() is false for None and for nothing (EPC-10, EPS-07)', () => {
   assert.equal(hasClusterIP(selectingService()), true);
   assert.equal(hasClusterIP(selectingService({ spec: { clusterIP: 'None' } })), false);
   assert.equal(hasClusterIP(selectingService({ spec: { clusterIP: '' } })), false);
 });
 
-test('podAddresses() takes the addresses of the family wherever they stand', () => {
+test('podAddresses() takes the addresses of the family wherever they stand (EPS-18, DST-17)', () => {
   const pod = exampleBackend('p', { ips: ['fd00::1', '10.1.0.1'] });
   assert.deepEqual(podAddresses(pod, 'IPv4'), ['10.1.0.1']);
   assert.deepEqual(podAddresses(pod, 'IPv6'), ['fd00::1']);
 });
 
-test('hostnameUnder() needs a host name, and the service as subdomain', () => {
+const spellings = [
+  ['FD00:0:0::00A', 'fd00::a'],
+  ['fd00:10:244:1::5', 'fd00:10:244:1::5'],
+  ['a:b:c:d:e::f', 'a:b:c:d:e::f'],
+  ['a:b:c:d:e:f::1', 'a:b:c:d:e:f:0:1'],
+  ['fd00:010::5', 'fd00:10::5'],
+  ['fd00:0:0:1::5', 'fd00:0:0:1::5'],
+  ['fd00:1:0::5', 'fd00:1::5'],
+  ['fd00:1:2:3:4:5:6:7', 'fd00:1:2:3:4:5:6:7'],
+];
+
+test('podAddresses() spells addresses in one way (EPC-05, EPS-18)', () => {
+  const found = spellings.map(([ip = '']) =>
+    podAddresses(exampleBackend('p', { ips: [ip] }), 'IPv6'),
+  );
+  assert.deepEqual(
+    found.flat(),
+    spellings.map(([, canonical]) => canonical),
+  );
+});
+
+test('hostnameUnder() needs a host name, and the service as subdomain (EPC-05, EPS-18)', () => {
   const named = (spec: object) => hostnameUnder(selectingService(), exampleBackend('p', { spec }));
   assert.equal(named({ hostname: 'web-0', subdomain: 'web' }), 'web-0');
   assert.equal(named({ hostname: 'web-0', subdomain: 'other' }), undefined);
@@ -87,7 +108,7 @@ test('hostnameUnder() needs a host name, and the service as subdomain', () => {
   assert.equal(named({ subdomain: 'web' }), undefined);
 });
 
-test('targetPortNumber() takes numbers as they are and looks names up by protocol', () => {
+test('targetPortNumber() takes numbers as they are and looks names up by protocol (EPC-06, EPS-09)', () => {
   const ports = [
     { name: 'dns', containerPort: 5353, protocol: 'UDP' },
     { name: 'dns', containerPort: 5354 },

@@ -1,4 +1,5 @@
 // Which pods stand behind a Service, and how they are reached. What the endpoint controllers agree on.
+import { formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { findContainerPort } from '../pod/ports.ts';
 import { isPodFinished, isPodReady } from '../pod/readiness.ts';
@@ -27,10 +28,22 @@ export function canAnswer(pod: Pod, withTerminating: boolean): boolean {
 
 /** The pod's addresses of a family. Servers store no address that is both, so one look at its form is enough. */
 export function podAddresses({ status }: Pod, family: IPFamily): readonly string[] {
-  const wantsColon = family === 'IPv6';
+  const isIPv6 = family === 'IPv6';
   const addresses: string[] = [];
-  for (const { ip } of status.podIPs ?? []) if (ip.includes(':') === wantsColon) addresses.push(ip);
+  for (const { ip } of status.podIPs ?? []) {
+    if (ip.includes(':') === isIPv6) addresses.push(isIPv6 ? canonical(ip) : ip);
+  }
   return addresses;
+}
+
+/** Groups without leading zeros before a gap of two or more, and one behind it: nothing to mend, as with most pods. */
+const plainIPv6 = /^(?:[1-9a-f][0-9a-f]{0,3}:){1,5}:[1-9a-f][0-9a-f]{0,3}$/;
+
+/** Pods may spell an IPv6 address loosely, and for IPv4 there is one spelling; readers compare addresses as text. */
+function canonical(ip: string): string {
+  if (plainIPv6.test(ip)) return ip;
+  const address = parseAddressSloppy(ip);
+  return address === undefined ? ip : formatAddress(address);
 }
 
 /** The pod's host name, where the service is the domain that it is in. */
