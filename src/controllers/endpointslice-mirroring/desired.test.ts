@@ -59,7 +59,7 @@ const questions = [
 ] as const;
 
 for (const { title, object, service, mirror } of questions) {
-  test(`shouldMirror() Endpoints ${title}: ${mirror}`, () => {
+  test(`shouldMirror() Endpoints ${title}: ${mirror} (MIR-01, MIR-02)`, () => {
     assert.equal(shouldMirror(object, service), mirror);
   });
 }
@@ -85,12 +85,12 @@ const cases: readonly {
 }[] = [
   { title: 'is nothing for no addresses', subsets: [], groups: [] },
   {
-    title: 'says only whether an address is ready',
+    title: 'says only whether an address is ready (MIR-07)',
     subsets: [{ addresses: [{ ip: '10.1.0.1' }], notReadyAddresses: [{ ip: '10.1.0.2' }], ports }],
     groups: [{ family: 'IPv4', ports: [http], endpoints: [at('10.1.0.1'), at('10.1.0.2', false)] }],
   },
   {
-    title: 'splits families',
+    title: 'splits families (MIR-03)',
     subsets: [{ addresses: [{ ip: '10.1.0.1' }, { ip: 'fd00::1' }], ports }],
     groups: [
       { family: 'IPv4', ports: [http], endpoints: [at('10.1.0.1')] },
@@ -98,7 +98,7 @@ const cases: readonly {
     ],
   },
   {
-    title: 'writes addresses in their canonical form',
+    title: 'writes addresses in their canonical form (MIR-03)',
     subsets: [{ addresses: [{ ip: 'FD00:1:0::00A' }, { ip: '010.001.0.1' }], ports }],
     groups: [
       { family: 'IPv4', ports: [http], endpoints: [at('10.1.0.1')] },
@@ -106,7 +106,7 @@ const cases: readonly {
     ],
   },
   {
-    title: 'carries over host name, node, target and ports',
+    title: 'carries over host name, node, target and ports (MIR-07)',
     subsets: [
       {
         addresses: [{ ip: '10.1.0.1', hostname: 'web-0', nodeName: 'n', targetRef: target }],
@@ -122,12 +122,34 @@ const cases: readonly {
     ],
   },
   {
-    title: 'keeps addresses without ports',
+    title: 'keeps addresses without ports (MIR-03)',
     subsets: [{ addresses: [{ ip: '10.1.0.1' }] }],
     groups: [{ family: 'IPv4', ports: [], endpoints: [at('10.1.0.1')] }],
   },
   {
-    title: 'takes an address that is ready and not ready for one that is not',
+    title: 'joins subsets of one port, and the ports of one address (MIR-03)',
+    subsets: [
+      { addresses: [{ ip: '10.1.0.1' }], ports: [{ name: 'a', port: 80 }] },
+      { addresses: [{ ip: '10.1.0.1' }], ports: [{ name: 'b', port: 81 }] },
+    ],
+    groups: [
+      {
+        family: 'IPv4',
+        ports: [
+          { name: 'b', protocol: 'TCP', port: 81 },
+          { name: 'a', protocol: 'TCP', port: 80 },
+        ],
+        endpoints: [at('10.1.0.1')],
+      },
+    ],
+  },
+  {
+    title: 'leaves an empty host name out (MIR-07)',
+    subsets: [{ addresses: [{ ip: '10.1.0.1', hostname: '' }], ports }],
+    groups: [{ family: 'IPv4', ports: [http], endpoints: [at('10.1.0.1')] }],
+  },
+  {
+    title: 'takes an address that is ready and not ready for one that is not (MIR-07)',
     subsets: [{ addresses: [{ ip: '10.1.0.1' }], notReadyAddresses: [{ ip: '10.1.0.1' }], ports }],
     groups: [{ family: 'IPv4', ports: [http], endpoints: [at('10.1.0.1', false)] }],
   },
@@ -150,18 +172,32 @@ const many = (count: number, first = 0): readonly EndpointAddress[] =>
     ip: `10.1.${(first + i) >> 8}.${(first + i) & 255}`,
   }));
 
-test('desiredMirror() counts what is no address', () => {
-  const { invalid, excess } = desiredMirror(
-    endpoints([{ addresses: [{ ip: 'x' }, { ip: '10.1.0.1' }] }]),
+test('desiredMirror() skips and counts what is no address (MIR-05)', () => {
+  const { groups, invalid, excess } = desiredMirror(
+    endpoints([{ addresses: [{ ip: 'x' }, { ip: '10.1.0.1' }, { ip: '' }] }]),
     1000,
   );
-  assert.deepEqual([invalid, excess], [1, 0]);
+  assert.deepEqual([invalid, excess], [2, 0]);
+  const [group] = groups.values();
+  assert.deepEqual([...(group?.endpoints.values() ?? [])], [at('10.1.0.1')]);
 });
 
-test('desiredMirror() stops at a thousand addresses of a subset, ready ones first', () => {
+test('desiredMirror() stops at a thousand addresses of a subset, ready ones first (MIR-04)', () => {
   const subset = { addresses: many(990), notReadyAddresses: many(30, 2000), ports };
   const { groups, excess } = desiredMirror(endpoints([subset]), 1000);
   const [group] = groups.values();
   const ready = [...(group?.endpoints.values() ?? [])].filter((one) => one.conditions.ready);
   assert.deepEqual([group?.endpoints.size, ready.length, excess], [1000, 990, 20]);
+});
+
+test('desiredMirror() counts for each subset alone, and both families together (MIR-04)', () => {
+  const six = Array.from({ length: 3 }, (_, i) => ({ ip: `fd00::${i + 1}` }));
+  const subsets = [
+    { addresses: [...many(3), ...six], ports },
+    { addresses: many(2, 500), ports: [{ name: 'b', port: 81 }] },
+  ];
+  const { groups, excess } = desiredMirror(endpoints(subsets), 4);
+  const sizes = [...groups.values()].map((one) => `${one.family} ${one.endpoints.size}`);
+  assert.deepEqual(sizes.sort(), ['IPv4 2', 'IPv4 3', 'IPv6 1']);
+  assert.equal(excess, 2);
 });

@@ -57,73 +57,73 @@ type Case = {
 
 const cases: readonly Case[] = [
   {
-    title: 'makes slices',
+    title: 'makes slices (MIR-01)',
     before: endpoints([]),
     after: endpoints([v4()]),
     changes: { create: ['new IPv4 10.1.0.1:80'] },
   },
   {
-    title: 'does nothing when all is right',
+    title: 'does nothing when all is right (MIR-01)',
     before: endpoints([both]),
     after: endpoints([both]),
     changes: {},
   },
   {
-    title: 'keeps the slice when addresses change',
+    title: 'keeps the slice when addresses change (MIR-06)',
     before: endpoints([v4()]),
     after: endpoints([v4('10.1.0.2')]),
     changes: { update: ['s0 IPv4 10.1.0.2:80'] },
   },
   {
-    title: 'keeps the slice when ports change',
+    title: 'keeps the slice when ports change (MIR-06)',
     before: endpoints([v4()]),
     after: endpoints([v4('10.1.0.1', 99)]),
     changes: { update: ['s0 IPv4 10.1.0.1:99'] },
   },
   {
-    title: 'makes a slice for a new family',
+    title: 'makes a slice for a new family (MIR-03)',
     before: endpoints([v4()]),
     after: endpoints([both]),
     changes: { create: ['new IPv6 fd00::1:80'] },
   },
   {
-    title: 'deletes the slice of a family that goes',
+    title: 'deletes the slice of a family that goes (MIR-03)',
     before: endpoints([both]),
     after: endpoints([v4()]),
     changes: { delete: ['s1 IPv6 fd00::1:80'] },
   },
   {
-    title: 'never turns a slice into one of another family',
+    title: 'never turns a slice into one of another family (MIR-03)',
     before: endpoints([v4()]),
     after: endpoints([v4('fd00::1')]),
     changes: { create: ['new IPv6 fd00::1:80'], delete: ['s0 IPv4 10.1.0.1:80'] },
   },
   {
-    title: 'deletes all when there are no addresses',
+    title: 'deletes all when there are no addresses (MIR-08)',
     before: endpoints([v4()]),
     after: endpoints([]),
     changes: { delete: ['s0 IPv4 10.1.0.1:80'] },
   },
   {
-    title: 'follows labels',
+    title: 'follows labels (MIR-06)',
     before: endpoints([v4()]),
     after: endpoints([v4()], { labels: { a: 'b' } }),
     changes: { update: ['s0 IPv4 10.1.0.1:80'] },
   },
   {
-    title: 'follows annotations',
+    title: 'follows annotations (MIR-06)',
     before: endpoints([v4()]),
     after: endpoints([v4()], { annotations: { a: 'b' } }),
     changes: { update: ['s0 IPv4 10.1.0.1:80'] },
   },
   {
-    title: 'follows the owner',
+    title: 'follows the owner (MIR-06)',
     before: endpoints([v4()]),
     after: endpoints([v4()], { uid: 'new' }),
     changes: { update: ['s0 IPv4 10.1.0.1:80'] },
   },
   {
-    title: 'makes nothing for Endpoints that are going',
+    title: 'makes nothing for Endpoints that are going (MIR-08)',
     before: endpoints([]),
     after: endpoints([v4()], { deletionTimestamp: '2026-01-01T00:00:00Z' }),
     changes: {},
@@ -136,7 +136,7 @@ for (const { title, before, after, changes } of cases) {
   });
 }
 
-test('diffMirror() makes slices that the Endpoints own, with their labels and most annotations', () => {
+test('diffMirror() makes slices that the Endpoints own, with their labels and most annotations (MIR-01, MIR-06)', () => {
   const object = endpoints([v4()], {
     labels: { a: 'b' },
     annotations: {
@@ -167,7 +167,7 @@ test('diffMirror() makes slices that the Endpoints own, with their labels and mo
   });
 });
 
-test('diffMirror() deletes a second slice for the same ports, and names versions', () => {
+test('diffMirror() deletes a second slice for the same ports, and names versions (MIR-03)', () => {
   const object = endpoints([v4()]);
   const [first] = stored(object);
   assert.ok(first !== undefined);

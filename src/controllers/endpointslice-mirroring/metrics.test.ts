@@ -3,11 +3,19 @@ import { test } from 'node:test';
 import { createMetrics } from '../../observe/metrics.ts';
 import { createMirrorMetrics } from './metrics.ts';
 
-const counts = { added: 3, removed: 1, changedSlices: 2, endpoints: 7, slices: 2, fewestSlices: 1 };
+const counts = {
+  added: 3,
+  updated: 2,
+  removed: 1,
+  changedSlices: 2,
+  endpoints: 7,
+  slices: 2,
+  fewestSlices: 1,
+};
 const changes = { create: [], update: [], delete: [] };
 const sync = { key: 'a/web', changes, counts, skipped: 4, tookMs: 250 };
 
-test('createMirrorMetrics() sums over Endpoints and follows each', () => {
+test('createMirrorMetrics() sums over Endpoints and follows each (MIR-09)', () => {
   const registry = createMetrics();
   const metrics = createMirrorMetrics(registry);
   metrics.synced(sync);
@@ -18,6 +26,7 @@ test('createMirrorMetrics() sums over Endpoints and follows each', () => {
     'endpoint_slice_mirroring_controller_endpoints_desired 7',
     'endpoint_slice_mirroring_controller_num_endpoint_slices 2',
     'endpoint_slice_mirroring_controller_desired_endpoint_slices 1',
+    'endpoint_slice_mirroring_controller_endpoints_updated_per_sync_sum 6',
     'endpoint_slice_mirroring_controller_addresses_skipped_per_sync_sum 12',
     'endpoint_slice_mirroring_controller_endpoints_sync_duration_sum 0.75',
   ]) {

@@ -28,6 +28,10 @@ export function createMirrorMetrics(registry: MetricsRegistry): MirrorMetrics {
   const perSync = (name: string, help: string, buckets = sizeBuckets) =>
     registry.histogram({ ...named(name, help), buckets });
   const added = perSync('endpoints_added_per_sync', 'Endpoints added in one look at Endpoints.');
+  const updated = perSync(
+    'endpoints_updated_per_sync',
+    'Endpoints changed in one look at Endpoints.',
+  );
   const removed = perSync(
     'endpoints_removed_per_sync',
     'Endpoints removed in one look at Endpoints.',
@@ -53,6 +57,7 @@ export function createMirrorMetrics(registry: MetricsRegistry): MirrorMetrics {
   return {
     synced({ key, changes, counts, skipped: left, tookMs }) {
       added.observe({}, counts.added);
+      updated.observe({}, counts.updated);
       removed.observe({}, counts.removed);
       skipped.observe({}, left);
       took.observe({}, tookMs / 1000);

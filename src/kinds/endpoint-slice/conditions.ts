@@ -5,8 +5,9 @@ export function isReady(conditions: EndpointConditions): boolean {
   return conditions.ready ?? true;
 }
 
+/** The API leaves it to readers to take what is not said for the readiness; node proxies take it for true. */
 export function isServing(conditions: EndpointConditions): boolean {
-  return conditions.serving ?? isReady(conditions);
+  return conditions.serving ?? true;
 }
 
 export function isTerminating(conditions: EndpointConditions): boolean {

@@ -50,7 +50,7 @@ const cases: readonly Case[] = [
 ];
 
 for (const { title, existing, changes, counts } of cases) {
-  test(`countChanges() of ${title}`, () => {
+  test(`countChanges() of ${title} (EPS-37, MIR-09)`, () => {
     const { added, removed, changedSlices, endpoints, slices, fewestSlices } = countChanges(
       existing,
       changes,
@@ -59,3 +59,10 @@ for (const { title, existing, changes, counts } of cases) {
     assert.deepEqual([added, removed, changedSlices, endpoints, slices, fewestSlices], counts);
   });
 }
+
+test('countChanges() tells endpoints that changed from those that came and went (MIR-09)', () => {
+  const ready = { addresses: ['1'], conditions: { ready: true } };
+  const now = { ...old, endpoints: [ready, { addresses: ['2'], conditions: {} }] };
+  const { added, updated, removed } = countChanges([old], { ...none, update: [now] }, 3);
+  assert.deepEqual([added, updated, removed], [0, 1, 0]);
+});

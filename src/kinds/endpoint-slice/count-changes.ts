@@ -1,7 +1,7 @@
 // What a round of changes does to the slices of a service, in numbers.
 import { portSetKey } from './port-set.ts';
-import { endpointIdentity } from './same-endpoint.ts';
-import type { EndpointSlice } from './types.ts';
+import { endpointIdentity, isUnchanged } from './same-endpoint.ts';
+import type { Endpoint, EndpointSlice } from './types.ts';
 
 export type SliceChanges = {
   readonly create: readonly EndpointSlice[];
@@ -12,6 +12,8 @@ export type SliceChanges = {
 export type ChangeCounts = {
   /** Endpoints that were in no slice before. */
   readonly added: number;
+  /** Endpoints that were there and are not the same any more. */
+  readonly updated: number;
   /** Endpoints that are in no slice any more. */
   readonly removed: number;
   /** Slices written or deleted. */
@@ -32,11 +34,12 @@ export function countChanges(
   const touched = new Set([...update, ...gone].map(({ metadata }) => metadata.uid));
   const replaced = existing.filter(({ metadata }) => touched.has(metadata.uid));
   const untouched = existing.filter(({ metadata }) => !touched.has(metadata.uid));
-  const before = identities(replaced);
-  const after = identities([...create, ...update]);
+  const before = byIdentity(replaced);
+  const after = byIdentity([...create, ...update]);
   const slices = [...untouched, ...update, ...create];
   return {
     added: countMissing(after, before),
+    updated: countChanged(before, after),
     removed: countMissing(before, after),
     changedSlices: create.length + update.length + gone.length,
     endpoints: slices.reduce((sum, slice) => sum + sizeOf(slice), 0),
@@ -47,13 +50,25 @@ export function countChanges(
 
 const sizeOf = ({ endpoints }: EndpointSlice): number => endpoints?.length ?? 0;
 
-function identities(slices: readonly EndpointSlice[]): ReadonlySet<string> {
-  return new Set(slices.flatMap(({ endpoints }) => (endpoints ?? []).map(endpointIdentity)));
+type ByIdentity = ReadonlyMap<string, Endpoint>;
+
+function byIdentity(slices: readonly EndpointSlice[]): ByIdentity {
+  const all = slices.flatMap(({ endpoints }) => endpoints ?? []);
+  return new Map(all.map((endpoint) => [endpointIdentity(endpoint), endpoint]));
 }
 
-function countMissing(of: ReadonlySet<string>, from: ReadonlySet<string>): number {
+function countMissing(of: ByIdentity, from: ByIdentity): number {
   let count = 0;
-  for (const one of of) if (!from.has(one)) count += 1;
+  for (const one of of.keys()) if (!from.has(one)) count += 1;
+  return count;
+}
+
+function countChanged(before: ByIdentity, after: ByIdentity): number {
+  let count = 0;
+  for (const [identity, old] of before) {
+    const now = after.get(identity);
+    if (now !== undefined && !isUnchanged(old, now)) count += 1;
+  }
   return count;
 }
 

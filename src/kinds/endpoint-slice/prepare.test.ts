@@ -9,7 +9,7 @@ function slice(fields: Readonly<Record<string, unknown>>): EndpointSlice {
   return decode(endpointSliceSchema, raw).object as unknown as EndpointSlice;
 }
 
-test('defaultSlice() names ports and makes them TCP, but keeps an empty protocol', () => {
+test('defaultSlice() names ports and makes them TCP, but keeps an empty protocol (EPS-04)', () => {
   const { ports } = defaultSlice(slice({ ports: [{ port: 80 }, { name: 'b', protocol: '' }] }));
   assert.deepEqual(ports, [
     { name: '', protocol: 'TCP', port: 80 },
@@ -17,7 +17,7 @@ test('defaultSlice() names ports and makes them TCP, but keeps an empty protocol
   ]);
 });
 
-test('prepareSlice() drops the topology of v1beta1', () => {
+test('prepareSlice() drops the topology of v1beta1 (EPS-02)', () => {
   const endpoints = [{ addresses: ['10.1.0.1'], deprecatedTopology: { x: 'y' }, zone: 'z' }];
   assert.deepEqual(prepareSlice(slice({ endpoints })).endpoints, [
     { addresses: ['10.1.0.1'], conditions: {}, zone: 'z' },
@@ -34,7 +34,7 @@ const changes: readonly [string, EndpointSlice, boolean][] = [
 ];
 
 for (const [name, after, want] of changes) {
-  test(`the generation ${want ? 'grows' : 'stays'} with a change of ${name}`, () => {
+  test(`the generation ${want ? 'grows' : 'stays'} with a change of ${name} (EPS-05)`, () => {
     assert.equal(sliceGenerationChanges(before, after), want);
   });
 }

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decode } from '../../schema/decode.ts';
+import { endpointSliceDefinition } from './definition.ts';
+import { type EndpointSlice, endpointSliceSchema } from './types.ts';
+
+function slice(addressType: string, address: string): EndpointSlice {
+  const endpoints = [{ addresses: [address] }];
+  const { object } = decode(endpointSliceSchema, { metadata: {}, addressType, endpoints });
+  return object as unknown as EndpointSlice;
+}
+
+test('EndpointSlice is namespaced, without short names and subresources (EPS-01)', () => {
+  const { group, version, namespaced, shortNames, subresources } = endpointSliceDefinition;
+  assert.deepEqual([group, version, namespaced], ['discovery.k8s.io', 'v1', true]);
+  assert.deepEqual([shortNames, subresources], [undefined, undefined]);
+});
+
+const fqdn = 'spec.addressType: FQDN endpoints are deprecated';
+const loose =
+  'endpoints[0].addresses[0]: IPv6 address "FD00::A" should be in RFC 5952 canonical format ("fd00::a")';
+const cases: readonly [string, EndpointSlice, readonly string[], readonly string[]][] = [
+  ['IPv4', slice('IPv4', '10.1.0.1'), [], []],
+  ['names, when they are made', slice('FQDN', 'web.example'), [fqdn], []],
+  ['loose spelling', slice('IPv6', 'FD00::A'), [loose], [loose]],
+];
+
+for (const [name, object, onCreate, onUpdate] of cases) {
+  test(`warnings of slices about ${name} (EPS-01)`, () => {
+    const { create, update } = endpointSliceDefinition;
+    assert.deepEqual(create.warnOnCreate?.(object), onCreate);
+    assert.deepEqual(update.warnOnUpdate?.(object, object), onUpdate);
+  });
+}
