@@ -28,6 +28,7 @@ function endpoint(name: string, more: Partial<Endpoint> = {}): Endpoint {
   };
 }
 
+const allTrue = { ready: true, serving: true, terminating: false };
 const publishing = selectingService({ spec: { publishNotReadyAddresses: true } });
 
 type Case = {
@@ -39,55 +40,101 @@ type Case = {
 };
 
 const cases: readonly Case[] = [
-  { title: 'lists a ready pod', pod: exampleBackend('a'), endpoints: [endpoint('a')] },
+  { title: 'lists a ready pod (EPS-18)', pod: exampleBackend('a'), endpoints: [endpoint('a')] },
   {
-    title: 'lists a pod that is not ready',
+    title: 'lists a pod that is not ready (EPS-19)',
     pod: exampleBackend('a', { ready: false }),
     endpoints: [
       endpoint('a', { conditions: { ready: false, serving: false, terminating: false } }),
     ],
   },
   {
-    title: 'says that a terminating pod serves but is not ready',
+    title: 'says that a terminating pod serves but is not ready (EPS-19, EPS-20)',
     pod: exampleBackend('a', { metadata: { deletionTimestamp } }),
     endpoints: [endpoint('a', { conditions: { ready: false, serving: true, terminating: true } })],
   },
   {
-    title: 'publishes a terminating pod that does not serve as ready',
+    title: 'says that a terminating pod that is not ready does not serve (EPS-19)',
+    pod: exampleBackend('a', { ready: false, metadata: { deletionTimestamp } }),
+    endpoints: [endpoint('a', { conditions: { ready: false, serving: false, terminating: true } })],
+  },
+  {
+    title: 'publishes a pod without Ready condition as ready but not serving (EPS-19)',
+    service: publishing,
+    pod: exampleBackend('a', { status: { conditions: [] } }),
+    endpoints: [endpoint('a', { conditions: { ready: true, serving: false, terminating: false } })],
+  },
+  {
+    title: 'leaves out a terminating pod that has ended (EPS-20)',
+    pod: exampleBackend('a', { metadata: { deletionTimestamp }, status: { phase: 'Succeeded' } }),
+    endpoints: [],
+  },
+  {
+    title: 'leaves out a pod without address, published or not (EPS-18)',
+    service: publishing,
+    pod: exampleBackend('a', { ips: [] }),
+    endpoints: [],
+  },
+  {
+    title: 'takes a pod on the network of its host like any other (EPS-18)',
+    pod: exampleBackend('a', { spec: { nodeName: 'n1', hostNetwork: true } }),
+    endpoints: [endpoint('a')],
+  },
+  {
+    title: 'publishes a terminating pod that does not serve as ready (EPS-19)',
     service: publishing,
     pod: exampleBackend('a', { ready: false, metadata: { deletionTimestamp } }),
     endpoints: [endpoint('a', { conditions: { ready: true, serving: false, terminating: true } })],
   },
   {
-    title: 'leaves out a finished pod',
+    title: 'leaves out a finished pod (EPS-20)',
     service: publishing,
     pod: exampleBackend('a', { status: { phase: 'Failed' } }),
     endpoints: [],
   },
   {
-    title: 'has the zone of the node',
+    title: 'has the zone of the node (EPS-18)',
     pod: exampleBackend('a', { spec: { nodeName: 'n2' } }),
     endpoints: [endpoint('a', { nodeName: 'n2', zone: 'zone-b' })],
   },
   {
-    title: 'lists a pod on an unknown node where all are published',
+    title: 'lists a pod on an unknown node where all are published (EPS-22)',
     service: publishing,
     pod: exampleBackend('a', { spec: { nodeName: 'nowhere' } }),
     endpoints: [endpoint('a', { nodeName: 'nowhere' })],
   },
   {
-    title: 'has the host name of a pod in the domain of the service',
+    title: 'lists a pod on no node where all are published (EPS-22)',
+    service: publishing,
+    pod: exampleBackend('a', { spec: { nodeName: '' } }),
+    endpoints: [
+      { addresses: ['10.1.0.1'], conditions: allTrue, targetRef: endpoint('a').targetRef ?? {} },
+    ],
+  },
+  {
+    title: 'has no host name under another subdomain (EPS-18)',
+    pod: exampleBackend('a', { spec: { nodeName: 'n1', hostname: 'web-0', subdomain: 'db' } }),
+    endpoints: [endpoint('a')],
+  },
+  {
+    title: 'has the host name of a pod in the domain of the service (EPS-18)',
     pod: exampleBackend('a', { spec: { hostname: 'web-0', subdomain: 'web' } }),
     endpoints: [endpoint('a', { hostname: 'web-0' })],
   },
   {
-    title: 'takes the addresses of the family',
+    title: 'spells addresses in one way (EPS-18)',
+    pod: exampleBackend('a', { ips: ['FD00:0::00A'] }),
+    family: 'IPv6',
+    endpoints: [endpoint('a', { addresses: ['fd00::a'] })],
+  },
+  {
+    title: 'takes the addresses of the family (EPS-18, DST-15)',
     pod: exampleBackend('a', { ips: ['10.1.0.1', 'fd00::1'] }),
     family: 'IPv6',
     endpoints: [endpoint('a', { addresses: ['fd00::1'] })],
   },
   {
-    title: 'leaves out a pod without address of the family',
+    title: 'leaves out a pod without address of the family (DST-17)',
     pod: exampleBackend('a'),
     family: 'IPv6',
     endpoints: [],
@@ -103,7 +150,7 @@ for (const { title, service = selectingService(), pod, family, endpoints } of ca
   });
 }
 
-test('desiredEndpoints() tells of pods whose node is not known', () => {
+test('desiredEndpoints() tells of pods whose node is not known (EPS-22)', () => {
   const pods = [
     exampleBackend('a', { spec: { nodeName: 'nowhere' } }),
     exampleBackend('b', { spec: { nodeName: '' } }),
@@ -122,7 +169,7 @@ function withPort(name: string, containerPort: number, ip: string): Pod {
   return exampleBackend(name, { ips: [ip], spec: { containers: [container] } });
 }
 
-test('desiredEndpoints() groups pods by the ports that they have', () => {
+test('desiredEndpoints() groups pods by the ports that they have (EPS-09, EPS-10)', () => {
   const service = selectingService({
     spec: {
       ports: [
@@ -148,7 +195,7 @@ test('desiredEndpoints() groups pods by the ports that they have', () => {
   ]);
 });
 
-test('desiredEndpoints() keeps a pod that lacks the only port, without ports', () => {
+test('desiredEndpoints() keeps a pod that lacks the only port, without ports (EPS-10)', () => {
   const service = selectingService({ spec: { ports: [examplePort({ targetPort: 'web' })] } });
   const [group] = desired(service, [exampleBackend('a')]).groups.values();
   assert.deepEqual(group?.ports, []);
@@ -167,12 +214,12 @@ const families: readonly { service: Service; want: readonly IPFamily[] }[] = [
 
 for (const { service, want } of families) {
   const { ipFamilies, clusterIP } = service.spec;
-  test(`serviceFamilies() of [${ipFamilies}] and ${clusterIP} are ${want}`, () => {
+  test(`serviceFamilies() of [${ipFamilies}] and ${clusterIP} are ${want} (DST-15)`, () => {
     assert.deepEqual(serviceFamilies(service), want);
   });
 }
 
-test('sliceLabels() drops reserved labels of the service and adds its own', () => {
+test('sliceLabels() drops reserved labels of the service and adds its own (EPS-06, EPS-07)', () => {
   const labels = {
     team: 'x',
     'kubernetes.io/service-name': 'fake',
@@ -190,7 +237,7 @@ test('sliceLabels() drops reserved labels of the service and adds its own', () =
   });
 });
 
-test('newSlice() is owned by the service and lets the server choose a name', () => {
+test('newSlice() is owned by the service and lets the server choose a name (EPS-07)', () => {
   const service = selectingService();
   const slice = newSlice({ service, family: 'IPv6', ports: [httpPort], endpoints: [] });
   assert.deepEqual(slice.metadata, {

@@ -50,6 +50,20 @@ const full = storedSlice('a', exampleEndpoints(2));
 const foreign = storedSlice('x', exampleEndpoints(1), { metadata: { ownerReferences: [] } });
 const going = selectingService({ metadata: { deletionTimestamp: time } });
 
+const ownedBy = (owner: object) =>
+  storedSlice('p', [], {
+    ports: [],
+    metadata: { ownerReferences: [{ kind: 'Service', name: 'web', uid: 'uid-service', ...owner }] },
+  });
+const withPort = (name: string, containerPort: number): Pod =>
+  exampleBackend(name, {
+    ips: [`10.1.0.${name.slice(1)}`],
+    spec: {
+      nodeName: 'n1',
+      containers: [{ name: 'c', image: 'i', ports: [{ name: 'web', containerPort }] }],
+    },
+  });
+
 type Case = {
   readonly title: string;
   readonly given: Partial<SlicesInput>;
@@ -57,30 +71,38 @@ type Case = {
 };
 
 const cases: readonly Case[] = [
-  { title: 'makes a slice', given: { pods: pods(2) }, changes: { create: ['new IPv4:2'] } },
   {
-    title: 'does nothing when all is right',
+    title: 'makes a slice (EPS-07)',
+    given: { pods: pods(2) },
+    changes: { create: ['new IPv4:2'] },
+  },
+  {
+    title: 'does nothing when all is right (EPS-12)',
     given: { pods: pods(2), existing: [full] },
     changes: {},
   },
   {
-    title: 'makes a placeholder for a service without pods',
+    title: 'makes a placeholder for a service without pods (EPS-15)',
     given: {},
     changes: { create: ['new IPv4:0'] },
   },
-  { title: 'leaves a placeholder alone', given: { existing: [placeholder('a')] }, changes: {} },
   {
-    title: 'turns the placeholder into the first slice',
+    title: 'leaves a placeholder alone (EPS-15)',
+    given: { existing: [placeholder('a')] },
+    changes: {},
+  },
+  {
+    title: 'turns the placeholder into the first slice (EPS-16)',
     given: { pods: pods(1), existing: [placeholder('a')] },
     changes: { update: ['a IPv4:1'] },
   },
   {
-    title: 'turns the last slice into the placeholder',
+    title: 'turns the last slice into the placeholder (EPS-15, EPS-16)',
     given: { existing: [full] },
     changes: { update: ['a IPv4:0'] },
   },
   {
-    title: 'keeps the name when ports change',
+    title: 'keeps the name when ports change (EPS-16)',
     given: {
       pods: pods(2),
       existing: [full],
@@ -89,17 +111,17 @@ const cases: readonly Case[] = [
     changes: { update: ['a IPv4:2'] },
   },
   {
-    title: 'deletes slices that belong to another service',
+    title: 'deletes slices that belong to another service (EPS-17)',
     given: { pods: pods(2), existing: [full, foreign] },
     changes: { delete: ['x IPv4:1'] },
   },
   {
-    title: 'does not reuse slices that belong to another service',
+    title: 'does not reuse slices that belong to another service (EPS-16, EPS-17)',
     given: { pods: pods(2), existing: [foreign] },
     changes: { create: ['new IPv4:2'], delete: ['x IPv4:1'] },
   },
   {
-    title: 'leaves slices that are already going',
+    title: 'leaves slices that are already going (EPS-25)',
     given: {
       pods: pods(2),
       existing: [storedSlice('b', exampleEndpoints(2), { metadata: { deletionTimestamp: time } })],
@@ -107,27 +129,50 @@ const cases: readonly Case[] = [
     changes: { create: ['new IPv4:2'] },
   },
   {
-    title: 'has slices for each family',
+    title: 'has slices for each family (DST-15)',
     given: { service: dual, pods: pods(2), existing: [full] },
     changes: { create: ['new IPv6:0'] },
   },
   {
-    title: 'deletes the slices of a family that the service lost',
+    title: 'deletes the slices of a family that the service lost (DST-11, DST-15)',
     given: { pods: pods(2), existing: [full, placeholder('b', 'IPv6')] },
     changes: { delete: ['b IPv6:0'] },
   },
   {
-    title: 'makes nothing for a service that is going',
+    title: 'leaves a placeholder whose owner was written by others alone (EPS-15)',
+    given: { existing: [ownedBy({ apiVersion: 'v1' })] },
+    changes: {},
+  },
+  {
+    title: 'takes a slice owned by a service of another group for a stranger (EPS-17)',
+    given: { existing: [ownedBy({ apiVersion: 'serving.example/v1' })] },
+    changes: { create: ['new IPv4:0'], delete: ['p IPv4:0'] },
+  },
+  {
+    title: 'makes a second group for pods with another number (EPS-09)',
+    given: {
+      service: selectingService({ spec: { ports: [examplePort({ targetPort: 'web' })] } }),
+      pods: [withPort('p1', 8080), withPort('p2', 9090), withPort('p3', 8080)],
+    },
+    changes: { create: ['new IPv4:2', 'new IPv4:1'] },
+  },
+  {
+    title: 'makes no slice for a family without addresses but the placeholder (DST-17, EPS-15)',
+    given: { service: dual, pods: [exampleBackend('p1', { ips: ['fd00::1'] })] },
+    changes: { create: ['new IPv4:0', 'new IPv6:1'] },
+  },
+  {
+    title: 'makes nothing for a service that is going (EPS-23)',
     given: { service: going, pods: pods(1) },
     changes: {},
   },
   {
-    title: 'still updates for a service that is going',
+    title: 'still updates for a service that is going (EPS-23)',
     given: { service: going, pods: pods(1), existing: [full] },
     changes: { update: ['a IPv4:1'] },
   },
   {
-    title: 'relabels the placeholder with the service',
+    title: 'relabels the placeholder with the service (EPS-07)',
     given: {
       service: selectingService({ metadata: { labels: { a: 'b' } } }),
       existing: [placeholder('a')],
@@ -140,7 +185,7 @@ for (const { title, given, changes } of cases) {
   test(`diffSlices() ${title}`, () => assert.deepEqual(summary(diff(given)), changes));
 }
 
-test('diffSlices() names the version that an update is meant for', () => {
+test('diffSlices() names the version that an update is meant for (EPS-25)', () => {
   for (const service of [selectingService(), selectingService({ spec: { ports: [] } })]) {
     const [update] = diff({ service, pods: pods(1), existing: [full] }).update;
     assert.equal(update?.metadata.resourceVersion, '5');
@@ -148,7 +193,7 @@ test('diffSlices() names the version that an update is meant for', () => {
   }
 });
 
-test('diffSlices() stamps what it writes with the trigger time, or takes it off', () => {
+test('diffSlices() stamps what it writes with the trigger time, or takes it off (EPS-24)', () => {
   const timed = diff({ pods: pods(1), triggerTime: time });
   assert.deepEqual(timed.create[0]?.metadata.annotations, { [annotation]: time });
   const before = storedSlice('a', exampleEndpoints(2), {
@@ -158,14 +203,14 @@ test('diffSlices() stamps what it writes with the trigger time, or takes it off'
   assert.deepEqual(untimed.update[0]?.metadata.annotations, { x: 'y' });
 });
 
-test('diffSlices() returns pods whose node is not known, once for all families', () => {
+test('diffSlices() returns pods whose node is not known, once for all families (EPS-22)', () => {
   const lost = exampleBackend('p1', { spec: { nodeName: 'nowhere' } });
   const { homeless, create } = diff({ service: dual, pods: [lost] });
   assert.deepEqual(homeless, [lost]);
   assert.equal(create.length, 2);
 });
 
-test('diffSlices() takes over a slice that the service owns and that others wrote', () => {
+test('diffSlices() takes over a slice that the service owns and that others wrote (EPS-17)', () => {
   const adopted = storedSlice('mine', [exampleEndpoint('x')], {
     ports: [{ port: 1 }],
     metadata: {

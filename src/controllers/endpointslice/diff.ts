@@ -106,7 +106,8 @@ function planFamily(input: SlicesInput, family: IPFamily): FamilyPlan {
 function isOwnedBy({ metadata }: EndpointSlice, service: Service): boolean {
   return (
     metadata.ownerReferences?.some(
-      ({ kind, uid }) => kind === 'Service' && uid === service.metadata.uid,
+      ({ apiVersion, kind, uid }) =>
+        apiVersion === 'v1' && kind === 'Service' && uid === service.metadata.uid,
     ) ?? false
   );
 }
@@ -125,20 +126,19 @@ function groupSlices(slices: readonly EndpointSlice[]): ReadonlyMap<string, Endp
 /** A service always has a slice of each family, so that readers can tell empty from unknown. */
 function withPlaceholder(plan: SlicePlan, service: Service, family: IPFamily): SlicePlan {
   if (plan.unchanged.length + plan.update.length + plan.create.length > 0) return plan;
-  const placeholder = newSlice({ service, family, ports: [], endpoints: [] });
   const [only, ...others] = plan.delete;
-  if (only !== undefined && others.length === 0 && isSamePlaceholder(only, placeholder)) {
+  if (only !== undefined && others.length === 0 && isPlaceholder(only, service)) {
     return { ...plan, unchanged: [only], delete: [] };
   }
-  return { ...plan, create: [placeholder] };
+  return { ...plan, create: [newSlice({ service, family, ports: [], endpoints: [] })] };
 }
 
-function isSamePlaceholder(slice: EndpointSlice, placeholder: EndpointSlice): boolean {
+function isPlaceholder(slice: EndpointSlice, service: Service): boolean {
   return (
     (slice.endpoints ?? []).length === 0 &&
     (slice.ports ?? []).length === 0 &&
-    deepEqual(slice.metadata.labels, placeholder.metadata.labels) &&
-    deepEqual(slice.metadata.ownerReferences, placeholder.metadata.ownerReferences)
+    deepEqual(slice.metadata.labels, sliceLabels(service)) &&
+    isOwnedBy(slice, service)
   );
 }
 

@@ -15,7 +15,7 @@ function start() {
 
 const node = exampleNode('n', { zone: 'za', cpu: '1' });
 
-test('followNodes() tells of nodes that come and go', () => {
+test('followNodes() tells of nodes that come and go (EPS-22)', () => {
   const { told, handler } = start();
   handler.add(node);
   handler.delete(node);

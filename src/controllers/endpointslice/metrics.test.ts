@@ -6,15 +6,23 @@ import { exampleEndpoints, storedSlice } from './example.ts';
 import { createSliceMetrics } from './metrics.ts';
 
 const near = selectingService({ spec: { trafficDistribution: 'PreferSameZone' } });
-const counts = { added: 3, removed: 1, changedSlices: 2, endpoints: 7, slices: 2, fewestSlices: 1 };
+const counts = {
+  added: 3,
+  updated: 0,
+  removed: 1,
+  changedSlices: 2,
+  endpoints: 7,
+  slices: 2,
+  fewestSlices: 1,
+};
 const slice = storedSlice('a', exampleEndpoints(1));
 const changes = { create: [slice], update: [slice], delete: [] };
-const sync = { key: 'a/web', service: near, changes, counts, isSpread: false };
+const sync = { key: 'a/web', service: near, changes, counts, isSpread: false, isWhole: true };
 
 const values = (text: string): readonly string[] =>
   text.split('\n').filter((line) => /^\w+(\{[^}]*\})? /.test(line) && !line.includes('_bucket'));
 
-test('createSliceMetrics() sums over services and follows each', () => {
+test('createSliceMetrics() sums over services and follows each (EPS-37)', () => {
   const registry = createMetrics();
   const metrics = createSliceMetrics(registry);
   metrics.synced(sync);
@@ -35,7 +43,7 @@ test('createSliceMetrics() sums over services and follows each', () => {
   ]);
 });
 
-test('createSliceMetrics() observes each look', () => {
+test('createSliceMetrics() observes each look (EPS-37)', () => {
   const registry = createMetrics();
   createSliceMetrics(registry).synced(sync);
   const found = values(registry.text()).filter((line) => line.includes('_per_sync'));
@@ -49,4 +57,13 @@ test('createSliceMetrics() observes each look', () => {
     `${slices}_sum${labels} 2`,
     `${slices}_count${labels} 1`,
   ]);
+});
+
+test('createSliceMetrics() counts no success where a pod is left out, and no distribution under Auto (EPS-31, EPS-37)', () => {
+  const registry = createMetrics();
+  createSliceMetrics(registry).synced({ ...sync, isSpread: true, isWhole: false });
+  const text = registry.text();
+  assert.match(text, /changed_per_sync_count\{topology="Auto",traffic_distribution=""\} 1/);
+  assert.doesNotMatch(text, /^endpoint_slice_controller_syncs\{/m);
+  assert.doesNotMatch(text, /^endpoint_slice_controller_services_count_by_traffic_distribution\{/m);
 });

@@ -14,8 +14,10 @@ export type SyncedService = {
   readonly service: Service;
   readonly changes: SliceChanges;
   readonly counts: ChangeCounts;
-  /** Whether endpoints are spread over zones. */
+  /** Whether endpoints are to be spread over zones, which takes the place of trafficDistribution. */
   readonly isSpread: boolean;
+  /** Whether all pods that belong into slices are in them. */
+  readonly isWhole: boolean;
 };
 
 /** 2, 4, 8 and so on: services differ by orders of magnitude. */
@@ -44,9 +46,9 @@ export function createSliceMetrics(registry: MetricsRegistry): SliceMetrics {
   const syncs = registry.counter(named('syncs', 'Looks at a Service, by how they ended.'));
   const known = createKnown(registry, named);
   return {
-    synced({ key, service, changes: done, counts, isSpread }) {
-      const distribution = service.spec.trafficDistribution ?? '';
-      syncs.add({ result: 'success' });
+    synced({ key, service, changes: done, counts, isSpread, isWhole }) {
+      const distribution = isSpread ? '' : (service.spec.trafficDistribution ?? '');
+      if (isWhole) syncs.add({ result: 'success' });
       added.observe({}, counts.added);
       removed.observe({}, counts.removed);
       changed.observe(

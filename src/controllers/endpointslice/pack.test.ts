@@ -40,85 +40,91 @@ type Case = {
 
 const cases: readonly Case[] = [
   {
-    title: 'makes one slice for few',
+    title: 'makes one slice for few (EPS-11)',
     existing: [],
     wanted: some(1, 3),
     plan: { create: ['new:3'] },
   },
   {
-    title: 'makes as many as needed',
+    title: 'makes as many as needed (EPS-11)',
     existing: [],
     wanted: some(1, 25),
     plan: { create: ['new:10', 'new:10', 'new:5'] },
   },
   {
-    title: 'leaves what is right',
+    title: 'leaves what is right (EPS-12)',
     existing: [slice('a', 1, 3)],
     wanted: some(1, 3),
     plan: { unchanged: ['a:3'] },
   },
   {
-    title: 'takes out what is not wanted',
+    title: 'takes out what is not wanted (EPS-12)',
     existing: [slice('a', 1, 3)],
     wanted: some(2, 2),
     plan: { update: ['a:2'] },
   },
   {
-    title: 'lets a slice go that loses all',
+    title: 'lets a slice go that loses all (EPS-15)',
     existing: [slice('a', 1, 3), slice('b', 4, 2)],
     wanted: some(4, 2),
     plan: { unchanged: ['b:2'], delete: ['a:3'] },
   },
   {
-    title: 'fills the slice that is written anyway',
+    title: 'fills the slice that is written anyway (EPS-12)',
     existing: [slice('a', 1, 8), slice('b', 11, 8)],
     wanted: [...some(2, 7), ...some(11, 8), ...some(21, 2)],
     plan: { unchanged: ['b:8'], update: ['a:9'] },
   },
   {
-    title: 'fills the fullest of the written ones first',
+    title: 'fills the fullest of the written ones first (EPS-12)',
     existing: [slice('a', 1, 4), slice('b', 11, 7)],
     wanted: [...some(2, 3), ...some(12, 6), ...some(21, 5)],
     plan: { update: ['b:10', 'a:4'] },
   },
   {
-    title: 'puts a few into the slice that they fill best',
+    title: 'puts a few into the slice that they fill best (EPS-12)',
     existing: [slice('a', 1, 5), slice('b', 11, 7)],
     wanted: [...some(1, 5), ...some(11, 7), ...some(21, 3)],
     plan: { unchanged: ['a:5'], update: ['b:10'] },
   },
   {
-    title: 'rather makes a slice than touch two',
+    title: 'rather makes a slice than touch two (EPS-13)',
     existing: [slice('a', 1, 5), slice('b', 11, 5)],
     wanted: [...some(1, 5), ...some(11, 5), ...some(21, 10)],
     plan: { unchanged: ['a:5', 'b:5'], create: ['new:10'] },
   },
   {
-    title: 'splits what is more than a slice, and lets the rest join one',
+    title: 'splits what is more than a slice, and lets the rest join one (EPS-12)',
     existing: [slice('a', 1, 5)],
     wanted: [...some(1, 5), ...some(21, 13)],
     plan: { update: ['a:8'], create: ['new:10'] },
   },
   {
-    title: 'never joins slices that emptied',
+    title: 'never joins slices that emptied (EPS-14)',
     existing: [slice('a', 1, 2), slice('b', 11, 2)],
     wanted: [...some(1, 1), ...some(11, 1)],
     plan: { update: ['a:1', 'b:1'] },
   },
   {
-    title: 'fills an empty slice',
+    title: 'fills an empty slice (EPS-16)',
     existing: [slice('a', 1, 0)],
     wanted: some(1, 2),
     plan: { update: ['a:2'] },
   },
   {
-    title: 'keeps an endpoint that stands twice in the first slice',
+    title: 'makes a slice for a full load, and leaves the empty one (EPS-12)',
+    existing: [slice('a', 1, 0)],
+    wanted: some(1, 10),
+    plan: { unchanged: ['a:0'], create: ['new:10'] },
+  },
+  {
+    title: 'keeps an endpoint that stands twice in the first slice (EPS-12)',
     existing: [slice('a', 1, 2), slice('b', 2, 2)],
     wanted: some(1, 3),
     plan: { unchanged: ['a:2'], update: ['b:1'] },
   },
   {
-    title: 'does not fill slices beyond the limit',
+    title: 'does not fill slices beyond the limit (EPS-11)',
     existing: [slice('a', 1, 12)],
     wanted: some(2, 12),
     plan: { update: ['a:11'], create: ['new:1'] },
@@ -129,13 +135,13 @@ for (const { title, existing, wanted, plan } of cases) {
   test(`packGroup() ${title}`, () => assert.deepEqual(summary(pack(existing, wanted)), plan));
 }
 
-test('packGroup() refreshes changed endpoints in their place', () => {
+test('packGroup() refreshes changed endpoints in their place (EPS-12)', () => {
   const going = exampleEndpoint('p2', { conditions: { ready: false } });
   const { update } = pack([slice('a', 1, 3)], [...some(1, 1), going, ...some(3, 1)]);
   assert.deepEqual(update[0]?.endpoints, [...some(1, 1), going, ...some(3, 1)]);
 });
 
-test('packGroup() rewrites a slice whose labels are not the service’s', () => {
+test('packGroup() rewrites a slice whose labels are not the service’s (EPS-07)', () => {
   const old = storedSlice('a', some(1, 1), { metadata: { labels: { x: 'y' } } });
   const { update } = pack([old], some(1, 1));
   assert.deepEqual(update[0]?.metadata, { ...old.metadata, labels: sliceLabels(service) });

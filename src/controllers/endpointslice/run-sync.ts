@@ -23,7 +23,7 @@ import { objectKey } from '../../meta/object.ts';
 import { controllerName } from './desired.ts';
 import { diffSlices } from './diff.ts';
 import type { SliceMetrics } from './metrics.ts';
-import type { SpreadHints } from './topology-hints.ts';
+import { type SpreadHints, wantsSpread } from './topology-hints.ts';
 import type { ZoneShares } from './zone-shares.ts';
 
 /** Name under which a store of slices keeps those of this controller, by service. */
@@ -100,7 +100,8 @@ export async function syncService(
       service,
       changes: wanted,
       counts: countChanges(existing, wanted, mostPerSlice),
-      isSpread: wanted.spread.size > 0,
+      isSpread: wantsSpread(service),
+      isWhole: wanted.homeless.length === 0,
     });
     complainOfHomeless(service, wanted.homeless);
   } catch (error) {

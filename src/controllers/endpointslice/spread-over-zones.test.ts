@@ -60,21 +60,39 @@ const cases: readonly Case[] = [
     serve: { za: 6, zb: 2 },
   },
   {
-    title: 'lends all of a zone without nodes',
+    title: 'lends nothing of a zone without nodes',
     shares: even,
     endpoints: { za: 2, zb: 2, zc: 2 },
-    serve: { za: 3, zb: 3 },
+    serve: { za: 2, zb: 2, zc: 2 },
+  },
+  {
+    title: 'lends one endpoint for a whole one too many',
+    shares: even,
+    endpoints: { za: 6, zb: 3 },
+    serve: { za: 5, zb: 4 },
+  },
+  {
+    title: 'lends a whole one too many to a zone that lacks half of one',
+    shares: { za: 0.4, zb: 0.3, zc: 0.3 },
+    endpoints: { za: 7, zb: 4, zc: 4 },
+    serve: { za: 6, zb: 5, zc: 4 },
+  },
+  {
+    title: 'does not lend what is less than half too many',
+    shares: { za: 10.6 / 44, zb: 10.6 / 44, zc: 10.6 / 44, zd: 12.2 / 44 },
+    endpoints: { za: 11, zb: 11, zc: 11, zd: 11 },
+    serve: { za: 11, zb: 11, zc: 11, zd: 11 },
   },
   {
     title: 'does not move endpoints for less than one',
-    shares: { za: 0.55, zb: 0.45 },
+    shares: { za: 0.58, zb: 0.42 },
     endpoints: { za: 5, zb: 5 },
     serve: { za: 5, zb: 5 },
   },
 ];
 
 for (const { title, shares, endpoints, serve } of cases) {
-  test(`spreadOverZones() ${title}`, () => {
+  test(`spreadOverZones() ${title} (EPS-32, EPS-34)`, () => {
     const plan = { ...empty, create: [storedSlice('a', inZones(endpoints))] };
     const spread = spreadOverZones(plan, shares);
     assert.deepEqual(served(spread.plan.create), serve);
@@ -83,7 +101,7 @@ for (const { title, shares, endpoints, serve } of cases) {
   });
 }
 
-test('spreadOverZones() does not rewrite slices whose hints are still fair', () => {
+test('spreadOverZones() does not rewrite slices whose hints are still fair (EPS-34)', () => {
   const hinted = (name: string, first: number, zone: string): EndpointSlice =>
     storedSlice(name, exampleEndpoints(3, first, { zone, hints: { forZones: [{ name: zone }] } }));
   const kept = [hinted('a', 1, 'za'), hinted('b', 4, 'zb')];
@@ -91,7 +109,7 @@ test('spreadOverZones() does not rewrite slices whose hints are still fair', () 
   assert.deepEqual(plan, { ...empty, unchanged: kept });
 });
 
-test('spreadOverZones() rewrites slices with hints for zones that are gone, or with none', () => {
+test('spreadOverZones() rewrites slices with hints for zones that are gone, or with none (EPS-34)', () => {
   const hints = { forZones: [{ name: 'zx' }] };
   const stale = storedSlice('a', exampleEndpoints(2, 1, { zone: 'za', hints }));
   const bare = storedSlice('b', exampleEndpoints(2, 3, { zone: 'zb' }));
@@ -100,14 +118,14 @@ test('spreadOverZones() rewrites slices with hints for zones that are gone, or w
   assert.deepEqual(served(plan.update), { za: 2, zb: 2 });
 });
 
-test('spreadOverZones() gives no hints to what is not ready', () => {
+test('spreadOverZones() gives no hints to what is not ready (EPS-32)', () => {
   const down = exampleEndpoint('p9', { zone: 'za', conditions: { ready: false } });
   const create = [storedSlice('a', [...inZones({ za: 1, zb: 1 }), down])];
   const { plan } = spreadOverZones({ ...empty, create }, even);
   assert.deepEqual(served(plan.create), { za: 1, zb: 1, none: 1 });
 });
 
-test('spreadOverZones() takes all hints away when an endpoint has no zone', () => {
+test('spreadOverZones() takes all hints away when an endpoint has no zone (EPS-33)', () => {
   const hints = { forZones: [{ name: 'za' }] };
   const create = [
     storedSlice('a', [...exampleEndpoints(2, 1, { zone: 'za' }), exampleEndpoint('p9')]),

@@ -32,18 +32,15 @@ export function spreadOverZones(plan: SlicePlan, shares: ZoneShares | undefined)
     return withoutHints(plan, 'One or more endpoints do not have a zone specified');
   }
   for (const { zone = '' } of toHint) add(given, zone, 1);
-  const lend = lender(balance(quotas, given));
+  const lend = lender(balance(quotas, given), given);
   const hinted = (slice: EndpointSlice): EndpointSlice => ({
     ...slice,
     endpoints: slice.endpoints?.map((endpoint) => hintedFor(endpoint, lend)) ?? null,
   });
+  const create = open.create.map(hinted);
+  const update = open.update.map(hinted);
   return {
-    plan: {
-      unchanged: kept,
-      update: open.update.map(hinted),
-      create: open.create.map(hinted),
-      delete: plan.delete,
-    },
+    plan: { unchanged: kept, update, create, delete: plan.delete },
     byZone: Object.fromEntries(given),
   };
 }
@@ -65,9 +62,8 @@ function keepsHints(slice: EndpointSlice, quotas: Quotas, given: Counts): boolea
   const own: Counts = new Map();
   for (const { hints } of readyEndpoints(slice)) {
     const zones = hints?.forZones ?? [];
-    const [first] = zones;
-    if (first === undefined || zones.some(({ name }) => !quotas.has(name))) return false;
-    add(own, first.name, 1);
+    if (zones.length === 0 || zones.some(({ name }) => !quotas.has(name))) return false;
+    for (const { name } of zones) add(own, name, 1);
   }
   const isTooMuch = [...own].some(
     ([zone, count]) => (given.get(zone) ?? 0) + count > (quotas.get(zone)?.maximum ?? 0),
@@ -79,38 +75,27 @@ function keepsHints(slice: EndpointSlice, quotas: Quotas, given: Counts): boolea
 
 type Balance = { readonly gives: Counts; readonly takes: Counts };
 
-/** Who lends how many to whom; `given` is brought up to date. */
+/** How many endpoints each zone lends, and how many it borrows. */
 function balance(quotas: Quotas, given: Counts): Balance {
   const gives: Counts = new Map();
   const takes: Counts = new Map();
-  const surplus = surpluses(quotas, given);
+  const surplus: Counts = new Map();
+  for (const [zone, { wanted }] of quotas) surplus.set(zone, (given.get(zone) ?? 0) - wanted);
   for (;;) {
     const from = extreme(surplus, 1);
     const to = extreme(surplus, -1);
-    if (from === undefined || to === undefined) break;
-    // Less than a whole endpoint too many is lent only to a zone below its minimum, by one that stays above its own.
-    const staysAbove = (given.get(from.zone) ?? 0) - 1 >= (quotas.get(from.zone)?.minimum ?? 0);
-    const isNeedy = (given.get(to.zone) ?? 0) < (quotas.get(to.zone)?.minimum ?? 0);
-    if (from.by < 1 && !(staysAbove && isNeedy)) break;
-    for (const [counts, zone] of [
-      [gives, from.zone],
-      [takes, to.zone],
-    ] as const)
-      add(counts, zone, 1);
+    if (from === undefined || to === undefined || !isWorthMoving(from.by, to.by)) break;
+    add(gives, from.zone, 1);
+    add(takes, to.zone, 1);
     add(surplus, from.zone, -1);
     add(surplus, to.zone, 1);
-    add(given, from.zone, -1);
-    add(given, to.zone, 1);
   }
   return { gives, takes };
 }
 
-/** By how much each zone has more than it is due. Zones that are due nothing can give all. */
-function surpluses(quotas: Quotas, given: Counts): Counts {
-  const surplus: Counts = new Map();
-  for (const [zone, { wanted }] of quotas) surplus.set(zone, (given.get(zone) ?? 0) - wanted);
-  for (const [zone, count] of given) if (!quotas.has(zone)) surplus.set(zone, count);
-  return surplus;
+/** One side has a whole endpoint too many or too few, and the other at least half of one. */
+function isWorthMoving(excess: number, lack: number): boolean {
+  return Math.max(excess, lack) >= 1 && Math.min(excess, lack) >= 0.5;
 }
 
 /** The zone furthest above (sign 1) or below (sign -1) what it is due. */
@@ -126,14 +111,16 @@ function extreme(
   return found;
 }
 
-/** For an endpoint of a zone: the zone it serves. */
-function lender({ gives, takes }: Balance): (zone: string) => string {
+/** For an endpoint of a zone: the zone it serves. `given` is brought up to date. */
+function lender({ gives, takes }: Balance, given: Counts): (zone: string) => string {
   return (zone) => {
     if ((gives.get(zone) ?? 0) === 0) return zone;
     const taker = [...takes].find(([, count]) => count > 0)?.[0];
     if (taker === undefined) return zone;
     add(gives, zone, -1);
     add(takes, taker, -1);
+    add(given, zone, -1);
+    add(given, taker, 1);
     return taker;
   };
 }

@@ -5,7 +5,7 @@ import { selectingService } from '../../kinds/service/example-backends.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { exampleEndpoint, exampleEndpoints, storedSlice } from './example.ts';
 import type { SlicePlan } from './pack.ts';
-import { assignHints, nearHints, type SpreadHints } from './topology-hints.ts';
+import { assignHints, nearHints, type SpreadHints, wantsSpread } from './topology-hints.ts';
 
 const zone = 'zone-a';
 const forZones = [{ name: zone }];
@@ -28,12 +28,19 @@ const cases: readonly Case[] = [
     endpoint: { zone, conditions: { ready: false } },
     hints: undefined,
   },
+  {
+    distribution: 'PreferSameNode',
+    endpoint: { zone, conditions: { ready: false, serving: true } },
+    hints: undefined,
+  },
   { distribution: 'Other', endpoint: { zone }, hints: undefined },
   { distribution: undefined, endpoint: { zone }, hints: undefined },
 ];
 
 for (const { distribution, endpoint, hints } of cases) {
-  test(`nearHints() under ${distribution} of ${JSON.stringify(endpoint)}`, () => {
+  const id =
+    distribution === undefined ? 'EPS-30' : distribution === 'PreferSameNode' ? 'EPS-29' : 'EPS-28';
+  test(`nearHints() under ${distribution} of ${JSON.stringify(endpoint)} (${id})`, () => {
     assert.deepEqual(nearHints(distribution, exampleEndpoint('p1', endpoint)), hints);
   });
 }
@@ -56,7 +63,7 @@ function assign(service: Service, plan: SlicePlan, spreadBefore = none) {
   return assignHints({ service, family: 'IPv4', plan, zones, spreadBefore });
 }
 
-test('assignHints() turns a slice into an update only when its hints change', () => {
+test('assignHints() turns a slice into an update only when its hints change (EPS-28)', () => {
   const near = selectingService({ spec: { trafficDistribution: 'PreferSameZone' } });
   const hinted = storedSlice('a', [exampleEndpoint('p1', { zone, hints: { forZones } })]);
   const bare = storedSlice('b', [exampleEndpoint('p2', { zone })]);
@@ -68,13 +75,13 @@ test('assignHints() turns a slice into an update only when its hints change', ()
   );
 });
 
-test('assignHints() takes hints away with trafficDistribution', () => {
+test('assignHints() takes hints away with trafficDistribution (EPS-30)', () => {
   const hinted = storedSlice('a', [exampleEndpoint('p1', { zone, hints: { forZones } })]);
   const { plan } = assign(selectingService(), { ...empty, unchanged: [hinted] });
   assert.deepEqual(plan.update, [storedSlice('a', [exampleEndpoint('p1', { zone })])]);
 });
 
-test('assignHints() lets the annotation win over trafficDistribution, and tells once that it works', () => {
+test('assignHints() lets the annotation win over trafficDistribution, and tells once that it works (EPS-27, EPS-31)', () => {
   const plan = { ...empty, unchanged: [storedSlice('a', inZone('zb'))] };
   const first = assign(auto(), plan);
   assert.deepEqual(first.events, [
@@ -88,7 +95,7 @@ test('assignHints() lets the annotation win over trafficDistribution, and tells 
   assert.deepEqual(assign(auto(), plan, first.spread).events, []);
 });
 
-test('assignHints() tells why there are no hints', () => {
+test('assignHints() tells why there are no hints (EPS-27, EPS-33)', () => {
   const plan = { ...empty, unchanged: [storedSlice('a', exampleEndpoints(1))] };
   const { events, spread: after } = assign(auto(), plan, spread);
   const message = 'Insufficient number of endpoints (1 endpoints, 2 zones), addressType: IPv4';
@@ -96,18 +103,40 @@ test('assignHints() tells why there are no hints', () => {
   assert.equal(after.size, 0);
 });
 
-test('assignHints() tells when the annotation goes', () => {
-  const { events, spread: after } = assign(selectingService(), empty, spread);
+test('assignHints() tells once when the annotation goes, however many families there are (EPS-27, EPS-31)', () => {
+  const both: SpreadHints = new Map([...spread, ['IPv6', { za: 1, zb: 1 }]]);
+  const { events, spread: after } = assign(selectingService(), empty, both);
   const message = 'Topology Aware Hints has been disabled, addressType: IPv4';
   assert.deepEqual(events, [{ type: 'Warning', reason: 'TopologyAwareHintsDisabled', message }]);
   assert.equal(after.size, 0);
 });
 
-test('assignHints() knows the old annotation, which comes first', () => {
+test('assignHints() knows the old annotation, which comes first (EPS-31)', () => {
   const annotations = {
     'service.kubernetes.io/topology-aware-hints': 'disabled',
     'service.kubernetes.io/topology-mode': 'Auto',
   };
   const { events } = assign(selectingService({ metadata: { annotations } }), empty);
   assert.deepEqual(events, []);
+});
+
+for (const mode of ['Auto', 'auto', 'AUTO', 'PreferZone', '']) {
+  const isAuto = mode === 'Auto' || mode === 'auto';
+  test(`wantsSpread() of topology-mode "${mode}": ${isAuto} (EPS-31)`, () => {
+    const annotations = { 'service.kubernetes.io/topology-mode': mode };
+    assert.equal(wantsSpread(selectingService({ metadata: { annotations } })), isAuto);
+  });
+}
+
+test('assignHints() decides for each family alone (EPS-35)', () => {
+  const four = assign(auto(), { ...empty, create: [storedSlice('a', inZone('zb'))] });
+  const six = assignHints({
+    service: auto(),
+    family: 'IPv6',
+    plan: { ...empty, create: [storedSlice('b', exampleEndpoints(1, 1, { zone: 'za' }))] },
+    zones,
+    spreadBefore: four.spread,
+  });
+  assert.deepEqual([...six.spread.keys()], ['IPv4']);
+  assert.equal(six.plan.create[0]?.endpoints?.[0]?.hints, undefined);
 });

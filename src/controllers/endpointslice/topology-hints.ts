@@ -49,13 +49,14 @@ export function assignHints({
   const hinted = hintEach(plan, (endpoint) =>
     nearHints(service.spec.trafficDistribution, endpoint),
   );
-  return { plan: hinted, spread: withFamily(spreadBefore, family, undefined), events };
+  // The other family loses its hints in the same look; people are told once.
+  return { plan: hinted, spread: new Map(), events };
 }
 
 const oldAnnotation = 'service.kubernetes.io/topology-aware-hints';
 const annotation = 'service.kubernetes.io/topology-mode';
 
-function wantsSpread({ metadata }: Service): boolean {
+export function wantsSpread({ metadata }: Service): boolean {
   const mode = metadata.annotations?.[oldAnnotation] ?? metadata.annotations?.[annotation];
   return mode === 'Auto' || mode === 'auto';
 }

@@ -47,16 +47,27 @@ const nodeCases: readonly {
 ];
 
 for (const { title, nodes, shares } of nodeCases) {
-  test(`zoneShares() ${title}`, () => assert.deepEqual(zoneShares(nodes), shares));
+  test(`zoneShares() ${title} (EPS-32, EPS-33)`, () => assert.deepEqual(zoneShares(nodes), shares));
 }
 
-test('zoneQuotas() leaves each zone at most a fifth short', () => {
+test('zoneQuotas() leaves each zone at most a fifth short (EPS-32)', () => {
   assert.deepEqual(zoneQuotas({ za: 0.75, zb: 0.25 }, 12), {
     quotas: new Map([
       ['za', { minimum: 8, wanted: 9, maximum: 9 }],
       ['zb', { minimum: 3, wanted: 3, maximum: 4 }],
     ]),
   });
+});
+
+test('zoneQuotas() is exact for parts of CPUs (EPS-32)', () => {
+  const shares = zoneShares([
+    exampleNode('x', { zone: 'za', cpu: '300m' }),
+    exampleNode('y', { zone: 'zb', cpu: '600m' }),
+  ]);
+  const division = zoneQuotas(shares, 18);
+  assert.ok('quotas' in division);
+  // A third of 18 is 6, and 6 / 1.2 is 5, not a little more.
+  assert.equal(division.quotas.get('za')?.minimum, 5);
 });
 
 const problems = [
@@ -80,12 +91,12 @@ const problems = [
 ];
 
 for (const { shares, count, problem } of problems) {
-  test(`zoneQuotas() refuses: ${problem}`, () => {
+  test(`zoneQuotas() refuses: ${problem} (EPS-33)`, () => {
     assert.deepEqual(zoneQuotas(shares, count), { problem });
   });
 }
 
-test('isOverloaded() when a zone has too few, is missing, or zones are no longer known', () => {
+test('isOverloaded() when a zone has too few, is missing, or zones are no longer known (EPS-32)', () => {
   const shares = { za: 0.5, zb: 0.5 };
   assert.equal(isOverloaded({ za: 5, zb: 5 }, shares), false);
   assert.equal(isOverloaded({ za: 8, zb: 2 }, shares), true);

@@ -22,19 +22,29 @@ const excludedLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kube
 
 /** Nothing when any ready node lacks a zone or CPUs: shares from part of the nodes would be wrong. */
 export function zoneShares(nodes: Iterable<Node>): ZoneShares | undefined {
-  const cpus: Record<string, number> = {};
+  const cpus = new Map<string, number>();
   let total = 0;
   for (const node of nodes) {
     if (!countsForZones(node)) continue;
     const zone = node.metadata.labels?.[zoneLabel];
-    const cpu = quantityValue(node.status.allocatable?.cpu ?? '0');
+    const cpu = millicores(node);
     if (!zone || cpu === 0) return undefined;
-    cpus[zone] = (cpus[zone] ?? 0) + cpu;
+    cpus.set(zone, (cpus.get(zone) ?? 0) + cpu);
     total += cpu;
   }
-  const zones = Object.keys(cpus).sort();
-  if (zones.length < 2) return undefined;
-  return Object.fromEntries(zones.map((zone) => [zone, (cpus[zone] ?? 0) / total]));
+  if (cpus.size < 2) return undefined;
+  return Object.fromEntries([...cpus].sort(byName).map(([zone, cpu]) => [zone, cpu / total]));
+}
+
+/** The same order whichever node came first. */
+function byName([a]: readonly [string, number], [b]: readonly [string, number]): number {
+  return a < b ? -1 : 1;
+}
+
+/** Whole numbers, because sums of fractions are off by a little, and quotas are rounded up. */
+function millicores({ status }: Node): number {
+  const cpu = quantityValue(status.allocatable?.cpu ?? '0');
+  return cpu === 0 ? 0 : Math.max(1, Math.round(cpu * 1000));
 }
 
 function countsForZones(node: Node): boolean {
