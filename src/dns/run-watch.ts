@@ -23,7 +23,12 @@ export type WatchOptions = SliceOptions & {
   readonly watchPods: boolean;
   /** Whether endpoints have names at all. */
   readonly watchEndpoints: boolean;
+  /** Only what has these labels has names. */
   readonly labelSelector?: string;
+  /** Only what is in these namespaces has names; absent: in all. */
+  readonly namespaces?: readonly string[];
+  /** Only what is in namespaces with these labels has names. */
+  readonly namespaceSelector?: string;
   readonly metrics: SyncMetrics;
   readonly changed: (changes: readonly ZoneChange[]) => void;
 };
@@ -40,19 +45,34 @@ export type Watching = {
 const mostAtOnce = 500;
 
 export function watchCluster(options: WatchOptions, signal: AbortSignal): Watching {
-  const { caller, log, labelSelector } = options;
+  const { caller, log, namespaces } = options;
   const outbox = createOutbox(options);
   const clock = impatient(options.clock);
   const start = { caller, clock, log };
-  const selected = labelSelector === undefined ? {} : { labelSelector };
+  const selected = selecting(options.labelSelector);
   const services = startInformer(
     { ...start, ...selected, type: serviceDefinition, trim: trimService },
     signal,
   );
   const sources: readonly Source[] = [
-    source(startInformer({ ...start, type: namespaceDefinition, trim: trimNamespace }, signal), {
-      change: (key, object) => ({ kind: 'namespace', key, exists: object !== undefined }),
-    }),
+    source(
+      startInformer(
+        {
+          ...start,
+          ...selecting(options.namespaceSelector),
+          type: namespaceDefinition,
+          trim: trimNamespace,
+        },
+        signal,
+      ),
+      {
+        change: (key, object) => ({
+          kind: 'namespace',
+          key,
+          exists: object !== undefined && (namespaces?.includes(key) ?? true),
+        }),
+      },
+    ),
     source(services, {
       change: (key, object) =>
         object === undefined
@@ -62,12 +82,15 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
     ...(options.watchEndpoints ? [sliceSource({ ...options, clock }, services, signal)] : []),
     ...(options.watchPods
       ? [
-          source(startInformer({ ...start, type: podDefinition, trim: trimPod }, signal), {
-            change: (key, object) => {
-              const facts = object === undefined ? undefined : podFacts(object);
-              return facts === undefined ? { kind: 'pod', key } : { kind: 'pod', key, facts };
+          source(
+            startInformer({ ...start, ...selected, type: podDefinition, trim: trimPod }, signal),
+            {
+              change: (key, object) => {
+                const facts = object === undefined ? undefined : podFacts(object);
+                return facts === undefined ? { kind: 'pod', key } : { kind: 'pod', key, facts };
+              },
             },
-          }),
+          ),
         ]
       : []),
   ];
@@ -86,6 +109,10 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
     },
     ended: Promise.all(sources.map(({ informer }) => informer.ended)).then(() => {}),
   };
+}
+
+function selecting(labelSelector: string | undefined): { readonly labelSelector?: string } {
+  return labelSelector === undefined ? {} : { labelSelector };
 }
 
 /** Names are right again that soon after the API server is back; asking that often costs it nothing. */
@@ -137,7 +164,14 @@ function sliceSource(
   const { caller, clock, log, metrics } = options;
   const trim = (slice: EndpointSlice): EndpointSlice => trimSlice(slice, options);
   const informer = startInformer(
-    { caller, clock, log, type: endpointSliceDefinition, trim },
+    {
+      caller,
+      clock,
+      log,
+      ...selecting(options.labelSelector),
+      type: endpointSliceDefinition,
+      trim,
+    },
     signal,
   );
   return source(informer, {

@@ -41,8 +41,12 @@ export type DnsOptions = {
   readonly endpointPodNames?: boolean;
   readonly ignoreEmptyService?: boolean;
   readonly watchEndpoints?: boolean;
-  /** Only services with these labels have names. */
+  /** Only services, slices and pods with these labels have names. */
   readonly labelSelector?: string;
+  /** Only what is in these namespaces has names; absent: in all. */
+  readonly namespaces?: readonly string[];
+  /** Only what is in namespaces with these labels has names. */
+  readonly namespaceSelector?: string;
   readonly batches?: boolean;
   readonly status?: readonly ServerAddress[];
   /** Whether to go on without a status address that is taken. */

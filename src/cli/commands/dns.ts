@@ -27,6 +27,8 @@ type DnsFlags = ClientFlags &
     readonly allow?: readonly string[];
     readonly autopath?: true;
     readonly labels?: string;
+    readonly namespaces?: readonly string[];
+    readonly namespaceLabels?: string;
     readonly endpoints: boolean;
     readonly endpointPodNames?: true;
     readonly ignoreEmptyService?: true;
@@ -67,7 +69,9 @@ export const dns: CommandDefinition = {
         '--autopath',
         'answer the first question of a walk through a search list with the last',
       )
-      .option('--labels <selector>', 'only services with these labels have names')
+      .option('--labels <selector>', 'only services, slices and pods with these labels have names')
+      .option('--namespaces <names>', 'only these namespaces have names; with commas', names)
+      .option('--namespace-labels <selector>', 'only namespaces with these labels have names')
       .option('--no-endpoints', 'no names for endpoints')
       .option('--endpoint-pod-names', 'name endpoints after their pods, not after their addresses')
       .option('--ignore-empty-service', 'no name for a service without ready endpoints')
@@ -97,7 +101,7 @@ async function run(flags: DnsFlags, world: World): Promise<void> {
   const log = createLog(flags.logLevel);
   const transport = createRenewableTransport(connection);
   void followConnection(flags, { connection, transport }, { world, log }, world.interrupted);
-  const { clusterDomain, stubDomain: stubDomains, allow, labels, lameduck } = flags;
+  const { clusterDomain, stubDomain: stubDomains, allow, lameduck } = flags;
   try {
     const running = await startDns({
       transport,
@@ -115,7 +119,7 @@ async function run(flags: DnsFlags, world: World): Promise<void> {
       isStatusOptional: flags.metricsBindAddress === metricsAddress,
       ...(stubDomains === undefined ? {} : { stubDomains }),
       ...(allow === undefined ? {} : { allow }),
-      ...(labels === undefined ? {} : { labelSelector: labels }),
+      ...exposure(flags),
       ...(lameduck === undefined ? {} : { lameDuckMs: lameduck * 1000 }),
       autopath: flags.autopath ?? false,
       endpointPodNames: flags.endpointPodNames ?? false,
@@ -132,6 +136,19 @@ async function run(flags: DnsFlags, world: World): Promise<void> {
   } finally {
     await transport.close();
   }
+}
+
+/** What of the cluster has names, where that is not all. */
+function exposure({ labels, namespaces, namespaceLabels }: DnsFlags) {
+  return {
+    ...(labels === undefined ? {} : { labelSelector: labels }),
+    ...(namespaces === undefined ? {} : { namespaces }),
+    ...(namespaceLabels === undefined ? {} : { namespaceSelector: namespaceLabels }),
+  };
+}
+
+function names(text: string): readonly string[] {
+  return text.split(',').filter((name) => name !== '');
 }
 
 /** `10.0.0.1`, `10.0.0.1:53`, `::1`, `[::1]:53`, `:53` for all addresses; several with commas; `none`. */

@@ -74,10 +74,17 @@ function line({ name: owner, type, data }: ResourceRecord): string {
 
 const c = (text: string): string => `${text}.svc.cluster.local`;
 const fd44 = 'fd440000000000000000000000000001';
+const nibbles = (hex: string): string => [...hex].reverse().join('.');
 const cases: readonly (readonly [string, string, Type, readonly string[] | string])[] = [
   ['a cluster IP (DNS-02)', c('web.a'), 'A', ['web.a A 10.96.50.1']],
   ['no address of the other family (DNS-05)', c('web.a'), 'AAAA', []],
-  ['both families', c('dual.a'), 'AAAA', ['dual.a AAAA fd000096000000000000000000000003']],
+  ['A of both families (DST-18)', c('dual.a'), 'A', ['dual.a A 10.96.50.3']],
+  [
+    'AAAA of both families (DST-18)',
+    c('dual.a'),
+    'AAAA',
+    ['dual.a AAAA fd000096000000000000000000000003'],
+  ],
   [
     'ready endpoints of a headless service (DNS-03)',
     c('db.a'),
@@ -86,7 +93,7 @@ const cases: readonly (readonly [string, string, Type, readonly string[] | strin
   ],
   ['no name for a headless service without endpoints (DNS-04)', c('void.a'), 'A', 'missing'],
   ['an endpoint by its host name (DNS-06)', c('db-0.db.a'), 'A', ['db-0.db.a A 10.244.7.10']],
-  ['its other family', c('db-0.db.a'), 'AAAA', [`db-0.db.a AAAA ${fd44}`]],
+  ['its other family (DST-18)', c('db-0.db.a'), 'AAAA', [`db-0.db.a AAAA ${fd44}`]],
   [
     'an endpoint by its address (DNS-07)',
     c('10-244-7-12.db.a'),
@@ -100,7 +107,7 @@ const cases: readonly (readonly [string, string, Type, readonly string[] | strin
     'A',
     ['10-244-7-80.web.a A 10.244.7.80'],
   ],
-  ['no endpoint that is not ready', c('db-3.db.a'), 'A', 'missing'],
+  ['no endpoint that is not ready (DNS-10)', c('db-3.db.a'), 'A', 'missing'],
   [
     'SRV of a cluster IP (DNS-11)',
     c('_http._tcp.web.a'),
@@ -143,6 +150,26 @@ const cases: readonly (readonly [string, string, Type, readonly string[] | strin
     '10.7.244.10.in-addr.arpa',
     'PTR',
     ['10.7.244.10.in-addr.arpa. PTR db-0.db.a.svc.cluster.local.'],
+  ],
+  [
+    'PTR of an IPv6 cluster IP (DNS-16)',
+    `${nibbles('fd000096000000000000000000000003')}.ip6.arpa`,
+    'PTR',
+    [`${nibbles('fd000096000000000000000000000003')}.ip6.arpa. PTR dual.a.svc.cluster.local.`],
+  ],
+  [
+    'PTR of an IPv6 endpoint (DNS-16)',
+    `${nibbles(fd44)}.ip6.arpa`,
+    'PTR',
+    [`${nibbles(fd44)}.ip6.arpa. PTR db-0.db.a.svc.cluster.local.`],
+  ],
+  ['31 nibbles are no address (DNS-16)', `${nibbles(fd44).slice(2)}.ip6.arpa`, 'PTR', 'elsewhere'],
+  ['33 nibbles are no address (DNS-16)', `0.${nibbles(fd44)}.ip6.arpa`, 'PTR', 'elsewhere'],
+  [
+    'a label of two digits is no nibble (DNS-16)',
+    `10${nibbles(fd44).slice(1)}.ip6.arpa`,
+    'PTR',
+    'elsewhere',
   ],
   ['an unknown address is for others', '9.9.9.9.in-addr.arpa', 'PTR', 'elsewhere'],
   ['half an address is for others', '9.9.in-addr.arpa', 'PTR', 'elsewhere'],
@@ -250,3 +277,67 @@ test('answerCluster() names the services behind which this server stands', () =>
     'cluster.local. NS kube-dns.a.svc.cluster.local.',
   ]);
 });
+
+test('answerCluster() merges all slices of a service and drops what stands twice (EPS-36)', () => {
+  const of = zoneOf(
+    service('a', 'db', { clusterIP: 'None', ports: [{ name: 'pg', port: 5432 }] }),
+    slice('a', 'db', [{ address: '10.1.1.1' }, { address: '10.1.1.2' }]),
+    slice('a', 'db', [{ address: '10.1.1.2' }, { address: '10.1.1.3' }], undefined, {
+      suffix: 'by-hand',
+    }),
+  );
+  assert.deepEqual(
+    ask(c('db.a'), 'A', {}, of),
+    [1, 2, 3].map((n) => `db.a A 10.1.1.${n}`),
+  );
+  const targets = ask(c('_pg._tcp.db.a'), 'SRV', {}, of);
+  assert.equal([...targets].filter((one) => one.includes('10-1-1-2.db.a.svc')).length, 1);
+});
+
+test('answerCluster() says nothing of a namespace that is hidden, nor of addresses in it (DNS-26)', () => {
+  const of = zoneOf(
+    service('a', 'web', { clusterIP: '10.96.0.7', ports: [{ port: 80 }] }),
+    slice('a', 'web', [{ address: '10.1.1.1' }]),
+  );
+  const questions = [
+    [c('web.a'), 'A'],
+    ['1.1.1.10.in-addr.arpa', 'PTR'],
+    ['7.0.96.10.in-addr.arpa', 'PTR'],
+    ['10-1-1-1.a.pod.cluster.local', 'A'],
+  ] as const;
+  const all = () => questions.map(([text, type]) => ask(text, type, {}, of));
+  assert.deepEqual(
+    all().map((found) => found.length > 0 && typeof found !== 'string'),
+    [true, true, true, true],
+  );
+  of.apply({ kind: 'namespace', key: 'a', exists: false });
+  assert.deepEqual(all(), ['missing', 'elsewhere', 'elsewhere', 'missing']);
+});
+
+test('answerCluster() without endpoints has no names for them, and none for headless services (DNS-33)', () => {
+  const of = zoneOf(
+    service('a', 'web', { clusterIP: '10.96.0.7', ports: [{ port: 80 }] }),
+    service('a', 'db', { clusterIP: 'None', ports: [{ name: 'pg', port: 5432 }] }),
+  );
+  assert.deepEqual(ask(c('web.a'), 'A', {}, of), ['web.a A 10.96.0.7']);
+  assert.equal(ask(c('10-1-1-1.web.a'), 'A', {}, of), 'missing');
+  assert.equal(ask(c('db.a'), 'A', {}, of), 'missing');
+  assert.equal(ask(c('_pg._tcp.db.a'), 'SRV', {}, of), 'missing');
+});
+
+for (const ttl of [0, 5, 30, 3600]) {
+  test(`answerCluster() gives ${ttl} as the time to live of what is there (DNS-25)`, () => {
+    for (const [text, type] of [
+      [c('web.a'), 'A'],
+      [c('_pg._tcp.db.a'), 'SRV'],
+      [c('ext.a'), 'A'],
+      ['1.50.96.10.in-addr.arpa', 'PTR'],
+    ] as const) {
+      const question = { name: name(text), type: types[type] };
+      const outcome = answerCluster(zone, question, { ...options, ttl });
+      assert.ok(outcome.kind === 'records' && outcome.answers.length > 0);
+      const all = [...outcome.answers, ...outcome.additionals];
+      assert.deepEqual(new Set(all.map((record) => record.ttl)), new Set([ttl]), text);
+    }
+  });
+}

@@ -21,9 +21,11 @@ export function reversedAddress(zone: WireName, labels: readonly string[]): stri
 /** Without the cluster's domain: the labels under which an address is known. A Service's own address comes before endpoints. */
 export function namesOfAddress(zone: Zone, address: string): readonly (readonly string[])[] {
   const service = zone.serviceAt(address);
-  if (service !== undefined) return [[service.name, service.namespace, 'svc']];
+  if (service !== undefined && zone.hasNamespace(service.namespace))
+    return [[service.name, service.namespace, 'svc']];
   const names = new Map<string, readonly string[]>();
   for (const slice of zone.slicesAt(address)) {
+    if (!zone.hasNamespace(slice.namespace)) continue;
     for (const [index, one] of slice.addresses.entries()) {
       if (one !== address) continue;
       const name = [

@@ -18,3 +18,16 @@ for (const text of ['nope.a.svc.cluster.local', 'cluster.local']) {
     assert.deepEqual(negativeAnswer(name(text), zone, rcodes.NXDOMAIN, options), wanted);
   });
 }
+
+for (const ttl of [0, 5, 30, 3600]) {
+  test(`soaRecord() lets a no be kept for ${ttl}, itself for five minutes at most (DNS-25)`, () => {
+    const record = soaRecord(zone, { ttl, serial: 1 });
+    const numbers = Buffer.concat(
+      record.data.filter((part) => typeof part !== 'string').map((part) => Buffer.from(part)),
+    );
+    assert.deepEqual(
+      [record.ttl, numbers.readUInt32BE(numbers.length - 4)],
+      [Math.min(ttl, 300), ttl],
+    );
+  });
+}

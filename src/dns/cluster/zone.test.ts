@@ -4,7 +4,7 @@ import { service, slice, zoneOf } from './example.ts';
 
 const web = service('a', 'web', { clusterIP: '10.96.0.1', ports: [{ port: 80 }] });
 
-test('a change of a slice ends only answers about its service', () => {
+test('a change of a slice ends only answers about its service (DNS-31)', () => {
   const zone = zoneOf(web, slice('a', 'web', [{ address: '10.1.1.1' }]));
   const [own, other] = [zone.validity('a', 'web'), zone.validity('a', 'other')];
   zone.apply(slice('a', 'web', [{ address: '10.1.1.2' }]));
@@ -13,14 +13,14 @@ test('a change of a slice ends only answers about its service', () => {
   assert.equal(zone.validity('a', 'web').isCurrent, true, 'a new one');
 });
 
-test('a service that appears ends the answers that it is not there', () => {
+test('a service that appears ends the answers that it is not there (DNS-31)', () => {
   const zone = zoneOf();
   const validity = zone.validity('a', 'web');
   zone.apply(web);
   assert.equal(validity.isCurrent, false);
 });
 
-test('a namespace ends the answers about its services', () => {
+test('a namespace ends the answers about its services (DNS-31)', () => {
   const zone = zoneOf();
   const [own, other] = [zone.validity('c', 'web'), zone.validity('cc', 'web')];
   zone.apply({ kind: 'namespace', key: 'c', exists: true });
