@@ -103,7 +103,7 @@ async function listed(api: ApiClient, path: string): Promise<readonly (number | 
   return items.map(({ endpoints }) => endpoints?.length ?? 0);
 }
 
-test('a burst of pods is one write of each object, and an echo is none', () =>
+test('a burst of pods is one write of each object, and an echo is none (EPC-12, EPS-25)', () =>
   withControllers('burst', async ({ api, at, slices, clock, writes }) => {
     await api.post(`${at}/services`, { metadata: { name: 'web' }, spec: selecting });
     await eventually(clock, async () => writes.length === 2);
@@ -122,7 +122,7 @@ test('a burst of pods is one write of each object, and an echo is none', () =>
     assert.deepEqual(writes.slice(2).sort(), ['PUT endpoints', 'PUT endpointslices']);
   }));
 
-test('controllers that start over what they left write nothing', () =>
+test('controllers that start over what they left write nothing (EPC-12, EPS-14)', () =>
   withControllers('again', async ({ api, at, slices, clock, writes }) => {
     await api.post(`${at}/services`, { metadata: { name: 'web' }, spec: selecting });
     await api.post(`${at}/pods`, pod('p'));
@@ -138,7 +138,7 @@ test('controllers that start over what they left write nothing', () =>
     assert.equal(writes.length, before);
   }));
 
-test('what others change or delete comes back after a second', () =>
+test('what others change or delete comes back after a second (EPS-26)', () =>
   withControllers('foreign', async ({ api, at, slices, clock, writes }) => {
     await api.post(`${at}/services`, { metadata: { name: 'web' }, spec: selecting });
     await api.post(`${at}/pods`, pod('p'));
@@ -165,7 +165,7 @@ test('what others change or delete comes back after a second', () =>
     assert.equal(subsets?.[0]?.addresses?.[0]?.ip, '10.1.0.1');
   }));
 
-test('a pod on an unknown node is told of, and let in when the node comes', () =>
+test('a pod on an unknown node is told of, and let in when the node comes (EPS-22, EPS-27)', () =>
   withControllers('homeless', async ({ api, at, slices, clock }) => {
     const lost = { ...pod('p'), spec: { ...pod('p').spec, nodeName: 'n-late' } };
     await api.post(`${at}/pods`, lost);
@@ -191,7 +191,7 @@ test('a pod on an unknown node is told of, and let in when the node comes', () =
     await eventually(clock, async () => (await listed(api, slices)).join() === '1');
   }));
 
-test('Endpoints of a deleted service go, those that never had one stay until a start finds them', () =>
+test('Endpoints of a deleted service go, those that never had one stay until a start finds them (EPC-13)', () =>
   withControllers('orphans', async ({ api, at, clock }) => {
     const exists = async (name: string) =>
       (await api.send({ method: 'GET', path: `${at}/endpoints/${name}` })).status === 200;
@@ -206,7 +206,7 @@ test('Endpoints of a deleted service go, those that never had one stay until a s
     await second.stop();
   }));
 
-test('Endpoints with too many addresses are mirrored in part, and that is told', () =>
+test('Endpoints with too many addresses are mirrored in part, and that is told (MIR-04)', () =>
   withControllers('mirror', async ({ api, at, slices, clock }) => {
     await api.post(`${at}/services`, {
       metadata: { name: 'web' },
