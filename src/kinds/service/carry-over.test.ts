@@ -4,7 +4,7 @@ import { completeCreate, completeUpdate } from './carry-over.ts';
 import { examplePort, exampleService, sentService } from './example.ts';
 import type { ServiceSpec } from './types.ts';
 
-test('completeCreate() fills the plural field from the singular, not the reverse', () => {
+test('completeCreate() fills the plural field from the singular, not the reverse (API-40)', () => {
   const singular = completeCreate(sentService({ clusterIP: '10.96.0.9' }));
   assert.deepEqual(singular.spec.clusterIPs, ['10.96.0.9']);
   const plural = completeCreate(sentService({ clusterIPs: ['10.96.0.9'] }));
@@ -15,7 +15,7 @@ type Addresses = Pick<ServiceSpec, 'clusterIP' | 'clusterIPs'>;
 
 const addresses: readonly [string, Addresses, Addresses][] = [
   [
-    'keeps both when both are left out',
+    'keeps both when both are left out (API-47)',
     {},
     { clusterIP: '10.96.0.20', clusterIPs: ['10.96.0.20'] },
   ],
@@ -52,13 +52,13 @@ const two = [
   examplePort({ name: 'b', port: 81, nodePort: 30002 }),
 ];
 
-test('completeUpdate() carries node ports over by the name of the port', () => {
+test('completeUpdate() carries node ports over by the name of the port (API-48)', () => {
   const swapped = [examplePort({ name: 'b', port: 8081 }), examplePort({ name: 'a', port: 8080 })];
   const before: ServiceSpec = { type: 'NodePort', ports: two };
   assert.deepEqual(nodePorts(before, { type: 'NodePort', ports: swapped }), [30002, 30001]);
 });
 
-test('completeUpdate() does not carry a number over that is named for another port', () => {
+test('completeUpdate() does not carry a number over that is named for another port (API-48)', () => {
   const taken = [examplePort({ name: 'a' }), examplePort({ name: 'c', nodePort: 30001 })];
   const before: ServiceSpec = { type: 'NodePort', ports: two };
   assert.deepEqual(nodePorts(before, { type: 'NodePort', ports: taken }), [undefined, 30001]);
@@ -74,7 +74,7 @@ test('completeUpdate() carries no node ports over once they are switched off', (
   assert.deepEqual(nodePorts(before, after), [undefined]);
 });
 
-test('completeUpdate() carries the health check port over while it is needed', () => {
+test('completeUpdate() carries the health check port over while it is needed (API-49)', () => {
   const local: ServiceSpec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
   const before = exampleService({ spec: { ...local, healthCheckNodePort: 30100 } });
   const port = (spec: ServiceSpec) =>

@@ -13,7 +13,7 @@ const cases: readonly [string, ServiceParts, readonly unknown[]][] = [
     ['web', 'ClusterIP', '10.96.0.20', '<none>', '80/TCP', '<unknown>', 'a=1,b=2'],
   ],
   [
-    'node ports and external addresses',
+    'node ports and external addresses (KCT-12, KCT-13)',
     {
       spec: {
         type: 'NodePort',
@@ -32,7 +32,7 @@ const cases: readonly [string, ServiceParts, readonly unknown[]][] = [
     ],
   ],
   [
-    'a load balancer that is not there yet',
+    'a load balancer that is not there yet (KCT-12)',
     { spec: { type: 'LoadBalancer' } },
     ['web', 'LoadBalancer', '10.96.0.20', '<pending>', '80/TCP', '<unknown>', '<none>'],
   ],
@@ -62,7 +62,7 @@ for (const [name, parts, wanted] of cases) {
   });
 }
 
-test('serviceColumns show the name that an ExternalName stands for', () => {
+test('serviceColumns show the name that an ExternalName stands for (KCT-12)', () => {
   const service = {
     ...exampleService(),
     spec: { type: 'ExternalName' as const, externalName: 'x.example.com' },

@@ -12,7 +12,7 @@ const port = (more: Partial<ServicePort> = {}): ServicePort => ({
 
 const cases: readonly [string, ServiceSpec, ServiceSpec][] = [
   [
-    'makes a ClusterIP service without affinity',
+    'makes a ClusterIP service without affinity (API-04, API-05, API-09, API-10)',
     { ports: [port()] },
     {
       ports: [{ protocol: 'TCP', port: 80, targetPort: 80 }],
@@ -22,7 +22,7 @@ const cases: readonly [string, ServiceSpec, ServiceSpec][] = [
     },
   ],
   [
-    'takes an empty target port for the port',
+    'takes an empty target port for the port (API-10)',
     { ports: [port({ targetPort: '', protocol: 'UDP' })] },
     {
       ports: [{ protocol: 'UDP', port: 80, targetPort: 80 }],
@@ -32,12 +32,12 @@ const cases: readonly [string, ServiceSpec, ServiceSpec][] = [
     },
   ],
   [
-    'drops affinity settings that nothing uses, even invalid ones',
+    'drops affinity settings that nothing uses, even invalid ones (API-06)',
     { sessionAffinityConfig: { clientIP: { timeoutSeconds: -1 } } },
     { type: 'ClusterIP', sessionAffinity: 'None', internalTrafficPolicy: 'Cluster' },
   ],
   [
-    'gives ClientIP affinity three hours',
+    'gives ClientIP affinity three hours (API-07)',
     { sessionAffinity: 'ClientIP', sessionAffinityConfig: {} },
     {
       type: 'ClusterIP',
@@ -47,7 +47,7 @@ const cases: readonly [string, ServiceSpec, ServiceSpec][] = [
     },
   ],
   [
-    'sets the external policy where traffic can come from outside',
+    'sets the external policy where traffic can come from outside (API-19)',
     { externalIPs: ['198.51.100.1'] },
     {
       type: 'ClusterIP',
@@ -58,7 +58,7 @@ const cases: readonly [string, ServiceSpec, ServiceSpec][] = [
     },
   ],
   [
-    'lets load balancers have node ports',
+    'lets load balancers have node ports (API-23)',
     { type: 'LoadBalancer' },
     {
       type: 'LoadBalancer',
@@ -69,7 +69,7 @@ const cases: readonly [string, ServiceSpec, ServiceSpec][] = [
     },
   ],
   [
-    'gives ExternalName no traffic policy',
+    'gives ExternalName no traffic policy (API-21)',
     { type: 'ExternalName', externalName: 'db.example.com' },
     { type: 'ExternalName', sessionAffinity: 'None', externalName: 'db.example.com' },
   ],
@@ -93,7 +93,7 @@ test('defaultService() writes the spec in schema order', () => {
   ]);
 });
 
-test('defaultService() sets the mode of a balancer address by the type in the same body', () => {
+test('defaultService() sets the mode of a balancer address by the type in the same body (STA-03)', () => {
   const status = {
     loadBalancer: { ingress: [{ ip: '192.0.2.1' }, { hostname: 'lb.example.com' }] },
   };

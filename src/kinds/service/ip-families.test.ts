@@ -156,3 +156,18 @@ test('settleIPFamilies() keeps the stored policy when none is given', () => {
     clusterIPs: ['10.96.0.20', 'fd00::20'],
   });
 });
+
+test('settleIPFamilies() completes an old service with the next write to it (API-61)', () => {
+  const { ipFamilyPolicy: _policy, ipFamilies: _families, ...spec } = exampleService().spec;
+  const old = { ...exampleService(), spec };
+  assert.deepEqual(shown(settleIPFamilies({ before: old, after: old, families: dual })), {
+    ...single,
+    clusterIPs: ['10.96.0.20'],
+  });
+  const headless = { ...old, spec: { ...spec, clusterIP: 'None', clusterIPs: ['None'] } };
+  assert.deepEqual(shown(settleIPFamilies({ before: headless, after: headless, families: dual })), {
+    ipFamilyPolicy: 'RequireDualStack',
+    ipFamilies: ['IPv4', 'IPv6'],
+    clusterIPs: ['None'],
+  });
+});

@@ -18,12 +18,12 @@ const cases: readonly [string, LoadBalancerIngress, readonly string[]][] = [
   ['accepts an address with its mode', { ip: '192.0.2.1', ipMode: 'VIP' }, []],
   ['accepts a name', { hostname: 'lb.example.com' }, []],
   [
-    'wants the mode of an address',
+    'wants the mode of an address (STA-03)',
     { ip: '192.0.2.1' },
     [`${field}[0].ipMode: Required value: must be specified when \`ip\` is set`],
   ],
   [
-    'wants no mode without an address',
+    'wants no mode without an address (STA-03)',
     { hostname: 'a.b', ipMode: 'VIP' },
     [`${field}[0].ipMode: Forbidden: may not be specified when \`ip\` is not set`],
   ],
@@ -33,14 +33,14 @@ const cases: readonly [string, LoadBalancerIngress, readonly string[]][] = [
     [`${field}[0].ipMode: Unsupported value: "NAT": supported values: "Proxy", "VIP"`],
   ],
   [
-    'wants an address as ip',
+    'wants an address as ip (STA-02)',
     { ip: 'lb', ipMode: 'VIP' },
     [
       `${field}[0].ip: Invalid value: "lb": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`,
     ],
   ],
   [
-    'wants no address as name',
+    'wants no address as name (STA-02)',
     { hostname: '192.0.2.1' },
     [`${field}[0].hostname: Invalid value: "192.0.2.1": must be a DNS name, not an IP address`],
   ],
@@ -52,7 +52,7 @@ for (const [name, ingress, wanted] of cases) {
   });
 }
 
-test('validateServiceStatus() forbids a balancer to other types', () => {
+test('validateServiceStatus() forbids a balancer to other types (STA-01)', () => {
   assert.deepEqual(errors({ hostname: 'lb.example.com' }, 'NodePort'), [
     `${field}: Forbidden: may only be used when \`spec.type\` is LoadBalancer`,
   ]);

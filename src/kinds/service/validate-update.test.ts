@@ -27,19 +27,19 @@ const balancer = exampleService({
 const cases: readonly [string, Service, SpecChanges, readonly string[]][] = [
   ['accepts no change', dual, {}, []],
   [
-    'keeps the address',
+    'keeps the address (API-44)',
     single,
     { clusterIP: '10.96.0.21', clusterIPs: ['10.96.0.21'] },
     ['spec.clusterIPs[0]: Invalid value: ["10.96.0.21"]: may not change once set'],
   ],
   [
-    'does not let the address go',
+    'does not let the address go (API-44)',
     single,
     { clusterIP: undefined, clusterIPs: undefined },
     ['spec.clusterIPs[0]: Invalid value: []: primary clusterIP can not be unset'],
   ],
   [
-    'does not let a headless service get an address',
+    'does not let a headless service get an address (API-45)',
     headless,
     {
       clusterIP: '10.96.0.21',
@@ -47,7 +47,19 @@ const cases: readonly [string, Service, SpecChanges, readonly string[]][] = [
     },
     ['spec.clusterIPs[0]: Invalid value: ["10.96.0.21"]: may not change once set'],
   ],
-  ['lets a headless service change families', headless, { ipFamilies: ['IPv6'] }, []],
+  [
+    'tells of the address alone where the families change with it (API-45)',
+    headless,
+    { clusterIP: 'fd00::21', clusterIPs: ['fd00::21'], ipFamilies: ['IPv6'] },
+    ['spec.clusterIPs[0]: Invalid value: ["fd00::21"]: may not change once set'],
+  ],
+  [
+    'tells of the address alone where a service becomes headless (API-45)',
+    single,
+    { clusterIP: 'None', clusterIPs: ['None'], ipFamilies: ['IPv6', 'IPv4'] },
+    ['spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set'],
+  ],
+  ['lets a headless service change families (API-45)', headless, { ipFamilies: ['IPv6'] }, []],
   [
     'does not let families swap',
     dual,
@@ -64,7 +76,7 @@ const cases: readonly [string, Service, SpecChanges, readonly string[]][] = [
     ],
   ],
   [
-    'lets the second address go under SingleStack only',
+    'lets the second address go under SingleStack only (API-46)',
     dual,
     {
       clusterIPs: ['10.96.0.20'],
@@ -86,13 +98,13 @@ const cases: readonly [string, Service, SpecChanges, readonly string[]][] = [
     [],
   ],
   [
-    'keeps the class of a load balancer',
+    'keeps the class of a load balancer (API-24)',
     balancer,
     { loadBalancerClass: undefined },
     ['spec.loadBalancerClass: Invalid value: null: may not change once set'],
   ],
   [
-    'keeps the health check port while it is needed',
+    'keeps the health check port while it is needed (API-36)',
     balancer,
     { healthCheckNodePort: 30101 },
     ['spec.healthCheckNodePort: Forbidden: field is immutable'],

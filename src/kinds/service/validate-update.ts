@@ -20,15 +20,17 @@ export function validateServiceUpdate(before: Service, after: Service): readonly
   ]);
 }
 
-/** To and from ExternalName everything may change; a headless service has no addresses that could. */
-function mayChangeAddresses(before: Service, after: Service): boolean {
-  if (!needsClusterIP(before) || !needsClusterIP(after)) return true;
-  return isHeadless(before) && isHeadless(after);
+/** To and from ExternalName everything may change. */
+function keepAddresses(before: Service, after: Service): boolean {
+  return needsClusterIP(before) && needsClusterIP(after);
 }
 
-/** A second address may come and, under SingleStack, go; what stays may not change. */
+/**
+ * A second address may come and, under SingleStack, go; what stays may not change. A headless service that
+ * stays headless has none.
+ */
 function clusterIPChanges(before: Service, after: Service): readonly FieldError[] {
-  if (mayChangeAddresses(before, after)) return [];
+  if (!keepAddresses(before, after) || (isHeadless(before) && isHeadless(after))) return [];
   const { clusterIPs: old = [] } = before.spec;
   const { clusterIPs: now = [], ipFamilyPolicy } = after.spec;
   const field = 'spec.clusterIPs';
@@ -50,8 +52,9 @@ function clusterIPChanges(before: Service, after: Service): readonly FieldError[
   return errors;
 }
 
+/** Families of a headless service are free; that it may not get an address is told of the address alone. */
 function familyChanges(before: Service, after: Service): readonly FieldError[] {
-  if (mayChangeAddresses(before, after)) return [];
+  if (!keepAddresses(before, after) || isHeadless(before) || isHeadless(after)) return [];
   const { ipFamilies: old = [] } = before.spec;
   const { ipFamilies: now = [], ipFamilyPolicy, clusterIPs } = after.spec;
   // Upstream reports every changed family under the first index.

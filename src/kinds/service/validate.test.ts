@@ -21,7 +21,7 @@ const onlyForBalancers = "may only be used when `type` is 'LoadBalancer'";
 
 const cases: readonly [string, Sent, readonly string[]][] = [
   ['accepts the example', {}, []],
-  ['needs ports', { ports: undefined }, ['spec.ports: Required value']],
+  ['needs ports (API-12)', { ports: undefined }, ['spec.ports: Required value']],
   [
     'needs no ports when headless',
     { ports: undefined, clusterIP: 'None', clusterIPs: ['None'] },
@@ -62,7 +62,7 @@ const cases: readonly [string, Sent, readonly string[]][] = [
     ['spec.ports[0].protocol: Unsupported value: "HTTP": supported values: "SCTP", "TCP", "UDP"'],
   ],
   [
-    'forbids node ports for ClusterIP',
+    'forbids node ports for ClusterIP (API-34)',
     { ports: [examplePort({ nodePort: 30001 })] },
     ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"],
   ],
@@ -74,7 +74,7 @@ const cases: readonly [string, Sent, readonly string[]][] = [
     ],
   ],
   [
-    'bounds the affinity timeout',
+    'bounds the affinity timeout (API-08)',
     {
       sessionAffinity: 'ClientIP',
       sessionAffinityConfig: { clientIP: { timeoutSeconds: 86401 } },
@@ -84,7 +84,7 @@ const cases: readonly [string, Sent, readonly string[]][] = [
     ],
   ],
   [
-    'refuses special external addresses',
+    'refuses special external addresses (API-29, API-30)',
     {
       externalTrafficPolicy: 'Cluster',
       externalIPs: ['0.0.0.0', '127.0.0.1', 'fe80::1', '010.0.0.1'],
@@ -110,7 +110,7 @@ const cases: readonly [string, Sent, readonly string[]][] = [
     ],
   ],
   [
-    'checks source ranges without the blanks around them',
+    'checks source ranges without the blanks around them (API-27, API-28)',
     {
       ...balancer,
       loadBalancerSourceRanges: [' 10.0.0.0/8 ', '10.0.0.1/8'],
@@ -133,7 +133,7 @@ const cases: readonly [string, Sent, readonly string[]][] = [
     ],
   ],
   [
-    'refuses None where an address is needed',
+    'refuses None where an address is needed (API-33)',
     {
       ...balancer,
       type: 'NodePort',
@@ -144,7 +144,7 @@ const cases: readonly [string, Sent, readonly string[]][] = [
     ['spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for NodePort services'],
   ],
   [
-    'forbids addresses to ExternalName',
+    'forbids addresses to ExternalName (API-32)',
     { type: 'ExternalName', externalName: 'x.example.com.' },
     [
       'spec.clusterIPs: Forbidden: may not be set for ExternalName services',
@@ -153,7 +153,7 @@ const cases: readonly [string, Sent, readonly string[]][] = [
     ],
   ],
   [
-    'knows three traffic distributions',
+    'knows three traffic distributions (API-37)',
     { trafficDistribution: '' },
     [
       'spec.trafficDistribution: Unsupported value: "": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
@@ -167,7 +167,7 @@ for (const [name, spec, wanted] of cases) {
   });
 }
 
-test('validateService() wants topology annotations to agree', () => {
+test('validateService() wants topology annotations to agree (API-39)', () => {
   const annotations = {
     'service.kubernetes.io/topology-mode': 'Auto',
     'service.kubernetes.io/topology-aware-hints': 'Disabled',
@@ -177,7 +177,7 @@ test('validateService() wants topology annotations to agree', () => {
   ]);
 });
 
-test('validateService() checks source ranges in the annotation where the field is empty', () => {
+test('validateService() checks source ranges in the annotation where the field is empty (API-27)', () => {
   const key = 'service.beta.kubernetes.io/load-balancer-source-ranges';
   const metadata = { annotations: { [key]: '10.0.0.0/8, bad' } };
   const wanted = [
@@ -187,7 +187,7 @@ test('validateService() checks source ranges in the annotation where the field i
   assert.deepEqual(errors({ ...balancer, loadBalancerSourceRanges: ['10.0.0.0/8'] }, metadata), []);
 });
 
-test('validateService() lets odd values through that are already stored', () => {
+test('validateService() lets odd values through that are already stored (API-30)', () => {
   const stored = exampleService({
     spec: { externalIPs: ['198.51.100.07'], externalTrafficPolicy: 'Cluster' },
   });

@@ -7,21 +7,21 @@ import { serviceWarnings, statusWarnings } from './warnings.ts';
 const cases: readonly [string, ServiceSpec, readonly string[]][] = [
   ['is silent about the example', {}, []],
   [
-    'tells that external IPs are deprecated before all that follows',
+    'tells that external IPs are deprecated, after what is odd about each (API-62, API-64, API-66)',
     {
       externalIPs: ['2001:DB8::7'],
       trafficDistribution: 'PreferClose',
       externalName: 'x.example.com',
     },
     [
-      'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
       'spec.externalIPs[0]: IPv6 address "2001:DB8::7" should be in RFC 5952 canonical format ("2001:db8::7")',
+      'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
       'spec.externalName is ignored when spec.type is not "ExternalName"',
       'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
     ],
   ],
   [
-    'tells what a headless service ignores',
+    'tells what a headless service ignores (API-63)',
     {
       clusterIP: 'None',
       clusterIPs: ['None'],
@@ -36,7 +36,7 @@ const cases: readonly [string, ServiceSpec, readonly string[]][] = [
     ],
   ],
   [
-    'tells what ExternalName ignores',
+    'tells what ExternalName ignores (API-64)',
     { type: 'ExternalName', externalIPs: ['198.51.100.1'] },
     ['spec.externalIPs is ignored when spec.type is "ExternalName"'],
   ],
@@ -48,14 +48,14 @@ for (const [name, spec, wanted] of cases) {
   });
 }
 
-test('serviceWarnings() names the annotation that replaced the old one', () => {
+test('serviceWarnings() names the annotation that replaced the old one (API-65)', () => {
   const annotations = { 'service.kubernetes.io/topology-aware-hints': 'Auto' };
   assert.deepEqual(serviceWarnings(exampleService({ metadata: { annotations } })), [
     'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead',
   ]);
 });
 
-test('statusWarnings() tells of oddly written balancer addresses', () => {
+test('statusWarnings() tells of oddly written balancer addresses (API-66)', () => {
   const status = { loadBalancer: { ingress: [{ ip: '2001:DB8::1' }] } };
   assert.equal(statusWarnings(exampleService({ status })).length, 1);
 });

@@ -50,10 +50,10 @@ function externalIPWarnings(service: Service): readonly string[] {
   const { type, externalIPs = [] } = service.spec;
   const isUsed = externalIPs.length > 0 && !isHeadless(service) && type !== 'ExternalName';
   return [
+    ...externalIPs.flatMap((ip, i) => warningsForIP(`spec.externalIPs[${i}]`, ip)),
     ...(isUsed
       ? ['spec.externalIPs is deprecated and may no longer be implemented in some clusters']
       : []),
-    ...externalIPs.flatMap((ip, i) => warningsForIP(`spec.externalIPs[${i}]`, ip)),
   ];
 }
 
