@@ -82,6 +82,17 @@ export function alreadyExists(resource: ResourceName, name: string): ApiError {
   return failure({ code: 409, reason: 'AlreadyExists', message, details: about(resource, name) });
 }
 
+/** A name was made up, and there is such an object: another try may have more luck. */
+export function generatedNameTaken(resource: ResourceName, name: string): ApiError {
+  const { status } = alreadyExists(resource, name);
+  const message = `${status.message}, the server was not able to generate a unique name for the object`;
+  return new ApiError({
+    ...status,
+    message,
+    details: { ...status.details, retryAfterSeconds: 1 },
+  });
+}
+
 export function conflict(resource: ResourceName, name: string, why: string): ApiError {
   const message = `Operation cannot be fulfilled on ${dotted(resource.resource, resource.group)} ${quote(name)}: ${why}`;
   return failure({ code: 409, reason: 'Conflict', message, details: about(resource, name) });
@@ -127,12 +138,17 @@ export function serviceUnavailable(message: string): ApiError {
   return failure({ code: 503, reason: 'ServiceUnavailable', message });
 }
 
+/** Field errors that are told: nobody reads more, and a body of a few megabytes can have a hundred thousand. */
+const mostTold = 1000;
+
 /** 422 with one cause for each field error; repeated messages are shown once, as upstream does. */
 export function invalid(kind: KindName, name: string, errors: readonly FieldError[]): ApiError {
-  const texts = [...new Set(errors.map(errorText))];
+  const told = errors.slice(0, mostTold);
+  const texts = [...new Set(told.map(errorText))];
+  if (errors.length > mostTold) texts.push(`and ${errors.length - mostTold} more`);
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const message = `${dotted(kind.kind, kind.group)} ${quote(name)} is invalid${errors.length === 0 ? '' : `: ${list}`}`;
-  const causes = errors.map((e) => ({ reason: e.reason, message: errorBody(e), field: e.field }));
+  const causes = told.map((e) => ({ reason: e.reason, message: errorBody(e), field: e.field }));
   return failure({
     code: 422,
     reason: 'Invalid',

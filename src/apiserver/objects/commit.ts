@@ -24,7 +24,10 @@ export type Committed =
 
 export const nothingReserved: Reservation = { compare: [], write: [] };
 
-export async function commit(context: ApiContext, change: Commit): Promise<Committed> {
+export async function commit(
+  context: Pick<ApiContext, 'store' | 'resources'>,
+  change: Commit,
+): Promise<Committed> {
   const { resource, key, revision, object, reservation } = change;
   const { codec, cache, definition } = resource;
   const compare: Compare[] = [{ key, revision }, ...reservation.compare];

@@ -3,13 +3,14 @@ import type { AnyKind } from '../../kinds/definition.ts';
 import {
   alreadyExists,
   badRequest,
+  generatedNameTaken,
   invalid,
   type KindName,
   serviceUnavailable,
 } from '../../meta/api-error.ts';
 import { joined } from '../../meta/field-error.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
-import { groupResource } from '../../meta/object.ts';
+import { groupResource, withMetadata } from '../../meta/object.ts';
 import { validateObjectMeta } from '../../meta/validate-metadata.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
 import { recordUpdate } from '../patch/managed-fields.ts';
@@ -28,20 +29,38 @@ export type CreateRequest = {
   readonly recordManagers?: (object: KubeObject) => KubeObject;
 };
 
-/** Tries against others that take the same address, port or generated name. */
+/** Tries against others that take the same address or port at the same moment. */
 const attempts = 16;
+/** Names that are made up for one object, as many as upstream tries. */
+const nameAttempts = 8;
 /** Generated names are cut so that five letters fit into a DNS label. */
 const longestPrefix = 58;
 
-export async function createObject(context: ApiContext, request: CreateRequest): Promise<Cached> {
+/** What creating needs of the server. */
+type CreateContext = Pick<
+  ApiContext,
+  'store' | 'resources' | 'reserve' | 'newUid' | 'randomSuffix'
+>;
+
+export async function createObject(
+  context: CreateContext,
+  request: CreateRequest,
+): Promise<Cached> {
+  let taken = 0;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const created = await tryCreate(context, request);
-    if (created !== undefined) return created;
+    const outcome = await tryCreate(context, request);
+    if ('object' in outcome) return outcome;
+    if (outcome.nameTaken === undefined) continue;
+    taken += 1;
+    if (taken === nameAttempts) throw outcome.nameTaken;
   }
   throw serviceUnavailable('the write kept losing against concurrent writes, try again');
 }
 
-async function tryCreate(context: ApiContext, request: CreateRequest): Promise<Cached | undefined> {
+/** What to tell when the name was made up and there is such an object; absent when another write was first. */
+type Lost = { readonly nameTaken?: Error };
+
+async function tryCreate(context: CreateContext, request: CreateRequest): Promise<Cached | Lost> {
   const { resource, write } = request;
   const { definition, codec, cache, view } = resource;
   const named = withIdentity(context, request);
@@ -52,8 +71,10 @@ async function tryCreate(context: ApiContext, request: CreateRequest): Promise<C
   const key = codec.key(namespace, name);
   const found = cache.get(key);
   if (found !== undefined) {
-    if (generateName && request.object.metadata.name === undefined) return undefined;
-    throw existing(resource, found.object);
+    const isRandom = request.object.metadata.name === undefined && !definition.generatesNoLetters;
+    const error = existing(resource, found.object, Boolean(generateName));
+    if (generateName && isRandom) return { nameTaken: error };
+    throw error;
   }
   for (const warning of definition.create.warnOnCreate?.(object) ?? []) write.warn(warning);
   const stored = definition.storedAs?.toStored(object) ?? object;
@@ -65,12 +86,14 @@ async function tryCreate(context: ApiContext, request: CreateRequest): Promise<C
     object: stored,
     reservation,
   });
-  return 'cached' in outcome ? view(outcome.cached) : undefined;
+  return 'cached' in outcome ? view(outcome.cached) : {};
 }
 
-function existing({ definition }: Resource, found: KubeObject): Error {
+/** An object that could have got another name is told of it, even where the client chose the name. */
+function existing({ definition }: Resource, found: KubeObject, isGenerated: boolean): Error {
   const resource = { group: definition.group, resource: definition.plural };
-  const error = alreadyExists(resource, found.metadata.name ?? '');
+  const makeError = isGenerated ? generatedNameTaken : alreadyExists;
+  const error = makeError(resource, found.metadata.name ?? '');
   if (found.metadata.deletionTimestamp === undefined) return error;
   const { status } = error;
   const message = `object is being deleted: ${status.message ?? ''}`;
@@ -91,14 +114,14 @@ const decidedHere = new Set([
   'selfLink',
 ]);
 
-function withIdentity(context: ApiContext, request: CreateRequest): KubeObject {
+function withIdentity(context: CreateContext, request: CreateRequest): KubeObject {
   const { resource, namespace, object, write } = request;
   const { definition } = resource;
   checkIdentity(request);
   const { name: given, generateName } = object.metadata;
   const name =
     given ??
-    (generateName ? generateName.slice(0, longestPrefix) + context.randomSuffix() : undefined);
+    (generateName ? generatedName(definition, generateName, context.randomSuffix) : undefined);
   // Assigned one by one: spreading parts that may be absent costs several times as much.
   const metadata: { -readonly [K in keyof ObjectMeta]: ObjectMeta[K] } = {};
   if (name !== undefined) metadata.name = name;
@@ -110,11 +133,19 @@ function withIdentity(context: ApiContext, request: CreateRequest): KubeObject {
   for (const field in object.metadata) {
     if (!decidedHere.has(field)) copyField(field as keyof ObjectMeta, object.metadata, metadata);
   }
-  const identified = { ...object, metadata };
+  const identified = withMetadata(object, metadata);
   // Some defaults follow the name, which was not there when the body was decoded.
   return given === undefined && name !== undefined
     ? (definition.defaults?.(identified) ?? identified)
     : identified;
+}
+
+function generatedName(
+  { generatesNoLetters }: AnyKind,
+  prefix: string,
+  randomSuffix: () => string,
+): string {
+  return generatesNoLetters ? prefix : prefix.slice(0, longestPrefix) + randomSuffix();
 }
 
 function copyField<K extends keyof ObjectMeta>(
@@ -154,7 +185,7 @@ function managersOf(
 }
 
 function reserveFor(
-  context: ApiContext,
+  context: CreateContext,
   { definition }: Resource,
   after: KubeObject,
   dryRun: boolean,
