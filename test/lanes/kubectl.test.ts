@@ -19,6 +19,27 @@ const { kubectl: accepted } = JSON.parse(await readFile(differences, 'utf8')) as
   kubectl: Readonly<Record<string, string>>;
 };
 
+/** The lines of the behaviour list that a transcript shows. */
+const shows: Readonly<Record<string, string>> = {
+  'get with nothing there': 'KCT-27, KCT-37',
+  'apply, get, delete': 'KCT-11, KCT-19, KCT-21, KCT-26',
+  'output formats': 'KCT-27',
+  'describe a cluster ip service': 'KCT-14, KCT-15',
+  'describe node port, load balancer, external name, headless': 'KCT-12, KCT-13, KCT-15',
+  'create service': 'KCT-17, KCT-37',
+  expose: 'KCT-18',
+  'errors a person sees': 'KCT-23, KCT-34, KCT-37',
+  'patch, label, annotate, edit, replace': 'KCT-23, KCT-24, KCT-25, KCT-29',
+  'server side apply and diff': 'KCT-20, KCT-22',
+  'watch and wait': 'KCT-06, KCT-27, KCT-28',
+  'explain knows the fields': 'KCT-02',
+  'api resources': 'KCT-01, KCT-33',
+  'namespaces, ipaddresses, service cidrs': 'KCT-14',
+  'load balancer status and external columns': 'KCT-12, KCT-24',
+  'deployments and scale': 'KCT-18',
+  'auth can-i and cluster-info': 'KCT-32, KCT-33',
+};
+
 /** Some transcripts wait for controllers or for kubectl's own time-outs. */
 const timeout = 180_000;
 
@@ -32,7 +53,7 @@ describe('kubectl transcripts', { concurrency: 2 }, () => {
   after(() => server.stop());
 
   for (const { name } of transcripts) {
-    test(name, { timeout }, async () => {
+    test(`${name} (${shows[name]})`, { timeout }, async () => {
       const { passed, output } = await run(name);
       const reason = accepted[name];
       if (reason === undefined) assert.ok(passed, output);
@@ -60,4 +81,8 @@ test('every accepted difference is a transcript that exists', () => {
     Object.keys(accepted).filter((name) => !names.has(name)),
     [],
   );
+});
+
+test('every transcript says what it shows', () => {
+  assert.deepEqual(Object.keys(shows).sort(), transcripts.map(({ name }) => name).sort());
 });

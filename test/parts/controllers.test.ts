@@ -40,7 +40,7 @@ test('a namespace gets its account and CA bundle, and gets them back', async () 
   await until('the bundle is back', async () => !(await isGone(bundle)));
 });
 
-test('a deleted namespace is emptied after some seconds, waits for finalizers, and goes', async () => {
+test('a deleted namespace is emptied after some seconds, waits for finalizers, and goes (KCT-40)', async () => {
   await makeNamespace('old');
   await makeConfigMap('old', { name: 'plain' });
   await makeConfigMap('old', { name: 'held', finalizers: ['example.com/hold'] });
@@ -73,7 +73,7 @@ test('a deleted namespace is emptied after some seconds, waits for finalizers, a
   await until('the namespace goes', () => isGone('/api/v1/namespaces/old'));
 });
 
-test('dependents go when the last owner has gone, and only then', async () => {
+test('dependents go when the last owner has gone, and only then (KCT-39)', async () => {
   await makeNamespace('gc');
   const first = await makeConfigMap('gc', { name: 'first' });
   const second = await makeConfigMap('gc', { name: 'second' });
@@ -110,7 +110,7 @@ test('an owner in another namespace is no owner', async () => {
   assert.equal(await isGone(`${configMaps('there')}/owner`), false);
 });
 
-test('a foreground delete waits for what blocks it', async () => {
+test('a foreground delete waits for what blocks it (KCT-39)', async () => {
   await makeNamespace('front');
   const owner = await makeConfigMap('front', { name: 'owner' });
   const hold = { finalizers: ['example.com/hold'] };
@@ -135,7 +135,7 @@ test('a foreground delete waits for what blocks it', async () => {
   await harness.api.patch(`${configMaps('front')}/free`, { metadata: { finalizers: null } });
 });
 
-test('an orphaning delete leaves the dependents alone', async () => {
+test('an orphaning delete leaves the dependents alone (KCT-39)', async () => {
   await makeNamespace('orphans');
   const owner = await makeConfigMap('orphans', { name: 'owner' });
   await makeConfigMap('orphans', { name: 'child', ownerReferences: [owner] });
@@ -146,7 +146,7 @@ test('an orphaning delete leaves the dependents alone', async () => {
   assert.equal((await read('orphans', 'child')).metadata.ownerReferences, undefined);
 });
 
-test('a ServiceCIDR is made ready, stays while it is needed, and goes ten seconds after its delete at the earliest', async () => {
+test('a ServiceCIDR is made ready, stays while it is needed, and goes ten seconds after its delete at the earliest (IPA-21, IPA-23, IPA-24, IPA-25)', async () => {
   const ranges = '/apis/networking.k8s.io/v1/servicecidrs';
   type Range = KubeObject & {
     status: { conditions?: readonly { status: string; reason: string }[] };

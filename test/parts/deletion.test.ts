@@ -74,7 +74,7 @@ test('a marked service keeps its addresses and ports until it goes', { timeout }
   assert.equal((await readAllocations(store)).ports.get(port), undefined);
 });
 
-test('preconditions must hold', { timeout }, async () => {
+test('preconditions must hold (KCT-26)', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
   const made = await api.post<ConfigMap>(path, configMap('x'));

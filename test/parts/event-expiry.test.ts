@@ -29,7 +29,7 @@ const names = async (): Promise<readonly (string | undefined)[]> =>
     ({ metadata }) => metadata.name,
   );
 
-test('an event goes an hour after its last write, and a watch sees it go', {
+test('an event goes an hour after its last write, and a watch sees it go (KCT-16)', {
   timeout,
 }, async () => {
   const { api } = running;

@@ -38,7 +38,9 @@ async function fill(count: number): Promise<string> {
 
 const named = ({ metadata, data }: ConfigMap): string => `${metadata.name} ${data?.turn}`;
 
-test('pages have the limit, what remains, and together everything', { timeout }, async () => {
+test('pages have the limit, what remains, and together everything (KCT-05)', {
+  timeout,
+}, async () => {
   const path = await fill(10);
   const all = await pages(path, 4);
   assert.deepEqual(
@@ -107,7 +109,7 @@ test('pages show one revision while others write', { timeout }, async () => {
   await Promise.all(writers);
 });
 
-test('a page of a revision that is no longer kept is 410', { timeout }, async () => {
+test('a page of a revision that is no longer kept is 410 (KCT-05)', { timeout }, async () => {
   const { api, store } = running;
   const path = await fill(5);
   const first = await page(path, 2);

@@ -25,7 +25,7 @@ const put = (
 const versionOf = async (path: string): Promise<string> =>
   (await running.api.get<ObjectList>(path)).metadata.resourceVersion;
 
-test('a watch of a selection sees objects enter and leave it', { timeout }, async () => {
+test('a watch of a selection sees objects enter and leave it (KCT-08)', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
   await put(path, 'in', { app: 'web' });
@@ -97,7 +97,7 @@ test('a delete comes with the last state under its own version', { timeout }, as
   watch.close();
 });
 
-test('a streaming list ends its state with a bookmark', { timeout }, async () => {
+test('a streaming list ends its state with a bookmark (KCT-07)', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
   await put(path, 'a');
@@ -141,7 +141,7 @@ test('bookmarks tell a quiet watcher how far it is', { timeout }, async (t) => {
   plain.close();
 });
 
-test('a watch from a version that is too old ends with 410', { timeout }, async () => {
+test('a watch from a version that is too old ends with 410 (KCT-06)', { timeout }, async () => {
   const watch = await running.api.watch<Status>('/api/v1/services?watch=1&resourceVersion=1');
   await watch.ended;
   const current = await running.store.currentRevision();
@@ -160,7 +160,7 @@ test('a watch may be asked to live longer than a timer can be set', { timeout },
   watch.close();
 });
 
-test('a watch ends when the time it asked for is over', { timeout }, async () => {
+test('a watch ends when the time it asked for is over (KCT-06)', { timeout }, async () => {
   const watch = await running.api.watch('/api/v1/configmaps?watch=1&timeoutSeconds=1');
   await watch.ended;
   assert.ok(watch.events.every(({ type }) => type === 'ADDED'));

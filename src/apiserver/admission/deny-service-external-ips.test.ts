@@ -37,7 +37,7 @@ const cases: readonly {
 const service = (externalIPs: readonly string[]) => exampleService({ spec: { externalIPs } });
 
 for (const { title, before, after, subresource = '', isRefused } of cases) {
-  test(`DenyServiceExternalIPs ${title}`, () => {
+  test(`DenyServiceExternalIPs ${title} (API-75)`, () => {
     const wanted = service(after);
     const outcome = outcomeOf(denyServiceExternalIPs, {
       definition,

@@ -51,7 +51,7 @@ describe('createWatchEncoder()', () => {
     );
   });
 
-  it('names the columns of a Table once, and leaves the cells of a bookmark empty', () => {
+  it('names the columns of a Table once, and leaves the cells of a bookmark empty (KCT-10)', () => {
     const encode = createWatchEncoder(as({ as: 'Table' }), kind, () => now);
     const first = parse(encode('ADDED', a)).object;
     const second = parse(encode('BOOKMARK', bookmark)).object;
