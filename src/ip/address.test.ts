@@ -128,3 +128,13 @@ for (const [text, expected] of predicates) {
     assert.equal(found, expected);
   });
 }
+
+test('parseAddress() and parseAddressSloppy() read each text for itself, whatever was read before', () => {
+  const texts = ['10.0.0.1', '010.0.0.1', '10.0.0.1', '', '::ffff:10.0.0.1', '10.0.0.1'];
+  assert.deepEqual(texts.map(canonical), [
+    ...['10.0.0.1', undefined, '10.0.0.1', undefined, '::ffff:10.0.0.1', '10.0.0.1'],
+  ]);
+  assert.deepEqual(texts.map(sloppy), [
+    ...['10.0.0.1', '10.0.0.1', '10.0.0.1', undefined, '10.0.0.1', '10.0.0.1'],
+  ]);
+});

@@ -5,8 +5,8 @@ import { containsPort, formatPortRange, parsePortRange, portCount } from './port
 const cases: readonly (readonly [string, string | undefined])[] = [
   ['30000-32767', '30000-32767'],
   ['30000+2767', '30000-32767'],
-  ['30000', '30000'],
-  ['0-0', '0'],
+  ['30000', '30000-30000'],
+  ['0-0', '0-0'],
   ['65000+9999', '65000-65535'],
   ['30001-30000', undefined],
   ['30000-65536', undefined],

@@ -27,5 +27,5 @@ export function portCount(range: PortRange): number {
 }
 
 export function formatPortRange(range: PortRange): string {
-  return range.first === range.last ? `${range.first}` : `${range.first}-${range.last}`;
+  return `${range.first}-${range.last}`;
 }

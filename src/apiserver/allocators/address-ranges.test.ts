@@ -16,16 +16,21 @@ function bandTexts(text: string): readonly string[] | undefined {
 const bands: readonly [string, readonly string[] | undefined][] = [
   ['10.96.0.0/24', ['10.96.0.1', '10.96.0.17', '10.96.0.254']],
   ['10.96.0.0/16', ['10.96.0.1', '10.96.1.1', '10.96.255.254']],
+  ['10.96.0.0/20', ['10.96.0.1', '10.96.1.1', '10.96.15.254']],
+  ['10.96.0.0/25', ['10.96.0.1', '10.96.0.17', '10.96.0.126']],
+  ['10.96.0.0/27', ['10.96.0.1', '10.96.0.17', '10.96.0.30']],
   ['10.96.0.0/28', ['10.96.0.1', '10.96.0.1', '10.96.0.14']],
   ['10.96.0.0/31', undefined],
   ['10.96.0.0/32', undefined],
   ['fd00::/108', ['fd00::1', 'fd00::101', 'fd00::f:ffff']],
   ['fd00::/127', ['fd00::1', 'fd00::1', 'fd00::1']],
+  ['fd00::/128', undefined],
+  ['fd00::/64', ['fd00::1', 'fd00::101', 'fd00::ffff:ffff:ffff:ffff']],
   ['fd00::/63', undefined],
 ];
 
 for (const [cidr, wanted] of bands) {
-  test(`addressBands() of ${cidr}`, () => {
+  test(`addressBands() of ${cidr} (IPA-03, IPA-04, IPA-05, IPA-06)`, () => {
     assert.deepEqual(bandTexts(cidr), wanted);
   });
 }
@@ -41,7 +46,7 @@ function range(name: string, created: string, more: Partial<ServiceCIDR> = {}): 
   };
 }
 
-test('addressRanges() lists the older ranges first and leaves out those that are not ready', () => {
+test('addressRanges() lists the older ranges first and leaves out those that are not ready (IPA-12, IPA-24)', () => {
   const going = range('going', '2026-01-20');
   const objects = [
     range('a', '2026-01-30'),
@@ -54,7 +59,7 @@ test('addressRanges() lists the older ranges first and leaves out those that are
   assert.deepEqual(bases, ['10.10.0.0', '10.30.0.0']);
 });
 
-test('offersAddress() leaves out the network and the broadcast address', () => {
+test('offersAddress() leaves out the network and the broadcast address (IPA-03)', () => {
   const [only] = addressRanges([range('a', '2026-01-10')]);
   const offers = (text: string): boolean => {
     const address = parseAddress(text);
@@ -64,7 +69,7 @@ test('offersAddress() leaves out the network and the broadcast address', () => {
   assert.deepEqual(texts.map(offers), [false, true, true, false, false, false]);
 });
 
-test('createRangeIndex() reads again only after a change', () => {
+test('createRangeIndex() reads again only after a change (IPA-23)', () => {
   let revision = 1;
   let reads = 0;
   const ranges = createRangeIndex({

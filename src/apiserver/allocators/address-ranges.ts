@@ -1,12 +1,12 @@
 // The ranges that service addresses come from: the ServiceCIDR objects that are ready.
 import { type Address, addressBits, type Family } from '../../ip/address.ts';
-import { addressCount, type Cidr, containsAddress, parseCidr } from '../../ip/cidr.ts';
+import { addressCount, type Cidr, containsAddress, formatCidr, parseCidr } from '../../ip/cidr.ts';
 import { isReady } from '../../kinds/service-cidr/readiness.ts';
 import type { ServiceCIDR } from '../../kinds/service-cidr/types.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import { type Bands, lowerBandSize } from './pick-free.ts';
 
-export type AddressRange = { readonly cidr: Cidr; readonly bands: Bands };
+export type AddressRange = { readonly cidr: Cidr; readonly text: string; readonly bands: Bands };
 
 const resource = 'servicecidrs.networking.k8s.io';
 /** Larger ranges than this give no addresses, as upstream has it. */
@@ -18,13 +18,15 @@ export function createRangeIndex(
   reader: ObjectReader,
 ): (family: Family) => readonly AddressRange[] {
   let revision: number | undefined;
-  let ranges: readonly AddressRange[] = [];
+  let ranges: Readonly<Record<Family, readonly AddressRange[]>> = { IPv4: [], IPv6: [] };
   return (family) => {
     if (revision !== reader.revision(resource)) {
-      ranges = addressRanges(reader.list(resource) as readonly ServiceCIDR[]);
+      const all = addressRanges(reader.list(resource) as readonly ServiceCIDR[]);
+      const of = (one: Family) => all.filter((range) => range.cidr.family === one);
+      ranges = { IPv4: of('IPv4'), IPv6: of('IPv6') };
       revision = reader.revision(resource);
     }
-    return ranges.filter((range) => range.cidr.family === family);
+    return ranges[family];
   };
 }
 
@@ -36,9 +38,14 @@ export function addressRanges(objects: readonly ServiceCIDR[]): readonly Address
     .flatMap(({ spec }) => spec.cidrs ?? [])
     .flatMap((text) => {
       const cidr = parseCidr(text);
-      const bands = cidr && addressBands(cidr);
-      return cidr === undefined || bands === undefined ? [] : [{ cidr, bands }];
+      return (cidr && addressRange(cidr)) ?? [];
     });
+}
+
+/** Nothing where the range gives no address. */
+export function addressRange(cidr: Cidr): AddressRange | undefined {
+  const bands = addressBands(cidr);
+  return bands === undefined ? undefined : { cidr, text: formatCidr(cidr), bands };
 }
 
 function byAge(a: ServiceCIDR, b: ServiceCIDR): number {

@@ -1,24 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseAddress } from '../../ip/address.ts';
 import { parseCidr } from '../../ip/cidr.ts';
 import type { AddressWish } from '../../kinds/service/allocation.ts';
 import { sentService } from '../../kinds/service/example.ts';
 import type { ServiceSpec } from '../../kinds/service/types.ts';
 import { isApiError } from '../../meta/api-error.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
-import { addressBands } from './address-ranges.ts';
+import { type AddressRange, addressRange } from './address-ranges.ts';
 import { type AddressSource, takeAddresses } from './cluster-ip.ts';
+import { createNumberSet } from './number-set.ts';
 
-const range = (text: string) => {
+const range = (text: string): AddressRange => {
   const cidr = parseCidr(text);
-  const bands = cidr && addressBands(cidr);
-  assert.ok(cidr && bands);
-  return { cidr, bands };
+  const found = cidr && addressRange(cidr);
+  assert.ok(found);
+  return found;
 };
 
 function source(taken: readonly string[] = [], dryRun = false): AddressSource {
   const object = { kind: 'IPAddress', apiVersion: 'networking.k8s.io/v1', metadata: {} };
+  const numbers = createNumberSet();
+  for (const text of taken) numbers.add(parseAddress(text)?.value ?? 0n);
   return {
+    addresses: {
+      firstFree: (_family, from, to) => numbers.firstGap(from, to),
+      handedOut: { IPv4: new Set(), IPv6: new Set() },
+    },
     reader: {
       get: (_resource, _namespace, name) => (taken.includes(name) ? object : undefined),
       list: () => [],
@@ -53,7 +61,7 @@ const given = (address: string): Asked => ({
   wishes: [{ index: 0, family: address.includes(':') ? 'IPv6' : 'IPv4', address }],
 });
 
-test('takeAddresses() finds a free address', () => {
+test('takeAddresses() finds a free address (IPA-02)', () => {
   assert.deepEqual(take(anyIPv4, source(['10.96.0.1'])), {
     clusterIP: '10.96.0.2',
     clusterIPs: ['10.96.0.2'],
@@ -61,7 +69,7 @@ test('takeAddresses() finds a free address', () => {
   });
 });
 
-test('takeAddresses() keeps a given address as written and takes its canonical form', () => {
+test('takeAddresses() keeps a given address as written and takes its canonical form (IPA-08, IPA-13)', () => {
   assert.deepEqual(take(given('FD00::0002'), source()), {
     clusterIP: 'FD00::0002',
     clusterIPs: ['FD00::0002'],
@@ -82,25 +90,37 @@ test('takeAddresses() adds a second address without touching the first', () => {
 const invalid = 'Service "web" is invalid: spec.clusterIPs: Invalid value:';
 const refusals: readonly [string, Asked, readonly string[], string][] = [
   [
-    'an address that is taken',
+    'an address that is taken (IPA-09)',
     given('10.96.0.1'),
     ['10.96.0.1'],
     `422 ${invalid} ["10.96.0.1"]: failed to allocate IP 10.96.0.1: provided IP is already allocated`,
   ],
   [
-    'an address outside',
+    'an address outside (IPA-10)',
     given('10.97.0.1'),
     [],
     `422 ${invalid} ["10.97.0.1"]: failed to allocate IP 10.97.0.1: the provided network does not match the current range`,
   ],
   [
-    'the network address',
+    'the network address (IPA-03)',
     given('10.96.0.0'),
     [],
     `422 ${invalid} ["10.96.0.0"]: failed to allocate IP 10.96.0.0: the provided network does not match the current range`,
   ],
   [
-    'any address of a full range',
+    'the broadcast address (IPA-03)',
+    given('10.96.0.3'),
+    [],
+    `422 ${invalid} ["10.96.0.3"]: failed to allocate IP 10.96.0.3: the provided network does not match the current range`,
+  ],
+  [
+    'the network address of IPv6 (IPA-03)',
+    given('fd00::'),
+    [],
+    `422 ${invalid} ["fd00::"]: failed to allocate IP fd00::: the provided network does not match the current range`,
+  ],
+  [
+    'any address of a full range (IPA-11)',
     anyIPv4,
     ['10.96.0.1', '10.96.0.2'],
     '500 Internal error occurred: failed to allocate a serviceIP: range is full',
@@ -132,10 +152,72 @@ test('takeAddresses() looks in a dry run at the range only', () => {
     clusterIPs: ['10.96.0.1'],
     taken: [],
   });
-  assert.match(String(take(given('10.97.0.1'), dry)), /does not match the current range/);
+  assert.equal(
+    take(given('10.97.0.1'), dry),
+    `422 ${invalid} ["10.97.0.1"]: failed to allocate IP 10.97.0.1: the provided IP (10.97.0.1) is not in the valid range. The range of valid IPs is 10.96.0.0/30`,
+  );
 });
 
-test('takeAddresses() makes an IPAddress that names its Service', () => {
+test('takeAddresses() gives the last address of an IPv6 range (IPA-03)', () => {
+  assert.deepEqual(take(given('fd00::3'), source()), {
+    clusterIP: 'fd00::3',
+    clusterIPs: ['fd00::3'],
+    taken: ['fd00::3'],
+  });
+});
+
+const noRange = (dryRun: boolean): AddressSource => ({ ...source([], dryRun), ranges: () => [] });
+
+const rangeless: readonly [string, Asked, boolean, string][] = [
+  [
+    'a given address',
+    given('10.96.0.1'),
+    false,
+    `422 ${invalid} ["10.96.0.1"]: failed to allocate IP 10.96.0.1: the provided network does not match the current range`,
+  ],
+  [
+    'any address',
+    anyIPv4,
+    false,
+    '500 Internal error occurred: failed to allocate a serviceIP: range is full',
+  ],
+  [
+    'a given address, in a dry run,',
+    given('10.96.0.1'),
+    true,
+    `422 ${invalid} ["10.96.0.1"]: failed to allocate IP 10.96.0.1: allocator not ready`,
+  ],
+  [
+    'any address, in a dry run,',
+    anyIPv4,
+    true,
+    '500 Internal error occurred: failed to allocate a serviceIP: allocator not ready',
+  ],
+];
+
+for (const [what, asked, dryRun, wanted] of rangeless) {
+  test(`takeAddresses() refuses ${what} where no range is ready (IPA-12)`, () => {
+    assert.equal(take(asked, noRange(dryRun)), wanted);
+  });
+}
+
+test('takeAddresses() goes on to the next range when one is full, and finds given ones in any (IPA-22)', () => {
+  const ranges = () => [range('10.96.0.0/30'), range('10.97.0.0/30'), range('10.97.0.0/29')];
+  const from = { ...source(['10.96.0.1', '10.96.0.2']), ranges };
+  assert.deepEqual(take(anyIPv4, from), {
+    clusterIP: '10.97.0.1',
+    clusterIPs: ['10.97.0.1'],
+    taken: ['10.97.0.1'],
+  });
+  // Broadcast address of the second, an ordinary one of the third.
+  assert.deepEqual(take(given('10.97.0.3'), from), {
+    clusterIP: '10.97.0.3',
+    clusterIPs: ['10.97.0.3'],
+    taken: ['10.97.0.3'],
+  });
+});
+
+test('takeAddresses() makes an IPAddress that names its Service (IPA-13)', () => {
   const { taken } = takeAddresses(sentService({}, named), anyIPv4.wishes, source());
   assert.deepEqual(taken[0]?.spec, {
     parentRef: { resource: 'services', namespace: 'default', name: 'web' },

@@ -12,16 +12,21 @@ import { groupVersion } from '../../meta/object.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import { internSet } from '../patch/known-sets.ts';
 import { type AddressRange, offersAddress } from './address-ranges.ts';
+import type { AllocatorMetrics } from './metrics.ts';
 import { pickFree } from './pick-free.ts';
+import type { TakenAddresses } from './taken-addresses.ts';
 
 export type AddressSource = {
   readonly reader: ObjectReader;
+  readonly addresses: TakenAddresses;
   readonly ranges: (family: Address['family']) => readonly AddressRange[];
   readonly random: (below: number) => number;
   readonly newUid: () => string;
   /** The time of the request, RFC 3339 in whole seconds. */
   readonly now: string;
   readonly dryRun: boolean;
+  /** Absent: nobody counts. */
+  readonly metrics?: AllocatorMetrics | undefined;
 };
 
 export type AddressGrant = { readonly service: Service; readonly taken: readonly IPAddress[] };
@@ -58,37 +63,66 @@ type Asked = () => Service;
 
 function chooseAddress(asked: Asked, wish: AddressWish, source: AddressSource): Address {
   const ranges = source.ranges(wish.family);
-  if (wish.address === undefined) {
-    const address = freeAddress(ranges, source);
-    if (address === undefined) throw internal('failed to allocate a serviceIP: range is full');
-    return address;
+  const outcome =
+    wish.address === undefined
+      ? anyAddress(ranges, source)
+      : givenAddress(wish.address, ranges, source);
+  if (typeof outcome !== 'string') return outcome;
+  throw wish.address === undefined
+    ? internal(`failed to allocate a serviceIP: ${outcome}`)
+    : refusal(asked, wish, outcome);
+}
+
+const notReady = 'allocator not ready';
+
+/** The address, or why it cannot be had. */
+function givenAddress(
+  text: string,
+  ranges: readonly AddressRange[],
+  { reader, dryRun, metrics }: AddressSource,
+): Address | string {
+  const address = parseAddressSloppy(text);
+  const range = address && ranges.find((candidate) => offersAddress(candidate, address));
+  if (address === undefined || (range === undefined && !dryRun)) return mismatch;
+  if (range === undefined) return outsideInDryRun(address, ranges);
+  if (dryRun) return address;
+  const began = performance.now();
+  if (reader.get(ipAddressResource, '', formatAddress(address)) !== undefined) {
+    metrics?.addressRefused(range.text, 'static');
+    return 'provided IP is already allocated';
   }
-  const address = parseAddressSloppy(wish.address);
-  if (address === undefined || !ranges.some((range) => offersAddress(range, address))) {
-    throw refusal(asked, wish, 'the provided network does not match the current range');
-  }
-  if (!source.dryRun && isTaken(source.reader, address)) {
-    throw refusal(asked, wish, 'provided IP is already allocated');
-  }
+  metrics?.addressTaken(range.text, 'static', began);
   return address;
 }
 
-function freeAddress(
-  ranges: readonly AddressRange[],
-  { reader, random, dryRun }: AddressSource,
-): Address | undefined {
-  for (const { cidr, bands } of ranges) {
-    const at = (value: bigint): Address => ({ family: cidr.family, value });
-    // A dry run looks for nothing; it shows the network address, which no service can have.
-    if (dryRun) return at(cidr.base);
-    const found = pickFree({ bands, isFree: (value) => !isTaken(reader, at(value)), random });
-    if (found !== undefined) return at(found);
-  }
-  return undefined;
+const mismatch = 'the provided network does not match the current range';
+
+/** Upstream asks one range in a dry run, and that one answers for itself. */
+function outsideInDryRun(address: Address, [range]: readonly AddressRange[]): string {
+  if (range === undefined) return notReady;
+  return `the provided IP (${formatAddress(address)}) is not in the valid range. The range of valid IPs is ${range.text}`;
 }
 
-function isTaken(reader: ObjectReader, address: Address): boolean {
-  return reader.get(ipAddressResource, '', formatAddress(address)) !== undefined;
+/** From the first range that has one left. */
+function anyAddress(
+  ranges: readonly AddressRange[],
+  { addresses, random, dryRun, metrics }: AddressSource,
+): Address | string {
+  for (const { cidr, text, bands } of ranges) {
+    const { family } = cidr;
+    // A dry run looks for nothing; it shows the network address, which no service can have.
+    if (dryRun) return { family, value: cidr.base };
+    const began = performance.now();
+    const firstFree = (from: bigint, to: bigint) => addresses.firstFree(family, from, to);
+    const handedOut = addresses.handedOut[family];
+    const value = pickFree({ bands, firstFree, handedOut, random });
+    if (value !== undefined) {
+      metrics?.addressTaken(text, 'dynamic', began);
+      return { family, value };
+    }
+    metrics?.addressRefused(text, 'dynamic');
+  }
+  return dryRun ? notReady : 'range is full';
 }
 
 /** A service without a usable name is first noticed here: its address would belong to nobody. */

@@ -11,7 +11,7 @@ const put = (key: string, value: Uint8Array, revision: number): StoreEvent => ({
   createRevision: revision,
 });
 
-test('createNodePortView() follows the store', () => {
+test('createNodePortView() follows the store, where each port has a key of its own (NPT-13, NPT-14)', () => {
   const view = createNodePortView();
   const key = nodePortKey(30001);
   view.load([{ key, value: nodePortValue('default/web'), revision: 5, createRevision: 5 }]);
@@ -23,6 +23,8 @@ test('createNodePortView() follows the store', () => {
   assert.equal(view.isTaken(30001), undefined);
   assert.deepEqual(view.ownedBy('default/web'), [30002]);
   assert.equal(view.count(), 1);
+  assert.equal(view.firstFree(30001n, 30003n), 30001n);
+  assert.equal(view.firstFree(30002n, 30003n), 30003n);
 });
 
 test('createNodePortView() moves a port to its new owner', () => {

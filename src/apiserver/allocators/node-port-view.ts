@@ -1,5 +1,6 @@
 // Which node ports are taken and by whom, kept in step with the store.
 import type { Entry, Listing, StoreEvent } from '../../storage/store.ts';
+import { createNumberSet, type NumberSet } from './number-set.ts';
 
 export type NodePortReservation = {
   /** `namespace/name` of the Service that has the port. */
@@ -14,6 +15,10 @@ export type NodePortView = {
   readonly find: (port: number) => NodePortReservation | undefined;
   /** The owner of a taken port. */
   readonly isTaken: (port: number) => string | undefined;
+  /** The lowest free port from one to another, both included. */
+  readonly firstFree: NumberSet['firstGap'];
+  /** Picked since the last change, for writes under way. */
+  readonly handedOut: Set<bigint>;
   /** The ports of one Service, `namespace/name`. */
   readonly ownedBy: (service: string) => readonly number[];
   readonly count: () => number;
@@ -38,6 +43,8 @@ export function nodePortValue(service: string): Uint8Array {
 
 export function createNodePortView(): NodePortView {
   const taken = new Map<number, NodePortReservation>();
+  const numbers = createNumberSet();
+  const handedOut = new Set<bigint>();
   const owned = new Map<string, Set<number>>();
   // Revision of what is known of each port, so that a listing cannot undo a change that overtook it.
   const known = new Map<number, number>();
@@ -46,6 +53,7 @@ export function createNodePortView(): NodePortView {
     const service = taken.get(port)?.service;
     if (service === undefined) return;
     taken.delete(port);
+    numbers.remove(BigInt(port));
     const ports = owned.get(service);
     ports?.delete(port);
     if (ports?.size === 0) owned.delete(service);
@@ -55,10 +63,12 @@ export function createNodePortView(): NodePortView {
     const port = portOfKey(key);
     if (port === undefined || revision < (known.get(port) ?? 0)) return;
     known.set(port, revision);
+    handedOut.clear();
     release(port);
     if (value === undefined) return;
     const service = ownerIn(value);
     taken.set(port, { service, revision });
+    numbers.add(BigInt(port));
     const ports = owned.get(service);
     if (ports === undefined) owned.set(service, new Set([port]));
     else ports.add(port);
@@ -68,6 +78,8 @@ export function createNodePortView(): NodePortView {
     prefix,
     find: (port) => taken.get(port),
     isTaken: (port) => taken.get(port)?.service,
+    firstFree: numbers.firstGap,
+    handedOut,
     ownedBy: (service) => [...(owned.get(service) ?? [])],
     count: () => taken.size,
     all: () => taken,

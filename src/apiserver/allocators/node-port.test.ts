@@ -33,7 +33,7 @@ function take(plan: PortPlan, from: NodePortSource): unknown {
 
 const any = (index: number) => ({ index, nodePort: 'any' as const });
 
-test('takeNodePorts() fills in what the plan asks for', () => {
+test('takeNodePorts() fills in what the plan asks for (NPT-03, NPT-08, NPT-11)', () => {
   const plan: PortPlan = { ports: [any(0), { index: 1, sameAs: 0 }], healthCheck: 'any' };
   assert.deepEqual(take(plan, source([30000])), {
     numbers: [30001, 30001],
@@ -54,22 +54,32 @@ test('takeNodePorts() does not give away a number that the service names itself'
 const outside = 'provided port is not in the valid range. The range of valid ports is 30000-30003';
 const refusals: readonly [string, PortPlan, string][] = [
   [
-    'a taken port',
+    'a taken port (NPT-05, NPT-07)',
     { ports: [{ index: 1, nodePort: 30000 }] },
     '422 Service "web" is invalid: spec.ports[1].nodePort: Invalid value: 30000: provided port is already allocated',
   ],
   [
-    'a port outside the range',
+    'a port outside the range (NPT-04)',
     { ports: [{ index: 0, nodePort: 80 }] },
     `422 Service "web" is invalid: spec.ports[0].nodePort: Invalid value: 80: ${outside}`,
   ],
   [
-    'any port of a full range',
+    'any port of a full range (NPT-06)',
     { ports: [any(0), any(1)] },
     '500 Internal error occurred: failed to allocate a nodePort: range is full',
   ],
   [
-    'a taken health check port',
+    'any health check port of a full range (NPT-06)',
+    { ports: [any(0)], healthCheck: 'any' },
+    '500 Internal error occurred: failed to allocate a HealthCheck NodePort 0: range is full',
+  ],
+  [
+    'a health check port outside the range, which upstream calls its own error (NPT-12)',
+    { ports: [], healthCheck: 80 },
+    `422 Service "web" is invalid: spec.healthCheckNodePort: Invalid value: 80: ${outside}`,
+  ],
+  [
+    'a taken health check port (NPT-12)',
     { ports: [], healthCheck: 30000 },
     '422 Service "web" is invalid: spec.healthCheckNodePort: Invalid value: 30000: provided port is already allocated',
   ],
@@ -95,9 +105,14 @@ test('takeNodePorts() notices in a dry run what is taken but not what is outside
     healthCheckNodePort: 32770,
     taken: [32769, 80, 32770],
   });
+  assert.deepEqual(take({ ports: [{ index: 0, nodePort: 30002 }, any(1)] }, dry), {
+    numbers: [30002, 30003],
+    healthCheckNodePort: undefined,
+    taken: [30002, 30003],
+  });
 });
 
-test('portBands() keeps the first 86 ports of the usual range for those who ask', () => {
+test('portBands() keeps the first 86 ports of the usual range for those who ask (NPT-01, NPT-02)', () => {
   assert.deepEqual(portBands({ first: 30000, last: 32767 }), {
     first: 30000n,
     upper: 30086n,

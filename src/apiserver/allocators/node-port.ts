@@ -4,6 +4,7 @@ import type { PortPlan, PortWish } from '../../kinds/service/allocation.ts';
 import { type Service, type ServicePort, withSpec } from '../../kinds/service/types.ts';
 import { internal, invalid } from '../../meta/api-error.ts';
 import { invalid as invalidField } from '../../meta/field-error.ts';
+import type { AllocatorMetrics, Scope } from './metrics.ts';
 import type { NodePortView } from './node-port-view.ts';
 import { type Bands, lowerBandSize, pickFree } from './pick-free.ts';
 
@@ -12,6 +13,8 @@ export type NodePortSource = {
   readonly range: PortRange;
   readonly random: (below: number) => number;
   readonly dryRun: boolean;
+  /** Absent: nobody counts. */
+  readonly metrics?: AllocatorMetrics | undefined;
 };
 
 export type NodePortGrant = { readonly service: Service; readonly taken: readonly number[] };
@@ -106,28 +109,46 @@ function takeHealthCheckPort(
   throw invalid({ group: '', kind: 'Service' }, metadata.name ?? '', [error]);
 }
 
-/** Why the port cannot be had; undefined when it now is taken. A dry run does not look at the range. */
-function take(port: number, { view, range, dryRun, taken }: Operation): string | undefined {
+/** Why the port cannot be had; undefined when it now is taken. */
+function take(port: number, operation: Operation): string | undefined {
+  const refusal = refusalOf(port, operation);
+  if (refusal === undefined) operation.taken.add(port);
+  count('static', refusal === undefined, operation);
+  return refusal;
+}
+
+/** A dry run does not look at the range. */
+function refusalOf(port: number, { view, range, dryRun, taken }: Operation): string | undefined {
   if (!dryRun && !containsPort(range, port)) {
     return `provided port is not in the valid range. The range of valid ports is ${formatPortRange(range)}`;
   }
-  if (taken.has(port) || view.isTaken(port) !== undefined) return allocated;
-  taken.add(port);
-  return undefined;
+  return taken.has(port) || view.isTaken(port) !== undefined ? allocated : undefined;
+}
+
+function count(scope: Scope, isTaken: boolean, { metrics, dryRun }: Operation): void {
+  if (metrics === undefined || dryRun) return;
+  if (isTaken) metrics.portTaken(scope);
+  else metrics.portRefused(scope);
 }
 
 function takeFree(operation: Operation): number | undefined {
   const { view, range, random, dryRun, taken, named } = operation;
   if (dryRun) {
-    const dummy = Math.max(firstDummyPort, ...[...taken].map((port) => port + 1));
+    // One more than the highest of this write; what is taken by others does not matter.
+    const dummy = taken.size === 0 ? firstDummyPort : Math.max(...taken) + 1;
     taken.add(dummy);
     return dummy;
   }
-  const isFree = (candidate: bigint): boolean => {
-    const port = Number(candidate);
-    return view.isTaken(port) === undefined && !taken.has(port) && !named.has(port);
+  const firstFree = (from: bigint, to: bigint): bigint | undefined => {
+    let found = view.firstFree(from, to);
+    while (found !== undefined && (taken.has(Number(found)) || named.has(Number(found)))) {
+      found = view.firstFree(found + 1n, to);
+    }
+    return found;
   };
-  const found = pickFree({ bands: portBands(range), isFree, random });
+  const { handedOut } = view;
+  const found = pickFree({ bands: portBands(range), firstFree, handedOut, random });
+  count('dynamic', found !== undefined, operation);
   if (found === undefined) return undefined;
   taken.add(Number(found));
   return Number(found);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createNumberSet } from './number-set.ts';
 import { lowerBandSize, pickFree } from './pick-free.ts';
 
 const bands = { first: 1n, upper: 4n, last: 6n };
@@ -7,17 +8,19 @@ const bands = { first: 1n, upper: 4n, last: 6n };
 /** What is chosen when these are taken and chance says the given place. */
 function pick(taken: readonly bigint[], place: number): bigint | undefined {
   const random = (below: number): number => Math.min(place, below - 1);
-  return pickFree({ bands, isFree: (number) => !taken.includes(number), random });
+  const set = createNumberSet();
+  for (const number of taken) set.add(number);
+  return pickFree({ bands, firstFree: set.firstGap, handedOut: new Set(), random });
 }
 
-test('pickFree() starts anywhere in the upper band and wraps inside it', () => {
+test('pickFree() starts anywhere in the upper band and wraps inside it (IPA-07, NPT-03)', () => {
   assert.equal(pick([], 0), 4n);
   assert.equal(pick([], 2), 6n);
   assert.equal(pick([6n], 2), 4n);
   assert.equal(pick([6n, 4n], 2), 5n);
 });
 
-test('pickFree() uses the lower band when the upper is full, and then nothing', () => {
+test('pickFree() uses the lower band when the upper is full, and then nothing (IPA-07, NPT-03)', () => {
   assert.equal(pick([4n, 5n, 6n], 1), 2n);
   assert.equal(pick([4n, 5n, 6n, 2n, 3n], 1), 1n);
   assert.equal(pick([1n, 2n, 3n, 4n, 5n, 6n], 0), undefined);
@@ -30,11 +33,27 @@ test('pickFree() never asks chance for more than it can give', () => {
     asked = below;
     return below - 1;
   };
-  assert.equal(pickFree({ bands: wide, isFree: () => true, random }), 2n ** 47n - 1n);
+  assert.equal(
+    pickFree({ bands: wide, firstFree: (from) => from, handedOut: new Set(), random }),
+    2n ** 47n - 1n,
+  );
   assert.equal(asked, 2 ** 47);
 });
 
-test('lowerBandSize() is a share within limits, and nothing of little', () => {
+test('pickFree() gives what it has handed out only where nothing else is left', () => {
+  const handedOut = new Set<bigint>();
+  const next = (): bigint | undefined =>
+    pickFree({
+      bands,
+      firstFree: (from, to) => (from <= to ? from : undefined),
+      handedOut,
+      random: () => 0,
+    });
+  const given = Array.from({ length: 7 }, next);
+  assert.deepEqual(given, [4n, 5n, 6n, 1n, 2n, 3n, 4n]);
+});
+
+test('lowerBandSize() is a share within limits, and nothing of little (IPA-05, IPA-06, NPT-02)', () => {
   const addresses = { share: 16n, least: 16n, most: 256n };
   const sizes = [16n, 32n, 256n, 4096n, 65536n].map((size) => lowerBandSize(size, addresses));
   assert.deepEqual(sizes, [0n, 16n, 16n, 256n, 256n]);

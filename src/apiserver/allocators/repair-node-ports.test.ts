@@ -49,14 +49,15 @@ const cases: readonly Case[] = [
     repairs: ['30001@0 to a'],
   },
   {
-    title: 'frees what is kept for a service that is gone',
+    title: 'frees what is kept for a service that is gone (NPT-15)',
     services: [],
     kept: [[30001, 'ns/gone']],
     findings: [],
     repairs: ['30001@10 from ns/gone'],
   },
   {
-    title: 'frees what is kept for a service that has another port, also outside the range',
+    title:
+      'frees what is kept for a service that has another port, also outside the range (NPT-15)',
     services: [service('a', [30002])],
     kept: [
       [30002, 'ns/a'],

@@ -8,6 +8,7 @@ import type { KubeObject } from '../../meta/object.ts';
 import type { Write } from '../../storage/store.ts';
 import type { Reservation } from '../reservation.ts';
 import { createNodePortView, nodePortKey, nodePortValue } from './node-port-view.ts';
+import { createNumberSet } from './number-set.ts';
 import { reserveService } from './reserve-service.ts';
 
 const cidrTexts = ['10.96.0.0/24', 'fd00:96::/120'];
@@ -48,6 +49,10 @@ function reserveIn({ objects = {}, ports = {} }: World) {
       list: () => [serviceCidr],
       revision: () => 1,
     },
+    addresses: {
+      firstFree: (_family, from, to) => createNumberSet().firstGap(from, to),
+      handedOut: { IPv4: new Set(), IPv6: new Set() },
+    },
     nodePorts,
     config: {
       serviceCidrs: cidrTexts.flatMap((text) => parseCidr(text) ?? []),
@@ -74,7 +79,7 @@ function steps({ compare, write }: Reservation): readonly string[] {
 
 const specOf = ({ object }: Reservation): ServiceSpec => (object as Service).spec;
 
-test('reserveService() takes addresses and ports of a new service', () => {
+test('reserveService() takes addresses and ports of a new service in one write (IPA-07, IPA-14, NPT-03)', () => {
   const after = sentService({
     type: 'NodePort',
     ipFamilyPolicy: 'PreferDualStack',
@@ -127,7 +132,7 @@ test('reserveService() writes nothing for an update that keeps everything', () =
   assert.equal(specOf(reservation).ports?.[0]?.nodePort, 30001);
 });
 
-test('reserveService() gives back at the revisions that it saw', () => {
+test('reserveService() gives back at the revisions that it saw (IPA-27, NPT-13)', () => {
   const single = reserveIn(held)(holder, withSpec(holder, { ipFamilyPolicy: 'SingleStack' }));
   assert.deepEqual(steps(single), [`delete ${addresses}fd00:96::20 7`]);
   const plain = reserveIn(held)(holder, withSpec(holder, { type: 'ClusterIP' }));
@@ -140,7 +145,7 @@ test('reserveService() gives back at the revisions that it saw', () => {
   ]);
 });
 
-test('reserveService() exchanges one node port for another', () => {
+test('reserveService() exchanges one node port for another (NPT-13)', () => {
   const ports = [examplePort({ nodePort: 30003 })];
   const reservation = reserveIn(held)(holder, withSpec(holder, { ports }));
   assert.deepEqual(steps(reservation), [
@@ -149,7 +154,7 @@ test('reserveService() exchanges one node port for another', () => {
   ]);
 });
 
-test('reserveService() gives everything back with the service, and takes its Endpoints along', () => {
+test('reserveService() gives everything back with the service, and takes its Endpoints along (IPA-27, NPT-13)', () => {
   const endpoints = {
     kind: 'Endpoints',
     apiVersion: 'v1',
@@ -165,7 +170,7 @@ test('reserveService() gives everything back with the service, and takes its End
   assert.deepEqual(steps(reserveIn({ ...held, objects })(holder, undefined, true)), []);
 });
 
-test('reserveService() leaves what belongs to others', () => {
+test('reserveService() leaves what belongs to others (IPA-32)', () => {
   const objects = {
     'ipaddresses.networking.k8s.io//10.96.0.20': ipAddress('10.96.0.20', { ...parent, name: 'x' }),
     'ipaddresses.networking.k8s.io//fd00:96::20': ipAddress('fd00:96::20', {

@@ -27,9 +27,11 @@ import { ipAddressResource, takeAddresses } from './cluster-ip.ts';
 import type { AllocatorMetrics } from './metrics.ts';
 import { takeNodePorts } from './node-port.ts';
 import { type NodePortView, nodePortKey, nodePortValue } from './node-port-view.ts';
+import type { TakenAddresses } from './taken-addresses.ts';
 
 export type ServiceReservationOptions = {
   readonly reader: ObjectReader;
+  readonly addresses: TakenAddresses;
   readonly nodePorts: NodePortView;
   readonly config: {
     /** One range, or one of each family; the first gives the default family. */
@@ -72,19 +74,16 @@ function reserve(before: Service | undefined, after: Service, deps: Deps): Reser
   const complete = before === undefined ? completeCreate(after) : completeUpdate(before, after);
   const settled = settle(before, complete, deps.families);
   const addressPlan = planAddresses(before, settled);
-  const { reader, ranges, random, newUid } = deps;
-  const source = { reader, ranges, random, newUid, dryRun, now: formatTime(deps.now()) };
-  const addresses = takeAddresses(settled, addressPlan.take, source);
-  const { nodePorts: view } = deps;
-  const ports = takeNodePorts(addresses.service, planNodePorts(before, addresses.service), {
-    view,
-    range: config.nodePortRange,
-    random,
-    dryRun,
-  });
+  const { reader, addresses, ranges, random, newUid, metrics, nodePorts: view } = deps;
+  const now = formatTime(deps.now());
+  const source = { reader, addresses, ranges, random, newUid, metrics, dryRun, now };
+  const addressed = takeAddresses(settled, addressPlan.take, source);
+  const range = config.nodePortRange;
+  const plan = planNodePorts(before, addressed.service);
+  const ports = takeNodePorts(addressed.service, plan, { view, range, random, metrics, dryRun });
   const object = ports.service;
   if (dryRun) return { object, compare: [], write: [] };
-  const steps = addresses.taken.map(createAddress);
+  const steps = addressed.taken.map(createAddress);
   for (const port of ports.taken) steps.push(takePort(port, objectKey(after.metadata)));
   if (before !== undefined) {
     steps.push(...releaseAddresses(after, addressPlan.giveBack, deps));
