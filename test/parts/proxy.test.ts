@@ -103,7 +103,11 @@ const largeBytes = 20 * 1024 * 1024;
 
 async function makeObjects(): Promise<void> {
   const { api } = running;
-  const containers = [{ name: 'c', image: 'i', ports: [{ containerPort: 8080 }] }];
+  const named = [
+    { name: 'http', containerPort: 8080 },
+    { name: 'https', containerPort: 8443 },
+  ];
+  const containers = [{ name: 'c', image: 'i', ports: named }];
   await api.post(`${namespace}/pods`, { metadata: { name: 'a' }, spec: { containers } });
   await api.patch(`${namespace}/pods/a/status`, {
     status: { podIP: podAddress, podIPs: [{ ip: podAddress }] },
@@ -140,7 +144,9 @@ type Seen = {
   readonly body: string;
 };
 
-test('a request arrives at the pod as it was sent', { timeout }, async () => {
+test('a request arrives at the pod as it was sent, a query parameter path included (PXY-07, PXY-08)', {
+  timeout,
+}, async () => {
   const { status, body, headers } = await running.api.send<Seen>({
     method: 'POST',
     path: `${web}/a%2Fb/../c//d?x=%20&path=y`,
@@ -155,12 +161,13 @@ test('a request arrives at the pod as it was sent', { timeout }, async () => {
   );
   assert.equal(body.headers['x-own'], 'kept');
   assert.equal(body.headers.authorization, undefined);
-  assert.equal(body.headers['x-forwarded-uri'], `${web}/a%2Fb/../c//d?x=%20&path=y`);
+  assert.equal(body.headers['x-forwarded-uri'], `${web}/a%2Fb/../c//d`);
+  assert.equal(body.headers['x-forwarded-proto'], 'https');
   assert.match(body.headers['x-forwarded-for'] ?? '', /127\.0\.0\.1$/);
   assert.ok(dialled.every((address) => address.startsWith(`${podAddress}:`)));
 });
 
-test('every method passes', { timeout }, async () => {
+test('every method passes (PXY-02, CNF-07)', { timeout }, async () => {
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     const { body } = await running.api.send<Seen>({ method, path: `${web}/x` });
     assert.equal(body.method, method);
@@ -169,7 +176,7 @@ test('every method passes', { timeout }, async () => {
   assert.equal(head.status, 200);
 });
 
-test('ports by number, https and pods', { timeout }, async () => {
+test('ports by number, https and pods (PXY-01, PXY-03)', { timeout }, async () => {
   const { api } = running;
   const byNumber = await api.get<Seen>(`${namespace}/services/web:80/proxy/n`);
   assert.equal(byNumber.url, '/n');
@@ -178,7 +185,39 @@ test('ports by number, https and pods', { timeout }, async () => {
   assert.equal(await api.get<string>(`${namespace}/pods/https:a:8443/proxy/`), 'over tls');
 });
 
-test('links of pages and redirects stay behind the proxy', { timeout }, async () => {
+/** What upstream's conformance test tries: services and pods, by name, number and scheme. */
+const forms: Readonly<Record<string, string>> = {
+  'services/web:http': '10.1.0.5:8080',
+  'services/web:80': '10.1.0.5:8080',
+  'services/http:web:http': '10.1.0.5:8080',
+  'services/http:web:80': '10.1.0.5:8080',
+  'services/https:web:https': '10.1.0.5:8443',
+  'services/https:web:443': '10.1.0.5:8443',
+  'services/:web:http': '10.1.0.5:8080',
+  'pods/a': '10.1.0.5:8080',
+  'pods/a:8080': '10.1.0.5:8080',
+  'pods/a:http': '10.1.0.5:8080',
+  'pods/http:a:8080': '10.1.0.5:8080',
+  'pods/http:a:http': '10.1.0.5:8080',
+  'pods/https:a:8443': '10.1.0.5:8443',
+  'pods/https:a:https': '10.1.0.5:8443',
+};
+
+test('every form of a proxied name leads to the same pod, each time (PXY-01, CNF-07)', {
+  timeout,
+}, async () => {
+  for (const [form, wanted] of Object.entries(forms)) {
+    for (let round = 0; round < 20; round += 1) {
+      const { status } = await running.api.send({
+        method: 'GET',
+        path: `${namespace}/${form}/proxy/`,
+      });
+      assert.deepEqual([form, status, dialled.at(-1)], [form, 200, wanted]);
+    }
+  }
+});
+
+test('links of pages and redirects stay behind the proxy (PXY-07)', { timeout }, async () => {
   const { api } = running;
   const rewritten = `<html><a href="${web}/next">next</a></html>`;
   assert.equal(await api.get<string>(`${web}/page`), rewritten);
@@ -193,10 +232,16 @@ test('a large body comes whole', { timeout }, async () => {
   assert.equal((await running.api.get<string>(`${web}/large`)).length, largeBytes);
 });
 
-test('what is no pod of the service is refused', { timeout }, async () => {
+test('what is no pod of the service is refused, before any redirect (PXY-03, PXY-05, PXY-06)', {
+  timeout,
+}, async () => {
   const before = dialled.length;
   const cases: Readonly<Record<string, string>> = {
-    'services/foreign:http/proxy/': '503 no endpoints available for service "foreign"',
+    'services/foreign:http/proxy/': '503 no endpoints available for service "foreign:http"',
+    'services/foreign:http/proxy': '503 no endpoints available for service "foreign:http"',
+    'services/foreign:99999/proxy/': '503 no service port 99999 found for service "foreign"',
+    'services/nope/proxy': '404 endpoints "nope" not found',
+    'services/nope:80/proxy': '404 services "nope" not found',
     'services/web:81/proxy/': '503 no service port 81 found for service "web"',
     'services/a:b:c:d/proxy/': '400 invalid service request "a:b:c:d"',
     'services/nope/proxy/': '404 endpoints "nope" not found',
@@ -217,7 +262,9 @@ test('what is no pod of the service is refused', { timeout }, async () => {
   assert.equal(dialled.length, before);
 });
 
-test('a connection is handed over when both want to', { timeout }, async () => {
+test('a connection is handed over when both want to, whatever the path (PXY-02)', {
+  timeout,
+}, async () => {
   const { authority, administrator } = testCredentials();
   const socket = connectTls({
     host: '127.0.0.1',
@@ -229,7 +276,8 @@ test('a connection is handed over when both want to', { timeout }, async () => {
   });
   const read = reader(socket);
   const upgrade = 'host: localhost\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\n';
-  socket.write(`GET ${web}/tunnel HTTP/1.1\r\n${upgrade}`);
+  // Without a path, other requests are redirected.
+  socket.write(`GET ${web} HTTP/1.1\r\n${upgrade}`);
   assert.match(await read.until('\r\n\r\n'), /^HTTP\/1\.1 101 .*upgrade: echo/s);
   socket.write('ping');
   assert.match(await read.until('ping'), /ping$/);

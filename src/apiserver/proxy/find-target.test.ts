@@ -55,6 +55,11 @@ const objects: Readonly<Record<string, KubeObject>> = {
   ]),
   'endpoints/handmade': endpoints('handmade', [{ ip: '10.0.0.9' }, toPod('one', '10.0.0.2')]),
   'endpoints/empty': endpoints('empty', []),
+  'endpoints/none': {
+    kind: 'Endpoints',
+    apiVersion: 'v1',
+    metadata: { name: 'none', namespace },
+  },
 };
 
 const reader: ObjectReader = {
@@ -82,16 +87,22 @@ const services: Readonly<Record<string, Result>> = {
   'web:80': one,
   'https:web:other': { scheme: 'https', host: '10.0.0.1', port: 9090 },
   web: '503 no endpoints available for service "web"',
+  'web:nope': '503 no endpoints available for service "web:nope"',
   'web:81': '503 no service port 81 found for service "web"',
-  'handmade:web': '503 no endpoints available for service "handmade"',
-  'empty:web': '503 no endpoints available for service "empty"',
+  'handmade:web': '503 no endpoints available for service "handmade:web"',
+  'empty:web': '503 no endpoints available for service "empty:web"',
+  'none:web': '503 no endpoints available for service "none"',
+  'http:web:+80': one,
+  ':web:80': one,
+  'ftp:web:80': '400 invalid service request "ftp:web:80"',
+  ':80': '400 invalid service request ":80"',
   nope: '404 endpoints "nope" not found',
   'nope:80': '404 services "nope" not found',
   'x:web:80': '400 invalid service request "x:web:80"',
 };
 
 for (const [id, expected] of Object.entries(services)) {
-  test(`findServiceTarget() leads ${id} to a pod of the namespace or nowhere`, () => {
+  test(`findServiceTarget() leads ${id} to a pod of the namespace or nowhere (PXY-01, PXY-03, PXY-04, PXY-05, PXY-06)`, () => {
     for (const start of [0, 1, 4]) {
       const random = (below: number): number => start % below;
       assert.deepEqual(
@@ -116,7 +127,7 @@ const pods: Readonly<Record<string, Result>> = {
 };
 
 for (const [id, expected] of Object.entries(pods)) {
-  test(`findPodTarget() leads ${id} to the pod's address`, () => {
+  test(`findPodTarget() leads ${id} to the pod's address (CNF-07)`, () => {
     assert.deepEqual(
       outcome(() => findPodTarget({ reader, namespace, id, random: () => 0 })),
       expected,

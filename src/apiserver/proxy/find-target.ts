@@ -11,7 +11,7 @@ import type { EndpointAddress, EndpointSubset, Endpoints } from '../../kinds/end
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { badRequest, notFound, serviceUnavailable } from '../../meta/api-error.ts';
-import type { KeyPair } from '../certificates/x509.ts';
+import type { NodeCredentials } from '../certificates/node-credentials.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import { parseTargetName, type TargetName } from './target-name.ts';
 
@@ -20,7 +20,7 @@ export type Target = {
   readonly host: string;
   readonly port: number;
   /** By which an agent of a node knows this server; pods are not told. */
-  readonly credentials?: KeyPair;
+  readonly credentials?: NodeCredentials;
 };
 
 export type FindTarget = {
@@ -40,17 +40,19 @@ export function findServiceTarget({ reader, namespace, id, random }: FindTarget)
   const portName = servicePortName(reader, namespace, named);
   const endpoints = reader.get('endpoints', namespace, name) as Endpoints | undefined;
   if (endpoints === undefined) throw notFound({ group: '', resource: 'endpoints' }, name);
-  for (const { addresses = [], ports = [] } of fromAnywhere(usable(endpoints), random)) {
+  const { subsets = [] } = endpoints;
+  for (const { addresses = [], ports = [] } of fromAnywhere(subsets.filter(isReady), random)) {
     const port = ports.find((p) => (p.name ?? '') === portName)?.port;
     if (port === undefined) continue;
     const address = fromAnywhere(addresses, random).find((a) => isOfPod(reader, namespace, a));
     if (address !== undefined) return { scheme, host: address.ip, port };
   }
-  throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
+  // Upstream names the service where there is nothing at all, and else all that was asked for.
+  const what = subsets.length === 0 ? name : id;
+  throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(what)}`);
 }
 
-const usable = ({ subsets = [] }: Endpoints): readonly EndpointSubset[] =>
-  subsets.filter(({ addresses = [] }) => addresses.length > 0);
+const isReady = ({ addresses = [] }: EndpointSubset): boolean => addresses.length > 0;
 
 /** A number is one of the service's ports, and stands for its name. */
 function servicePortName(reader: ObjectReader, namespace: string, named: TargetName): string {

@@ -7,6 +7,7 @@ import { type ApiRequest, type ApiResponse, header, type Sink } from '../message
 import { answerPage, isPage } from './answer-page.ts';
 import type { Target } from './find-target.ts';
 import { joinStreams } from './join-streams.ts';
+import { nodeTls } from './node-tls.ts';
 import { type Forwarded, requestHeaders, responseHeaders } from './proxy-headers.ts';
 import { rewriteLink } from './rewrite-links.ts';
 
@@ -35,9 +36,9 @@ const mostBuffered = 256 * 1024;
 
 export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
   const { request } = forwarding;
-  const isUpgrade = request.tunnels === true && header(request, 'upgrade') !== undefined;
-  const body = isUpgrade ? undefined : await request.body();
-  const outgoing = open(forwarding, isUpgrade);
+  const upgrades = isUpgrade(request);
+  const body = upgrades ? undefined : await request.body();
+  const outgoing = open(forwarding, upgrades);
   request.signal().addEventListener('abort', () => outgoing.destroy(), { once: true });
   const answered = answerOf(outgoing);
   outgoing.end(body);
@@ -45,12 +46,18 @@ export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
   return 'tunnel' in answer ? tunnelled(answer) : answerWith(answer.message, forwarding);
 }
 
-function open({ request, target, dial, prefix, path }: Forwarding, isUpgrade: boolean) {
+/** Whether the connection is to be handed over, and can be. */
+export function isUpgrade(request: ApiRequest): boolean {
+  return request.tunnels === true && header(request, 'upgrade') !== undefined;
+}
+
+function open({ request, target, dial, prefix, path }: Forwarding, upgrades: boolean) {
   const { scheme, host, port, credentials } = target;
-  const identity =
-    credentials === undefined ? {} : { cert: credentials.certificate, key: credentials.privateKey };
+  // Pods have certificates of their own making; upstream does not look at them either.
+  const tls =
+    credentials === undefined ? { rejectUnauthorized: false } : nodeTls(credentials, host);
   if (!/^[!-~]*$/.test(path)) throw badRequest('the path holds characters that must be encoded');
-  const upgrade = isUpgrade
+  const upgrade = upgrades
     ? { connection: 'Upgrade', upgrade: header(request, 'upgrade') ?? '' }
     : {};
   const headers = { ...requestHeaders(request, { prefix, path }), ...upgrade };
@@ -60,12 +67,9 @@ function open({ request, target, dial, prefix, path }: Forwarding, isUpgrade: bo
     host,
     port,
     headers: headers as Record<string, string | string[]>,
-    // Pods and nodes have certificates of their own making; upstream does not look at them either.
     createConnection: () => {
       const socket = dial(host, port);
-      return scheme === 'http'
-        ? socket
-        : connectTls({ socket, rejectUnauthorized: false, ...identity });
+      return scheme === 'http' ? socket : connectTls({ socket, ...tls });
     },
   });
 }

@@ -41,7 +41,7 @@ export function requestHeaders(request: ApiRequest, { prefix, path }: Forwarded)
     ...webSocketProtocols(headers['sec-websocket-protocol']),
     ...(host === undefined ? {} : { host, 'x-forwarded-host': host }),
     'x-forwarded-proto': 'https',
-    'x-forwarded-uri': `${prefix}${path}`,
+    'x-forwarded-uri': `${prefix}${path.split('?')[0]}`,
     ...(through === '' ? {} : { 'x-forwarded-for': through }),
   };
 }

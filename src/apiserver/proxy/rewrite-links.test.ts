@@ -19,7 +19,7 @@ const links: readonly [string, string][] = [
 ];
 
 for (const [link, expected] of links) {
-  test(`rewriteLink() makes of ${JSON.stringify(link)}`, () => {
+  test(`rewriteLink() makes of ${JSON.stringify(link)} (PXY-07)`, () => {
     assert.equal(rewriteLink(link, place), expected);
   });
 }
@@ -41,7 +41,7 @@ const pages: readonly [string, string, string][] = [
 ];
 
 for (const [name, html, expected] of pages) {
-  test(`rewriteHtml() reads ${name}`, () => {
+  test(`rewriteHtml() reads ${name} (PXY-07)`, () => {
     assert.equal(rewriteHtml(html, place), expected);
   });
 }

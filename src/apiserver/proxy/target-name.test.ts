@@ -17,7 +17,7 @@ const cases: Readonly<Record<string, TargetName | undefined>> = {
 };
 
 for (const [text, expected] of Object.entries(cases)) {
-  test(`parseTargetName() reads ${JSON.stringify(text)}`, () => {
+  test(`parseTargetName() reads ${JSON.stringify(text)} (PXY-01, PXY-06)`, () => {
     assert.deepEqual(parseTargetName(text), expected);
   });
 }

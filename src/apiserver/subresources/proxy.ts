@@ -4,20 +4,23 @@ import { badRequest } from '../../meta/api-error.ts';
 import type { ApiResponse } from '../message.ts';
 import { findNodeTarget } from '../proxy/find-node.ts';
 import { findPodTarget, findServiceTarget, type Target } from '../proxy/find-target.ts';
-import { type Dial, dialPod, forward } from '../proxy/forward.ts';
+import { type Dial, dialPod, forward, isUpgrade } from '../proxy/forward.ts';
 import type { Forwarded } from '../proxy/proxy-headers.ts';
 import { type Call, namespaceOf } from '../verbs/call.ts';
 
 export async function proxy(call: Call): Promise<ApiResponse> {
   const { request } = call;
   const { prefix, path } = forwardedPart(call);
-  if (path === '' && (request.method === 'GET' || request.method === 'HEAD')) {
+  // Where there is nothing to lead to, that is the answer, whatever the path.
+  const to = destination(call);
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (path === '' && isRead && !isUpgrade(request)) {
     // Relative links of the page would leave the proxy otherwise.
     return { status: 301, headers: { location: `${prefix}/${queryOf(call)}` }, body: '' };
   }
   return forward({
     request,
-    ...destination(call),
+    ...to,
     prefix,
     path: `${path === '' ? '/' : path}${queryOf(call)}`,
   });
