@@ -97,6 +97,8 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
   readonly deprecationWarning?: string;
   readonly schema: StructNode;
   readonly nameRule: NameRule;
+  /** A generateName is the whole name: letters after it would make no sense. */
+  readonly generatesNoLetters?: boolean;
   /** Fills in what the client left out. Runs on every decoded body and on the result of every patch. */
   readonly defaults?: (object: T) => T;
   readonly create: CreateRules<T>;

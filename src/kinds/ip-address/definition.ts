@@ -25,6 +25,7 @@ export const ipAddressDefinition: KindDefinition<IPAddress> = {
   namespaced: false,
   schema: ipAddressSchema,
   nameRule: nameIsCanonicalIP,
+  generatesNoLetters: true,
   create: { validateCreate: validateIPAddress },
   update: { validateUpdate: validateIPAddressUpdate },
   columns,

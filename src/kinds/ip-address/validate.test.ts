@@ -12,7 +12,7 @@ const address = (parentRef?: ParentReference): IPAddress => ({
 });
 const parent = { resource: 'services', namespace: 'default', name: 'web' };
 
-test('nameIsCanonicalIP() takes addresses as the server writes them', () => {
+test('nameIsCanonicalIP() takes addresses as the server writes them (IPA-13, IPA-15)', () => {
   assert.deepEqual(nameIsCanonicalIP('2001:db8::1'), []);
   assert.deepEqual(nameIsCanonicalIP('2001:DB8::1'), ['must be in canonical form ("2001:db8::1")']);
   assert.deepEqual(nameIsCanonicalIP('10.96.0.01'), ['must not have leading 0s']);
@@ -38,12 +38,12 @@ const cases: readonly [string, ParentReference | undefined, readonly string[]][]
 ];
 
 for (const [name, parentRef, wanted] of cases) {
-  test(`validateIPAddress() ${name}`, () => {
+  test(`validateIPAddress() ${name} (IPA-15)`, () => {
     assert.deepEqual(validateIPAddress(address(parentRef)).map(errorText), wanted);
   });
 }
 
-test('validateIPAddressUpdate() keeps the parent, and shows it in Go spelling', () => {
+test('validateIPAddressUpdate() keeps the parent, and shows it in Go spelling (IPA-15)', () => {
   const change = (after?: ParentReference) =>
     validateIPAddressUpdate(address(parent), address(after)).map(errorText);
   assert.deepEqual(change(parent), []);

@@ -1,4 +1,5 @@
 import { nameIsDnsSubdomain } from '../../meta/names.ts';
+import type { ObjectMeta } from '../../meta/object.ts';
 import type { Column, KindDefinition } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';
 import { type ServiceCIDR, serviceCidrSchema } from './types.ts';
@@ -15,6 +16,16 @@ const columns: readonly Column<ServiceCIDR>[] = [
   },
   ageColumn,
 ];
+
+/** A status write changes nothing else, unlike that of older kinds. */
+function statusMetadata(before: ObjectMeta, after: ObjectMeta): ObjectMeta {
+  const { resourceVersion, managedFields } = after;
+  return {
+    ...before,
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(managedFields === undefined ? {} : { managedFields }),
+  };
+}
 
 export const serviceCidrDefinition: KindDefinition<ServiceCIDR> = {
   group: 'networking.k8s.io',
@@ -38,7 +49,11 @@ export const serviceCidrDefinition: KindDefinition<ServiceCIDR> = {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
       rules: {
-        prepareUpdate: (before, after) => ({ ...after, spec: before.spec }),
+        prepareUpdate: (before, after) => ({
+          ...after,
+          metadata: statusMetadata(before.metadata, after.metadata),
+          spec: before.spec,
+        }),
         validateUpdate: () => [],
       },
     },

@@ -19,12 +19,12 @@ function range(status: 'True' | 'False' | undefined, deletionTimestamp?: string)
   };
 }
 
-test('isReady() counts a range that nobody has judged', () => {
+test('isReady() counts a range that nobody has judged (IPA-26)', () => {
   assert.equal(isReady(range(undefined)), true);
   assert.equal(isReady(range('True')), true);
 });
 
-test('isReady() does not count a range that was judged so or is going', () => {
+test('isReady() does not count a range that was judged so or is going (IPA-12, IPA-24)', () => {
   assert.equal(isReady(range('False')), false);
   assert.equal(isReady(range('True', '2026-01-01T00:00:00Z')), false);
 });

@@ -39,12 +39,12 @@ const cases: readonly [string, readonly string[] | undefined, readonly string[]]
 ];
 
 for (const [name, cidrs, wanted] of cases) {
-  test(`validateServiceCIDR() ${name}`, () => {
+  test(`validateServiceCIDR() ${name} (IPA-16)`, () => {
     assert.deepEqual(validateServiceCIDR(range(cidrs)).map(errorText), wanted);
   });
 }
 
-test('validateServiceCIDRUpdate() lets a second family come and nothing else change', () => {
+test('validateServiceCIDRUpdate() lets a second family come and nothing else change (IPA-16)', () => {
   const change = (before: readonly string[], after?: readonly string[]) =>
     validateServiceCIDRUpdate(range(before), range(after)).map(errorText);
   const [four, six] = ['10.97.0.0/24', 'fd00:97::/112'];
