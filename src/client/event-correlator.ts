@@ -8,6 +8,8 @@ export type ReportedEvent = {
   /** One word, such as FailedToUpdateEndpointSlices. */
   readonly reason: string;
   readonly message: string;
+  /** What was done or tried, for those who tell. */
+  readonly action?: string;
 };
 
 export type EventDecision =

@@ -132,7 +132,7 @@ async function count(
 
 function eventObject({ clock, component, host }: Recorder, event: ReportedEvent, message: string) {
   const now = clock.now();
-  const { object, reason, type } = event;
+  const { object, reason, type, action } = event;
   // Two events of one object in the same millisecond need different names.
   const suffix = (BigInt(Math.trunc(now)) * 1_000_000n + BigInt(nextSerial())).toString(16);
   return {
@@ -148,6 +148,7 @@ function eventObject({ clock, component, host }: Recorder, event: ReportedEvent,
     count: 1,
     type,
     eventTime: null,
+    ...(action === undefined ? {} : { action }),
     reportingComponent: component,
     reportingInstance: host ?? '',
   };

@@ -1,7 +1,7 @@
 // Carries out repairs. What was decided on copies is decided again on what the server has now, and every write
 // names the very object that it is about, so that it is safe while others write.
 import type { ApiCaller } from '../../client/api-call.ts';
-import type { EventRecorder } from '../../client/event-recorder.ts';
+import type { EventRecorder, RecordedEvent } from '../../client/event-recorder.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import type { Cidr } from '../../ip/cidr.ts';
 import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
@@ -12,6 +12,7 @@ import { isAlreadyExists, isNotFound } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import {
   addressNamesOf,
+  type Finding,
   judgeAddress,
   judgeService,
   type ServiceFinding,
@@ -46,9 +47,13 @@ export async function repairService(task: RepairTask, copy: Service): Promise<vo
   });
   for (const finding of findings) {
     counts.found(finding.reason);
-    recorder.record(service, { type: 'Warning', reason: finding.reason, message: finding.message });
+    if (finding.isQuiet !== true) recorder.record(service, warning(finding, 'ClusterIPAllocation'));
     if (finding.repair !== undefined) await repair(addresses, finding.repair);
   }
+}
+
+function warning({ reason, message }: Finding, action: string): RecordedEvent {
+  return { type: 'Warning', reason, message, action };
 }
 
 async function repair(
@@ -75,7 +80,7 @@ export async function repairAddress(task: RepairTask, name: string): Promise<num
   if (verdict.action === 'wait') return verdict.ms;
   if (verdict.action === 'none') return undefined;
   counts.found(verdict.reason);
-  recorder.record(address, { type: 'Warning', reason: verdict.reason, message: verdict.message });
+  recorder.record(address, warning(verdict, 'IPAddressAllocation'));
   await remove(addresses, address);
   return undefined;
 }

@@ -47,12 +47,12 @@ const cases: readonly Case[] = [
     service: service('e', ['10.9.9.9'], { type: 'ExternalName' }),
   },
   {
-    title: 'finds what is no address',
+    title: 'finds what is no address (IPA-29)',
     service: service('w', ['x']),
     want: 'ClusterIPNotValid Cluster IP x is not a valid IP; please recreate Service',
   },
   {
-    title: 'finds an address outside',
+    title: 'finds an address outside (IPA-29)',
     service: service('w', ['10.1.1.1']),
     want: 'ClusterIPOutOfRange Cluster IP [IPv4]: 10.1.1.1 is not within any configured Service CIDR; please recreate service',
   },
@@ -72,13 +72,13 @@ const cases: readonly Case[] = [
     addresses: [kept('fd00:96::f:ffff', service('w', []))],
   },
   {
-    title: 'makes a missing address',
+    title: 'makes a missing address (IPA-28, IPA-29)',
     service: web,
     want: 'ClusterIPNotAllocated Cluster IP [IPv4]: 10.96.0.20 is not allocated; repairing',
     repairs: 'make',
   },
   {
-    title: 'replaces an address of another parent',
+    title: 'replaces an address of another parent (IPA-33)',
     service: web,
     addresses: [
       {
@@ -97,17 +97,17 @@ const cases: readonly Case[] = [
     repairs: 'replace',
   },
   {
-    title: 'leaves an address to the service that it names',
+    title: 'leaves an address to the service that it names (IPA-29, IPA-32)',
     service: web,
     addresses: [kept('10.96.0.20', other)],
     others: [other],
     want: 'ClusterIPAlreadyAllocated Cluster IP [IPv4]:10.96.0.20 was assigned to multiple services; please recreate service',
   },
   {
-    title: 'replaces an address without its labels',
+    title: 'replaces an address without its labels and tells nobody (IPA-33)',
     service: web,
     addresses: [kept('10.96.0.20', web, { labels: {} })],
-    want: 'ClusterIPNotAllocated the ClusterIP [IPv4]: 10.96.0.20 for Service default/web has wrong labels; repairing',
+    want: 'quietly ClusterIPNotAllocated the ClusterIP [IPv4]: 10.96.0.20 for Service default/web has wrong labels; repairing',
     repairs: 'replace',
   },
 ];
@@ -120,7 +120,9 @@ for (const { title, service: given, addresses = [], others = [], want, repairs }
       addressNamed: (name) => addresses.find(({ metadata }) => metadata.name === name),
       serviceNamed: (key) => others.find(({ metadata }) => objectKey(metadata) === key),
     });
-    const texts = findings.map(({ reason, message }) => `${reason} ${message}`);
+    const texts = findings.map(
+      ({ reason, message, isQuiet }) => `${isQuiet ? 'quietly ' : ''}${reason} ${message}`,
+    );
     assert.deepEqual(texts, want === undefined ? [] : [want]);
     const repair = findings[0]?.repair;
     const how =
@@ -150,27 +152,32 @@ const external = service('web', [], { type: 'ExternalName' });
 const verdicts: readonly (readonly [string, IPAddress, Service | undefined, string])[] = [
   ['an address that its service has', kept('10.96.0.20', web), web, 'none'],
   ['an address of others', kept('10.96.0.20', web, { labels: {} }), undefined, 'none'],
-  ['a young address without its service', stray(20), undefined, 'wait 40000'],
-  ['an old address without its service', stray(60), undefined, 'delete IPAddressNotAllocated'],
+  ['a young address without its service (IPA-31)', stray(20), undefined, 'wait 40000'],
   [
-    'an address older than the service that lacks it',
+    'an old address without its service (IPA-30)',
+    stray(60),
+    undefined,
+    'delete IPAddressNotAllocated IPAddress: 10.96.0.99 for Service default/web appears to have leaked: cleaning up',
+  ],
+  [
+    'an address older than the service that lacks it (IPA-30)',
     stray(31),
     web,
-    'delete IPAddressWrongReference',
+    'delete IPAddressWrongReference IPAddress: 10.96.0.99 for Service default/web has a wrong reference; cleaning up',
   ],
-  ['a young address that its service lacks', stray(2), web, 'wait 3000'],
+  ['a young address that its service lacks (IPA-31)', stray(2), web, 'wait 3000'],
   [
-    'a not so young address that its service lacks',
+    'a not so young address that its service lacks (IPA-31)',
     stray(6),
     web,
-    'delete IPAddressWrongReference',
+    'delete IPAddressWrongReference IPAddress: 10.96.0.99 for Service default/web has a wrong reference; cleaning up',
   ],
-  ['an address of a service that is an external name', stray(20), external, 'wait 40000'],
+  ['an address of a service that is an external name (IPA-31)', stray(20), external, 'wait 40000'],
   [
-    'an address without a service as parent',
+    'an address without a service as parent (IPA-30)',
     { ...stray(0), spec: { parentRef: { resource: 'things', name: 'x' } } },
     undefined,
-    'delete IPAddressNotAllocated',
+    'delete IPAddressNotAllocated IPAddress 10.96.0.99 appears to have been modified, not referencing a Service &ParentReference{Group:,Resource:things,Namespace:,Name:x,}: cleaning up',
   ],
 ];
 
@@ -178,7 +185,11 @@ for (const [title, address, holder, want] of verdicts) {
   test(`judgeAddress() judges ${title}`, () => {
     const verdict = judgeAddress({ address, service: holder, now });
     const detail =
-      verdict.action === 'wait' ? verdict.ms : verdict.action === 'delete' ? verdict.reason : '';
+      verdict.action === 'wait'
+        ? verdict.ms
+        : verdict.action === 'delete'
+          ? `${verdict.reason} ${verdict.message}`
+          : '';
     assert.equal(`${verdict.action} ${detail}`.trim(), want);
   });
 }

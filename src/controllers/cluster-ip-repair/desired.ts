@@ -18,6 +18,8 @@ export type Finding = {
 };
 
 export type ServiceFinding = Finding & {
+  /** Mended without telling anybody. */
+  readonly isQuiet?: boolean;
   /** The address that has to be made, or made anew in the place of the one that is wrong. */
   readonly repair?: { readonly make: IPAddress; readonly replace?: IPAddress };
 };
@@ -78,7 +80,7 @@ function judgeClusterIP(situation: ServiceSituation, address: Address): ServiceF
   }
   return isManaged(kept) && kept.metadata.labels?.[familyLabel] === address.family
     ? undefined
-    : wrong('wrong labels');
+    : { ...wrong('wrong labels'), isQuiet: true };
 }
 
 /** The first address of a range names the range, and the last of IPv4 is for broadcasts. */
@@ -143,7 +145,7 @@ export function judgeAddress({ address, service, now }: AddressSituation): Addre
   const name = address.metadata.name ?? '';
   const key = serviceKeyOf(address);
   if (key === undefined) {
-    const message = `IPAddress: ${name} appears to have been modified, not referencing a Service: cleaning up`;
+    const message = `IPAddress ${name} appears to have been modified, not referencing a Service ${goText(address)}: cleaning up`;
     return { action: 'delete', reason: 'IPAddressNotAllocated', message };
   }
   const createdMs = timeOf(address, now);
@@ -162,6 +164,12 @@ export function judgeAddress({ address, service, now }: AddressSituation): Addre
     'IPAddressWrongReference',
     message,
   );
+}
+
+/** The parent as Go prints it. */
+function goText({ spec }: IPAddress): string {
+  const { group = '', resource = '', namespace = '', name = '' } = spec.parentRef ?? {};
+  return `&ParentReference{Group:${group},Resource:${resource},Namespace:${namespace},Name:${name},}`;
 }
 
 function afterGrace(left: number, reason: string, message: string): AddressVerdict {

@@ -13,6 +13,7 @@ const range = (
   cidrs: readonly string[],
   metadata: ObjectMeta = {},
   ready?: 'True' | 'False',
+  message = 'Kubernetes Service CIDR is ready',
 ): ServiceCIDR => ({
   kind: 'ServiceCIDR',
   apiVersion: 'networking.k8s.io/v1',
@@ -28,7 +29,7 @@ const range = (
               status: ready,
               lastTransitionTime: formatTime(0),
               reason: ready === 'True' ? '' : 'Terminating',
-              message: '',
+              message: ready === 'True' ? message : '',
             },
           ],
         },
@@ -66,12 +67,12 @@ const cases: readonly {
   wanted: ServiceCidrStep;
 }[] = [
   {
-    name: 'gives a new range its finalizer, beside those of others',
+    name: 'gives a new range its finalizer, beside those of others (IPA-21)',
     range: range('a', ['10.0.0.0/24'], { finalizers: ['x/y'] }),
     wanted: { action: 'finalizers', finalizers: ['x/y', serviceCidrFinalizer] },
   },
   {
-    name: 'makes a range ready',
+    name: 'makes a range ready (IPA-21)',
     range: range('a', ['10.0.0.0/24'], held),
     wanted: condition('True', '', 'Kubernetes Service CIDR is ready'),
   },
@@ -81,24 +82,35 @@ const cases: readonly {
     wanted: { action: 'none' },
   },
   {
-    name: 'waits after the delete of an unused range',
+    name: 'says in its own words that the default range is ready (IPA-19)',
+    range: range(
+      'kubernetes',
+      ['10.0.0.0/24'],
+      held,
+      'True',
+      'Kubernetes default Service CIDR is ready',
+    ),
+    wanted: condition('True', '', 'Kubernetes Service CIDR is ready'),
+  },
+  {
+    name: 'waits after the delete of an unused range (IPA-25)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(4000), 'True'),
     addresses: [address('10.0.1.1')],
     wanted: { action: 'wait', ms: 6000 },
   },
   {
-    name: 'lets an unused range go after ten seconds',
+    name: 'lets an unused range go after ten seconds (IPA-25)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(10_000), 'True'),
     wanted: { action: 'finalizers', finalizers: [] },
   },
   {
-    name: 'keeps a range that an address needs',
+    name: 'keeps a range that an address needs (IPA-24)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(60_000), 'True'),
     addresses: [address('10.0.0.7')],
     wanted: terminating,
   },
   {
-    name: 'says so only once',
+    name: 'says so only once (IPA-24)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(60_000), 'False'),
     addresses: [address('10.0.0.7')],
     wanted: { action: 'none' },
@@ -110,14 +122,14 @@ const cases: readonly {
     wanted: { action: 'finalizers', finalizers: [] },
   },
   {
-    name: 'lets a range go that lies in another',
+    name: 'lets a range go that lies in another (IPA-22, IPA-24)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(60_000), 'True'),
     others: [range('b', ['10.0.0.0/16'], held, 'True')],
     addresses: [address('10.0.0.7')],
     wanted: { action: 'finalizers', finalizers: [] },
   },
   {
-    name: 'lets a range go whose addresses all lie in smaller ones',
+    name: 'lets a range go whose addresses all lie in smaller ones (IPA-22, IPA-24)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(60_000), 'True'),
     others: [range('b', ['10.0.0.0/28'], held, 'True')],
     addresses: [address('10.0.0.7')],
@@ -131,7 +143,7 @@ const cases: readonly {
     wanted: terminating,
   },
   {
-    name: 'looks at both families',
+    name: 'looks at both families (IPA-24)',
     range: range('a', ['10.0.0.0/24', 'fd00::/112'], deletedAgo(60_000), 'True'),
     others: [range('b', ['10.0.0.0/16'], held, 'True')],
     addresses: [address('fd00::7')],

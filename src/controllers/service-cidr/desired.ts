@@ -11,6 +11,8 @@ export const serviceCidrFinalizer = 'networking.k8s.io/service-cidr-finalizer';
 /** Allocators may not have seen the delete yet: an address could still be taken within this time. */
 export const deletionGraceMs = 10_000;
 
+const readyMessage = 'Kubernetes Service CIDR is ready';
+
 export type ServiceCidrSituation = {
   readonly serviceCidr: ServiceCIDR;
   readonly all: Iterable<ServiceCIDR>;
@@ -32,11 +34,10 @@ export function nextStep(situation: ServiceCidrSituation): ServiceCidrStep {
   if (!finalizers.includes(serviceCidrFinalizer)) {
     return { action: 'finalizers', finalizers: [...finalizers, serviceCidrFinalizer] };
   }
-  if (readyOf(serviceCidr)?.status === 'True') return { action: 'none' };
-  return {
-    action: 'condition',
-    condition: ready('True', '', 'Kubernetes Service CIDR is ready', now),
-  };
+  // The server says of its own range that it is ready in other words; these take their place, as upstream's do.
+  const current = readyOf(serviceCidr);
+  if (current?.status === 'True' && current.message === readyMessage) return { action: 'none' };
+  return { action: 'condition', condition: ready('True', '', readyMessage, now) };
 }
 
 function nextStepOfDeletion(
