@@ -1,7 +1,7 @@
-// The objects that exist from the start: system namespaces, the default ServiceCIDR, and the Service,
-// Endpoints and EndpointSlice through which pods reach this server.
+// The objects that exist from the start: system namespaces, and the Service, Endpoints and EndpointSlice through which
+// pods reach this server.
 import { formatAddress, isLoopback, parseAddress } from '../ip/address.ts';
-import { type Cidr, formatCidr, nthAddress } from '../ip/cidr.ts';
+import { type Cidr, nthAddress } from '../ip/cidr.ts';
 
 /** Where clients inside the cluster reach a server. */
 export type Advertised = { readonly address: string; readonly port: number };
@@ -9,6 +9,10 @@ export type Advertised = { readonly address: string; readonly port: number };
 export type BootstrapFacts = {
   readonly serviceCidrs: readonly Cidr[];
   readonly advertise: Advertised;
+  /** Node port of the Service that leads to this server; absent: it has none. */
+  readonly serviceNodePort?: number;
+  /** Whether Endpoints and slices of that Service are written at all. */
+  readonly publishesEndpoints: boolean;
 };
 
 /** A raw body and the resource it belongs to. */
@@ -25,7 +29,6 @@ export type BootstrapObject = {
 
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-export const defaultServiceCidr = 'kubernetes';
 export const apiServiceName = 'kubernetes';
 
 export function namespaceObjects(): readonly BootstrapObject[] {
@@ -36,25 +39,8 @@ export function namespaceObjects(): readonly BootstrapObject[] {
   }));
 }
 
-export function serviceCidrObject({ serviceCidrs }: BootstrapFacts): BootstrapObject {
-  return {
-    resource: 'servicecidrs.networking.k8s.io',
-    namespace: '',
-    body: { metadata: { name: defaultServiceCidr }, spec: { cidrs: serviceCidrs.map(formatCidr) } },
-  };
-}
-
-export function readyCondition(now: string): Readonly<Record<string, string>> {
-  return {
-    type: 'Ready',
-    status: 'True',
-    lastTransitionTime: now,
-    reason: '',
-    message: 'Kubernetes Service CIDR is ready',
-  };
-}
-
-export function apiServiceObject({ serviceCidrs, advertise }: BootstrapFacts): BootstrapObject {
+export function apiServiceObject(facts: BootstrapFacts): BootstrapObject {
+  const { serviceCidrs, advertise, serviceNodePort: nodePort } = facts;
   const [primary] = serviceCidrs;
   if (primary === undefined)
     throw new Error('Cannot make the kubernetes Service: there is no service range');
@@ -70,9 +56,17 @@ export function apiServiceObject({ serviceCidrs, advertise }: BootstrapFacts): B
         clusterIP: formatAddress(nthAddress(primary, 1n)),
         ipFamilies: [primary.family],
         ipFamilyPolicy: 'SingleStack',
-        ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: advertise.port }],
+        ports: [
+          {
+            name: 'https',
+            port: 443,
+            protocol: 'TCP',
+            targetPort: advertise.port,
+            ...(nodePort === undefined ? {} : { nodePort }),
+          },
+        ],
         sessionAffinity: 'None',
-        type: 'ClusterIP',
+        type: nodePort === undefined ? 'ClusterIP' : 'NodePort',
       },
     },
   };

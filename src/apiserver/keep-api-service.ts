@@ -1,5 +1,5 @@
-// The Service, Endpoints and slices that lead to the API servers come back when somebody deletes or changes them, and
-// follow the servers that come and go.
+// The Service, Endpoints and slices that lead to the API servers, and the default ServiceCIDR, come back when somebody deletes
+// or changes them, and follow the servers that come and go.
 import type { Log } from '../observe/log.ts';
 import type { ApiContext } from './context.ts';
 import type { LiveServers } from './live-servers.ts';
@@ -21,7 +21,12 @@ export function keepApiService({
   repair,
   log,
 }: KeepApiService): () => Promise<void> {
-  const watched = ['services', 'endpoints', 'endpointslices.discovery.k8s.io'];
+  const watched = {
+    services: 'default',
+    endpoints: 'default',
+    'endpointslices.discovery.k8s.io': 'default',
+    'servicecidrs.networking.k8s.io': '',
+  };
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   const attempt = (): void => {
@@ -34,11 +39,11 @@ export function keepApiService({
   const schedule = (): void => {
     if (!isStopped) timer ??= setTimeout(attempt, repairDelayMs);
   };
-  const stops = watched.map((name) => {
-    const { cache } = context.resources.of(name);
+  const stops = Object.entries(watched).map(([resource, where]) => {
+    const { cache, codec } = context.resources.of(resource);
+    const key = codec.key(where, 'kubernetes');
     return cache.listen(({ current, type }) => {
-      const { namespace, name: objectName } = current.object.metadata;
-      if (namespace === 'default' && objectName === 'kubernetes' && type !== 'ADDED') schedule();
+      if (current.key === key && type !== 'ADDED') schedule();
     });
   });
   servers.listen(() => {

@@ -3,6 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Cidr } from '../ip/cidr.ts';
 import type { PortRange } from '../ip/port-range.ts';
 import { allKinds } from '../kinds/all.ts';
+import { rbacGroup } from '../kinds/rbac/types.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
@@ -14,10 +15,12 @@ import { checkEscalation } from './access/escalation.ts';
 import { createAdmission } from './admission/admission.ts';
 import { chosenPlugins, type PluginChoice } from './admission/all.ts';
 import { createRangeIndex } from './allocators/address-ranges.ts';
+import { ipAddressResource } from './allocators/cluster-ip.ts';
 import { startNodePortRepair } from './allocators/keep-node-ports.ts';
 import { createAllocatorMetrics } from './allocators/metrics.ts';
 import { createNodePortView, type NodePortView } from './allocators/node-port-view.ts';
 import { reserveService } from './allocators/reserve-service.ts';
+import { followTakenAddresses } from './allocators/taken-addresses.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import { createAuditor } from './audit/auditor.ts';
 import type { AuditPolicy } from './audit/policy.ts';
@@ -68,6 +71,10 @@ export type ApiServerOptions = {
   readonly advertiseAddress: string;
   readonly serviceCidrs: readonly Cidr[];
   readonly nodePorts: PortRange;
+  /** Node port of the `kubernetes` Service; absent: it has none. */
+  readonly serviceNodePort?: number;
+  /** Whether the endpoints of the `kubernetes` Service are this server's to keep; absent: they are. */
+  readonly publishesEndpoints?: boolean;
   readonly packageVersion: string;
   readonly now: () => number;
   readonly log: Log;
@@ -80,6 +87,8 @@ export type ApiServerOptions = {
   readonly admissionPlugins?: PluginChoice;
   /** Opens the proxy's connections to pods; absent: as the machine does. */
   readonly dial?: Dial;
+  /** PEM of who must have signed the certificates of these agents; absent: nobody looks. */
+  readonly nodeAuthority?: string;
   /** Opens connections to agents of nodes (logs, exec, attach, port-forward); absent: as to pods. */
   readonly dialNode?: Dial;
   /** Given the port, descriptors of sockets that listen elsewhere: what connects there is served as well. */
@@ -128,10 +137,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const facts = {
     serviceCidrs: options.serviceCidrs,
     advertise: { address: options.advertiseAddress, port: server.address.port },
+    ...(options.serviceNodePort === undefined ? {} : { serviceNodePort: options.serviceNodePort }),
+    publishesEndpoints: options.publishesEndpoints ?? true,
   };
-  const servers = store.isSoleWriter
-    ? onlyServer(facts.advertise)
-    : await announceServer(store, facts.advertise, log);
+  const servers =
+    store.isSoleWriter || !facts.publishesEndpoints
+      ? onlyServer(facts.advertise)
+      : await announceServer(store, facts.advertise, log);
   const { repair } = await bootstrap(context, facts, policyObjects(bootstrapPolicy()), servers);
   await ensureClusterInfo(context, facts.advertise, options.credentials.authority.certificate);
   // History starts with a server that is ready: nobody can have seen what came before.
@@ -193,6 +205,7 @@ async function createContext(options: MeasuredOptions): Promise<ServerParts> {
   const rangesOf = createRangeIndex(reader);
   const reserve = reserveService({
     reader,
+    addresses: followTakenAddresses(resources.of(ipAddressResource).cache),
     nodePorts,
     config: { serviceCidrs: options.serviceCidrs, nodePortRange: options.nodePorts },
     metrics: createAllocatorMetrics(options.metrics, {
@@ -214,8 +227,10 @@ async function createContext(options: MeasuredOptions): Promise<ServerParts> {
     randomSuffix,
     admit(request) {
       const after = admission.admit(request);
-      checkSignerRights({ ...request, after }, authorizer);
-      if (request.subresource === '') checkEscalation({ authorizer, ...request, after });
+      const admitted = after === request.after ? request : { ...request, after };
+      checkSignerRights(admitted, authorizer);
+      if (request.subresource === '' && request.definition.group === rbacGroup)
+        checkEscalation({ authorizer, ...admitted });
       return after;
     },
     admitDelete: admission.admitDelete,
@@ -224,7 +239,10 @@ async function createContext(options: MeasuredOptions): Promise<ServerParts> {
     ...(options.dialNode === undefined ? {} : { dialNode: options.dialNode }),
     authorizer,
     tunnels: createWatchCount((options.limits ?? defaultLimits).maxTunnelsPerUser),
-    nodeCredentials: createNodeCredentials(options.credentials, now),
+    nodeCredentials: createNodeCredentials(options.credentials, {
+      now,
+      ...(options.nodeAuthority === undefined ? {} : { trusted: options.nodeAuthority }),
+    }),
   };
   const authenticator = createAuthenticator(tokens.authenticators);
   return { context, authorizer, authenticator, nodePorts };

@@ -1,0 +1,41 @@
+// Makes an object that must exist, unless it does.
+import type { KubeObject } from '../meta/object.ts';
+import { decode } from '../schema/decode.ts';
+import type { BootstrapObject } from './bootstrap-objects.ts';
+import type { ApiContext } from './context.ts';
+import { typed } from './decode-body.ts';
+import { createObject } from './objects/create-object.ts';
+import { ownWrite } from './own-write.ts';
+
+export async function ensureObject(context: ApiContext, wanted: BootstrapObject): Promise<void> {
+  const { name } = wanted.body.metadata;
+  const isThere = (): boolean =>
+    context.resources.reader.get(wanted.resource, wanted.namespace, name) !== undefined;
+  if (isThere()) return;
+  const resource = context.resources.of(wanted.resource);
+  try {
+    await createObject(context, {
+      resource,
+      namespace: wanted.namespace,
+      object: decodedObject(context, wanted),
+      write: ownWrite(context),
+    });
+  } catch (error) {
+    // Another API server on the same store was faster; of a Service that has its address, that is what is noticed first.
+    if (!isThere()) throw error;
+  }
+}
+
+/** As if a client had sent it. */
+export function decodedObject(
+  context: ApiContext,
+  { resource, body }: BootstrapObject,
+): KubeObject {
+  const { definition } = context.resources.of(resource);
+  const { object, error, problems } = decode(definition.schema, body);
+  if (error !== undefined || problems.unknown.length > 0) {
+    throw new Error(`Cannot make "${body.metadata.name}": ${error ?? problems.unknown.join(', ')}`);
+  }
+  const whole = typed(object as KubeObject, definition);
+  return definition.defaults?.(whole) ?? whole;
+}
