@@ -42,7 +42,7 @@ function variablesOf(container: object, more: Partial<EnvironmentOptions> = {}) 
   return found.variables;
 }
 
-test('values expand the variables before them, and Services are known to them (ENV)', () => {
+test('values expand the variables before them, and Services are known to them (ENV-11)', () => {
   const service = {
     metadata: { name: 'db', namespace: 'shop' },
     spec: { clusterIP: '10.0.0.11', ports: [{ port: 6379 }] },
@@ -59,7 +59,7 @@ test('values expand the variables before them, and Services are known to them (E
   assert.equal(variables.DB_PORT_6379_TCP_ADDR, '10.0.0.11');
 });
 
-test('a variable of the container wins over one of a Service', () => {
+test('a variable of the container wins over one of a Service (ENV-11)', () => {
   const service = {
     metadata: { name: 'db', namespace: 'shop' },
     spec: { clusterIP: '10.0.0.11', ports: [{ port: 6379 }] },

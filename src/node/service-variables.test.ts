@@ -55,6 +55,20 @@ test('serviceVariables() names ports, and brackets IPv6 in URLs only (ENV-02, EN
   assert.equal(found['1_WEB_PORT_53_UDP_ADDR'], 'fd00::1');
 });
 
+test('serviceVariables() tells the first address and the first port of a Service of both families (ENV-03)', () => {
+  const dual = service('a', 'web', {
+    clusterIP: 'fd00::1',
+    clusterIPs: ['fd00::1', '10.0.0.1'],
+    ports: [
+      { name: 'second', port: 8080, protocol: 'TCP', targetPort: 80 },
+      { name: 'first', port: 80, protocol: 'TCP', targetPort: 80 },
+    ],
+  });
+  const found = serviceVariables({ namespace: 'a', hasServiceLinks: true, services: [dual] });
+  assert.deepEqual([found.WEB_SERVICE_HOST, found.WEB_SERVICE_PORT], ['fd00::1', '8080']);
+  assert.ok(!Object.values(found).some((value) => value.includes('10.0.0.1')));
+});
+
 test('serviceVariables() tells nothing of headless and external Services (ENV-07)', () => {
   const services = [
     service('default', 'headless', { clusterIP: 'None', ports: redis.spec.ports ?? [] }),

@@ -58,7 +58,7 @@ for (const identity of identities) {
 }
 
 function useIt(run: Run): void {
-  test('the guestbook answers on its load balancer and its node port', async () => {
+  test('the guestbook answers on its load balancer and its node port (NPT-18)', async () => {
     await run.up().kubectl('apply', '-f', 'examples/guestbook');
     await rolledOut(run.up(), 'redis-leader', 'backend', 'frontend');
     const balancer = await relayOf(run.up(), 'load balancer', 'default/frontend');

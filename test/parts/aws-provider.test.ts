@@ -66,6 +66,21 @@ describe('the provider "aws"', () => {
     });
   }
 
+  for (const type of ['classic', 'nlb']) {
+    test(`tells a name and no address of a ${type} balancer, whatever address was wished for (LBC-17, LBC-38)`, () =>
+      withWorld({ annotations: { [annotation.type]: type } }, async (world) => {
+        const provider = await world.makeProvider();
+        const wish = exampleService({ spec: { loadBalancerIP: '192.0.2.9' } });
+        const service = await world.publish(wish, []);
+        const ingress = await provider.ensure({ service, nodes: world.nodes }, never);
+        assert.deepEqual(
+          ingress.map((one) => Object.keys(one)),
+          [['hostname']],
+        );
+        assert.match(ingress[0]?.hostname ?? '', /^[0-9a-f]+-\d+\.elb\./);
+      }));
+  }
+
   test('reads lists that come in pages', () =>
     withWorld(
       { limits: { pageSize: 1 }, annotations: { [annotation.type]: 'nlb' } },

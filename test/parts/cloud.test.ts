@@ -31,7 +31,7 @@ const startLedger = () => harness.start({ makeProvider: ledger.make });
 const verbs = (): readonly string[] =>
   ledger.calls.map(({ verb, service }) => `${verb} ${service}`);
 
-test('a Service gets finalizer, balancer and status, in this order, and loses them again (LBC-02 to LBC-04)', async () => {
+test('a Service gets finalizer, balancer and status, in this order, and loses them again (LBC-02, LBC-03, LBC-04)', async () => {
   await addNode('n1');
   const seen: string[] = [];
   ledger.meddle = async ({ verb }, when) => {
@@ -59,6 +59,22 @@ test('a Service gets finalizer, balancer and status, in this order, and loses th
     'DeletedLoadBalancer: Deleted load balancer',
   ]);
   assert.equal(ledger.balancers.size, 0);
+});
+
+test('finalizer and status are written as strategic merges of the status (LBC-03)', async () => {
+  const writes: string[] = [];
+  const send: typeof harness.direct = (request) => {
+    const { method, path, headers = {} } = request;
+    if (method !== 'GET' && path.includes('/services/')) {
+      writes.push(`${method} ${path} ${headers['content-type']}`);
+    }
+    return harness.direct(request);
+  };
+  harness.start({ makeProvider: ledger.make, send });
+  await harness.create('web');
+  await served('web');
+  const write = `PATCH ${servicePath('web')}/status application/strategic-merge-patch+json`;
+  assert.deepEqual(writes, [write, write]);
 });
 
 test('a type changed away takes balancer, finalizer and status with it (LBC-05)', async () => {
@@ -101,7 +117,7 @@ test('what concerns a balancer is told to it, other changes are not (LBC-09)', a
   await hears('web', 'LoadBalancerSourceRanges: [] -> [10.0.0.0/8]');
 });
 
-test('hosts are updated when the set of nodes changes, and only then (LBC-11 to LBC-14)', async () => {
+test('hosts are updated when the set of nodes changes, and only then (LBC-11 to LBC-14, LBC-21)', async () => {
   startLedger();
   await harness.create('web');
   await served('web');
@@ -122,9 +138,13 @@ test('hosts are updated when the set of nodes changes, and only then (LBC-11 to 
   );
   assert.match(harness.metrics.text(), /service_controller_loadbalancer_sync_total 3/);
   assert.match(harness.metrics.text(), /service_controller_nodesync_latency_seconds_count 2/);
+  assert.match(
+    harness.metrics.text(),
+    /service_controller_update_loadbalancer_host_latency_seconds_count 2/,
+  );
 });
 
-test('hosts that could not be updated make the whole balancer be looked at again', async () => {
+test('hosts that could not be updated make the whole balancer be looked at again, without waiting for a resync (LBC-10, LBC-21)', async () => {
   await addNode('n1');
   startLedger();
   await harness.create('web');

@@ -72,7 +72,7 @@ async function addPod(
 }
 
 test(
-  'a pod has a name of its own under the service that is its subdomain, and under no other (DNS-08, DNS-09)',
+  'a pod has a name of its own under the service that is its subdomain, and under no other (DNS-08, DNS-09, CNF-08)',
   limit,
   async (t) => {
     const { api, ask, until } = await start(t);

@@ -38,7 +38,14 @@ export type MemoryServerOptions = {
   readonly serviceCidrs?: string;
   readonly access?: Pick<
     ApiServerOptions,
-    'tokens' | 'admissionPlugins' | 'dial' | 'dialNode' | 'limits' | 'audit'
+    | 'tokens'
+    | 'admissionPlugins'
+    | 'dial'
+    | 'dialNode'
+    | 'limits'
+    | 'audit'
+    | 'serviceNodePort'
+    | 'publishesEndpoints'
   >;
 };
 

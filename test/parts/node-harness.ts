@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { issueServerCertificate } from '../../src/apiserver/certificates/authority.ts';
 import { createLocalCall } from '../../src/apiserver/local-call.ts';
+import type { Transport } from '../../src/client/transport.ts';
 import { startControllers } from '../../src/controllers/run.ts';
 import type { Clock } from '../../src/host/clock.ts';
 import type { Pod } from '../../src/kinds/pod/types.ts';
@@ -46,11 +47,13 @@ export type NodeHarnessOptions = {
   readonly clock?: Clock;
   readonly controllers?: boolean;
   readonly access?: MemoryServerOptions['access'];
+  /** Stands between the agent and the server. */
+  readonly intercept?: (send: Transport['send']) => Transport['send'];
 };
 
 export async function startNodeHarness(
   t: TestContext,
-  { clock, controllers = false, access = {} }: NodeHarnessOptions = {},
+  { clock, controllers = false, access = {}, intercept = (send) => send }: NodeHarnessOptions = {},
 ): Promise<NodeHarness> {
   const server = await startMemoryServer({
     ...(clock === undefined ? {} : { clock }),
@@ -59,7 +62,7 @@ export async function startNodeHarness(
   const directory = mkdtempSync(join(tmpdir(), 'node-'));
   const ending = new AbortController();
   const start = (signal: AbortSignal): Promise<RunningNode> =>
-    startAgent({ server, directory, clock }, signal);
+    startAgent({ server, directory, clock, intercept }, signal);
   let nodeEnding = new AbortController();
   let node = await start(nodeEnding.signal);
   const stopNode = async (): Promise<void> => {
@@ -95,17 +98,18 @@ type AgentPlace = {
   readonly server: MemoryServer;
   readonly directory: string;
   readonly clock: Clock | undefined;
+  readonly intercept: (send: Transport['send']) => Transport['send'];
 };
 
 async function startAgent(
-  { server, directory, clock }: AgentPlace,
+  { server, directory, clock, intercept }: AgentPlace,
   signal: AbortSignal,
 ): Promise<RunningNode> {
   const identity = {
     user: `system:node:${nodeName}`,
     groups: ['system:nodes', 'system:authenticated'],
   };
-  const send = createLocalCall(server.server.handle, identity);
+  const send = intercept(createLocalCall(server.server.handle, identity));
   const { authority } = testCredentials();
   const issued = issueServerCertificate(authority, { names: [nodeName, nodeIP], now: Date.now() });
   return startNode(

@@ -180,7 +180,7 @@ test('pods wait for a node that fits, and go there when it comes', async () => {
   await until('it has its node', async () => (await read()).spec.nodeName === 'plain');
 });
 
-test('an IPAddress that is lost comes back, and one too many goes', async () => {
+test('an IPAddress that is lost comes back, and one too many goes (IPA-28, IPA-31)', async () => {
   await harness.makeNamespace('repair');
   type Service = KubeObject & { readonly spec: { readonly clusterIP: string } };
   const service = await harness.api.post<Service>('/api/v1/namespaces/repair/services', {

@@ -12,7 +12,7 @@ const both: ServiceSpec = {
 const externalName = sentService({ type: 'ExternalName', externalName: 'x.example.com' });
 const headless = exampleService({ spec: { clusterIP: 'None', clusterIPs: ['None'] } });
 
-test('planAddresses() takes one address of each family, given ones as given', () => {
+test('planAddresses() takes one address of each family, given ones as given (IPA-02, IPA-08)', () => {
   const after = sentService({ ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.96.0.7'] });
   assert.deepEqual(planAddresses(undefined, after), {
     take: [
@@ -35,7 +35,7 @@ test('planAddresses() takes the second address of a service that becomes dual st
   assert.deepEqual(planAddresses(exampleService(), after), plan);
 });
 
-test('planAddresses() gives back what a service stops having', () => {
+test('planAddresses() gives back what a service stops having (IPA-27)', () => {
   const before = exampleService({ spec: both });
   assert.deepEqual(planAddresses(before, exampleService()).giveBack, ['fd00::20']);
   assert.deepEqual(planAddresses(before, externalName).giveBack, ['10.96.0.20', 'fd00::20']);
@@ -83,12 +83,12 @@ const creates: readonly [string, readonly ServicePort[], unknown][] = [
 ];
 
 for (const [name, ports, wanted] of creates) {
-  test(`planNodePorts() takes ${name}`, () => {
+  test(`planNodePorts() takes ${name} (NPT-08)`, () => {
     assert.deepEqual(planNodePorts(undefined, nodePort(ports)).ports, wanted);
   });
 }
 
-test('planNodePorts() takes only named numbers when node ports are switched off', () => {
+test('planNodePorts() takes only named numbers when node ports are switched off (NPT-09)', () => {
   const ports = [examplePort(), examplePort({ port: 81, nodePort: 30001 })];
   const after = nodePort(ports, { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false });
   assert.deepEqual(planNodePorts(undefined, after).ports, [{ index: 1, nodePort: 30001 }]);
@@ -107,7 +107,15 @@ test('planNodePorts() does not take again what the service has', () => {
   ]);
 });
 
-test('planNodePorts() takes a health check port when the policy becomes Local', () => {
+test('planNodePorts() and nodePortsHeld() keep what a service has when node ports are switched off later (NPT-10)', () => {
+  const ports = [examplePort({ nodePort: 30001 }), examplePort({ port: 81 })];
+  const before = nodePort(ports, { type: 'LoadBalancer', allocateLoadBalancerNodePorts: true });
+  const after = nodePort(ports, { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false });
+  assert.deepEqual(planNodePorts(before, after).ports, []);
+  assert.deepEqual(nodePortsHeld(after), [30001]);
+});
+
+test('planNodePorts() takes a health check port when the policy becomes Local (NPT-11)', () => {
   const cluster: ServiceSpec = { type: 'LoadBalancer', externalTrafficPolicy: 'Cluster' };
   const local: ServiceSpec = { ...cluster, externalTrafficPolicy: 'Local' };
   const plan = (before: ServiceSpec, after: ServiceSpec) =>

@@ -85,7 +85,7 @@ function allEntrances(port: Partial<ServicePort>): Pick<PacketScenario, 'state' 
 }
 
 export const packetScenarios: readonly PacketScenario[] = [
-  { title: 'spreads over all endpoints (KPX-19, KPX-20, KPX-21)', ...allEntrances({}) },
+  { title: 'spreads over all endpoints (KPX-19, KPX-20, KPX-21, NPT-18)', ...allEntrances({}) },
   {
     title: 'masquerades everything to cluster IPs when told to (KPX-20)',
     state: exampleState([external], exampleNode({ masqueradeAll: true })),
