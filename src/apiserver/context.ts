@@ -2,7 +2,7 @@
 import type { Store } from '../storage/store.ts';
 import type { Authorizer } from './access/authorize.ts';
 import type { Admission } from './admission/admission.ts';
-import type { KeyPair } from './certificates/x509.ts';
+import type { NodeCredentials } from './certificates/node-credentials.ts';
 import type { WatchCount } from './limits/watch-count.ts';
 import type { Dial } from './proxy/forward.ts';
 import type { Reserve } from './reservation.ts';
@@ -37,7 +37,7 @@ export type ApiContext = {
   /** Connections of each user that lead to nodes. */
   readonly tunnels: WatchCount;
   /** By which agents of nodes know this server. */
-  readonly nodeCredentials: () => KeyPair;
+  readonly nodeCredentials: () => NodeCredentials;
 };
 
 /** Who writes, how, and under which name; the same for every attempt of one request. */

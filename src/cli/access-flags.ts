@@ -12,6 +12,7 @@ import {
   type SigningKey,
   SigningKeyError,
 } from '../apiserver/tokens/signing-key.ts';
+import { UsageError } from './command.ts';
 import { duration } from './parse-amounts.ts';
 import { repeated } from './parse-flags.ts';
 
@@ -24,6 +25,7 @@ export type AccessFlags = {
   readonly enableAdmissionPlugins: readonly string[];
   readonly disableAdmissionPlugins: readonly string[];
   readonly clusterSigningDuration: number;
+  readonly kubeletCertificateAuthority?: string;
 };
 
 export function addAccessFlags(command: Command): Command {
@@ -73,16 +75,21 @@ export function addAccessFlags(command: Command): Command {
       )
         .argParser(duration({ leastMs: shortestCertificateMs }))
         .default(longestCertificateMs, '8760h'),
+    )
+    .option(
+      '--kubelet-certificate-authority <file>',
+      'who must have signed the certificates of agents of nodes that this server connects to, DATA-DIR/pki/ca.crt for nodes that joined (default: nobody looks)',
     );
 }
 
-/** What a request may ask for at least. */
-const shortestCertificateMs = 600_000;
+/** Nodes ask for the next when most of the time is over, and that takes a moment. */
+const shortestCertificateMs = 10_000;
 
 export type AccessOptions = {
   readonly tokens: TokenOptions;
   readonly admissionPlugins: PluginChoice;
   readonly signingDurationMs: number;
+  readonly nodeAuthority?: string;
 };
 
 export async function accessOptions(
@@ -90,6 +97,7 @@ export async function accessOptions(
   { dataDir, cwd }: { readonly dataDir: string; readonly cwd: string },
 ): Promise<AccessOptions> {
   const { tokenAuthFile, apiAudiences, serviceAccountKeyFile = [] } = flags;
+  const { kubeletCertificateAuthority: authority } = flags;
   return {
     tokens: {
       signingKey: await signingKey(flags, { dataDir, cwd }),
@@ -108,6 +116,9 @@ export async function accessOptions(
       disable: flags.disableAdmissionPlugins,
     },
     signingDurationMs: flags.clusterSigningDuration,
+    ...(authority === undefined
+      ? {}
+      : { nodeAuthority: await readAuthority(resolve(cwd, authority)) }),
   };
 }
 
@@ -118,6 +129,15 @@ async function signingKey(
   if (file === undefined) return ensureSigningKey(join(dataDir, 'pki'));
   const path = resolve(cwd, file);
   return parseSigningKey(await readKey(path), path);
+}
+
+/** A file without a certificate would make every connection fail, one by one. */
+async function readAuthority(path: string): Promise<string> {
+  const text = await readKey(path);
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new UsageError(
+    `Cannot use --kubelet-certificate-authority "${path}": it holds no certificate in PEM form.`,
+  );
 }
 
 async function readKey(path: string): Promise<string> {

@@ -9,10 +9,19 @@ const renewAfterMs = 300 * 24 * 3600 * 1000;
 /** As kubeadm names it; who may use all of a node is in this group. */
 const subject = { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] };
 
+export type NodeCredentials = KeyPair & {
+  /** PEM of who must have signed the certificates that agents serve with; absent: nobody looks. */
+  readonly trusted?: string;
+};
+
+export type NodeCredentialsOptions = Pick<NodeCredentials, 'trusted'> & {
+  readonly now: () => number;
+};
+
 export function createNodeCredentials(
   { authority }: Credentials,
-  now: () => number,
-): () => KeyPair {
+  { now, ...trust }: NodeCredentialsOptions,
+): () => NodeCredentials {
   let made: { readonly pair: KeyPair; readonly at: number } | undefined;
   return () => {
     if (made === undefined || now() - made.at > renewAfterMs) {
@@ -21,6 +30,6 @@ export function createNodeCredentials(
         at: now(),
       };
     }
-    return made.pair;
+    return { ...made.pair, ...trust };
   };
 }

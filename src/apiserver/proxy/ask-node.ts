@@ -2,16 +2,17 @@
 import { type IncomingMessage, request as openRequest } from 'node:http';
 import { connect as connectTls } from 'node:tls';
 import { internal } from '../../meta/api-error.ts';
-import type { KeyPair } from '../certificates/x509.ts';
+import type { NodeCredentials } from '../certificates/node-credentials.ts';
 import type { NodeTarget } from './find-node.ts';
 import type { Dial } from './forward.ts';
+import { nodeTls } from './node-tls.ts';
 
 export type NodeRequest = {
   readonly target: NodeTarget;
   /** Path with query. */
   readonly path: string;
   readonly dial: Dial;
-  readonly credentials: KeyPair;
+  readonly credentials: NodeCredentials;
   readonly signal: AbortSignal;
 };
 
@@ -30,13 +31,7 @@ export function askNode({
       path,
       signal,
       createConnection: () =>
-        connectTls({
-          socket: dial(host, port),
-          cert: credentials.certificate,
-          key: credentials.privateKey,
-          // Agents sign their own certificates, as kubelets do unless told otherwise.
-          rejectUnauthorized: false,
-        }),
+        connectTls({ socket: dial(host, port), ...nodeTls(credentials, host) }),
     });
     outgoing.once('response', resolve);
     outgoing.once('error', (error) =>

@@ -1,7 +1,7 @@
 // Where the agent of a node listens, from what it says of itself (upstream: pkg/kubelet/client, GetConnectionInfo).
 import type { Node } from '../../kinds/node/types.ts';
 import { badRequest, notFound } from '../../meta/api-error.ts';
-import type { KeyPair } from '../certificates/x509.ts';
+import type { NodeCredentials } from '../certificates/node-credentials.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import { isReachable, type Target } from './find-target.ts';
 import { parseTargetName } from './target-name.ts';
@@ -31,7 +31,7 @@ export type FindNodeTarget = {
   readonly reader: ObjectReader;
   /** As in the path: `[scheme:]name[:port]`. */
   readonly id: string;
-  readonly credentials: () => KeyPair;
+  readonly credentials: () => NodeCredentials;
 };
 
 /** The agent, which knows this server; or another port of the node, which does not (upstream: pkg/registry/core/node/strategy.go). */

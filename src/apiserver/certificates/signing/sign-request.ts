@@ -25,8 +25,12 @@ export type SignResult = { readonly certificate: string } | { readonly problem: 
 
 /** Upstream's --cluster-signing-duration. */
 export const longestCertificateMs = 365 * 24 * 3600 * 1000;
-/** Certificates are valid from a little before they are made, for machines whose clocks are behind. */
+/**
+ * Certificates are valid from a little before they are made, for machines whose clocks are behind; short ones from less before, or
+ * the time to renew them would be over when they are made.
+ */
 const clockSkewMs = 5 * 60 * 1000;
+const clockSkewPart = 1 / 96;
 
 const usesOfSigners: ReadonlyMap<string, CertificateUse> = new Map([
   [clientSigner, 'client'],
@@ -58,7 +62,7 @@ export function signRequest(
       subject: { commonName: asked.commonName, organizations: asked.organizations },
       use,
       names: use === 'server' ? namesOf(asked) : [],
-      notBefore: new Date(now - clockSkewMs),
+      notBefore: new Date(now - Math.min(clockSkewMs, (end - now) * clockSkewPart)),
       notAfter: new Date(end),
       issuer: { subject: authoritySubject, privateKey: authority.privateKey },
     },
