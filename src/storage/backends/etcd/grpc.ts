@@ -7,6 +7,7 @@ import {
   constants,
   type SecureClientSessionOptions,
 } from 'node:http2';
+import { type KeepAlive, keepAlive } from './keep-alive.ts';
 
 /** etcd refused, or the connection broke; `status` is gRPC's number. */
 export class GrpcError extends Error {
@@ -37,10 +38,8 @@ export type GrpcChannel = {
   readonly close: () => void;
 };
 
-/** A silent connection is asked whether it lives, and given up when it does not answer in time. */
+/** Who does not take a connection in this time is not there. */
 const connectLimitMs = 3000;
-const pingEveryMs = 10_000;
-const pingLimitMs = 5000;
 /** etcd's largest answers are lists that we cut into pages; windows this wide keep them from stopping. */
 const windowBytes = 8 << 20;
 
@@ -50,9 +49,14 @@ export function openChannel(endpoint: string, tls: SecureClientSessionOptions): 
   session.on('error', (error) => {
     failure = error;
   });
-  session.on('connect', () => session.setLocalWindowSize(windowBytes * 2));
-  const stopPinging = keepAsking(session);
-  session.on('close', stopPinging);
+  session.on('connect', () => {
+    // Given up a moment ago, it may still say that it stands.
+    if (!session.destroyed) session.setLocalWindowSize(windowBytes * 2);
+  });
+  const alive = keepAlive(session, (error) => {
+    failure = error;
+    session.destroy(error);
+  });
   const ready = new Promise<void>((resolve, reject) => {
     session.once('connect', () => resolve());
     session.once('close', () => reject(reason()));
@@ -68,24 +72,10 @@ export function openChannel(endpoint: string, tls: SecureClientSessionOptions): 
     call: (path, message, timeoutMs) =>
       session.destroyed
         ? Promise.reject(reason())
-        : call(session, { path, message, timeoutMs }, reason),
-    stream: (path) => stream(session, path, reason),
+        : call({ session, alive, brokenBy: reason }, { path, message, timeoutMs }),
+    stream: (path) => stream({ session, alive, brokenBy: reason }, path),
     isUsable: () => !session.destroyed && !session.closed,
     close: () => session.destroy(),
-  };
-}
-
-function keepAsking(session: ClientHttp2Session): () => void {
-  let limit: NodeJS.Timeout | undefined;
-  const timer = setInterval(() => {
-    if (session.destroyed || session.connecting) return;
-    limit = setTimeout(() => session.destroy(new Error('no answer to a ping')), pingLimitMs);
-    session.ping(() => clearTimeout(limit));
-  }, pingEveryMs);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    clearTimeout(limit);
   };
 }
 
@@ -100,15 +90,20 @@ function begin(session: ClientHttp2Session, path: string): ClientHttp2Stream {
   });
 }
 
+type Line = {
+  readonly session: ClientHttp2Session;
+  readonly alive: KeepAlive;
+  readonly brokenBy: () => GrpcError;
+};
 type Call = { readonly path: string; readonly message: Uint8Array; readonly timeoutMs: number };
 
 function call(
-  session: ClientHttp2Session,
+  { session, alive, brokenBy }: Line,
   { path, message, timeoutMs }: Call,
-  brokenBy: () => GrpcError,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const request = begin(session, path);
+    alive.begun();
     const read = createFrameReader();
     let answer: Buffer | undefined;
     let refusal: GrpcError | undefined;
@@ -117,6 +112,7 @@ function call(
       request.close(constants.NGHTTP2_CANCEL);
     }, timeoutMs);
     request.on('response', (headers) => {
+      alive.heard();
       refusal = refusalIn(headers) ?? refusal;
     });
     request.on('trailers', (trailers) => {
@@ -128,6 +124,7 @@ function call(
     request.on('error', () => {});
     request.on('close', () => {
       clearTimeout(timer);
+      alive.ended();
       if (refusal === undefined && answer !== undefined) resolve(answer);
       else reject(refusal ?? brokenBy());
     });
@@ -135,7 +132,7 @@ function call(
   });
 }
 
-function stream(session: ClientHttp2Session, path: string, brokenBy: () => GrpcError): GrpcStream {
+function stream({ session, alive, brokenBy }: Line, path: string): GrpcStream {
   const request = begin(session, path);
   let refusal: GrpcError | undefined;
   let isClosed = false;
@@ -149,7 +146,10 @@ function stream(session: ClientHttp2Session, path: string, brokenBy: () => GrpcE
   async function* answers(): AsyncGenerator<Uint8Array> {
     const read = createFrameReader();
     try {
-      for await (const piece of request) yield* read(piece as Buffer);
+      for await (const piece of request) {
+        alive.heard();
+        yield* read(piece as Buffer);
+      }
     } catch (cause) {
       if (!isClosed)
         throw refusal ?? new GrpcError(grpcStatus.unavailable, String(cause), { cause });

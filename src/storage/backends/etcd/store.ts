@@ -50,8 +50,17 @@ type Parts = {
   readonly end: AbortController;
 };
 
-/** Asks the watch how far it is, where its member can be asked. */
-type Progress = { ask: (() => void) | undefined };
+type Progress = {
+  /** The one that is followed. */
+  stream?: MemberStream;
+  /** Asks the watch how far it is, where its member can be asked. */
+  ask: (() => void) | undefined;
+  /** How often it was asked since anything came. */
+  unanswered: number;
+};
+
+/** Whoever does not answer so many questions is not asked again. */
+const mostUnanswered = 3;
 
 export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOptions): Promise<Store> {
   const client = createEtcdClient(options);
@@ -59,7 +68,7 @@ export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOption
   try {
     const revision = await currentRevision(client, prefix);
     const heard = createHeard(revision, await findCompacted(client, revision));
-    const progress: Progress = { ask: undefined };
+    const progress: Progress = { ask: undefined, unanswered: 0 };
     const catchUp = createCatchUp({
       heard,
       currentRevision: () => currentRevision(client, prefix),
@@ -75,9 +84,10 @@ export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOption
   }
 }
 
-/** Where a member cannot be asked, a write of ours: its event tells that all before it have come. */
+/** Where a member cannot be asked, or does not answer, a write of ours: its event tells that all before it have come. */
 async function nudge(client: EtcdClient, prefix: string, progress: Progress): Promise<void> {
-  if (progress.ask !== undefined) {
+  if (progress.ask !== undefined && progress.unanswered < mostUnanswered) {
+    progress.unanswered += 1;
     progress.ask();
     return;
   }
@@ -180,7 +190,10 @@ async function listen(parts: Parts): Promise<void> {
     const afterRevision = heard.revision();
     try {
       const followed = follow({ client, prefix, under: '', afterRevision, signal, onStream });
-      for await (const { revision, events } of followed) heard.hear(revision, events);
+      for await (const { revision, events } of followed) {
+        progress.unanswered = 0;
+        heard.hear(revision, events);
+      }
     } catch (error) {
       // Somebody compacted what was not yet heard, as after a long time without etcd.
       if (!(error instanceof StoreError) || error.reason !== 'compacted') {
@@ -199,12 +212,16 @@ async function listen(parts: Parts): Promise<void> {
 
 function learnToAsk(progress: Progress, stream: MemberStream): void {
   progress.ask = undefined;
+  progress.unanswered = 0;
+  progress.stream = stream;
   stream.version().then(
     (version) => {
-      if (tellsProgressInOrder(version)) progress.ask = () => stream.send(encodeProgressRequest());
+      // Another member may have taken its place meanwhile.
+      if (progress.stream !== stream || !tellsProgressInOrder(version)) return;
+      progress.ask = () => stream.send(encodeProgressRequest());
     },
     () => {
-      // The stream ends too then, and the next one is asked.
+      // A member that does not say what it is is not asked; one that is gone ends the stream, too.
     },
   );
 }
