@@ -1,10 +1,13 @@
 // The kubeconfig that lets kubectl and other clients in: one cluster, one user, one context, all named fairlead.
+import { renderOtherServers } from '../meta/kubeconfig-servers.ts';
 import { writePrivateFile } from './certificates/private-file.ts';
 import type { KeyPair } from './certificates/x509.ts';
 
 export type KubeconfigOptions = {
   /** `https://127.0.0.1:6443` */
   readonly server: string;
+  /** More servers of the same cluster. */
+  readonly otherServers?: readonly string[];
   /** The authority's certificate, PEM. */
   readonly authority: string;
   /** Who the client is: a certificate with its key, or a token. */
@@ -15,13 +18,14 @@ export type KubeconfigOptions = {
 
 /** Plain block YAML, one `key: value` a line, so that scripts can read it without a parser. */
 export function renderKubeconfig(options: KubeconfigOptions): string {
-  const { server, authority, client, namespace } = options;
+  const { server, otherServers = [], authority, client, namespace } = options;
   return [
     'apiVersion: v1',
     'kind: Config',
     'clusters:',
     '- cluster:',
     `    certificate-authority-data: ${base64(authority)}`,
+    ...renderOtherServers(otherServers),
     `    server: ${server}`,
     '  name: fairlead',
     'contexts:',

@@ -1,6 +1,6 @@
 // Which network the pods of a node get, and who looks at the other nodes for it.
 import { type Command, Option } from 'commander';
-import { createHttpTransport } from '../client/http-transport.ts';
+import { openTransport } from '../client/open-transport.ts';
 import type { Transport } from '../client/transport.ts';
 import { createBridgeNetwork, NetworkNotAllowedError } from '../node/network/run-network.ts';
 import type { PodNetwork } from '../node/pod-network.ts';
@@ -54,7 +54,7 @@ export async function openPodNetwork(
   const transport =
     kubeconfig === undefined
       ? { ...own, close: () => Promise.resolve() }
-      : createHttpTransport(await connect({ kubeconfig }, world));
+      : openTransport(await connect({ kubeconfig }, world));
   const caller = { transport, userAgent: `fairlead-pod-network/${packageVersion}` };
   try {
     const network = await createBridgeNetwork(

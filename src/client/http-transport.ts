@@ -1,6 +1,12 @@
 // Reaches an API server over HTTPS: connections are kept and used again, and one that has gone silent is given up.
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { TLSSocket } from 'node:tls';
 import type { Connection } from './read-kubeconfig.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
@@ -10,13 +16,18 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
  */
 const silenceMs = 100_000;
 const keepAliveMs = 15_000;
+/** Who does not take a connection in this time is not there. */
+const usualConnectLimitMs = 30_000;
 
 export type HttpTransport = Transport & {
   /** No new requests come: connections end as soon as what is under way on them does. */
   readonly retire: () => void;
 };
 
-export function createHttpTransport(connection: Connection): HttpTransport {
+export function createHttpTransport(
+  connection: Connection,
+  connectLimitMs = usualConnectLimitMs,
+): HttpTransport {
   const base = new URL(connection.server);
   const isSecure = base.protocol === 'https:';
   const agent = isSecure
@@ -48,6 +59,7 @@ export function createHttpTransport(connection: Connection): HttpTransport {
             ),
           );
         });
+        limitConnecting(outgoing, connection.server, connectLimitMs);
         outgoing.on('error', reject);
         outgoing.end(request.body);
       }),
@@ -62,6 +74,32 @@ export function createHttpTransport(connection: Connection): HttpTransport {
       return Promise.resolve();
     },
   };
+}
+
+/** A connection that stands already has no limit: answers take what they take. */
+function limitConnecting(outgoing: ClientRequest, server: string, limitMs: number): void {
+  outgoing.once('socket', (socket) => {
+    if (!socket.connecting) return;
+    const timer = setTimeout(() => outgoing.destroy(new NotConnected(server, limitMs)), limitMs);
+    const stop = (): void => clearTimeout(timer);
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', stop);
+    socket.once('close', stop);
+  });
+}
+
+class NotConnected extends Error {
+  readonly code = 'ETIMEDOUT';
+  readonly syscall = 'connect';
+  constructor(server: string, limitMs: number) {
+    super(`Cannot connect to ${server}: no answer within ${limitMs / 1000} s`);
+    this.name = 'NotConnected';
+  }
+}
+
+/** Whether the request that failed with this never reached a server. */
+export function isUnsent(error: unknown): boolean {
+  const { syscall } = error as NodeJS.ErrnoException;
+  return syscall === 'connect' || syscall === 'getaddrinfo';
 }
 
 function secureAgent(connection: Connection): HttpsAgent {

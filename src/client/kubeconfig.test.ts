@@ -101,3 +101,18 @@ contexts: [{name: x, context: {cluster: c}}]
 `);
   assert.equal(resolveContext(mergeKubeconfigs([first, second])).server, 'http://first');
 });
+
+test('resolveContext() reads more servers of the cluster', () => {
+  const { server, otherServers } = resolveContext(
+    parseKubeconfig(`
+clusters:
+- name: c
+  cluster:
+    server: https://a:1
+    extensions:
+    - { name: fairlead.dev/other-servers, extension: { servers: [https://b:2/, https://c:3] } }
+contexts: [{ name: x, context: { cluster: c } }]
+`),
+  );
+  assert.deepEqual([server, otherServers], ['https://a:1', ['https://b:2', 'https://c:3']]);
+});

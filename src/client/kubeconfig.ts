@@ -1,4 +1,5 @@
 // The kubeconfig: which server, and who we are to it. Pure: files that it names are told, not read.
+import { readOtherServers } from '../meta/kubeconfig-servers.ts';
 import { parseYaml } from '../schema/yaml.ts';
 
 /** PEM text at hand, or the file that holds it. */
@@ -8,6 +9,8 @@ export type PemSource = { readonly text: string } | { readonly file: string };
 export type KubeContext = {
   /** `https://127.0.0.1:6443`, without a slash at the end; may carry a path. */
   readonly server: string;
+  /** More servers of the same cluster; absent: that is the only one. */
+  readonly otherServers?: readonly string[];
   /** What names without a namespace mean. */
   readonly namespace: string;
   readonly certificateAuthority?: PemSource;
@@ -95,8 +98,10 @@ function parts(
   const key = pem(user, 'client-key');
   const token = tokenOf(user);
   const serverName = text(cluster, 'tls-server-name');
+  const otherServers = readOtherServers(cluster.extensions);
   return {
     server: (text(cluster, 'server') ?? 'http://localhost:8080').replace(/\/+$/, ''),
+    ...(otherServers.length === 0 ? {} : { otherServers }),
     ...(authority === undefined ? {} : { certificateAuthority: authority }),
     ...(certificate === undefined ? {} : { clientCertificate: certificate }),
     ...(key === undefined ? {} : { clientKey: key }),

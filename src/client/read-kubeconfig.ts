@@ -14,6 +14,8 @@ import {
 /** Everything needed to reach a server, with no file left to read. */
 export type Connection = {
   readonly server: string;
+  /** More servers of the same cluster, for when that one does not answer. */
+  readonly otherServers?: readonly string[];
   readonly namespace: string;
   readonly certificateAuthority?: string;
   readonly clientCertificate?: string;

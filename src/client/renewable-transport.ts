@@ -1,6 +1,7 @@
 // A connection whose credentials change while it is in use: new requests go out under the new ones, watches and requests under
 // way end in their own time.
-import { createHttpTransport, type HttpTransport } from './http-transport.ts';
+import type { HttpTransport } from './http-transport.ts';
+import { openTransport } from './open-transport.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { Transport } from './transport.ts';
 
@@ -9,7 +10,7 @@ export type RenewableTransport = Transport & {
 };
 
 export function createRenewableTransport(connection: Connection): RenewableTransport {
-  let current: HttpTransport = createHttpTransport(connection);
+  let current: HttpTransport = openTransport(connection);
   /** One for each renewal, which are months apart: they only hold what is still open. */
   const retired: HttpTransport[] = [];
   return {
@@ -17,7 +18,7 @@ export function createRenewableTransport(connection: Connection): RenewableTrans
     use(renewed) {
       current.retire();
       retired.push(current);
-      current = createHttpTransport(renewed);
+      current = openTransport(renewed);
     },
     async close() {
       await Promise.all([current, ...retired].map((one) => one.close()));

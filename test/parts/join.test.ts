@@ -82,14 +82,18 @@ async function createToken(flags = ''): Promise<string> {
 
 const goodPin = (): string => pinOf(testCredentials().authority.certificate);
 
-async function joinAs(nodeName: string, token: string): Promise<Connection> {
+async function joinAs(
+  nodeName: string,
+  token: string,
+  servers: readonly [string, ...string[]] = [server],
+): Promise<Connection> {
   return await ensureJoined(
     {
       directory: join(directory, nodeName),
       nodeName,
       now: Date.now(),
       say: () => {},
-      wish: { server, token, pins: [goodPin()] },
+      wish: { servers, token, pins: [goodPin()] },
     },
     AbortSignal.timeout(timeout),
   );
@@ -107,6 +111,17 @@ async function whoAmI(connection: Connection): Promise<unknown> {
     await transport.close();
   }
 }
+
+test('of several servers the first that answers is joined, and all are remembered', {
+  timeout,
+}, async () => {
+  const dead = 'https://127.0.0.1:1';
+  const connection = await joinAs('remembers', await createToken(), [dead, server]);
+  assert.equal(connection.server, dead);
+  assert.deepEqual(connection.otherServers, [server]);
+  const got = await fairlead('get services --kubeconfig remembers/kubeconfig');
+  assert.match(got.out, /^NAME .*\nkubernetes /, got.err);
+});
 
 test('token create prints the whole command, and the token joins a node', { timeout }, async () => {
   const made = await fairlead(`token create --kubeconfig admin --server ${server}`);
@@ -213,7 +228,7 @@ test('a signature alone is enough for who asks for that', { timeout }, async () 
       nodeName: 'trusting',
       now: Date.now(),
       say: () => {},
-      wish: { server, token, pins: [] },
+      wish: { servers: [server], token, pins: [] },
     },
     AbortSignal.timeout(timeout),
   );

@@ -1,7 +1,7 @@
 // Answers on this node's link for addresses of balancers, against any API server.
 import { hostname } from 'node:os';
 import { Option } from 'commander';
-import { createHttpTransport } from '../../client/http-transport.ts';
+import { openTransport } from '../../client/open-transport.ts';
 import { probeProxy } from '../../cloud/announce/probe-proxy.ts';
 import { defaultLeaseMs, defaultProxyUrl, startAnnouncer } from '../../cloud/announce/run.ts';
 import { createLog } from '../../observe/log.ts';
@@ -57,7 +57,7 @@ async function run(flags: Flags, world: World): Promise<void> {
   const connection = await connect(flags, world);
   const metrics = createMetrics();
   const served = await serveMetrics(flags, metrics);
-  const transport = createHttpTransport(connection);
+  const transport = openTransport(connection);
   const { loadBalancerClass, interface: link, proxyHealthzUrl } = flags;
   const nodeName = (flags.nodeName ?? hostname()).trim().toLowerCase();
   const where = served.url === undefined ? '' : `, metrics at ${served.url}`;

@@ -1,5 +1,5 @@
 // The balancers of LoadBalancer Services alone, against any API server; of several copies one works at a time.
-import { createHttpTransport } from '../../client/http-transport.ts';
+import { openTransport } from '../../client/open-transport.ts';
 import { type MakeProvider, ProviderSettingsError } from '../../cloud/provider.ts';
 import { startCloud } from '../../cloud/run.ts';
 import { systemClock } from '../../host/clock.ts';
@@ -33,7 +33,7 @@ async function run(flags: Flags, world: World): Promise<void> {
   const log = createLog(flags.logLevel);
   const metrics = createMetrics();
   const served = await serveMetrics(flags, metrics);
-  const transport = createHttpTransport(connection);
+  const transport = openTransport(connection);
   const { clusterName, concurrentServiceSyncs: concurrency, loadBalancerClass } = flags;
   const lead = (signal: AbortSignal): Promise<void> =>
     startCloud({

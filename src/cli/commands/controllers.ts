@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { createHttpTransport } from '../../client/http-transport.ts';
+import { openTransport } from '../../client/open-transport.ts';
 import { startControllers } from '../../controllers/run.ts';
 import { createLog } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
@@ -51,7 +51,7 @@ async function run(flags: ControllersFlags, world: World): Promise<void> {
   const metrics = createMetrics();
   const authorityCertificate = await authority(flags, world, connection.certificateAuthority);
   const served = await serveMetrics(flags, metrics);
-  const transport = createHttpTransport(connection);
+  const transport = openTransport(connection);
   const lead = (signal: AbortSignal): Promise<void> =>
     startControllers({
       transport,

@@ -5,6 +5,7 @@ import { issueClientCertificate } from '../../apiserver/certificates/authority.t
 import { readPrivateFile, writePrivateFile } from '../../apiserver/certificates/private-file.ts';
 import type { KeyPair } from '../../apiserver/certificates/x509.ts';
 import { type KubeconfigOptions, renderKubeconfig } from '../../apiserver/kubeconfig-file.ts';
+import type { Connection } from '../../client/read-kubeconfig.ts';
 import { addClientFlags, type ClientFlags, connect, withSession } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
 import { days, repeated } from '../parse-flags.ts';
@@ -17,7 +18,7 @@ type KubeconfigFlags = ClientFlags &
     readonly days: number;
     readonly serviceAccount?: string;
     readonly token?: string;
-    readonly server?: string;
+    readonly server?: readonly string[];
     readonly dataDir: string;
     readonly output?: string;
   };
@@ -30,7 +31,11 @@ export const kubeconfig: CommandDefinition = {
       .option('--days <n>', 'how long the certificate is good', days, 365)
       .option('--service-account <name>', 'a token of this service account, made by the server')
       .option('--token <token>', 'this token, for example of the token file')
-      .option('--server <url>', 'the server to name (default: that of our own kubeconfig)')
+      .option(
+        '--server <url>',
+        'the server to name, may be repeated for several of one cluster (default: what our own kubeconfig names)',
+        repeated,
+      )
       .option('--data-dir <dir>', 'where the server keeps its authority', '.fairlead')
       .option('-o, --output <file>', 'write here, readable by you only (default: standard output)')
       .action(async (flags: KubeconfigFlags) => run(flags, world));
@@ -61,7 +66,7 @@ async function withCertificate(
   const { group: organizations = [], namespace } = flags;
   const wish = { commonName: user, organizations, days: flags.days, now: world.now() };
   return {
-    server: flags.server ?? (await knownServer(flags, join(directory, 'kubeconfig'), world)),
+    ...(named(flags) ?? (await knownServers(flags, join(directory, 'kubeconfig'), world))),
     authority: authority.certificate,
     client: issueClientCertificate(authority, wish),
     ...(namespace === undefined ? {} : { namespace }),
@@ -80,15 +85,29 @@ async function readAuthority(directory: string): Promise<KeyPair> {
 }
 
 /** Of the kubeconfig named, or the one that the server itself wrote beside its data. */
-async function knownServer(flags: KubeconfigFlags, beside: string, world: World): Promise<string> {
+async function knownServers(
+  flags: KubeconfigFlags,
+  beside: string,
+  world: World,
+): Promise<Servers> {
   const isBeside = flags.kubeconfig === undefined && existsSync(beside);
-  const { server } = await connect(isBeside ? { ...flags, kubeconfig: beside } : flags, world);
-  return server;
+  return serversOf(await connect(isBeside ? { ...flags, kubeconfig: beside } : flags, world));
+}
+
+type Servers = Pick<KubeconfigOptions, 'server' | 'otherServers'>;
+
+/** Undefined when the flag is not given. */
+function named({ server: [server, ...otherServers] = [] }: KubeconfigFlags): Servers | undefined {
+  return server === undefined ? undefined : { server, otherServers };
+}
+
+function serversOf({ server, otherServers }: Connection): Servers {
+  return { server, ...(otherServers === undefined ? {} : { otherServers }) };
 }
 
 async function withToken(flags: KubeconfigFlags, world: World): Promise<KubeconfigOptions> {
   return await withSession(flags, world, async (session) => {
-    const { server, certificateAuthority: authority } = session.connection;
+    const { certificateAuthority: authority } = session.connection;
     if (authority === undefined) {
       throw new UsageError('Cannot make a kubeconfig: our own names no certificate authority.');
     }
@@ -96,7 +115,7 @@ async function withToken(flags: KubeconfigFlags, world: World): Promise<Kubeconf
     const isAccount = serviceAccount !== undefined;
     const namespace = isAccount ? session.namespace : flags.namespace;
     return {
-      server: flags.server ?? server,
+      ...(named(flags) ?? serversOf(session.connection)),
       authority,
       client: {
         token: isAccount ? await requestToken(session, serviceAccount, flags) : (token ?? ''),

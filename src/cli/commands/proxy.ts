@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Transport } from '../../client/transport.ts';
+import { systemClock } from '../../host/clock.ts';
 import { preferSmallHeap } from '../../host/free-memory.ts';
 import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
@@ -11,6 +12,7 @@ import { allModes } from '../../proxy/modes/all.ts';
 import { startProxy } from '../../proxy/run.ts';
 import { NoModeError } from '../../proxy/run-choose-mode.ts';
 import { cleanUpModes } from '../../proxy/run-cleanup.ts';
+import { awaitFileChange } from '../await-file-change.ts';
 import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
 import { hasJoined, kubeconfigPath } from '../join/identity-files.ts';
@@ -64,19 +66,43 @@ async function run(flags: Flags, world: World): Promise<void> {
   const member = await openMember(given, place, world);
   world.write(`Proxy for ${member.connection.server}\n`);
   const keeping = { member, flags: given, place, world, log };
-  await whileFresh(keeping, () => serve(member.transport, config, log, world));
+  await whileFresh(keeping, (signal) =>
+    untilReconfigured(file, signal, (until) => serve(member.transport, config, log, until)),
+  );
+}
+
+/** A change of the file ends the process, and who started it starts it with the new one (KPX-48). */
+async function untilReconfigured(
+  file: OpenFile | undefined,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (file === undefined) return work(signal);
+  const ending = new AbortController();
+  const until = AbortSignal.any([signal, ending.signal]);
+  const changed = awaitFileChange({ ...file, clock: systemClock }, until).finally(() =>
+    ending.abort(),
+  );
+  try {
+    await work(until);
+  } finally {
+    ending.abort();
+  }
+  if (await changed) {
+    throw new FailedError(`The configuration "${file.path}" has changed: start again with it.`);
+  }
 }
 
 async function serve(
   transport: Transport,
   config: ProxyConfig,
   log: Log,
-  world: World,
+  signal: AbortSignal,
 ): Promise<void> {
   const caller = { transport, userAgent: `fairlead-proxy/${packageVersion}` };
   const metrics = createMetrics();
   try {
-    await startProxy({ caller, config, modes: allModes, log, metrics }, world.interrupted);
+    await startProxy({ caller, config, modes: allModes, log, metrics }, signal);
   } catch (error) {
     throw explained(error);
   } finally {
@@ -95,11 +121,15 @@ function explained(error: unknown): unknown {
   return error;
 }
 
-async function readFileOf(path: string, world: World): Promise<ProxyFile> {
+type OpenFile = ProxyFile & { readonly path: string; readonly text: string };
+
+async function readFileOf(given: string, world: World): Promise<OpenFile> {
+  const path = resolve(world.cwd(), given);
   try {
-    return readProxyFile(await readFile(resolve(world.cwd(), path), 'utf8'));
+    const text = await readFile(path, 'utf8');
+    return { ...readProxyFile(text), path, text };
   } catch (error) {
-    throw new UsageError(`Cannot read the configuration "${path}": ${(error as Error).message}.`);
+    throw new UsageError(`Cannot read the configuration "${given}": ${(error as Error).message}.`);
   }
 }
 

@@ -2,8 +2,8 @@
 // token makes. Upstream: cmd/kubeadm/app/discovery/token.
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto';
 import { callApi } from '../../client/api-call.ts';
-import { createHttpTransport } from '../../client/http-transport.ts';
 import { parseKubeconfig } from '../../client/kubeconfig.ts';
+import { openTransport } from '../../client/open-transport.ts';
 import {
   clusterInfo,
   clusterInfoKey,
@@ -28,15 +28,16 @@ export async function discoverAuthority(wish: JoinWish, signal: AbortSignal): Pr
   const data = await readClusterInfo(wish, signal);
   const judged = judgeClusterInfo(data, wish);
   if ('authority' in judged) return judged.authority;
-  throw new FailedError(`Cannot join ${wish.server}: ${judged.problem}.`);
+  throw new FailedError(`Cannot join ${wish.servers.join(', ')}: ${judged.problem}.`);
 }
 
 async function readClusterInfo(
-  { server }: JoinWish,
+  { servers: [server, ...otherServers] }: JoinWish,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
-  const transport = createHttpTransport({
+  const transport = openTransport({
     server,
+    otherServers,
     namespace: 'default',
     skipTlsVerification: true,
   });

@@ -8,6 +8,7 @@ import { resourceClient } from '../../client/rest.ts';
 import { isLoopback, parseAddress } from '../../ip/address.ts';
 import { clusterInfo, clusterInfoKey } from '../../kinds/config-map/cluster-info.ts';
 import { configMapDefinition } from '../../kinds/config-map/definition.ts';
+import { endpointSliceDefinition } from '../../kinds/endpoint-slice/definition.ts';
 import {
   type BootstrapUsage,
   bootstrapTokenSecret,
@@ -20,6 +21,7 @@ import { formatTime } from '../../schema/time.ts';
 import { type ClientFlags, withSession } from '../client-flags.ts';
 import { UsageError, type World } from '../command.ts';
 import { duration } from '../parse-amounts.ts';
+import { repeated } from '../parse-flags.ts';
 import { pinOf } from './cluster-authority.ts';
 
 export type BootstrapFlags = {
@@ -27,7 +29,7 @@ export type BootstrapFlags = {
   readonly usages: readonly BootstrapUsage[];
   readonly groups: readonly string[];
   readonly description?: string;
-  readonly server?: string;
+  readonly server?: readonly string[];
 };
 
 const dayMs = 24 * 3600 * 1000;
@@ -52,7 +54,8 @@ export function addBootstrapFlags(command: Command): Command {
     .option('--description <text>', 'what the token is for, for people')
     .option(
       '--server <url>',
-      'the address to join at (default: that of the kubeconfig, or what the server advertises)',
+      'the address to join at, may be repeated (default: all servers that are alive, where there are several; else that of the kubeconfig, or what the server advertises)',
+      repeated,
     );
 }
 
@@ -67,9 +70,10 @@ export async function printJoinCommand(
         'Cannot say how to join: the kubeconfig names no certificate authority.',
       );
     }
-    const server = flags.server ?? (await reachableServer(caller, connection));
+    const servers = flags.server ?? (await reachableServers(caller, connection));
     const token = await createToken(caller, flags, world.now());
-    return `fairlead node --join ${server} --token ${token} --discovery-token-ca-cert-hash sha256:${pinOf(authority)}`;
+    const joins = servers.map((server) => `--join ${server}`).join(' ');
+    return `fairlead node ${joins} --token ${token} --discovery-token-ca-cert-hash sha256:${pinOf(authority)}`;
   });
   world.write(`${command}\n`);
 }
@@ -92,6 +96,31 @@ const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 function randomText(length: number): string {
   return Array.from({ length }, () => letters[randomInt(letters.length)]).join('');
+}
+
+/** Where several servers share a store, each can be joined, and nodes should know of all. */
+async function reachableServers(
+  caller: ApiCaller,
+  connection: Connection,
+): Promise<readonly string[]> {
+  const live = await liveServers(caller);
+  return live.length > 1 ? live : [await reachableServer(caller, connection)];
+}
+
+async function liveServers(caller: ApiCaller): Promise<readonly string[]> {
+  const { items } = await resourceClient(caller, endpointSliceDefinition).list({
+    namespace: 'default',
+    labelSelector: 'kubernetes.io/service-name=kubernetes',
+  });
+  return items.flatMap(({ endpoints, ports }) =>
+    (endpoints ?? []).flatMap(({ addresses }) =>
+      (addresses ?? [])
+        .slice(0, 1)
+        .flatMap((ip) =>
+          (ports ?? []).map(({ port }) => `https://${ip.includes(':') ? `[${ip}]` : ip}:${port}`),
+        ),
+    ),
+  );
 }
 
 /** Our own way to the server may lead through loopback, which is of no use to others. */

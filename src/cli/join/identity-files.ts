@@ -5,6 +5,7 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPrivateFile, writePrivateFile } from '../../apiserver/certificates/private-file.ts';
 import type { KeyPair } from '../../apiserver/certificates/x509.ts';
+import { renderOtherServers } from '../../meta/kubeconfig-servers.ts';
 
 export const kubeconfigPath = (directory: string): string => join(directory, 'kubeconfig');
 const pki = (directory: string): string => join(directory, 'pki');
@@ -12,7 +13,7 @@ const pki = (directory: string): string => join(directory, 'pki');
 export const hasJoined = (directory: string): boolean => existsSync(kubeconfigPath(directory));
 
 export type Identity = {
-  readonly server: string;
+  readonly servers: readonly [string, ...string[]];
   readonly authority: string;
   readonly client: KeyPair;
 };
@@ -23,7 +24,7 @@ export async function writeIdentity(directory: string, identity: Identity): Prom
   await chmod(pki(directory), 0o700);
   await writePrivateFile(join(pki(directory), 'ca.crt'), identity.authority);
   await writePair(directory, 'client', identity.client);
-  await writePrivateFile(kubeconfigPath(directory), kubeconfigText(identity.server));
+  await writePrivateFile(kubeconfigPath(directory), kubeconfigText(identity.servers));
 }
 
 export async function writePair(
@@ -50,13 +51,14 @@ export async function readPair(
 }
 
 /** Paths are relative to the file itself: the directory can be moved. */
-function kubeconfigText(server: string): string {
+function kubeconfigText([server, ...others]: Identity['servers']): string {
   return [
     'apiVersion: v1',
     'kind: Config',
     'clusters:',
     '- cluster:',
     '    certificate-authority: pki/ca.crt',
+    ...renderOtherServers(others),
     `    server: ${server}`,
     '  name: fairlead',
     'contexts:',

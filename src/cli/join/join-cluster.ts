@@ -1,6 +1,6 @@
 // Joining: find the authority, ask for a certificate, and only then write anything down.
 import { X509Certificate } from 'node:crypto';
-import { createHttpTransport } from '../../client/http-transport.ts';
+import { openTransport } from '../../client/open-transport.ts';
 import type { Connection } from '../../client/read-kubeconfig.ts';
 import { readConnection } from '../../client/read-kubeconfig.ts';
 import { nodeClientSigner } from '../../kinds/certificate-signing-request/types.ts';
@@ -66,10 +66,11 @@ async function obtainIdentity(
   { nodeName, say }: JoinOptions,
   signal: AbortSignal,
 ): Promise<Identity> {
-  const { server, token } = wish;
+  const { servers, token } = wish;
+  const [server, ...otherServers] = servers;
   const authority = await discoverAuthority(wish, signal);
-  const transport = createHttpTransport({
-    ...{ server, token, namespace: 'default', certificateAuthority: authority },
+  const transport = openTransport({
+    ...{ server, otherServers, token, namespace: 'default', certificateAuthority: authority },
     skipTlsVerification: false,
   });
   try {
@@ -84,7 +85,7 @@ async function obtainIdentity(
       },
       signal,
     );
-    return { server, authority, client };
+    return { servers, authority, client };
   } catch (error) {
     throw explained(error, server, signal);
   } finally {

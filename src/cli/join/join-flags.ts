@@ -4,15 +4,15 @@ import { splitToken } from '../../kinds/secret/bootstrap-token.ts';
 import { UsageError } from '../command.ts';
 
 export type JoinFlags = {
-  readonly join?: string;
+  readonly join?: readonly [string, ...string[]];
   readonly token?: string;
   readonly discoveryTokenCaCertHash?: readonly string[];
   readonly discoveryTokenUnsafeSkipCaVerification?: true;
 };
 
 export type JoinWish = {
-  /** `https://HOST:PORT` */
-  readonly server: string;
+  /** `https://HOST:PORT`, of servers of one cluster: the first that answers is joined, all are remembered. */
+  readonly servers: readonly [string, ...string[]];
   readonly token: string;
   /** Hex SHA-256 of the public keys of authorities; empty: only the token's signature speaks for the authority. */
   readonly pins: readonly string[];
@@ -22,8 +22,8 @@ export function addJoinFlags(command: Command): Command {
   return command
     .option(
       '--join <url>',
-      'become a member of the cluster of this server, unless that has been done before',
-      serverUrl,
+      'become a member of the cluster of this server, unless that has been done before; repeated: more servers of it, asked when one fails',
+      addServer,
     )
     .option('--token <token>', 'bootstrap token to join with, of `fairlead token create`', token)
     .option(
@@ -39,8 +39,8 @@ export function addJoinFlags(command: Command): Command {
 
 /** Undefined when nothing is to be joined. */
 export function joinWish(flags: JoinFlags): JoinWish | undefined {
-  const { join: server, token: given, discoveryTokenCaCertHash: pins = [] } = flags;
-  if (server === undefined) {
+  const { join: servers, token: given, discoveryTokenCaCertHash: pins = [] } = flags;
+  if (servers === undefined) {
     if (given === undefined && pins.length === 0) return undefined;
     throw new UsageError('Cannot join: --join with the address of a server is missing.');
   }
@@ -52,10 +52,15 @@ export function joinWish(flags: JoinFlags): JoinWish | undefined {
       'Cannot join: --discovery-token-ca-cert-hash is missing; `fairlead token create` prints it.',
     );
   }
-  return { server, token: given, pins };
+  return { servers, token: given, pins };
 }
 
-function serverUrl(text: string): string {
+function addServer(text: string, before?: JoinWish['servers']): JoinWish['servers'] {
+  const server = serverUrl(text);
+  return before === undefined ? [server] : [...before, server];
+}
+
+export function serverUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'https:' && url.pathname === '/' && url.search === '') return url.origin;
   throw new InvalidArgumentError(

@@ -18,6 +18,12 @@ export type Machine = {
   readonly path: string;
   /** Resolves when a line has come that holds the words. */
   readonly start: (line: string, words: string) => Promise<Running>;
+  /** The same with a program that is not ours. */
+  readonly startProgram: (
+    program: string,
+    args: readonly string[],
+    words: string,
+  ) => Promise<Running>;
   /** Runs to its end; what it wrote. Throws when it failed. */
   readonly run: (line: string) => Promise<string>;
 };
@@ -26,6 +32,8 @@ export type Running = {
   /** Resolves when a line has come, or comes, that holds the words. */
   readonly says: (words: string) => Promise<void>;
   readonly stop: () => Promise<void>;
+  /** As a power cut. */
+  readonly kill: () => Promise<void>;
 };
 
 export type Machines = {
@@ -66,30 +74,34 @@ export async function startMachines(t: TestContext): Promise<Machines> {
       await addAddress(inside, { interface: 'eth0', address: `${ip}/16` });
       await addAddress(inside, { interface: 'eth0', address: `10.255.0.${number}/8` });
       await inside.close();
-      const launch = (line: string): ChildProcess =>
+      const launchProgram = (name: string, args: readonly string[]): ChildProcess =>
         insideNamespace(path, () =>
-          spawn(process.execPath, [program, ...line.split(' ')], {
+          spawn(name, args, {
             cwd: directory,
             stdio: ['ignore', 'pipe', 'pipe'],
             env: { PATH: process.env.PATH ?? '' },
           }),
         );
+      const launch = (line: string): ChildProcess =>
+        launchProgram(process.execPath, [program, ...line.split(' ')]);
+      const follow = async (child: ChildProcess, line: string, words: string): Promise<Running> => {
+        const running = followOutput(child, line);
+        cleanups.push(running.stop);
+        await running.says(words);
+        return running;
+      };
       return {
         ip,
         path,
-        async start(line, words) {
-          const running = follow(launch(line), line);
-          cleanups.push(running.stop);
-          await running.says(words);
-          return running;
-        },
+        start: (line, words) => follow(launch(line), line, words),
+        startProgram: (name, args, words) => follow(launchProgram(name, args), name, words),
         run: (line) => runToEnd(launch(line), line),
       };
     },
   };
 }
 
-function follow(child: ChildProcess, line: string): Running {
+function followOutput(child: ChildProcess, line: string): Running {
   const seen: string[] = [];
   const waiting = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
@@ -103,6 +115,12 @@ function follow(child: ChildProcess, line: string): Running {
     for (const look of waiting) look();
   });
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const endWith = async (signal: NodeJS.Signals): Promise<void> => {
+    if (hasEnded()) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  };
   return {
     says: (words) =>
       new Promise((resolve, reject) => {
@@ -116,12 +134,8 @@ function follow(child: ChildProcess, line: string): Running {
         waiting.add(look);
         look();
       }),
-    async stop() {
-      if (hasEnded()) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop: () => endWith('SIGTERM'),
+    kill: () => endWith('SIGKILL'),
   };
 }
 
