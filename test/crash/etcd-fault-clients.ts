@@ -4,12 +4,18 @@ import type { Service } from '../../src/kinds/service/types.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
 import type { Answer, ApiCall, ApiClient, ObjectList, WatchEvent } from '../parts/api-client.ts';
 import type { Operation } from '../parts/register-history.ts';
-import type { FaultServer } from './etcd-fault-servers.ts';
+import type { Tally } from './etcd-fault-tally.ts';
 
 export const maps = '/api/v1/namespaces/default/configmaps';
 export const services = '/api/v1/namespaces/default/services';
 
 export type ConfigMap = KubeObject & { readonly data?: { readonly value?: string } };
+
+/** A server that clients connect to; which of them it is, counted from 0. */
+export type Reachable = {
+  readonly number: number;
+  readonly connect: () => Promise<ApiClient>;
+};
 
 /** A frozen server never answers: who waited so long asks others for a while. */
 const patienceMs = 3000;
@@ -18,7 +24,10 @@ const avoidMs = 5000;
 /** Asks one server; undefined when nobody knows what became of it. */
 export type Asker = <T>(call: ApiCall) => Promise<Answer<T> | undefined>;
 
-export function createAsker(server: FaultServer): Asker & { readonly close: () => void } {
+export function createAsker(
+  server: Reachable,
+  tally: Tally,
+): Asker & { readonly close: () => void } {
   let connection: Promise<ApiClient> | undefined;
   let avoidUntil = 0;
   const drop = (): void => {
@@ -36,7 +45,10 @@ export function createAsker(server: FaultServer): Asker & { readonly close: () =
     connection ??= server.connect();
     try {
       const answer = await inTime(connection.then((api) => api.send<T>(call)));
-      if (answer.status < 500) return answer;
+      if (answer.status < 500) {
+        tally.note(server.number);
+        return answer;
+      }
       await pause();
       return undefined;
     } catch (error) {
@@ -65,32 +77,17 @@ function inTime<T>(work: Promise<T>): Promise<T> {
 export type History = {
   readonly operations: ReadonlyMap<string, readonly Operation[]>;
   readonly add: (key: string, operation: Operation) => void;
-  /** Resolves when so many more operations were acknowledged. */
-  readonly grows: (by: number) => Promise<void>;
-  readonly acknowledged: () => number;
 };
 
 export function createHistory(): History {
   const operations = new Map<string, Operation[]>();
-  const waiting = new Set<{ readonly at: number; readonly resolve: () => void }>();
-  let acknowledged = 0;
   return {
     operations,
     add(key, operation) {
-      operations.set(key, [...(operations.get(key) ?? []), operation]);
-      if (operation.endedAt === undefined) return;
-      acknowledged += 1;
-      for (const waiter of waiting) {
-        if (acknowledged < waiter.at) continue;
-        waiting.delete(waiter);
-        waiter.resolve();
-      }
+      const ofKey = operations.get(key);
+      if (ofKey === undefined) operations.set(key, [operation]);
+      else ofKey.push(operation);
     },
-    grows: (by) =>
-      new Promise((resolve) => {
-        waiting.add({ at: acknowledged + by, resolve });
-      }),
-    acknowledged: () => acknowledged,
   };
 }
 
@@ -180,18 +177,29 @@ export async function useServices(
   return { there, gone };
 }
 
+export type Follower = {
+  readonly servers: readonly Reachable[];
+  readonly from: string;
+  /** The version that is the last one to see. */
+  readonly until: Promise<string>;
+  /** Stays with a silent server until that one comes back or ends; others look for another. */
+  readonly isPatient: boolean;
+};
+
 /** Follows from a version on, over whichever server answers, until it has seen a version. */
-export async function followChanges(
-  servers: readonly FaultServer[],
-  from: string,
-  until: Promise<string>,
-): Promise<readonly WatchEvent<ConfigMap>[]> {
+export async function followChanges({
+  servers,
+  from,
+  until,
+  isPatient,
+}: Follower): Promise<readonly WatchEvent<ConfigMap>[]> {
   const kept: WatchEvent<ConfigMap>[] = [];
   const last = (): string => kept.at(-1)?.object.metadata.resourceVersion ?? from;
   let goal = Number.POSITIVE_INFINITY;
   const isDone = (): boolean => Number(last()) >= goal;
   for (let n = 0; !isDone(); n += 1) {
-    const api = await servers[n % servers.length]?.connect().catch(() => undefined);
+    const server = servers[n % servers.length];
+    const api = server && (await inTime(server.connect()).catch(() => undefined));
     if (api === undefined) {
       await pause();
       continue;
@@ -202,11 +210,24 @@ export async function followChanges(
       goal = Number(version);
       await watch?.until((events) => events.some(({ object }) => versionOf(object) >= goal));
     });
-    if (watch !== undefined) await Promise.race([watch.ended, reached.catch(() => {})]);
+    const ends = [watch?.ended, reached.catch(() => {}), ...(isPatient ? [] : [silenceOf(api)])];
+    if (watch !== undefined) await Promise.race(ends);
     kept.push(...(watch?.events ?? []));
     api.close();
   }
   return kept;
+}
+
+/** Resolves when the server says nothing any more. */
+async function silenceOf(api: ApiClient): Promise<void> {
+  try {
+    for (;;) {
+      await inTime(api.ping());
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  } catch {
+    // Silent, or closed.
+  }
 }
 
 const versionOf = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion);

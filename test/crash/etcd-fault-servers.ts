@@ -7,11 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConnection } from '../../src/client/read-kubeconfig.ts';
 import { root } from '../lanes/running-server.ts';
-import { type ApiClient, openApiClient } from '../parts/api-client.ts';
+import { openApiClient } from '../parts/api-client.ts';
 import { openCutLine } from '../parts/cut-line.ts';
 import { isReady } from './api-crash-server.ts';
+import type { Reachable } from './etcd-fault-clients.ts';
 
-export type FaultServer = {
+export type FaultServer = Reachable & {
+  readonly url: string;
+  /** Of an administrator; there once it has started. */
+  readonly kubeconfig: string;
   readonly advertised: string;
   readonly start: () => Promise<void>;
   readonly kill: () => Promise<void>;
@@ -22,7 +26,6 @@ export type FaultServer = {
   /** Between the server and all members of etcd. */
   readonly cutOff: () => void;
   readonly joinAgain: () => void;
-  readonly connect: () => Promise<ApiClient>;
   /** For good. */
   readonly hangUp: () => void;
 };
@@ -41,9 +44,7 @@ export async function startFaultServers(
 ): Promise<FaultServers> {
   const directory = await mkdtemp(join(tmpdir(), 'fairlead-fault-'));
   const all = await Promise.all(
-    Array.from({ length: count }, (_, n) =>
-      makeServer(join(directory, String(n)), `192.0.2.${n + 1}`, etcdUrls),
-    ),
+    Array.from({ length: count }, (_, n) => makeServer(join(directory, String(n)), n, etcdUrls)),
   );
   const first = join(directory, '0', 'data', 'pki');
   for (const [n, server] of all.entries()) {
@@ -64,9 +65,10 @@ export async function startFaultServers(
 
 async function makeServer(
   directory: string,
-  advertised: string,
+  number: number,
   etcdUrls: readonly string[],
 ): Promise<FaultServer> {
+  const advertised = `192.0.2.${number + 1}`;
   const port = String(await freePort());
   const lines = await Promise.all(etcdUrls.map(openCutLine));
   const kubeconfig = join(directory, 'kubeconfig');
@@ -90,8 +92,12 @@ async function makeServer(
     await exited;
   };
   return {
+    number,
     advertised,
+    url: `https://127.0.0.1:${port}`,
+    kubeconfig,
     async start() {
+      if (child !== undefined && child.exitCode === null && child.signalCode === null) return;
       child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
       await isReady(child);
     },

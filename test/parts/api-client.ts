@@ -31,6 +31,8 @@ export type ApiClient = {
   readonly patch: <T = KubeObject>(path: string, body: unknown) => Promise<T>;
   readonly delete: <T = KubeObject>(path: string, body?: unknown) => Promise<T>;
   readonly watch: <T = KubeObject>(path: string) => Promise<Watch<T>>;
+  /** Resolves when the server says that it is there. */
+  readonly ping: () => Promise<void>;
   readonly close: () => void;
 };
 
@@ -56,6 +58,8 @@ export type Watch<T = KubeObject> = {
 };
 
 export type Endpoint = {
+  /** Absent: this machine. */
+  readonly host?: string;
   readonly port: number;
   readonly ca: string;
   readonly cert?: string;
@@ -63,8 +67,8 @@ export type Endpoint = {
 };
 
 export async function openApiClient(endpoint: Endpoint): Promise<ApiClient> {
-  const { port, ...tls } = endpoint;
-  const session = connect(`https://localhost:${port}`, { ...tls, maxSessionMemory: 1024 });
+  const { host = 'localhost', port, ...tls } = endpoint;
+  const session = connect(`https://${host}:${port}`, { ...tls, maxSessionMemory: 1024 });
   // Requests under way tell of the error themselves.
   session.on('error', () => {});
   await new Promise<void>((resolve, reject) => {
@@ -110,6 +114,10 @@ export async function openApiClient(endpoint: Endpoint): Promise<ApiClient> {
       assert.equal(status, 200, `GET ${path}`);
       return readWatch(stream);
     },
+    ping: () =>
+      new Promise((resolve, reject) => {
+        session.ping((error) => (error === null ? resolve() : reject(error)));
+      }),
     close: () => session.destroy(),
   };
 }

@@ -1,5 +1,5 @@
 // A real etcd for tests: one member or several, in directories and on ports of their own, that can be killed and come back.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -39,15 +39,33 @@ export type EtcdTls = {
   readonly privateKey: string;
 };
 
-export async function startEtcd(size = 1, tls?: EtcdTls): Promise<RunningEtcd> {
+/** Where a member lives, and how programs are started there. */
+export type EtcdHost = {
+  readonly address: string;
+  readonly launch: (
+    program: string,
+    args: readonly string[],
+    options: SpawnOptions,
+  ) => ChildProcess;
+};
+
+const here: EtcdHost = { address: '127.0.0.1', launch: spawn };
+
+export function startEtcd(size = 1, tls?: EtcdTls): Promise<RunningEtcd> {
+  return startEtcdOn(new Array<EtcdHost>(size).fill(here), tls);
+}
+
+/** A member on each of the hosts. */
+export async function startEtcdOn(hosts: readonly EtcdHost[], tls?: EtcdTls): Promise<RunningEtcd> {
   const directory = await mkdtemp(join(tmpdir(), 'fairlead-etcd-'));
   const places = await Promise.all(
-    Array.from({ length: size }, async (_, n) => ({
+    hosts.map(async (host, n) => ({
+      host,
       name: `member-${n}`,
       directory: join(directory, String(n)),
-      client: await freeUrl(tls === undefined ? 'http' : 'https'),
-      peer: await freeUrl('http'),
-      health: await freeUrl('http'),
+      client: await freeUrl(tls === undefined ? 'http' : 'https', host),
+      peer: await freeUrl('http', host),
+      health: await freeUrl('http', host),
     })),
   );
   const cluster = places.map(({ name, peer }) => `${name}=${peer}`).join(',');
@@ -68,6 +86,7 @@ export async function startEtcd(size = 1, tls?: EtcdTls): Promise<RunningEtcd> {
 }
 
 type Place = {
+  readonly host: EtcdHost;
   readonly name: string;
   readonly directory: string;
   readonly client: string;
@@ -88,12 +107,12 @@ function tlsFlags(tls: EtcdTls | undefined): readonly string[] {
 }
 
 function createMember(place: Place, flags: readonly string[]): EtcdMember {
-  const { name, directory, client, peer, health } = place;
+  const { host, name, directory, client, peer, health } = place;
   let child: ChildProcess | undefined;
   return {
     url: client,
     async start() {
-      child = spawn(
+      child = host.launch(
         'etcd',
         [
           ...['--data-dir', directory, '--name', name, '--listen-metrics-urls', health],
@@ -127,11 +146,12 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
   throw new Error(`etcd ended with ${child.exitCode} before it was ready`);
 }
 
-async function freeUrl(scheme: 'http' | 'https'): Promise<string> {
+/** A port that is free here is free on a host of which nobody knows yet. */
+async function freeUrl(scheme: 'http' | 'https', { address }: EtcdHost): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  return `${scheme}://127.0.0.1:${port}`;
+  return `${scheme}://${address}:${port}`;
 }
