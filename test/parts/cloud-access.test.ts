@@ -13,6 +13,7 @@ import { endpointSliceDefinition } from '../../src/kinds/endpoint-slice/definiti
 import { leaseDefinition } from '../../src/kinds/lease/definition.ts';
 import { nodeDefinition } from '../../src/kinds/node/definition.ts';
 import { serviceDefinition } from '../../src/kinds/service/definition.ts';
+import type { KubeObject } from '../../src/meta/object.ts';
 import { silentLog } from '../../src/observe/log.ts';
 import { type CloudHarness, servicePath, startCloudHarness } from './cloud-harness.ts';
 
@@ -29,8 +30,11 @@ before(async () => {
   harness = await startCloudHarness();
   const text = await readFile('examples/load-balancer-access.yaml', 'utf8');
   for (const document of parseAllDocuments(text)) {
-    const object = document.toJS() as { readonly kind: string };
-    await harness.api.post(paths[object.kind] ?? '', object);
+    const object = document.toJS() as KubeObject;
+    const path = paths[object.kind ?? ''] ?? '';
+    // The file is for clusters that do not have some of this from the start, as ours has.
+    await harness.api.send({ method: 'DELETE', path: `${path}/${object.metadata.name}` });
+    await harness.api.post(path, object);
   }
 });
 after(() => harness.stop());

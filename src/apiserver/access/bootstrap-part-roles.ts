@@ -120,6 +120,12 @@ export const partRoles: readonly ClusterRole[] = [
     allow('list watch', 'networking.k8s.io', 'servicecidrs'),
     recordEvents,
   ]),
+  // Its leases are the matter of a role in kube-system.
+  clusterRole('fairlead:announcer', [
+    allow(read, '', 'services nodes'),
+    allow(read, 'discovery.k8s.io', 'endpointslices'),
+    recordEvents,
+  ]),
   clusterRole('system:node', nodeRules),
   clusterRole('system:node-proxier', [
     allow('list watch', '', 'endpoints services'),

@@ -63,6 +63,7 @@ function clusterRoleBindings(): readonly Binding[] {
     // Bound to nobody: what a node may do depends on which node it is, so the node authorizer decides.
     same('system:node'),
     same('system:node-proxier', user('system:kube-proxy')),
+    same(announcerName, user(announcerName)),
     same('system:kube-dns', account('kube-dns')),
     same('system:coredns', account('coredns'), user('system:coredns')),
     same('system:kube-controller-manager', manager),
@@ -95,6 +96,8 @@ function joiningBindings(): readonly Binding[] {
 const signerRole = 'system:controller:bootstrap-signer';
 const cleanerRole = 'system:controller:token-cleaner';
 const infoReader = 'fairlead:cluster-info';
+/** The user, its roles and their bindings. */
+const announcerName = 'fairlead:announcer';
 
 const lockNames = ['kube-controller-manager', 'kube-scheduler'] as const;
 const lockRoleName = (part: string): string => `system::leader-locking-${part}`;
@@ -113,6 +116,9 @@ function namespaceRoles(): readonly Role[] {
       recordEvents,
     ]),
     role('kube-public', infoReader, [allow('get', '', 'configmaps', clusterInfo.name)]),
+    role('kube-system', announcerName, [
+      allow('create delete get list patch update watch', 'coordination.k8s.io', 'leases'),
+    ]),
     ...lockNames.map((part) =>
       role('kube-system', lockRoleName(part), [
         allow('watch', '', 'configmaps'),
@@ -132,6 +138,7 @@ function namespaceBindings(): readonly Binding[] {
     roleBinding('kube-public', signerRole, [account('bootstrap-signer'), manager]),
     // Whoever joins is nobody yet; the text is signed, and says nothing that a connection would not.
     roleBinding('kube-public', infoReader, [user(anonymousUser)]),
+    roleBinding('kube-system', announcerName, [user(announcerName)]),
     ...lockNames.map((part) =>
       roleBinding('kube-system', lockRoleName(part), [user(`system:${part}`), account(part)]),
     ),
