@@ -19,6 +19,8 @@ export type ProxyMetrics = {
   readonly iptablesLastRules: Gauge;
   readonly iptablesFailures: Counter;
   readonly iptablesPartialFailures: Counter;
+  readonly invalidDropped: Counter;
+  readonly loopbackAccepted: Counter;
   readonly nftablesFailures: Counter;
   readonly nftablesCleanupFailures: Counter;
   readonly conntrackSeconds: Histogram;
@@ -77,6 +79,14 @@ export function createProxyMetrics(registry: MetricsRegistry): ProxyMetrics {
     iptablesPartialFailures: counter(
       `${sync}_iptables_partial_restore_failures_total`,
       'Writes of changes that iptables refused.',
+    ),
+    invalidDropped: counter(
+      'iptables_ct_state_invalid_dropped_packets_total',
+      'Packets that were dropped because conntrack could not place them.',
+    ),
+    loopbackAccepted: counter(
+      'iptables_localhost_nodeports_accepted_packets_total',
+      'Connections to node ports on the loopback.',
     ),
     nftablesFailures: counter(
       `${sync}_nftables_sync_failures_total`,

@@ -6,7 +6,7 @@ import type { FlowCleaner } from './apply-conntrack.ts';
 import { createFlowChanges, type FlowChanges } from './flow-changes.ts';
 import type { ProxyHealth } from './health.ts';
 import type { ProxyMetrics } from './metrics.ts';
-import type { ModeName, RunningMode, SyncReport } from './modes/mode.ts';
+import type { ModeName, PacketCounts, RunningMode, SyncReport } from './modes/mode.ts';
 import type { PendingChanges } from './pending-changes.ts';
 import type { HealthChecks } from './serve-health-checks.ts';
 import { findStaleFlows } from './stale-flows.ts';
@@ -48,6 +48,8 @@ type Work = SyncOptions & {
   lastFullAt: number;
   /** Of the write under way. */
   isPartial: boolean;
+  /** As they were last read. */
+  packets: PacketCounts;
 };
 
 /** Everything is written anew so often, whatever else happens: what nobody noticed is mended then (KPX-40). */
@@ -61,6 +63,7 @@ export function createSync(options: SyncOptions): Sync {
     labels: { ip_family: options.family },
     lastFullAt: Number.NEGATIVE_INFINITY,
     isPartial: false,
+    packets: { invalidDropped: 0, loopbackAccepted: 0 },
   };
   options.pending.addServices(options.serviceKeys());
   return async (reason) => {
@@ -78,7 +81,10 @@ export function createSync(options: SyncOptions): Sync {
 async function syncOnce(work: Work, reason: 'change' | 'period'): Promise<void> {
   const { clock, family, tracker } = work;
   const startedAt = clock.now();
-  if (reason === 'period') await look(work);
+  if (reason === 'period') {
+    await look(work);
+    await countPackets(work);
+  }
   const { triggers, queuedAt = startedAt } = takeIn(work, reason);
   const { state, change } = tracker.take();
   const isNothing = change.kind === 'ports' && change.keys.size === 0;
@@ -100,6 +106,18 @@ async function look(work: Work): Promise<void> {
   if (await mode.isIntact()) return;
   log.warn('rules were changed by somebody else, writing all of them', { family });
   tracker.forget();
+}
+
+/** IPT-13. Rules that were written anew begin at nothing. */
+async function countPackets(work: Work): Promise<void> {
+  const { mode, metrics } = work;
+  if (mode.packets === undefined) return;
+  const before = work.packets;
+  const now = await mode.packets();
+  work.packets = now;
+  for (const name of ['invalidDropped', 'loopbackAccepted'] as const) {
+    metrics[name].add({}, now[name] < before[name] ? now[name] : now[name] - before[name]);
+  }
 }
 
 /** Brings the model up to date with what is pending. */
@@ -152,14 +170,16 @@ async function write(
 }
 
 function recordRules({ metrics, labels, tracker }: Work, report: SyncReport): void {
-  const { rules, changes, cleanupFailed = false } = report;
+  const { rules, written, cleanupFailed = false } = report;
   if (cleanupFailed) metrics.nftablesCleanupFailures.add(labels);
   const { internal, external } = tracker.withoutLocal();
   metrics.withoutLocalEndpoints.set({ ...labels, traffic_policy: 'internal' }, internal);
   metrics.withoutLocalEndpoints.set({ ...labels, traffic_policy: 'external' }, external);
   for (const [table, count] of Object.entries(rules ?? {})) {
     metrics.iptablesRules.set({ ...labels, table }, count);
-    metrics.iptablesLastRules.set({ ...labels, table }, changes);
+  }
+  for (const [table, count] of Object.entries(written ?? {})) {
+    metrics.iptablesLastRules.set({ ...labels, table }, count);
   }
 }
 

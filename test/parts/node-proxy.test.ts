@@ -5,67 +5,10 @@ import { createLocalCall } from '../../src/apiserver/local-call.ts';
 import { silentLog } from '../../src/observe/log.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { makeConfig, type ProxySettings } from '../../src/proxy/config.ts';
-import type { Mode } from '../../src/proxy/modes/mode.ts';
 import { startProxy } from '../../src/proxy/run.ts';
-import type { ProxyState, ServicePort, StateChange } from '../../src/proxy/state.ts';
+import type { ServicePort } from '../../src/proxy/state.ts';
 import { type MemoryServer, startMemoryServer } from './memory-server.ts';
-
-type Written = { readonly change: StateChange; readonly ports: ReadonlyMap<string, ServicePort> };
-
-/** A mode of one family whose writes can be awaited, can be made to fail, and can be undone by others. */
-function createNotebook() {
-  const cleaned: string[] = [];
-  const heard: Written[] = [];
-  const waiting: ((written: Written) => void)[] = [];
-  const hands = { isIntact: true, failures: 0 };
-  const traits: Mode['traits'] = {
-    unusedPortOfClusterIP: 'pass',
-    unusedServiceIP: 'pass',
-    nodePortOnLoopback: false,
-    checksSourceRangesWithoutEndpoints: true,
-    noLocalEndpoint: 'drop',
-    alwaysMasquerades: false,
-    defaultNodePortAddresses: 'all',
-  };
-  const sync = async ({ ports }: ProxyState, change: StateChange) => {
-    if (hands.failures > 0) {
-      hands.failures -= 1;
-      throw new Error('refused, as asked');
-    }
-    hands.isIntact = true;
-    const written = { change, ports: new Map(ports) };
-    const next = waiting.shift();
-    if (next === undefined) heard.push(written);
-    else next(written);
-    return { isFull: change.kind === 'full', changes: 1, bytes: 1 };
-  };
-  const mode = (name: Mode['name']): Mode => ({
-    name,
-    probe: async (family) =>
-      family === 'IPv4'
-        ? { works: true, detail: 'a notebook' }
-        : { works: false, reason: 'one family is enough', remedy: 'none' },
-    start: async () => ({
-      sync,
-      isIntact: async () => hands.isIntact,
-      stop: () => Promise.resolve(),
-    }),
-    cleanup: async (family) => void cleaned.push(`${name} ${family}`),
-    walk: () => () => ({ kind: 'pass' }),
-    traits,
-  });
-  return {
-    modes: [mode('nftables'), mode('iptables')],
-    cleaned,
-    hands,
-    next: (): Promise<Written> => {
-      const written = heard.shift();
-      return written === undefined
-        ? new Promise((found) => waiting.push(found))
-        : Promise.resolve(written);
-    },
-  };
-}
+import { createNotebook, type Written } from './proxy-notebook.ts';
 
 const quiet: ProxySettings = {
   nodeName: 'N1',

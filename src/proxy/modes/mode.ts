@@ -28,8 +28,18 @@ export type SyncReport = {
   readonly bytes: number;
   /** Rules that are now in the kernel by table, where the mode has such a count. */
   readonly rules?: Readonly<Record<string, number>>;
+  /** Rules that this sync wrote by table, where the mode has such a count. */
+  readonly written?: Readonly<Record<string, number>>;
   /** What was left over from before could not be removed; it does no harm, and is tried again. */
   readonly cleanupFailed?: boolean;
+};
+
+/** Packets that rules of the mode have seen since they were written. */
+export type PacketCounts = {
+  /** Dropped because conntrack could not place them. */
+  readonly invalidDropped: number;
+  /** First packets of connections to node ports on the loopback. */
+  readonly loopbackAccepted: number;
 };
 
 /** A mode at work for one family. */
@@ -41,6 +51,8 @@ export type RunningMode = {
   readonly sync: (state: ProxyState, change: StateChange) => Promise<SyncReport>;
   /** Whether what was written is still there; false makes the next sync full (another program flushed it). */
   readonly isIntact: () => Promise<boolean>;
+  /** Where rules count; they begin anew when they are written anew. */
+  readonly packets?: () => Promise<PacketCounts>;
   /** Ends what lives in this process (relays, workers). Rules stay: traffic goes on without the process. */
   readonly stop: () => Promise<void>;
 };

@@ -17,8 +17,8 @@ export type Programs = {
   readonly version: string;
   /** All rules of the tables that concern us. */
   readonly readAll: () => Promise<SavedRules>;
-  /** The rules of one chain; a chain that is not there is not in the answer. */
-  readonly readChain: (table: Table, chain: string) => Promise<SavedRules>;
+  /** The rules of one chain; a chain that is not there is not in the answer. With `-v` each has what it has counted. */
+  readonly readChain: (table: Table, chain: string, flag?: '-v') => Promise<SavedRules>;
   /**
    * Carries blocks out in order; each as a whole or not at all. Ends at the first that fails. Without blocks no program
    * is started: it would make tables where there are none.
@@ -70,10 +70,10 @@ function withProgram(program: string, options: ProgramOptions & { version: strin
       const { stdout } = await call([`${program}-save`], options);
       return parseSaved(stdout);
     },
-    async readChain(table, chain) {
+    async readChain(table, chain, flag) {
       try {
         const { stdout } = await call(
-          [program, '-w', lockSeconds, '-t', table, '-S', chain],
+          [program, '-w', lockSeconds, '-t', table, ...(flag ? [flag] : []), '-S', chain],
           options,
         );
         return parseListed(table, stdout);

@@ -1,19 +1,21 @@
 // Brings the kernel's rules to the state: everything at first and after trouble, later only what a change touches.
 import { CommandError } from '../../../host/exec.ts';
 import type { Log } from '../../../observe/log.ts';
-import type { ProxyState } from '../../state.ts';
-import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
+import type { Family, ProxyState } from '../../state.ts';
+import type { ModeOptions, PacketCounts, RunningMode, SyncReport } from '../mode.ts';
 import { openPrograms, type Programs } from './apply-programs.ts';
 import { allowLoopbackRoutes, isConntrackLiberal } from './apply-sysctl.ts';
 import { foreignRules } from './desired.ts';
 import { type Changes, diffChains, diffForeign, keepReferenced, ownChains } from './diff.ts';
 import { contextOf, type Settings } from './layout.ts';
 import { chainNames } from './names.ts';
+import { countLoopback, dropInvalid } from './node-rules.ts';
 import { canCompareEnds } from './probe.ts';
 import { blockBytesOf, render } from './render.ts';
+import { renderRule } from './render-rule.ts';
 import { type KeptRules, openRuleBook, type RuleBook } from './rule-book.ts';
-import type { Table } from './rules.ts';
-import type { SavedRules } from './saved-rules.ts';
+import type { Rule, Table } from './rules.ts';
+import { type SavedRules, splitCount } from './saved-rules.ts';
 import { readSettings } from './settings.ts';
 
 export async function startIptables({
@@ -67,7 +69,21 @@ export async function startIptables({
       isVerified = true;
       return countChanges(await fullChanges(last)) === 0;
     },
+    packets: () => readPackets(programs, family),
     stop: async () => {},
+  };
+}
+
+/** IPT-13. A chain that somebody removed has seen none. */
+async function readPackets(programs: Programs, family: Family): Promise<PacketCounts> {
+  const count = async (table: Table, chain: string, rule: Rule): Promise<number> => {
+    const lines = (await programs.readChain(table, chain, '-v')).get(table)?.get(chain) ?? [];
+    const wanted = renderRule(rule, family);
+    return lines.map(splitCount).find(({ line }) => line === wanted)?.packets ?? 0;
+  };
+  return {
+    invalidDropped: await count('filter', chainNames.forward, dropInvalid),
+    loopbackAccepted: await count('nat', chainNames.postrouting, countLoopback),
   };
 }
 
@@ -85,15 +101,21 @@ async function readSaved(programs: Programs, log: Log): Promise<SavedRules> {
 async function write(
   programs: Programs,
   changes: Changes,
-): Promise<Pick<SyncReport, 'changes' | 'bytes'>> {
+): Promise<Pick<SyncReport, 'changes' | 'bytes' | 'written'>> {
   const blocks = render(changes, { blockBytes: blockBytesOf[programs.variant] });
   const { bytes } = await programs.write(blocks);
-  return { bytes, changes: countChanges(changes) };
+  return { bytes, changes: countChanges(changes), written: countWritten(changes) };
 }
 
 function countChanges({ write, remove, foreign }: Changes): number {
   const lines = write.reduce((sum, chain) => sum + Math.max(chain.lines.length, 1), 0);
   return lines + remove.length + foreign.length;
+}
+
+function countWritten(changes: Changes): Readonly<Record<Table, number>> {
+  const written = { mangle: 0, filter: 0, nat: 0 };
+  for (const { table, lines } of changes.write) written[table] += lines.length;
+  return written;
 }
 
 /** Which chains tell whether somebody flushed a table or removed what leads to us (IPT-12). */

@@ -43,7 +43,7 @@ function crowd(count = largeClusterCount + 1): readonly ReturnType<typeof exampl
   );
 }
 
-test('a service with every entrance, external policy Local, on a small node (IPT-01, IPT-02)', () => {
+test('a service with every entrance, external policy Local, on a small node (IPT-01, IPT-02, IPT-05, IPT-08)', () => {
   const port = exampleServicePort({
     portName: 'http',
     nodePort: 30080,
@@ -57,6 +57,7 @@ test('a service with every entrance, external policy Local, on a small node (IPT
   const wanted = `
     nat KUBE-MARK-MASQ -j MARK --set-xmark 0x4000/0x4000
     nat KUBE-POSTROUTING -m mark ! --mark 0x4000/0x4000 -j RETURN
+    nat KUBE-POSTROUTING -m comment --comment "kubernetes node ports reached on the loopback" -m conntrack --ctstate DNAT --ctorigdst 127.0.0.0/8
     nat KUBE-POSTROUTING -j MARK --set-xmark 0x4000/0x0
     nat KUBE-POSTROUTING -m comment --comment "kubernetes service traffic requiring SNAT" -j MASQUERADE --random-fully
     filter KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP
@@ -122,7 +123,7 @@ test('affinity is looked up in the service chain and written in the endpoint cha
   assert.deepEqual(rulesOf(state, /SEP|SVC/), lines(wanted));
 });
 
-test('a large node has short lists, one rule for each endpoint, and no comments (KPX-42)', () => {
+test('a large node has short lists, so that a first packet passes few rules, one rule for each endpoint, and no comments (KPX-42, IPT-15)', () => {
   const state = exampleState([
     ...crowd(),
     exampleServicePort({ nodePort: 30080, affinitySeconds: 60 }),
@@ -157,6 +158,31 @@ test('a large node has short lists, one rule for each endpoint, and no comments 
     `nat KUBE-POSTROUTING ${hairpin} -j KUBE-MARK-MASQ`,
   );
   assert.equal(rulesOf(state, /FORWARD/)[1], `filter KUBE-FORWARD ${hairpin} -j ACCEPT`);
+});
+
+test('chains of services come in the order in which the kernel walks to them, whatever the order of the services', () => {
+  const state = exampleState(crowd().toReversed());
+  const rules = new Map(
+    [...desiredRules(state, usualSettings).chains].map((chain) => [
+      `${chain.table} ${chain.name}`,
+      chain.rules,
+    ]),
+  );
+  const met: string[] = [];
+  const follow = (chain: string): void => {
+    for (const { target } of rules.get(`nat ${chain}`) ?? []) {
+      if (target.kind !== 'jump') continue;
+      if (target.chain.startsWith('KUBE-SVC-')) met.push(target.chain);
+      follow(target.chain);
+    }
+  };
+  follow('KUBE-SERVICES');
+  const written = [...rules.keys()].filter((key) => key.startsWith('nat KUBE-SVC-'));
+  assert.equal(written.length, state.ports.size);
+  assert.deepEqual(
+    written,
+    met.map((chain) => `nat ${chain}`),
+  );
 });
 
 test('a large node keeps endpoint chains where the kernel cannot compare both ends of a packet', () => {

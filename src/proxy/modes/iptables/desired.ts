@@ -1,5 +1,5 @@
 // All rules of one family, from its state.
-import type { ProxyState } from '../../state.ts';
+import type { ProxyState, ServicePort } from '../../state.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import { contextOf, type RuleContext, type Settings } from './layout.ts';
 import {
@@ -32,19 +32,32 @@ export type ForeignRules = {
 export function desiredRules(state: ProxyState, settings: Settings): Desired {
   const context = contextOf(state, settings);
   const dispatch = createDispatch(context, nodePortTails(context));
-  for (const port of state.ports.values()) dispatch.add(portEntries(port, context));
+  const places = new Map<ServicePort, string>();
+  for (const port of state.ports.values()) {
+    const entries = portEntries(port, context);
+    dispatch.add(entries);
+    places.set(port, entries[0] === undefined ? '' : dispatch.placeOf(entries[0]));
+  }
   return {
     context,
     dispatch,
     chains: {
       *[Symbol.iterator]() {
         yield* nodeChains(context);
-        for (const port of state.ports.values()) yield* portChains(port, context);
+        for (const port of inPlaceOrder(places)) yield* portChains(port, context);
         yield* dispatch.allChains();
       },
     },
     foreign: foreignRules(context),
   };
+}
+
+/**
+ * With every transaction the kernel follows all jumps of a table. What it meets one after the other should lie side by side in
+ * memory, so it is written in that order: a change among 100,000 endpoints takes a third less (decision 0023).
+ */
+function inPlaceOrder(places: ReadonlyMap<ServicePort, string>): readonly ServicePort[] {
+  return [...places].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([port]) => port);
 }
 
 export function foreignRules(context: RuleContext): ForeignRules {

@@ -36,7 +36,7 @@ test('chains of a service port have the names that upstream gives them (IPT-02)'
   );
 });
 
-test('isOwnChain() tells our chains from those of others', () => {
+test('isOwnChain() tells our chains, and what the old userspace mode left, from those of others (USR-11)', () => {
   const cases = [
     ['nat', 'KUBE-SVC-XPGD46QRK7WJZT7O', true],
     ['nat', 'KUBE-XLB-XPGD46QRK7WJZT7O', true],
@@ -44,6 +44,12 @@ test('isOwnChain() tells our chains from those of others', () => {
     ['nat', 'KUBE-SERVICES-7F', true],
     ['nat', 'KUBE-NODEPORTS-SCTP-30016', true],
     ['nat', 'KUBE-MARK-MASQ', true],
+    ['nat', 'KUBE-PORTALS-CONTAINER', true],
+    ['nat', 'KUBE-PORTALS-HOST', true],
+    ['nat', 'KUBE-NODEPORT-CONTAINER', true],
+    ['nat', 'KUBE-NODEPORT-HOST', true],
+    ['filter', 'KUBE-NODEPORT-NON-LOCAL', true],
+    ['filter', 'KUBE-PORTALS-HOST', false],
     ['filter', 'KUBE-FORWARD', true],
     ['filter', 'KUBE-PROXY-FIREWALL-0A', true],
     ['filter', 'KUBE-CLOSED-PORTS', true],

@@ -24,9 +24,24 @@ const perPort = /^KUBE-(?:SVC|SVL|EXT|FW|SEP|XLB)-[A-Z2-7]{16}$/;
 const dispatch =
   /^KUBE-(?:SERVICES|NODEPORTS|EXTERNAL-SERVICES|CLOSED-PORTS|PROXY-FIREWALL)(?:-[0-9A-Z-]+)?$/;
 
+/** What kube-proxy's userspace mode had until 1.25 (USR-11): ours goes through the chains above, and theirs are removed. */
+const portals: Readonly<Record<Table, readonly string[]>> = {
+  nat: [
+    ...['KUBE-PORTALS-CONTAINER', 'KUBE-PORTALS-HOST'],
+    ...['KUBE-NODEPORT-CONTAINER', 'KUBE-NODEPORT-HOST'],
+  ],
+  filter: ['KUBE-NODEPORT-NON-LOCAL'],
+  mangle: [],
+};
+
 const ownNames: Readonly<Record<Table, ReadonlySet<string>>> = {
-  nat: new Set([chainNames.postrouting, chainNames.markMasquerade, chainNames.canary]),
-  filter: new Set([chainNames.forward, chainNames.canary]),
+  nat: new Set([
+    chainNames.postrouting,
+    chainNames.markMasquerade,
+    chainNames.canary,
+    ...portals.nat,
+  ]),
+  filter: new Set([chainNames.forward, chainNames.canary, ...portals.filter]),
   mangle: new Set([chainNames.canary]),
 };
 

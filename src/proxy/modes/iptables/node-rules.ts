@@ -5,6 +5,22 @@ import { hostRange, loopbackRange, type RuleContext } from './layout.ts';
 import { chainNames } from './names.ts';
 import type { Chain, ForeignRule, Rule, Table, Target } from './rules.ts';
 
+/** A reply that conntrack cannot place would leave with the endpoint's own address and make the client reset (IPT-07). */
+export const dropInvalid: Rule = {
+  connection: { states: ['INVALID'] },
+  target: { kind: 'drop' },
+};
+
+/**
+ * Connections to node ports on 127.0.0.1 (IPT-13). Upstream counts them where they are taken, with a second rule for each
+ * node port; here they pass one by one, because all of them are masqueraded.
+ */
+export const countLoopback: Rule = {
+  comment: 'kubernetes node ports reached on the loopback',
+  connection: { states: ['DNAT'], original: { range: loopbackRange.IPv4 } },
+  target: { kind: 'count' },
+};
+
 export function nodeChains({ node, settings, layout }: RuleContext): readonly Chain[] {
   const bit = node.masqueradeMark;
   const markMasquerade: Rule = { target: { kind: 'mark', bit, action: 'set' } };
@@ -21,6 +37,7 @@ export function nodeChains({ node, settings, layout }: RuleContext): readonly Ch
       rules: [
         ...hairpin(jumpTo(chainNames.markMasquerade)),
         { mark: { bit, isNot: true }, target: { kind: 'return' } },
+        ...(answersOnLoopback(node, settings) ? [countLoopback] : []),
         // Masquerading is decided once: a packet that comes by again (through a tunnel) must not be taken for new.
         { target: { kind: 'mark', bit, action: 'flip' } },
         {
@@ -33,10 +50,7 @@ export function nodeChains({ node, settings, layout }: RuleContext): readonly Ch
       table: 'filter',
       name: chainNames.forward,
       rules: [
-        // A reply that conntrack cannot place would leave with the endpoint's own address and make the client reset.
-        ...(settings.dropsInvalid
-          ? [{ connection: { states: ['INVALID'] }, target: { kind: 'drop' } } as const]
-          : []),
+        ...(settings.dropsInvalid ? [dropInvalid] : []),
         ...hairpin({ kind: 'accept' }),
         {
           comment: 'kubernetes forwarding rules',
@@ -68,14 +82,13 @@ export function nodePortTails(context: RuleContext): Tails {
 /** KPX-30, KPX-31, IPT-09. */
 function nodePortRules({ node, settings }: RuleContext, target: Target): readonly Rule[] {
   const { family, nodePortAddresses } = node;
-  // ::1 cannot be routed, so nothing that is sent from there can be sent elsewhere.
-  const answersOnLoopback = family === 'IPv4' && settings.answersOnLoopback;
+  const isOnLoopback = answersOnLoopback(node, settings);
   if (nodePortAddresses === 'all') {
     const comment = 'kubernetes service nodeports; NOTE: this must be the last rule in this chain';
     const elsewhere = { range: loopbackRange[family], isNot: true } as const;
     return [
       {
-        ...(answersOnLoopback ? {} : { destination: elsewhere }),
+        ...(isOnLoopback ? {} : { destination: elsewhere }),
         comment,
         local: 'destination',
         target,
@@ -83,12 +96,20 @@ function nodePortRules({ node, settings }: RuleContext, target: Target): readonl
     ];
   }
   return nodePortAddresses
-    .filter((ip) => answersOnLoopback || !isLoopbackText(ip))
+    .filter((ip) => isOnLoopback || !isLoopbackText(ip))
     .map((ip) => ({
       destination: { range: hostRange(ip) },
       comment: 'kubernetes service nodeports',
       target,
     }));
+}
+
+/** ::1 cannot be routed, so nothing that is sent from there can be sent elsewhere. */
+function answersOnLoopback(
+  { family }: RuleContext['node'],
+  settings: RuleContext['settings'],
+): boolean {
+  return family === 'IPv4' && settings.answersOnLoopback;
 }
 
 function isLoopbackText(ip: string): boolean {
@@ -144,7 +165,7 @@ export function builtInJumps(): readonly ForeignRule[] {
  * sent here by us (IPT-09). The chain is kubelet's as well.
  */
 export function loopbackGuard({ node, settings }: RuleContext): readonly ForeignRule[] {
-  if (node.family === 'IPv6' || !settings.answersOnLoopback) return [];
+  if (!answersOnLoopback(node, settings)) return [];
   const range = loopbackRange.IPv4;
   return [
     {

@@ -7,7 +7,10 @@ import type { RecentMatch, Rule, Target } from './rules.ts';
 
 /** Everything after `-A CHAIN`. One string added to another: a hundred thousand rules are written in one go. */
 export function renderRule(rule: Rule, family: Family): string {
-  return renderHeader(rule) + renderMatches(rule, family) + renderTarget(rule.target, family);
+  const conditions = renderHeader(rule) + renderMatches(rule, family);
+  return rule.target.kind === 'count'
+    ? conditions.trimEnd()
+    : conditions + renderTarget(rule.target, family);
 }
 
 function renderHeader({ source, destination, inputInterface, protocol }: Rule): string {
@@ -26,6 +29,8 @@ function renderMatches(rule: Rule, family: Family): string {
   if (comment) text += `-m comment --comment ${quote(comment)} `;
   if (connection) {
     text += `-m conntrack ${not(connection)}--ctstate ${connection.states.join(',')} `;
+    const { original } = connection;
+    if (original) text += `${not(original)}--ctorigdst ${original.range} `;
   }
   if (local) text += `-m addrtype --${local === 'source' ? 'src' : 'dst'}-type LOCAL `;
   if (mark) text += `-m mark ${not(mark)}--mark ${hex(mark.bit)}/${hex(mark.bit)} `;
@@ -84,6 +89,8 @@ function renderTarget(target: Target, family: Family): string {
     case 'drop':
     case 'return':
       return `-j ${target.kind.toUpperCase()}`;
+    case 'count':
+      return '';
   }
 }
 

@@ -33,12 +33,12 @@ test('render() makes chains before what leads to them, and removes them after (I
 :KUBE-PROXY-CANARY - [0:0]
 COMMIT
 *nat
-:KUBE-SEP-C - [0:0]
-:KUBE-SVC-B - [0:0]
-:KUBE-SERVICES - [0:0]
 :KUBE-FIREWALL - [0:0]
-:KUBE-SVC-X - [0:0]
+:KUBE-SEP-C - [0:0]
 :KUBE-SEP-X - [0:0]
+:KUBE-SERVICES - [0:0]
+:KUBE-SVC-B - [0:0]
+:KUBE-SVC-X - [0:0]
 -A KUBE-SEP-C -p tcp -j DNAT --to-destination 10.0.0.1:80
 -A KUBE-SVC-B -j KUBE-SEP-C
 -A KUBE-SERVICES -d 10.96.0.1/32 -j KUBE-SVC-B
@@ -65,6 +65,8 @@ test('render() cuts much into blocks, in the same order', () => {
     blocks.map((block) => block.match(/(?<=^:)\S+/gm)),
     [['KUBE-SVC-A', 'KUBE-SVC-B'], ['KUBE-EXT-A', 'KUBE-FW-A'], ['KUBE-SERVICES-1']],
   );
+  // Chains are declared by name, and filled in the order in which they were given.
+  assert.deepEqual(blocks[0]?.match(/(?<=^-A )\S+/gm), ['KUBE-SVC-B', 'KUBE-SVC-A']);
   assert.equal(blocksOf({ ...none, write }, { blockBytes: Number.POSITIVE_INFINITY }).length, 1);
 });
 

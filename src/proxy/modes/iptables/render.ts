@@ -43,9 +43,10 @@ function stepsOf(changes: Changes, table: Table): readonly Step[] {
   const isHere = (change: { readonly table: Table }): boolean => change.table === table;
   const foreign = changes.foreign.filter(isHere);
   return [
-    ...changes.write.filter(isHere).sort(leavesFirst).map(writeStep),
+    // Among equals as they come: their order is the one in which the kernel will meet them.
+    ...changes.write.filter(isHere).sort(byRank).map(writeStep),
     ...(foreign.length === 0 ? [] : [foreignStep(foreign)]),
-    ...changes.remove.filter(isHere).sort(leavesFirst).reverse().map(removeStep),
+    ...changes.remove.filter(isHere).sort(byRank).reverse().map(removeStep),
   ];
 }
 
@@ -68,9 +69,9 @@ function foreignStep(changes: readonly ForeignChange[]): Step {
   };
 }
 
-/** Who leads to nobody comes first; among equals by name, which iptables-nft needs to be quick. */
-function leavesFirst(a: ChainName, b: ChainName): number {
-  return rankOf(a.name) - rankOf(b.name) || (a.name < b.name ? -1 : 1);
+/** Who leads to nobody comes first. */
+function byRank(a: ChainName, b: ChainName): number {
+  return rankOf(a.name) - rankOf(b.name);
 }
 
 const ranks: readonly RegExp[] = [
@@ -111,7 +112,8 @@ function inBlocks(steps: readonly Step[], blockBytes: number): readonly (readonl
 
 function renderBlock(table: Table, steps: readonly Step[]): string {
   let text = `*${table}\n`;
-  for (const { chains } of steps) for (const name of chains) text += `:${name} - [0:0]\n`;
+  // By name, which iptables-nft needs to be quick.
+  for (const name of steps.flatMap(({ chains }) => chains).sort()) text += `:${name} - [0:0]\n`;
   for (const { prefix, lines } of steps) for (const line of lines) text += `${prefix}${line}\n`;
   return `${text}COMMIT\n`;
 }

@@ -45,6 +45,8 @@ export type ConnectionState = 'NEW' | 'INVALID' | 'RELATED' | 'ESTABLISHED' | 'D
 export type ConnectionMatch = {
   readonly states: readonly ConnectionState[];
   readonly isNot?: true;
+  /** Where the connection went before anybody translated it. */
+  readonly original?: RangeMatch;
 };
 
 /** One bit, set or not. */
@@ -61,4 +63,5 @@ export type Target =
   | { readonly kind: 'jump'; readonly chain: string }
   | { readonly kind: 'translate'; readonly ip: string; readonly port: number }
   | { readonly kind: 'mark'; readonly bit: number; readonly action: 'set' | 'flip' }
-  | { readonly kind: 'masquerade' | 'accept' | 'drop' | 'reject' | 'return' };
+  /** `count`: the packet goes on; the rule only tells how many there were. */
+  | { readonly kind: 'masquerade' | 'accept' | 'drop' | 'reject' | 'return' | 'count' };

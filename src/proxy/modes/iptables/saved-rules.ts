@@ -62,3 +62,9 @@ export function canonicalLine(line: string): string {
     (_, text: string) => `--probability ${Math.round(Number(text) * 2 ** 31)}`,
   );
 }
+
+/** How many packets a line has seen, as `iptables -v -S` prints it, and the line without that. */
+export function splitCount(line: string): { readonly line: string; readonly packets: number } {
+  const packets = Number(/ -c (\d+) \d+/.exec(line)?.[1] ?? 0);
+  return { line: line.replace(/ -c \d+ \d+/, ''), packets };
+}

@@ -154,6 +154,8 @@ function carryOut(
     }
     case 'masquerade':
       return [{ ...way, isMasqueraded: true, decision: 'accept' }];
+    case 'count':
+      return [way];
     default:
       return [{ ...way, decision: target.kind }];
   }
@@ -185,7 +187,8 @@ function matches(rule: Rule, way: Traveller): boolean {
     inRange(rule.destination, way.destination) &&
     onInterface(rule.inputInterface, packet.inputInterface) &&
     (rule.connection === undefined ||
-      rule.connection.states.some((state) => isInState(state, way)) !== !!rule.connection.isNot) &&
+      (rule.connection.states.some((state) => isInState(state, way)) !== !!rule.connection.isNot &&
+        inRange(rule.connection.original, packet.destination))) &&
     (rule.local === undefined || isLocal(rule.local, way)) &&
     (rule.mark === undefined || ((way.mark & rule.mark.bit) !== 0) !== !!rule.mark.isNot) &&
     (!rule.hasSameEnds || isSameAddress(packet.source, way.destination)) &&
