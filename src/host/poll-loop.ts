@@ -4,6 +4,8 @@ import { arch } from 'node:process';
 import { loadCLibrary } from './native.ts';
 
 export const readable = 0x1;
+/** TCP's urgent data: reads end before it and after it. */
+export const urgent = 0x2;
 export const writable = 0x4;
 export const failed = 0x8;
 export const hungUp = 0x10;

@@ -20,6 +20,9 @@ const tcpNoDelay = 1;
 const ipprotoIPv6 = 41;
 const ipv6Only = 26;
 const shutWrite = 1;
+const messageDontWait = 0x40;
+/** A write to a connection that is gone is an error, not a signal. */
+const messageNoSignal = 0x4000;
 
 export function openStreamSockets() {
   const calls = declareCalls();
@@ -78,6 +81,12 @@ export function openStreamSockets() {
     },
     splice: (from: number, to: number, count: number): number =>
       calls.splice(from, null, to, null, count, spliceMove | spliceNonBlocking),
+    /** Bytes that have come, into the buffer; 0 when the peer has sent all. */
+    receive: (fd: number, bytes: Buffer): number =>
+      calls.receive(fd, bytes, bytes.length, messageDontWait),
+    /** The first `count` of the buffer, or as many as there is room for. */
+    send: (fd: number, bytes: Buffer, count: number): number =>
+      calls.send(fd, bytes, count, messageDontWait | messageNoSignal),
     pipe(): { readonly output: number; readonly input: number } {
       calls.pipe2(ends, sockNonBlocking | closeOnExec);
       return { output: ends.readInt32LE(0), input: ends.readInt32LE(4) };
@@ -113,6 +122,8 @@ function declareCalls() {
   const splice = signed(
     'long splice(int from, void *fromOffset, int to, void *toOffset, size_t count, unsigned int flags)',
   );
+  const receive = signed('long recv(int fd, void *bytes, size_t count, int flags)');
+  const send = signed('long send(int fd, const void *bytes, size_t count, int flags)');
   const pipe2 = checked('int pipe2(void *ends, int flags)');
   const close = signed('int close(int fd)');
   const shutdown = signed('int shutdown(int fd, int how)');
@@ -126,6 +137,8 @@ function declareCalls() {
     accept4,
     connect,
     splice,
+    receive,
+    send,
     pipe2,
     close,
     shutdown,

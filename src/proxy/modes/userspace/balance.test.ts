@@ -69,12 +69,20 @@ describe('createBalancer()', () => {
     assert.notEqual(pick('a')?.ip, first?.ip);
   });
 
-  test('moves a client whose endpoint has gone and leaves the others (USR-04)', () => {
+  test('moves a client whose endpoint has gone and leaves the others (USR-04, KPX-25)', () => {
     const { pick, update } = balancer(three, 60);
     assert.deepEqual(ips(['a', 'b'].map(pick)), ['10.244.0.1', '10.244.0.2']);
     update([endpoint(2), endpoint(3)], 60);
     assert.equal(pick('b')?.ip, '10.244.0.2');
     assert.notEqual(pick('a')?.ip, '10.244.0.1');
+  });
+
+  test('knows nothing of what the proxy of another node remembers (KPX-24)', () => {
+    const here = balancer(three, 60);
+    const there = balancer(three, 60);
+    assert.deepEqual(ips(['a', 'b'].map(here.pick)), ['10.244.0.1', '10.244.0.2']);
+    assert.deepEqual(ips(['b', 'a'].map(there.pick)), ['10.244.0.1', '10.244.0.2']);
+    assert.deepEqual(ips(['a', 'b'].map(here.pick)), ['10.244.0.1', '10.244.0.2']);
   });
 
   test('sticks a client to the other endpoint when the first did not answer (USR-03)', () => {

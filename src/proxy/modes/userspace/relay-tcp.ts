@@ -7,13 +7,14 @@ import {
   type PollLoop,
   peerEnded,
   readable,
+  urgent,
   writable,
 } from '../../../host/poll-loop.ts';
 import { addressKey, socketAddressBytes } from '../../../host/socket-address.ts';
 import type { StreamSockets } from '../../../host/stream-sockets.ts';
 import type { Balancer } from './balance.ts';
 import type { Backend } from './relay-address.ts';
-import { createFlow, type Flow, type PipePool, pump } from './relay-flow.ts';
+import { createFlow, type Flow, type PipePool, pump, type Side } from './relay-flow.ts';
 
 export type TcpRelayParts = {
   readonly loop: PollLoop;
@@ -51,7 +52,7 @@ const tryLimitsMs = [250, 500, 1000, 2000];
 const acceptPauseMs = 100;
 const wouldBlock = -11;
 const inProgress = -115;
-const everything = edgeTriggered + readable + writable + peerEnded;
+const everything = edgeTriggered + readable + urgent + writable + peerEnded;
 
 export function startTcpRelay(parts: TcpRelayParts, address: Buffer): TcpRelay {
   const { loop, sockets, counts } = parts;
@@ -138,8 +139,8 @@ function connectTo(parts: TcpRelayParts, client: number, key: string): void {
 /** Both ends are there: from here on whatever one sends goes to the other, until both have ended. */
 function join(parts: TcpRelayParts, client: number, backend: number, firstEvents: number): void {
   const { loop, sockets, counts } = parts;
-  const a = { fd: client, isReadable: false, isWritable: true };
-  const b = { fd: backend, isReadable: false, isWritable: true };
+  const a: Side = { fd: client, isReadable: false, isWritable: true, isComplete: false };
+  const b: Side = { fd: backend, isReadable: false, isWritable: true, isComplete: false };
   const up = createFlow(a, b);
   const down = createFlow(b, a);
   up.back = down;
@@ -170,14 +171,17 @@ function join(parts: TcpRelayParts, client: number, backend: number, firstEvents
     if (up.hasEnded && down.hasEnded) end(false);
   };
   const hear =
-    (side: typeof a) =>
+    (side: Side, from: Flow) =>
     (events: number): void => {
       if ((events & (readable | peerEnded | hungUp | failed)) !== 0) side.isReadable = true;
+      if ((events & peerEnded) !== 0) side.isComplete = true;
+      // A short read may then be the end of what is before the mark, and not of what has come.
+      if ((events & urgent) !== 0) from.isBulk = true;
       if ((events & (writable | hungUp | failed)) !== 0) side.isWritable = true;
       work();
     };
-  const hearBackend = hear(b);
+  const hearBackend = hear(b, down);
   loop.listen(backend, hearBackend);
-  loop.add(client, everything, hear(a));
+  loop.add(client, everything, hear(a, up));
   hearBackend(firstEvents);
 }

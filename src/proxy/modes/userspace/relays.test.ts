@@ -43,6 +43,20 @@ async function ask(port: number, sent: string): Promise<string> {
   return heard;
 }
 
+/** Exactly so many bytes. */
+async function take(socket: Socket, bytes: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (let left = bytes; left > 0; ) {
+    const part = socket.read(Math.min(left, socket.readableLength || left)) as Buffer | null;
+    if (part === null) await once(socket, 'readable');
+    else {
+      parts.push(part);
+      left -= part.length;
+    }
+  }
+  return Buffer.concat(parts);
+}
+
 async function isReset(port: number): Promise<boolean> {
   const socket: Socket = connect({ port, host: '127.0.0.1' });
   // A reset can come before or after the client has seen its connection.
@@ -71,11 +85,12 @@ for (const [way, start] of Object.entries(ways)) {
     testConnections(world);
     testLimits(world);
     testDatagrams(world);
+    testBytes(world);
   });
 }
 
 function testConnections(world: World): void {
-  test('carry both ways, and one half after the other has ended', async () => {
+  test('carry both ways, and one half after the other has ended, which upstream does not (USR-08)', async () => {
     const port = await world.relays.open({
       ...{ id: 'half', protocol: 'TCP', listen },
       endpoints: [world.a],
@@ -84,7 +99,7 @@ function testConnections(world: World): void {
     assert.equal(await ask(port, 'x'.repeat(5_000_000)), 'a:5000000');
   });
 
-  test('go round the endpoints (USR-02)', async () => {
+  test('go round the endpoints, connection by connection (USR-02, KPX-57)', async () => {
     const port = await world.relays.open({
       ...{ id: 'round', protocol: 'TCP', listen },
       endpoints: [world.a, world.b],
@@ -125,6 +140,47 @@ function testConnections(world: World): void {
     socket.end('still here');
     const [bytes] = (await once(socket, 'data')) as [Buffer];
     assert.equal(bytes.toString(), '10');
+  });
+}
+
+function testBytes(world: World): void {
+  test('carry little and much, in pieces and at once, each byte once and in order', async () => {
+    const echo = createServer((socket) => socket.pipe(socket));
+    echo.listen(0, '127.0.0.1');
+    await once(echo, 'listening');
+    const { port: echoPort } = echo.address() as AddressInfo;
+    const port = await world.relays.open({
+      ...{ id: 'echo', protocol: 'TCP', listen },
+      endpoints: [{ ip: '127.0.0.1', port: echoPort }],
+    });
+    const socket = connect({ port, host: '127.0.0.1' });
+    // Below, at and above what is carried in one piece, and small again after large.
+    for (const size of [1, 16_383, 16_384, 16_385, 3, 1_000_000, 2, 70_000]) {
+      const sent = Buffer.from(Uint8Array.from({ length: size }, (_, n) => (n * 7 + size) % 251));
+      socket.write(sent);
+      assert.ok((await take(socket, size)).equals(sent), `${size} bytes`);
+    }
+    socket.destroy();
+    echo.close();
+  });
+
+  test('let a slow reader slow the writer down, and lose nothing', async () => {
+    const total = 8_000_000;
+    const source = createServer((socket) => socket.end(Buffer.alloc(total, 'abcdefg')));
+    source.listen(0, '127.0.0.1');
+    await once(source, 'listening');
+    const { port: sourcePort } = source.address() as AddressInfo;
+    const port = await world.relays.open({
+      ...{ id: 'slow', protocol: 'TCP', listen },
+      endpoints: [{ ip: '127.0.0.1', port: sourcePort }],
+    });
+    const socket = connect({ port, host: '127.0.0.1' });
+    await once(socket, 'readable');
+    // Nothing is read until the relay has nowhere to put more: it answers, so it is not stuck in a write.
+    await world.relays.totals();
+    assert.ok((await take(socket, total)).equals(Buffer.alloc(total, 'abcdefg')));
+    socket.destroy();
+    source.close();
   });
 }
 
