@@ -117,7 +117,7 @@ describe('chooseMode()', () => {
     const { mode, families } = await chooseMode(modes, asked, silentLog);
     return `${mode.name} ${families.join(' ')}`;
   };
-  it('takes the first that works when none is asked for', async () => {
+  it('takes the first that works when none is asked for (KPX-49)', async () => {
     const modes = [mode('nftables', fails('too old')), mode('iptables', works)];
     assert.equal(await choose(modes), 'iptables IPv4 IPv6');
   });

@@ -39,7 +39,7 @@ function golden(text: string): string {
   return text.replaceAll(/^ +/gm, '').trim();
 }
 
-test('desiredForNode() asks a packet what it must be asked at each hook (NFT-02, NFT-06, NFT-08, NFT-11, KPX-58)', () => {
+test('desiredForNode() asks a packet what it must be asked at each hook, and has no rule that accepts (NFT-02, NFT-03, NFT-06, NFT-08, NFT-09, NFT-11, KPX-58)', () => {
   assert.equal(
     textOf(desiredForNode(node)),
     golden(`
@@ -76,7 +76,7 @@ test('desiredForNode() finds node ports on every address but loopback (KPX-30)',
   );
 });
 
-test('desiredForPort() numbers the endpoints of a cluster IP', () => {
+test('desiredForPort() numbers the endpoints of a cluster IP, and one rule draws and translates (NFT-05)', () => {
   assert.equal(
     textOf(desiredForPort(exampleServicePort(), node)),
     golden(`
@@ -136,7 +136,7 @@ test('desiredForPort() keeps strangers out and sends the rest to this node under
   );
 });
 
-test('desiredForPort() asks for records before it draws, and draws also when no record can be made (KPX-23)', () => {
+test('desiredForPort() asks for records before it draws, and draws also when no record can be made (KPX-23, NFT-05)', () => {
   const port = exampleServicePort({ nodePort: 30080, affinitySeconds: 10800 });
   const first = 'ip saddr . numgen random mod 1 offset 601846765';
   const second = 'ip saddr . numgen random mod 1 offset 3486748479';

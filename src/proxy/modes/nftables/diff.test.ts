@@ -76,7 +76,7 @@ test('diffFragments() finds nothing between two that are the same', () => {
   );
 });
 
-test('diffFragments() replaces an endpoint by one element for another', () => {
+test('diffFragments() replaces an endpoint by one element for another (NFT-10)', () => {
   const { preparation, operations } = between(portOf(endpoints(1, 2)), portOf(endpoints(1, 3)));
   assert.deepEqual(preparation, []);
   assert.deepEqual(steps(operations), [
@@ -85,7 +85,7 @@ test('diffFragments() replaces an endpoint by one element for another', () => {
   ]);
 });
 
-test('diffFragments() fills chains before anything leads to them, and empties those that nothing leads to', () => {
+test('diffFragments() fills chains before anything leads to them, and empties those that nothing leads to, to be deleted later (NFT-10)', () => {
   const { preparation, operations, staleChains } = between(
     portOf(endpoints(1, 2)),
     portOf(endpoints(1, 2, 3)),
