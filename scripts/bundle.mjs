@@ -2,12 +2,15 @@
 // what the command at hand does not use. `cli/commands/network.ts` is loaded when it is asked for and shares chunks, all in one folder (`cli/`), so
 // that paths relative to a file mean the same in each. `cli/launch.ts` runs before all where a network is wanted, and stays small.
 // Worker threads (`src/**/*-worker.ts`) are started from a file, so each is an entry of its own, at the same path.
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+// All of it is CommonJS, the only form for which V8 takes compiled code from a file (`src/cli/load-bundle.ts`, decision 22).
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { build, transform } from 'esbuild';
+import { keepCompiled } from './keep-compiled.mjs';
 import { root } from './prepare.mjs';
 
 const compiled = join(root, 'dist', 'src');
+const bundle = join(root, 'dist', 'bundle');
 const workers = readdirSync(compiled, { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('-worker.js'),
 );
@@ -24,38 +27,63 @@ const apartFromMain = {
   },
 };
 
-const common = {
-  outbase: compiled,
-  outdir: join(root, 'dist', 'bundle'),
-  bundle: true,
+const toCommonJs = {
   platform: 'node',
-  format: 'esm',
+  format: 'cjs',
   target: 'node20',
   // Less to read at start; names stay, for whoever reads a stack trace.
   minifyWhitespace: true,
   minifySyntax: true,
-  sourcemap: 'linked',
+  define: { 'import.meta.url': 'fileUrl' },
+  // What is loaded when it is asked for is in the same form: `require` finds it, through whoever loads the bundle.
+  supported: { 'dynamic-import': false },
   logLevel: 'warning',
-  banner: {
-    js: "import { createRequire as createBundleRequire } from 'node:module';\nconst require = createBundleRequire(import.meta.url);",
-  },
+};
+
+const fileUrl = "const fileUrl = require('node:url').pathToFileURL(__filename).href;";
+
+const common = {
+  ...toCommonJs,
+  banner: { js: fileUrl },
+  outbase: compiled,
+  outdir: bundle,
+  bundle: true,
+  sourcemap: 'linked',
 };
 
 // Native code is found beside its package.
 const program = { ...common, external: ['lmdb', 'koffi'], plugins: [apartFromMain] };
 
-rmSync(common.outdir, { recursive: true, force: true });
-await build({
-  ...program,
-  entryPoints: ['launch.js', 'main.js'].map((file) => join(compiled, 'cli', file)),
-  splitting: true,
-  chunkNames: 'cli/[name]-[hash]',
-});
+rmSync(bundle, { recursive: true, force: true });
+await bundleProgram(['launch.js', 'load-bundle.js', 'main.js']);
 await build({ ...program, entryPoints: workers.map((file) => join(compiled, file)) });
-
 await build({
   ...common,
   entryPoints: [join(compiled, sdk)],
   // Its single modules, of which most are left out, instead of one that has everything.
   mainFields: ['module', 'main'],
 });
+writeFileSync(join(bundle, 'package.json'), '{ "type": "commonjs" }\n');
+await keepCompiled(join(bundle, 'cli'));
+
+/** Chunks can be made of ES modules only, so they become CommonJS one by one afterwards. */
+async function bundleProgram(entries) {
+  const { banner: _, define: __, supported: ___, ...asModules } = program;
+  const { outputFiles } = await build({
+    ...asModules,
+    entryPoints: entries.map((file) => join(compiled, 'cli', file)),
+    format: 'esm',
+    splitting: true,
+    chunkNames: 'cli/[name]-[hash]',
+    sourcemap: 'inline',
+    write: false,
+  });
+  for (const { path, text } of outputFiles) {
+    const banner = text.includes('import.meta.url') ? fileUrl : '';
+    const { code, map } = await transform(text, { ...toCommonJs, banner, sourcemap: 'external' });
+    const mapName = `${basename(path)}.map`;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `${code}//# sourceMappingURL=${mapName}\n`);
+    writeFileSync(join(dirname(path), mapName), map);
+  }
+}
