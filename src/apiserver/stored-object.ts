@@ -7,6 +7,7 @@ import {
   type KubeObject,
   type ManagedFieldsEntry,
   type ObjectMeta,
+  withMetadata,
 } from '../meta/object.ts';
 import type { Write } from '../storage/store.ts';
 import { passingBytes } from './passing-bytes.ts';
@@ -61,7 +62,7 @@ export function createCodec(definition: AnyKind): Codec {
     for (const name of Object.keys(object)) {
       if (name === 'kind' || name === 'apiVersion' || name === 'metadata') continue;
       const field = JSON.stringify((object as Fields)[name]);
-      if (field !== undefined) text += `,${JSON.stringify(name)}:${field}`;
+      if (field !== undefined) text += `,${memberName(name)}${field}`;
     }
     return passingBytes(`${text}}`);
   }
@@ -172,10 +173,11 @@ function entryText(entry: ManagedFieldsEntry): string {
 const plainText = /^[ !#-[\]-~]*$/;
 
 function jsonText(value: unknown): string | undefined {
-  return typeof value === 'string' && plainText.test(value) ? `"${value}"` : JSON.stringify(value);
+  if (typeof value === 'string' && plainText.test(value)) return `"${value}"`;
+  return Number.isFinite(value) ? String(value) : JSON.stringify(value);
 }
 
-/** `"name":` of the few names that metadata has. */
+/** `"name":` of the few names that objects and their metadata have. */
 const memberNames = new Map<string, string>();
 const mostMemberNames = 100;
 
@@ -191,5 +193,6 @@ function memberName(name: string): string {
 /** What was never written (revision 0) has none. */
 function withRevision(object: KubeObject, revision: number): KubeObject {
   if (revision === 0) return object;
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+  const version = { resourceVersion: String(revision) };
+  return withMetadata(object, Object.assign({}, object.metadata, version));
 }

@@ -23,11 +23,17 @@ export type FieldError = {
 
 /** What several checks found, in their order; nearly always that is nothing, and nothing is copied. */
 export function joined<T>(checks: readonly (readonly T[])[]): readonly T[] {
-  let all: readonly T[] = [];
+  let only: readonly T[] = [];
+  let several: T[] | undefined;
   for (const found of checks) {
-    if (found.length > 0) all = all.length === 0 ? found : [...all, ...found];
+    if (found.length === 0) continue;
+    if (only.length === 0) only = found;
+    else {
+      several ??= [...only];
+      for (const one of found) several.push(one);
+    }
   }
-  return all;
+  return several ?? only;
 }
 
 export function required(field: string, detail = ''): FieldError {

@@ -61,11 +61,13 @@ const fixedFields = [
 const emptyTexts: ReadonlySet<string> = new Set(['name', 'namespace', 'uid']);
 
 function fixedErrors(before: ObjectMeta, after: ObjectMeta, field: string): readonly FieldError[] {
-  return fixedFields.flatMap((key) => {
-    if (before[key] === after[key]) return [];
+  const errors: FieldError[] = [];
+  for (const key of fixedFields) {
+    if (before[key] === after[key]) continue;
     const zero = emptyTexts.has(key) ? '' : undefined;
-    return validateImmutable(before[key] ?? zero, after[key] ?? zero, `${field}.${key}`);
-  });
+    errors.push(...validateImmutable(before[key] ?? zero, after[key] ?? zero, `${field}.${key}`));
+  }
+  return errors;
 }
 
 /** For a change; what the server keeps by itself has already been kept. */
@@ -192,22 +194,38 @@ export function validateManagedFields(
   entries: readonly ManagedFieldsEntry[] | undefined,
   field: string,
 ): FieldError[] {
-  return (entries ?? []).flatMap((entry, index) => {
-    const { operation = '', fieldsType = '', manager = '', subresource = '' } = entry;
-    const at = `${field}[${index}]`;
-    const errors: FieldError[] = [];
-    if (operation !== 'Apply' && operation !== 'Update') {
-      errors.push(invalid(`${at}.operation`, operation, 'must be `Apply` or `Update`'));
-    }
-    if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
-      errors.push(invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
-    }
-    errors.push(...validateFieldManager(manager, `${at}.manager`));
-    if (Buffer.byteLength(subresource) > longestSubresource) {
-      errors.push(tooLong(`${at}.subresource`, longestSubresource));
-    }
-    return errors;
+  const errors: FieldError[] = [];
+  entries?.forEach((entry, index) => {
+    if (!isPlainEntry(entry)) errors.push(...managedFieldsErrors(entry, `${field}[${index}]`));
   });
+  return errors;
+}
+
+/** As nearly all are: nothing can be wrong with these. */
+function isPlainEntry({
+  operation,
+  fieldsType,
+  manager = '',
+  subresource = '',
+}: ManagedFieldsEntry): boolean {
+  const isKnown = operation === 'Update' || operation === 'Apply';
+  return isKnown && fieldsType === 'FieldsV1' && subresource === '' && plainManager.test(manager);
+}
+
+function managedFieldsErrors(entry: ManagedFieldsEntry, at: string): FieldError[] {
+  const { operation = '', fieldsType = '', manager = '', subresource = '' } = entry;
+  const errors: FieldError[] = [];
+  if (operation !== 'Apply' && operation !== 'Update') {
+    errors.push(invalid(`${at}.operation`, operation, 'must be `Apply` or `Update`'));
+  }
+  if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
+    errors.push(invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
+  }
+  errors.push(...validateFieldManager(manager, `${at}.manager`));
+  if (Buffer.byteLength(subresource) > longestSubresource) {
+    errors.push(tooLong(`${at}.subresource`, longestSubresource));
+  }
+  return errors;
 }
 
 /** Also judges the query parameter of the same name. */

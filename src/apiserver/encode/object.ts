@@ -44,16 +44,15 @@ function shape(
   value: Encodable,
   now: number,
 ): Buffer {
-  const object = objectOf(value);
   switch (representation.as) {
     case 'Table': {
-      const { resourceVersion } = object.metadata;
+      const { resourceVersion } = objectOf(value).metadata;
       const metadata = resourceVersion === undefined ? {} : { resourceVersion };
       const rows = [row(representation, kind, value, now)];
       return table(representation, kind, { metadata, rows, withColumns: true });
     }
     case 'PartialObjectMetadata':
-      return Buffer.from(partialMetadata(object, representation.metaVersion));
+      return Buffer.from(partialMetadata(objectOf(value), representation.metaVersion));
     default:
       return jsonOf(value);
   }

@@ -10,7 +10,7 @@ import {
 } from '../../meta/api-error.ts';
 import { invalid as invalidField, joined } from '../../meta/field-error.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
-import { groupResource } from '../../meta/object.ts';
+import { groupResource, withMetadata } from '../../meta/object.ts';
 import { validateObjectMetaUpdate } from '../../meta/validate-metadata.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
@@ -175,7 +175,7 @@ function keepIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
     const old = before.metadata[name];
     if (old !== undefined && metadata[name] === undefined) metadata[name] = old;
   }
-  return { ...wanted, metadata: metadata as ObjectMeta };
+  return withMetadata(wanted, metadata as ObjectMeta);
 }
 
 function managersOf(request: UpdateRequest, before: KubeObject, after: KubeObject): KubeObject {

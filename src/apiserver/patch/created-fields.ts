@@ -53,12 +53,15 @@ const marks = {
 /** Steps in all trees; a client that makes up ever new keys makes them start again. */
 const mostSteps = 50_000;
 
-const roots = new Map<StructNode, Map<string, Form>>();
+type Reset = Creation['reset'];
+
+/** By the schema and by the list of what is reset, of which there are a few. */
+const roots = new Map<StructNode, Map<Reset, Form>>();
 let steps = 0;
 
 const emptyForm = (): Form => ({ next: new Map(), set: undefined });
 
-function firstForm(schema: StructNode, reset: Creation['reset']): Form {
+function firstForm(schema: StructNode, reset: Reset): Form {
   if (steps > mostSteps) {
     roots.clear();
     steps = 0;
@@ -68,11 +71,11 @@ function firstForm(schema: StructNode, reset: Creation['reset']): Form {
     byReset = new Map();
     roots.set(schema, byReset);
   }
-  const key = reset.join();
-  let form = byReset.get(key);
+  let form = byReset.get(reset);
   if (form === undefined) {
     form = emptyForm();
-    byReset.set(key, form);
+    byReset.set(reset, form);
+    steps += 1;
   }
   return form;
 }

@@ -1,5 +1,10 @@
 // The entries of metadata.managedFields, read and written: who set which fields, how and when.
-import type { KubeObject, ManagedFieldsEntry } from '../../meta/object.ts';
+import {
+  type KubeObject,
+  type ManagedFieldsEntry,
+  type ObjectMeta,
+  withMetadata,
+} from '../../meta/object.ts';
 import {
   emptySet,
   type FieldSet,
@@ -84,12 +89,14 @@ export function withEntries(object: KubeObject, entries: readonly Managed[]): Ku
 export function withManagedFields(object: KubeObject, entries: Entries): KubeObject {
   const { managedFields } = object.metadata;
   if (managedFields === entries) return object;
-  if (managedFields === undefined && entries.length > 0)
-    return { ...object, metadata: { ...object.metadata, managedFields: entries } };
-  if (managedFields === undefined) return object;
-  const { managedFields: _replaced, ...metadata } = object.metadata;
-  if (entries.length > 0) return { ...object, metadata: { ...metadata, managedFields: entries } };
-  return { ...object, metadata };
+  if (managedFields === undefined && entries.length === 0) return object;
+  // One by one: a copy by spread and rest takes several times as long, and this runs on every write.
+  const metadata: Record<string, unknown> = {};
+  for (const name in object.metadata) {
+    if (name !== 'managedFields') metadata[name] = object.metadata[name as keyof ObjectMeta];
+  }
+  if (entries.length > 0) metadata.managedFields = entries;
+  return withMetadata(object, metadata as ObjectMeta);
 }
 
 function writeEntry(entry: Managed): ManagedFieldsEntry {

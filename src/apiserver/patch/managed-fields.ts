@@ -30,9 +30,13 @@ export type ResetFields = readonly (readonly string[])[];
 
 /** What most kinds reset: the main resource its status, the status all that is wanted. */
 export function resetFieldsOf(subresource: string): ResetFields {
-  if (subresource === '') return [['status']];
-  return subresource === 'status' ? [['spec']] : [];
+  if (subresource === '') return ofMain;
+  return subresource === 'status' ? ofStatus : ofOthers;
 }
+
+const ofMain: ResetFields = [['status']];
+const ofStatus: ResetFields = [['spec']];
+const ofOthers: ResetFields = [];
 
 export type UpdateRecord = {
   /** Absent when the object is created. */
@@ -69,10 +73,12 @@ export function recordUpdate(record: UpdateRecord): KubeObject {
 }
 
 function recordCreate(record: UpdateRecord, reset: ResetFields): KubeObject {
-  const { after: object, schema, now } = record;
+  const { after: object, schema, now: time } = record;
   const fields = createdFields({ schema, object, reset });
   if (isEmptySet(fields)) return withManagedFields(object, []);
-  return withEntries(object, [{ ...writerOf(record), time: now, fields }]);
+  const { manager, operation, apiVersion, subresource } = writerOf(record);
+  // In one piece: this runs on every create.
+  return withEntries(object, [{ manager, operation, apiVersion, subresource, time, fields }]);
 }
 
 function writerOf({ manager, apiVersion, subresource }: UpdateRecord): Writer {
@@ -99,7 +105,11 @@ function afterUpdate({ entries, gained, lost, record }: Update): readonly Manage
     if (isGaining && isSameWriter(entry, writer)) own = entry.fields;
     else kept.push(fields === entry.fields ? entry : { ...entry, fields });
   }
-  if (isGaining) kept.push({ ...writer, time: record.now, fields: fieldsTaken(own, taken) });
+  if (isGaining) {
+    const { manager, operation, apiVersion, subresource } = writer;
+    const fields = fieldsTaken(own, taken);
+    kept.push({ manager, operation, apiVersion, subresource, time: record.now, fields });
+  }
   return capUpdates(kept);
 }
 

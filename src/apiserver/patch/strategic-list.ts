@@ -26,7 +26,10 @@ export function mergeLists({
 }: ListMerge): readonly unknown[] {
   if (original.length === 0 && patch.length === 0) return original;
   if (!holdsMaps(original, patch)) {
-    if (isDeletion) return original.filter((item) => !patch.includes(item));
+    if (isDeletion) {
+      const deleted = new Set(patch);
+      return original.filter((item) => !deleted.has(item));
+    }
     const values = [...new Set([...original, ...patch])];
     return inOrder({ items: values, wanted: patch, current: original, mergeKey: '' });
   }
@@ -69,20 +72,21 @@ function applyItemDirectives(
   mergeKey: string,
 ): Directed {
   const plain = patch.filter((item) => !Object.hasOwn(item, '$patch'));
-  let kept = original;
+  const deleted = new Set<unknown>();
   let replaces = false;
   for (const item of patch) {
     if (!Object.hasOwn(item, '$patch')) continue;
     const directive = item.$patch;
     if (directive === 'replace') replaces = true;
-    else if (directive === 'delete') {
-      const key = keyOf(item, mergeKey);
-      kept = kept.filter((other) => field(other, mergeKey) !== key);
-    } else if (directive === 'merge') {
+    else if (directive === 'delete') deleted.add(keyOf(item, mergeKey));
+    else if (directive === 'merge') {
       throw badRequest('merging lists cannot yet be specified in the patch');
     } else throw unknownDirective(directive, item);
   }
-  return replaces ? { kept: plain, plain: [] } : { kept, plain };
+  if (replaces) return { kept: plain, plain: [] };
+  const kept =
+    deleted.size === 0 ? original : original.filter((item) => !deleted.has(field(item, mergeKey)));
+  return { kept, plain };
 }
 
 function keyOf(item: Fields, mergeKey: string): unknown {
@@ -97,12 +101,17 @@ function mergeItems(
   merge: (before: Fields, change: Fields) => Fields,
 ): readonly Fields[] {
   const merged = [...original];
+  const places = new Map<unknown, number>();
+  for (const [place, item] of original.entries()) {
+    const key = field(item, mergeKey);
+    if (!places.has(key)) places.set(key, place);
+  }
   for (const item of patch) {
     const key = keyOf(item, mergeKey);
-    const index = merged.findIndex((other) => field(other, mergeKey) === key);
-    const before = merged[index];
-    if (before === undefined) merged.push(item);
-    else merged[index] = merge(before, item);
+    const place = places.get(key) ?? merged.length;
+    const before = merged[place];
+    if (before === undefined) places.set(key, place);
+    merged[place] = before === undefined ? item : merge(before, item);
   }
   return merged;
 }

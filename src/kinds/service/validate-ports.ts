@@ -14,11 +14,12 @@ const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
 /** Each port by itself, and their names together. */
 export function validatePorts(ports: readonly ServicePort[]): readonly FieldError[] {
+  const names = new Set<string>();
   return joined(
     ports.map((port, index) => {
       const field = `spec.ports[${index}]`;
       return joined([
-        nameErrors(ports, index),
+        nameErrors(port, `${field}.name`, { isAlone: ports.length === 1, names }),
         portNumber(port.port).map((detail) => invalid(`${field}.port`, port.port, detail)),
         protocolErrors(port, field),
         targetErrors(port, field),
@@ -28,14 +29,17 @@ export function validatePorts(ports: readonly ServicePort[]): readonly FieldErro
   );
 }
 
-function nameErrors(ports: readonly ServicePort[], index: number): readonly FieldError[] {
-  const field = `spec.ports[${index}].name`;
-  const name = ports[index]?.name;
-  if (name === undefined) return ports.length > 1 ? [required(field)] : [];
-  const isFirst = ports.findIndex((port) => port.name === name) === index;
+type Names = { readonly isAlone: boolean /** Of the ports before. */; readonly names: Set<string> };
+
+function nameErrors(
+  { name }: ServicePort,
+  field: string,
+  { isAlone, names }: Names,
+): readonly FieldError[] {
+  if (name === undefined) return isAlone ? [] : [required(field)];
   return joined([
     dns1123Label(name).map((detail) => invalid(field, name, detail)),
-    isFirst ? [] : [duplicate(field, name)],
+    isRepeated(names, name) ? [duplicate(field, name)] : [],
   ]);
 }
 

@@ -49,7 +49,7 @@ export function validateService(service: Service, before?: Service): readonly Fi
     validateLoadBalancerClass(service),
     validateTrafficPolicies(service),
   ]);
-  if (errors.length === 0) goodSpecs.add(spec);
+  if (errors.length === 0 && before?.spec === spec) goodSpecs.add(spec);
   return errors;
 }
 

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { invalid } from './api-error.ts';
+import { joined, required } from './field-error.ts';
+
+const cases: readonly (readonly [
+  checks: readonly (readonly number[])[],
+  all: readonly number[],
+])[] = [
+  [[], []],
+  [[[], []], []],
+  [
+    [[], [1, 2], []],
+    [1, 2],
+  ],
+  [
+    [[1], [], [2, 3], [4]],
+    [1, 2, 3, 4],
+  ],
+];
+
+for (const [checks, all] of cases) {
+  test(`joined() keeps the order of ${JSON.stringify(checks)}`, () => {
+    assert.deepEqual(joined(checks), all);
+  });
+}
+
+test('joined() leaves what a check found as it is', () => {
+  const first = [1];
+  assert.equal(joined([first, []]), first);
+  joined([first, [2]]);
+  assert.deepEqual(first, [1]);
+});
+
+test('invalid() tells a thousand field errors and how many there are besides', () => {
+  const errors = Array.from({ length: 1002 }, (_, at) => required(`spec.ports[${at}].name`));
+  const { message, details } = invalid({ group: '', kind: 'Service' }, 'web', errors).status;
+  assert.equal(details?.causes?.length, 1000);
+  assert.match(message ?? '', /spec\.ports\[999\]\.name: Required value, and 2 more\]$/);
+  assert.doesNotMatch(message ?? '', /ports\[1000\]/);
+});
