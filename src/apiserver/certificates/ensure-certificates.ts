@@ -1,7 +1,6 @@
 // The certificates of one API server: made on the first start, read on later ones, renewed when it is time.
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { chmod, mkdir } from 'node:fs/promises';
-import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { formatAddress, parseAddress } from '../../ip/address.ts';
 import {
@@ -182,10 +181,8 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
 
 /** One spelling for each name, so that names can be compared; refuses what a certificate cannot carry. */
 function canonicalName(name: string): string {
-  if (isIP(name) !== 0) {
-    const address = parseAddress(name);
-    if (address !== undefined) return formatAddress(address);
-  }
+  const address = parseAddress(name);
+  if (address !== undefined) return formatAddress(address);
   if (
     !/^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i.test(name)
   ) {

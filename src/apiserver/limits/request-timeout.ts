@@ -12,7 +12,7 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-const amount = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
+const amount = new RegExp(`(\\d+(?:\\.\\d*)?|\\.\\d+)(${Object.keys(unitMs).join('|')})`, 'g');
 const duration = new RegExp(`^([+-]?)((?:${amount.source})+)$`);
 
 /** In milliseconds; undefined when the client sets no bound of its own. */
