@@ -44,6 +44,14 @@ const mistakes: Readonly<Record<string, [argv: readonly string[], said: RegExp]>
   'a command that is nearly one': [['verson'], /Did you mean version\?/],
   'an unknown flag': [['up', '--nonsense'], /unknown option '--nonsense'/],
   'a port that is none': [['up', '--secure-port', 'x'], /"x" is not a port/],
+  'a node port of the kubernetes Service outside the range (KSV-03)': [
+    ['apiserver', '--kubernetes-service-node-port', '80'],
+    /80 is not in --service-node-port-range 30000-32767/,
+  ],
+  'a way to keep endpoints that is none (KSV-08)': [
+    ['apiserver', '--endpoint-reconciler-type', 'master-count'],
+    /Allowed choices are lease, none/,
+  ],
   'a range that is none': [['apiserver', '--service-cluster-ip-range', 'x'], /is not a network/],
 };
 

@@ -28,23 +28,25 @@ test('ipAddress() takes addresses of both families', () => {
   }
 });
 
-test('serviceRanges() takes one range or one of each family', () => {
+test('serviceRanges() takes one range or one of each family, the first of which is the usual (IPA-01)', () => {
   const formatted = (text: string): readonly string[] => serviceRanges(text).map(formatCidr);
   assert.deepEqual(formatted('10.96.0.0/16'), ['10.96.0.0/16']);
   assert.deepEqual(formatted('10.96.0.0/16, fd00:96::/108'), ['10.96.0.0/16', 'fd00:96::/108']);
   assert.deepEqual(formatted('fd00:96::/108,10.96.0.0/12'), ['fd00:96::/108', '10.96.0.0/12']);
 });
 
-test('serviceRanges() says what is wrong', () => {
+test('serviceRanges() says what is wrong (IPA-01, IPA-04)', () => {
   refuses(serviceRanges, '10.96.0.0', /"10.96.0.0" is not a network/);
   refuses(serviceRanges, '', /is not a network/);
   refuses(serviceRanges, '10.96.0.0/16,nope', /"nope" is not a network/);
   refuses(serviceRanges, '10.96.0.0/16,10.97.0.0/16', /of different families/);
   refuses(serviceRanges, '10.96.0.0/16,fd00::/108,fd01::/108', /at most two ranges/);
   refuses(serviceRanges, 'fd00::/48', /\/64 or smaller/);
+  refuses(serviceRanges, '10.96.0.0/30', /at least 8 addresses/);
+  refuses(serviceRanges, '10.96.0.0/16,fd00::/126', /at least 8 addresses/);
 });
 
-test('portRange() takes a range', () => {
+test('portRange() takes a range (NPT-01)', () => {
   assert.deepEqual(portRange('30000-32767'), { first: 30000, last: 32767 });
   for (const text of ['', 'x', '2-1', '0-70000']) refuses(portRange, text, /is not a port range/);
 });

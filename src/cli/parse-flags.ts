@@ -1,7 +1,7 @@
 // Values of flags, each with an error that says what would be right.
 import { InvalidArgumentError } from 'commander';
 import { parseAddress } from '../ip/address.ts';
-import { type Cidr, parseCidr } from '../ip/cidr.ts';
+import { addressCount, type Cidr, parseCidr } from '../ip/cidr.ts';
 import { type PortRange, parsePortRange } from '../ip/port-range.ts';
 import { type LogLevel, logLevels } from '../observe/log.ts';
 
@@ -21,6 +21,9 @@ export function ipAddress(text: string): string {
 }
 
 /** One range, or two of different families; the first gives services their primary address. */
+/** Upstream's; the kubernetes Service and cluster DNS need theirs. */
+const leastAddresses = 8n;
+
 export function serviceRanges(text: string): readonly Cidr[] {
   const ranges = text.split(',').map((part) => {
     const cidr = parseCidr(part.trim());
@@ -41,6 +44,11 @@ export function serviceRanges(text: string): readonly Cidr[] {
   for (const range of ranges) {
     if (range.family === 'IPv6' && range.prefix < 64) {
       throw new InvalidArgumentError('an IPv6 service range must be /64 or smaller.');
+    }
+    if (addressCount(range) < leastAddresses) {
+      throw new InvalidArgumentError(
+        `a service range must have at least ${leastAddresses} addresses.`,
+      );
     }
   }
   return ranges;

@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   type Credentials,
   ensureCertificates,
@@ -16,7 +16,7 @@ import { SigningKeyError } from '../apiserver/tokens/signing-key.ts';
 import { systemClock } from '../host/clock.ts';
 import { formatAddress, isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
 import { type Cidr, formatCidr, nthAddress } from '../ip/cidr.ts';
-import { formatPortRange, type PortRange } from '../ip/port-range.ts';
+import { containsPort, formatPortRange, type PortRange } from '../ip/port-range.ts';
 import { createLog, type Log, type LogLevel } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import { openEmbeddedStore } from '../storage/backends/embedded/store.ts';
@@ -41,6 +41,8 @@ export type ServerFlags = AccessFlags &
     readonly writeKubeconfig?: string;
     readonly serviceClusterIpRange: readonly Cidr[];
     readonly serviceNodePortRange: PortRange;
+    readonly kubernetesServiceNodePort: number;
+    readonly endpointReconcilerType: 'lease' | 'none';
     readonly logLevel: LogLevel;
   };
 
@@ -71,6 +73,20 @@ export function addServerFlags(command: Command, defaults: ServerDefaults): Comm
       'ports for NodePort services',
       portRange,
       portRange('30000-32767'),
+    )
+    .option(
+      '--kubernetes-service-node-port <port>',
+      'node port of the kubernetes Service, 0 for none',
+      port,
+      0,
+    )
+    .addOption(
+      new Option(
+        '--endpoint-reconciler-type <type>',
+        'who keeps the endpoints of the kubernetes Service: the servers (lease), or somebody else (none)',
+      )
+        .choices(['lease', 'none'])
+        .default('lease'),
     );
   const withFlags = addAuditFlags(addLimitFlags(addAccessFlags(addEtcdFlags(command))));
   return addLogFlag(withFlags, defaults.logLevel);
@@ -98,6 +114,7 @@ export async function startFromFlags(
   world: World,
   place: ServerPlace = {},
 ): Promise<StartedServer> {
+  checkServiceNodePort(flags);
   const log = createLog(flags.logLevel);
   const metrics = createMetrics();
   const dataDir = resolve(world.cwd(), flags.dataDir);
@@ -151,6 +168,10 @@ async function startOn(
     advertiseAddress,
     serviceCidrs,
     nodePorts: flags.serviceNodePortRange,
+    ...(flags.kubernetesServiceNodePort === 0
+      ? {}
+      : { serviceNodePort: flags.kubernetesServiceNodePort }),
+    publishesEndpoints: flags.endpointReconcilerType !== 'none',
     packageVersion,
     now: world.now,
     log,
@@ -190,6 +211,17 @@ async function startOn(
     await audit?.log.close();
   };
   return { server, url, kubeconfig, credentials, log, metrics, stop };
+}
+
+function checkServiceNodePort({
+  kubernetesServiceNodePort,
+  serviceNodePortRange,
+}: ServerFlags): void {
+  if (kubernetesServiceNodePort === 0) return;
+  if (containsPort(serviceNodePortRange, kubernetesServiceNodePort)) return;
+  throw new UsageError(
+    `--kubernetes-service-node-port ${kubernetesServiceNodePort} is not in --service-node-port-range ${formatPortRange(serviceNodePortRange)}.`,
+  );
 }
 
 /** What clients on this machine use: loopback where the server listens everywhere. */
