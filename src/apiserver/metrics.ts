@@ -215,6 +215,8 @@ export type ServerMetrics = {
     readonly bodyBytes: () => number;
     readonly unreadBytes: () => number;
   }) => void;
+  /** Connections whose handshake has not begun. */
+  readonly followWaiting: (waiting: () => number) => void;
 };
 
 export function createServerMetrics(registry: MetricsRegistry): ServerMetrics {
@@ -249,6 +251,15 @@ export function createServerMetrics(registry: MetricsRegistry): ServerMetrics {
           help: 'Bytes of answers that slow clients have not read.',
         },
         unreadBytes,
+      );
+    },
+    followWaiting(waiting) {
+      registry.gaugeFrom(
+        {
+          name: 'fairlead_apiserver_waiting_connections',
+          help: 'Connections whose handshake has not begun.',
+        },
+        waiting,
       );
     },
   };

@@ -15,11 +15,10 @@ import {
   type Socket,
 } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
 import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { defaultLimits, type Limits } from './limits/limits.ts';
-import { connectionOf } from './listen/connection.ts';
+import { closeIdle } from './listen/close-idle.ts';
 import { paceHandshakes } from './listen/pace-handshakes.ts';
 import { serveHttp1 } from './listen/serve-http1.ts';
 import { serveHttp2 } from './listen/serve-http2.ts';
@@ -64,6 +63,7 @@ const oldestTls = 'TLSv1.2';
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { limits = defaultLimits, metrics = createServerMetrics(createMetrics()) } = options;
   const server = createListener(options.tls, limits);
+  metrics.followWaiting(paceHandshakes(server).size);
   const state = createState(options.handle, limits, metrics);
   const open = followConnections(server, limits, metrics);
   answerRequests(server, state, options.log);
@@ -107,7 +107,6 @@ function createListener(tls: ServerOptions['tls'], limits: Limits): Http2SecureS
   });
   // Node wraps every HTTP/2 stream for those who listen to `request`; without this, that is HTTP/1.1 alone.
   server.removeAllListeners('newListener');
-  paceHandshakes(server);
   return server;
 }
 
@@ -191,12 +190,8 @@ function followConnections(
   server.on('session', (session) => {
     sessions.add(session);
     session.on('close', () => sessions.delete(session));
-    session.setTimeout(idleTimeoutMs);
-    // A quiet watch is no idleness.
-    session.on('timeout', () => {
-      if (connectionOf(session, session.socket as TLSSocket).requests === 0) session.close();
-    });
   });
+  server.on('close', closeIdle(sessions, idleTimeoutMs));
   server.on('drop', metrics.refused);
   server.on('sessionError', () => {});
   // Handshakes that fail are the client's business; the socket is closed by Node.

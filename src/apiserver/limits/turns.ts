@@ -4,22 +4,18 @@
 export type Turns = (work: () => void) => void;
 
 export function createTurns(): Turns {
-  const waiting: (() => void)[] = [];
-  let first = 0;
+  const waiting = new Set<{ readonly work: () => void }>();
 
   function takeTurn(): void {
-    const work = waiting[first];
-    first += 1;
-    if (first < waiting.length) setImmediate(takeTurn);
-    else {
-      waiting.length = 0;
-      first = 0;
-    }
-    work?.();
+    const [next] = waiting;
+    if (next === undefined) return;
+    waiting.delete(next);
+    if (waiting.size > 0) setImmediate(takeTurn);
+    next.work();
   }
 
   return (work) => {
-    waiting.push(work);
-    if (waiting.length === 1) setImmediate(takeTurn);
+    waiting.add({ work });
+    if (waiting.size === 1) setImmediate(takeTurn);
   };
 }

@@ -6,6 +6,8 @@ export type Connection = {
   readonly peer: Peer;
   /** Requests that are being answered, until their answer is taken. */
   requests: number;
+  /** Requests so far. */
+  begun: number;
   /** Bytes of whole answers that are not taken to the end. */
   held: number;
   /** Requests that have not begun. */
@@ -18,7 +20,7 @@ const connections = new WeakMap<object, Connection>();
 export function connectionOf(owner: object, socket: TLSSocket): Connection {
   let connection = connections.get(owner);
   if (connection === undefined) {
-    connection = { peer: readPeer(socket), requests: 0, held: 0, waiting: new Set() };
+    connection = { peer: readPeer(socket), requests: 0, begun: 0, held: 0, waiting: new Set() };
     connections.set(owner, connection);
   }
   return connection;

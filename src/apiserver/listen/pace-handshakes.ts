@@ -1,19 +1,53 @@
-// A handshake costs as much as some ten requests. A crowd that connects at once is let in one by one, and those who are
-// inside hardly notice.
+// A handshake costs as much as some ten requests. A crowd that connects at once is let in one by one, with time for
+// those who are inside in between, and who connects from elsewhere does not wait for the whole crowd.
 import type { Server, Socket } from 'node:net';
-import { createTurns } from '../limits/turns.ts';
+import { createRotation } from '../limits/rotation.ts';
+
+/** A handshake takes about a millisecond in all, so that two thirds of the time remain for requests. */
+const apartMs = 3;
+/** Clients give up after ten seconds. Where the crowd would take longer than this, it is let in faster. */
+const longestMs = 5_000;
+
+export type Waiting = { readonly size: () => number };
 
 /** For a server whose own listeners begin the handshake when a connection comes; call before others are added. */
-export function paceHandshakes(server: Server): void {
+export function paceHandshakes(server: Server): Waiting {
   const begin = server.listeners('connection');
   server.removeAllListeners('connection');
-  const turns = createTurns();
+  const waiting = createRotation<Socket>();
+  let lastAt = Number.NEGATIVE_INFINITY;
+  /** True exactly while a turn is to come: as long as anybody waits, there is one. */
+  let isPlanned = false;
+
+  function plan(): void {
+    if (isPlanned || waiting.size() === 0) return;
+    isPlanned = true;
+    const leftMs = lastAt + Math.min(apartMs, longestMs / waiting.size()) - performance.now();
+    if (leftMs >= 1) setTimeout(takeTurn, leftMs);
+    else setImmediate(takeTurn);
+  }
+
+  function takeTurn(): void {
+    isPlanned = false;
+    const socket = nextAlive();
+    if (socket !== undefined) lastAt = performance.now();
+    // Before anything can go wrong with this one.
+    plan();
+    if (socket === undefined) return;
+    for (const listener of begin) listener.call(server, socket);
+  }
+
+  function nextAlive(): Socket | undefined {
+    let socket = waiting.next();
+    while (socket?.destroyed) socket = waiting.next();
+    return socket;
+  }
+
   server.on('connection', (socket: Socket) => {
     // Who goes while waiting is nobody's error.
     socket.on('error', () => {});
-    turns(() => {
-      if (socket.destroyed) return;
-      for (const listener of begin) listener.call(server, socket);
-    });
+    waiting.add(socket.remoteAddress ?? '', socket);
+    plan();
   });
+  return { size: waiting.size };
 }

@@ -15,7 +15,7 @@ export function takeTurn(
   onGone: (forget: () => void) => void,
 ): Promise<void> | undefined {
   if (connection.waiting.size === 0 && mayBegin(connection, atOnce)) {
-    connection.requests += 1;
+    begin(connection);
     return undefined;
   }
   return new Promise((resolve) => {
@@ -28,10 +28,15 @@ export function takeTurn(
 export function endTurn(connection: Connection, atOnce: number): void {
   connection.requests -= 1;
   if (connection.waiting.size === 0) return;
-  for (const begin of connection.waiting) {
+  for (const proceed of connection.waiting) {
     if (!mayBegin(connection, atOnce)) return;
-    connection.waiting.delete(begin);
-    connection.requests += 1;
-    begin();
+    connection.waiting.delete(proceed);
+    begin(connection);
+    proceed();
   }
+}
+
+function begin(connection: Connection): void {
+  connection.requests += 1;
+  connection.begun += 1;
 }

@@ -3,8 +3,8 @@
 // the first piece.
 import { createTurns } from '../limits/turns.ts';
 
-/** What one piece costs is well below a millisecond; smaller ones cost more in all. */
-const pieceBytes = 256 * 1024;
+/** What one piece costs is a tenth of a millisecond. Larger ones cost as much in all, and who does not read holds one. */
+const pieceBytes = 64 * 1024;
 
 export type PieceOutlet = {
   readonly destroyed: boolean;
