@@ -139,6 +139,6 @@ test('decodeBody() takes null as an object with nothing in it', () => {
 
 test('decodeBody() refuses a body of very many values before it reads them', () => {
   const body = `{"data":[${'{},'.repeat(210_000)}{}]}`;
-  const words = 'Request entity too large: it holds more than 200000 values';
+  const words = 'Request entity too large: it holds more than 50000 values';
   assert.equal(refusal(body), `413 ${words}`);
 });

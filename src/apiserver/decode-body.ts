@@ -99,6 +99,7 @@ export function typed(object: KubeObject, { kind, group, version }: BodyKind): K
 type Media = 'json' | 'yaml' | 'protobuf';
 
 export function mediaOf(contentType: string): Media {
+  if (contentType === 'application/json') return 'json';
   const media = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   if (media === '' || media === 'application/json') return 'json';
   if (media === 'application/yaml') return 'yaml';

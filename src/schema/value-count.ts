@@ -2,7 +2,7 @@
 // up everybody else meanwhile; objects that people write have some hundreds, the largest some ten thousand.
 import { endOfString } from './nesting.ts';
 
-export const mostValues = 200_000;
+export const mostValues = 50_000;
 
 const [quote, comma, openBracket, openBrace] = [0x22, 0x2c, 0x5b, 0x7b];
 
