@@ -1,4 +1,4 @@
-// A thousand clients, of which some do harm: who does what, as plain data for the worker that does it.
+// A thousand clients, of which some do harm: who does what, as plain data for the process that does it.
 import type { Target } from './target.ts';
 
 export type AbusePlan = {
@@ -18,6 +18,10 @@ export type AbuseResult = {
   readonly latencies: Float64Array;
   /** Good requests that were not answered 200. */
   readonly failures: number;
+  /** That bad clients opened. */
+  readonly connections: number;
+  /** Of garbage. */
+  readonly pieces: number;
 };
 
 /** Between two requests of one good client: together they are a busy server, but not a saturated one. */

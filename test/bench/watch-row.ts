@@ -54,10 +54,12 @@ async function measure(
   const worker = new Worker(new URL('./watch-worker.js', import.meta.url), { workerData });
   await once(worker, 'message');
   const before = cpuMicros(pid);
+  // Asked for before the result: a worker that ended meanwhile hands over both at once.
+  const exited = once(worker, 'exit');
   worker.postMessage('go');
   const [{ latencies }] = (await once(worker, 'message')) as [WatchResult];
   const cpu = (cpuMicros(pid) - before) / (events + warmUpEvents);
-  await once(worker, 'exit');
+  await exited;
   const sorted = latencies.slice().sort();
   return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), cpu };
 }

@@ -27,9 +27,17 @@ function onEvent(): void {
   if (state.seen === plan.watchers) state.allSeen();
 }
 
+const [brace, lineFeed] = [0x7d, 0x0a];
+
 /** Every event ends in a line feed after a brace, and none holds another; nothing else on the stream does. */
-function countEvents(chunk: Buffer): void {
-  for (let at = chunk.indexOf('}\n'); at >= 0; at = chunk.indexOf('}\n', at + 2)) onEvent();
+function eventCounter(): (chunk: Buffer) => void {
+  // The two may come in different chunks.
+  let last = 0;
+  return (chunk) => {
+    if (last === brace && chunk[0] === lineFeed) onEvent();
+    for (let at = chunk.indexOf('}\n'); at >= 0; at = chunk.indexOf('}\n', at + 2)) onEvent();
+    last = chunk.at(-1) ?? last;
+  };
 }
 
 async function watchHttp2(): Promise<void> {
@@ -41,7 +49,7 @@ async function watchHttp2(): Promise<void> {
     });
     for (let at = opened; at < Math.min(opened + each, plan.watchers); at += 1) {
       const stream = session.request({ ':path': path, accept: 'application/json' });
-      stream.on('data', countEvents);
+      stream.on('data', eventCounter());
       started.push(
         new Promise((resolve, reject) => {
           stream.once('response', () => resolve());
@@ -58,7 +66,7 @@ async function watchHttp1(): Promise<void> {
     const socket = await openTls(plan.target, 'http/1.1');
     await new Promise<void>((resolve) => {
       socket.once('data', () => {
-        socket.on('data', countEvents);
+        socket.on('data', eventCounter());
         resolve();
       });
       socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n\r\n`);

@@ -1,7 +1,7 @@
-// The clients of the abuse row. Good and bad ones run in threads of their own, so that the bad ones do not delay the
+// The clients of the abuse row. Good and bad ones run in processes of their own, so that the bad ones do not delay the
 // clocks of the good ones.
+import { once } from 'node:events';
 import { setTimeout as passed } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
 import {
   type AbusePlan,
   type AbuseResult,
@@ -14,25 +14,25 @@ import {
 import { openClient, openTls, prepare } from './client.ts';
 import { serviceName, servicesPath } from './objects.ts';
 
-const plan = workerData as AbusePlan;
+process.once('disconnect', () => process.exit());
+const [plan] = (await once(process, 'message')) as [AbusePlan];
 const end = { at: Number.POSITIVE_INFINITY };
 const latencies: number[] = [];
-let failures = 0;
+const done = { failures: 0, connections: 0, pieces: 0 };
 
 const clients = await Promise.all(
   Array.from({ length: plan.good }, () => openClient(plan.target, 'http/1.1')),
 );
-parentPort?.postMessage('connected');
-parentPort?.once('message', () => {
+process.send?.('connected');
+process.once('message', () => {
   end.at = performance.now() + plan.seconds * 1000;
   void Promise.all([
     ...clients.map((_, at) => beGood(at)),
     ...Array.from({ length: plan.slow }, () => readSlowly()),
     ...Array.from({ length: plan.garbage }, (_, at) => sendGarbage(at)),
   ]).then(() => {
-    const result: AbuseResult = { latencies: Float64Array.from(latencies), failures };
-    parentPort?.postMessage(result);
-    process.exit();
+    const result: AbuseResult = { latencies: Float64Array.from(latencies), ...done };
+    process.send?.(result, undefined, undefined, () => process.exit());
   });
 });
 
@@ -48,7 +48,7 @@ async function beGood(number: number): Promise<void> {
     const begin = performance.now();
     const answer = await client?.send(prepared).catch(() => undefined);
     latencies.push(performance.now() - begin);
-    if (answer?.status !== 200) failures += 1;
+    if (answer?.status !== 200) done.failures += 1;
     // The server closes connections on which nothing was asked for long, as before the start of a slow run.
     if (answer === undefined) client = await openClient(plan.target, 'http/1.1');
     await passed(goodPauseMs);
@@ -60,6 +60,7 @@ async function readSlowly(): Promise<void> {
   const head = `GET ${servicesPath} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n\r\n`;
   while (!isOver()) {
     const socket = await openTls(plan.target, 'http/1.1').catch(() => undefined);
+    done.connections += 1;
     let isOpen = socket !== undefined;
     socket?.on('error', () => {});
     socket?.on('close', () => {
@@ -96,6 +97,7 @@ const pieces: readonly string[] = [
 async function sendGarbage(number: number): Promise<void> {
   for (let round = number; !isOver(); ) {
     const socket = await openTls(plan.target, 'http/1.1').catch(() => undefined);
+    done.connections += 1;
     let isOpen = socket !== undefined;
     socket?.on('error', () => {});
     socket?.on('close', () => {
@@ -103,6 +105,7 @@ async function sendGarbage(number: number): Promise<void> {
     });
     socket?.resume();
     for (; isOpen && !isOver(); round += 1) {
+      done.pieces += 1;
       socket?.write(pieces[round % pieces.length] ?? '', 'latin1');
       await passed(garbagePauseMs);
     }
