@@ -15,16 +15,22 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 let now = start;
 let running: MemoryServer;
 let stranger: ApiClient;
-before(async () => {
-  running = await startMemoryServer({ clock: { now: () => now } });
-  const { address } = running.server;
-  const ca = testCredentials().authority.certificate;
-  stranger = await openApiClient({ port: address.port, ca });
-});
-after(async () => {
-  stranger.close();
-  await running.stop();
-});
+before(
+  async () => {
+    running = await startMemoryServer({ clock: { now: () => now } });
+    const { address } = running.server;
+    const ca = testCredentials().authority.certificate;
+    stranger = await openApiClient({ port: address.port, ca });
+  },
+  { timeout },
+);
+after(
+  async () => {
+    stranger.close();
+    await running.stop();
+  },
+  { timeout },
+);
 
 type TokenRequest = KubeObject & {
   readonly spec: { readonly audiences: readonly string[]; readonly expirationSeconds: number };
