@@ -58,6 +58,8 @@ trap 'exit 130' INT
 
 {
   export -p
+  # Emulation translates code that is made at run time again and again: Node is started in a third of the time without.
+  printf 'export NODE_OPTIONS=%q\n' "${NODE_OPTIONS:-} --jitless"
   printf 'cd %q\n' "$PWD"
   printf '%q ' "$@"
   echo
