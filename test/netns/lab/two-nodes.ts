@@ -171,7 +171,7 @@ function nodeObject(name: string, ips: readonly string[], podCIDRs: readonly str
 }
 
 /** The API server is on the machine's own loopback; nodes find it on theirs. */
-async function relay(path: string, port: number): Promise<() => Promise<void>> {
+export async function relay(path: string, port: number): Promise<() => Promise<void>> {
   const server: Server = createServer((socket) => {
     const onward = connect({ host: '127.0.0.1', port });
     for (const [from, to] of [
