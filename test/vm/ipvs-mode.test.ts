@@ -1,7 +1,10 @@
 // The ipvs mode on a kernel that has it: what is written, what a restart finds, what goes and what is left alone.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { createFakeClock } from '../../src/host/fake-clock.ts';
+import { connectInside, listenInside } from '../../src/host/namespace-sockets.ts';
 import { createNamespace, type HeldNamespace } from '../../src/host/namespaces.ts';
 import { type Ipvs, openIpvs, type VirtualService } from '../../src/host/netlink/ipvs.ts';
 import { type Netlink, openNetlink } from '../../src/host/netlink/netlink.ts';
@@ -123,6 +126,29 @@ test('endpoints come, leave by weight, and are deleted when idle (IVS-01, IVS-02
     'TCP 198.51.100.11:30080 10.244.2.2:9376*1 10.244.2.3:9376*1',
   ]);
   await mode.stop();
+});
+
+test('what listens on all addresses of the node is not met on a service’s (IVS-08)', async () => {
+  const { path } = lab.namespace;
+  const server = createServer((socket) => socket.destroy());
+  server.listen({ fd: listenInside(path, { host: '0.0.0.0', port: 22 }) });
+  await once(server, 'listening');
+  const meet = async (host: string): Promise<string> => {
+    const socket = connectInside(path, { host, port: 22 });
+    try {
+      await once(socket, 'connect');
+      return 'met';
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? '';
+    } finally {
+      socket.destroy();
+    }
+  };
+  assert.deepEqual(await bound(), ['10.96.0.20']);
+  assert.equal(await meet('198.51.100.11'), 'met');
+  assert.equal(await meet('10.96.0.20'), 'ECONNREFUSED');
+  server.close();
+  await once(server, 'close');
 });
 
 test('a restart changes nothing, and mends what was flushed', async () => {

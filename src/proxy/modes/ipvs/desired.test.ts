@@ -7,6 +7,7 @@ import {
   remoteEndpoint,
 } from '../../example-state.ts';
 import type { NodeState, ServicePort } from '../../state.ts';
+import { nodeChains } from './chains.ts';
 import { desiredForPort } from './desired.ts';
 
 const external = {
@@ -146,6 +147,71 @@ describe('desiredForPort(), around the servers', () => {
     assert.deepEqual(
       new Set(hairpins({ localTraffic: { kind: 'unknown' } })),
       new Set(['10.244.1.11', '10.20.0.11']),
+    );
+  });
+});
+
+const local = { externalPolicy: 'Local' } as const;
+/** Each of upstream's ipsets, a port that is in it, and where it stands here. */
+const upstreamSets: readonly (readonly [string, Partial<ServicePort>, string])[] = [
+  ['KUBE-LOOP-BACK', {}, 'hairpin-connections 10.244.1.11 . 10.244.1.11 . tcp . 9376'],
+  ['KUBE-CLUSTER-IP', {}, 'internal-servers 10.96.0.20 . tcp . 80'],
+  ['KUBE-IPVS-IPS', {}, 'service-ips 10.96.0.20'],
+  ['KUBE-EXTERNAL-IP', external, 'external-servers 203.0.113.1 . tcp . 80'],
+  ['KUBE-EXTERNAL-IP-LOCAL', { ...external, ...local }, 'local-servers 203.0.113.1 . tcp . 80'],
+  ['KUBE-LOAD-BALANCER', external, 'external-servers 203.0.113.2 . tcp . 80'],
+  ['KUBE-LOAD-BALANCER-LOCAL', { ...external, ...local }, 'local-servers 203.0.113.2 . tcp . 80'],
+  [
+    'KUBE-LOAD-BALANCER-FW',
+    { ...external, sourceRanges: ['10.20.0.0/24'] },
+    'firewalled-servers 203.0.113.2 . tcp . 80',
+  ],
+  [
+    'KUBE-LOAD-BALANCER-SOURCE-CIDR',
+    { ...external, sourceRanges: ['10.20.0.0/24'] },
+    'source-ranges 203.0.113.2 . tcp . 80 . 10.20.0.0/24',
+  ],
+  [
+    'KUBE-LOAD-BALANCER-SOURCE-IP',
+    { ...external, sourceRanges: ['10.20.0.0/24'], allowsBalancerItself: true },
+    'source-ranges 203.0.113.2 . tcp . 80 . 203.0.113.2',
+  ],
+  ['KUBE-NODE-PORT-TCP', external, 'external-servers 10.20.0.11 . tcp . 30080'],
+  ['KUBE-NODE-PORT-LOCAL-TCP', { ...external, ...local }, 'local-servers 10.20.0.11 . tcp . 30080'],
+  [
+    'KUBE-NODE-PORT-UDP',
+    { ...external, protocol: 'UDP' },
+    'external-servers 10.20.0.11 . udp . 30080',
+  ],
+  [
+    'KUBE-NODE-PORT-LOCAL-UDP',
+    { ...external, ...local, protocol: 'UDP' },
+    'local-servers 10.20.0.11 . udp . 30080',
+  ],
+  [
+    'KUBE-NODE-PORT-SCTP-HASH',
+    { ...external, protocol: 'SCTP' },
+    'external-servers 10.20.0.11 . sctp . 30080',
+  ],
+];
+
+describe('the sets that drive a fixed set of rules (IVS-06)', () => {
+  for (const [name, port, element] of upstreamSets) {
+    it(`has what upstream has in ${name}`, () => {
+      const { elements } = desired(port);
+      assert.ok(elements.includes(element), elements.join('\n'));
+    });
+  }
+
+  it('are all that a service changes: rules depend on the node alone', () => {
+    const { elements } = desired({ ...external, sourceRanges: ['10.20.0.0/24'] });
+    const written = new Set(elements.map((one) => one.split(' ')[0]));
+    const nodes = [exampleNode(), exampleNode({ localTraffic: { kind: 'unknown' } })];
+    const statements = nodes.flatMap(nodeChains).flatMap(({ rules }) => rules.flat());
+    const asked = new Set(statements.flatMap((one) => ('set' in one ? one.set : [])));
+    assert.deepEqual(
+      [...written].filter((name) => name === undefined || !asked.has(name)),
+      [],
     );
   });
 });
