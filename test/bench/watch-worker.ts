@@ -11,6 +11,7 @@ const path = `${servicesPath}?watch=true&resourceVersion=`;
 const state = { seen: 0, sentAt: 0, timed: 0, allSeen: (): void => {} };
 const latencies = new Float64Array(plan.events * plan.watchers);
 let recording = false;
+const [brace, lineFeed] = [0x7d, 0x0a];
 
 await (plan.protocol === 'h2' ? watchHttp2() : watchHttp1());
 parentPort?.postMessage('connected');
@@ -26,8 +27,6 @@ function onEvent(): void {
   state.seen += 1;
   if (state.seen === plan.watchers) state.allSeen();
 }
-
-const [brace, lineFeed] = [0x7d, 0x0a];
 
 /** Every event ends in a line feed after a brace, and none holds another; nothing else on the stream does. */
 function eventCounter(): (chunk: Buffer) => void {

@@ -7,7 +7,7 @@ import { createRandom } from '../../src/proxy/random-state.ts';
 import { startCluster, startProxy } from './lab/cluster.ts';
 import { makeBridge, nodeIP, startPod } from './lab/network.ts';
 import { endpointsOf, labService, labSlice } from './lab/objects.ts';
-import { differences, rulesOf, runHere, throwAway } from './lab/rules.ts';
+import { differences, networkOf, rulesOf, thisNetwork, throwAway } from './lab/rules.ts';
 
 const [mode = 'nftables', rounds = '50', seed = '1', otherServices = '60'] = process.argv.slice(2);
 const address = '10.96.0.50';
@@ -55,8 +55,8 @@ await caller.hear();
 
 const assertSameRules = async (when: string): Promise<void> => {
   const found = await differences(
-    () => rulesOf(mode, runHere),
-    () => rulesOf(mode, beside.run),
+    () => rulesOf(mode, thisNetwork),
+    () => rulesOf(mode, networkOf(beside)),
     // What waits to be removed goes with a later write.
     async () => {
       await change(random.below(others));

@@ -1,26 +1,41 @@
 // The rules in a network as text that two networks can be compared by.
 import { execFileSync } from 'node:child_process';
 import { openIpvs } from '../../../src/host/netlink/ipvs.ts';
+import type { Pod } from './network.ts';
 
-type Run = (program: string, ...args: readonly string[]) => string;
+/** Whose rules are meant. */
+export type Network = {
+  /** Runs a program in it; returns what it prints. */
+  readonly run: (program: string, ...args: readonly string[]) => string;
+  /** Absent: this process' own. */
+  readonly namespacePath?: string;
+};
 
-export const runHere: Run = (program, ...args) =>
-  execFileSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
+export const thisNetwork: Network = {
+  run: (program, ...args) =>
+    execFileSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 28 }),
+};
+
+export const networkOf = ({ run, process: { pid } }: Pod): Network => ({
+  run,
+  namespacePath: `/proc/${pid}/ns/net`,
+});
 
 /** In one order, without counters and without chains that are empty and wait for their removal. */
-export function rulesOf(mode: string, run: Run): readonly string[] {
+export async function rulesOf(mode: string, network: Network): Promise<readonly string[]> {
   if (mode === 'iptables') {
-    return run('iptables-save')
+    return network
+      .run('iptables-save')
       .split('\n')
       .filter((line) => line.startsWith('-A') || line.startsWith('*'))
       .map((line) => line.replace(/\[\d+:\d+\]/, ''))
       .sort();
   }
-  if (mode === 'ipvs') return [...nftRules(run), ...virtualServers(run), ...boundAddresses(run)];
-  return nftRules(run);
+  if (mode !== 'ipvs') return nftRules(network);
+  return [...nftRules(network), ...(await virtualServers(network)), ...boundAddresses(network)];
 }
 
-function nftRules(run: Run): readonly string[] {
+function nftRules({ run }: Network): readonly string[] {
   const text = run('nft', '-s', 'list', 'ruleset').replace(/\t*chain \S+ \{\n\t*\}\n/g, '');
   // Maps and sets are listed in the order of their hashes.
   return text
@@ -29,23 +44,25 @@ function nftRules(run: Run): readonly string[] {
     .sort();
 }
 
-/** Each with its real servers, but for those that have weight 0 and wait for their removal. */
-function virtualServers(run: Run): readonly string[] {
+/**
+ * Each with its real servers, but for those that have weight 0 and wait for their removal. Not from /proc/net/ip_vs: older kernels count
+ * the virtual servers of other networks too when they go on after its first page, and leave out as many of this one.
+ */
+async function virtualServers({ namespacePath }: Network): Promise<readonly string[]> {
+  const ipvs = await openIpvs(namespacePath === undefined ? {} : { namespacePath });
   const found: string[] = [];
-  let service = '';
-  for (const line of run('cat', '/proc/net/ip_vs').split('\n')) {
-    const [first = '', second = '', , weight] = line.trim().split(/\s+/);
-    if (/^(TCP|UDP|SCTP)$/.test(first)) {
-      service = line.trim();
-      found.push(service);
-    } else if (first === '->' && /^\d+$/.test(weight ?? '') && weight !== '0') {
-      found.push(`${service} -> ${second}`);
+  for (const service of await ipvs.listServices()) {
+    const text = JSON.stringify(service);
+    found.push(text);
+    for (const { address, port, weight } of await ipvs.listDestinations(service)) {
+      if (weight > 0) found.push(`${text} -> ${address} ${port} ${weight}`);
     }
   }
+  await ipvs.close();
   return found.sort();
 }
 
-const boundAddresses = (run: Run): readonly string[] =>
+const boundAddresses = ({ run }: Network): readonly string[] =>
   run('ip', '-o', 'addr', 'show', 'dev', 'kube-ipvs0')
     .split('\n')
     .map((line) => line.split(/\s+/)[3] ?? '')
@@ -64,12 +81,12 @@ export async function throwAway(mode: string): Promise<void> {
 
 /** Looks until both are the same; then none, or else what differs. */
 export async function differences(
-  left: () => readonly string[],
-  right: () => readonly string[],
+  left: () => Promise<readonly string[]>,
+  right: () => Promise<readonly string[]>,
   pause: () => Promise<void>,
 ): Promise<readonly string[]> {
   for (let tries = 0; ; tries += 1) {
-    const [a, b] = [left(), right()];
+    const [a, b] = [await left(), await right()];
     if (a.join('\n') === b.join('\n')) return [];
     if (tries === mostTries) {
       return [
