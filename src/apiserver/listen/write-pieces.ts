@@ -28,7 +28,8 @@ export function createPieceWriter(): PieceWriter {
       else if (outlet.write(piece)) turns(write);
       else outlet.once('drain', () => turns(write));
     };
-    write();
+    // The first as well: a crowd that asks for large answers at once would have them all begun in one turn.
+    turns(write);
     return () => body.length - at;
   };
 }

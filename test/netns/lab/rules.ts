@@ -12,8 +12,7 @@ export type Network = {
 };
 
 export const thisNetwork: Network = {
-  run: (program, ...args) =>
-    execFileSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 28 }),
+  run: (program, ...args) => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 28 }),
 };
 
 export const networkOf = ({ run, process: { pid } }: Pod): Network => ({
