@@ -16,10 +16,10 @@ async function listening(server: Server): Promise<number> {
 type Line = { readonly begun: Socket[]; readonly come: (socket: Socket) => boolean };
 
 /** A server that is paced, into which connections come by hand. */
-function openLine(): Line & { readonly waiting: () => number } {
+function openLine(isBusy: () => boolean = () => false): Line & { readonly waiting: () => number } {
   const begun: Socket[] = [];
   const server = createServer((socket) => begun.push(socket));
-  const { size } = paceHandshakes(server);
+  const { size } = paceHandshakes(server, isBusy);
   return { begun, come: (socket) => server.emit('connection', socket), waiting: size };
 }
 
@@ -81,4 +81,18 @@ test('of those who go while they wait none begins, and nobody behind them is for
   line.come(late);
   while (line.waiting() > 0 && !t.signal.aborted) await turn();
   assert.deepEqual(line.begun, [sockets.at(-1), late]);
+});
+
+test('while the loop is busy newcomers wait, but not for ever', { timeout }, async (t) => {
+  let asked = 0;
+  const line = openLine(() => {
+    asked += 1;
+    return true;
+  });
+  for (const socket of await connections(t, Array(3).fill('127.0.0.1'))) line.come(socket);
+  while (line.begun.length < 1 && !t.signal.aborted) await turn();
+  assert.equal(asked, 0, 'the first had nobody before it');
+  while (line.waiting() > 0 && !t.signal.aborted) await turn();
+  assert.equal(line.begun.length, 3);
+  assert.ok(asked >= 2, `asked ${asked} times`);
 });
