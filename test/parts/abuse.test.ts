@@ -2,7 +2,8 @@
 // bad ones are cut off or refused, and what is held for them stays within its limits. How long it takes is measured
 // by the bench's row `abuse`, not here.
 import assert from 'node:assert/strict';
-import { connect as connectPlain } from 'node:net';
+import { once } from 'node:events';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { issueClientCertificate } from '../../src/apiserver/certificates/authority.ts';
@@ -24,6 +25,7 @@ const limits = {
   ...defaultLimits,
   maxUnreadBytesPerConnection: 8 * mebibyte,
   maxUnreadBytes: 24 * mebibyte,
+  slowReaderTimeoutMs: 5000,
 };
 
 let running: MemoryServer;
@@ -70,8 +72,8 @@ async function metric(name: string): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-async function closed(socket: { readonly destroyed: boolean }): Promise<void> {
-  while (!socket.destroyed) await new Promise((resolve) => setImmediate(resolve));
+async function closed(socket: Socket): Promise<void> {
+  if (!socket.destroyed) await once(socket, 'close');
 }
 
 /** Asks without reading the answers, and is cut off. */
