@@ -2,8 +2,10 @@
 // build machines have no IPVS.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { createNamespace, type HeldNamespace, insideNamespace } from '../../src/host/namespaces.ts';
 import { type Ipvs, openIpvs, type VirtualService } from '../../src/host/netlink/ipvs.ts';
 import { openNetlink } from '../../src/host/netlink/netlink.ts';
@@ -95,6 +97,26 @@ for (const { service, address, other, printed } of destinationCases) {
     await ipvs.deleteService(service);
   });
 }
+
+test('a list is whole, and names each once, while services of another namespace change', async () => {
+  // Several pages of them.
+  const many = Array.from({ length: 400 }, (_, n): VirtualService => {
+    const address = `10.96.${1 + (n >> 7)}.${1 + (n & 127)}`;
+    return { address, protocol: 'TCP', port: 80, scheduler: 'rr' };
+  });
+  for (const service of many) await ipvs.addService(service);
+  const elsewhere = createNamespace();
+  const worker = new Worker(new URL('./change-services.js', import.meta.url), {
+    workerData: elsewhere.path,
+  });
+  await once(worker, 'message');
+  for (let lists = 0; lists < 20; lists += 1) {
+    assert.equal((await ipvs.listServices()).length, many.length);
+  }
+  await worker.terminate();
+  elsewhere.release();
+  for (const service of many) await ipvs.deleteService(service);
+});
 
 test('timeouts are set, and 0 leaves one as it is', async () => {
   await ipvs.setTimeouts({ tcpSeconds: 700, tcpFinSeconds: 70, udpSeconds: 200 });

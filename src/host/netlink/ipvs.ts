@@ -8,7 +8,8 @@ import {
 } from './address-bytes.ts';
 import type { AttributeWriter } from './attributes.ts';
 import { type GenericFamily, openGenericFamily } from './generic.ts';
-import type { NetlinkOptions } from './netlink.ts';
+import { eInterrupted, type NetlinkOptions } from './netlink.ts';
+import { NetlinkError } from './netlink-error.ts';
 import {
   type Attributes,
   be16In,
@@ -18,6 +19,7 @@ import {
   u32In,
   viewOf,
 } from './read-attributes.ts';
+import { readUntilSame } from './read-until-same.ts';
 
 export type IpvsProtocol = 'TCP' | 'UDP' | 'SCTP';
 
@@ -59,6 +61,7 @@ export type IpvsTimeouts = {
 
 /** Adding throws code EEXIST, changing and deleting what is not there ESRCH or ENOENT. */
 export type Ipvs = {
+  /** Throws code EINTR when they change all the time. */
   readonly listServices: () => Promise<VirtualService[]>;
   readonly addService: (service: VirtualService) => Promise<void>;
   readonly changeService: (service: VirtualService) => Promise<void>;
@@ -143,11 +146,14 @@ function services(
       });
     },
     listServices: async () => {
-      const listed = await family.dump({
-        doing: 'list virtual services',
-        command: command.getService,
-      });
-      return listed.flatMap((entry) => decodeService(nestedIn(entry, attribute.service)) ?? []);
+      const doing = 'list virtual services';
+      // Older kernels count those of other network namespaces when they go on after a page: a change there leaves some of ours out.
+      const listed = await readUntilSame(async () => {
+        const entries = await family.dump({ doing, command: command.getService });
+        return entries.flatMap((entry) => decodeService(nestedIn(entry, attribute.service)) ?? []);
+      }, serviceText);
+      if (listed === undefined) throw new NetlinkError(doing, { errno: eInterrupted, sequence: 0 });
+      return listed;
     },
   };
 }
