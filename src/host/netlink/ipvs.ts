@@ -8,8 +8,7 @@ import {
 } from './address-bytes.ts';
 import type { AttributeWriter } from './attributes.ts';
 import { type GenericFamily, openGenericFamily } from './generic.ts';
-import { eInterrupted, type NetlinkOptions } from './netlink.ts';
-import { NetlinkError } from './netlink-error.ts';
+import type { NetlinkOptions } from './netlink.ts';
 import {
   type Attributes,
   be16In,
@@ -19,7 +18,7 @@ import {
   u32In,
   viewOf,
 } from './read-attributes.ts';
-import { readUntilSame } from './read-until-same.ts';
+import { readUntilNothingNew } from './read-until-nothing-new.ts';
 
 export type IpvsProtocol = 'TCP' | 'UDP' | 'SCTP';
 
@@ -145,15 +144,13 @@ function services(
         write: (writer) => writeServiceKey(writer, service),
       });
     },
-    listServices: async () => {
+    listServices: () => {
       const doing = 'list virtual services';
       // Older kernels count those of other network namespaces when they go on after a page: a change there leaves some of ours out.
-      const listed = await readUntilSame(async () => {
+      return readUntilNothingNew(async () => {
         const entries = await family.dump({ doing, command: command.getService });
         return entries.flatMap((entry) => decodeService(nestedIn(entry, attribute.service)) ?? []);
       }, serviceText);
-      if (listed === undefined) throw new NetlinkError(doing, { errno: eInterrupted, sequence: 0 });
-      return listed;
     },
   };
 }

@@ -48,8 +48,7 @@ export type Netlink = {
 
 /** A list that changes while it is read is read again; one that never holds still is given up. */
 const mostDumpAttempts = 10;
-/** What a list is given up with that changes all the time. */
-export const eInterrupted = 4;
+const eInterrupted = 4;
 
 type Transport = {
   readonly exchange: (exchange: Exchange) => Promise<Uint8Array>;
