@@ -14,7 +14,7 @@ import type { ObjectList } from './api-client.ts';
 import { type LastingServer, startLastingServer } from './client-node-server.ts';
 import { chooseSeed, createRandom, type Random } from './random.ts';
 
-const changes = Number(process.env.FAIRLEAD_INFORMER_CHANGES ?? 2000);
+const changes = Number(process.env.FAIRLEAD_INFORMER_CHANGES ?? 10_000);
 /** Servers one after the other; the informers live through all of them. */
 const servers = 5;
 const timeout = 600_000;
