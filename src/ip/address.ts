@@ -17,19 +17,8 @@ export function addressBits(family: Family): number {
   return bits[family];
 }
 
-type Reading = { readonly text: string; readonly address: Address | undefined };
-
-/** Whoever takes, judges and warns of an address reads it again: one write reads the same one many times in a row. */
-let latestStrict: Reading = { text: '', address: undefined };
-let latestSloppy: Reading = { text: '', address: undefined };
-
 /** Strict: no leading zeros, no zone. */
 export function parseAddress(text: string): Address | undefined {
-  if (text !== latestStrict.text) latestStrict = { text, address: readStrict(text) };
-  return latestStrict.address;
-}
-
-function readStrict(text: string): Address | undefined {
   if (text.includes(':')) return parseIPv6(text, strictForm);
   const value = parseIPv4(text, strictForm);
   return value === undefined ? undefined : { family: 'IPv4', value: BigInt(value) };
@@ -37,11 +26,6 @@ function readStrict(text: string): Address | undefined {
 
 /** Leading zeros are ignored, and a mapped address is the IPv4 address inside it. */
 export function parseAddressSloppy(text: string): Address | undefined {
-  if (text !== latestSloppy.text) latestSloppy = { text, address: readSloppy(text) };
-  return latestSloppy.address;
-}
-
-function readSloppy(text: string): Address | undefined {
   const address = text.includes(':') ? parseIPv6(text, sloppyForm) : sloppyIPv4(text);
   return address === undefined ? undefined : unmapped(address);
 }
