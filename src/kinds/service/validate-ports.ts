@@ -29,7 +29,11 @@ export function validatePorts(ports: readonly ServicePort[]): readonly FieldErro
   );
 }
 
-type Names = { readonly isAlone: boolean /** Of the ports before. */; readonly names: Set<string> };
+type Names = {
+  readonly isAlone: boolean;
+  /** Of the ports before. */
+  readonly names: Set<string>;
+};
 
 function nameErrors(
   { name }: ServicePort,
