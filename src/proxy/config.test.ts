@@ -8,6 +8,7 @@ import { silentLog } from '../observe/log.ts';
 import { applyKernelSettings } from './apply-kernel-settings.ts';
 import { configProblems, defaultConfig, makeConfig, type ProxySettings } from './config.ts';
 import { conntrackSettings } from './conntrack-settings.ts';
+import { exampleTraits } from './example-traits.ts';
 import type { Mode, ModeName, ProbeResult } from './modes/mode.ts';
 import { chooseMode } from './run-choose-mode.ts';
 
@@ -103,15 +104,7 @@ describe('chooseMode()', () => {
     start: () => Promise.reject(new Error('not here')),
     cleanup: () => Promise.resolve(),
     walk: () => () => ({ kind: 'pass' }),
-    traits: {
-      unusedPortOfClusterIP: 'pass',
-      unusedServiceIP: 'pass',
-      nodePortOnLoopback: false,
-      checksSourceRangesWithoutEndpoints: true,
-      noLocalEndpoint: 'drop',
-      alwaysMasquerades: false,
-      defaultNodePortAddresses: 'all',
-    },
+    traits: exampleTraits,
   });
   const choose = async (modes: readonly Mode[], asked?: ModeName): Promise<string> => {
     const { mode, families } = await chooseMode(modes, asked, silentLog);

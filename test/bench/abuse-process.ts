@@ -2,6 +2,7 @@
 // clocks of the good ones.
 import { once } from 'node:events';
 import { setTimeout as passed } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
 import {
   type AbusePlan,
   type AbuseResult,
@@ -55,20 +56,23 @@ async function beGood(number: number): Promise<void> {
   }
 }
 
+/** Absent when the server would not have it. */
+async function openBad(): Promise<TLSSocket | undefined> {
+  const socket = await openTls(plan.target, 'http/1.1').catch(() => undefined);
+  done.connections += 1;
+  return socket?.on('error', () => {});
+}
+
+const isOpen = (socket: TLSSocket | undefined): boolean => socket?.closed === false;
+
 /** Asks for much and takes little; comes back when it is cut off. */
 async function readSlowly(): Promise<void> {
   const head = `GET ${servicesPath} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n\r\n`;
   while (!isOver()) {
-    const socket = await openTls(plan.target, 'http/1.1').catch(() => undefined);
-    done.connections += 1;
-    let isOpen = socket !== undefined;
-    socket?.on('error', () => {});
-    socket?.on('close', () => {
-      isOpen = false;
-    });
+    const socket = await openBad();
     socket?.pause();
     socket?.write(head.repeat(pipelined));
-    while (isOpen && !isOver()) {
+    while (isOpen(socket) && !isOver()) {
       socket?.read(sipBytes);
       await passed(sipPauseMs);
     }
@@ -96,15 +100,9 @@ const pieces: readonly string[] = [
 
 async function sendGarbage(number: number): Promise<void> {
   for (let round = number; !isOver(); ) {
-    const socket = await openTls(plan.target, 'http/1.1').catch(() => undefined);
-    done.connections += 1;
-    let isOpen = socket !== undefined;
-    socket?.on('error', () => {});
-    socket?.on('close', () => {
-      isOpen = false;
-    });
+    const socket = await openBad();
     socket?.resume();
-    for (; isOpen && !isOver(); round += 1) {
+    for (; isOpen(socket) && !isOver(); round += 1) {
       done.pieces += 1;
       socket?.write(pieces[round % pieces.length] ?? '', 'latin1');
       await passed(garbagePauseMs);

@@ -2,9 +2,9 @@
 // clients read and write: from everybody, from their own kind, or in one direction only.
 import type { Endpoints } from '../../src/kinds/endpoints/types.ts';
 import { type Fault, runFaults } from '../crash/etcd-fault-run.ts';
-import { startEtcdOn } from '../parts/running-etcd.ts';
+import { type Host, startEtcdOn } from '../parts/running-etcd.ts';
 import { type HostedServer, startServersOn } from './lab/etcd-servers.ts';
-import { type Cut, type Host, makeLossyNetwork } from './lab/lossy-network.ts';
+import { type Cut, makeLossyNetwork } from './lab/lossy-network.ts';
 
 const [rounds = '1', seed = '1'] = process.argv.slice(2);
 

@@ -1,10 +1,7 @@
 // Connections through the rules of the iptables mode, and what the rules count, in the real kernel, through both of its interfaces.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/host/clock.ts';
 import { runCommand } from '../../src/host/exec.ts';
@@ -18,6 +15,7 @@ import { exampleNode, exampleServicePort, exampleState } from '../../src/proxy/e
 import { iptables } from '../../src/proxy/modes/iptables/mode.ts';
 import type { RunningMode } from '../../src/proxy/modes/mode.ts';
 import type { Endpoint, ProxyState } from '../../src/proxy/state.ts';
+import { removeOwnLock, takeOwnLock } from './lab/xtables-lock.ts';
 
 type Variant = 'nft' | 'legacy';
 
@@ -28,17 +26,9 @@ const nodePort = 30_080;
 const silentIP = '10.244.1.12';
 const oneEndpoint = stateOf(endpoint);
 const oneOfTwoAnswers = stateOf(endpoint, { ...endpoint, ip: silentIP });
-let lockDirectory = '';
 
-before(() => {
-  // The legacy programs take one lock file for all namespaces.
-  lockDirectory = mkdtempSync(join(tmpdir(), 'fairlead-xtables-'));
-  process.env.XTABLES_LOCKFILE = join(lockDirectory, 'lock');
-});
-
-after(() => {
-  rmSync(lockDirectory, { recursive: true });
-});
+before(takeOwnLock);
+after(removeOwnLock);
 
 async function withMode(
   variant: Variant,

@@ -1,8 +1,5 @@
 // The iptables mode on the real kernel, in namespaces of this process, through both kernel interfaces.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '../../src/host/clock.ts';
 import { runCommand } from '../../src/host/exec.ts';
@@ -17,6 +14,7 @@ import { probeIptables } from '../../src/proxy/modes/iptables/probe.ts';
 import type { RunningMode } from '../../src/proxy/modes/mode.ts';
 import { createRandom, type Random, randomState } from '../../src/proxy/random-state.ts';
 import type { Family, ProxyState, ServicePort } from '../../src/proxy/state.ts';
+import { removeOwnLock, takeOwnLock } from './lab/xtables-lock.ts';
 
 type Lab = {
   readonly family: Family;
@@ -25,17 +23,9 @@ type Lab = {
 };
 
 const full = { kind: 'full' } as const;
-let lockDirectory = '';
 
-before(() => {
-  // The legacy programs take one lock file for all namespaces.
-  lockDirectory = mkdtempSync(join(tmpdir(), 'fairlead-xtables-'));
-  process.env.XTABLES_LOCKFILE = join(lockDirectory, 'lock');
-});
-
-after(() => {
-  rmSync(lockDirectory, { recursive: true });
-});
+before(takeOwnLock);
+after(removeOwnLock);
 
 function program({ family, variant }: Lab, suffix = ''): string {
   return `${family === 'IPv4' ? 'iptables' : 'ip6tables'}-${variant}${suffix}`;

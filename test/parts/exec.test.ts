@@ -8,10 +8,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { isPodReady } from '../../src/kinds/pod/readiness.ts';
 import { launchWithStreams } from '../../src/node/runtimes/process/spawn-streams.ts';
+import { heard } from './heard.ts';
 import { findKubectls, type Kubectl, openKubectl } from './kubectl.ts';
 import { type NodeHarness, pods, startNodeHarness } from './node-harness.ts';
 
@@ -26,20 +26,6 @@ const container = (command: readonly string[], more: object = {}): object => ({
 async function startPod(harness: NodeHarness, name: string, one: object): Promise<void> {
   await harness.run(name, { terminationGracePeriodSeconds: 0, containers: [one] });
   await harness.until(name, isPodReady);
-}
-
-/** Reads until the text has come; the rest is read and forgotten. */
-function heard(stream: Readable | null, wanted: RegExp): Promise<RegExpExecArray> {
-  assert.ok(stream !== null);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    stream.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      const match = wanted.exec(text);
-      if (match !== null) resolve(match);
-    });
-    stream.once('close', () => reject(new Error(`"${wanted}" was never said, but: ${text}`)));
-  });
 }
 
 /** How many processes have the word among their arguments. */

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { isPodReady } from '../../src/kinds/pod/readiness.ts';
 import type { Service } from '../../src/kinds/service/types.ts';
 import { unpackKubectl } from '../lanes/unpack-kubectl.ts';
+import { heard } from './heard.ts';
 import { type Kubectl, openKubectl } from './kubectl.ts';
 import { type NodeHarness, startNodeHarness } from './node-harness.ts';
 import { type Sent, services } from './service-requests.ts';
@@ -48,20 +48,6 @@ const manifest = (name: string, spec: Sent = {}): Sent => ({
 const web = manifest('web', {
   ports: [{ name: 'http', port: 80, targetPort: 'http', appProtocol: 'http' }],
 });
-
-/** Reads until the text has come. */
-function heard(stream: Readable | null, wanted: RegExp): Promise<RegExpExecArray> {
-  assert.ok(stream !== null);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    stream.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      const match = wanted.exec(text);
-      if (match !== null) resolve(match);
-    });
-    stream.once('close', () => reject(new Error(`"${wanted}" was never said, but: ${text}`)));
-  });
-}
 
 async function startWebPod(t: TestContext, harness: NodeHarness): Promise<number> {
   const server = createServer((request, response) => response.end(`web ${request.url}`));

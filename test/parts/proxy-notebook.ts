@@ -1,4 +1,5 @@
 // A proxy mode that keeps what it is told instead of writing it anywhere.
+import { exampleTraits as traits } from '../../src/proxy/example-traits.ts';
 import type { Mode } from '../../src/proxy/modes/mode.ts';
 import type { ProxyState, ServicePort, StateChange } from '../../src/proxy/state.ts';
 
@@ -16,15 +17,6 @@ export function createNotebook(names: readonly Mode['name'][] = ['nftables', 'ip
     isIntact: true,
     failures: 0,
     packets: { invalidDropped: 0, loopbackAccepted: 0 },
-  };
-  const traits: Mode['traits'] = {
-    unusedPortOfClusterIP: 'pass',
-    unusedServiceIP: 'pass',
-    nodePortOnLoopback: false,
-    checksSourceRangesWithoutEndpoints: true,
-    noLocalEndpoint: 'drop',
-    alwaysMasquerades: false,
-    defaultNodePortAddresses: 'all',
   };
   const sync = async ({ ports }: ProxyState, change: StateChange) => {
     if (hands.failures > 0) {

@@ -40,7 +40,7 @@ export type EtcdTls = {
 };
 
 /** Where a member lives, and how programs are started there. */
-export type EtcdHost = {
+export type Host = {
   readonly address: string;
   readonly launch: (
     program: string,
@@ -49,14 +49,14 @@ export type EtcdHost = {
   ) => ChildProcess;
 };
 
-const here: EtcdHost = { address: '127.0.0.1', launch: spawn };
+const here: Host = { address: '127.0.0.1', launch: spawn };
 
 export function startEtcd(size = 1, tls?: EtcdTls): Promise<RunningEtcd> {
-  return startEtcdOn(new Array<EtcdHost>(size).fill(here), tls);
+  return startEtcdOn(new Array<Host>(size).fill(here), tls);
 }
 
 /** A member on each of the hosts. */
-export async function startEtcdOn(hosts: readonly EtcdHost[], tls?: EtcdTls): Promise<RunningEtcd> {
+export async function startEtcdOn(hosts: readonly Host[], tls?: EtcdTls): Promise<RunningEtcd> {
   const directory = await mkdtemp(join(tmpdir(), 'fairlead-etcd-'));
   const places = await Promise.all(
     hosts.map(async (host, n) => ({
@@ -86,7 +86,7 @@ export async function startEtcdOn(hosts: readonly EtcdHost[], tls?: EtcdTls): Pr
 }
 
 type Place = {
-  readonly host: EtcdHost;
+  readonly host: Host;
   readonly name: string;
   readonly directory: string;
   readonly client: string;
@@ -147,7 +147,7 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
 }
 
 /** A port that is free here is free on a host of which nobody knows yet. */
-async function freeUrl(scheme: 'http' | 'https', { address }: EtcdHost): Promise<string> {
+async function freeUrl(scheme: 'http' | 'https', { address }: Host): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

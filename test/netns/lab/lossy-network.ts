@@ -1,16 +1,8 @@
 // Machines behind one router, which is this process' network: it can lose or refuse what goes from one to another. A packet that is lost
 // is lost in silence, so connections neither end nor go on, as when a cable is pulled somewhere between.
-import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createNamespace, insideNamespace } from '../../../src/host/namespaces.ts';
-
-export type Host = {
-  readonly address: string;
-  readonly launch: (
-    program: string,
-    args: readonly string[],
-    options: SpawnOptions,
-  ) => ChildProcess;
-};
+import type { Host } from '../../parts/running-etcd.ts';
 
 /** What happens to packets from one address to another; the way back is another cut. */
 export type Cut = {
