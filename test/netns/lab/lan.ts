@@ -38,6 +38,8 @@ export type LanNode = {
   readonly startPod: (last: number) => Promise<LanPod>;
   /** It no longer reaches the API server, but everybody else. */
   readonly cutOff: () => void;
+  /** Resolves when its announcer has given up what another node claims. */
+  readonly gaveWay: Promise<void>;
   /** Ends its announcer in order. */
   readonly leave: () => Promise<void>;
   /** As when the power goes: everything at once, and nobody is told. */
@@ -98,7 +100,8 @@ async function started(
   inside: readonly string[] = [],
 ): Promise<ChildProcess> {
   const [command = '', ...rest] = [...inside, process.execPath, fairlead, ...args];
-  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stderr.pipe(process.stderr, { end: false });
   await new Promise<void>((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
@@ -108,6 +111,16 @@ async function started(
     child.once('exit', () => reject(new Error(`"${args[0]}" ended after saying "${text}"`)));
   });
   return child;
+}
+
+function hears({ stderr }: ChildProcess, words: string): Promise<void> {
+  return new Promise((resolve) => {
+    let text = '';
+    stderr?.on('data', (chunk: Buffer) => {
+      text += String(chunk);
+      if (text.includes(words)) resolve();
+    });
+  });
 }
 
 /** With its Node object, proxy and announcer, and routes to the pods of the other nodes. */
@@ -159,6 +172,7 @@ export async function startNode(
     ip: address,
     macAddress: () => macAddressOf(inside, 'eth0'),
     startPod: (last) => startPod(number, last, inside),
+    gaveWay: hears(announcer, 'gave up addresses'),
     cutOff: () => ip([`route add unreachable ${gateway}/32`], inside),
     async leave() {
       announcer.kill('SIGTERM');
