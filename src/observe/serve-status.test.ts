@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type StatusServer, serveStatus } from './serve-status.ts';
+import { after, test } from 'node:test';
+import { serveStatus } from './serve-status.ts';
 
-let server: StatusServer;
 let problem: string | undefined;
-
-before(async () => {
-  server = await serveStatus({
-    host: '127.0.0.1',
-    port: 0,
-    metricsText: () => 'a 1\n',
-    problem: () => problem,
-  });
+const server = await serveStatus({
+  host: '127.0.0.1',
+  port: 0,
+  metricsText: () => 'a 1\n',
+  problem: () => problem,
 });
 after(() => server.close());
 

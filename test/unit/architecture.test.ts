@@ -135,6 +135,12 @@ everyFile(`no source file is longer than ${longestFile} lines`, (file) => {
   return !isTest(file) && lines > longestFile ? [`has ${lines} lines`] : [];
 });
 
+everyFile('hooks of a test belong to its suite: many files share a process', (file) =>
+  isTest(file) && /^(before|beforeEach|afterEach)\(/m.test(readFileSync(join(root, file), 'utf8'))
+    ? ['has a hook outside of describe()']
+    : [],
+);
+
 test('package.json depends on nothing but the agreed list', () => {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies?: object };
   assert.deepEqual(

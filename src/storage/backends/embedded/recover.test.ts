@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import type { Store } from '../../store.ts';
 import { isStoreError, type StoreErrorReason } from '../../store-error.ts';
 import { openEnvironment } from './environment.ts';
@@ -15,18 +15,16 @@ const root = mkdtempSync(join(tmpdir(), 'fairlead-recover-'));
 const now = (): number => 1_700_000_000_000;
 const pageSize = 4096;
 /** A sound file, with values of all lengths, deleted keys, free pages and a compacted past. */
-let sound = Buffer.alloc(0);
-let keys = 0;
+const { sound, keys } = await makeSound(join(root, 'sound'));
+after(() => rmSync(root, { recursive: true }));
 
-before(async () => {
-  const directory = join(root, 'sound');
+async function makeSound(directory: string): Promise<{ sound: Buffer; keys: number }> {
   const store = await openEmbeddedStore({ directory, now });
   await fill(store);
-  keys = (await store.list('/')).entries.length;
+  const keys = (await store.list('/')).entries.length;
   await store.close();
-  sound = readFileSync(join(directory, 'store.mdb'));
-});
-after(() => rmSync(root, { recursive: true }));
+  return { sound: readFileSync(join(directory, 'store.mdb')), keys };
+}
 
 async function fill(store: Store): Promise<void> {
   for (let round = 0; round < 4; round++) {
