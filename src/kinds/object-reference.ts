@@ -7,7 +7,7 @@ export const objectReference = s.struct(
     kind: s.string('Kind of the object meant.'),
     namespace: s.string('Namespace of the object meant.'),
     name: s.string('Name of the object meant.'),
-    uid: s.string('UID of the object meant.'),
+    uid: s.string('UID of the object meant.', { goType: 'types.UID' }),
     apiVersion: s.string('Group and version in which the object is known.'),
     resourceVersion: s.string('The version of the object that is meant, if only that one.'),
     fieldPath: s.string('The part of the object that is meant, such as one container of a pod.'),

@@ -9,22 +9,20 @@ import {
 } from '../../src/controllers/cluster-ip-repair/desired.ts';
 import { desiredEndpoints } from '../../src/controllers/endpoints/desired.ts';
 import { diffEndpoints } from '../../src/controllers/endpoints/diff.ts';
-import { controllerName } from '../../src/controllers/endpointslice/desired.ts';
 import { diffSlices } from '../../src/controllers/endpointslice/diff.ts';
 import {
   desiredMirror,
   shouldMirror,
 } from '../../src/controllers/endpointslice-mirroring/desired.ts';
-import {
-  diffMirror,
-  controllerName as mirrorName,
-} from '../../src/controllers/endpointslice-mirroring/diff.ts';
+import { diffMirror } from '../../src/controllers/endpointslice-mirroring/diff.ts';
 import { parseCidr } from '../../src/ip/cidr.ts';
 import { endpointSliceDefinition } from '../../src/kinds/endpoint-slice/definition.ts';
 import {
   type EndpointSlice,
   managedByLabel,
+  mirrorManager,
   serviceNameLabel,
+  sliceManager,
 } from '../../src/kinds/endpoint-slice/types.ts';
 import { endpointsDefinition } from '../../src/kinds/endpoints/definition.ts';
 import type { Endpoints } from '../../src/kinds/endpoints/types.ts';
@@ -108,7 +106,7 @@ function ofService(
     pods,
     node: (name) => state.nodes.get(name),
     zones: undefined,
-    existing: slicesOf(state, key, controllerName),
+    existing: slicesOf(state, key, sliceManager),
     spreadBefore: new Map(),
     mostPerSlice,
   });
@@ -120,7 +118,7 @@ function ofService(
 
 function ofMirror(state: State, endpoints: Endpoints): readonly string[] {
   const key = objectKey(endpoints.metadata);
-  const existing = slicesOf(state, key, mirrorName);
+  const existing = slicesOf(state, key, mirrorManager);
   const isMirrored = shouldMirror(endpoints, state.services.get(key));
   const changes = isMirrored
     ? diffMirror(endpoints, desiredMirror(endpoints, 1000), existing)
@@ -142,7 +140,7 @@ function describe(
 function ofStrays({ services, endpoints, slices }: State): readonly string[] {
   const keyOf = ({ metadata }: EndpointSlice): string =>
     `${metadata.namespace}/${metadata.labels?.[serviceNameLabel]}`;
-  const managers = [controllerName, mirrorName];
+  const managers = [sliceManager, mirrorManager];
   return [
     ...slices
       .filter(({ metadata }) => managers.includes(metadata.labels?.[managedByLabel] ?? ''))

@@ -2,7 +2,13 @@
 
 import { isIPv6 } from '../../ip/address.ts';
 import { repackSubsets } from '../../kinds/endpoints/repack-subsets.ts';
-import type { EndpointAddress, EndpointPort, EndpointSubset } from '../../kinds/endpoints/types.ts';
+import {
+  type EndpointAddress,
+  type EndpointPort,
+  type EndpointSubset,
+  endpointsManager,
+  managedByLabel,
+} from '../../kinds/endpoints/types.ts';
 import { isPodReady } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import {
@@ -25,9 +31,6 @@ export type DesiredEndpoints = {
   readonly isTruncated: boolean;
 };
 
-export const managedByLabel = 'endpoints.kubernetes.io/managed-by';
-const controllerName = 'endpoint-controller';
-
 export function desiredEndpoints(service: Service, pods: readonly Pod[]): DesiredEndpoints {
   const publishesAll = service.spec.publishNotReadyAddresses === true;
   const portOf = createPorts();
@@ -47,7 +50,7 @@ function desiredLabels(service: Service): Labels {
   const { [headlessLabel]: _, ...labels } = service.metadata.labels ?? {};
   return {
     ...labels,
-    [managedByLabel]: controllerName,
+    [managedByLabel]: endpointsManager,
     ...(hasClusterIP(service) ? {} : { [headlessLabel]: '' }),
   };
 }

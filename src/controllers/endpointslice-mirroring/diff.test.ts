@@ -176,3 +176,11 @@ test('diffMirror() deletes a second slice for the same ports, and names versions
   const [update] = diff(endpoints([v4('10.1.0.9')]), [first]).update;
   assert.equal(update?.metadata.resourceVersion, '5');
 });
+
+test('diffMirror() leaves the prefix of the name out where a slice is rewritten, not where one is reused (MIR-06)', () => {
+  const existing = stored(endpoints([v4()]));
+  const prefixes = (object: Endpoints) =>
+    diff(object, existing).update.map(({ metadata }) => [metadata.name, metadata.generateName]);
+  assert.deepEqual(prefixes(endpoints([v4('10.1.0.2')])), [['s0', undefined]]);
+  assert.deepEqual(prefixes(endpoints([v4('10.1.0.1', 99)])), [['s0', 'web-']]);
+});

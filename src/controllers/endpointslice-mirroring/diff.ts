@@ -4,6 +4,7 @@ import { endpointIdentity, isUnchanged } from '../../kinds/endpoint-slice/same-e
 import {
   type EndpointSlice,
   managedByLabel,
+  mirrorManager,
   serviceNameLabel,
 } from '../../kinds/endpoint-slice/types.ts';
 import { triggerTimeAnnotation } from '../../kinds/endpoints/trigger-time.ts';
@@ -14,7 +15,6 @@ import { ownerReferenceTo } from '../../meta/owner.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { type DesiredMirror, groupKey, type MirrorGroup } from './desired.ts';
 
-export const controllerName = 'endpointslicemirroring-controller.k8s.io';
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export function diffMirror(
@@ -24,22 +24,35 @@ export function diffMirror(
 ): SliceChanges {
   const create: EndpointSlice[] = [];
   const update: EndpointSlice[] = [];
-  const spare = new Map<string, EndpointSlice>();
-  const byGroup = new Map<string, EndpointSlice>();
-  for (const slice of existing) {
-    const key = groupKey(slice.addressType, slice.ports);
-    if (desired.groups.has(key) && !byGroup.has(key)) byGroup.set(key, slice);
-    else spare.set(slice.metadata.uid ?? '', slice);
-  }
+  const { byGroup, spare } = sortOut(existing, desired);
   for (const [key, group] of desired.groups) {
     const wanted = newSlice(endpoints, group);
-    const current = byGroup.get(key) ?? takeSpare(spare, group.family);
-    if (current === undefined) create.push(wanted);
-    else if (!isAsDesired(current, wanted)) update.push(inPlaceOf(current, wanted));
+    const current = byGroup.get(key);
+    const reused = current === undefined ? takeSpare(spare, group.family) : undefined;
+    if (reused !== undefined) update.push(inPlaceOf(reused, wanted));
+    else if (current === undefined) create.push(wanted);
+    else if (!isAsDesired(current, wanted)) update.push(inPlaceOf(current, unprefixed(wanted)));
   }
   // What is made now for Endpoints that are going would outlive them.
   const isGoing = endpoints.metadata.deletionTimestamp !== undefined;
   return { create: isGoing ? [] : create, update, delete: [...spare.values()] };
+}
+
+type SortedSlices = {
+  readonly byGroup: ReadonlyMap<string, EndpointSlice>;
+  /** By uid, those that no group needs as they are. */
+  readonly spare: Map<string, EndpointSlice>;
+};
+
+function sortOut(existing: readonly EndpointSlice[], { groups }: DesiredMirror): SortedSlices {
+  const byGroup = new Map<string, EndpointSlice>();
+  const spare = new Map<string, EndpointSlice>();
+  for (const slice of existing) {
+    const key = groupKey(slice.addressType, slice.ports);
+    if (groups.has(key) && !byGroup.has(key)) byGroup.set(key, slice);
+    else spare.set(slice.metadata.uid ?? '', slice);
+  }
+  return { byGroup, spare };
 }
 
 /** A slice that has to go is written anew instead: its name stays. Its family cannot change. */
@@ -62,7 +75,7 @@ function newSlice(owner: Endpoints, { family, ports, endpoints }: MirrorGroup): 
     metadata: {
       generateName: nameIsDnsSubdomain(prefix, true).length === 0 ? prefix : name,
       namespace,
-      labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: controllerName },
+      labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: mirrorManager },
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
       ownerReferences: [ownerReferenceTo(owner)],
     },
@@ -100,6 +113,12 @@ function holdsTheSame(current: EndpointSlice, wanted: EndpointSlice): boolean {
     const before = present.get(endpointIdentity(after));
     return before !== undefined && isUnchanged(before, after) && before.hints === undefined;
   });
+}
+
+/** Upstream says the prefix of a name only where it makes a slice or takes one over; a slice it rewrites loses it. */
+function unprefixed(slice: EndpointSlice): EndpointSlice {
+  const { generateName: _, ...metadata } = slice.metadata;
+  return { ...slice, metadata };
 }
 
 function inPlaceOf({ metadata }: EndpointSlice, wanted: EndpointSlice): EndpointSlice {

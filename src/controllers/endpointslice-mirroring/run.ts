@@ -12,6 +12,7 @@ import { endpointSliceDefinition } from '../../kinds/endpoint-slice/definition.t
 import {
   type EndpointSlice,
   managedByLabel,
+  mirrorManager,
   serviceNameLabel,
 } from '../../kinds/endpoint-slice/types.ts';
 import { endpointsDefinition } from '../../kinds/endpoints/definition.ts';
@@ -23,7 +24,7 @@ import type { Service } from '../../kinds/service/types.ts';
 import { objectKey } from '../../meta/object.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
 import { type DesiredMirror, desiredMirror, noMirror, shouldMirror } from './desired.ts';
-import { controllerName, diffMirror } from './diff.ts';
+import { diffMirror } from './diff.ts';
 import { createMirrorMetrics, type MirrorMetrics } from './metrics.ts';
 
 const mostRetries = 15;
@@ -114,7 +115,7 @@ function gather(given: ControllerParts): Parts {
 /** The Endpoints that a slice of this controller stands for. */
 function mirroredKey({ metadata }: EndpointSlice): string | undefined {
   const name = metadata.labels?.[serviceNameLabel];
-  const isMirror = metadata.labels?.[managedByLabel] === controllerName;
+  const isMirror = metadata.labels?.[managedByLabel] === mirrorManager;
   return isMirror && name ? `${metadata.namespace ?? ''}/${name}` : undefined;
 }
 

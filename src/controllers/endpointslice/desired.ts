@@ -8,6 +8,7 @@ import {
   managedByLabel,
   type SlicePort,
   serviceNameLabel,
+  sliceManager,
 } from '../../kinds/endpoint-slice/types.ts';
 import type { Node } from '../../kinds/node/types.ts';
 import { isPodReady } from '../../kinds/pod/readiness.ts';
@@ -25,7 +26,6 @@ import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import { ownerReferenceTo } from '../../meta/owner.ts';
 import { groupByPort } from './group-by-port.ts';
 
-export const controllerName = 'endpointslice-controller.k8s.io';
 export const zoneLabel = 'topology.kubernetes.io/zone';
 
 export type DesiredGroup = {
@@ -115,7 +115,7 @@ export function sliceLabels(service: Service): Labels {
     ...labels,
     ...(hasClusterIP(service) ? {} : { [headlessLabel]: '' }),
     [serviceNameLabel]: service.metadata.name ?? '',
-    [managedByLabel]: controllerName,
+    [managedByLabel]: sliceManager,
   };
 }
 

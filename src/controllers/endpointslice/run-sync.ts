@@ -10,6 +10,7 @@ import {
   type EndpointSlice,
   managedByLabel,
   serviceNameLabel,
+  sliceManager,
 } from '../../kinds/endpoint-slice/types.ts';
 import { type SeenTimes, triggerTime } from '../../kinds/endpoints/trigger-time.ts';
 import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
@@ -20,7 +21,6 @@ import { hasSelectedPods } from '../../kinds/service/backends.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { isConflict } from '../../meta/api-error.ts';
 import { objectKey } from '../../meta/object.ts';
-import { controllerName } from './desired.ts';
 import { diffSlices } from './diff.ts';
 import type { SliceMetrics } from './metrics.ts';
 import { type SpreadHints, wantsSpread } from './topology-hints.ts';
@@ -37,7 +37,7 @@ export function managedSlice(slice: EndpointSlice): readonly string[] {
 /** The service of a slice that this controller keeps. */
 export function serviceKeyOf({ metadata }: EndpointSlice): string | undefined {
   const name = metadata.labels?.[serviceNameLabel];
-  const isManaged = metadata.labels?.[managedByLabel] === controllerName;
+  const isManaged = metadata.labels?.[managedByLabel] === sliceManager;
   return isManaged && name ? `${metadata.namespace ?? ''}/${name}` : undefined;
 }
 

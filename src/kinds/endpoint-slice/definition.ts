@@ -3,7 +3,13 @@ import { warningsForIP } from '../../meta/validate-ip.ts';
 import type { KindDefinition } from '../definition.ts';
 import { endpointSliceColumns } from './columns.ts';
 import { defaultSlice, prepareSlice, sliceGenerationChanges } from './prepare.ts';
-import { type EndpointSlice, endpointSliceSchema } from './types.ts';
+import {
+  type EndpointSlice,
+  endpointSliceSchema,
+  managedByLabel,
+  mirrorManager,
+  sliceManager,
+} from './types.ts';
 import { validateSliceCreate, validateSliceUpdate } from './validate.ts';
 
 export const endpointSliceDefinition: KindDefinition<EndpointSlice> = {
@@ -36,8 +42,11 @@ function typeWarnings({ addressType }: EndpointSlice): readonly string[] {
   return addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
 }
 
-function addressWarnings({ addressType, endpoints }: EndpointSlice): readonly string[] {
-  if (addressType === 'FQDN') return [];
+/** Controllers write addresses in their canonical form; looking at thousands of them again would be for nothing. */
+const trustedManagers: readonly string[] = [sliceManager, mirrorManager];
+
+function addressWarnings({ metadata, endpoints }: EndpointSlice): readonly string[] {
+  if (trustedManagers.includes(metadata.labels?.[managedByLabel] ?? '')) return [];
   return (endpoints ?? []).flatMap(({ addresses }, i) =>
     (addresses ?? []).flatMap((address, j) =>
       warningsForIP(`endpoints[${i}].addresses[${j}]`, address),

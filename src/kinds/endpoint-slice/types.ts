@@ -70,7 +70,9 @@ export const slicePort = s.struct(
   'EndpointPort',
   {
     name: s.pointer(s.string('Name of the port, unique in the slice; may be empty.')),
-    protocol: s.pointer(s.string('TCP, UDP or SCTP; TCP when left out.')),
+    protocol: s.pointer(
+      s.string('TCP, UDP or SCTP; TCP when left out.', { goType: 'v1.Protocol' }),
+    ),
     port: s.pointer(s.int32('Number of the port; without one all ports are meant.')),
     appProtocol: s.pointer(s.string('Protocol spoken on top, such as http.')),
   },
@@ -85,12 +87,20 @@ export const endpointSliceSchema = s.struct(
   {
     ...objectFields,
     addressType: s.required(
-      s.always(s.oneOf(addressTypes, 'What the addresses are; cannot change. FQDN is deprecated.')),
+      s.always(
+        s.oneOf(addressTypes, 'What the addresses are; cannot change. FQDN is deprecated.', {
+          goType: 'v1.AddressType',
+        }),
+      ),
     ),
     endpoints: s.always(s.list(endpoint, 'The endpoints, at most 1000.', { listType: 'atomic' })),
     ports: s.always(s.list(slicePort, 'Ports that every endpoint has.', { listType: 'atomic' })),
   },
-  { numbers: [0, 0, 1, 4, 2, 3] },
+  {
+    description:
+      'Some of the endpoints of a Service, of one address family and with the same ports. All its slices together are its endpoints.',
+    numbers: [0, 0, 1, 4, 2, 3],
+  },
 );
 export type EndpointSlice = KubeObject & s.Static<typeof endpointSliceSchema>;
 
@@ -98,3 +108,7 @@ export type EndpointSlice = KubeObject & s.Static<typeof endpointSliceSchema>;
 export const serviceNameLabel = 'kubernetes.io/service-name';
 /** Names the controller that keeps a slice. */
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
+/** Keeps the slices of services with a selector. */
+export const sliceManager = 'endpointslice-controller.k8s.io';
+/** Keeps the slices that mirror Endpoints. */
+export const mirrorManager = 'endpointslicemirroring-controller.k8s.io';

@@ -3,7 +3,13 @@ import { warningsForIP } from '../../meta/validate-ip.ts';
 import type { KindDefinition } from '../definition.ts';
 import { endpointsColumns } from './columns.ts';
 import { defaultEndpoints } from './defaults.ts';
-import { type EndpointAddress, type Endpoints, endpointsSchema } from './types.ts';
+import {
+  type EndpointAddress,
+  type Endpoints,
+  endpointsManager,
+  endpointsSchema,
+  managedByLabel,
+} from './types.ts';
 import { validateEndpoints } from './validate.ts';
 
 export const endpointsDefinition: KindDefinition<Endpoints> = {
@@ -31,7 +37,9 @@ export const endpointsDefinition: KindDefinition<Endpoints> = {
   fieldSelectorError: 'known',
 };
 
-function warnings({ subsets = [] }: Endpoints): readonly string[] {
+/** The controller writes addresses in their canonical form, so its own are not looked at. */
+function warnings({ metadata, subsets = [] }: Endpoints): readonly string[] {
+  if (metadata.labels?.[managedByLabel] === endpointsManager) return [];
   return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }, i) => [
     ...addressWarnings(addresses, `subsets[${i}].addresses`),
     ...addressWarnings(notReadyAddresses, `subsets[${i}].notReadyAddresses`),

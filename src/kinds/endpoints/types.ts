@@ -19,7 +19,7 @@ export const endpointPort = s.struct(
   {
     name: s.string('Name of the port as in the Service; needed when there are several.'),
     port: s.required(s.always(s.int32('Number of the port.'))),
-    protocol: s.string('TCP, UDP or SCTP; TCP when left out.'),
+    protocol: s.string('TCP, UDP or SCTP; TCP when left out.', { goType: 'v1.Protocol' }),
     appProtocol: s.pointer(s.string('Protocol spoken on top, such as http.')),
   },
   { mapType: 'atomic', numbers: [1, 2, 3, 4] },
@@ -51,6 +51,15 @@ export const endpointsSchema = s.struct(
       listType: 'atomic',
     }),
   },
-  { numbers: [0, 0, 1, 2] },
+  {
+    description:
+      'Addresses and ports behind a Service, in one object. Deprecated: use EndpointSlices.',
+    numbers: [0, 0, 1, 2],
+  },
 );
 export type Endpoints = KubeObject & s.Static<typeof endpointsSchema>;
+
+/** Names the controller that keeps Endpoints; those of people have none. */
+export const managedByLabel = 'endpoints.kubernetes.io/managed-by';
+/** Keeps the Endpoints of services with a selector. */
+export const endpointsManager = 'endpoint-controller';
