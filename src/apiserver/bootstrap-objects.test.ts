@@ -6,6 +6,7 @@ import {
   apiEndpointObjects,
   apiServiceObject,
   isApiSliceName,
+  restoredLabels,
 } from './bootstrap-objects.ts';
 
 const cidrs = (...texts: readonly string[]) => texts.flatMap((text) => parseCidr(text) ?? []);
@@ -115,4 +116,13 @@ test('apiEndpointObjects() never writes empty lists (KSV-09)', () => {
 test('isApiSliceName() knows the names above and no others (KSV-06)', () => {
   const names = ['kubernetes', 'kubernetes-ipv6-6443', 'kubernetes-x', 'kubernetes-ipv4-', 'web'];
   assert.deepEqual(names.map(isApiSliceName), [true, true, false, false, false]);
+});
+
+test('restoredLabels() keeps what others put on the Endpoints, not what they put on the slice (KSV-05, KSV-06)', () => {
+  const foreign = { mine: 'yes', 'kubernetes.io/service-name': 'x' };
+  const labels = apiEndpointObjects([advertise]).map((object) => restoredLabels(object, foreign));
+  assert.deepEqual(labels, [
+    { ...foreign, 'endpointslice.kubernetes.io/skip-mirror': 'true' },
+    { 'kubernetes.io/service-name': 'kubernetes' },
+  ]);
 });

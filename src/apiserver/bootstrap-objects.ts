@@ -144,6 +144,16 @@ const portsOf = (port: number) => [{ name: 'https', port, protocol: 'TCP' }];
 export const sliceResource = 'endpointslices.discovery.k8s.io';
 export const serviceNameLabel = 'kubernetes.io/service-name';
 
+/** The labels of an object that is put right: on Endpoints those of others stay, a slice has its own and no other. */
+export function restoredLabels(
+  { resource, body }: BootstrapObject,
+  live: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
+  return resource === sliceResource
+    ? { ...body.metadata.labels }
+    : { ...live, ...body.metadata.labels };
+}
+
 /** Whether a slice is one of those above, for servers that may be gone. */
 export const isApiSliceName = (name: string): boolean =>
   /^kubernetes(-ipv[46]-[0-9]{1,5})?$/.test(name);

@@ -1,6 +1,5 @@
 // Makes what must exist from the start, and makes it again when somebody deletes it.
 import { isNotFound } from '../meta/api-error.ts';
-import type { KubeObject } from '../meta/object.ts';
 import { reconcilePolicy } from './access/reconcile-policy.ts';
 import {
   apiEndpointObjects,
@@ -9,6 +8,7 @@ import {
   type BootstrapObject,
   isApiSliceName,
   namespaceObjects,
+  restoredLabels,
   sliceResource,
 } from './bootstrap-objects.ts';
 import type { ApiContext } from './context.ts';
@@ -73,7 +73,7 @@ async function ensurePolicy(context: ApiContext, wanted: BootstrapObject): Promi
   });
 }
 
-/** Creates it, or makes its content what it should be while labels and annotations of others stay. */
+/** Creates it, or makes its content and labels what they should be; annotations of others stay. */
 async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Promise<void> {
   const resource = context.resources.of(wanted.resource);
   const { definition } = resource;
@@ -84,8 +84,11 @@ async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Prom
     name: nameOf(wanted),
     subresource: '',
     rules: definition.update,
-    desired: (live) =>
-      live === undefined ? object : { ...live, ...object, metadata: mergedMetadata(live, object) },
+    desired: (live) => {
+      if (live === undefined) return object;
+      const labels = restoredLabels(wanted, live.metadata.labels);
+      return { ...live, ...object, metadata: { ...live.metadata, labels } };
+    },
     creates: true,
     needsVersion: false,
     checksUid: false,
@@ -113,8 +116,4 @@ async function removeOtherSlices(
       if (!isNotFound(error)) throw error;
     }
   }
-}
-
-function mergedMetadata(live: KubeObject, wanted: KubeObject): KubeObject['metadata'] {
-  return { ...live.metadata, labels: { ...live.metadata.labels, ...wanted.metadata.labels } };
 }
