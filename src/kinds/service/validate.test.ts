@@ -67,11 +67,9 @@ const cases: readonly [string, Sent, readonly string[]][] = [
     ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"],
   ],
   [
-    'keeps the kubelet port from load balancers',
+    'lets load balancers have the port of the kubelet',
     { ...balancer, ports: [examplePort({ port: 10250 })] },
-    [
-      'spec.ports[0]: Invalid value: 10250: may not expose port 10250 externally since it is used by kubelet',
-    ],
+    [],
   ],
   [
     'bounds the affinity timeout (API-08)',

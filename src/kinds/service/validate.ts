@@ -70,27 +70,9 @@ function missingPortsErrors(service: Service): readonly FieldError[] {
   return ports.length === 0 && isNeeded ? [required('spec.ports')] : [];
 }
 
-/** Some cloud firewalls open a service's ports on nodes, and this is the kubelet's there. */
-const kubeletPort = 10250;
-
 function typeSpecificErrors(service: Service): readonly FieldError[] {
-  const { type, ports = [] } = service.spec;
-  switch (type) {
+  switch (service.spec.type) {
     case 'LoadBalancer':
-      return [
-        ...ports.flatMap(({ port }, index) =>
-          port === kubeletPort
-            ? [
-                invalid(
-                  `spec.ports[${index}]`,
-                  port,
-                  `may not expose port ${kubeletPort} externally since it is used by kubelet`,
-                ),
-              ]
-            : [],
-        ),
-        ...headlessErrors(service),
-      ];
     case 'NodePort':
       return headlessErrors(service);
     case 'ExternalName':
