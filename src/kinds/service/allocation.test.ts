@@ -35,6 +35,15 @@ test('planAddresses() takes the second address of a service that becomes dual st
   assert.deepEqual(planAddresses(exampleService(), after), plan);
 });
 
+test('planAddresses() takes the second address also where the first is to become None', () => {
+  const after = exampleService({
+    spec: { ...both, clusterIP: 'None', clusterIPs: ['None'], selector: { a: 'b' } },
+  });
+  const plan = { take: [{ index: 1, family: 'IPv6' }], giveBack: [] };
+  assert.deepEqual(planAddresses(exampleService(), after), plan);
+  assert.deepEqual(planAddresses(headless, after), { take: [], giveBack: [] });
+});
+
 test('planAddresses() gives back what a service stops having (IPA-27)', () => {
   const before = exampleService({ spec: both });
   assert.deepEqual(planAddresses(before, exampleService()).giveBack, ['fd00::20']);
@@ -105,6 +114,17 @@ test('planNodePorts() does not take again what the service has', () => {
     { index: 1, nodePort: 'any' },
     { index: 2, nodePort: 30002 },
   ]);
+});
+
+test('planNodePorts() asks for the number of the own health check like for any other (NPT-11)', () => {
+  const spec: ServiceSpec = {
+    type: 'LoadBalancer',
+    externalTrafficPolicy: 'Local',
+    healthCheckNodePort: 30100,
+  };
+  const before = nodePort([examplePort({ nodePort: 30001 })], spec);
+  const after = nodePort([examplePort({ nodePort: 30100 })], spec);
+  assert.deepEqual(planNodePorts(before, after).ports, [{ index: 0, nodePort: 30100 }]);
 });
 
 test('planNodePorts() and nodePortsHeld() keep what a service has when node ports are switched off later (NPT-10)', () => {

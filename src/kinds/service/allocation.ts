@@ -19,12 +19,14 @@ export type AddressPlan = {
 /** The families must be settled. What an update may not change is not taken either: validation refuses it. */
 export function planAddresses(before: Service | undefined, after: Service): AddressPlan {
   if (before === undefined || !needsClusterIP(before)) {
-    return { take: addressWishes(after, 0), giveBack: [] };
+    const isAddressed = needsClusterIP(after) && after.spec.clusterIPs?.[0] !== headlessIP;
+    return { take: isAddressed ? addressWishes(after, 0) : [], giveBack: [] };
   }
   const held = clusterAddresses(before);
   if (held.length === 0) return { take: [], giveBack: [] };
   if (!needsClusterIP(after)) return { take: [], giveBack: held };
   const count = (service: Service): number => service.spec.ipFamilies?.length ?? 0;
+  // Also when the first address is to become None: that is refused, and clients are shown both.
   if (count(before) === 1 && count(after) === 2) {
     return { take: addressWishes(after, 1), giveBack: [] };
   }
@@ -40,7 +42,6 @@ export function clusterAddresses(service: Service): readonly string[] {
 
 function addressWishes(service: Service, from: number): readonly AddressWish[] {
   const { clusterIPs = [], ipFamilies = [] } = service.spec;
-  if (!needsClusterIP(service) || clusterIPs[0] === headlessIP) return [];
   return ipFamilies
     .map((family, index) => {
       const address = clusterIPs[index];
@@ -72,12 +73,14 @@ export function planNodePorts(before: Service | undefined, after: Service): Port
 
 /** The node ports that a service holds, the one for health checks included. */
 export function nodePortsHeld(service: Service): readonly number[] {
-  const { ports = [], healthCheckNodePort } = service.spec;
-  const numbers = [
-    ...(mayHaveNodePorts(service) ? ports.map((port) => port.nodePort) : []),
-    ...(needsHealthCheck(service) ? [healthCheckNodePort] : []),
-  ];
-  return [...new Set(numbers.filter((number) => number !== undefined))];
+  const { healthCheckNodePort } = service.spec;
+  const isChecked = needsHealthCheck(service) && healthCheckNodePort !== undefined;
+  return [...new Set([...portsHeld(service), ...(isChecked ? [healthCheckNodePort] : [])])];
+}
+
+function portsHeld(service: Service): readonly number[] {
+  if (!mayHaveNodePorts(service)) return [];
+  return (service.spec.ports ?? []).flatMap(({ nodePort }) => nodePort ?? []);
 }
 
 function portWishes(before: Service | undefined, after: Service): readonly PortWish[] {
@@ -86,7 +89,7 @@ function portWishes(before: Service | undefined, after: Service): readonly PortW
     nodePort !== undefined || wantsNodePorts(after);
   return before === undefined
     ? createWishes(ports, isWanted)
-    : updateWishes(ports, isWanted, new Set(nodePortsHeld(before)));
+    : updateWishes(ports, isWanted, new Set(portsHeld(before)));
 }
 
 /** Protocols of one port number share a node port, unless they name different ones. */
@@ -110,7 +113,10 @@ function createWishes(
   return wishes;
 }
 
-/** A number that the service already has, or names twice, is not taken again. */
+/**
+ * A number that a port of the service already has, or that it names twice, is not taken again. That of its health
+ * check is: it is taken, and so refused.
+ */
 function updateWishes(
   ports: readonly ServicePort[],
   isWanted: (port: ServicePort) => boolean,
