@@ -54,3 +54,22 @@ test('parseYaml() refuses a document of too many values, but takes a long text',
   const parsed = parseYaml(`a: |\n  ${text.trimEnd().replaceAll('\n', '\n  ')}\n`);
   assert.deepEqual('value' in parsed && parsed.value, { a: text });
 });
+
+test('parseYaml() reads the first document alone, as the API server does', () => {
+  const parsed = parseYaml('a: b\n---\nc: [\n');
+  assert.deepEqual('value' in parsed && parsed.value, { a: 'b' });
+});
+
+test('parseYaml() takes numbers to the base of 60 as text, and both forms of octal numbers', () => {
+  const parsed = parseYaml('{a: 12:30, b: 1:2:3.5, c: 0o17, d: 017, e: -0o7, f: 0x1f}');
+  const wanted = { a: '12:30', b: '1:2:3.5', c: 15, d: 15, e: -7, f: 31 };
+  assert.deepEqual('value' in parsed && parsed.value, wanted);
+});
+
+test('parseYaml() tells of a repeated key by the line on which its value begins', () => {
+  const parsed = parseYaml('a:\n  b: 1\na:\n  c: 2\n5: x\n5: y\n');
+  assert.deepEqual('value' in parsed && parsed.duplicates, [
+    'line 4: key "a" already set in map',
+    'line 6: key 5 already set in map',
+  ]);
+});

@@ -1,7 +1,9 @@
-// YAML as kubectl and the API server read it: version 1.1 without timestamps and binary, keys always text.
+// YAML as kubectl and the API server read it: version 1.1 without timestamps, binary and numbers to the base of 60,
+// with octal numbers of version 1.2, keys always text.
 import {
   type CollectionTag,
   type Document,
+  isNode,
   isScalar,
   Lexer,
   Parser,
@@ -12,6 +14,7 @@ import {
   visit,
 } from 'yaml';
 import { canNestTooDeep, isTooManyOpen, tooDeep } from './nesting.ts';
+import { goYamlError } from './yaml-error.ts';
 
 export type ParsedYaml =
   | {
@@ -21,15 +24,29 @@ export type ParsedYaml =
   | { readonly error: string };
 
 const dropped = new Set(['tag:yaml.org,2002:timestamp', 'tag:yaml.org,2002:binary']);
+/** `12:30` is text. */
+const timeFormat = 'TIME';
 const keepTag = (tag: string | ScalarTag | CollectionTag): boolean =>
-  typeof tag === 'string' || !dropped.has(tag.tag);
+  typeof tag === 'string' || !(dropped.has(tag.tag) || formatOf(tag) === timeFormat);
+const formatOf = (tag: ScalarTag | CollectionTag): string | undefined =>
+  'format' in tag ? tag.format : undefined;
+
+const octal: ScalarTag = {
+  tag: 'tag:yaml.org,2002:int',
+  default: true,
+  test: /^[-+]?0o[0-7_]+$/,
+  resolve: (text) => {
+    const value = Number.parseInt(text.replace(/[-+o_]/g, ''), 8);
+    return text.startsWith('-') ? -value : value;
+  },
+};
 
 const options = {
   version: '1.1',
   // The parser compares each key with all before it, which takes minutes where there are many.
   uniqueKeys: false,
   prettyErrors: false,
-  customTags: (tags: Tags): Tags => tags.filter(keepTag),
+  customTags: (tags: Tags): Tags => [octal, ...tags.filter(keepTag)],
 } as const;
 
 /** Anchors that multiply are refused; real manifests have a handful. */
@@ -71,20 +88,13 @@ function excessOf(text: string): { readonly error: string } | undefined {
   return undefined;
 }
 
-type YamlProblem = {
-  readonly code: string;
-  readonly message: string;
-  readonly pos: [number, number];
-};
-
 function readDocument(document: Document.Parsed, text: string): ParsedYaml {
-  const problems: readonly YamlProblem[] = document.errors;
-  const [fatal] = problems;
-  if (fatal !== undefined) return { error: `yaml: line ${lineOf(fatal, text)}: ${goWords(fatal)}` };
-  const duplicates = repeatedKeys(document).map((at) => {
-    const key = /^["']?([^"':\s]+)/.exec(text.slice(at, at + longestShownKey))?.[1] ?? '';
-    return `line ${lineOf({ pos: [at, at] }, text)}: key ${JSON.stringify(key)} already set in map`;
-  });
+  // Go's reader stops at the end of the first document.
+  const fatal = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
+  if (fatal !== undefined) return { error: goYamlError(fatal, text) };
+  const duplicates = repeatedKeys(document).map(
+    ({ key, at }) => `line ${lineOf(at, text)}: key ${key} already set in map`,
+  );
   const read = resolved(document);
   return 'error' in read ? read : { value: plain(read.value), duplicates };
 }
@@ -115,46 +125,35 @@ const longestShownKey = 1_024;
 /** Told of one document; to find the line of each costs the text before it. */
 const mostRepeated = 100;
 
-/** Where keys stand that their map already has, in the order of the text. */
-function repeatedKeys(document: Document.Parsed): readonly number[] {
-  const found: number[] = [];
+type RepeatedKey = {
+  /** As Go's %#v shows it. */
+  readonly key: string;
+  /** Where its value begins: Go counts by that. */
+  readonly at: number;
+};
+
+/** Keys that their map already has, in the order of the text. */
+function repeatedKeys(document: Document.Parsed): readonly RepeatedKey[] {
+  const found: RepeatedKey[] = [];
   visit(document, {
     Map(_key, map) {
       const seen = new Set<unknown>();
-      for (const { key } of map.items) {
+      for (const { key, value } of map.items) {
         if (!isScalar(key) || key.value === '<<') continue;
-        if (seen.has(key.value) && key.range) found.push(key.range[0]);
+        const at = (isNode(value) ? value.range : key.range)?.[0];
+        if (seen.has(key.value) && at !== undefined) found.push({ key: shownKey(key.value), at });
         seen.add(key.value);
       }
     },
   });
-  return found.sort((a, b) => a - b).slice(0, mostRepeated);
+  return found.sort((a, b) => a.at - b.at).slice(0, mostRepeated);
 }
 
-const lineOf = (problem: Pick<YamlProblem, 'pos'>, text: string): number =>
-  text.slice(0, problem.pos[0]).split('\n').length;
-
-/** The words of Go's parser for the common mistakes; ours for the rest. */
-function goWords({ code, message }: YamlProblem): string {
-  switch (code) {
-    case 'BAD_INDENT':
-      return message.startsWith('Flow')
-        ? 'did not find expected node content'
-        : 'did not find expected key';
-    case 'MISSING_CHAR':
-      return message.startsWith('Flow')
-        ? "did not find expected ',' or '}'"
-        : 'found unexpected end of stream';
-    case 'BLOCK_AS_IMPLICIT_KEY':
-      return 'mapping values are not allowed in this context';
-    case 'TAB_AS_INDENT':
-      return 'found character that cannot start any token';
-    case 'BAD_ALIAS':
-      return 'unknown anchor referenced';
-    default:
-      return message;
-  }
+function shownKey(key: unknown): string {
+  return typeof key === 'string' ? JSON.stringify(key.slice(0, longestShownKey)) : String(key);
 }
+
+const lineOf = (at: number, text: string): number => text.slice(0, at).split('\n').length;
 
 /** Maps with keys that are not text (`on: x` is `true: x` in YAML 1.1) come back as Map. */
 function plain(value: unknown): unknown {
