@@ -239,7 +239,7 @@ function createQueryLog(answerer: Answerer, zone: Zone, { tell, clock }: Answeri
     lines = [];
   };
   const note = (answered: Answered): void => {
-    const pod = isIP(answered.client) > 0 ? zone.podsAt(answered.client)[0] : undefined;
+    const pod = isIP(answered.client) > 0 ? zone.podOf(answered.client) : undefined;
     lines.push(queryLine(answered, pod));
     if (lines.length >= logBatch) flush();
     else cancel ??= clock.after(logMs, flush);

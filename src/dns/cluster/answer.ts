@@ -92,11 +92,12 @@ function answerReverse(
   { apex, labels, name, type }: Parsed & { readonly apex: WireName },
   options: ClusterOptions,
 ): ClusterOutcome {
-  if (labels.length === 0) {
+  if (labels.length === 0 && type !== types.TXT) {
     return type === types.NS
       ? nameServerAnswer(apex, nameServers(zone, apex, options), options.ttl)
       : records(apex, []);
   }
+  if (isNameServer(labels, type)) return ownAddressAnswer(zone, { apex, name, type }, options);
   const address = type === types.PTR ? reversedAddress(apex, labels) : undefined;
   if (address === undefined) return { kind: 'elsewhere' };
   const found = namesOfAddress(zone, address).flatMap(
@@ -118,13 +119,8 @@ function answerForward(zone: Zone, parsed: Parsed, options: ClusterOptions): Clu
   if (type === types.NS && labels.length === 0) {
     return nameServerAnswer(domain, nameServers(zone, domain, options), ttl);
   }
-  if (labels.length === 2 && labels[0] === 'ns' && labels[1] === 'dns' && type !== types.TXT) {
-    const servers = nameServers(zone, domain, options);
-    const own = servers.map(({ address }) => addressRecord(name, address, ttl));
-    return records(
-      domain,
-      own.filter((record) => record.type === type),
-    );
+  if (isNameServer(labels, type)) {
+    return ownAddressAnswer(zone, { apex: domain, name, type }, options);
   }
   const request = parseName(labels);
   if (request === undefined) return { kind: 'missing', zone: domain, dependsOn: 'nothing' };
@@ -134,6 +130,26 @@ function answerForward(zone: Zone, parsed: Parsed, options: ClusterOptions): Clu
     return { kind: 'missing', zone: domain, ...ownService(request) };
   }
   return answerRows(zone, { ...parsed, request, rows }, options);
+}
+
+/** Whether the addresses of this server are asked for. CoreDNS looks for texts and pointers elsewhere, and finds none. */
+function isNameServer(labels: readonly string[], type: number): boolean {
+  const isOther = type === types.TXT || type === types.PTR;
+  return !isOther && labels.length === 2 && labels[0] === 'ns' && labels[1] === 'dns';
+}
+
+function ownAddressAnswer(
+  zone: Zone,
+  { apex, name, type }: Omit<Parsed, 'labels'> & { readonly apex: WireName },
+  options: ClusterOptions,
+): ClusterOutcome {
+  const own = nameServers(zone, apex, options).map(({ address }) =>
+    addressRecord(name, address, options.ttl),
+  );
+  return records(
+    apex,
+    own.filter((record) => record.type === type),
+  );
 }
 
 type Found = Parsed & {
@@ -160,8 +176,8 @@ function answerRows(zone: Zone, found: Found, options: ClusterOptions): ClusterO
       };
     }
     case types.SRV: {
-      const serviceName = own === undefined ? name : serviceNameOf(own.dependsOn, domain);
-      const { answers, additionals } = serviceRecords(name, serviceName, ttl, rows);
+      const target = targetNameOf(request, domain) ?? name;
+      const { answers, additionals } = serviceRecords(name, target, ttl, rows);
       return { ...records(domain, answers, additionals), ...own };
     }
     default:
@@ -217,11 +233,12 @@ function ownService(request: NameRequest | 'apex') {
     : { dependsOn: { namespace, name } };
 }
 
-function serviceNameOf(
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-  domain: WireName,
-): WireName {
-  return joinName([name, namespace, 'svc'], domain) ?? domain;
+/** Of the Service or pod itself, without what was asked for below it. */
+function targetNameOf(request: NameRequest | 'apex', domain: WireName): WireName | undefined {
+  if (request === 'apex' || request.namespace === undefined || request.name === undefined) {
+    return undefined;
+  }
+  return joinName([request.name, request.namespace, request.kind], domain);
 }
 
 function nameServerAnswer(

@@ -41,6 +41,8 @@ export type PodFacts = {
   readonly namespace: string;
   readonly name: string;
   readonly addresses: readonly string[];
+  /** Present for a pod that uses its node's addresses: they name it, but do not tell it from others there. */
+  readonly isOnHost?: true;
 };
 
 /** Stands for "there are no ports": the name has addresses, but no SRV. */
@@ -105,14 +107,18 @@ function slicePorts(slice: EndpointSlice): readonly PortFacts[] {
   return ports.length === 0 ? onlyNoPort : ports;
 }
 
-/** Pods that have ended, or have no address of their own, answer to no name. */
+/** Pods that have ended, or have no address, answer to no name. */
 export function podFacts({ metadata, spec, status }: Pod): PodFacts | undefined {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return undefined;
-  if (spec?.hostNetwork === true) return undefined;
   const ips = status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP ? [status.podIP] : []);
   const addresses = ips.flatMap((ip) => canonical(ip ?? ''));
   if (addresses.length === 0) return undefined;
-  return { namespace: metadata.namespace ?? '', name: metadata.name ?? '', addresses };
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    addresses,
+    ...(spec?.hostNetwork === true ? { isOnHost: true } : {}),
+  };
 }
 
 /** How an endpoint without a name is called: its address with dashes, and never with a dash at the end. */

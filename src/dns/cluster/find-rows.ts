@@ -1,7 +1,7 @@
 // What is asked for + what the cluster has → rows: addresses and targets under a name, before they are turned into records of
 // the asked type. Follows CoreDNS' plugin/kubernetes, so that names exist, or not, exactly when they do there.
 import { formatAddress, parseAddress } from '../../ip/address.ts';
-import { addressLabel, noPort, type PortFacts, type SliceFacts } from './facts.ts';
+import { addressLabel, type PortFacts, type SliceFacts } from './facts.ts';
 import type { NameRequest } from './parse-name.ts';
 import type { Zone } from './zone.ts';
 
@@ -45,7 +45,8 @@ function findPod(
   if (mode === 'verified' && !zone.podsAt(address).some((pod) => pod.namespace === namespace)) {
     return undefined;
   }
-  return [{ kind: 'address', address, port: noPort }];
+  // CoreDNS gives a pod the port 0 in SRV, unlike an endpoint without ports, which has none.
+  return [{ kind: 'address', address, port: 0 }];
 }
 
 type ServiceRequest = NameRequest & { readonly namespace: string; readonly name: string };

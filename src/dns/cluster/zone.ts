@@ -19,6 +19,8 @@ export type Zone = {
   readonly serviceAt: (address: string) => ServiceFacts | undefined;
   readonly slicesAt: (address: string) => readonly SliceFacts[];
   readonly podsAt: (address: string) => readonly PodFacts[];
+  /** The pod whose own the address is; absent for a node's address, which pods share. */
+  readonly podOf: (address: string) => PodFacts | undefined;
   /** To be kept beside an answer about the Service. */
   readonly validity: (namespace: string, service: string) => Validity;
   readonly size: () => { readonly services: number; readonly endpoints: number };
@@ -94,6 +96,7 @@ export function createZone(): Zone {
     serviceAt: (address) => servicesByAddress.get(address)[0],
     slicesAt: slicesByAddress.get,
     podsAt: podsByAddress.get,
+    podOf: (address) => podsByAddress.get(address).find(({ isOnHost }) => isOnHost === undefined),
     validity(namespace, service) {
       const key = serviceKey(namespace, service);
       let validity = validities.get(key);

@@ -21,7 +21,7 @@ export function createAutopath(
       if (question.isOwn || (question.type !== types.A && question.type !== types.AAAA)) {
         return undefined;
       }
-      const pod = zone.podsAt(question.client)[0];
+      const pod = zone.podOf(question.client);
       if (pod === undefined) return undefined;
       const first = below([pod.namespace, 'svc']);
       const offset = ancestorOffset(question.name, first);
