@@ -5,8 +5,9 @@ import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import type { Clock } from '../host/clock.ts';
 import type { ServerAddress } from './upstream-servers.ts';
-import { encodeQuery, type UpstreamQuestion } from './wire/encode-query.ts';
+import { encodePlainQuery, encodeQuery, type UpstreamQuestion } from './wire/encode-query.ts';
 import { type Message, readMessage } from './wire/read-message.ts';
+import { flags, headerSize, rcodes } from './wire/record-types.ts';
 
 export type Exchange = {
   readonly server: ServerAddress;
@@ -24,7 +25,13 @@ export function exchangeUdp(exchange: Exchange): Promise<Message> {
   return bounded(exchange, (settle) => {
     const socket = createSocket(server.host.includes(':') ? 'udp6' : 'udp4');
     socket.on('error', settle.failed);
+    let isPlain = false;
     socket.on('message', (bytes) => {
+      if (!isPlain && refusesOptions(bytes, id)) {
+        isPlain = true;
+        socket.send(encodePlainQuery(id, question));
+        return;
+      }
       const message = readMessage(bytes, longestTtl);
       // What does not fit is not from the server we asked: go on listening.
       if (message !== undefined && fits(message, id, question)) settle.done(message);
@@ -59,6 +66,15 @@ export function exchangeTcp(exchange: Exchange): Promise<Message> {
     });
     return () => socket.destroy();
   });
+}
+
+/** RFC 6891, 6.2.2: a server that does not know EDNS says so in one of these ways, some with nothing but a header. */
+function refusesOptions(bytes: Buffer, id: number): boolean {
+  if (bytes.length < headerSize || bytes.readUInt16BE(0) !== id) return false;
+  const word = bytes.readUInt16BE(2);
+  const rcode = word & flags.rcodeMask;
+  const isRefusal = rcode === rcodes.FORMERR || rcode === rcodes.NOTIMP;
+  return (word & flags.response) !== 0 && isRefusal;
 }
 
 function fits({ id, question }: Message, wanted: number, asked: UpstreamQuestion): boolean {

@@ -79,6 +79,14 @@ test('what is cut over UDP is asked for over TCP', limit, async (t) => {
   ]);
 });
 
+test('a server that does not know EDNS is asked again without', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.say('www.example.com', { addresses: ['192.0.2.1'], isOld: true });
+  const { ask } = await start(t, [upstream]);
+  assert.deepEqual((await ask(www)).lines, ['NOERROR', '30 A 192.0.2.1']);
+  assert.equal(askedFor(upstream, 'www.example.com').length, 2);
+});
+
 test(
   'a server that fails, refuses or is gone is passed over for one that answers',
   limit,

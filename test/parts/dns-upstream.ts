@@ -8,8 +8,8 @@ import { decodeQuery, type Query, queryName } from '../../src/dns/wire/decode-qu
 import { encodeAnswer, type ResourceRecord } from '../../src/dns/wire/encode-answer.ts';
 import { name } from '../../src/dns/wire/example.ts';
 import { nameText } from '../../src/dns/wire/names.ts';
-import { flags, rcodes, types } from '../../src/dns/wire/record-types.ts';
-import { writeReply } from '../../src/dns/wire/write-reply.ts';
+import { flags, headerSize, rcodes, types } from '../../src/dns/wire/record-types.ts';
+import { writeRejection, writeReply } from '../../src/dns/wire/write-reply.ts';
 import { framed } from './dns-client.ts';
 
 export type Said = {
@@ -19,6 +19,8 @@ export type Said = {
   /** Over UDP: nothing but the word that there is more. */
   readonly cut?: boolean;
   readonly silent?: boolean;
+  /** Says of questions with EDNS that it cannot read them, with nothing but a header. */
+  readonly isOld?: boolean;
 };
 
 export type TestUpstream = {
@@ -42,6 +44,7 @@ export async function startUpstream(t: TestContext): Promise<TestUpstream> {
     const text = nameText(queryName(query));
     asked.push(`${way} ${text}`);
     const said = known.get(text) ?? { rcode: rcodes.NXDOMAIN };
+    if (said.isOld && query.udpSize > 0) return rejection(packet);
     return said.silent ? undefined : encode(packet, query, said, way);
   };
   const server = createServer((connection) =>
@@ -75,6 +78,11 @@ export async function startUpstream(t: TestContext): Promise<TestUpstream> {
     say: (text, said) => void known.set(`${text}.`, said),
     close,
   };
+}
+
+function rejection(packet: Buffer): Buffer {
+  const out = Buffer.alloc(headerSize);
+  return out.subarray(0, writeRejection(out, packet, rcodes.FORMERR));
 }
 
 /** A port that is free for one protocol may be taken for the other. */

@@ -14,19 +14,27 @@ const udpSize = 1232;
 const optSize = 11;
 
 export function encodeQuery(id: number, question: UpstreamQuestion): Buffer {
-  const { name, type, dnssecOk, checkingDisabled } = question;
-  const bytes = Buffer.alloc(headerSize + name.length + 4 + optSize);
-  bytes.writeUInt16BE(id, 0);
-  bytes.writeUInt16BE(flags.recursionDesired | (checkingDisabled ? flags.checkingDisabled : 0), 2);
-  bytes.writeUInt16BE(1, 4);
+  const { name, dnssecOk } = question;
+  const plain = encodePlainQuery(id, question);
+  const bytes = Buffer.concat([plain], plain.length + optSize);
   bytes.writeUInt16BE(1, 10);
-  let at = headerSize + bytes.write(name, headerSize, 'latin1');
-  at = bytes.writeUInt16BE(type, at);
-  at = bytes.writeUInt16BE(classInternet, at);
-  at = bytes.writeUInt8(0, at);
+  let at = bytes.writeUInt8(0, headerSize + name.length + 4);
   at = bytes.writeUInt16BE(types.OPT, at);
   at = bytes.writeUInt16BE(udpSize, at);
   at = bytes.writeUInt16BE(0, at);
   bytes.writeUInt16BE(dnssecOk ? dnssecOkBit : 0, at);
+  return bytes;
+}
+
+/** For servers that know nothing newer than RFC 1035. */
+export function encodePlainQuery(id: number, question: UpstreamQuestion): Buffer {
+  const { name, type, checkingDisabled } = question;
+  const bytes = Buffer.alloc(headerSize + name.length + 4);
+  bytes.writeUInt16BE(id, 0);
+  bytes.writeUInt16BE(flags.recursionDesired | (checkingDisabled ? flags.checkingDisabled : 0), 2);
+  bytes.writeUInt16BE(1, 4);
+  const at = headerSize + bytes.write(name, headerSize, 'latin1');
+  bytes.writeUInt16BE(type, at);
+  bytes.writeUInt16BE(classInternet, at + 2);
   return bytes;
 }
