@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeAnswer } from './encode-answer.ts';
 import { answerText, name } from './example.ts';
-import { types } from './record-types.ts';
+import { flags, types } from './record-types.ts';
 
 const address = Uint8Array.from([10, 0, 0, 1]);
 
@@ -34,7 +34,7 @@ test('encodeAnswer() does not compress the target of SRV, as RFC 2782 wants', ()
   assert.equal(answer.body.length, 2 + 10 + 6 + name('a.svc').length);
 });
 
-test('encodeAnswer() leaves out what no message could hold', () => {
+test('encodeAnswer() leaves out what no message could hold, and says so (DNS-29)', () => {
   const question = name('many.svc');
   const answers = Array.from({ length: 5000 }, () => ({
     name: question,
@@ -45,6 +45,9 @@ test('encodeAnswer() leaves out what no message could hold', () => {
   const answer = encodeAnswer(question, { flags: 0, answers });
   assert.ok(answer.body.length + 12 + question.length + 4 <= 65_535);
   assert.equal(answer.answers, Math.floor((65_535 - 12 - question.length - 4) / 16));
+  assert.equal(answer.flags, flags.truncated);
+  const few = encodeAnswer(question, { flags: flags.authoritative, answers: answers.slice(0, 9) });
+  assert.equal(few.flags, flags.authoritative);
 });
 
 test('encodeAnswer() notes which records may change places', () => {

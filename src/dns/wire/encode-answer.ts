@@ -1,7 +1,7 @@
 // Records → the encoded body of an answer, with names compressed against the question and each other.
 import type { Answer, Run } from './answer.ts';
 import { longestName, type WireName } from './names.ts';
-import { classInternet, headerSize, largestMessage, types } from './record-types.ts';
+import { classInternet, flags, headerSize, largestMessage, types } from './record-types.ts';
 
 /** Names are strings, all else is bytes: a SOA is two names and twenty bytes. */
 export type RecordData = readonly (WireName | Uint8Array)[];
@@ -31,17 +31,19 @@ const compressedInside: ReadonlySet<number> = new Set([
 /** A pointer has 14 bits. */
 const lastPointer = 0x3fff;
 
-/** The question's name must be the one with which the answer goes out. Records beyond the size of a message are left out. */
+/** The question's name must be the one with which the answer goes out. Records beyond the size of a message are left out, and it says so. */
 export function encodeAnswer(question: WireName, sections: Sections): Answer {
-  const { flags, answers, authorities = [], additionals = [] } = sections;
+  const { answers, authorities = [], additionals = [] } = sections;
   const writer = createWriter(question);
+  let isCut = false;
   const counts = [answers, authorities, additionals].map((records) => {
     let written = 0;
     for (const record of records) if (writer.record(record)) written += 1;
+    isCut ||= written < records.length;
     return written;
   });
   return {
-    flags,
+    flags: sections.flags | (isCut ? flags.truncated : 0),
     answers: counts[0] ?? 0,
     authorities: counts[1] ?? 0,
     additionals: counts[2] ?? 0,
