@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { get } from 'node:http';
 import { describe, it } from 'node:test';
 import { createFakeClock } from '../host/fake-clock.ts';
 import { createProxyHealth, isEligible } from './health.ts';
@@ -88,14 +89,15 @@ describe('serveHealthz() (KPX-32, KPX-34)', () => {
   });
 });
 
+const failures: string[] = [];
+let isProxyHealthy = true;
+const checks = () =>
+  createHealthChecks({
+    isProxyHealthy: () => isProxyHealthy,
+    failed: (key, port) => failures.push(`${key} ${port}`),
+  });
+
 describe('createHealthChecks() (KPX-36, KPX-37, KPX-39)', () => {
-  const failures: string[] = [];
-  let isProxyHealthy = true;
-  const checks = () =>
-    createHealthChecks({
-      isProxyHealthy: () => isProxyHealthy,
-      failed: (key, port) => failures.push(`${key} ${port}`),
-    });
   it('tells how many endpoints are here, follows changes, and stops', async () => {
     const free = await serveHttp(() => {}, local);
     const { port } = free;
@@ -108,7 +110,11 @@ describe('createHealthChecks() (KPX-36, KPX-37, KPX-39)', () => {
     };
     const service = { namespace: 'default', name: 'web' };
     const update = (localEndpoints: number) =>
-      servers.update('IPv4', new Map([['default/web', { port, localEndpoints }]]));
+      servers.update({
+        family: 'IPv4',
+        checks: new Map([['default/web', { port, localEndpoints }]]),
+        addresses: 'all',
+      });
     await update(2);
     assert.deepEqual(await ask(), [
       200,
@@ -128,19 +134,50 @@ describe('createHealthChecks() (KPX-36, KPX-37, KPX-39)', () => {
       '1',
       { service, localEndpoints: 1, serviceProxyHealthy: false },
     ]);
-    await servers.update('IPv6', new Map());
+    await servers.update({ family: 'IPv6', checks: new Map(), addresses: 'all' });
     assert.equal((await ask())[0], 503);
-    await servers.update('IPv4', new Map());
+    await servers.update({ family: 'IPv4', checks: new Map(), addresses: 'all' });
     await assert.rejects(ask());
     await servers.close();
+  });
+  it('answers where node ports do, and moves with them (KPX-30)', async () => {
+    const free = await serveHttp(() => {}, local);
+    const { port } = free;
+    await free.close();
+    const servers = checks();
+    // Each with a connection of its own: one that is kept would outlive its server.
+    const answersOn = (host: string): Promise<boolean> =>
+      new Promise((resolve) => {
+        get({ host, port, agent: false }, (response) => {
+          response.resume();
+          resolve(true);
+        }).on('error', () => resolve(false));
+      });
+    const seen = async (addresses: readonly string[] | 'all') => {
+      const wanted = new Map([['default/web', { port, localEndpoints: 1 }]]);
+      await servers.update({ family: 'IPv4', checks: wanted, addresses });
+      return Promise.all(['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(answersOn));
+    };
+    try {
+      assert.deepEqual(await seen(['127.0.0.2']), [false, true, false]);
+      assert.deepEqual(await seen(['127.0.0.1', '127.0.0.3']), [true, false, true]);
+      assert.deepEqual(await seen('all'), [true, true, true]);
+      assert.deepEqual(await seen(['127.0.0.3']), [false, false, true]);
+      assert.deepEqual(await seen([]), [true, true, true], 'no address is known');
+      assert.deepEqual(await seen(['203.0.113.1']), [true, true, true], 'no interface has it');
+    } finally {
+      await servers.close();
+    }
+    assert.equal(await answersOn('127.0.0.1'), false);
   });
   it('says when it cannot listen', async () => {
     const taken = await serveHttp(() => {}, { host: '0.0.0.0', port: 0 });
     const servers = checks();
-    await servers.update(
-      'IPv4',
-      new Map([['default/web', { port: taken.port, localEndpoints: 1 }]]),
-    );
+    await servers.update({
+      family: 'IPv4',
+      checks: new Map([['default/web', { port: taken.port, localEndpoints: 1 }]]),
+      addresses: 'all',
+    });
     assert.deepEqual(failures, [`default/web ${taken.port}`]);
     await Promise.all([taken.close(), servers.close()]);
   });

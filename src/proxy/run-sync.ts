@@ -91,7 +91,11 @@ async function syncOnce(work: Work, reason: 'change' | 'period'): Promise<void> 
   if (!isNothing) await write(work, state, change, { startedAt, queuedAt, triggers });
   work.applied(state);
   work.health.updated(family, startedAt, clock.now());
-  await work.healthChecks.update(family, tracker.healthChecks());
+  await work.healthChecks.update({
+    family,
+    checks: tracker.healthChecks(),
+    addresses: state.node.nodePortAddresses,
+  });
   if (!isNothing) await forgetFlows(work, state, change);
   if (change.kind === 'full' && state.ports.size >= manyPorts) freeMemory();
 }

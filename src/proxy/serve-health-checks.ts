@@ -1,13 +1,21 @@
 // A server on each healthCheckNodePort that tells a balancer whether this node has endpoints of the Service (KPX-36..39).
 import type { ServerResponse } from 'node:http';
 import { type HttpServer, serveHttp } from './serve-http.ts';
-import type { Family } from './state.ts';
+import type { Family, NodePortAddresses } from './state.ts';
 import type { HealthCheck } from './track-state.ts';
 
 export type HealthChecks = {
-  /** Brings the servers to what is wanted, by `namespace/name`; waits until they listen. */
-  readonly update: (family: Family, wanted: ReadonlyMap<string, HealthCheck>) => Promise<void>;
+  /** Brings the servers of a family to what is wanted; waits until they listen. */
+  readonly update: (wanted: WantedChecks) => Promise<void>;
   readonly close: () => Promise<void>;
+};
+
+export type WantedChecks = {
+  readonly family: Family;
+  /** By `namespace/name`. */
+  readonly checks: ReadonlyMap<string, HealthCheck>;
+  /** Where node ports answer: a health check is one of them. */
+  readonly addresses: NodePortAddresses;
 };
 
 export type HealthChecksOptions = {
@@ -16,7 +24,12 @@ export type HealthChecksOptions = {
   readonly failed: (serviceKey: string, port: number, error: Error) => void;
 };
 
-type Running = { check: HealthCheck; readonly server: HttpServer };
+/** One Service in one family, with a server on each address. */
+type Running = {
+  check: HealthCheck;
+  readonly hosts: readonly string[];
+  readonly servers: readonly HttpServer[];
+};
 
 const anyAddress = { IPv4: '0.0.0.0', IPv6: '::' } as const;
 
@@ -24,15 +37,22 @@ export function createHealthChecks({ isProxyHealthy, failed }: HealthChecksOptio
   /** By family and Service. */
   const running = new Map<string, Running>();
 
-  const open = async (family: Family, key: string, check: HealthCheck): Promise<void> => {
+  const open = async (
+    family: Family,
+    key: string,
+    { check, hosts }: Omit<Running, 'servers'>,
+  ): Promise<void> => {
     const state: { current?: Running } = {};
+    const listener = (_: unknown, response: ServerResponse): void =>
+      answer(response, key, state.current?.check.localEndpoints ?? 0, isProxyHealthy());
+    const listen = (on: readonly string[]) => listenOn(on, check.port, listener);
     try {
-      const server = await serveHttp(
-        (_, response) =>
-          answer(response, key, state.current?.check.localEndpoints ?? 0, isProxyHealthy()),
-        { host: anyAddress[family], port: check.port, ipv6Only: true },
-      );
-      state.current = { check, server };
+      const servers = await listen(hosts).catch((error: unknown) => {
+        // The address by which others know the node may be one that no interface has.
+        if (isForeignAddress(error)) return listen([anyAddress[family]]);
+        throw error;
+      });
+      state.current = { check, hosts, servers };
       running.set(`${family} ${key}`, state.current);
     } catch (error) {
       failed(key, check.port, error as Error);
@@ -40,24 +60,57 @@ export function createHealthChecks({ isProxyHealthy, failed }: HealthChecksOptio
   };
 
   return {
-    async update(family, wanted) {
-      for (const [id, { check, server }] of [...running]) {
+    async update({ family, checks, addresses }) {
+      const hosts = hostsOf(family, addresses);
+      for (const [id, { check, servers, hosts: before }] of [...running]) {
         const [ofFamily, key = ''] = id.split(' ');
-        if (ofFamily !== family || wanted.get(key)?.port === check.port) continue;
+        const isSame = checks.get(key)?.port === check.port && `${before}` === `${hosts}`;
+        if (ofFamily !== family || isSame) continue;
         running.delete(id);
-        await server.close();
+        await closeAll(servers);
       }
-      for (const [key, check] of wanted) {
+      for (const [key, check] of checks) {
         const known = running.get(`${family} ${key}`);
-        if (known === undefined) await open(family, key, check);
+        if (known === undefined) await open(family, key, { check, hosts });
         else known.check = check;
       }
     },
     async close() {
-      await Promise.all([...running.values()].map(({ server }) => server.close()));
+      await closeAll([...running.values()].flatMap(({ servers }) => servers));
       running.clear();
     },
   };
+}
+
+/** Everywhere also while nobody knows the node's addresses: a balancer that gets no answer takes the node out. */
+function hostsOf(family: Family, addresses: NodePortAddresses): readonly string[] {
+  return addresses === 'all' || addresses.length === 0 ? [anyAddress[family]] : addresses;
+}
+
+/** On all of them or on none. */
+async function listenOn(
+  hosts: readonly string[],
+  port: number,
+  listener: (request: unknown, response: ServerResponse) => void,
+): Promise<readonly HttpServer[]> {
+  const servers: HttpServer[] = [];
+  try {
+    for (const host of hosts) {
+      servers.push(await serveHttp(listener, { host, port, ipv6Only: true }));
+    }
+  } catch (error) {
+    await closeAll(servers);
+    throw error;
+  }
+  return servers;
+}
+
+function isForeignAddress(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRNOTAVAIL';
+}
+
+async function closeAll(servers: readonly HttpServer[]): Promise<void> {
+  await Promise.all(servers.map((server) => server.close()));
 }
 
 function answer(
