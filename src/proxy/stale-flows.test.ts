@@ -41,6 +41,18 @@ describe('findStaleFlows()', () => {
       flow('10.20.0.12', 30_053, '10.20.0.12 30053'),
       false,
     ],
+    [
+      'by the node port on another address of this node, to an endpoint that is gone (KPX-30, KPX-44)',
+      { after: dns },
+      flow('10.20.9.1', 30_053, '10.244.9.9 5353'),
+      true,
+    ],
+    [
+      'by the node port on another address of this node, to an endpoint that serves',
+      { after: dns },
+      flow('10.20.9.1', 30_053, '10.244.1.11 5353'),
+      false,
+    ],
     ['by an external address', { after: dns }, flow('203.0.113.1', 53, '10.244.9.9 5353'), true],
     ['to somebody else', { after: dns }, flow('192.0.2.1', 53, '192.0.2.1 53'), false],
     ['of a Service without endpoints (KPX-45)', { after: dns, serving: new Set() }, toServed, true],

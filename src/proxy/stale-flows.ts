@@ -44,12 +44,19 @@ function isStale(
   served: ReadonlyMap<string, ReadonlySet<string> | 'nobody'>,
 ): boolean {
   const entrance = `${original.destination} ${original.destinationPort}`;
-  const serving = served.get(entrance);
-  if (serving === undefined) return false;
   const replier = `${reply.source} ${reply.sourcePort}`;
+  const isTranslated = replier !== entrance;
+  // What was translated here came to this node, whatever its addresses are: a node port may answer on more than it is known by.
+  const serving =
+    served.get(entrance) ??
+    (isTranslated ? served.get(`${anyLocal} ${original.destinationPort}`) : undefined);
+  if (serving === undefined) return false;
   // Nobody's address: what was never translated is no business of ours.
-  return serving === 'nobody' ? replier !== entrance : !serving.has(replier);
+  return serving === 'nobody' ? isTranslated : !serving.has(replier);
 }
+
+/** Stands for every address of the node. */
+const anyLocal = '*';
 
 function entrances(
   port: ServicePort | undefined,
@@ -60,6 +67,6 @@ function entrances(
   const own = [...(clusterIP === undefined ? [] : [clusterIP]), ...externalIPs, ...loadBalancerIPs];
   return [
     ...own.map((ip) => `${ip} ${port.port}`),
-    ...(nodePort === undefined ? [] : nodeIPs.map((ip) => `${ip} ${nodePort}`)),
+    ...(nodePort === undefined ? [] : [anyLocal, ...nodeIPs].map((ip) => `${ip} ${nodePort}`)),
   ];
 }
