@@ -169,6 +169,31 @@ const cases: readonly Case[] = [
     expected: '= !1.11 !2.13',
   },
   {
+    title: 'both policies Local, all elsewhere: a pod still gets there from outside (KPX-17)',
+    port: { ...localPolicy, ...elsewhere, internalPolicy: 'Local' },
+    packet: toNodePort,
+    expected: '= 2.13',
+  },
+  {
+    title: 'external policy Local, an endpoint that reaches itself (KPX-17, KPX-21)',
+    port: localPolicy,
+    packet: { ...toNodePort, source: localEndpoint.ip },
+    expected: '= !1.11 2.13',
+  },
+  {
+    title: 'external policy Local, on loopback (KPX-17, IPT-09)',
+    port: { ...localPolicy, ...elsewhere },
+    packet: onLoopback,
+    traits: iptables,
+    expected: '= !2.13',
+  },
+  {
+    title: 'no endpoints, from the node to an address outside (KPX-16)',
+    port: { ...external, ...none },
+    packet: { ...fromNode, ...toExternal },
+    expected: 'reject',
+  },
+  {
     title: 'source ranges let in (KPX-28)',
     port: filtered,
     packet: { ...outside, ...toBalancer },
@@ -190,6 +215,18 @@ const cases: readonly Case[] = [
     title: 'source ranges are not for node ports (KPX-28)',
     port: filtered,
     packet: { ...stranger, ...toNodePort },
+    expected: '= !1.11 !2.13',
+  },
+  {
+    title: 'source ranges keep pods out too (KPX-28)',
+    port: filtered,
+    packet: toBalancer,
+    expected: 'drop',
+  },
+  {
+    title: 'source ranges let the node in by its own address (KPX-28)',
+    port: { ...filtered, externalPolicy: 'Local' },
+    packet: { ...fromNode, ...toBalancer },
     expected: '= !1.11 !2.13',
   },
   {
