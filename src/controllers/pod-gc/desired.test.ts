@@ -18,6 +18,7 @@ const pod = (
   apiVersion: 'v1',
   metadata: {
     name,
+    uid: name,
     ...(going ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
     ...(made === undefined ? {} : { creationTimestamp: made }),
   },
@@ -47,13 +48,27 @@ test('planPodGc() removes pods of a node that has been missing for forty seconds
     pod('c', { nodeName: 'gone', going: true }),
   ];
   const first = plan(pods, new Map(), 1000);
-  assert.deepEqual(first, { orphaned: [], others: [], since: [['gone', 1000]] });
+  const since = [
+    ['b', 1000],
+    ['c', 1000],
+  ];
+  assert.deepEqual(first, { orphaned: [], others: [], since });
   assert.deepEqual(plan(pods, new Map(first.since), 40_999).orphaned, []);
   assert.deepEqual(plan(pods, new Map(first.since), 41_000).orphaned, ['gone: b,c']);
 });
 
+test('planPodGc() gives every pod of a missing node its time', () => {
+  const pods = [pod('old', { nodeName: 'gone' }), pod('new', { nodeName: 'gone' })];
+  const { orphaned, since } = plan(pods, new Map([['old', 0]]), 100_000);
+  assert.deepEqual(orphaned, ['gone: old']);
+  assert.deepEqual(since, [
+    ['old', 0],
+    ['new', 100_000],
+  ]);
+});
+
 test('planPodGc() forgets a node that came back', () => {
-  assert.deepEqual(plan([pod('a', { nodeName: 'here' })], new Map([['here', 0]]), 100_000), {
+  assert.deepEqual(plan([pod('a', { nodeName: 'here' })], new Map([['a', 0]]), 100_000), {
     orphaned: [],
     others: [],
     since: [],

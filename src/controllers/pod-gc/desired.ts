@@ -2,13 +2,16 @@
 // oldest of very many that have ended. Upstream: pkg/controller/podgc.
 import type { Pod } from '../../kinds/pod/types.ts';
 
-/** A node that is missing may be one that we have not heard of yet. */
+/**
+ * A node that is missing may be one that we have not heard of yet. Each pod has this time for itself: upstream counts it
+ * for the node, so that a pod made late may go at once with older ones.
+ */
 export const quarantineMs = 40_000;
 
 export type PodGcSituation = {
   readonly pods: readonly Pod[];
   readonly nodes: ReadonlySet<string>;
-  /** Since when pods have named nodes that are not there. */
+  /** Since when each pod has named a node that is not there, by the pod's uid. */
   readonly missingSince: ReadonlyMap<string, number>;
   /** Ended pods beyond this number go, the oldest first; 0: none does. */
   readonly mostEnded: number;
@@ -28,14 +31,15 @@ export type LostPod = {
 export type PodGcPlan = {
   /** To be passed in again. */
   readonly missingSince: ReadonlyMap<string, number>;
-  /** Nodes that have been missing for long enough, with their pods; the server has the last word on the node. */
+  /** Nodes that are missing, with the pods that have waited for long enough; the server has the last word on the node. */
   readonly orphaned: ReadonlyMap<string, readonly LostPod[]>;
   readonly others: readonly LostPod[];
 };
 
 export function planPodGc(situation: PodGcSituation): PodGcPlan {
   const { pods, nodes, missingSince, mostEnded, now } = situation;
-  const byMissingNode = new Map<string, LostPod[]>();
+  const since = new Map<string, number>();
+  const orphaned = new Map<string, LostPod[]>();
   const unscheduled: LostPod[] = [];
   for (const pod of pods) {
     const { nodeName = '' } = pod.spec;
@@ -43,19 +47,18 @@ export function planPodGc(situation: PodGcSituation): PodGcPlan {
       if (pod.metadata.deletionTimestamp !== undefined)
         unscheduled.push({ pod, reason: 'unscheduled' });
     } else if (!nodes.has(nodeName)) {
-      const lost = byMissingNode.get(nodeName) ?? [];
-      byMissingNode.set(nodeName, lost);
+      const { uid = '' } = pod.metadata;
+      const first = missingSince.get(uid) ?? now;
+      since.set(uid, first);
+      if (now - first < quarantineMs) continue;
+      const lost = orphaned.get(nodeName) ?? [];
+      orphaned.set(nodeName, lost);
       lost.push({ pod, reason: 'orphaned', message: 'PodGC: node no longer exists' });
     }
   }
-  const since = new Map(
-    [...byMissingNode.keys()].map((node) => [node, missingSince.get(node) ?? now]),
-  );
-  const isDue = ([node]: readonly [string, unknown]): boolean =>
-    now - (since.get(node) ?? now) >= quarantineMs;
   return {
     missingSince: since,
-    orphaned: new Map([...byMissingNode].filter(isDue)),
+    orphaned,
     others: [...unscheduled, ...surplus(pods, mostEnded)],
   };
 }
