@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { endpointSliceDefinition } from '../kinds/endpoint-slice/definition.ts';
 import { serviceDefinition } from '../kinds/service/definition.ts';
 import { exampleService } from '../kinds/service/example.ts';
+import type { KubeObject } from '../meta/object.ts';
 import type { Cached } from './resource-cache.ts';
 import { createCodec, resourceOfKey } from './stored-object.ts';
 
@@ -32,11 +33,23 @@ test('toValue() leaves the version out and starts with what the object is', () =
   assert.ok(!value.includes('resourceVersion'));
 });
 
+test('toValue() writes metadata in the order of its schema', () => {
+  const metadata = { labels: { a: 'b' }, generation: 2, uid: 'u', namespace: 'a', name: 'web' };
+  const value = Buffer.from(codec.toValue({ ...service, metadata })).toString('utf8');
+  assert.ok(
+    value.includes(
+      '"metadata":{"name":"web","namespace":"a","uid":"u","generation":2,"labels":{"a":"b"}}',
+    ),
+    value,
+  );
+});
+
 test('encode() puts the version into bytes and object alike', () => {
   const cached = codec.encode(key, codec.toValue(service), service, 12);
+  // Where Kubernetes writes it: people read the bytes with `kubectl get --raw`.
   assert.ok(
     text(cached).startsWith(
-      '{"kind":"Service","apiVersion":"v1","metadata":{"resourceVersion":"12","name":"web",',
+      '{"kind":"Service","apiVersion":"v1","metadata":{"name":"web","namespace":"a","uid":"u","resourceVersion":"12"',
     ),
   );
   assert.deepEqual(JSON.parse(text(cached)), cached.object);
@@ -123,9 +136,36 @@ for (const [what, value] of Object.entries(foreign)) {
     const cached = codec.fromValue(key, Buffer.from(value), 8);
     assert.equal(
       text(cached),
-      '{"kind":"Service","apiVersion":"v1","metadata":{"resourceVersion":"8","name":"web","uid":"u"},"spec":{"type":"ClusterIP"}}',
+      '{"kind":"Service","apiVersion":"v1","metadata":{"name":"web","uid":"u","resourceVersion":"8"},"spec":{"type":"ClusterIP"}}',
     );
     assert.equal(cached.object.metadata.resourceVersion, '8');
+  });
+}
+
+const metadatas: Readonly<Record<string, readonly [stored: string, answered: string]>> = {
+  'after generateName, namespace and uid': [
+    '"name":"w-1","generateName":"w-","namespace":"a","uid":"u","labels":{"uid":"v"}',
+    '"name":"w-1","generateName":"w-","namespace":"a","uid":"u","resourceVersion":"3","labels":{"uid":"v"}',
+  ],
+  'first without a uid of its own': [
+    '"name":"w","ownerReferences":[{"uid":"o"}]',
+    '"resourceVersion":"3","name":"w","ownerReferences":[{"uid":"o"}]',
+  ],
+  'first where the order is another': [
+    '"labels":{"uid":"v"},"name":"w","uid":"u"',
+    '"resourceVersion":"3","labels":{"uid":"v"},"name":"w","uid":"u"',
+  ],
+  'first where a name is odd': [
+    '"name":"\\"w","uid":"u","labels":{}',
+    '"resourceVersion":"3","name":"\\"w","uid":"u","labels":{}',
+  ],
+};
+
+for (const [what, [stored, answered]] of Object.entries(metadatas)) {
+  test(`the version comes ${what}`, () => {
+    const whole = (metadata: string): string =>
+      `{"kind":"Service","apiVersion":"v1","metadata":{${metadata}},"spec":{}}`;
+    assert.equal(text(codec.fromValue(key, Buffer.from(whole(stored)), 3)), whole(answered));
   });
 }
 
@@ -134,4 +174,26 @@ test('fromValue() keeps characters outside of ASCII', () => {
   const cached = codec.fromValue(key, codec.toValue({ ...service, metadata }), 2);
   assert.deepEqual(JSON.parse(text(cached)), cached.object);
   assert.equal(cached.object.metadata.annotations?.note, 'é日🙂');
+});
+
+test('fromValue() completes what an earlier version stored, in object and bytes alike (API-61)', () => {
+  const dual = createCodec(serviceDefinition, { families: ['IPv6', 'IPv4'] });
+  const spec = { type: 'ClusterIP', clusterIP: 'None' } as const;
+  const cached = dual.fromValue(key, codec.toValue({ ...service, spec } as KubeObject), 7);
+  assert.deepEqual((cached.object as typeof service).spec, {
+    ...spec,
+    clusterIPs: ['None'],
+    ipFamilies: ['IPv6', 'IPv4'],
+    ipFamilyPolicy: 'RequireDualStack',
+  });
+  assert.deepEqual(JSON.parse(text(cached)), cached.object);
+  assert.equal(cached.object.metadata.resourceVersion, '7');
+});
+
+test('fromValue() leaves the bytes of what has nothing to complete alone', () => {
+  const spec = { externalName: 'example.com', type: 'ExternalName' } as const;
+  // In an order that no writer of ours has.
+  const stored = `{"kind":"Service","apiVersion":"v1","metadata":{"name":"web"},"status":{},"spec":${JSON.stringify(spec)}}`;
+  const cached = codec.fromValue(key, Buffer.from(stored), 7);
+  assert.ok(text(cached).endsWith(`"status":{},"spec":${JSON.stringify(spec)}}`), text(cached));
 });

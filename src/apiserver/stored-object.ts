@@ -1,12 +1,13 @@
 // Objects ⇄ stored bytes. The stored value is the object's JSON without its resourceVersion, which is the
 // revision of the write and known only after it; the encoded form clients get is the same bytes with it spliced in.
-import type { AnyKind } from '../kinds/definition.ts';
+import type { AnyKind, ClusterFacts } from '../kinds/definition.ts';
 import {
   groupResource,
   groupVersion,
   type KubeObject,
   type ManagedFieldsEntry,
   type ObjectMeta,
+  objectMeta,
   withMetadata,
 } from '../meta/object.ts';
 import type { Write } from '../storage/store.ts';
@@ -39,20 +40,29 @@ export function resourceOfKey(key: string): string {
 
 export const registryPrefix = registry;
 
-export function createCodec(definition: AnyKind): Codec {
+/** Where nobody says; of most kinds no object depends on it. */
+const usualCluster: ClusterFacts = { families: ['IPv4'] };
+
+export function createCodec(definition: AnyKind, cluster = usualCluster): Codec {
+  const completion = definition.storedCompletion;
+  // Inside a text the quote at its end would be escaped: only a member reads like this.
+  const mark = completion && Buffer.from(`"${completion.member}":`);
   const apiVersion = groupVersion(definition.group, definition.version);
   const prefix = `${registry}${groupResource(definition.group, definition.plural)}/`;
   const typePart = `{"kind":${JSON.stringify(definition.kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
   const head = Buffer.from(`${typePart}"metadata":{`);
   const prefixLength = Buffer.byteLength(typePart);
 
-  /** The stored bytes with their version. */
+  /** The stored bytes with their version, after the uid as Kubernetes writes it. */
   function versioned(value: Uint8Array, revision: number): Buffer {
-    const version = revision === 0 ? '' : `"resourceVersion":"${revision}",`;
+    const end = endOfUid(value, head.length);
+    const at = end ?? head.length;
+    const member = `"resourceVersion":"${revision}"`;
+    const version = revision === 0 ? '' : end === undefined ? `${member},` : `,${member}`;
     const json = Buffer.allocUnsafe(value.length + version.length);
-    json.set(head);
-    json.write(version, head.length, 'latin1');
-    json.set(value.subarray(head.length), head.length + version.length);
+    json.set(value.subarray(0, at));
+    json.write(version, at, 'latin1');
+    json.set(value.subarray(at), at + version.length);
     return json;
   }
 
@@ -77,13 +87,40 @@ export function createCodec(definition: AnyKind): Codec {
     fromValue(key, value, revision) {
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
       const isOurs = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
-      if (isOurs)
+      if (isOurs && (mark === undefined || bytes.includes(mark)))
         return new Unread({ key, revision, json: versioned(bytes, revision), prefixLength });
-      const object = JSON.parse(bytes.toString('utf8')) as KubeObject;
-      const json = versioned(toValue(object), revision);
+      const stored = JSON.parse(bytes.toString('utf8')) as KubeObject;
+      const object: KubeObject = completion?.complete(stored, cluster) ?? stored;
+      const isAsStored = isOurs && object === stored;
+      const json = versioned(isAsStored ? bytes : toValue(object), revision);
       return new Written({ key, revision, json, prefixLength }, object);
     },
   };
+}
+
+const quote = 0x22;
+/** What may stand after a member: a comma or a brace. */
+const memberEnds: readonly (number | undefined)[] = [0x2c, 0x7d];
+const uidStart = Buffer.from('"uid":"');
+/** Members that stand before the uid. Names have nothing in them that JSON escapes. */
+const namesBeforeUid = ['name', 'generateName', 'namespace'].map((name) =>
+  Buffer.from(`"${name}":"`),
+);
+
+/** Where the uid ends in metadata that starts at `from`; undefined when it is in another order than ours. */
+function endOfUid(value: Uint8Array, from: number): number | undefined {
+  let at = from;
+  for (const start of namesBeforeUid) {
+    if (isAt(value, at, start)) at = value.indexOf(quote, at + start.length) + 2;
+  }
+  if (!isAt(value, at, uidStart)) return undefined;
+  const end = value.indexOf(quote, at + uidStart.length) + 1;
+  return memberEnds.includes(value[end]) ? end : undefined;
+}
+
+function isAt(value: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  for (let i = 0; i < wanted.length; i++) if (value[at + i] !== wanted[i]) return false;
+  return true;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -142,7 +179,7 @@ class Unread implements Cached {
 /** Without the version. Who set which field is most of an object's metadata, and its text is mostly known. */
 function metadataText(metadata: ObjectMeta): string {
   let text = '';
-  for (const name of Object.keys(metadata)) {
+  for (const name of inOrder(Object.keys(metadata))) {
     if (name === 'resourceVersion') continue;
     const field =
       name === 'managedFields'
@@ -151,6 +188,20 @@ function metadataText(metadata: ObjectMeta): string {
     if (field !== undefined) text += `${text === '' ? '' : ','}${memberName(name)}${field}`;
   }
   return `{${text}}`;
+}
+
+const ranks = new Map(Object.keys(objectMeta.fields).map((name, at) => [name, at]));
+const rankOf = (name: string): number => ranks.get(name) ?? ranks.size;
+
+/** As Kubernetes writes metadata. Most of what comes here is in order already. */
+function inOrder(names: string[]): readonly string[] {
+  let last = 0;
+  for (const name of names) {
+    const rank = rankOf(name);
+    if (rank < last) return names.sort((a, b) => rankOf(a) - rankOf(b));
+    last = rank;
+  }
+  return names;
 }
 
 function managersText(entries: unknown): string {

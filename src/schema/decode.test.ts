@@ -50,14 +50,14 @@ test('decode() writes structs that nobody gave, and zero values where they are a
   assert.deepEqual(decode(schema, null).object, { metadata: {}, spec: zeroSpec });
 });
 
-test('decode() puts fields in schema order', () => {
+test('decode() puts fields in schema order, and the keys of maps in their own', () => {
   const given = {
     spec: { selector: { b: '1', a: '2' }, ports: [{ port: 1, name: 'x' }] },
     kind: 'A',
   };
   assert.equal(
     JSON.stringify(decode(schema, given).object),
-    '{"kind":"A","metadata":{},"spec":{"ports":[{"name":"x","port":1}],"selector":{"b":"1","a":"2"},"endpoints":null,"extra":null,"reason":"","seen":null}}',
+    '{"kind":"A","metadata":{},"spec":{"ports":[{"name":"x","port":1}],"selector":{"a":"2","b":"1"},"endpoints":null,"extra":null,"reason":"","seen":null}}',
   );
 });
 
@@ -127,6 +127,11 @@ for (const [name, given, expected] of presence) {
     assert.equal(decode(schema, spec(given)).error, undefined);
   });
 }
+
+test('decode() orders maps whose values are written anew', () => {
+  const object = decode(schema, spec({ capacity: { pods: 110, cpu: '2000m' } })).object;
+  assert.ok(JSON.stringify(object).includes('"capacity":{"cpu":"2","pods":"110"}'));
+});
 
 test('decode() keeps keys of maps that mean something to JavaScript', () => {
   const raw: unknown = JSON.parse(

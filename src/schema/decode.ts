@@ -211,16 +211,22 @@ function mapDecoder(schema: MapNode): Decoder {
   const item = itemDecoder(schema.values);
   return (raw, trouble) => {
     if (!isObject(raw)) return bad(trouble);
+    let last = '';
     for (const key in raw) {
-      if (item(raw[key], trouble) !== raw[key]) return rebuiltMap(raw, item, trouble);
+      if (key < last || item(raw[key], trouble) !== raw[key]) return rebuiltMap(raw, item, trouble);
+      last = key;
     }
     return raw;
   };
 }
 
-/** fromEntries makes own properties of all keys, `__proto__` included. */
+/** In the order of keys, as Go writes maps. fromEntries makes own properties of all keys, `__proto__` included. */
 function rebuiltMap(raw: RawObject, item: Decoder, trouble: Trouble): unknown {
-  return Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, item(value, trouble)]));
+  return Object.fromEntries(
+    Object.entries(raw)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => [key, item(value, trouble)]),
+  );
 }
 
 function scalarDecoder({ type }: ScalarNode): Decoder {

@@ -33,6 +33,40 @@ export function treeFromValue(value: unknown, depth = 0): JsonTree {
   };
 }
 
+/** The value of a tree. Where a key is given twice, objects merge, as Go reads one after the other into the same place. */
+export function valueOfTree(tree: JsonTree): unknown {
+  switch (tree.type) {
+    case 'object':
+      return mergedFields(tree.entries.map(([key, item]) => [key, valueOfTree(item)]));
+    case 'array':
+      return tree.items.map(valueOfTree);
+    case 'number':
+      return Number(tree.literal);
+    case 'null':
+      return null;
+    default:
+      return tree.value;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function mergedFields(entries: readonly (readonly [string, unknown])[]): Fields {
+  const fields = new Map<string, unknown>();
+  for (const [key, later] of entries) {
+    const earlier = fields.get(key);
+    const isMerged = isFields(earlier) && isFields(later);
+    fields.set(
+      key,
+      isMerged ? mergedFields([...Object.entries(earlier), ...Object.entries(later)]) : later,
+    );
+  }
+  return Object.fromEntries(fields);
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 type Cursor = { readonly text: string; at: number; depth: number };
 
 function readValue(cursor: Cursor): JsonTree {

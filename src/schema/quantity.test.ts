@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { canonicalQuantity, compareQuantities, quantityValue, readQuantity } from './quantity.ts';
+import {
+  canonicalQuantity,
+  compareQuantities,
+  quantityValue,
+  readQuantity,
+  roundToMilli,
+} from './quantity.ts';
 
 const spellings: readonly (readonly [string, string | undefined])[] = [
   ['0', '0'],
@@ -68,3 +74,20 @@ test('quantityValue() gives numbers', () => {
   assert.equal(quantityValue('2Ki'), 2048);
   assert.equal(quantityValue('nonsense'), 0);
 });
+
+const rounded: Readonly<Record<string, string>> = {
+  '1': '1',
+  '1500m': '1500m',
+  '1Ki': '1Ki',
+  '1n': '1m',
+  '100u': '1m',
+  '1000010u': '1001m',
+  '-1n': '-1m',
+  '100e-6': '1e-3',
+  '1024102400u': '1024103m',
+  nonsense: 'nonsense',
+};
+
+for (const [text, wanted] of Object.entries(rounded)) {
+  test(`roundToMilli() of "${text}"`, () => assert.equal(roundToMilli(text), wanted));
+}

@@ -44,6 +44,19 @@ export function canonicalQuantity(text: string): string | undefined {
   return quantity === undefined ? undefined : formatQuantity(quantity);
 }
 
+const milliExponent = -3;
+
+/** The amount in thousandths, its canonical spelling given; what is finer rounds away from zero. */
+export function roundToMilli(text: string): string {
+  const quantity = parseQuantity(text);
+  if (quantity === undefined || quantity.exponent >= milliExponent) return text;
+  const { mantissa, exponent, format } = quantity;
+  const divisor = 10n ** BigInt(milliExponent - exponent);
+  const rest = mantissa % divisor;
+  const away = rest === 0n ? 0n : mantissa < 0n ? -1n : 1n;
+  return formatQuantity({ mantissa: mantissa / divisor + away, exponent: milliExponent, format });
+}
+
 /** Negative, zero or positive; texts that are no quantities count as 0. */
 export function compareQuantities(a: string, b: string): number {
   const left = parseQuantity(a) ?? zero;

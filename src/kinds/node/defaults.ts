@@ -1,3 +1,4 @@
+import { roundAmounts } from '../pod/resources.ts';
 import type { Node, NodeSpec, NodeStatus } from './types.ts';
 
 export function defaultNode(node: Node): Node {
@@ -13,8 +14,11 @@ function alignPodCIDRs(spec: NodeSpec): NodeSpec {
 }
 
 function allocateAll(status: NodeStatus): NodeStatus {
-  const { capacity, allocatable } = status;
-  return capacity === undefined || allocatable !== undefined
-    ? status
-    : { ...status, allocatable: capacity };
+  const capacity = status.capacity && roundAmounts(status.capacity);
+  const allocatable = status.allocatable ? roundAmounts(status.allocatable) : capacity;
+  return {
+    ...status,
+    ...(capacity === undefined ? {} : { capacity }),
+    ...(allocatable === undefined ? {} : { allocatable }),
+  };
 }

@@ -3,6 +3,7 @@ import type { Container, ContainerPort, EphemeralContainer } from './container.t
 import type { EnvVar, ObjectFieldSelector } from './environment.ts';
 import { defaultPullPolicy } from './image-tag.ts';
 import type { HttpGetAction, Lifecycle, LifecycleHandler, Probe } from './probe.ts';
+import { roundRequirements } from './resources.ts';
 
 export function defaultContainer<C extends Container | EphemeralContainer>(container: C): C {
   const { ports, env, livenessProbe, readinessProbe, startupProbe, lifecycle } = container;
@@ -14,6 +15,7 @@ export function defaultContainer<C extends Container | EphemeralContainer>(conta
     ...(readinessProbe === undefined ? {} : { readinessProbe: defaultProbe(readinessProbe) }),
     ...(startupProbe === undefined ? {} : { startupProbe: defaultProbe(startupProbe) }),
     ...(lifecycle === undefined ? {} : { lifecycle: defaultLifecycle(lifecycle) }),
+    resources: roundRequirements(container.resources),
     terminationMessagePath: container.terminationMessagePath || '/dev/termination-log',
     terminationMessagePolicy: container.terminationMessagePolicy || 'File',
     imagePullPolicy: container.imagePullPolicy || defaultPullPolicy(container.image ?? ''),

@@ -113,3 +113,15 @@ test('preparePodCreate() adds only the tolerations that are missing', () => {
   const pod = preparePodCreate(examplePod({ spec: { tolerations: [{ operator: 'Exists' }] } }));
   assert.deepEqual(pod.spec.tolerations, [{ operator: 'Exists' }]);
 });
+
+test('defaultPod() rounds amounts up to thousandths', () => {
+  const resources = { limits: { cpu: '100u' }, requests: { cpu: '1n' } };
+  const { spec } = examplePod({
+    spec: { containers: [{ name: 'c', image: 'i', resources }], overhead: { cpu: '1u' } },
+  });
+  assert.deepEqual(spec.containers?.[0]?.resources, {
+    limits: { cpu: '1m' },
+    requests: { cpu: '1m' },
+  });
+  assert.deepEqual(spec.overhead, { cpu: '1m' });
+});

@@ -4,7 +4,12 @@ import { defaultContainer } from './defaults-container.ts';
 import { defaultVolume } from './defaults-volume.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { PodStatus } from './pod-status.ts';
-import type { ResourceList, ResourceRequirements } from './resources.ts';
+import {
+  type ResourceList,
+  type ResourceRequirements,
+  roundAmounts,
+  roundRequirements,
+} from './resources.ts';
 import type { Pod } from './types.ts';
 
 const graceSeconds = 30;
@@ -19,7 +24,7 @@ export function defaultPod(pod: Pod): Pod {
 
 /** What pods and pod templates have in common. */
 export function defaultPodSpec(spec: PodSpec): PodSpec {
-  const { volumes, initContainers, ephemeralContainers } = spec;
+  const { volumes, initContainers, ephemeralContainers, overhead, resources } = spec;
   const account = spec.serviceAccountName || spec.serviceAccount;
   return {
     ...spec,
@@ -31,6 +36,8 @@ export function defaultPodSpec(spec: PodSpec): PodSpec {
     ...(ephemeralContainers === undefined
       ? {}
       : { ephemeralContainers: ephemeralContainers.map((c) => defaultContainer(c)) }),
+    ...(overhead === undefined ? {} : { overhead: roundAmounts(overhead) }),
+    ...(resources === undefined ? {} : { resources: roundRequirements(resources) }),
     restartPolicy: spec.restartPolicy || 'Always',
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? graceSeconds,
     dnsPolicy: spec.dnsPolicy || 'ClusterFirst',

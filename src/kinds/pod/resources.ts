@@ -1,9 +1,19 @@
 // How much of what a container or a pod may use.
 import * as s from '../../schema/node.ts';
+import { roundToMilli } from '../../schema/quantity.ts';
 import { must } from './references.ts';
 
 export const resourceList = s.map(s.quantity(), 'Amounts by resource name.');
 export type ResourceList = s.Static<typeof resourceList>;
+
+/** Nobody can be given less than a thousandth; finer amounts of old stay readable. */
+export function roundAmounts(amounts: ResourceList): ResourceList {
+  const entries = Object.entries(amounts);
+  const rounded = entries.map(([name, amount]) => [name, roundToMilli(amount)] as const);
+  return rounded.every(([, amount], index) => amount === entries[index]?.[1])
+    ? amounts
+    : Object.fromEntries(rounded);
+}
 
 const resourceClaim = s.struct(
   'ResourceClaim',
@@ -27,6 +37,15 @@ export const resourceRequirements = s.struct(
   { numbers: [1, 2, 3] },
 );
 export type ResourceRequirements = s.Static<typeof resourceRequirements>;
+
+export function roundRequirements(resources: ResourceRequirements): ResourceRequirements {
+  const { limits, requests } = resources;
+  return {
+    ...resources,
+    ...(limits === undefined ? {} : { limits: roundAmounts(limits) }),
+    ...(requests === undefined ? {} : { requests: roundAmounts(requests) }),
+  };
+}
 
 export const volumeResourceRequirements = s.struct(
   'VolumeResourceRequirements',
