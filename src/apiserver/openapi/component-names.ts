@@ -12,19 +12,23 @@ type Spoken = { readonly group: string; readonly version: string; readonly schem
 
 /**
  * A struct belongs to the first group that uses it: apps uses core's pod templates, never the other way
- * round. The record of fields is its identity, since describing a struct anew copies the node around it.
+ * round. Its name and its record of fields are its identity: describing a struct anew copies the node around it, and two
+ * types may have the same fields.
  */
 export function nameComponents(
   groups: readonly ServedGroup[],
   spokenKinds: readonly Spoken[],
 ): ComponentNames {
-  const names = new Map<StructNode['fields'], string>();
+  const names = new Map<StructNode['fields'], Map<string, string>>();
 
   function visit(schema: Schema, packageName: string): void {
     if (schema.node === 'list') visit(schema.items, packageName);
     if (schema.node === 'map') visit(schema.values, packageName);
-    if (schema.node !== 'struct' || names.has(schema.fields)) return;
-    names.set(schema.fields, componentName(schema.name, packageName));
+    if (schema.node !== 'struct') return;
+    const { name, fields } = schema;
+    const known = names.get(fields) ?? new Map<string, string>();
+    if (known.has(name)) return;
+    names.set(fields, known.set(name, componentName(name, packageName)));
     for (const field of Object.values(schema.fields)) visit(field, packageName);
   }
 
@@ -35,7 +39,7 @@ export function nameComponents(
   }
   for (const { group, version, schema } of spokenKinds) visit(schema, groupPackage(group, version));
   return {
-    of: (struct) => names.get(struct.fields) ?? componentName(struct.name, metaPackage),
+    of: ({ name, fields }) => names.get(fields)?.get(name) ?? componentName(name, metaPackage),
   };
 }
 

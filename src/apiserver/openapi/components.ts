@@ -48,6 +48,11 @@ const scalarComponents: Readonly<Record<string, Json>> = {
     format: 'date-time',
     description: 'A moment in RFC 3339, in microseconds.',
   },
+  [`${metaPackage}.FieldsV1`]: {
+    type: 'object',
+    description:
+      'Names of fields as a tree: f: a field, k: an item by its keys, v: one by its value.',
+  },
   'io.k8s.apimachinery.pkg.api.resource.Quantity': {
     description: 'A number with an optional unit: 500m, 1.5, 2Gi.',
     oneOf: [{ type: 'string' }, { type: 'number' }],
@@ -68,7 +73,8 @@ const scalarForms: Readonly<Record<ScalarNode['type'], ScalarForm>> = {
   double: { type: 'number', format: 'double' },
   boolean: { type: 'boolean' },
   bytes: { type: 'string', format: 'byte' },
-  any: { type: 'object' },
+  // The one thing that objects hold in free form is who set which field.
+  any: { component: `${metaPackage}.FieldsV1` },
   time: { component: `${metaPackage}.Time` },
   microTime: { component: `${metaPackage}.MicroTime` },
   quantity: { component: 'io.k8s.apimachinery.pkg.api.resource.Quantity' },

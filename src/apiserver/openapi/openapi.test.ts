@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { allKinds } from '../../kinds/all.ts';
 import { objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { gadgetDefinition, widgetDefinition } from '../encode/example.ts';
@@ -126,6 +127,37 @@ describe('createOpenApi() v3 documents', () => {
         assert.ok(known.includes(String(ref)), `${name} misses ${ref}`);
       }
     }
+  });
+});
+
+describe('createOpenApi() v3 for people', () => {
+  it('names the form in which managers of fields are written', async () => {
+    const { components } = await json(widgets);
+    const entry = components.schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry'];
+    const fields = 'io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1';
+    assert.deepEqual(entry.properties.fieldsV1.allOf, [{ $ref: `${prefix}${fields}` }]);
+    assert.equal(components.schemas[fields].type, 'object');
+  });
+
+  it('tells types apart that have the same fields', async () => {
+    const fields = { name: s.string('Name of the object.') };
+    const [left, right] = [s.struct('LeftRef', fields), s.struct('RightRef', fields)];
+    const schema = s.struct('Pair', { ...objectFields, left, right });
+    const pair = { ...widgetDefinition, kind: 'Pair', plural: 'pairs', singular: 'pair', schema };
+    const ofPairs = createOpenApi({ definitions: [pair], virtualKinds: [], version: 'v1' });
+    const answer = await ofPairs.handle({ path: widgets, query: new URLSearchParams() });
+    const { schemas } = JSON.parse(String(answer?.body)).components;
+    const { properties } = schemas['io.k8s.api.example.v1.Pair'];
+    assert.deepEqual(properties.left, { $ref: `${prefix}io.k8s.api.example.v1.LeftRef` });
+    assert.deepEqual(properties.right, { $ref: `${prefix}io.k8s.api.example.v1.RightRef` });
+  });
+
+  it('says of every kind what it is, for `kubectl explain`', () => {
+    const silent = allKinds.filter(({ schema }) => schema.description === undefined);
+    assert.deepEqual(
+      silent.map(({ kind }) => kind),
+      [],
+    );
   });
 });
 

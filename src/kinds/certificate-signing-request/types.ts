@@ -52,7 +52,11 @@ export const certificateSigningRequestSchema = s.struct(
     spec: s.required(s.described(csrSpec, 'What is asked for.')),
     status: s.described(csrStatus, 'What became of it.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description:
+      'Asks a signer for a certificate; somebody approves or denies it, then the signer answers in the status.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 export type CertificateSigningRequest = KubeObject &
   s.Static<typeof certificateSigningRequestSchema>;

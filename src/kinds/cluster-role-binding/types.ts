@@ -8,6 +8,10 @@ export const clusterRoleBindingSchema = s.struct(
     ...objectFields,
     ...bindingFields,
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description:
+      'Gives the rules of a cluster role to users, groups and service accounts in all namespaces.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 export type ClusterRoleBinding = KubeObject & s.Static<typeof clusterRoleBindingSchema>;

@@ -22,6 +22,10 @@ export const clusterRoleSchema = s.struct(
     rules: policyRules,
     aggregationRule: s.pointer(aggregationRule, 'Where a controller collects the rules from.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description:
+      'Rules about what may be done, for the whole cluster or for bindings of a namespace to refer to.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 export type ClusterRole = KubeObject & s.Static<typeof clusterRoleSchema>;

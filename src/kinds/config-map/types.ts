@@ -9,6 +9,6 @@ export const configMapSchema = s.struct(
     data: s.map(s.string(), 'Texts by key.'),
     binaryData: s.map(s.bytes(), 'Bytes by key, in base64; no key of data may repeat here.'),
   },
-  { numbers: [0, 0, 1, 4, 2, 3] },
+  { description: 'Settings, as texts and bytes by key.', numbers: [0, 0, 1, 4, 2, 3] },
 );
 export type ConfigMap = KubeObject & s.Static<typeof configMapSchema>;

@@ -90,7 +90,11 @@ export const deploymentSchema = s.struct(
     spec: s.described(spec, 'The wanted state.'),
     status: s.described(status, 'The state as last observed.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description:
+      'Keeps a number of equal pods running and replaces them step by step when the template changes.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 
 export type Deployment = KubeObject & {

@@ -32,7 +32,10 @@ export const eventsV1Schema = s.struct(
     deprecatedLastTimestamp: s.always(s.time('When an old-style event was last recorded.')),
     deprecatedCount: s.int32('How often an old-style event happened.'),
   },
-  { numbers: [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] },
+  {
+    description: 'Something that happened to an object, in the form of the newer API.',
+    numbers: [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+  },
 );
 export type EventsV1Event = KubeObject & s.Static<typeof eventsV1Schema>;
 

@@ -27,6 +27,7 @@ export const eventSchema = s.struct(
   'Event',
   {
     ...objectFields,
+    metadata: s.required(objectFields.metadata),
     involvedObject: s.required(s.described(objectReference, 'What the event is about.')),
     reason: s.string('Why it happened, one word.'),
     message: s.string('What happened, for people.'),
@@ -42,7 +43,11 @@ export const eventSchema = s.struct(
     reportingComponent: s.always(s.string('Controller that reported it, such as example.com/c.')),
     reportingInstance: s.always(s.string('Instance of that controller.')),
   },
-  { numbers: [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] },
+  {
+    description:
+      'Something that happened to an object, for people to read. It goes by itself after a while.',
+    numbers: [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+  },
 );
 export type Event = KubeObject & s.Static<typeof eventSchema>;
 

@@ -30,7 +30,10 @@ export const ingressClassSchema = s.struct(
     ...objectFields,
     spec: s.described(spec, 'The wanted state.'),
   },
-  { numbers: [0, 0, 1, 2] },
+  {
+    description: 'Names the controller that serves the ingresses of this class.',
+    numbers: [0, 0, 1, 2],
+  },
 );
 
 export type IngressClass = KubeObject & { readonly spec: s.Static<typeof spec> };

@@ -122,7 +122,10 @@ export const ingressSchema = s.struct(
     spec: s.described(spec, 'The wanted state.'),
     status: s.described(status, 'The state as last observed.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description: 'Leads HTTP requests from outside to Services, by host and path.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 
 export type Ingress = KubeObject & {

@@ -29,7 +29,11 @@ export const ipAddressSchema = s.struct(
     ...objectFields,
     spec: s.described(ipAddressSpec, 'Whose address it is. The address itself is the name.'),
   },
-  { numbers: [0, 0, 1, 2] },
+  {
+    description:
+      'An address that is taken, and by whom. Its name is the address in its canonical form.',
+    numbers: [0, 0, 1, 2],
+  },
 );
 export type IPAddress = KubeObject & s.Static<typeof ipAddressSchema>;
 

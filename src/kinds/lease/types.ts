@@ -22,6 +22,9 @@ export const leaseSchema = s.struct(
     ...objectFields,
     spec: s.described(leaseSpec, 'Holder and times.'),
   },
-  { numbers: [0, 0, 1, 2] },
+  {
+    description: 'Says who holds something, and until when it is theirs unless they renew it.',
+    numbers: [0, 0, 1, 2],
+  },
 );
 export type Lease = KubeObject & s.Static<typeof leaseSchema>;

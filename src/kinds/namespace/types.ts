@@ -45,7 +45,10 @@ export const namespaceSchema = s.struct(
     spec: s.described(namespaceSpec, 'What is wanted of the namespace.'),
     status: s.described(namespaceStatus, 'Where the namespace stands in its life.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description: 'A room for names: objects of one kind and name may exist once in each.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 export type Namespace = KubeObject & s.Static<typeof namespaceSchema>;
 

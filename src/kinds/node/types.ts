@@ -178,7 +178,7 @@ export const nodeSchema = s.struct(
     spec: s.described(nodeSpec, 'The wanted state.'),
     status: s.described(nodeStatus, 'The state as last reported.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  { description: 'A machine on which pods run.', numbers: [0, 0, 1, 2, 3] },
 );
 
 export type Node = KubeObject & { readonly spec: NodeSpec; readonly status: NodeStatus };

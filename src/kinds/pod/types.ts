@@ -10,7 +10,10 @@ export const podSchema = s.struct(
     spec: s.described(podSpec, 'The wanted state.'),
     status: s.described(podStatus, 'The state as last reported.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description: 'Containers that run together on one node and share its network address.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 
 export type Pod = KubeObject & { readonly spec: PodSpec; readonly status: PodStatus };

@@ -33,7 +33,10 @@ export const replicaSetSchema = s.struct(
     spec: s.described(spec, 'The wanted state.'),
     status: s.described(replicaSetStatus, 'The state as last observed.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description: 'Keeps a number of equal pods running. Deployments make and manage these.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 
 export type ReplicaSetSpec = s.Static<typeof spec>;

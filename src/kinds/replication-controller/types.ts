@@ -34,7 +34,10 @@ export const replicationControllerSchema = s.struct(
     spec: s.described(spec, 'The wanted state.'),
     status: s.described(status, 'The state as last observed.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description: 'Keeps a number of equal pods running; ReplicaSets have taken its place.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 
 export type ReplicationController = KubeObject & {

@@ -5,6 +5,6 @@ import { policyRules } from '../rbac/types.ts';
 export const roleSchema = s.struct(
   'Role',
   { ...objectFields, rules: policyRules },
-  { numbers: [0, 0, 1, 2] },
+  { description: 'Rules about what may be done in one namespace.', numbers: [0, 0, 1, 2] },
 );
 export type Role = KubeObject & s.Static<typeof roleSchema>;

@@ -26,7 +26,7 @@ export const scaleSchema = s.struct(
     spec: s.described(spec, 'The wanted state.'),
     status: s.described(status, 'The state as last observed.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  { description: 'The size of a workload, as an object of its own.', numbers: [0, 0, 1, 2, 3] },
 );
 
 export type Scale = KubeObject & {

@@ -10,6 +10,6 @@ export const secretSchema = s.struct(
     stringData: s.map(s.string(), 'Texts by key, written into data and never shown.'),
     type: s.string('What kind of secret this is, and so which keys it must have; cannot change.'),
   },
-  { numbers: [0, 0, 1, 5, 2, 4, 3] },
+  { description: 'Confidential data, as bytes by key.', numbers: [0, 0, 1, 5, 2, 4, 3] },
 );
 export type Secret = KubeObject & s.Static<typeof secretSchema>;

@@ -21,6 +21,6 @@ export const serviceAccountSchema = s.struct(
       s.boolean('Whether pods get a token of this account unless they say otherwise.'),
     ),
   },
-  { numbers: [0, 0, 1, 2, 3, 4] },
+  { description: 'An identity for programs that run in pods.', numbers: [0, 0, 1, 2, 3, 4] },
 );
 export type ServiceAccount = KubeObject & s.Static<typeof serviceAccountSchema>;

@@ -38,7 +38,7 @@ export const serviceCidrSchema = s.struct(
     spec: s.described(serviceCidrSpec, 'The ranges.'),
     status: s.described(serviceCidrStatus, 'Their state.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  { description: 'Ranges from which Services get their addresses.', numbers: [0, 0, 1, 2, 3] },
 );
 export type ServiceCIDR = KubeObject & s.Static<typeof serviceCidrSchema>;
 

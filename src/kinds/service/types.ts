@@ -204,7 +204,10 @@ export const serviceSchema = s.struct(
     spec: s.described(serviceSpecSchema, 'What the Service is to be.'),
     status: s.described(serviceStatus, 'What became of it; written by those who serve it.'),
   },
-  { numbers: [0, 0, 1, 2, 3] },
+  {
+    description: 'A stable name and address for a changing set of pods.',
+    numbers: [0, 0, 1, 2, 3],
+  },
 );
 export type Service = KubeObject & s.Static<typeof serviceSchema>;
 
