@@ -51,6 +51,14 @@ export type Column<T extends KubeObject> = {
   readonly cell: (object: T, now: number) => string | number | boolean | null;
 };
 
+/** What a row of a Table says besides its cells, so that clients can tell rows apart without reading them. */
+export type RowCondition = {
+  readonly type: 'Completed';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+};
+
 export type Verb =
   | 'create'
   | 'delete'
@@ -71,6 +79,20 @@ export type SubresourceDefinition<T extends KubeObject> = {
   readonly verbs: readonly Verb[];
   /** Present where writing the subresource updates the object under rules of its own (status, finalize). */
   readonly rules?: UpdateRules<T>;
+};
+
+/** What is the same for all objects of a cluster. */
+export type ClusterFacts = {
+  /** Families that services get addresses of, the default first. */
+  readonly families: readonly ('IPv4' | 'IPv6')[];
+};
+
+/** Objects that an earlier version stored are served as if this one had; the next write stores them so. */
+export type StoredCompletion<T extends KubeObject> = {
+  /** A member, somewhere in the object, that only complete ones have: those are not even parsed. */
+  readonly member: string;
+  /** Pure; the same object where nothing is missing. */
+  readonly complete: (stored: T, cluster: ClusterFacts) => T;
 };
 
 export type KindDefinition<T extends KubeObject = KubeObject> = {
@@ -101,6 +123,7 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
   readonly generatesNoLetters?: boolean;
   /** Fills in what the client left out. Runs on every decoded body and on the result of every patch. */
   readonly defaults?: (object: T) => T;
+  readonly storedCompletion?: StoredCompletion<T>;
   readonly create: CreateRules<T>;
   readonly update: UpdateRules<T>;
   /** PUT to a missing name creates it. */
@@ -124,6 +147,8 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
   readonly ttlSeconds?: number;
   readonly subresources?: readonly SubresourceDefinition<T>[];
   readonly columns: readonly Column<T>[];
+  /** Absent: rows of this kind have none. */
+  readonly rowConditions?: (object: T) => readonly RowCondition[];
   /** Field label → value, beyond metadata.name and metadata.namespace. */
   readonly fieldSelectors?: Readonly<Record<string, (object: T) => string>>;
   /** Which of the two texts an unsupported field selector gets; `known` lists the labels it does know. */

@@ -16,6 +16,7 @@ export type EncodedKind = {
   readonly kind: string;
   readonly schema: StructNode;
   readonly columns?: AnyKind['columns'];
+  readonly rowConditions?: AnyKind['rowConditions'];
   /** Group of the resource whose stored objects these are, when it is not their own. */
   readonly storedAs?: { readonly group: string };
 };

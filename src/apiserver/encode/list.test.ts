@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { EncodedKind } from './body.ts';
 import { cachedWidget, widgetDefinition as kind } from './example.ts';
 import { encodeList } from './list.ts';
 import { plainJson, type Representation } from './negotiate.ts';
@@ -55,6 +56,19 @@ describe('encodeList()', () => {
       assert.deepEqual(metadata, { resourceVersion: '9' });
     });
   }
+
+  it('tells the conditions of the rows that have some', () => {
+    const condition = { type: 'Completed', status: 'True', reason: 'R', message: 'M' } as const;
+    const judged: EncodedKind = {
+      ...kind,
+      rowConditions: ({ metadata }) => (metadata.name === 'b' ? [condition] : []),
+    };
+    const { rows } = parse(encodeList(as({ as: 'Table' }), judged, list).body);
+    assert.deepEqual(
+      rows.map((row: { conditions?: unknown }) => row.conditions),
+      [undefined, [condition]],
+    );
+  });
 
   it('reduces every item to metadata', () =>
     assert.deepEqual(parse(encodeList(as({ as: 'PartialObjectMetadataList' }), kind, list).body), {

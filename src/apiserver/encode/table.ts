@@ -1,5 +1,5 @@
 // Objects as rows of a Table, which is what `kubectl get` prints.
-import type { AnyKind } from '../../kinds/definition.ts';
+import type { AnyKind, RowCondition } from '../../kinds/definition.ts';
 import { createdAtColumn, nameColumn } from '../../kinds/metadata-columns.ts';
 import { type Encodable, type EncodedKind, jsonOf, objectOf } from './body.ts';
 import type { Representation } from './negotiate.ts';
@@ -38,7 +38,7 @@ export function row(
 ): string {
   const object = objectOf(value);
   const cells = columnsOf(kind).map((column) => column.cell(object, now));
-  return rowOf(representation, cells, value);
+  return rowOf(representation, { cells, conditions: kind.rowConditions?.(object) ?? [] }, value);
 }
 
 /** A bookmark is no object: its row has nothing to show. */
@@ -48,14 +48,19 @@ export function emptyRow(
   value: Encodable,
 ): string {
   const cells = columnsOf(kind).map((column) => emptyCells[column.type]);
-  return rowOf(representation, cells, value);
+  return rowOf(representation, { cells, conditions: [] }, value);
 }
 
 const emptyCells = { string: '', date: '', integer: 0, number: 0, boolean: false } as const;
 
+type RowParts = {
+  readonly cells: readonly unknown[];
+  readonly conditions: readonly RowCondition[];
+};
+
 function rowOf(
   { includeObject, metaVersion }: Representation,
-  cells: readonly unknown[],
+  { cells, conditions }: RowParts,
   value: Encodable,
 ): string {
   const objects = {
@@ -63,7 +68,8 @@ function rowOf(
     Object: () => jsonOf(value).toString('utf8'),
     None: () => 'null',
   };
-  return `{"cells":${JSON.stringify(cells)},"object":${objects[includeObject]()}}`;
+  const told = conditions.length === 0 ? '' : `"conditions":${JSON.stringify(conditions)},`;
+  return `{"cells":${JSON.stringify(cells)},${told}"object":${objects[includeObject]()}}`;
 }
 
 type Columns = AnyKind['columns'];

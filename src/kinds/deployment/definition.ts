@@ -1,7 +1,7 @@
 import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { KindDefinition } from '../definition.ts';
-import { workloadWarnings } from '../pod-template/warnings.ts';
+import { workloadUpdateWarnings, workloadWarnings } from '../pod-template/warnings.ts';
 import { scaleSubresource } from '../scale/subresource.ts';
 import { deploymentColumns } from './columns.ts';
 import { defaultDeployment } from './defaults.ts';
@@ -32,6 +32,7 @@ export const deploymentDefinition: KindDefinition<Deployment> = {
   update: {
     prepareUpdate: (before, after) => ({ ...after, status: before.status }),
     validateUpdate: validateDeploymentUpdate,
+    warnOnUpdate: workloadUpdateWarnings,
   },
   // Annotations count because rollouts copy them to replica sets.
   generationChanges: (before, after) =>

@@ -24,11 +24,7 @@ export const ingressColumns: readonly Column<Ingress>[] = [
     name: 'Address',
     type: 'string',
     description: 'Address is a list containing ingress points for the load-balancer',
-    cell: ({ status }) =>
-      (status.loadBalancer.ingress ?? [])
-        .map(({ ip, hostname }) => ip || hostname || '')
-        .filter((address) => address !== '')
-        .join(','),
+    cell: ({ status }) => addresses(status.loadBalancer.ingress ?? []),
   },
   {
     name: 'Ports',
@@ -38,6 +34,14 @@ export const ingressColumns: readonly Column<Ingress>[] = [
   },
   ageColumn,
 ];
+
+/** Each once and in order, as for the balancers of Services. */
+function addresses(
+  points: readonly { readonly ip?: string; readonly hostname?: string }[],
+): string {
+  const shown = points.flatMap(({ ip, hostname }) => ip || hostname || []);
+  return [...new Set(shown)].sort().join(',');
+}
 
 function hosts(names: readonly string[]): string {
   if (names.length === 0) return '*';

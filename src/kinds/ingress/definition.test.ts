@@ -75,7 +75,8 @@ for (const [name, spec, wanted] of judged) {
 
 test('ingress columns show class, hosts, addresses and ports', () => {
   const hosts = ['a', 'b', 'c', 'd'].map((host) => ({ host }));
-  const status = { loadBalancer: { ingress: [{ ip: '10.0.0.1' }, { hostname: 'lb.example' }] } };
+  const points = [{ hostname: 'lb.example' }, { ip: '10.0.0.1' }, { ip: '10.0.0.1' }];
+  const status = { loadBalancer: { ingress: points } };
   const full = ingress({ ingressClassName: 'k', rules: hosts, tls: [{}] }, { status });
   const cells = (object: Ingress) =>
     ingressDefinition.columns.map((column) => column.cell(object, 0));
@@ -110,5 +111,20 @@ test('ingressClassDefinition judges controller and parameters', () => {
   );
   assert.deepEqual(other.map(errorText), [
     'spec.controller: Invalid value: "acme.io/bar": field is immutable',
+  ]);
+});
+
+test('ingressDefinition warns of the class as an annotation and of odd addresses (API-66)', () => {
+  const { create, subresources } = ingressDefinition;
+  const annotation = 'kubernetes.io/ingress.class';
+  const plain = ingress({});
+  const marked = { ...plain, metadata: { ...plain.metadata, annotations: { [annotation]: 'x' } } };
+  assert.deepEqual(create.warnOnCreate?.(plain), []);
+  assert.deepEqual(create.warnOnCreate?.(marked), [
+    `annotation "${annotation}" is deprecated, please use 'spec.ingressClassName' instead`,
+  ]);
+  const after = { ...plain, status: { loadBalancer: { ingress: [{ ip: 'FD00::1' }] } } };
+  assert.deepEqual(subresources?.[0]?.rules?.warnOnUpdate?.(plain, after), [
+    'status.loadBalancer.ingress[0]: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',
   ]);
 });

@@ -4,6 +4,7 @@ import type { KindDefinition } from '../definition.ts';
 import { ingressColumns } from './columns.ts';
 import { type Ingress, ingressSchema } from './types.ts';
 import { validateIngress, validateIngressCreate, validateIngressStatus } from './validate.ts';
+import { ingressStatusWarnings, ingressWarnings } from './warnings.ts';
 
 export const ingressDefinition: KindDefinition<Ingress> = {
   group: 'networking.k8s.io',
@@ -18,6 +19,7 @@ export const ingressDefinition: KindDefinition<Ingress> = {
   create: {
     prepareCreate: (object) => ({ ...object, status: { loadBalancer: {} } }),
     validateCreate: validateIngressCreate,
+    warnOnCreate: ingressWarnings,
   },
   update: {
     prepareUpdate: (before, after) => ({ ...after, status: before.status }),
@@ -31,6 +33,7 @@ export const ingressDefinition: KindDefinition<Ingress> = {
       rules: {
         prepareUpdate: (before, after) => ({ ...after, spec: before.spec }),
         validateUpdate: (_before, after) => validateIngressStatus(after),
+        warnOnUpdate: ingressStatusWarnings,
       },
     },
   ],

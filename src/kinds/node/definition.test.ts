@@ -7,6 +7,7 @@ import { defaultNode } from './defaults.ts';
 import { prepareNodeCreate } from './prepare.ts';
 import { type Node, nodeSchema } from './types.ts';
 import { validateNode, validateNodeUpdate } from './validate.ts';
+import { nodeWarnings } from './warnings.ts';
 
 function node({
   metadata = {},
@@ -39,11 +40,31 @@ test('defaultNode() lets podCIDR and podCIDRs follow each other', () => {
   });
 });
 
+test('defaultNode() rounds amounts up to thousandths', () => {
+  const { capacity, allocatable } = node({ status: { capacity: { cpu: '100u' } } }).status;
+  assert.deepEqual([capacity, allocatable], [{ cpu: '1m' }, { cpu: '1m' }]);
+});
+
 test('prepareNodeCreate() taints a node once', () => {
   const created = prepareNodeCreate(node({}));
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
   assert.deepEqual(created.spec.taints, [taint]);
   assert.deepEqual(prepareNodeCreate(created).spec.taints, [taint]);
+});
+
+test('prepareNodeCreate() takes no configuration by the API', () => {
+  const { spec, status } = prepareNodeCreate(
+    node({ spec: { configSource: {} }, status: { config: {} } }),
+  );
+  assert.equal(spec.configSource, undefined);
+  assert.equal(status.config, undefined);
+});
+
+test('nodeWarnings() of what is of no use and of odd ranges (API-66)', () => {
+  assert.deepEqual(nodeWarnings(node({ spec: { externalID: 'x', podCIDRs: ['FD00::/64'] } })), [
+    'spec.externalID: this field is deprecated, and is unused by Kubernetes',
+    'spec.podCIDRs[0]: IPv6 CIDR value "FD00::/64" should be in RFC 5952 canonical format ("fd00::/64")',
+  ]);
 });
 
 const refused: readonly [string, object, readonly string[]][] = [

@@ -5,6 +5,7 @@ import { defaultNode } from './defaults.ts';
 import { prepareNodeCreate, prepareNodeStatusUpdate, prepareNodeUpdate } from './prepare.ts';
 import { type Node, nodeSchema } from './types.ts';
 import { validateNode, validateNodeChange, validateNodeUpdate } from './validate.ts';
+import { nodeWarnings } from './warnings.ts';
 
 export const nodeDefinition: KindDefinition<Node> = {
   group: '',
@@ -17,8 +18,16 @@ export const nodeDefinition: KindDefinition<Node> = {
   schema: nodeSchema,
   nameRule: nameIsDnsSubdomain,
   defaults: defaultNode,
-  create: { prepareCreate: prepareNodeCreate, validateCreate: validateNode },
-  update: { prepareUpdate: prepareNodeUpdate, validateUpdate: validateNodeUpdate },
+  create: {
+    prepareCreate: prepareNodeCreate,
+    validateCreate: validateNode,
+    warnOnCreate: nodeWarnings,
+  },
+  update: {
+    prepareUpdate: prepareNodeUpdate,
+    validateUpdate: validateNodeUpdate,
+    warnOnUpdate: (_before, after) => nodeWarnings(after),
+  },
   subresources: [
     {
       name: 'proxy',

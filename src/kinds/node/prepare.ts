@@ -4,15 +4,22 @@ const notReady: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedu
 
 /** A new node takes no pods until someone has seen it ready and removed the taint. */
 export function prepareNodeCreate(node: Node): Node {
-  const taints = node.spec.taints ?? [];
+  const { configSource: _spec, ...spec } = node.spec;
+  const { config: _status, ...status } = node.status;
+  const taints = spec.taints ?? [];
   const marked = taints.some((t) => t.key === notReady.key && t.effect === notReady.effect);
-  return marked ? node : { ...node, spec: { ...node.spec, taints: [...taints, notReady] } };
+  return { ...node, spec: marked ? spec : { ...spec, taints: [...taints, notReady] }, status };
 }
 
+/** Configuration by the API is no more: what a node has of it stays, nothing comes. */
 export function prepareNodeUpdate(before: Node, after: Node): Node {
-  return { ...after, status: before.status };
+  const { configSource, ...spec } = after.spec;
+  const keeps = configSource !== undefined && before.spec.configSource !== undefined;
+  return { ...after, spec: keeps ? { ...spec, configSource } : spec, status: before.status };
 }
 
 export function prepareNodeStatusUpdate(before: Node, after: Node): Node {
-  return { ...after, spec: before.spec };
+  const { config, ...status } = after.status;
+  const keeps = config !== undefined && before.status.config !== undefined;
+  return { ...after, spec: before.spec, status: keeps ? { ...status, config } : status };
 }

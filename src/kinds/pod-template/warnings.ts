@@ -1,7 +1,9 @@
 import { dns1123Label } from '../../meta/names.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
-import { podSpecWarnings } from '../pod/warnings.ts';
+import { templateWarnings } from '../pod/warnings.ts';
 import type { PodTemplateSpec } from './types.ts';
+
+const templatePath = 'spec.template.';
 
 /** What is allowed in a workload but seldom meant. */
 export function workloadWarnings(
@@ -13,6 +15,18 @@ export function workloadWarnings(
     'metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended';
   return [
     ...(wrong.length === 0 ? [] : [`${advice}: [${wrong.join(' ')}]`]),
-    ...(template === undefined ? [] : podSpecWarnings(template.spec, 'spec.template.spec')),
+    ...(template === undefined ? [] : templateWarnings(template, templatePath)),
   ];
+}
+
+type Workload = {
+  readonly metadata: ObjectMeta;
+  readonly spec: { readonly template?: PodTemplateSpec };
+};
+
+/** A change is judged when it made another generation: whoever moves a label is not told of old sins. */
+export function workloadUpdateWarnings(before: Workload, after: Workload): readonly string[] {
+  const { template } = after.spec;
+  if (template === undefined || before.metadata.generation === after.metadata.generation) return [];
+  return templateWarnings(template, templatePath);
 }

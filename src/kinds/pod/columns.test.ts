@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podColumns } from './columns.ts';
+import { podColumns, podRowConditions } from './columns.ts';
 import { examplePod } from './example.ts';
 
 const now = Date.parse('2026-01-01T01:00:00Z');
@@ -142,3 +142,15 @@ const cases: readonly [string, Parameters<typeof examplePod>[0], string][] = [
 for (const [name, pod, wanted] of cases) {
   test(`podColumns shows a pod: ${name}`, () => assert.equal(cells(pod), wanted));
 }
+
+test('podRowConditions() tell how a pod ended (KCT-10)', () => {
+  const conditionsOf = (phase: string) =>
+    podRowConditions(examplePod({ status: { phase } })).map(
+      ({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`,
+    );
+  assert.deepEqual(conditionsOf('Running'), []);
+  assert.deepEqual(conditionsOf('Succeeded'), [
+    'Completed True Succeeded: The pod has completed successfully.',
+  ]);
+  assert.deepEqual(conditionsOf('Failed'), ['Completed True Failed: The pod failed.']);
+});

@@ -1,5 +1,5 @@
 // What `kubectl get pods` shows.
-import type { Column } from '../definition.ts';
+import type { Column, RowCondition } from '../definition.ts';
 import { ageColumn, nameColumn, timeSince } from '../metadata-columns.ts';
 import { podCondition } from './readiness.ts';
 import { summarizePod } from './summary.ts';
@@ -74,4 +74,21 @@ function readinessGates(pod: Pod): string {
   if (gates.length === 0) return '<none>';
   const open = gates.filter((gate) => podCondition(pod, gate.conditionType)?.status === 'True');
   return `${open.length}/${gates.length}`;
+}
+
+const ended: Readonly<Record<string, RowCondition>> = {
+  Succeeded: {
+    type: 'Completed',
+    status: 'True',
+    reason: 'Succeeded',
+    message: 'The pod has completed successfully.',
+  },
+  Failed: { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' },
+};
+
+/** A pod that has ended says so, and how. */
+export function podRowConditions({ status }: Pod): readonly RowCondition[] {
+  const { phase = '' } = status;
+  const condition = Object.hasOwn(ended, phase) ? ended[phase] : undefined;
+  return condition === undefined ? [] : [condition];
 }

@@ -1,7 +1,7 @@
 import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { KindDefinition } from '../definition.ts';
-import { podColumns } from './columns.ts';
+import { podColumns, podRowConditions } from './columns.ts';
 import { defaultPod } from './defaults.ts';
 import { podGraceSeconds } from './grace.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import { type Pod, podSchema } from './types.ts';
 import { validateEphemeralUpdate, validatePodCreate, validatePodUpdate } from './validate.ts';
 import { validatePodStatusUpdate } from './validate-status.ts';
-import { podWarnings } from './warnings.ts';
+import { podStatusWarnings, podWarnings } from './warnings.ts';
 
 export const podDefinition: KindDefinition<Pod> = {
   group: '',
@@ -56,12 +56,19 @@ export const podDefinition: KindDefinition<Pod> = {
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
-      rules: { prepareUpdate: preparePodStatusUpdate, validateUpdate: validatePodStatusUpdate },
+      rules: {
+        prepareUpdate: preparePodStatusUpdate,
+        validateUpdate: validatePodStatusUpdate,
+        warnOnUpdate: podStatusWarnings,
+      },
     },
   ],
   columns: podColumns,
+  rowConditions: podRowConditions,
   fieldSelectors: {
     'spec.nodeName': ({ spec }) => spec.nodeName ?? '',
+    // What clients of Kubernetes' first years call it.
+    'spec.host': ({ spec }) => spec.nodeName ?? '',
     'spec.restartPolicy': ({ spec }) => spec.restartPolicy ?? '',
     'spec.schedulerName': ({ spec }) => spec.schedulerName ?? '',
     'spec.serviceAccountName': ({ spec }) => spec.serviceAccountName ?? '',

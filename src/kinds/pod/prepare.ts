@@ -43,16 +43,41 @@ export function preparePodStatusUpdate(before: Pod, after: Pod): Pod {
     // Old nodes spoilt owner references, so a status write does not touch them.
     metadata: { ...metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) },
     spec: before.spec,
-    status: { ...after.status, ...(qosClass ? { qosClass } : {}) },
+    status: {
+      ...keepObservedGenerations(before.status, after.status),
+      ...(qosClass ? { qosClass } : {}),
+    },
   };
 }
 
-/** Only the list of containers for debugging is taken. */
+/** Writers that do not know of generations do not take away what others observed. */
+function keepObservedGenerations(before: PodStatus, after: PodStatus): PodStatus {
+  const known = new Map<string, (number | undefined)[]>();
+  for (const { type, observedGeneration } of before.conditions ?? [])
+    known.set(type, [...(known.get(type) ?? []), observedGeneration]);
+  const conditions = after.conditions?.map((condition) => {
+    const observed = known.get(condition.type)?.shift();
+    return condition.observedGeneration || !observed
+      ? condition
+      : { ...condition, observedGeneration: observed };
+  });
+  const observed = after.observedGeneration || before.observedGeneration;
+  return {
+    ...after,
+    ...(conditions === undefined ? {} : { conditions }),
+    ...(observed ? { observedGeneration: observed } : {}),
+  };
+}
+
+/** Only the list of containers for debugging is taken, and who wrote it. */
 export function prepareEphemeralUpdate(before: Pod, after: Pod): Pod {
   const { ephemeralContainers } = after.spec;
   const { ephemeralContainers: _before, ...spec } = before.spec;
+  const { managedFields } = after.metadata;
+  const { managedFields: _own, ...metadata } = before.metadata;
   return {
     ...after,
+    metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) },
     spec: { ...spec, ...(ephemeralContainers === undefined ? {} : { ephemeralContainers }) },
     status: before.status,
   };

@@ -1,8 +1,12 @@
-// What is allowed in a pod but seldom meant.
+// What is allowed in a pod but seldom meant. Upstream: pkg/api/pod/warnings.go.
 import { dns1123Label } from '../../meta/names.ts';
-import type { Container } from './container.ts';
+import type { ObjectMeta } from '../../meta/object.ts';
+import { warningsForIP } from '../../meta/validate-ip.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { Pod } from './types.ts';
+import type { Volume } from './volume.ts';
+import { containerWarnings, fractionalAmount, seccompWarning } from './warnings-containers.ts';
+import { neighbourWarnings, placementWarnings } from './warnings-scheduling.ts';
 
 export function podWarnings(pod: Pod): readonly string[] {
   const wrong = dns1123Label(pod.metadata.name ?? '');
@@ -10,54 +14,127 @@ export function podWarnings(pod: Pod): readonly string[] {
     "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended";
   return [
     ...(pod.metadata.name && wrong.length > 0 ? [`${name}: [${wrong.join(' ')}]`] : []),
-    ...podSpecWarnings(pod.spec, 'spec'),
+    ...templateWarnings(pod, ''),
   ];
 }
 
-export function podSpecWarnings(spec: PodSpec, field: string): readonly string[] {
+export function podStatusWarnings(_before: Pod, { status }: Pod): readonly string[] {
+  const { podIPs = [], hostIPs = [] } = status;
   return [
-    ...(spec.initContainers ?? []).flatMap((container, index) =>
-      containerWarnings(container, `${field}.initContainers[${index}]`),
+    ...podIPs.flatMap(({ ip }, index) => warningsForIP(`status.podIPs[${index}].ip`, ip)),
+    ...hostIPs.flatMap(({ ip }, index) => warningsForIP(`status.hostIPs[${index}].ip`, ip)),
+  ];
+}
+
+type Template = {
+  readonly metadata: Pick<ObjectMeta, 'annotations'>;
+  readonly spec: PodSpec;
+};
+
+/** Of a pod or of a template for pods; `path` is where that stands, with a dot at its end. */
+export function templateWarnings({ metadata, spec }: Template, path: string): readonly string[] {
+  const field = `${path}spec`;
+  const { annotations = {} } = metadata;
+  const annotationsField = `${path}metadata.annotations`;
+  return [
+    ...placementWarnings(spec, field),
+    ...oldAnnotations(annotations, annotationsField),
+    ...(spec.volumes ?? []).flatMap((volume, index) =>
+      oldVolume(volume, `${field}.volumes[${index}]`),
     ),
-    ...(spec.containers ?? []).flatMap((container, index) =>
-      containerWarnings(container, `${field}.containers[${index}]`),
+    ...repeated(spec.hostAliases ?? [], 'ip', `${field}.hostAliases`),
+    ...repeated(spec.imagePullSecrets ?? [], 'name', `${field}.imagePullSecrets`),
+    ...namelessSecrets(spec, field),
+    ...['memory', 'ephemeral-storage'].flatMap((resource) =>
+      fractionalAmount(spec.overhead ?? {}, resource, `${field}.overhead`),
     ),
+    ...oldSeccomp(spec, annotations, annotationsField),
+    ...containerWarnings(spec, field, annotations, annotationsField),
     ...((spec.terminationGracePeriodSeconds ?? 0) < 0
       ? [
           `${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
         ]
       : []),
+    ...neighbourWarnings(spec, field),
+    ...oddAddresses(spec, field),
   ];
 }
 
-function containerWarnings(container: Container, field: string): readonly string[] {
-  return [...repeatedVariables(container, field), ...repeatedPorts(container, field)];
+type Annotations = Readonly<Record<string, string>>;
+
+const annotationMessages: Readonly<Record<string, string>> = {
+  'scheduler.alpha.kubernetes.io/critical-pod':
+    'non-functional in v1.16+; use the "priorityClassName" field instead',
+  'security.alpha.kubernetes.io/sysctls':
+    'non-functional in v1.11+; use the "sysctls" field instead',
+  'security.alpha.kubernetes.io/unsafe-sysctls':
+    'non-functional in v1.11+; use the "sysctls" field instead',
+};
+
+const oldAnnotations = (annotations: Annotations, field: string): readonly string[] =>
+  Object.entries(annotationMessages).flatMap(([key, message]) =>
+    Object.hasOwn(annotations, key) ? [`${field}[${key}]: ${message}`] : [],
+  );
+
+const seccompAnnotation = 'seccomp.security.alpha.kubernetes.io/pod';
+
+function oldSeccomp(
+  { securityContext }: PodSpec,
+  annotations: Annotations,
+  field: string,
+): readonly string[] {
+  const isOld = Object.hasOwn(annotations, seccompAnnotation);
+  return isOld && securityContext?.seccompProfile === undefined
+    ? [seccompWarning(`${field}[${seccompAnnotation}]`)]
+    : [];
 }
 
-function repeatedVariables({ env = [] }: Container, field: string): readonly string[] {
-  const values = new Map<string, string>();
-  return env.flatMap(({ name, value = '' }, index) => {
-    const earlier = values.get(name);
-    values.set(name, value);
-    // A value that builds on the earlier one hides nothing.
-    if (earlier === undefined || value.includes(`$(${name})`)) return [];
-    return [
-      `${field}.env[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`,
-    ];
-  });
-}
+const oldPlugins: readonly [plugin: keyof Volume, message: string, shown?: string][] = [
+  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['gitRepo', 'deprecated in v1.11'],
+  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
+  // Upstream spells it so.
+  ['storageos', 'deprecated in v1.22, non-functional in v1.25+', 'storageOS'],
+  ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+];
 
-function repeatedPorts({ ports = [] }: Container, field: string): readonly string[] {
-  const seen = new Map<string, number>();
-  return ports.flatMap((port, index) => {
-    const key = JSON.stringify([port.containerPort, port.protocol, port.hostPort, port.hostIP]);
-    const earlier = seen.get(key);
-    if (earlier !== undefined) {
-      return [
-        `${field}.ports[${index}]: duplicate port definition with ${field}.ports[${earlier}]`,
-      ];
+const oldVolume = (volume: Volume, field: string): readonly string[] =>
+  oldPlugins.flatMap(([plugin, message, shown = plugin]) =>
+    volume[plugin] === undefined ? [] : [`${field}.${shown}: ${message}`],
+  );
+
+function repeated<K extends 'ip' | 'name'>(
+  items: readonly Readonly<Partial<Record<K, string>>>[],
+  key: K,
+  field: string,
+): readonly string[] {
+  const seen = new Set<string>();
+  return items.flatMap((item, index) => {
+    const value = item[key] ?? '';
+    if (!seen.has(value)) {
+      seen.add(value);
+      return [];
     }
-    seen.set(key, index);
-    return [];
+    return [`${field}[${index}].${key}: duplicate ${key} ${JSON.stringify(value)}`];
   });
+}
+
+const namelessSecrets = ({ imagePullSecrets = [] }: PodSpec, field: string): readonly string[] =>
+  imagePullSecrets.flatMap(({ name }, index) =>
+    name ? [] : [`${field}.imagePullSecrets[${index}].name: invalid empty name ""`],
+  );
+
+function oddAddresses({ dnsConfig, hostAliases = [] }: PodSpec, field: string): readonly string[] {
+  return [
+    ...(dnsConfig?.nameservers ?? []).flatMap((address, index) =>
+      warningsForIP(`${field}.dnsConfig.nameservers[${index}]`, address),
+    ),
+    ...hostAliases.flatMap(({ ip }, index) =>
+      warningsForIP(`${field}.hostAliases[${index}].ip`, ip),
+    ),
+  ];
 }

@@ -2,7 +2,7 @@ import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { KindDefinition } from '../definition.ts';
 import { defaultPodTemplate } from '../pod-template/defaults.ts';
-import { workloadWarnings } from '../pod-template/warnings.ts';
+import { workloadUpdateWarnings, workloadWarnings } from '../pod-template/warnings.ts';
 import { scaleSubresource } from '../scale/subresource.ts';
 import { replicaSetColumns } from './columns.ts';
 import { type ReplicaSet, replicaSetSchema } from './types.ts';
@@ -35,6 +35,7 @@ export const replicaSetDefinition: KindDefinition<ReplicaSet> = {
   update: {
     prepareUpdate: (before, after) => ({ ...after, status: before.status }),
     validateUpdate: validateReplicaSetUpdate,
+    warnOnUpdate: workloadUpdateWarnings,
   },
   generationChanges: (before, after) => !deepEqual(before.spec, after.spec),
   subresources: [

@@ -7,7 +7,7 @@ import { ageColumn, nameColumn } from '../metadata-columns.ts';
 import { validateNotNegative } from '../pod/field-rules.ts';
 import { templateColumns } from '../pod-template/columns.ts';
 import { validateOwnedTemplate } from '../pod-template/validate.ts';
-import { workloadWarnings } from '../pod-template/warnings.ts';
+import { workloadUpdateWarnings, workloadWarnings } from '../pod-template/warnings.ts';
 import { validateCounts } from '../replica-set/validate.ts';
 import { scaleSubresource } from '../scale/subresource.ts';
 import { defaultReplicationController } from './defaults.ts';
@@ -67,6 +67,7 @@ export const replicationControllerDefinition: KindDefinition<ReplicationControll
   update: {
     prepareUpdate: (before, after) => ({ ...after, status: before.status }),
     validateUpdate: (_before, after) => validate(after),
+    warnOnUpdate: workloadUpdateWarnings,
   },
   generationChanges: (before, after) => !deepEqual(before.spec, after.spec),
   subresources: [

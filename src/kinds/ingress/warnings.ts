@@ -1,0 +1,18 @@
+import { warningsForIP } from '../../meta/validate-ip.ts';
+import type { Ingress } from './types.ts';
+
+const classAnnotation = 'kubernetes.io/ingress.class';
+
+/** What is allowed in an Ingress but has a better form. */
+export const ingressWarnings = ({ metadata }: Ingress): readonly string[] =>
+  metadata.annotations?.[classAnnotation] === undefined
+    ? []
+    : [
+        `annotation ${JSON.stringify(classAnnotation)} is deprecated, please use 'spec.ingressClassName' instead`,
+      ];
+
+export function ingressStatusWarnings(_before: Ingress, { status }: Ingress): readonly string[] {
+  return (status.loadBalancer.ingress ?? []).flatMap(({ ip }, index) =>
+    ip ? warningsForIP(`status.loadBalancer.ingress[${index}]`, ip) : [],
+  );
+}

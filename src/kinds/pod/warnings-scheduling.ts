@@ -1,0 +1,114 @@
+// Wishes about nodes and neighbours that are allowed but do not do what they seem to.
+import { labelValue } from '../../meta/names.ts';
+import type { NodeAffinity, NodeSelectorTerm, PodAffinity } from './affinity.ts';
+import type { PodSpec } from './pod-spec.ts';
+
+/** Node labels that have another name now. */
+const renamedLabels: ReadonlyMap<string, string> = new Map([
+  ['beta.kubernetes.io/arch', 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
+  ['beta.kubernetes.io/os', 'deprecated since v1.14; use "kubernetes.io/os" instead'],
+  [
+    'failure-domain.beta.kubernetes.io/region',
+    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+  ],
+  [
+    'failure-domain.beta.kubernetes.io/zone',
+    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+  ],
+  [
+    'beta.kubernetes.io/instance-type',
+    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+  ],
+  ['app.kubernetes.io/created-by', 'deprecated since v1.9'],
+  [
+    'scheduler.alpha.kubernetes.io/preferAvoidPods',
+    'deprecated since v1.22; use Taints and Tolerations instead',
+  ],
+  ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
+]);
+
+const matchesNothing = 'a null labelSelector results in matching no pod';
+
+/** What is said of the nodes; `field` is the path of the pod's spec. */
+export function placementWarnings(spec: PodSpec, field: string): readonly string[] {
+  return [
+    ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) => {
+      const message = renamedLabels.get(key);
+      return message === undefined ? [] : [`${field}.nodeSelector[${key}]: ${message}`];
+    }),
+    ...nodeAffinityWarnings(spec.affinity?.nodeAffinity, `${field}.affinity.nodeAffinity`),
+    ...(spec.topologySpreadConstraints ?? []).flatMap(({ topologyKey, labelSelector }, index) => {
+      const at = `${field}.topologySpreadConstraints[${index}]`;
+      const message = renamedLabels.get(topologyKey);
+      return [
+        ...(message === undefined ? [] : [`${at}.topologyKey: ${topologyKey} is ${message}`]),
+        ...(labelSelector === undefined ? [`${at}.labelSelector: ${matchesNothing}`] : []),
+      ];
+    }),
+  ];
+}
+
+/** What is said of other pods. */
+export function neighbourWarnings({ affinity }: PodSpec, field: string): readonly string[] {
+  return [
+    ...podAffinityWarnings(affinity?.podAffinity, `${field}.affinity.podAffinity`),
+    ...podAffinityWarnings(affinity?.podAntiAffinity, `${field}.affinity.podAntiAffinity`),
+  ];
+}
+
+function nodeAffinityWarnings(
+  affinity: NodeAffinity | undefined,
+  field: string,
+): readonly string[] {
+  const required = affinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const preferred = affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  const requiredField = `${field}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
+  const preferredField = `${field}.preferredDuringSchedulingIgnoredDuringExecution`;
+  return [
+    ...(required?.nodeSelectorTerms ?? []).flatMap((term, index) =>
+      renamedKeys(term, `${requiredField}[${index}]`),
+    ),
+    ...preferred.flatMap(({ preference }, index) => {
+      const at = `${preferredField}[${index}].preference`;
+      return [...renamedKeys(preference, at), ...oddValues(preference, at)];
+    }),
+  ];
+}
+
+function renamedKeys({ matchExpressions = [] }: NodeSelectorTerm, field: string): string[] {
+  return matchExpressions.flatMap(({ key }, index) => {
+    const message = renamedLabels.get(key);
+    const at = `${field}.matchExpressions[${index}].key`;
+    return message === undefined ? [] : [`${at}: ${key} is ${message}`];
+  });
+}
+
+function oddValues({ matchExpressions = [] }: NodeSelectorTerm, field: string): string[] {
+  return matchExpressions.flatMap(({ values = [] }, index) =>
+    values.flatMap((value, place) => {
+      const at = `${field}.matchExpressions[${index}].values[${place}]`;
+      return labelValue(value).map((message) => `${at}: ${value} is invalid, ${message}`);
+    }),
+  );
+}
+
+function podAffinityWarnings(affinity: PodAffinity | undefined, field: string): readonly string[] {
+  const required = affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const preferred = affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  return [
+    ...required.flatMap(({ labelSelector }, index) =>
+      labelSelector === undefined
+        ? [
+            `${field}.requiredDuringSchedulingIgnoredDuringExecution[${index}].labelSelector: ${matchesNothing}`,
+          ]
+        : [],
+    ),
+    ...preferred.flatMap(({ podAffinityTerm }, index) =>
+      podAffinityTerm.labelSelector === undefined
+        ? [
+            `${field}.preferredDuringSchedulingIgnoredDuringExecution[${index}].podAffinityTerm.labelSelector: ${matchesNothing}`,
+          ]
+        : [],
+    ),
+  ];
+}
