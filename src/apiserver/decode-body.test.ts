@@ -89,6 +89,35 @@ test('decodeBody() warns of unknown and repeated fields in the order of the docu
   ]);
 });
 
+test('decodeBody() takes the version of a group that has no name with its slash', () => {
+  assert.deepEqual(
+    decode('{"apiVersion":"/v1","kind":"ConfigMap","metadata":{"name":"a"}}'),
+    named,
+  );
+});
+
+const twice = 'metadata:\n  name: a\ndata:\n  k: "1"\n  k: "2"\nbogus: 1\n';
+
+test('decodeBody() warns of each key that YAML gives twice, and tells all in one when strict', () => {
+  const warnings: string[] = [];
+  assert.deepEqual(decode(twice, { contentType: 'application/yaml', warnings }), {
+    ...named,
+    data: { k: '2' },
+  });
+  assert.deepEqual(warnings, ['line 5: key "k" already set in map', 'unknown field "bogus"']);
+  assert.equal(
+    refusal(twice, { contentType: 'application/yaml', fieldValidation: 'Strict' }),
+    '400 ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 5: key "k" already set in map, unknown field "bogus"',
+  );
+});
+
+test('decodeBody() merges objects that are given twice, as Go reads both into one place', () => {
+  const body = '{"metadata":{"name":"a"},"data":{"k":"1","l":"2"},"data":{"k":"3"},"metadata":{}}';
+  const warnings: string[] = [];
+  assert.deepEqual(decode(body, { warnings }), { ...named, data: { k: '3', l: '2' } });
+  assert.deepEqual(warnings, ['duplicate field "data"', 'duplicate field "metadata"']);
+});
+
 test('decodeBody() refuses them when asked to be strict, and says nothing when asked not to', () => {
   assert.equal(
     refusal(unknown, { fieldValidation: 'Strict' }),
@@ -111,6 +140,9 @@ const wrong: Readonly<Record<string, string>> = {
   'not json': `${start}${parseError}invalid character 'o' in literal null (expecting 'u') (6e6f74206a736f6e)`,
   '[]': `${start}${parseError}json: cannot unmarshal array into Go value of type ${typeMeta} (5b5d)`,
   '"text"': `${start}${parseError}json: cannot unmarshal string into Go value of type ${typeMeta} (227465787422)`,
+  '{"kind":3}': `${start}${parseError}json: cannot unmarshal number into Go struct field .kind of type string ({"kind":3})`,
+  '{"apiVersion":{}}': `${start}${parseError}json: cannot unmarshal object into Go struct field .apiVersion of type string ({"apiVersion":{}})`,
+  '{"apiVersion":"a/b/c"}': `${start}unexpected GroupVersion string: a/b/c ({"apiVersion":"a/b/c"})`,
   '{"kind":"Service","apiVersion":"v1"}': `400 Service in version "v1" ${handled}converting (v1.Service) to (core.ConfigMap): unknown conversion`,
   '{"kind":"Bogus","apiVersion":"v1"}': `400 Bogus in version "v1" ${handled}no kind "Bogus" is registered for version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
   '{"kind":"ConfigMap","apiVersion":"v9"}': `400 ConfigMap in version "v9" ${handled}no kind "ConfigMap" is registered for version "v9" in scheme "pkg/api/legacyscheme/scheme.go:30"`,

@@ -5,6 +5,7 @@ import { groupVersion, type KubeObject } from '../meta/object.ts';
 import { decode, strictProblems } from '../schema/decode.ts';
 import { findDuplicateFields } from '../schema/duplicates.ts';
 import { goJsonParseError } from '../schema/go-json-error.ts';
+import { treeFromText, valueOfTree } from '../schema/json-tree.ts';
 import { isTextTooDeep, tooDeep } from '../schema/nesting.ts';
 import type { StructNode } from '../schema/node.ts';
 import { hasTooManyValues, mostValues } from '../schema/value-count.ts';
@@ -40,26 +41,32 @@ export function decodeBody(request: DecodeRequest): KubeObject {
   const fail = (why: string): Error => unrecognized(kind.kind, why, body);
   if (media === 'protobuf') return decodeProtobuf(request, openProtobufBody(body, fail));
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  const { raw, duplicates } =
-    media === 'json'
-      ? { raw: parseJsonBody(text, fail), duplicates: [] }
-      : parseYamlBody(text, fail);
+  const { raw, isRepeating, duplicates } =
+    media === 'json' ? parseJsonBody(text, fail) : parseYamlBody(text, fail);
   checkKind(raw, request);
   const { object, problems, error } =
     media === 'json' ? decode(kind.schema, raw, text) : decode(kind.schema, raw);
   const handledAs = (): string => handledAsText(raw, kind, kind.version);
   if (error !== undefined) throw badRequest(`${handledAs()}: ${error}`);
   if (fieldValidation !== 'Ignore') {
-    const found =
-      media === 'json'
-        ? jsonProblems(kind.schema, text, problems.unknown)
-        : [...duplicates, ...problems.unknown.map(unknownField)];
-    if (found.length > 0 && fieldValidation === 'Strict') {
-      throw badRequest(`${handledAs()}: strict decoding error: ${found.join(', ')}`);
-    }
-    for (const problem of found) warn(problem);
+    // Of JSON in the order of the document, repeated fields among the unknown ones.
+    const found = isRepeating
+      ? strictProblems(kind.schema, text)
+      : problems.unknown.map(unknownField);
+    if (fieldValidation === 'Strict') refuseProblems(duplicates, found, handledAs);
+    for (const problem of [...duplicates, ...found]) warn(problem);
   }
   return keepReset(raw, typed(object as KubeObject, kind));
+}
+
+function refuseProblems(
+  duplicates: readonly string[],
+  found: readonly string[],
+  handledAs: () => string,
+): void {
+  const all = duplicates.length === 0 ? found : [repeatedKeys(duplicates), ...found];
+  if (all.length === 0) return;
+  throw badRequest(`${handledAs()}: strict decoding error: ${all.join(', ')}`);
 }
 
 /** Fields that protobuf readers do not know have no names to complain about. */
@@ -75,17 +82,6 @@ function decodeProtobuf(request: DecodeRequest, { type, fields }: ProtobufBody):
 
 const handledAsText = (raw: Fields, kind: BodyKind, version: string): string =>
   `${kindIn(raw, kind)} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}`;
-
-/** Unknown and repeated fields in document order, in the words that Warning headers and strict errors use. */
-export function jsonProblems(
-  schema: StructNode,
-  text: string,
-  unknown: readonly string[],
-): readonly string[] {
-  return unknown.length === 0 && findDuplicateFields(text).length === 0
-    ? []
-    : strictProblems(schema, text);
-}
 
 export const unknownField = (field: string): string => `unknown field ${JSON.stringify(field)}`;
 
@@ -117,23 +113,44 @@ function unknownFormat(): Error {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-type ParsedBody = { readonly raw: Fields; readonly duplicates: readonly string[] };
+type ParsedBody = {
+  readonly raw: Fields;
+  /** Whether a JSON text gives a key twice. */
+  readonly isRepeating: boolean;
+  /** What Go's reader says of keys that a YAML text gives twice. */
+  readonly duplicates: readonly string[];
+};
 
 type Fail = (why: string) => Error;
 
-function parseJsonBody(text: string, fail: Fail): Fields {
-  const value = parseJson(text, (why) =>
-    fail(`couldn't get version/kind; json parse error: ${why}`),
-  );
-  return objectIn(value, fail);
+function parseJsonBody(text: string, fail: Fail): ParsedBody {
+  const value = parseJson(text, (why) => fail(noVersionKind(why)));
+  const isRepeating = findDuplicateFields(text).length > 0;
+  const raw = objectIn(isRepeating ? valueOfTree(treeFromText(text)) : value, fail);
+  return { raw, isRepeating, duplicates: [] };
 }
 
-/** Null is an empty object; all else that is no object is refused. */
+export const noVersionKind = (why: string): string =>
+  `couldn't get version/kind; json parse error: ${why}`;
+
+/** Null is an empty object; all else that is no object is refused, and one that cannot say what it is. */
 function objectIn(value: unknown, fail: Fail): Fields {
   if (value === null) return {};
-  if (typeof value === 'object' && !Array.isArray(value)) return value as Fields;
-  throw fail(`couldn't get version/kind; json parse error: ${notAnObject(value)}`);
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw fail(noVersionKind(notAnObject(value)));
+  }
+  const fields = value as Fields;
+  const { kind, apiVersion } = fields;
+  if (!isText(apiVersion)) throw fail(noVersionKind(notText('apiVersion', apiVersion)));
+  if (!isText(kind)) throw fail(noVersionKind(notText('kind', kind)));
+  if (typeof apiVersion === 'string' && apiVersion.split('/').length > 2)
+    throw fail(`unexpected GroupVersion string: ${apiVersion}`);
+  return fields;
 }
+
+const isText = (value: unknown): boolean => typeof (value ?? '') === 'string';
+const notText = (key: string, value: unknown): string =>
+  `json: cannot unmarshal ${jsonTypeOf(value)} into Go struct field .${key} of type string`;
 
 export function parseJson(text: string, fail: (why: string) => Error): unknown {
   if (isTextTooDeep(text)) throw fail(tooDeep);
@@ -151,7 +168,7 @@ export function parseJson(text: string, fail: (why: string) => Error): unknown {
 const typeMeta =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-const notAnObject = (value: unknown): string =>
+export const notAnObject = (value: unknown): string =>
   `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${typeMeta}`;
 
 export function jsonTypeOf(value: unknown): string {
@@ -162,11 +179,13 @@ export function jsonTypeOf(value: unknown): string {
 function parseYamlBody(text: string, fail: Fail): ParsedBody {
   const parsed = parseYaml(text);
   if ('error' in parsed) throw fail(parsed.error);
-  const { value, duplicates } = parsed;
-  const told =
-    duplicates.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`];
-  return { raw: objectIn(value, fail), duplicates: told };
+  const raw = objectIn(parsed.value, fail);
+  return { raw, isRepeating: false, duplicates: parsed.duplicates };
 }
+
+/** One error of Go's reader for all keys that a YAML text gives twice. */
+export const repeatedKeys = (duplicates: readonly string[]): string =>
+  `yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`;
 
 function unrecognized(kind: string, why: string, body: Uint8Array): Error {
   return badRequest(
@@ -226,7 +245,9 @@ export function kindMismatch(
 ): KindMismatch | undefined {
   const expectedVersion = groupVersion(expected.group, expected.version);
   const given =
-    typeof raw.apiVersion === 'string' && raw.apiVersion !== '' ? raw.apiVersion : expectedVersion;
+    typeof raw.apiVersion === 'string' && raw.apiVersion !== ''
+      ? raw.apiVersion.replace(/^\//, '')
+      : expectedVersion;
   const kind = kindIn(raw, expected);
   if (given === expectedVersion && kind === expected.kind) return undefined;
   const [group = '', version = ''] = given.includes('/') ? given.split('/') : ['', given];

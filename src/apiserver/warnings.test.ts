@@ -9,6 +9,10 @@ test('warningHeaders() writes one line for each text, quotes escaped', () => {
   ]);
 });
 
+test('warningHeaders() says nothing twice', () => {
+  assert.deepEqual(warningHeaders(['a', 'b', 'a']), ['299 - "a"', '299 - "b"']);
+});
+
 test('warningHeaders() drops what no header may hold', () => {
   assert.deepEqual(warningHeaders(['', 'two\nlines', 'a\u007fb', 'tab\there', 'é日']), [
     '299 - "é日"',

@@ -8,8 +8,8 @@ const shownOfEach = 256;
 const controlCharacter = /[\u0000-\u001f\u007f]/;
 
 export function warningHeaders(texts: readonly string[]): readonly string[] {
-  // Upstream drops them too: a header is one line.
-  const plain = texts.filter((text) => text !== '' && !controlCharacter.test(text));
+  // Upstream drops them too: a header is one line, and nobody is told twice.
+  const plain = [...new Set(texts)].filter((text) => text !== '' && !controlCharacter.test(text));
   return limited(plain).map((text) => `299 - "${text.replace(/[\\"]/g, '\\$&')}"`);
 }
 

@@ -147,3 +147,24 @@ test('the tables of endpoints, slices, ranges and addresses show three and how m
   const ofAddresses = await cellsOf('/apis/networking.k8s.io/v1/ipaddresses');
   assert.deepEqual(ofAddresses['10.96.0.1'], ['services/default/kubernetes']);
 });
+
+test('the table of a size shows what is wanted and what is there', async () => {
+  const deployments = '/apis/apps/v1/namespaces/default/deployments';
+  await running.api.post(deployments, {
+    metadata: { name: 'sized' },
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: { app: 'sized' } },
+      template: {
+        metadata: { labels: { app: 'sized' } },
+        spec: { containers: [{ name: 'c', image: 'process' }] },
+      },
+    },
+  });
+  const { body } = await ask<Table>(`${deployments}/sized/scale`, { headers: asTable });
+  assert.deepEqual(
+    body.columnDefinitions.map(({ name }) => name),
+    ['Name', 'Desired', 'Available', 'Age'],
+  );
+  assert.deepEqual(body.rows[0]?.cells.slice(0, 3), ['sized', 3, 0]);
+});

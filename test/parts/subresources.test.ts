@@ -28,7 +28,16 @@ type Scale = KubeObject & {
 type Workload = KubeObject & { readonly spec: { readonly replicas: number } };
 type Pod = KubeObject & {
   readonly spec: { readonly nodeName?: string };
-  readonly status: { readonly conditions?: readonly { readonly type: string }[] };
+  readonly status: {
+    readonly observedGeneration?: number;
+    readonly nominatedNodeName?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly observedGeneration?: number;
+    }[];
+  };
 };
 
 const replicas = async (name: string): Promise<number> =>
@@ -65,6 +74,35 @@ test('a scale from an old version or below zero is refused', { timeout }, async 
   const body = { ...scale, metadata, spec: { replicas: -1 } };
   assert.equal((await api.send({ method: 'PUT', path, body })).status, 422);
   assert.equal(await replicas('old'), 2);
+});
+
+test('a scale is that of one workload and must be readable', { timeout }, async () => {
+  const { api } = running;
+  await api.post(deployments, { metadata: { name: 'one' }, spec: { selector, template } });
+  const path = `${deployments}/one/scale`;
+  const put = (metadata: object) =>
+    api.send({ method: 'PUT', path, body: { metadata, spec: { replicas: 2 } } });
+  const nameless = await put({});
+  assert.equal(nameless.status, 400);
+  assert.match(nameless.body.message ?? '', /was undeterminable: name must be provided$/);
+  const other = await put({ name: 'one', uid: 'x' });
+  assert.equal(other.status, 409);
+  assert.match(
+    other.body.message ?? '',
+    /deployments\/scale\.apps "one": Precondition failed: UID/,
+  );
+  const unreadable = await api.send({
+    method: 'PATCH',
+    path,
+    body: { spec: { replicas: 'x' } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  assert.equal(unreadable.status, 422);
+  assert.deepEqual(
+    unreadable.body.details?.causes?.map(({ field }) => field),
+    ['patch'],
+  );
+  assert.equal(await replicas('one'), 1);
 });
 
 const pod = (name: string) => ({ metadata: { name }, spec: template.spec });
@@ -111,16 +149,128 @@ test('a binding to something else than a node is refused', { timeout }, async ()
   assert.equal((await api.get<Pod>(`${pods}/unbound`)).spec.nodeName, undefined);
 });
 
+test('a binding holds for one pod alone, and not while something gates it', {
+  timeout,
+}, async () => {
+  const { api } = running;
+  const bindTo = (name: string, metadata: object = {}) => {
+    const body = binding(name, 'n');
+    const path = `${pods}/${name}/binding`;
+    return api.send({
+      method: 'POST',
+      path,
+      body: { ...body, metadata: { ...body.metadata, ...metadata } },
+    });
+  };
+  await api.post(pods, pod('free'));
+  const other = await bindTo('free', { uid: 'x' });
+  assert.equal(other.status, 409);
+  assert.match(other.body.message ?? '', /Precondition failed: UID in precondition: x, UID in/);
+  await api.post(pods, {
+    ...pod('gated'),
+    spec: { ...template.spec, schedulingGates: [{ name: 'example.com/wait' }] },
+  });
+  const gated = await bindTo('gated');
+  assert.equal(gated.status, 409);
+  assert.equal(
+    gated.body.message,
+    'Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates',
+  );
+});
+
+test('a binding keeps the generation and the place of the condition', { timeout }, async () => {
+  const { api } = running;
+  await api.post(pods, pod('placed'));
+  const conditions = ['PodScheduled', 'Ready'].map((type) => ({ type, status: 'False' }));
+  await api.patch(`${pods}/placed/status`, { status: { conditions, nominatedNodeName: 'm' } });
+  await api.post(`${pods}/placed/binding`, binding('placed', 'n'));
+  const bound = await api.get<Pod>(`${pods}/placed`);
+  assert.equal(bound.metadata.generation, 1);
+  assert.equal(bound.status.nominatedNodeName, undefined, 'the wish is fulfilled or void');
+  assert.deepEqual(
+    bound.status.conditions?.map(({ type, status }) => `${type} ${status}`),
+    ['PodScheduled True', 'Ready False'],
+  );
+});
+
+test('a binding gives the pod the zone of its node', { timeout }, async () => {
+  const { api } = running;
+  const labels = { 'topology.kubernetes.io/zone': 'a', other: 'x' };
+  await api.post('/api/v1/nodes', { metadata: { name: 'zoned', labels } });
+  await api.post(pods, { ...pod('travels'), metadata: { name: 'travels', labels: { app: 'w' } } });
+  await api.post(`${pods}/travels/binding`, binding('travels', 'zoned'));
+  const { metadata } = await api.get<Pod>(`${pods}/travels`);
+  assert.deepEqual(metadata.labels, { app: 'w', 'topology.kubernetes.io/zone': 'a' });
+});
+
+test('a container for debugging makes a generation and takes no labels along', {
+  timeout,
+}, async () => {
+  const { api } = running;
+  await api.post(pods, pod('debugged'));
+  const changed = await api.patch<Pod>(`${pods}/debugged/ephemeralcontainers`, {
+    metadata: { labels: { a: 'b' } },
+    spec: { ephemeralContainers: [{ name: 'debug', image: 'tools' }] },
+  });
+  assert.equal(changed.metadata.generation, 2);
+  assert.equal(changed.metadata.labels, undefined);
+});
+
+test('a status that does not say what it observed keeps what was observed', {
+  timeout,
+}, async () => {
+  const { api } = running;
+  await api.post(pods, pod('observed'));
+  const path = `${pods}/observed/status`;
+  const conditions = [{ type: 'Ready', status: 'False', observedGeneration: 1 }];
+  await api.patch(path, { status: { observedGeneration: 1, conditions } });
+  const { status } = await api.patch<Pod>(path, {
+    status: { observedGeneration: null, conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  assert.equal(status.observedGeneration, 1);
+  assert.deepEqual(
+    status.conditions?.map(({ observedGeneration }) => observedGeneration),
+    [1],
+  );
+});
+
 test('an eviction deletes the pod, and a dry run does not', { timeout }, async () => {
   const { api } = running;
   await api.post(pods, pod('evicted'));
   const path = `${pods}/evicted/eviction`;
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'evicted' } };
+  const nameless = await api.send({ method: 'POST', path, body: { ...body, metadata: {} } });
+  assert.equal(nameless.status, 400);
+  assert.equal(nameless.body.message, 'name in URL does not match name in Eviction object');
   await api.post(`${path}?dryRun=All`, body);
   assert.equal((await api.get(`${pods}/evicted`)).metadata.deletionTimestamp, undefined);
+  const other = { ...body, deleteOptions: { preconditions: { resourceVersion: '1' } } };
+  assert.equal((await api.send({ method: 'POST', path, body: other })).status, 409);
   await api.post(path, { ...body, deleteOptions: { gracePeriodSeconds: 0 } });
   const { status } = await api.send({ method: 'GET', path: `${pods}/evicted` });
   assert.equal(status, 404);
+});
+
+test('a pod that ends slowly tells that it was evicted', { timeout }, async () => {
+  const { api } = running;
+  const made = await api.post<Pod>(pods, {
+    ...pod('leaving'),
+    spec: { ...template.spec, nodeName: 'n' },
+  });
+  const { uid, resourceVersion } = made.metadata;
+  await api.post(`${pods}/leaving/eviction`, {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name: 'leaving' },
+    deleteOptions: { preconditions: { uid, resourceVersion } },
+  });
+  const left = await api.get<Pod>(`${pods}/leaving`);
+  assert.notEqual(left.metadata.deletionTimestamp, undefined);
+  assert.deepEqual(
+    left.status.conditions?.map(({ type, status, reason }) => [type, status, reason]),
+    [['DisruptionTarget', 'True', 'EvictionByEvictionAPI']],
+  );
+  assert.equal(left.metadata.managedFields?.length, made.metadata.managedFields?.length);
 });
 
 test('status is written beside the object, and neither touches the other', {

@@ -68,6 +68,8 @@ const applied: readonly Case[] = [
     [{ op: 'copy', from: '/z', path: '/c' }],
     { ...document, c: null },
   ],
+  ['replace of the whole document', [{ op: 'replace', path: '', value: { c: 1 } }], { c: 1 }],
+  ['test of the whole document', [{ op: 'test', path: '', value: document }], document],
   ['test that holds', [{ op: 'test', path: '/list', value: [1, 2, 3] }], document],
   [
     'test of null and nothing',
@@ -93,7 +95,11 @@ const rejected: readonly (readonly [title: string, operation: unknown])[] = [
   ['add past the end', { op: 'add', path: '/list/4', value: 1 }],
   ['add with a name in a list', { op: 'add', path: '/list/x', value: 1 }],
   ['replace of a missing item', { op: 'replace', path: '/list/3', value: 1 }],
-  ['replace of the whole document', { op: 'replace', path: '', value: {} }],
+  ['add of a whole document', { op: 'add', path: '', value: {} }],
+  ['remove of the whole document', { op: 'remove', path: '' }],
+  ['replace of the whole document by a text', { op: 'replace', path: '', value: 'x' }],
+  ['replace of the whole document by nothing', { op: 'replace', path: '' }],
+  ['test of the whole document that fails', { op: 'test', path: '', value: {} }],
   ['move of a missing key', { op: 'move', from: '/z', path: '/a' }],
   ['test that fails', { op: 'test', path: '/a/b', value: 2 }],
   ['test of a missing key', { op: 'test', path: '/z', value: 2 }],
@@ -195,5 +201,10 @@ describe('jsonPatchProblems()', () => {
       { op: 'add', path: '/b', value: 1, foo: 2 },
     ];
     assert.deepEqual(jsonPatchProblems(patch), ['json patch unknown field "[1].foo"']);
+  });
+
+  it('names members that are given twice', () => {
+    const patch = [{ op: 'add', path: '/a', value: 1 }];
+    assert.deepEqual(jsonPatchProblems(patch, ['[0].op']), ['json patch duplicate field "[0].op"']);
   });
 });

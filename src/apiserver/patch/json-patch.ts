@@ -1,6 +1,6 @@
 // RFC 6902 as Kubernetes applies it (evanphx/json-patch v4): replacing a missing key sets it, copying one gives
-// null, negative indices count from the end, the whole document cannot be a target. Whatever fails while
-// applying gives one and the same answer.
+// null, negative indices count from the end, the whole document can be replaced and tested but not added or removed.
+// Whatever fails while applying gives one and the same answer.
 import { badRequest, failure, tooLarge } from '../../meta/api-error.ts';
 import { isValueTooDeep } from '../../schema/nesting.ts';
 import { type Fields, field, isFields, jsonTypeName, sameValue } from './json-value.ts';
@@ -32,14 +32,20 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
 }
 
 /** What a strict reading of the operations has to say: `json patch unknown field "[0].foo"`. */
-export function jsonPatchProblems(patch: unknown): readonly string[] {
+export function jsonPatchProblems(
+  patch: unknown,
+  repeated: readonly string[] = [],
+): readonly string[] {
   if (!Array.isArray(patch)) return [];
-  return patch.flatMap((operation: unknown, index) =>
+  const unknown = patch.flatMap((operation: unknown, index) =>
     Object.keys(isFields(operation) ? operation : {})
       .filter((key) => !members.includes(key))
-      .map((key) => `json patch unknown field ${JSON.stringify(`[${index}].${key}`)}`),
+      .map((key) => `unknown field ${JSON.stringify(`[${index}].${key}`)}`),
   );
+  return [...unknown, ...repeated.map(duplicateField)].map((problem) => `json patch ${problem}`);
 }
+
+export const duplicateField = (path: string): string => `duplicate field ${JSON.stringify(path)}`;
 
 function decodeOperations(patch: unknown): readonly Operation[] {
   if (patch === null) return [];
@@ -84,6 +90,7 @@ function apply(document: unknown, operation: Operation): unknown {
     case 'remove':
       return edit(document, target(operation, 'path'), removed);
     case 'replace':
+      if (isWhole(operation)) return containerIn(value);
       return edit(document, target(operation, 'path'), (at, key) => replaced(at, key, value));
     case 'move': {
       const from = target(operation, 'from');
@@ -95,13 +102,17 @@ function apply(document: unknown, operation: Operation): unknown {
       const copy = read(document, target(operation, 'from')) ?? null;
       return edit(document, target(operation, 'path'), (at, key) => added(at, key, copy));
     }
-    case 'test':
-      if (sameValue(read(document, target(operation, 'path')) ?? null, value)) return document;
+    case 'test': {
+      const found = isWhole(operation) ? document : read(document, target(operation, 'path'));
+      if (sameValue(found ?? null, value)) return document;
       throw rejected();
+    }
     default:
       throw rejected();
   }
 }
+
+const isWhole = (operation: Operation): boolean => field(operation, 'path') === '';
 
 /** The keys of a JSON pointer. What stands before the first slash is not looked at. */
 function target(operation: Operation, name: 'path' | 'from'): readonly string[] {

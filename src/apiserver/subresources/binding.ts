@@ -1,11 +1,13 @@
 // POST of a Binding: a pod gets its node, once.
 
+import { podDefinition } from '../../kinds/pod/definition.ts';
 import { badRequest, conflict, invalid } from '../../meta/api-error.ts';
 import { notSupported, required } from '../../meta/field-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { answerStatus } from '../encode/status.ts';
 import type { ApiResponse } from '../message.ts';
+import { otherUid } from '../objects/other-uid.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { readObject } from '../read-object.ts';
 import { admitted, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
@@ -45,11 +47,12 @@ export async function bind(call: Call): Promise<ApiResponse> {
     options,
   )) as Binding;
   const name = info.name === '' ? (body.metadata.name ?? '') : info.name;
-  if (body.metadata.name !== undefined && body.metadata.name !== name) {
+  if ((body.metadata.name ?? '') !== name) {
     throw badRequest(`name in URL does not match name in Binding object`);
   }
-  admitted({ ...call, info: { ...info, name, subresource: 'binding' } }, undefined, body);
-  validate(body);
+  const asked = { ...call, info: { ...info, name, subresource: 'binding' } };
+  const allowed = admitted(asked, undefined, body) as Binding;
+  validate(allowed);
   const resource = context.resources.of('pods');
   const write = writeRequest(call, options);
   await updateObject(context, {
@@ -59,7 +62,10 @@ export async function bind(call: Call): Promise<ApiResponse> {
     subresource: 'binding',
     // The binding itself was judged; the pod changes only in what this file sets.
     rules: { validateUpdate: () => [] },
-    desired: (live) => assigned(live as Pod, body, write.now),
+    desired(live) {
+      checkPod(live as Pod, allowed);
+      return assigned(live as Pod, allowed, write.now);
+    },
     creates: false,
     needsVersion: false,
     checksUid: false,
@@ -86,39 +92,52 @@ function validate({ target, metadata }: Binding): void {
 
 type Condition = { readonly type: string; readonly status: string };
 type Pod = KubeObject & {
-  readonly spec: { readonly nodeName?: string };
-  readonly status?: { readonly conditions?: readonly Condition[] };
+  readonly spec: { readonly nodeName?: string; readonly schedulingGates?: readonly unknown[] };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    readonly nominatedNodeName?: string;
+  };
 };
 
+/** Only this very pod, and only while it is free. */
+function checkPod(pod: Pod, { metadata }: Binding): void {
+  const { name = '', namespace = '', uid = '' } = pod.metadata;
+  if (metadata.uid !== undefined && metadata.uid !== uid)
+    throw otherUid({ definition: podDefinition, namespace, name, uid: metadata.uid, found: uid });
+  const refused = (why: string): Error =>
+    conflict({ group: '', resource: 'pods/binding' }, name, `pod ${name} ${why}`);
+  if (pod.metadata.deletionTimestamp !== undefined)
+    throw refused('is being deleted, cannot be assigned to a host');
+  const { nodeName, schedulingGates = [] } = pod.spec;
+  if (nodeName !== undefined)
+    throw refused(`is already assigned to node ${JSON.stringify(nodeName)}`);
+  if (schedulingGates.length > 0) throw refused('has non-empty .spec.schedulingGates');
+}
+
 function assigned(pod: Pod, { target, metadata }: Binding, now: string): KubeObject {
-  const name = pod.metadata.name ?? '';
-  const resource = { group: '', resource: 'pods/binding' };
-  if (pod.metadata.deletionTimestamp !== undefined) {
-    throw conflict(resource, name, `pod ${name} is being deleted, cannot be assigned to a host`);
-  }
-  if (pod.spec.nodeName !== undefined) {
-    throw conflict(
-      resource,
-      name,
-      `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`,
-    );
-  }
-  const others = (pod.status?.conditions ?? []).filter((c) => c.type !== 'PodScheduled');
-  const scheduled = {
-    type: 'PodScheduled',
-    status: 'True',
-    lastProbeTime: null,
-    lastTransitionTime: now,
-  };
   const annotations = { ...pod.metadata.annotations, ...metadata.annotations };
+  // Where the pod was meant to go is settled now.
+  const { nominatedNodeName: _settled, ...status } = pod.status ?? {};
+  // Unlike annotations they do not replace what the pod says of itself.
+  const labels = { ...metadata.labels, ...pod.metadata.labels };
   const bound = {
     ...pod,
     metadata: {
       ...pod.metadata,
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
     },
     spec: { ...pod.spec, nodeName: target.name },
-    status: { ...pod.status, conditions: [...others, scheduled] },
+    status: { ...status, conditions: scheduled(status.conditions ?? [], now) },
   };
   return bound as KubeObject;
+}
+
+/** In the place of what was said of it before. */
+function scheduled(conditions: readonly Condition[], now: string): readonly Condition[] {
+  const type = 'PodScheduled';
+  const done = { type, status: 'True', lastProbeTime: null, lastTransitionTime: now };
+  return conditions.some((c) => c.type === type)
+    ? conditions.map((c) => (c.type === type ? done : c))
+    : [...conditions, done];
 }

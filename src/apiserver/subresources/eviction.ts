@@ -1,13 +1,17 @@
 // POST of an Eviction: a delete of the pod that asks politely. There are no disruption budgets here to refuse it.
 
+import type { PodCondition } from '../../kinds/pod/pod-status.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
+import type { WriteRequest } from '../context.ts';
 import { answerStatus } from '../encode/status.ts';
 import type { ApiResponse } from '../message.ts';
-import { type DeleteOptions, deleteObject } from '../objects/delete-object.ts';
+import { checkPreconditions, type DeleteOptions, deleteObject } from '../objects/delete-object.ts';
+import { updateObject } from '../objects/update-object.ts';
 import { readObject } from '../read-object.ts';
-import { admitted, type Call, namespaceOf } from '../verbs/call.ts';
+import { admitted, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
 import { deleteOptions } from '../verbs/delete-options.ts';
 import { parseWriteOptions } from '../write-options.ts';
 
@@ -29,17 +33,24 @@ export async function evict(call: Call): Promise<ApiResponse> {
   const { context, request, info, resource } = call;
   const options = parseWriteOptions(request.query, 'CreateOptions');
   const body = (await readObject(call, evictionKind, options)) as Eviction;
-  if (body.metadata.name !== undefined && body.metadata.name !== info.name) {
+  if ((body.metadata.name ?? '') !== info.name) {
     throw badRequest('name in URL does not match name in Eviction object');
   }
   admitted(call, undefined, body);
   const { dryRun = [], ...wish } = body.deleteOptions ?? {};
+  const isDryRun = options.dryRun || dryRun.length > 0;
+  if (!isDryRun) await markDisrupted(call, wish, writeRequest(call, options));
+  const { preconditions, ...rest } = wish;
+  const { uid } = preconditions ?? {};
   await deleteObject(context, {
     resource,
     namespace: namespaceOf(call),
     name: info.name,
-    options: wish,
-    dryRun: options.dryRun || dryRun.length > 0,
+    // The mark made a version of its own; until then the pod was the one that the client saw.
+    options: isDryRun
+      ? wish
+      : { ...rest, ...(uid === undefined ? {} : { preconditions: { uid } }) },
+    dryRun: isDryRun,
     now: context.now(),
   });
   return answerStatus(request, 201, {
@@ -49,4 +60,50 @@ export async function evict(call: Call): Promise<ApiResponse> {
     status: 'Success',
     code: 201,
   });
+}
+
+/** Whoever watches the pod go learns that it was asked to, and does not count it as a failure. */
+async function markDisrupted(
+  call: Call,
+  options: DeleteOptions,
+  write: WriteRequest,
+): Promise<void> {
+  const { context, resource, info } = call;
+  await updateObject(context, {
+    resource,
+    namespace: namespaceOf(call),
+    name: info.name,
+    subresource: 'status',
+    rules: { validateUpdate: () => [] },
+    desired(live) {
+      checkPreconditions({ resource, name: info.name, options }, live as Pod);
+      const { conditions = [] } = (live as Pod).status;
+      return {
+        ...(live as Pod),
+        status: { ...(live as Pod).status, conditions: disrupted(conditions, write.now) },
+      };
+    },
+    creates: false,
+    needsVersion: false,
+    checksUid: false,
+    write,
+    // The server did it, on nobody's behalf.
+    recordManagers: (_live, object) => object,
+  });
+}
+
+function disrupted(conditions: readonly PodCondition[], now: string): readonly PodCondition[] {
+  const type = 'DisruptionTarget';
+  const before = conditions.find((condition) => condition.type === type);
+  const condition: PodCondition = {
+    type,
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: before?.status === 'True' ? before.lastTransitionTime : now,
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+  };
+  return before === undefined
+    ? [...conditions, condition]
+    : conditions.map((other) => (other === before ? condition : other));
 }

@@ -1,8 +1,9 @@
 // The size of a workload, read and written as an object of its own.
 
+import { scaleColumns } from '../../kinds/scale/columns.ts';
 import { type Scalable, scaleOf, validateScale, withReplicas } from '../../kinds/scale/scale.ts';
 import { type Scale, scaleSchema } from '../../kinds/scale/types.ts';
-import { badRequest, invalid } from '../../meta/api-error.ts';
+import { badRequest, conflict, invalid } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { decode } from '../../schema/decode.ts';
 import { typed } from '../decode-body.ts';
@@ -14,7 +15,8 @@ import { readObject } from '../read-object.ts';
 import type { Cached } from '../resource-cache.ts';
 import { type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
 import { liveObject } from '../verbs/get.ts';
-import { parsePatch, patched, patchTypeOf } from '../verbs/patch.ts';
+import { badPatch, parsePatch, patched, patchTypeOf } from '../verbs/patch.ts';
+import { checkIdentity } from '../verbs/update.ts';
 import { parseWriteOptions, type WriteOptions } from '../write-options.ts';
 
 export const scaleKind = {
@@ -22,6 +24,7 @@ export const scaleKind = {
   version: 'v1',
   kind: 'Scale',
   schema: scaleSchema,
+  columns: scaleColumns,
 };
 
 export function getScale(call: Call): ApiResponse {
@@ -29,14 +32,9 @@ export function getScale(call: Call): ApiResponse {
 }
 
 export async function updateScale(call: Call): Promise<ApiResponse> {
-  const { request, info } = call;
-  const options = parseWriteOptions(request.query, 'UpdateOptions');
+  const options = parseWriteOptions(call.request.query, 'UpdateOptions');
   const sent = (await readObject(call, scaleKind, options)) as Scale;
-  if (sent.metadata.name !== undefined && sent.metadata.name !== info.name) {
-    throw badRequest(
-      `the name of the object (${sent.metadata.name}) does not match the name on the URL (${info.name})`,
-    );
-  }
+  checkIdentity(call, sent);
   return resize(call, options, () => sent);
 }
 
@@ -47,9 +45,12 @@ export async function patchScale(call: Call): Promise<ApiResponse> {
     throw badRequest('apply is not supported for the scale subresource; use a merge patch');
   const parsed = parsePatch(type, Buffer.from(await call.request.body()).toString('utf8'));
   return resize(call, options, (live) => {
-    const { object, error } = decode(scaleSchema, patched(parsed, scaleSchema, live));
-    if (error !== undefined) throw badRequest(error);
-    return typed(object as KubeObject, scaleKind) as Scale;
+    const raw = patched(parsed, scaleSchema, live);
+    const { object, error } = decode(scaleSchema, raw);
+    if (error !== undefined) throw badPatch(parsed, raw, error);
+    const scale = typed(object as KubeObject, scaleKind) as Scale;
+    checkIdentity(call, scale);
+    return scale;
   });
 }
 
@@ -72,6 +73,7 @@ async function resize(
       const errors = validateScale(scale);
       if (errors.length > 0)
         throw invalid({ group: 'autoscaling', kind: 'Scale' }, info.name, errors);
+      checkUid(call, workload, scale);
       return sized(workload, scale);
     },
     creates: false,
@@ -80,6 +82,18 @@ async function resize(
     write: writeRequest(call, options),
   });
   return answerScale(call, cached);
+}
+
+/** A client that names a workload by its uid means no other of that name. */
+function checkUid({ resource, info }: Call, { metadata }: Scalable, scale: Scale): void {
+  const { uid } = scale.metadata;
+  if (uid === undefined || uid === metadata.uid) return;
+  const { group, plural } = resource.definition;
+  throw conflict(
+    { group, resource: `${plural}/scale` },
+    info.name,
+    `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`,
+  );
 }
 
 /** The workload in its new size, at the version that the client says it saw. */

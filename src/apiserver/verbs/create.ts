@@ -2,6 +2,7 @@
 
 import type { ApiResponse } from '../message.ts';
 import { createObject } from '../objects/create-object.ts';
+import { withoutRepeatedOwners } from '../owner-references.ts';
 import { readObject } from '../read-object.ts';
 import { parseWriteOptions } from '../write-options.ts';
 import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
@@ -12,7 +13,11 @@ export async function create(call: Call): Promise<ApiResponse> {
   const { context, request, resource } = call;
   const { definition } = resource;
   const options = parseWriteOptions(request.query, 'CreateOptions');
-  const decoded = await readObject(call, definition, options);
+  const decoded = withoutRepeatedOwners(
+    await readObject(call, definition, options),
+    'body',
+    call.warn,
+  );
   const namespace = namespaceOf(call);
   const object = admitted(call, undefined, definition.defaults?.(decoded) ?? decoded);
   const cached = await createObject(context, {

@@ -6,12 +6,21 @@ import { decode } from '../../schema/decode.ts';
 import { findDuplicateFields } from '../../schema/duplicates.ts';
 import type { StructNode } from '../../schema/node.ts';
 import { parseYaml } from '../../schema/yaml.ts';
-import { kindMismatch, parseJson, typed, unknownField } from '../decode-body.ts';
+import {
+  kindMismatch,
+  notAnObject,
+  noVersionKind,
+  parseJson,
+  repeatedKeys,
+  typed,
+  unknownField,
+} from '../decode-body.ts';
 import { type ApiResponse, header } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
+import { withoutRepeatedOwners } from '../owner-references.ts';
 import { unstructuredError } from '../patch/from-unstructured.ts';
 import { goText } from '../patch/go-text.ts';
-import { applyJsonPatch, jsonPatchProblems } from '../patch/json-patch.ts';
+import { applyJsonPatch, duplicateField, jsonPatchProblems } from '../patch/json-patch.ts';
 import { keepReset, keepTimes } from '../patch/managed-fields.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyObject } from '../patch/server-side-apply.ts';
@@ -94,7 +103,8 @@ async function change(
     rules: rulesOf(call),
     desired(live) {
       if (live === undefined) throw new Error('a patch needs a live object');
-      const wanted = decodePatched(call, options, parsed, live);
+      const result = decodePatched(call, options, parsed, live);
+      const wanted = withoutRepeatedOwners(result, 'patch', call.warn);
       checkIdentity(call, wanted);
       return admitted(call, live, definition.defaults?.(wanted) ?? wanted);
     },
@@ -117,18 +127,13 @@ function decodePatched(
   const mistyped =
     parsed.type === 'strategic' ? unstructuredError(definition.schema, raw) : undefined;
   if (mistyped !== undefined) throw badPatch(parsed, raw, mistyped);
+  if (Array.isArray(raw)) throw badPatch(parsed, raw, noVersionKind(notAnObject(raw)));
   checkKind(call, parsed, raw as Fields);
   // What the patch left alone was decoded when it was written.
   const { object, error, problems } = decode(definition.schema, raw, undefined, live);
   if (error !== undefined) throw badPatch(parsed, raw, error);
   if (options.fieldValidation !== 'Ignore') {
-    const found = [
-      ...(parsed.type === 'json' ? jsonPatchProblems(parsed.patch) : []),
-      ...findDuplicateFields(parsed.text).map(
-        (field) => `duplicate field ${JSON.stringify(field)}`,
-      ),
-      ...problems.unknown.map(unknownField),
-    ];
+    const found = [...problemsOf(parsed), ...problems.unknown.map(unknownField)];
     if (found.length > 0 && options.fieldValidation === 'Strict') {
       throw badPatch(parsed, raw, `strict decoding error: ${found.join(', ')}`);
     }
@@ -137,8 +142,14 @@ function decodePatched(
   return keepReset(raw, typed(object as KubeObject, definition));
 }
 
+/** What a strict reading of the patch itself has to say. */
+function problemsOf({ type, patch: sent, text }: ParsedPatch): readonly string[] {
+  const repeated = findDuplicateFields(text);
+  return type === 'json' ? jsonPatchProblems(sent, repeated) : repeated.map(duplicateField);
+}
+
 /** A result that cannot be read is 422 on the field `patch` of an object without kind and name. */
-function badPatch({ type, patch: sent }: ParsedPatch, result: unknown, why: string): Error {
+export function badPatch({ type, patch: sent }: ParsedPatch, result: unknown, why: string): Error {
   const shown = type === 'strategic' ? goText(sent) : JSON.stringify(result);
   return invalid({ group: '', kind: '' }, '', [invalidField('patch', shown, why)]);
 }
@@ -197,9 +208,9 @@ function parseApplied(call: Call, { fieldValidation }: WriteOptions, text: strin
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${parsed.error}`);
   const { value, duplicates } = parsed;
   if (duplicates.length > 0 && fieldValidation !== 'Ignore') {
-    const why = `error converting YAML to JSON: yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`;
+    const why = `error converting YAML to JSON: ${repeatedKeys(duplicates)}`;
     if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: ${why}`);
-    call.warn(why);
+    for (const duplicate of duplicates) call.warn(duplicate);
   }
   return value;
 }

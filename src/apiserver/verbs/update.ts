@@ -5,6 +5,7 @@ import { badRequest } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { ApiResponse } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
+import { withoutRepeatedOwners } from '../owner-references.ts';
 import { readObject } from '../read-object.ts';
 import { parseWriteOptions } from '../write-options.ts';
 import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
@@ -18,7 +19,8 @@ export async function update(call: Call): Promise<ApiResponse> {
   const decoded = await readObject(call, definition, options);
   checkName(decoded, info.name);
   checkNamespace(call, decoded);
-  const wanted: KubeObject = definition.defaults?.(decoded) ?? decoded;
+  const sent = withoutRepeatedOwners(decoded, 'body', call.warn);
+  const wanted: KubeObject = definition.defaults?.(sent) ?? sent;
   const namespace = namespaceOf(call);
   const { cached, created } = await updateObject(context, {
     resource,
