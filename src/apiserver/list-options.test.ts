@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { clusterRoleDefinition } from '../kinds/cluster-role/definition.ts';
 import type { AnyKind } from '../kinds/definition.ts';
 import { eventDefinition } from '../kinds/event/definition.ts';
 import { leaseDefinition } from '../kinds/lease/definition.ts';
+import { namespaceDefinition } from '../kinds/namespace/definition.ts';
+import { nodeDefinition } from '../kinds/node/definition.ts';
 import { serviceDefinition } from '../kinds/service/definition.ts';
 import { exampleService } from '../kinds/service/example.ts';
 import { isApiError } from '../meta/api-error.ts';
@@ -105,6 +108,9 @@ const field = 'resourceVersionMatch: ';
 const needsVersion = `${field}Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`;
 const withContinue = `${field}Forbidden: resourceVersionMatch is forbidden when continue is provided`;
 const needsInitial = `${field}Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided`;
+const notForLists = 'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list';
+const needsMatch = `${field}Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`;
+const exactInWatch = `${field}Unsupported value: "Exact": supported values: "NotOlderThan"`;
 const unsupported = `${field}Unsupported value: "Foo": supported values: "Exact", "NotOlderThan", ""`;
 
 const lists: Readonly<Record<string, string>> = {
@@ -117,7 +123,8 @@ const lists: Readonly<Record<string, string>> = {
   'resourceVersionMatch=Exact&resourceVersion=0': `422 ${rule}${field}Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"`,
   'resourceVersionMatch=Exact&resourceVersion=5&continue=abc': `422 ${rule}${withContinue}`,
   'resourceVersionMatch=NotOlderThan&continue=abc': `422 ${rule}[${needsVersion}, ${withContinue}]`,
-  'sendInitialEvents=true': `422 ${rule}sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list`,
+  'sendInitialEvents=true': `422 ${rule}${notForLists}`,
+  'sendInitialEvents=true&resourceVersionMatch=NotOlderThan': `422 ${rule}[${needsVersion}, ${notForLists}]`,
 };
 
 for (const [query, wanted] of Object.entries(lists)) {
@@ -134,8 +141,11 @@ const watches: Readonly<Record<string, string>> = {
   'sendInitialEvents=false&resourceVersionMatch=NotOlderThan': 'none',
   'resourceVersion=5&continue=abc': 'none',
   'resourceVersionMatch=NotOlderThan&resourceVersion=1': `422 ${rule}${needsInitial}`,
-  'resourceVersionMatch=Exact&resourceVersion=1': `422 ${rule}[${needsInitial}, ${field}Unsupported value: "Exact": supported values: "NotOlderThan"]`,
-  'sendInitialEvents=true': `422 ${rule}${field}Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`,
+  'resourceVersionMatch=Exact&resourceVersion=1': `422 ${rule}[${needsInitial}, ${exactInWatch}]`,
+  'sendInitialEvents=true': `422 ${rule}${needsMatch}`,
+  'sendInitialEvents=true&resourceVersionMatch=Exact': `422 ${rule}[${needsMatch}, ${exactInWatch}]`,
+  'continue=abc': `422 ${rule}${withContinue}`,
+  'resourceVersion=0&continue=abc': `422 ${rule}${withContinue}`,
   'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=abc': `422 ${rule}${withContinue}`,
 };
 
@@ -206,3 +216,21 @@ test('parseVersion() refuses the version of a get in words of its own', () => {
     /value out of range$/,
   );
 });
+
+const noField = 'field label not supported: metadata.namespace';
+const namespaceFields: readonly [kind: AnyKind, refused: string][] = [
+  [nodeDefinition, `400 ${noField}`],
+  [namespaceDefinition, `400 ${noField}`],
+  [clusterRoleDefinition, 'none'],
+  [leaseDefinition, 'none'],
+  [serviceDefinition, 'none'],
+];
+
+for (const [kind, wanted] of namespaceFields) {
+  test(`parseListOptions() of ${kind.plural} selected by namespace: ${wanted}`, () => {
+    assert.equal(
+      refusal(() => parse('fieldSelector=metadata.namespace%3Da', false, kind)),
+      wanted,
+    );
+  });
+}

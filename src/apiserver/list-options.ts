@@ -107,7 +107,8 @@ function fieldTerm(
 
 function fieldReader(field: string, definition: AnyKind): (object: KubeObject) => string {
   if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
-  if (field === 'metadata.namespace') return (object) => object.metadata.namespace ?? '';
+  if (field === 'metadata.namespace' && knowsNamespace(definition))
+    return (object) => object.metadata.namespace ?? '';
   const read = Object.hasOwn(definition.fieldSelectors ?? {}, field)
     ? definition.fieldSelectors?.[field]
     : undefined;
@@ -125,6 +126,10 @@ function fieldReader(field: string, definition: AnyKind): (object: KubeObject) =
   );
 }
 
+/** Cluster-scoped kinds that list their labels themselves leave the namespace out; the others take it, and it is empty. */
+const knowsNamespace = ({ namespaced, fieldSelectorError }: AnyKind): boolean =>
+  namespaced || fieldSelectorError !== 'label';
+
 /** Which combinations of resourceVersion, its match, continue and sendInitialEvents make sense. */
 function checkRules(query: URLSearchParams, watch: boolean): void {
   const errors = watch ? watchRules(query) : listRules(query);
@@ -134,10 +139,15 @@ function checkRules(query: URLSearchParams, watch: boolean): void {
 const matchField = 'resourceVersionMatch';
 
 function listRules(query: URLSearchParams): readonly FieldError[] {
-  const errors: FieldError[] = [];
+  const errors = [...listMatchRules(query)];
   if (query.get('sendInitialEvents') !== null) {
     errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
   }
+  return errors;
+}
+
+function listMatchRules(query: URLSearchParams): readonly FieldError[] {
+  const errors: FieldError[] = [];
   const match = query.get(matchField) ?? '';
   if (match === '') return errors;
   const version = query.get('resourceVersion') ?? '';
@@ -159,31 +169,40 @@ function listRules(query: URLSearchParams): readonly FieldError[] {
 }
 
 function watchRules(query: URLSearchParams): readonly FieldError[] {
-  const match = query.get(matchField) ?? '';
-  const initial = flag(query, 'sendInitialEvents');
+  const { match, isInitialGiven } = watchMatch(query);
   const errors: FieldError[] = [];
-  if (initial === undefined) {
-    if (match !== '') {
-      errors.push(
-        forbidden(
-          matchField,
-          'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-        ),
-      );
-    }
-  } else if (match !== 'NotOlderThan' && match === '') {
+  if (isInitialGiven && match !== 'NotOlderThan') {
     errors.push(
       forbidden(
         matchField,
-        `sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`,
+        'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
       ),
     );
   }
-  if (match !== '') {
-    errors.push(...continueRule(query));
-    if (match !== 'NotOlderThan') errors.push(notSupported(matchField, match, ['NotOlderThan']));
+  if (match === '') return errors;
+  if (!isInitialGiven) {
+    errors.push(
+      forbidden(
+        matchField,
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      ),
+    );
   }
-  return errors;
+  if (match !== 'NotOlderThan') errors.push(notSupported(matchField, match, ['NotOlderThan']));
+  return [...errors, ...continueRule(query)];
+}
+
+type WatchMatch = { readonly match: string; readonly isInitialGiven: boolean };
+
+/** A plain watch from the beginning counts as one that asked for the initial events. */
+function watchMatch(query: URLSearchParams): WatchMatch {
+  const match = query.get(matchField) ?? '';
+  const isInitialGiven = query.get('sendInitialEvents') !== null;
+  const version = query.get('resourceVersion') ?? '';
+  const isFromBeginning = version === '' || version === '0';
+  if (match === '' && !isInitialGiven && isFromBeginning)
+    return { match: 'NotOlderThan', isInitialGiven: true };
+  return { match, isInitialGiven };
 }
 
 function continueRule(query: URLSearchParams): readonly FieldError[] {

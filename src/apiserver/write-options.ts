@@ -29,11 +29,11 @@ export function parseWriteOptions(
   const fieldManager = query.get('fieldManager') ?? '';
   const force = query.get('force');
   const errors: FieldError[] = [
-    ...dryRunErrors(dryRun),
     ...validateFieldManager(fieldManager, kind === 'PatchOptions' && isApply, {
       forceGiven: force !== null,
       isPatch: kind === 'PatchOptions',
     }),
+    ...dryRunErrors(dryRun),
     ...(validations.includes(fieldValidation)
       ? []
       : [notSupported('fieldValidation', fieldValidation, validations)]),

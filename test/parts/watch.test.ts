@@ -141,6 +141,20 @@ test('bookmarks tell a quiet watcher how far it is', { timeout }, async (t) => {
   plain.close();
 });
 
+test('the last bookmark comes before the end of the watch', { timeout }, async () => {
+  const { api } = running;
+  const path = await newCollection(api);
+  const query = `watch=1&resourceVersion=${await versionOf(path)}&timeoutSeconds=3`;
+  const watch = await api.watch(`${path}?${query}&allowWatchBookmarks=true`);
+  const plain = await api.watch(`${path}?${query}`);
+  await Promise.all([watch.ended, plain.ended]);
+  assert.deepEqual(
+    watch.events.map(({ type }) => type),
+    ['BOOKMARK'],
+  );
+  assert.deepEqual(plain.events, [], 'who did not ask gets none');
+});
+
 test('a watch from a version that is too old ends with 410 (KCT-06)', { timeout }, async () => {
   const watch = await running.api.watch<Status>('/api/v1/services?watch=1&resourceVersion=1');
   await watch.ended;

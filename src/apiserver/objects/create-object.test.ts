@@ -65,3 +65,12 @@ test('createObject() tries a given name once, whatever prefix stands beside it (
   await assert.rejects(create({ name: 'n-x', generateName: 'other-' }), isTaken);
   assert.equal(count(), 0);
 });
+
+test('createObject() judges a generation that the client names where nobody counts it', async () => {
+  const { create } = await start(['x']);
+  assert.equal(await create({ name: 'a', generation: 5 }), 'a');
+  await assert.rejects(create({ name: 'b', generation: -1 }), {
+    message:
+      'ConfigMap "b" is invalid: metadata.generation: Invalid value: -1: must be greater than or equal to 0',
+  });
+});

@@ -128,7 +128,9 @@ function withIdentity(context: CreateContext, request: CreateRequest): KubeObjec
   if (generateName !== undefined) metadata.generateName = generateName;
   if (definition.namespaced) metadata.namespace = namespace;
   metadata.uid = context.newUid();
-  if (definition.generationChanges !== undefined) metadata.generation = 1;
+  // Where nobody counts it upstream keeps what the client says.
+  const generation = definition.generationChanges ? 1 : object.metadata.generation;
+  if (generation !== undefined) metadata.generation = generation;
   metadata.creationTimestamp = write.now;
   for (const field in object.metadata) {
     if (!decidedHere.has(field)) copyField(field as keyof ObjectMeta, object.metadata, metadata);

@@ -1,4 +1,5 @@
 // Deleting an object: at once, or by a mark that waits for its grace period and its finalizers.
+import type { AnyKind } from '../../kinds/definition.ts';
 import { conflict, notFound, serviceUnavailable } from '../../meta/api-error.ts';
 import { groupResource, type KubeObject, type ObjectMeta } from '../../meta/object.ts';
 import { formatTime, parseTime } from '../../schema/time.ts';
@@ -6,6 +7,7 @@ import type { ApiContext } from '../context.ts';
 import type { Cached } from '../resource-cache.ts';
 import type { Resource } from '../resources.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
+import { kindName } from './create-object.ts';
 
 export type DeleteOptions = {
   readonly gracePeriodSeconds?: number;
@@ -81,24 +83,41 @@ async function tryDelete(
   return { cached: view(asIfWritten(resource, key, marked, revision)), removed: true };
 }
 
-function checkPreconditions({ resource, name, options }: DeleteRequest, object: KubeObject): void {
+type Demand = Pick<DeleteRequest, 'resource' | 'name' | 'options'>;
+
+/** Throws 409 where it is not the object that the client means. */
+export function checkPreconditions({ resource, name, options }: Demand, object: KubeObject): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const { metadata } = object;
-  const target = { group: resource.definition.group, resource: resource.definition.kind };
-  if (uid !== undefined && uid !== metadata.uid) {
-    throw conflict(
-      target,
-      name,
-      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`,
-    );
-  }
+  const { definition } = resource;
+  if (uid !== undefined && uid !== metadata.uid)
+    throw unmet(definition, name, { what: 'UID', wanted: uid, found: metadata.uid ?? '' });
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    throw conflict(
-      target,
-      name,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`,
-    );
+    const found = metadata.resourceVersion ?? '';
+    throw unmet(definition, name, { what: 'ResourceVersion', wanted: resourceVersion, found });
   }
+}
+
+type Unmet = {
+  readonly what: 'UID' | 'ResourceVersion';
+  readonly wanted: string;
+  readonly found: string;
+};
+
+/** A kind that holds its deletion itself (Namespace) words it otherwise than the rest, upstream as here. */
+function unmet(definition: AnyKind, name: string, { what, wanted, found }: Unmet): Error {
+  const { group, plural, holdsDeletion } = definition;
+  if (holdsDeletion !== undefined) {
+    const why = `${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;
+    return conflict({ group, resource: plural }, name, `Precondition failed: ${why}`);
+  }
+  const suspicion =
+    what === 'UID'
+      ? 'The object might have been deleted and then recreated'
+      : 'The object might have been modified';
+  const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found})`;
+  const { group: storedGroup, kind } = kindName(definition);
+  return conflict({ group: storedGroup, resource: kind }, name, `${why}. ${suspicion}`);
 }
 
 /** The object as the delete leaves it; the same object when there is nothing to change. */

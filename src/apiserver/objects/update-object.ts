@@ -152,20 +152,28 @@ function checkVersion(
 }
 
 const alwaysKept = [
+  'namespace',
   'resourceVersion',
   'generation',
   'creationTimestamp',
   'deletionTimestamp',
 ] as const;
+/** What no client sets: a namespace is that of the path or none at all, and nothing is stored under selfLink any more. */
+const neverTaken: ReadonlySet<string> = new Set([
+  'namespace',
+  'resourceVersion',
+  'generation',
+  'selfLink',
+]);
 /** What a client may leave out; a value of its own is refused later. */
-const filledIn = ['namespace', 'uid', 'deletionGracePeriodSeconds'] as const;
+const filledIn = ['uid', 'deletionGracePeriodSeconds'] as const;
 
 /** What an update can never change, whatever the client sent. */
 function keepIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
   const metadata: Record<string, unknown> = {};
   const sent = wanted.metadata as Readonly<Record<string, unknown>>;
   for (const name in sent) {
-    if (name !== 'resourceVersion' && name !== 'generation') metadata[name] = sent[name];
+    if (!neverTaken.has(name)) metadata[name] = sent[name];
   }
   for (const name of alwaysKept) {
     const old = before.metadata[name];
@@ -203,6 +211,9 @@ function reserveFor(
   return reserve({ definition, before, after, dryRun: request.write.dryRun });
 }
 
+/** Where the spec is written; a binding counts as the end of the creation. */
+const changesSpec: ReadonlySet<string> = new Set(['', 'scale', 'ephemeralcontainers']);
+
 function prepare(
   { resource, rules, subresource, write }: UpdateRequest,
   before: KubeObject,
@@ -210,7 +221,7 @@ function prepare(
 ): KubeObject {
   const { definition } = resource;
   const prepared = rules.prepareUpdate?.(before, sent, { now: write.now }) ?? sent;
-  const counts = subresource === '' || subresource === 'scale';
+  const counts = changesSpec.has(subresource);
   const grows = counts && (definition.generationChanges?.(before, prepared) ?? false);
   const after = grows
     ? {

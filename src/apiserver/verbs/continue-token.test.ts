@@ -40,6 +40,8 @@ const wrong: readonly [token: string, why: string][] = [
   [encode({ v, rv: 0, start: 'a' }), `incorrect encoded start resourceVersion (version ${v})`],
   [encode({ v, rv: 1 }), `encoded start key empty (version ${v})`],
   [encode({ v, rv: 1, start: '' }), `encoded start key empty (version ${v})`],
+  [encode({ v, rv: 1, start: '../a' }), '../a'],
+  [encode({ v, rv: 1, start: 'a//b' }), 'a//b'],
 ];
 
 for (const [token, why] of wrong) {

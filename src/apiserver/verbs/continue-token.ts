@@ -32,8 +32,17 @@ export function decodeContinue(token: string): ContinueToken {
   if (typeof raw.start !== 'string' || raw.start === '') {
     throw notValid('encoded start key empty (version meta.k8s.io/v1)');
   }
+  if (!isCleanPath(raw.start)) throw notValid(raw.start);
   return { revision: raw.rv, after: raw.start.replace(/\0$/, '') };
 }
+
+/** Nothing that would lead a file system elsewhere: upstream joins the key to the path of the list. */
+const isCleanPath = (start: string): boolean =>
+  start === '/' ||
+  start
+    .replace(/^\//, '')
+    .split('/')
+    .every((part) => part !== '' && part !== '.' && part !== '..');
 
 function parse(bytes: Buffer): unknown {
   try {

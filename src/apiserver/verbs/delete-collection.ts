@@ -17,8 +17,9 @@ const inFlight = 32;
 export async function removeCollection(call: Call): Promise<ApiResponse> {
   const { context, request, resource } = call;
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'list' });
+  const selection = parseListOptions(request.query, resource.definition, false);
   const { options, dryRun } = await parseDelete(request);
-  const page = await readPage(call, parseListOptions(request.query, resource.definition, false));
+  const page = await readPage(call, selection);
   const waiting = [...page.items];
   const removeSome = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

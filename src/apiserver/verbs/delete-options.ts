@@ -1,10 +1,10 @@
 // DeleteOptions from the body or the query; the body wins where there is one.
 import { badRequest, invalid } from '../../meta/api-error.ts';
-import { type FieldError, forbidden, notSupported } from '../../meta/field-error.ts';
+import { type FieldError, invalid as invalidField, notSupported } from '../../meta/field-error.ts';
 import { decode } from '../../schema/decode.ts';
 import * as s from '../../schema/node.ts';
 import { parseYaml } from '../../schema/yaml.ts';
-import { jsonTypeOf, mediaOf, parseJson } from '../decode-body.ts';
+import { mediaOf, notAnObject, parseJson } from '../decode-body.ts';
 import { parseInteger } from '../list-options.ts';
 import { type ApiRequest, header } from '../message.ts';
 import type { DeleteOptions } from '../objects/delete-object.ts';
@@ -48,7 +48,7 @@ export async function parseDelete(request: ApiRequest): Promise<ParsedDelete> {
       ? fromQuery(request.query)
       : fromBody(body, header(request, 'content-type') ?? '');
   const dryRun = raw.dryRun ?? (body.length === 0 ? request.query.getAll('dryRun') : []);
-  const errors = [...dryRunErrors(dryRun), ...propagationErrors(raw)];
+  const errors = [...propagationErrors(raw), ...dryRunErrors(dryRun)];
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
   return { options: raw, dryRun: dryRun.length > 0 };
 }
@@ -88,10 +88,8 @@ function parseOptions(body: Uint8Array, contentType: string): Fields {
     return openProtobufBody(body, badRequest).fields(deleteOptions, badRequest);
   const text = Buffer.from(body).toString('utf8');
   const raw = media === 'yaml' ? yamlBody(text) : parseJson(text, noKind);
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    throw noKind(`json: cannot unmarshal ${jsonTypeOf(raw)} into Go value of type DeleteOptions`);
-  }
-  return raw as Fields;
+  if (typeof (raw ?? {}) !== 'object' || Array.isArray(raw)) throw noKind(notAnObject(raw));
+  return (raw ?? {}) as Fields;
 }
 
 function yamlBody(text: string): unknown {
@@ -107,17 +105,12 @@ const policies = ['Foreground', 'Background', 'Orphan'];
 
 function propagationErrors({ propagationPolicy, orphanDependents }: Raw): readonly FieldError[] {
   if (propagationPolicy === undefined) return [];
-  if (orphanDependents !== undefined) {
-    return [
-      {
-        ...forbidden('propagationPolicy', ''),
-        reason: 'FieldValueInvalid',
-        body: `Invalid value: ${JSON.stringify(propagationPolicy)}`,
-        detail: 'orphanDependents and deletionPropagation cannot be both set',
-      },
-    ];
-  }
-  return policies.includes(propagationPolicy)
-    ? []
-    : [notSupported('propagationPolicy', propagationPolicy, [...policies, 'nil'])];
+  const field = 'propagationPolicy';
+  const both = 'orphanDependents and deletionPropagation cannot be both set';
+  return [
+    ...(orphanDependents === undefined ? [] : [invalidField(field, propagationPolicy, both)]),
+    ...(policies.includes(propagationPolicy)
+      ? []
+      : [notSupported(field, propagationPolicy, [...policies, 'nil'])]),
+  ];
 }

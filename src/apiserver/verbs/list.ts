@@ -1,5 +1,5 @@
 // A collection, now or at a revision, whole or page by page.
-import { ApiError, expired, failure } from '../../meta/api-error.ts';
+import { ApiError, badRequest, expired, failure } from '../../meta/api-error.ts';
 import { isStoreError } from '../../storage/store-error.ts';
 import type { EncodedBody } from '../encode/body.ts';
 import { compress } from '../encode/compress.ts';
@@ -56,7 +56,7 @@ export type Page = { readonly items: readonly Cached[]; readonly metadata: ListM
 export async function readPage(call: Call, options: ListOptions): Promise<Page> {
   const { context, resource } = call;
   const prefix = keyPrefix(call);
-  const token = options.continueToken === '' ? undefined : decodeContinue(options.continueToken);
+  const token = continueFrom(options);
   await freshEnough(call, options);
   const revision =
     token === undefined ? revisionWanted(options) : token.revision > 0 ? token.revision : undefined;
@@ -70,6 +70,13 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
   const after = token === undefined ? '' : prefix + token.after;
   const rest = after === '' ? everything : everything.filter((cached) => cached.key > after);
   return cut(call, { rest, options, prefix, shown });
+}
+
+function continueFrom({ continueToken, resourceVersion }: ListOptions): ContinueToken | undefined {
+  if (continueToken === '') return undefined;
+  const token = decodeContinue(continueToken);
+  if (resourceVersion === undefined || resourceVersion === 0) return token;
+  throw badRequest('specifying resource version is not allowed when using continue');
 }
 
 type Cut = {

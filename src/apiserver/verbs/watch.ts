@@ -22,6 +22,8 @@ const mostHeld = 100_000;
 const longestTimerMs = 2 ** 31 - 1;
 /** Bookmarks tell a quiet watcher how far it is. */
 const bookmarkEveryMs = 60_000;
+/** And once more so long before the end, so that the next watch starts close to the present. */
+const lastBookmarkMs = 2000;
 /** Without a wish a watch ends between half an hour and an hour, so that clients spread over servers. */
 const shortestWatchSeconds = 1800;
 const initialEventsEnd = 'k8s.io/initial-events-end';
@@ -92,21 +94,26 @@ function startWatcher(watcher: Watcher): void {
     },
     () => endWith(watcher, expired('changes were compacted before this server saw them').status),
   );
-  const timers = [setTimeout(() => sink.end(), lifetimeMs(options))];
-  if (options.allowBookmarks) {
-    timers.push(
-      setInterval(() => {
-        sink.write(
-          encoder('BOOKMARK', bookmark(resource, Math.max(after, context.resources.revision()))),
-        );
-      }, bookmarkEveryMs),
-    );
-  }
-  for (const timer of timers) timer.unref();
+  const timers = startTimers(watcher, () => {
+    // What is held back is not told yet, so the watcher is not as far as the server.
+    if (state?.isUnderWay() === true) return;
+    const reached = Math.max(after, context.resources.revision());
+    sink.write(encoder('BOOKMARK', bookmark(resource, reached)));
+  });
   sink.onClose(() => {
     stopListening();
     for (const timer of timers) clearTimeout(timer);
   });
+}
+
+function startTimers({ options, sink }: Watcher, tell: () => void): readonly NodeJS.Timeout[] {
+  const endMs = lifetimeMs(options);
+  const lastMs = endMs - lastBookmarkMs;
+  const timers = [setTimeout(() => sink.end(), endMs)];
+  if (options.allowBookmarks) timers.push(setInterval(tell, bookmarkEveryMs));
+  if (options.allowBookmarks && lastMs > 0) timers.push(setTimeout(tell, lastMs));
+  for (const timer of timers) timer.unref();
+  return timers;
 }
 
 function endWith({ encoder, sink }: Watcher, status: Status): void {
