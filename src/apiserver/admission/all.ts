@@ -3,12 +3,14 @@ import type { AdmissionPlugin } from './admission.ts';
 import { denyServiceExternalIPs } from './deny-service-external-ips.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
+import { podTopologyLabels } from './pod-topology-labels.ts';
 import { serviceAccountPlugin } from './service-account.ts';
 
 export const allAdmissionPlugins: readonly AdmissionPlugin[] = [
   namespaceLifecycle,
   serviceAccountPlugin,
   nodeRestriction,
+  podTopologyLabels,
   denyServiceExternalIPs,
 ];
 

@@ -63,13 +63,17 @@ const names = (choice: Parameters<typeof chosenPlugins>[0]): readonly string[] =
   chosenPlugins(choice).map(({ name }) => name);
 
 test('chosenPlugins() keeps the order, whatever is asked for', () => {
-  const usual = ['NamespaceLifecycle', 'NodeRestriction'];
+  const usual = ['NamespaceLifecycle', 'NodeRestriction', 'PodTopologyLabels'];
   assert.deepEqual(names({}), usual);
   assert.deepEqual(names({ enable: ['DenyServiceExternalIPs', 'ServiceAccount'] }), [
     'NamespaceLifecycle',
     'ServiceAccount',
     'NodeRestriction',
+    'PodTopologyLabels',
     'DenyServiceExternalIPs',
   ]);
-  assert.deepEqual(names({ disable: ['NodeRestriction'] }), ['NamespaceLifecycle']);
+  assert.deepEqual(names({ disable: ['NodeRestriction'] }), [
+    'NamespaceLifecycle',
+    'PodTopologyLabels',
+  ]);
 });
