@@ -3,7 +3,13 @@ import { allVerbs, type KindDefinition, type SubresourceDefinition } from '../ki
 import type { KubeObject } from '../meta/object.ts';
 import type { ApiContext } from './context.ts';
 import type { Discovery } from './discovery/discovery.ts';
-import { answerEmpty, findEmptyCollection } from './empty-collections.ts';
+import {
+  createEmptyResources,
+  type FindEmpty,
+  isRead,
+  listedCollections,
+  refusedWrite,
+} from './empty-collections.ts';
 import { type Dispatch, methodNotAllowed, notServed } from './handle.ts';
 import type { Health } from './health.ts';
 import { type ApiRequest, type ApiResponse, header } from './message.ts';
@@ -12,6 +18,7 @@ import type { ResourceRequest } from './request-info.ts';
 import type { Resource } from './resources.ts';
 import { reviewKinds } from './reviews/all.ts';
 import { answerReview, type ReviewParts } from './reviews/answer-review.ts';
+import { isRoot, rootPaths } from './root-paths.ts';
 import { subresourceHandlers } from './subresources/all.ts';
 import { bind } from './subresources/binding.ts';
 import { answerOpenId } from './tokens/openid.ts';
@@ -36,7 +43,10 @@ export type DispatchParts = ReviewParts & {
   readonly serverAddress: string;
 };
 
-export function createDispatch(parts: DispatchParts): Dispatch {
+type AllParts = DispatchParts & { readonly findEmpty: FindEmpty };
+
+export function createDispatch(given: DispatchParts): Dispatch {
+  const parts = { ...given, findEmpty: createEmptyResources() };
   return ({ request, info, user, warn }) =>
     info.kind === 'path'
       ? answerPath(parts, request)
@@ -45,11 +55,18 @@ export function createDispatch(parts: DispatchParts): Dispatch {
 
 async function answerPath(parts: DispatchParts, request: ApiRequest): Promise<ApiResponse> {
   const { path, query } = request;
+  if (isRoot(path)) {
+    const body = JSON.stringify(rootPaths(parts.discovery.paths));
+    return { status: 200, headers: json, body };
+  }
   const accept = header(request, 'accept');
   const ifNoneMatch = header(request, 'if-none-match');
   const userAgent = header(request, 'user-agent');
   const discovered = parts.discovery.handle({ path, query, accept, ifNoneMatch, userAgent });
-  if (discovered !== undefined) return discovered;
+  if (discovered !== undefined) {
+    if (request.method !== 'GET' && isReadOnly(path)) throw methodNotAllowed();
+    return discovered;
+  }
   const acceptEncoding = header(request, 'accept-encoding');
   const described = await parts.openApi.handle({
     path,
@@ -64,7 +81,10 @@ async function answerPath(parts: DispatchParts, request: ApiRequest): Promise<Ap
   const published = answerOpenId(parts.context.tokens, path, parts.serverAddress);
   if (published !== undefined) return published;
   const trimmed = path.replace(/\/$/, '');
-  if (trimmed === '/version') return { status: 200, headers: json, body: parts.version };
+  if (trimmed === '/version') {
+    if (request.method !== 'GET') throw methodNotAllowed();
+    return { status: 200, headers: json, body: parts.version };
+  }
   if (trimmed === '/metrics') {
     const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
     return { status: 200, headers, body: parts.metricsText() };
@@ -72,6 +92,9 @@ async function answerPath(parts: DispatchParts, request: ApiRequest): Promise<Ap
   if (isOtherVersion(parts, path)) throw notServed();
   return pageNotFound();
 }
+
+/** The core group and the versions of all groups have no other method; the lists of groups do not ask. */
+const isReadOnly = (path: string): boolean => /^\/(api(\/|$)|apis\/[^/]+\/[^/])/.test(path);
 
 const json = { 'content-type': 'application/json' };
 
@@ -92,7 +115,7 @@ function isOtherVersion({ context }: DispatchParts, path: string): boolean {
 
 const isServedGroup = (context: ApiContext, group: string): boolean =>
   context.resources.all.some((r) => r.definition.group === group) ||
-  reviewKinds.some((k) => k.group === group);
+  [...reviewKinds, ...listedCollections].some((k) => k.group === group);
 
 type Asked = {
   readonly request: ApiRequest;
@@ -101,12 +124,15 @@ type Asked = {
   readonly warn: (text: string) => void;
 };
 
-function answerResource(parts: DispatchParts, asked: Asked): Promise<ApiResponse> | ApiResponse {
+function answerResource(parts: AllParts, asked: Asked): Promise<ApiResponse> | ApiResponse {
   const { info } = asked;
   const { context } = parts;
-  const resource = context.resources.find(info.group, info.version, info.resource);
+  const { group, version, resource: plural } = info;
+  const stored = context.resources.find(group, version, plural);
+  const resource = stored ?? parts.findEmpty(group, version, plural);
   if (resource === undefined) return answerVirtual(parts, asked);
   const { definition } = resource;
+  if (stored === undefined && !isRead(info.verb)) throw refusedWrite(definition, info.name);
   const inNamespace = info.namespace !== '' && definition.kind !== 'Namespace';
   if (inNamespace && !definition.namespaced) throw notServed();
   if (definition.deprecationWarning !== undefined) asked.warn(definition.deprecationWarning);
@@ -125,8 +151,6 @@ function answerVirtual(parts: DispatchParts, asked: Asked): Promise<ApiResponse>
   );
   const isBinding = group === '' && version === 'v1' && plural === 'bindings';
   if (review === undefined && !isBinding) {
-    const empty = findEmptyCollection(info);
-    if (empty !== undefined) return answerEmpty(empty, info, request, context.resources.revision());
     if (group === '' || isServedGroup(context, group)) throw notServed();
     return pageNotFound();
   }
@@ -183,6 +207,7 @@ function answerSubresource(
   const definition: KindDefinition = resource.definition;
   const subresource = definition.subresources?.find((s) => s.name === info.subresource);
   if (subresource === undefined) throw notServed();
+  if (info.rest !== '' && subresource.name !== 'proxy') throw notServed();
   const verbs: readonly string[] = subresource.verbs;
   const own = subresourceHandlers[subresource.name] ?? {};
   if (!verbs.includes(info.verb) && !Object.hasOwn(own, info.verb)) throw methodNotAllowed();

@@ -25,7 +25,12 @@ export type ApiRequest = {
 export type Peer = {
   readonly address?: string;
   /** A client certificate that our CA signed. */
-  readonly certificate?: { readonly commonName: string; readonly organizations: readonly string[] };
+  readonly certificate?: {
+    readonly commonName: string;
+    readonly organizations: readonly string[];
+    /** SHA-256 of the certificate, in hexadecimal digits. */
+    readonly fingerprint?: string;
+  };
   /** A client certificate that our CA did not sign, or that is not valid now. */
   readonly untrustedCertificate?: boolean;
   /** The in-process client of a part in the same program; it is who it says it is. */

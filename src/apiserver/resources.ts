@@ -1,7 +1,7 @@
 // All resources that are served, with the caches of those that are stored. The caches are exactly in step with
 // the store: it hands over every committed batch before the writers get their answer. Where others write too, the
 // store is asked to catch up before a request is worked on (`catchUp` in handle.ts).
-import type { AnyKind } from '../kinds/definition.ts';
+import type { AnyKind, ClusterFacts } from '../kinds/definition.ts';
 import { groupResource, type KubeObject } from '../meta/object.ts';
 import type { Entry, Listing, Store, StoreEvent } from '../storage/store.ts';
 import { isStoreError } from '../storage/store-error.ts';
@@ -45,11 +45,12 @@ export async function loadResources(
   store: Store,
   onStoreEvents: (events: readonly StoreEvent[]) => void = () => {},
   onMissed: (everything: Listing) => void = () => {},
+  cluster?: ClusterFacts,
 ): Promise<Resources> {
   const stored = new Map(
     definitions
       .filter((d) => d.storedAs === undefined)
-      .map((d) => [resourceName(d), storedResource(d)]),
+      .map((d) => [resourceName(d), storedResource(d, cluster)]),
   );
   const all = definitions.map((d) => stored.get(resourceName(d)) ?? viewResource(d, stored));
   const waiting = new Set<{ revision: number; resolve: () => void }>();
@@ -103,7 +104,7 @@ export async function loadResources(
   return {
     all,
     definitions: all.map((r) => r.definition),
-    find: (group, version, plural) => byPath.get(`${group}/${version}/${plural}`),
+    find: (group, version, plural) => byPath.get(pathKey({ group, version, plural })),
     of(name) {
       const resource = stored.get(name);
       if (resource === undefined)
@@ -126,13 +127,15 @@ export async function loadResources(
   };
 }
 
-const pathKey = (d: AnyKind): string => `${d.group}/${d.version}/${d.plural}`;
+export const pathKey = (d: Pick<AnyKind, 'group' | 'version' | 'plural'>): string =>
+  `${d.group}/${d.version}/${d.plural}`;
 
 const resourceName = (d: AnyKind): string => groupResource(d.group, d.plural);
 
-function storedResource(definition: AnyKind): Resource {
+function storedResource(definition: AnyKind, cluster: ClusterFacts | undefined): Resource {
   const view = (cached: Cached): Cached => cached;
-  return { definition, codec: createCodec(definition), cache: createResourceCache(), view };
+  const codec = createCodec(definition, cluster);
+  return { definition, codec, cache: createResourceCache(), view };
 }
 
 /** A view has no objects of its own: it shows those of the resource that stores them. */

@@ -1,5 +1,6 @@
 // The listener over real TLS on loopback, with both versions of HTTP: requests and their answers.
 import assert from 'node:assert/strict';
+import { createHash, X509Certificate } from 'node:crypto';
 import { after, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { isApiError } from '../meta/api-error.ts';
@@ -69,7 +70,9 @@ function testRequests({ version, connectTo }: Http): void {
     const peerOf = async (identity?: Identity): Promise<unknown> =>
       JSON.parse((await connectTo(server, identity).send({})).text);
     const address = '127.0.0.1';
-    const certificate = { commonName: 'jane', organizations: ['one', 'two'] };
+    const { raw } = new X509Certificate(jane.certificate);
+    const fingerprint = createHash('sha256').update(raw).digest('hex');
+    const certificate = { commonName: 'jane', organizations: ['one', 'two'], fingerprint };
     assert.deepEqual(await peerOf(jane), { address, certificate });
     assert.deepEqual(await peerOf(stranger), { address, untrustedCertificate: true });
     assert.deepEqual(await peerOf(), { address });

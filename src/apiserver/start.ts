@@ -38,6 +38,7 @@ import type { ApiContext } from './context.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import type { VirtualKind } from './discovery/served-kind.ts';
 import { createDispatch } from './dispatch.ts';
+import { listedCollections } from './empty-collections.ts';
 import { createHandler, type Handler } from './handle.ts';
 import { createHealth, withinTime } from './health.ts';
 import { keepApiService } from './keep-api-service.ts';
@@ -193,7 +194,10 @@ type ServerParts = ReviewParts & { readonly nodePorts: NodePortView };
 async function createContext(options: MeasuredOptions): Promise<ServerParts> {
   const { store, now } = options;
   const nodePorts = createNodePortView();
-  const resources = await loadResources(allKinds, store, nodePorts.apply, nodePorts.replace);
+  const families = options.serviceCidrs.map(({ family }) => family);
+  const resources = await loadResources(allKinds, store, nodePorts.apply, nodePorts.replace, {
+    families,
+  });
   nodePorts.load((await store.list(nodePorts.prefix)).entries);
   const { reader } = resources;
   const authorizer = createAuthorizer(reader);
@@ -261,7 +265,11 @@ function createHandle(options: MeasuredOptions, access: ReviewParts): Handler {
   const dispatch = createDispatch({
     ...access,
     serverAddress,
-    discovery: createDiscovery({ ...kinds, serverAddress }),
+    discovery: createDiscovery({
+      definitions: [...allKinds, ...listedCollections],
+      virtualKinds,
+      serverAddress,
+    }),
     openApi: createOpenApi({ ...kinds, spokenKinds, version: version.gitVersion }),
     health: createHealth([
       {
@@ -291,10 +299,11 @@ const bracketed = (address: string): string => (address.includes(':') ? `[${addr
 function servedBy({ resources }: ApiContext): (info: ResourceRequest) => boolean {
   return ({ group, version, resource: plural, subresource }) => {
     const found = resources.find(group, version, plural)?.definition.subresources;
-    const isKnown = (kind: VirtualKind): boolean =>
+    const isKnown = (kind: Pick<VirtualKind, 'group' | 'version' | 'plural'>): boolean =>
       kind.group === group && kind.version === version && kind.plural === plural;
     return subresource === ''
-      ? resources.find(group, version, plural) !== undefined || virtualKinds.some(isKnown)
+      ? resources.find(group, version, plural) !== undefined ||
+          [...virtualKinds, ...listedCollections].some(isKnown)
       : (found?.some(({ name }) => name === subresource) ?? false);
   };
 }

@@ -99,14 +99,20 @@ async function joinAs(
   );
 }
 
-async function whoAmI(connection: Connection): Promise<unknown> {
+type UserInfo = {
+  readonly username: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+};
+
+async function whoAmI(connection: Connection): Promise<UserInfo> {
   const transport = createHttpTransport(connection);
   try {
     const answer = await callApi(
       { transport, userAgent: 'test' },
       { method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body: {} },
     );
-    return (answer as { status: { userInfo: unknown } }).status.userInfo;
+    return (answer as { status: { userInfo: UserInfo } }).status.userInfo;
   } finally {
     await transport.close();
   }
@@ -130,10 +136,13 @@ test('token create prints the whole command, and the token joins a node', { time
   );
   const [, token = ''] = form.exec(made.out) ?? [];
   const connection = await joinAs('one', token);
-  assert.deepEqual(await whoAmI(connection), {
+  const { extra, ...user } = await whoAmI(connection);
+  assert.deepEqual(user, {
     username: 'system:node:one',
     groups: ['system:nodes', 'system:authenticated'],
   });
+  const [credential = ''] = extra?.['authentication.kubernetes.io/credential-id'] ?? [];
+  assert.match(credential, /^X509SHA256=[0-9a-f]{64}$/);
   for (const file of ['kubeconfig', 'pki/client.pem', 'pki/ca.crt']) {
     assert.equal((await stat(join(directory, 'one', file))).mode & 0o777, 0o600, file);
   }

@@ -334,6 +334,27 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
     },
   ],
   [
+    'commands that look through kinds that are not here find them empty',
+    async ({ does }) => {
+      const labelled = (name: string): Sent => {
+        const one = manifest(name);
+        return { ...one, metadata: { name, labels: { set: 'pruned' } } };
+      };
+      const both = { apiVersion: 'v1', kind: 'List', items: ['kept', 'gone'].map(labelled) };
+      await does('apply -f -', both);
+      assert.match(
+        await does('apply --prune --selector=set=pruned -f -', labelled('kept')),
+        /service\/gone pruned/,
+      );
+      assert.match(
+        await does('describe namespace default'),
+        /No resource quota\.\s+No LimitRange resource\./,
+      );
+      assert.match(await does('cluster-info dump'), /"kind": "DaemonSetList"/);
+      assert.match(await does('get deployment,statefulset'), /No resources found/);
+    },
+  ],
+  [
     'delete takes slices along by way of their owner (KCT-26, KCT-39)',
     async ({ harness, does }) => {
       const watch = await harness.api.watch(slicesOf('web'));

@@ -285,3 +285,40 @@ test('what proxies, DNS servers and controllers read is there (KCT-41)', async (
   });
   assert.deepEqual((review.status as Sent).authenticated ?? false, false);
 });
+
+test('collections that clients look into by themselves are there, empty, and take nothing', async () => {
+  const inNamespace = (root: string, plural: string): string =>
+    `${root}/namespaces/default/${plural}`;
+  for (const path of [
+    inNamespace('/api/v1', 'limitranges'),
+    inNamespace('/api/v1', 'resourcequotas'),
+    inNamespace('/apis/apps/v1', 'daemonsets'),
+    '/apis/batch/v1/jobs',
+    '/api/v1/persistentvolumes',
+  ]) {
+    const list = await running.api.get<ObjectList<Sent>>(path);
+    assert.deepEqual(list.items, [], path);
+    assert.equal((await ask(`${path}/x`)).status, 404, path);
+  }
+  const jobs = inNamespace('/apis/batch/v1', 'jobs');
+  const { status, body } = await ask(jobs, { method: 'POST', body: { metadata: { name: 'j' } } });
+  assert.equal(status, 405);
+  assert.equal(body.message, 'this server has no jobs.batch and takes none');
+  assert.equal((await ask(`${jobs}/j`, { method: 'DELETE' })).status, 404);
+  // A cluster-wide one is in no namespace.
+  assert.equal((await ask(inNamespace('/api/v1', 'persistentvolumes'))).status, 404);
+  // Clients that follow them hear that this is all.
+  const watch = await running.api.watch(
+    `${jobs}?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
+  );
+  await watch.until((events) => events.some(({ type }) => type === 'BOOKMARK'));
+  watch.close();
+  const { resources } = await running.api.get<ResourceList>('/apis/batch/v1');
+  assert.deepEqual(
+    resources.map(({ name, verbs }) => [name, verbs]),
+    [
+      ['cronjobs', ['get', 'list', 'watch']],
+      ['jobs', ['get', 'list', 'watch']],
+    ],
+  );
+});

@@ -35,6 +35,14 @@ const cases: readonly {
   { title: 'takes nobody for anonymous', user: anonymous },
   { title: 'takes the names of a certificate', peer: { certificate }, user: byCertificate },
   {
+    title: 'tells by which certificate a user came',
+    peer: { certificate: { ...certificate, fingerprint: '0a' } },
+    user: {
+      ...byCertificate,
+      extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=0a'] },
+    },
+  },
+  {
     title: 'takes no user from a certificate without a name',
     peer: { certificate: { ...certificate, commonName: '' } },
     user: anonymous,
@@ -74,6 +82,10 @@ for (const { title, peer = {}, authorization, user } of cases) {
       );
   });
 }
+
+test('authenticateToken() puts its user among the authenticated', () => {
+  assert.deepEqual(authenticator.authenticateToken('good', []), { user: byToken });
+});
 
 test('authenticateToken() tells what is wrong with a token', () => {
   assert.deepEqual(authenticator.authenticateToken('expired', []), {

@@ -30,7 +30,9 @@ export function createAuthenticator(tokens: readonly TokenAuthenticator[] = []):
     const proof = firstGood(tokens, (known) => known(token, audiences));
     if (proof === undefined) return { error: unknownToken };
     // Upstream asks its own loopback client's authenticator first, which never knows the token.
-    return 'error' in proof ? { error: `[${unknownToken}, ${proof.error}]` } : proof;
+    return 'error' in proof
+      ? { error: `[${unknownToken}, ${proof.error}]` }
+      : { ...proof, user: withAuthenticated(proof.user) };
   };
 
   const waysToProve: readonly WayToProve[] = [
@@ -83,9 +85,16 @@ function localPeer({ peer }: ApiRequest): Proof | undefined {
 function clientCertificate({ peer }: ApiRequest): Proof | undefined {
   if (peer.untrustedCertificate)
     return { error: 'the client certificate is not one of this server' };
-  const { commonName = '', organizations = [] } = peer.certificate ?? {};
-  return commonName === '' ? undefined : { user: { name: commonName, groups: organizations } };
+  const { commonName = '', organizations = [], fingerprint } = peer.certificate ?? {};
+  if (commonName === '') return undefined;
+  const user = { name: commonName, groups: organizations };
+  return { user: fingerprint === undefined ? user : { ...user, extra: credential(fingerprint) } };
 }
+
+/** With which of its certificates a user came: reviews and the audit log show it. */
+const credential = (fingerprint: string) => ({
+  'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`],
+});
 
 /** Other schemes than Bearer, and an empty token, are as good as nothing. */
 function bearerToken(request: ApiRequest): string | undefined {

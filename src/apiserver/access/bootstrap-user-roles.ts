@@ -100,6 +100,9 @@ export const userRoles: readonly ClusterRole[] = [
     allow('create', 'authorization.k8s.io', 'subjectaccessreviews'),
   ]),
   clusterRole('system:service-account-issuer-discovery', [
-    allowPaths('get', '/.well-known/openid-configuration /openid/v1/jwks'),
+    allowPaths(
+      'get',
+      '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/',
+    ),
   ]),
 ];

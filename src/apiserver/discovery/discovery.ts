@@ -32,6 +32,8 @@ export type DiscoveryRequest = {
 export type Discovery = {
   /** Undefined when the path is not one of discovery's; throws ApiError 406. */
   readonly handle: (request: DiscoveryRequest) => ApiResponse | undefined;
+  /** All that it answers. */
+  readonly paths: readonly string[];
 };
 
 type Aggregate = { readonly body: Buffer; readonly etag: string };
@@ -47,6 +49,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   ]);
 
   return {
+    paths: [...plain.keys()],
     handle(request) {
       const path = request.path.replace(/\/$/, '');
       const document = plain.get(path);

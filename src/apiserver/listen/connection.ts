@@ -31,13 +31,19 @@ function readPeer(socket: TLSSocket): Peer {
   // None at all once the connection has gone.
   const certificate = socket.getPeerCertificate() as {
     subject?: { CN?: string; O?: string | string[] };
+    fingerprint256?: string;
   } | null;
   const subject = certificate?.subject;
   if (subject === undefined) return address;
   if (!socket.authorized) return { ...address, untrustedCertificate: true };
   if (subject.CN === undefined) return address;
+  const fingerprint = certificate?.fingerprint256?.replaceAll(':', '').toLowerCase();
   return {
     ...address,
-    certificate: { commonName: subject.CN, organizations: [subject.O ?? []].flat() },
+    certificate: {
+      commonName: subject.CN,
+      organizations: [subject.O ?? []].flat(),
+      ...(fingerprint === undefined ? {} : { fingerprint }),
+    },
   };
 }

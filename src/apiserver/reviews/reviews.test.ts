@@ -206,7 +206,12 @@ const answers: readonly Case[] = [
       spec: { token: 'good' },
       status: {
         authenticated: true,
-        user: { username: 't', uid: '1', groups: ['g'], extra: { k: ['v'] } },
+        user: {
+          username: 't',
+          uid: '1',
+          groups: ['g', 'system:authenticated'],
+          extra: { k: ['v'] },
+        },
         audiences: ['here'],
       },
     },

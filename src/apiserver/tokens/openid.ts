@@ -13,7 +13,8 @@ export function answerOpenId(
   address: string,
 ): ApiResponse | undefined {
   const keys = keysOf(tokens);
-  if (path === '/.well-known/openid-configuration') {
+  const trimmed = path.replace(/\/$/, '');
+  if (trimmed === '/.well-known/openid-configuration') {
     return answer('application/json', {
       issuer: tokens.issuer,
       jwks_uri: `https://${address}${keySetPath}`,
@@ -22,7 +23,7 @@ export function answerOpenId(
       id_token_signing_alg_values_supported: [...new Set(keys.map(({ algorithm }) => algorithm))],
     });
   }
-  if (path !== keySetPath) return undefined;
+  if (trimmed !== keySetPath) return undefined;
   return answer('application/jwk-set+json', {
     keys: keys.map(({ algorithm, id, publicKey }) => ({
       use: 'sig',

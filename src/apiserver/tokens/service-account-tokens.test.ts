@@ -269,5 +269,6 @@ test('answerOpenId() publishes the issuer and the key, never the private one', (
     'x',
     'y',
   ]);
+  assert.deepEqual(text('/openid/v1/jwks/'), text('/openid/v1/jwks'));
   assert.equal(answerOpenId(issuer, '/openid/v2', 'h:1'), undefined);
 });
