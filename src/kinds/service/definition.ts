@@ -1,6 +1,7 @@
 import { nameIsDnsLabel } from '../../meta/names.ts';
 import type { KindDefinition } from '../definition.ts';
 import { serviceColumns } from './columns.ts';
+import { storedServiceCompletion } from './complete-stored.ts';
 import { defaultService } from './defaults.ts';
 import { prepareCreate, prepareStatusUpdate, prepareUpdate } from './prepare.ts';
 import { type Service, serviceSchema } from './types.ts';
@@ -21,6 +22,7 @@ export const serviceDefinition: KindDefinition<Service> = {
   schema: serviceSchema,
   nameRule: nameIsDnsLabel,
   defaults: defaultService,
+  storedCompletion: storedServiceCompletion,
   create: {
     prepareCreate,
     validateCreate: (service) => validateService(service),
