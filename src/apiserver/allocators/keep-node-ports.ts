@@ -11,7 +11,12 @@ import type { ApiContext } from '../context.ts';
 import { recordEvent } from '../record-event.ts';
 import { createCodec } from '../stored-object.ts';
 import { type NodePortView, nodePortKey, nodePortValue } from './node-port-view.ts';
-import { judgeNodePorts, type PortFinding, type PortRepair } from './repair-node-ports.ts';
+import {
+  judgeNodePorts,
+  type PortFinding,
+  type PortLeaks,
+  type PortRepair,
+} from './repair-node-ports.ts';
 
 export type KeepNodePorts = {
   readonly context: ApiContext;
@@ -61,12 +66,16 @@ export function createNodePortRepair(options: KeepNodePorts): () => Promise<void
     name: 'apiserver_nodeport_repair_port_errors_total',
     help: 'Node ports found wrong, by what was wrong.',
   });
+  let leaks: PortLeaks = new Map();
   return async () => {
-    const { findings, repairs } = judgeNodePorts({
+    const verdict = judgeNodePorts({
       services: context.resources.reader.list('services') as readonly Service[],
       reservations: nodePorts.all(),
       range,
+      leaks,
     });
+    const { findings, repairs } = verdict;
+    leaks = verdict.leaks;
     const compares = repairs.map((repair) => transactionOf(context, repair));
     for (const [index, { port, owner, formerOwner }] of repairs.entries()) {
       const { committed } = await context.store.transact(compares[index] ?? noChange);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parsePortRange } from '../../ip/port-range.ts';
 import { examplePort, exampleService } from '../../kinds/service/example.ts';
 import type { Service } from '../../kinds/service/types.ts';
-import { judgeNodePorts } from './repair-node-ports.ts';
+import { judgeNodePorts, type PortLeaks } from './repair-node-ports.ts';
 
 const range = parsePortRange('30000-30010') ?? { first: 0, last: 0 };
 
@@ -22,6 +22,8 @@ function service(name: string, ports: readonly number[], second = 0): Service {
 
 type Case = {
   readonly title: string;
+  /** On how many looks before all that is kept was held by nobody; absent: on none. */
+  readonly looks?: number;
   readonly services: readonly Service[];
   /** Port and owner; the revision is ten times the place in the list, from one. */
   readonly kept: readonly (readonly [number, string])[];
@@ -49,7 +51,8 @@ const cases: readonly Case[] = [
     repairs: ['30001@0 to a'],
   },
   {
-    title: 'frees what is kept for a service that is gone (NPT-15)',
+    title: 'frees what is kept for a service that is gone, on the third look (NPT-15)',
+    looks: 2,
     services: [],
     kept: [[30001, 'ns/gone']],
     findings: [],
@@ -58,6 +61,7 @@ const cases: readonly Case[] = [
   {
     title:
       'frees what is kept for a service that has another port, also outside the range (NPT-15)',
+    looks: 7,
     services: [service('a', [30002])],
     kept: [
       [30002, 'ns/a'],
@@ -65,6 +69,14 @@ const cases: readonly Case[] = [
     ],
     findings: [],
     repairs: ['40000@20 from ns/a'],
+  },
+  {
+    title: 'leaves alone what nobody has before the third look (NPT-15)',
+    looks: 1,
+    services: [],
+    kept: [[30001, 'ns/gone']],
+    findings: [],
+    repairs: [],
   },
   {
     title: 'hands over what is kept for the wrong service',
@@ -103,7 +115,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-for (const { title, services, kept, findings, repairs } of cases) {
+for (const { title, looks = 0, services, kept, findings, repairs } of cases) {
   test(`judgeNodePorts() ${title}`, () => {
     const verdict = judgeNodePorts({
       services,
@@ -112,6 +124,7 @@ for (const { title, services, kept, findings, repairs } of cases) {
         { service: owner, revision: 10 * (index + 1) },
       ]),
       range,
+      leaks: new Map(kept.map(([port], index) => [port, { revision: 10 * (index + 1), looks }])),
     });
     assert.deepEqual(
       verdict.findings.map((one) => `${one.service.metadata.name} ${one.reason} ${one.message}`),
@@ -129,3 +142,19 @@ for (const { title, services, kept, findings, repairs } of cases) {
     );
   });
 }
+
+test('judgeNodePorts() begins to count anew when a port was held meanwhile, or reserved again (NPT-15)', () => {
+  const look = (leaks: PortLeaks, revision: number, services: readonly Service[] = []): PortLeaks =>
+    judgeNodePorts({
+      services,
+      reservations: [[30001, { service: 'ns/a', revision }]],
+      range,
+      leaks,
+    }).leaks;
+  const looks = (leaks: PortLeaks): number | undefined => leaks.get(30001)?.looks;
+  const once = look(new Map(), 10);
+  const twice = look(once, 10);
+  assert.deepEqual([looks(once), looks(twice)], [1, 2]);
+  assert.equal(looks(look(twice, 10, [service('a', [30001])])), undefined);
+  assert.equal(looks(look(twice, 20)), 1);
+});

@@ -24,19 +24,30 @@ export type PortRepair = {
   readonly formerOwner?: string;
 };
 
+/** Reservations that no service has, and on how many looks in a row that was so. */
+export type PortLeaks = ReadonlyMap<number, { readonly revision: number; readonly looks: number }>;
+
 export type PortState = {
   readonly services: readonly Service[];
   readonly reservations: Iterable<readonly [number, NodePortReservation]>;
   readonly range: PortRange;
+  /** As the look before left them. */
+  readonly leaks: PortLeaks;
 };
 
 export type PortVerdict = {
   readonly findings: readonly PortFinding[];
   readonly repairs: readonly PortRepair[];
+  /** For the next look. */
+  readonly leaks: PortLeaks;
 };
 
-/** Both must be of the same moment. */
-export function judgeNodePorts({ services, reservations, range }: PortState): PortVerdict {
+/** Who reserves before writing the service looks like a leak for a moment: upstream's number of looks. */
+const looksBeforeFree = 3;
+
+/** Services and reservations must be of the same moment. */
+export function judgeNodePorts(state: PortState): PortVerdict {
+  const { services, reservations, range } = state;
   const kept = new Map(reservations);
   const holders = holdersOf(services);
   const findings: PortFinding[] = [];
@@ -65,10 +76,27 @@ export function judgeNodePorts({ services, reservations, range }: PortState): Po
       ...others.map((service) => ({ service, reason: 'PortAlreadyAllocated' as const, message })),
     );
   }
-  for (const [port, reservation] of kept) {
-    if (!holders.has(port)) repairs.push({ port, ...asJudged(reservation) });
+  const unheld = [...kept].filter(([port]) => !holders.has(port));
+  const leaks = countLooks(unheld, state.leaks);
+  for (const [port, reservation] of unheld) {
+    const isFreed = (leaks.get(port)?.looks ?? 0) >= looksBeforeFree;
+    if (isFreed) repairs.push({ port, ...asJudged(reservation) });
   }
-  return { findings, repairs };
+  return { findings, repairs, leaks };
+}
+
+/** A reservation that was written anew meanwhile is another one. */
+function countLooks(
+  unheld: readonly (readonly [number, NodePortReservation])[],
+  before: PortLeaks,
+): PortLeaks {
+  return new Map(
+    unheld.map(([port, { revision }]) => {
+      const known = before.get(port);
+      const looks = known?.revision === revision ? known.looks + 1 : 1;
+      return [port, { revision, looks }];
+    }),
+  );
 }
 
 /** The services of each port, the oldest first: of several that none is named of, that one is right. */
