@@ -74,6 +74,8 @@ export async function openApiClient(endpoint: Endpoint): Promise<ApiClient> {
   await new Promise<void>((resolve, reject) => {
     session.once('connect', () => resolve());
     session.once('error', reject);
+    // A connection may go without an error; nobody would ever hear of it.
+    session.once('close', () => reject(new Error('the connection was closed before it stood')));
   });
 
   function open({ method, path, body, headers = {} }: ApiCall): ClientHttp2Stream {

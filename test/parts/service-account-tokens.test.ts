@@ -246,7 +246,7 @@ async function nodeClient(node: string): Promise<ApiClient> {
   return await openApiClient({ port, ca: authority.certificate, cert, key });
 }
 
-test('a node gets tokens for its own pods only', { timeout }, async () => {
+test('a node gets tokens for its own pods only', { timeout }, async (t) => {
   await make(accounts, 'worker');
   const pod = await make(`${core}/pods`, 'on-n7', {
     spec: {
@@ -260,14 +260,12 @@ test('a node gets tokens for its own pods only', { timeout }, async () => {
   });
   const { uid } = pod.metadata;
   const body = { spec: { boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'on-n7', uid } } };
-  const [own, strange] = await Promise.all([nodeClient('n7'), nodeClient('n8')]);
-  try {
-    assert.equal((await refusal('worker', body, own)).status, 201);
-    assert.equal((await refusal('worker', {}, own)).status, 403);
-    assert.equal((await refusal('asked', body, own)).status, 403);
-    assert.equal((await refusal('worker', body, strange)).status, 403);
-  } finally {
-    own.close();
-    strange.close();
-  }
+  const own = await nodeClient('n7');
+  t.after(own.close);
+  const strange = await nodeClient('n8');
+  t.after(strange.close);
+  assert.equal((await refusal('worker', body, own)).status, 201);
+  assert.equal((await refusal('worker', {}, own)).status, 403);
+  assert.equal((await refusal('asked', body, own)).status, 403);
+  assert.equal((await refusal('worker', body, strange)).status, 403);
 });
