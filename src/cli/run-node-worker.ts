@@ -140,6 +140,7 @@ async function serve(
         },
       },
       released,
+      shutdownGraceMs: options.shutdownGraceMs,
     },
     signal,
   );

@@ -11,6 +11,8 @@ import { statusPatch } from './status-patch.ts';
 export type StatusWriter = {
   readonly report: (pod: Pod, status: PodStatus) => void;
   readonly reported: (uid: string) => Promise<void>;
+  /** Resolves when all that was reported is written, or given up because the signal came first. */
+  readonly settled: () => Promise<void>;
   readonly forget: (uid: string) => void;
 };
 
@@ -29,12 +31,17 @@ type Reporting = {
 };
 
 const retryLimits = { firstMs: 200, mostMs: 10_000 };
+/** Each takes a connection of its own: a node full of pods that all change at once must not open hundreds. */
+const mostAtOnce = 16;
+
+type Turns = ReturnType<typeof createTurns>;
 
 export function createStatusWriter(
   options: StatusWriterOptions,
   signal: AbortSignal,
 ): StatusWriter {
   const pods = new Map<string, Reporting>();
+  const turns = createTurns();
   return {
     report(pod, status) {
       const uid = pod.metadata.uid ?? '';
@@ -42,37 +49,34 @@ export function createStatusWriter(
       pods.set(uid, one);
       one.pod = pod;
       one.wanted = status;
-      one.writing ??= write(options, one, signal).finally(() => {
+      one.writing ??= write(options, one, turns, signal).finally(() => {
         delete one.writing;
       });
     },
     reported: async (uid) => pods.get(uid)?.writing,
+    async settled() {
+      await Promise.all([...pods.values()].map(({ writing }) => writing));
+    },
     forget: (uid) => void pods.delete(uid),
   };
 }
 
 async function write(
-  { client, clock, log }: StatusWriterOptions,
+  options: StatusWriterOptions,
   one: Reporting,
+  turns: Turns,
   signal: AbortSignal,
 ): Promise<void> {
+  const { clock, log } = options;
   for (let failures = 0; !signal.aborted; ) {
-    const { pod, wanted } = one;
-    const status = statusPatch(one.known, wanted);
-    if (status === undefined) return;
-    const { name = '', namespace = '', uid } = pod.metadata;
     try {
-      // The uid keeps a status from reaching another pod of the same name.
-      const patch = { metadata: { uid }, status };
-      const answer = await client.patch({ namespace, name }, patch, {
-        type: 'strategic',
-        subresource: 'status',
-      });
-      one.known = answer.status;
+      await turns.take();
+      const isWritten = await writeNewest(options, one, signal).finally(turns.pass);
       failures = 0;
-      if (one.wanted === wanted) return;
+      if (isWritten) return;
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return;
+      const { name, namespace } = one.pod.metadata;
       log.warn('status could not be written', {
         pod: `${namespace}/${name}`,
         error: String(error),
@@ -81,4 +85,41 @@ async function write(
       failures += 1;
     }
   }
+}
+
+/** Whether what is wanted is there now; it may have changed meanwhile. */
+async function writeNewest(
+  { client }: StatusWriterOptions,
+  one: Reporting,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { pod, wanted } = one;
+  const status = statusPatch(one.known, wanted);
+  if (status === undefined) return true;
+  const { name = '', namespace = '', uid } = pod.metadata;
+  // The uid keeps a status from reaching another pod of the same name.
+  const patch = { metadata: { uid }, status };
+  const answer = await client.patch({ namespace, name }, patch, {
+    type: 'strategic',
+    subresource: 'status',
+    signal,
+  });
+  one.known = answer.status;
+  return one.wanted === wanted;
+}
+
+function createTurns() {
+  let free = mostAtOnce;
+  const waiting: (() => void)[] = [];
+  return {
+    async take(): Promise<void> {
+      if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      else free -= 1;
+    },
+    pass(): void {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    },
+  };
 }

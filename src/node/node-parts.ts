@@ -28,6 +28,8 @@ export type NodeParts = {
   readonly nodeIPs: readonly string[];
   readonly allocatable: ResourceList;
   readonly dataDirectory: string;
+  /** What containers get to end by themselves when the agent ends. */
+  readonly shutdownGraceMs: number;
   readonly cluster: ClusterDns;
   /** The host's own resolv.conf and hosts, read when a pod starts. */
   readonly hostResolver: () => ResolverConfig;
@@ -43,3 +45,6 @@ export type NodeParts = {
   /** Resolves when nobody sends traffic to the pod any more, or has had long enough to stop. */
   readonly released: (pod: Pod) => Promise<void>;
 };
+
+/** An agent that is told to end does not take as long as the pods would like. */
+export const usualShutdownGraceMs = 2000;

@@ -7,6 +7,7 @@ import { isPodFinished } from '../kinds/pod/readiness.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import { parseTime } from '../schema/time.ts';
 import { planPod } from './desired.ts';
+import { interruptedRecords } from './interrupted-records.ts';
 import type { NodeParts } from './node-parts.ts';
 import type { PodAttachment } from './pod-network.ts';
 import { podStatus } from './pod-status.ts';
@@ -77,7 +78,14 @@ export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal):
     containers.interrupt();
     waker.wake();
   };
-  signal.addEventListener('abort', end, { once: true });
+  const ended = run(working, waker, signal);
+  const leaveNow = (): void => {
+    end();
+    // Also of a pod that is being deleted, whatever grace it was promised.
+    const cancel = parts.clock.after(parts.shutdownGraceMs, () => working.hurry.abort());
+    void ended.catch(() => undefined).finally(cancel);
+  };
+  signal.addEventListener('abort', leaveNow, { once: true });
   return {
     pod: () => working.pod,
     update(after) {
@@ -94,7 +102,7 @@ export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal):
     containers,
     hasNetwork: () => working.attachment !== undefined,
     attachment: () => working.attachment,
-    ended: run(working, waker, signal),
+    ended,
   };
 }
 
@@ -139,7 +147,7 @@ async function run(working: Working, waker: Waker, signal: AbortSignal): Promise
   let until: number | undefined;
   for (;;) {
     await waker.sleep(until, parts);
-    // The agent ends: what runs ends with it, and the pods stay as they are for the next run.
+    // The agent ends: what runs ends with it, and the pods stay for the next run, which starts them again.
     if (signal.aborted) return leave(working);
     try {
       if (await isDone(working)) return;
@@ -173,7 +181,10 @@ const graceSeconds = ({ metadata, spec }: Pod): number =>
   metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 30;
 
 async function leave(working: Working): Promise<void> {
-  await endContainers(working, leaveSeconds);
+  const { parts, containers } = working;
+  const before = { ...containers.records() };
+  await stopContainers(working, parts.shutdownGraceMs / 1000);
+  if (!working.isOver) report(working, interruptedRecords(before, containers.records()));
   await releaseNetwork(working);
 }
 
@@ -182,10 +193,13 @@ async function releaseNetwork(working: Working): Promise<void> {
   delete working.attachment;
 }
 
-/** An agent that is told to end does not take as long as the pods would like. */
-const leaveSeconds = 2;
-
+/** For good: nothing of the pod starts again. */
 async function endContainers(working: Working, grace: number): Promise<void> {
+  await stopContainers(working, grace);
+  working.isOver = true;
+}
+
+async function stopContainers(working: Working, grace: number): Promise<void> {
   const { pod, parts, containers, hurry } = working;
   const isRunning = containers.runningCount() > 0;
   if (isRunning && grace > 0) await Promise.race([parts.released(pod), aborted(hurry.signal)]);
@@ -202,7 +216,6 @@ async function endContainers(working: Working, grace: number): Promise<void> {
       ),
     );
   }
-  working.isOver = true;
 }
 
 /** Returns when to look again. */
@@ -296,11 +309,11 @@ function tellFailure({ parts, pod, attachment }: Working, error: unknown): void 
   });
 }
 
-function report(working: Working): void {
-  const { parts, pod, containers, ips, startedAt, isOver, end, reported } = working;
+function report(working: Working, records = working.containers.records()): void {
+  const { parts, pod, ips, startedAt, isOver, end, reported } = working;
   const status = podStatus({
     pod,
-    records: containers.records(),
+    records,
     before: known(pod.status, reported),
     addresses: { podIPs: ips, hostIPs: parts.nodeIPs },
     startedAt,

@@ -1,4 +1,5 @@
 // The node agent: runs the pods that are bound to this node, and tells the cluster of them and of itself.
+import { setMaxListeners } from 'node:events';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiCaller } from '../client/api-call.ts';
@@ -21,7 +22,7 @@ import { removeOldLogs } from './apply-log-limits.ts';
 import { createStatusWriter, type StatusWriter } from './apply-status.ts';
 import { diffPods } from './diff.ts';
 import { createNodeMetrics } from './metrics.ts';
-import type { NodeParts } from './node-parts.ts';
+import { type NodeParts, usualShutdownGraceMs } from './node-parts.ts';
 import { capacity, type NodeStatusOptions, nodeStatus } from './node-status.ts';
 import { hostNetwork, type PodNetwork } from './pod-network.ts';
 import { type Dial, dialHost } from './probe-endpoint.ts';
@@ -55,6 +56,8 @@ export type NodeOptions = {
   /** Resolves when no proxy and no name server leads to the pod any more. Absent: after a moment. */
   readonly released?: (pod: Pod) => Promise<void>;
   readonly mostPods?: number;
+  /** What containers get to end by themselves when the agent ends; absent: the usual. */
+  readonly shutdownGraceMs?: number;
 };
 
 export type RunningNode = {
@@ -67,6 +70,8 @@ export type RunningNode = {
 
 /** A kubelet's. */
 const usualMostPods = 110;
+/** After the containers: what became of the pods is still written, but whoever waits for the agent does not wait for ever. */
+const lastWritesMs = 5000;
 
 /** Resolves when the node is registered and its pods are known. */
 export async function startNode(options: NodeOptions, signal: AbortSignal): Promise<RunningNode> {
@@ -109,7 +114,14 @@ async function work(
   );
   const pods = informers.of(podDefinition, { fieldSelector: `spec.nodeName=${options.name}` });
   const services = informers.of(serviceDefinition);
-  const { parts, writer } = createParts(options, registry, services, signal);
+  const telling = new AbortController();
+  // Every write under way listens to it.
+  setMaxListeners(0, telling.signal);
+  const { parts, writer } = createParts(
+    options,
+    { registry, services, telling: telling.signal },
+    signal,
+  );
   countRunning(parts, workers);
   // Without the whole list every pod would look as if it had gone.
   if (await waitForSync([pods, services], signal)) {
@@ -123,7 +135,7 @@ async function work(
   pods.onChange({ add: follow, update: follow, delete: follow });
   const kept = keepNode(registration, signal);
   const served = server === undefined ? {} : { server };
-  return { ended: finish({ workers, kept, parts, informers, ...served }, signal) };
+  return { ended: finish({ workers, kept, parts, writer, informers, telling, ...served }, signal) };
 }
 
 const clockOf = ({ clock }: NodeOptions): Clock => clock ?? systemClock;
@@ -174,16 +186,22 @@ function networkState(network: PodNetwork | undefined): Pick<NodeStatusOptions, 
 /** How long the end of a pod is held back so that nobody sends it requests any more, when nobody tells. */
 const releaseMs = 2000;
 
+type PartsNeeds = {
+  readonly registry: MetricsRegistry;
+  readonly services: Informer<Service>;
+  /** Ends later than the agent's work: statuses and deletions are written after the containers have ended. */
+  readonly telling: AbortSignal;
+};
+
 function createParts(
   options: NodeOptions,
-  registry: MetricsRegistry,
-  services: Informer<Service>,
+  { registry, services, telling }: PartsNeeds,
   signal: AbortSignal,
 ): { readonly parts: NodeParts; readonly writer: StatusWriter } {
   const { caller, log, name, nodeIPs, dataDirectory, runtime, cluster } = options;
   const clock = clockOf(options);
   const client = resourceClient(caller, podDefinition);
-  const writer = createStatusWriter({ client, clock, log }, signal);
+  const writer = createStatusWriter({ client, clock, log }, telling);
   const parts: NodeParts = {
     caller,
     clock,
@@ -196,6 +214,7 @@ function createParts(
     nodeIPs,
     allocatable: capacity(probeMachine(), options.mostPods ?? usualMostPods),
     dataDirectory,
+    shutdownGraceMs: options.shutdownGraceMs ?? usualShutdownGraceMs,
     cluster,
     hostResolver: () => parseResolverConfig(readIfThere('/etc/resolv.conf')),
     hostHosts: () => readIfThere('/etc/hosts'),
@@ -204,7 +223,7 @@ function createParts(
     readSecret: reader(resourceClient(caller, secretDefinition)),
     report: writer.report,
     reported: writer.reported,
-    finishDeletion: (pod) => removePod(client, pod),
+    finishDeletion: (pod) => removePod(client, pod, telling),
     released: options.released ?? (() => sleep(clock, releaseMs, signal)),
   };
   return { parts, writer };
@@ -221,12 +240,16 @@ function reader<T extends KubeObject>(client: ResourceClient<T>) {
   };
 }
 
-async function removePod(client: ResourceClient<Pod>, { metadata }: Pod): Promise<void> {
+async function removePod(
+  client: ResourceClient<Pod>,
+  { metadata }: Pod,
+  signal: AbortSignal,
+): Promise<void> {
   const { name = '', namespace = '', uid } = metadata;
   try {
     await client.delete(
       { namespace, name },
-      { gracePeriodSeconds: 0, ...(uid === undefined ? {} : { preconditions: { uid } }) },
+      { gracePeriodSeconds: 0, signal, ...(uid === undefined ? {} : { preconditions: { uid } }) },
     );
   } catch (error) {
     // Gone already, or another pod by now.
@@ -313,18 +336,31 @@ type Finishing = {
   readonly workers: ReadonlyMap<string, PodWorker>;
   readonly kept: Promise<void>;
   readonly parts: NodeParts;
+  readonly writer: StatusWriter;
   readonly informers: { readonly ended: () => Promise<void> };
+  readonly telling: AbortController;
   readonly server?: NodeServer;
 };
 
 async function finish(finishing: Finishing, signal: AbortSignal): Promise<void> {
-  const { workers, kept, parts, informers, server } = finishing;
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
+  const { workers, kept, parts, writer, informers, telling, server } = finishing;
+  await aborted(signal);
+  const { clock, shutdownGraceMs, log } = parts;
+  const cancel = clock.after(shutdownGraceMs + lastWritesMs, () => {
+    log.warn('ended before all that became of the pods was written', { pods: workers.size });
+    telling.abort();
   });
   await Promise.allSettled([...workers.values()].map(({ ended }) => ended));
   await parts.network.stop();
-  await Promise.all([kept, informers.ended(), parts.events.flushed()]);
+  const told = Promise.all([writer.settled(), kept, informers.ended(), parts.events.flushed()]);
+  await Promise.race([told, aborted(telling.signal)]);
+  cancel();
   await server?.close();
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

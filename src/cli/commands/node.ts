@@ -21,11 +21,13 @@ import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { packageVersion } from '../package-version.ts';
 import { ipAddress, port } from '../parse-flags.ts';
 import { addPodNetworkFlags, openPodNetwork, type PodNetworkFlags } from '../pod-network-flags.ts';
+import { addShutdownFlag, type ShutdownFlag } from '../shutdown-flag.ts';
 
 type NodeFlags = ClientFlags &
   LogFlag &
   JoinFlags &
-  PodNetworkFlags & {
+  PodNetworkFlags &
+  ShutdownFlag & {
     readonly nodeName?: string;
     readonly nodeIp?: readonly string[];
     readonly nodeLabels: Readonly<Record<string, string>>;
@@ -59,7 +61,7 @@ export const node: CommandDefinition = {
       .option('--address <ip>', 'where to serve logs, pods and metrics', ipAddress, '0.0.0.0')
       .option('--port <port>', 'port for that, 0 for any free one', port, 10250)
       .option('--max-pods <count>', 'how many pods the node takes', count, 110);
-    addLogFlag(command).action(async (flags: NodeFlags) => run(flags, world));
+    addLogFlag(addShutdownFlag(command)).action(async (flags: NodeFlags) => run(flags, world));
   },
 };
 
@@ -96,6 +98,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
       tls: await servingTls(keeping, [name, ...nodeIPs]),
     },
     mostPods: flags.maxPods,
+    shutdownGraceMs: flags.shutdownGracePeriod,
     ...(opened.network === undefined ? {} : { network: opened.network }),
   };
   try {

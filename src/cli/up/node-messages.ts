@@ -25,6 +25,7 @@ export type NodeThreadOptions = {
   readonly clusterCIDRs: readonly string[];
   readonly proxyMode?: ModeName;
   readonly logLevel: LogLevel;
+  readonly shutdownGraceMs: number;
 };
 
 export type ToNodeThread =

@@ -5,11 +5,13 @@ import { type KeyPair, makeCertificate } from '../../apiserver/certificates/x509
 import { createLocalCall } from '../../apiserver/local-call.ts';
 import type { ApiCaller } from '../../client/api-call.ts';
 import type { Transport } from '../../client/transport.ts';
-import { startCloud } from '../../cloud/run.ts';
+import { defaultClusterName, startCloud } from '../../cloud/run.ts';
 import { type DnsOptions, type RunningDns, startDns } from '../../dns/run.ts';
 import { wireName } from '../../dns/wire/names.ts';
 import { systemClock } from '../../host/clock.ts';
 import { type Cidr, formatCidr } from '../../ip/cidr.ts';
+import type { ImageMap } from '../../node/runtimes/process/image-map.ts';
+import { checkProviderSettings } from '../check-provider-settings.ts';
 import { providerNamed } from '../cloud-flags.ts';
 import type { World } from '../command.ts';
 import { controllerSettings } from '../controller-flags.ts';
@@ -59,9 +61,32 @@ export async function startCluster(
   place: ClusterPlace,
   world: World,
 ): Promise<Cluster> {
+  // What can be wrong with flags is told before anything is started.
+  const images = await readImageMap(flags.imageMap, world.cwd());
+  await checkPool(place);
   const { advertiseAddress, ...server } = place.server;
   const started = await startFromFlags({ ...flags, advertiseAddress }, world, server);
   const ending = new AbortController();
+  try {
+    return await startParts({ flags, place, started, images, world }, ending);
+  } catch (error) {
+    // What runs already would keep the process from ending.
+    ending.abort();
+    await started.stop();
+    throw error;
+  }
+}
+
+type ClusterStart = {
+  readonly flags: UpFlags;
+  readonly place: ClusterPlace;
+  readonly started: StartedServer;
+  readonly images: ImageMap;
+  readonly world: World;
+};
+
+async function startParts(start: ClusterStart, ending: AbortController): Promise<Cluster> {
+  const { flags, place, started } = start;
   const transport = localTransport(started);
   const controllers = leadControllers(flags, {
     transport,
@@ -80,7 +105,7 @@ export async function startCluster(
   const dns = await startClusterDns(started, transport, place, ending.signal);
   const caller = { transport, userAgent: 'fairlead-up' };
   const dnsAddresses = await announceDns(caller, flags, dns);
-  const nodes = await startNodes({ flags, place, started, dnsAddresses, world });
+  const nodes = await startNodes({ ...start, dnsAddresses });
   const stop = async (): Promise<void> => {
     for (const { send } of nodes) send({ kind: 'stop' });
     await Promise.all(nodes.map(({ ended }) => ended));
@@ -103,6 +128,13 @@ function localTransport({ server }: StartedServer): Transport {
     groups: ['system:masters'],
   });
   return { send, close: () => Promise.resolve() };
+}
+
+async function checkPool({ balancerPool }: ClusterPlace): Promise<void> {
+  if (balancerPool === undefined) return;
+  const makeProvider = await providerNamed('local').load();
+  const settings = { loadBalancerPool: balancerPool };
+  await checkProviderSettings(makeProvider, { clusterName: defaultClusterName, settings });
 }
 
 /** Addresses for load balancers come from the pool of the place; without one, they wait for whoever brings some. */
@@ -147,18 +179,11 @@ async function announceDns(
   return clusterDnsAddresses(ranges);
 }
 
-type NodeStart = {
-  readonly flags: UpFlags;
-  readonly place: ClusterPlace;
-  readonly started: StartedServer;
-  readonly dnsAddresses: readonly string[];
-  readonly world: World;
-};
+type NodeStart = ClusterStart & { readonly dnsAddresses: readonly string[] };
 
 async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
-  const { flags, place, started, dnsAddresses, world } = start;
+  const { flags, place, started, images, dnsAddresses, world } = start;
   const { authority } = started.credentials;
-  const images = await readImageMap(flags.imageMap, world.cwd());
   const { port } = started.server.address;
   const host = place.server.advertiseAddress;
   const nodes: NodeThread[] = [];
@@ -183,6 +208,7 @@ async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
         clusterDns: dnsAddresses,
         clusterCIDRs: place.podRanges.map(formatCidr),
         logLevel: flags.logLevel,
+        shutdownGraceMs: flags.shutdownGracePeriod,
         cleansUp: namespacePath === undefined,
         announces: place.balancerPool !== undefined,
         ...(namespacePath === undefined ? {} : { namespacePath }),

@@ -6,13 +6,15 @@ import type { ModeName } from '../../proxy/modes/mode.ts';
 import type { ControllerFlags } from '../controller-flags.ts';
 import { modeName } from '../proxy-flags.ts';
 import type { ServerFlags } from '../server-flags.ts';
+import { addShutdownFlag, type ShutdownFlag } from '../shutdown-flag.ts';
 import { mostNodes } from './plan-lan.ts';
 
 export const networkModes = ['isolated', 'host', 'none'] as const;
 export type NetworkMode = (typeof networkModes)[number];
 
 export type UpFlags = ServerFlags &
-  ControllerFlags & {
+  ControllerFlags &
+  ShutdownFlag & {
     readonly network: NetworkMode;
     readonly nodes: number;
     readonly lanCidr?: readonly Cidr[];
@@ -23,7 +25,7 @@ export type UpFlags = ServerFlags &
   };
 
 export function addUpFlags(command: Command): Command {
-  return command
+  return addShutdownFlag(command)
     .option(
       '--network <mode>',
       'isolated: nodes and pods in namespaces of their own; host: this machine is the node, as root; none: API server and controllers only',
