@@ -1,12 +1,11 @@
 // Which network the pods of a node get, and who looks at the other nodes for it.
 import { type Command, Option } from 'commander';
-import { openTransport } from '../client/open-transport.ts';
 import type { Transport } from '../client/transport.ts';
 import { createBridgeNetwork, NetworkNotAllowedError } from '../node/network/run-network.ts';
 import type { PodNetwork } from '../node/pod-network.ts';
 import type { Log } from '../observe/log.ts';
-import { connect } from './client-flags.ts';
 import { UsageError, type World } from './command.ts';
+import { openConnection } from './open-connection.ts';
 import { packageVersion } from './package-version.ts';
 
 export type PodNetworkFlags = {
@@ -54,7 +53,7 @@ export async function openPodNetwork(
   const transport =
     kubeconfig === undefined
       ? { ...own, close: () => Promise.resolve() }
-      : openTransport(await connect({ kubeconfig }, world));
+      : (await openConnection({ kubeconfig }, { world, log })).transport;
   const caller = { transport, userAgent: `fairlead-pod-network/${packageVersion}` };
   try {
     const network = await createBridgeNetwork(

@@ -9,15 +9,18 @@ export type RenewableTransport = Transport & {
   readonly use: (connection: Connection) => void;
 };
 
+/** Watches last ten minutes at most, and credentials are read again every minute: what is older than this many is not in use. */
+const mostRetired = 10;
+
 export function createRenewableTransport(connection: Connection): RenewableTransport {
   let current: HttpTransport = openTransport(connection);
-  /** One for each renewal, which are months apart: they only hold what is still open. */
-  const retired: HttpTransport[] = [];
+  let retired: readonly HttpTransport[] = [];
   return {
     send: (request) => current.send(request),
     use(renewed) {
       current.retire();
-      retired.push(current);
+      for (const old of retired.slice(0, -mostRetired + 1)) void old.close();
+      retired = [...retired.slice(-mostRetired + 1), current];
       current = openTransport(renewed);
     },
     async close() {

@@ -1,15 +1,15 @@
 // Answers on this node's link for addresses of balancers, against any API server.
 import { hostname } from 'node:os';
 import { Option } from 'commander';
-import { openTransport } from '../../client/open-transport.ts';
 import { probeProxy } from '../../cloud/announce/probe-proxy.ts';
 import { defaultLeaseMs, defaultProxyUrl, startAnnouncer } from '../../cloud/announce/run.ts';
-import { createLog } from '../../observe/log.ts';
+import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
-import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
+import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, type World } from '../command.ts';
 import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
+import { type OpenConnection, withConnection } from '../open-connection.ts';
 import { packageVersion } from '../package-version.ts';
 import { duration, formatDuration } from '../parse-amounts.ts';
 
@@ -54,10 +54,18 @@ export const announcer: CommandDefinition = {
 };
 
 async function run(flags: Flags, world: World): Promise<void> {
-  const connection = await connect(flags, world);
+  const log = createLog(flags.logLevel);
+  await withConnection(flags, { world, log }, (opened) => serve(flags, world, log, opened));
+}
+
+async function serve(
+  flags: Flags,
+  world: World,
+  log: Log,
+  { connection, transport }: OpenConnection,
+): Promise<void> {
   const metrics = createMetrics();
   const served = await serveMetrics(flags, metrics);
-  const transport = openTransport(connection);
   const { loadBalancerClass, interface: link, proxyHealthzUrl } = flags;
   const nodeName = (flags.nodeName ?? hostname()).trim().toLowerCase();
   const where = served.url === undefined ? '' : `, metrics at ${served.url}`;
@@ -67,7 +75,7 @@ async function run(flags: Flags, world: World): Promise<void> {
       {
         caller: { transport, userAgent: `fairlead-announcer/${packageVersion}` },
         nodeName,
-        log: createLog(flags.logLevel),
+        log,
         metrics,
         leaseMs: flags.leaseDuration,
         isProxyReady: () => probeProxy(proxyHealthzUrl),
@@ -80,7 +88,6 @@ async function run(flags: Flags, world: World): Promise<void> {
     const text = error instanceof Error ? error.message : String(error);
     throw new FailedError(`Cannot answer for addresses: ${text}.`, { cause: error });
   } finally {
-    await transport.close();
     await served.stop();
   }
 }

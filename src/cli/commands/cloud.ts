@@ -1,17 +1,18 @@
 // The balancers of LoadBalancer Services alone, against any API server; of several copies one works at a time.
-import { openTransport } from '../../client/open-transport.ts';
-import { type MakeProvider, ProviderSettingsError } from '../../cloud/provider.ts';
+import type { LeaseTiming } from '../../client/leader-election.ts';
+import type { MakeProvider } from '../../cloud/provider.ts';
 import { startCloud } from '../../cloud/run.ts';
-import { systemClock } from '../../host/clock.ts';
-import { createLog, silentLog } from '../../observe/log.ts';
+import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
-import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
+import { checkProviderSettings } from '../check-provider-settings.ts';
+import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { addCloudFlags, type CloudFlags, providerSettings } from '../cloud-flags.ts';
-import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import type { CommandDefinition, World } from '../command.ts';
 import { electLeader } from '../elect-leader.ts';
 import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-flags.ts';
 import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
+import { type OpenConnection, withConnection } from '../open-connection.ts';
 
 type Flags = ClientFlags & CloudFlags & ElectionFlags & MetricsFlags & LogFlag;
 
@@ -28,12 +29,27 @@ async function run(flags: Flags, world: World): Promise<void> {
   const timing = leaseTiming(flags);
   const makeProvider = await flags.cloudProvider.load();
   const settings = providerSettings(flags.cloudProvider, flags);
-  await checkSettings(makeProvider, { clusterName: flags.clusterName, settings });
-  const connection = await connect(flags, world);
+  await checkProviderSettings(makeProvider, { clusterName: flags.clusterName, settings });
   const log = createLog(flags.logLevel);
+  const serving = { timing, makeProvider, settings, log };
+  await withConnection(flags, { world, log }, (opened) => serve(flags, world, serving, opened));
+}
+
+type Serving = {
+  readonly timing: LeaseTiming;
+  readonly makeProvider: MakeProvider;
+  readonly settings: ReturnType<typeof providerSettings>;
+  readonly log: Log;
+};
+
+async function serve(
+  flags: Flags,
+  world: World,
+  { timing, makeProvider, settings, log }: Serving,
+  { connection, transport }: OpenConnection,
+): Promise<void> {
   const metrics = createMetrics();
   const served = await serveMetrics(flags, metrics);
-  const transport = openTransport(connection);
   const { clusterName, concurrentServiceSyncs: concurrency, loadBalancerClass } = flags;
   const lead = (signal: AbortSignal): Promise<void> =>
     startCloud({
@@ -55,32 +71,6 @@ async function run(flags: Flags, world: World): Promise<void> {
   try {
     await electLeader({ flags, timing, transport, program, log, metrics, lead }, world.interrupted);
   } finally {
-    await transport.close();
     await served.stop();
-  }
-}
-
-/** A provider is made each time the lease is won; what is wrong with its flags is told at once all the same. */
-async function checkSettings(
-  makeProvider: MakeProvider,
-  given: Pick<Parameters<MakeProvider>[0], 'clusterName' | 'settings'>,
-): Promise<void> {
-  const ending = new AbortController();
-  try {
-    await makeProvider(
-      {
-        ...given,
-        followServices: () => {},
-        clock: systemClock,
-        log: silentLog,
-        metrics: createMetrics(),
-      },
-      ending.signal,
-    );
-  } catch (error) {
-    if (error instanceof ProviderSettingsError) throw new UsageError(`${error.message}.`);
-    throw error;
-  } finally {
-    ending.abort();
   }
 }

@@ -2,11 +2,11 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { openTransport } from '../../client/open-transport.ts';
+import type { LeaseTiming } from '../../client/leader-election.ts';
 import { startControllers } from '../../controllers/run.ts';
-import { createLog } from '../../observe/log.ts';
+import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
-import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
+import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
 import {
   addControllerFlags,
@@ -17,6 +17,7 @@ import { electLeader } from '../elect-leader.ts';
 import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-flags.ts';
 import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
+import { type OpenConnection, withConnection } from '../open-connection.ts';
 import { serviceRanges } from '../parse-flags.ts';
 
 type ControllersFlags = ClientFlags &
@@ -45,13 +46,20 @@ export const controllers: CommandDefinition = {
 };
 
 async function run(flags: ControllersFlags, world: World): Promise<void> {
-  const timing = leaseTiming(flags);
-  const connection = await connect(flags, world);
-  const log = createLog(flags.logLevel);
+  const serving = { timing: leaseTiming(flags), log: createLog(flags.logLevel) };
+  const { log } = serving;
+  await withConnection(flags, { world, log }, (opened) => serve(flags, world, serving, opened));
+}
+
+async function serve(
+  flags: ControllersFlags,
+  world: World,
+  { timing, log }: { readonly timing: LeaseTiming; readonly log: Log },
+  { connection, transport }: OpenConnection,
+): Promise<void> {
   const metrics = createMetrics();
   const authorityCertificate = await authority(flags, world, connection.certificateAuthority);
   const served = await serveMetrics(flags, metrics);
-  const transport = openTransport(connection);
   const lead = (signal: AbortSignal): Promise<void> =>
     startControllers({
       transport,
@@ -68,7 +76,6 @@ async function run(flags: ControllersFlags, world: World): Promise<void> {
     const program = 'fairlead-controllers';
     await electLeader({ flags, timing, transport, program, log, metrics, lead }, world.interrupted);
   } finally {
-    await transport.close();
     await served.stop();
   }
 }

@@ -1,6 +1,5 @@
 // Cluster DNS alone, against any API server.
 import { InvalidArgumentError } from 'commander';
-import { createRenewableTransport } from '../../client/renewable-transport.ts';
 import { type PodMode, podModes } from '../../dns/cluster/find-rows.ts';
 import { startDns } from '../../dns/run.ts';
 import { type ServerAddress, type ServerGroup, serverText } from '../../dns/upstream-servers.ts';
@@ -8,11 +7,11 @@ import { type WireName, wireName } from '../../dns/wire/names.ts';
 import { preferSmallHeap } from '../../host/free-memory.ts';
 import { parseAddress } from '../../ip/address.ts';
 import { parseCidr } from '../../ip/cidr.ts';
-import { createLog } from '../../observe/log.ts';
-import { addConnectionFlags, type ClientFlags, connect } from '../client-flags.ts';
+import { createLog, type Log } from '../../observe/log.ts';
+import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, type World } from '../command.ts';
-import { followConnection } from '../join/open-member.ts';
 import { addLogFlag, type LogFlag } from '../log-flag.ts';
+import { type OpenConnection, withConnection } from '../open-connection.ts';
 import { seconds } from '../parse-flags.ts';
 
 type DnsFlags = ClientFlags &
@@ -49,12 +48,17 @@ export const dns: CommandDefinition = {
         addresses(53),
         everywhere,
       )
-      .option('--cluster-domain <name>', 'domain of the cluster', domain, defaultDomain)
+      .option(
+        '--cluster-domain <name>',
+        'domain of the cluster (default: cluster.local)',
+        domain,
+        defaultDomain,
+      )
       .option('--pods <mode>', `names of pods: ${podModes.join(', ')}`, podMode, 'insecure')
       .option('--ttl <seconds>', 'how long a name may be kept by others', ttl, 30)
       .option(
         '--forward <servers>',
-        'whom to ask about other names: servers, a file like resolv.conf, or none',
+        'whom to ask about other names: servers, a file like resolv.conf, or none (default: /etc/resolv.conf)',
         forward,
         { file: '/etc/resolv.conf' },
       )
@@ -78,7 +82,7 @@ export const dns: CommandDefinition = {
       .option('--no-batches', 'take packets one by one, as on systems without recvmmsg')
       .option(
         '--metrics-bind-address <addresses>',
-        'where to serve /metrics, /health, /ready and /querylog; several with commas, or none',
+        'where to serve /metrics, /health, /ready and /querylog; several with commas, or none (default: 127.0.0.1:9153)',
         addresses(9153),
         metricsAddress,
       )
@@ -97,10 +101,16 @@ const defaultDomain = '\x07cluster\x05local\0';
 
 async function run(flags: DnsFlags, world: World): Promise<void> {
   preferSmallHeap();
-  const connection = await connect(flags, world);
   const log = createLog(flags.logLevel);
-  const transport = createRenewableTransport(connection);
-  void followConnection(flags, { connection, transport }, { world, log }, world.interrupted);
+  await withConnection(flags, { world, log }, (opened) => serve(flags, world, log, opened));
+}
+
+async function serve(
+  flags: DnsFlags,
+  world: World,
+  log: Log,
+  { connection, transport }: OpenConnection,
+): Promise<void> {
   const { clusterDomain, stubDomain: stubDomains, allow, lameduck } = flags;
   try {
     const running = await startDns({
@@ -133,8 +143,6 @@ async function run(flags: DnsFlags, world: World): Promise<void> {
     throw error instanceof Error && error.message.startsWith('Cannot listen')
       ? new FailedError(error.message, { cause: error })
       : error;
-  } finally {
-    await transport.close();
   }
 }
 

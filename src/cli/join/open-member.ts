@@ -1,6 +1,5 @@
 // How a node agent or a proxy reaches its server: as a member that joined, or by a kubeconfig that somebody gave it; either way its
 // credentials stay fresh while it runs.
-import { existsSync } from 'node:fs';
 import type { Connection } from '../../client/read-kubeconfig.ts';
 import { readConnection } from '../../client/read-kubeconfig.ts';
 import {
@@ -9,9 +8,9 @@ import {
 } from '../../client/renewable-transport.ts';
 import { systemClock } from '../../host/clock.ts';
 import type { Log } from '../../observe/log.ts';
-import { type ClientFlags, connect, kubeconfigPaths } from '../client-flags.ts';
+import { type ClientFlags, connect } from '../client-flags.ts';
 import { UsageError, type World } from '../command.ts';
-import { followKubeconfig } from './follow-kubeconfig.ts';
+import { followConnection } from '../open-connection.ts';
 import { hasJoined, kubeconfigPath } from './identity-files.ts';
 import { ensureJoined } from './join-cluster.ts';
 import { type JoinFlags, joinWish } from './join-flags.ts';
@@ -96,22 +95,4 @@ async function keepCredentials(options: KeepOptions, signal: AbortSignal): Promi
     return await keepClientCertificate(keeperOf(options), reread, signal);
   }
   await followConnection(flags, member, { world, log }, signal);
-}
-
-/** Of a program that was given a kubeconfig: what it names is read again now and then. */
-export async function followConnection(
-  flags: ClientFlags,
-  { connection, transport }: Pick<Member, 'connection' | 'transport'>,
-  { world, log }: { readonly world: World; readonly log: Log },
-  signal: AbortSignal,
-): Promise<void> {
-  await followKubeconfig(
-    {
-      paths: kubeconfigPaths(flags, world, existsSync),
-      ...(flags.context === undefined ? {} : { context: flags.context }),
-      current: connection,
-      ...{ use: transport.use, clock: systemClock, log },
-    },
-    signal,
-  );
 }
