@@ -35,12 +35,16 @@ function setUp(answers: readonly ((request: TransportRequest) => TransportRespon
     return answer(request);
   });
   const told: string[] = [];
+  const warnings: string[] = [];
   const informer: Informer<ConfigMap> = startInformer(
     {
       caller: { transport, userAgent: 'test' },
       type: configMaps,
       clock,
-      log: silentLog,
+      log: {
+        ...silentLog,
+        warn: (message, fields) => warnings.push(`${message}: ${fields?.error}`),
+      },
       random: () => 0,
     },
     stop.signal,
@@ -60,7 +64,7 @@ function setUp(answers: readonly ((request: TransportRequest) => TransportRespon
     stop.abort();
     await informer.ended;
   };
-  return { clock, informer, told, queries, end };
+  return { clock, informer, told, warnings, queries, end };
 }
 
 const streaming = ['true', 'true', null];
@@ -111,6 +115,20 @@ test('a broken connection is retried with growing waits, without a new list', as
   assert.equal(queries().length, 4);
   await clock.advance(400);
   assert.deepEqual(queries().slice(1), [from('5'), from('5'), from('5'), from('5')]);
+  await end();
+});
+
+test('a server that stays away is told of once, after a while, and again much later', async () => {
+  const broken = (): never => {
+    throw new Error('connection refused');
+  };
+  const { clock, warnings, end } = setUp(Array.from({ length: 30 }, () => broken));
+  await clock.advance(100 + 200 + 400);
+  assert.deepEqual(warnings, []);
+  await clock.advance(800);
+  assert.deepEqual(warnings, ['watch broke, will go on: Error: connection refused']);
+  for (let failure = 6; failure <= 25; failure++) await clock.advance(30_000);
+  assert.equal(warnings.length, 2);
   await end();
 });
 

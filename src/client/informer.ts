@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { type Clock, sleep } from '../host/clock.ts';
 import { isApiError, isExpired } from '../meta/api-error.ts';
 import { type KubeObject, objectKey } from '../meta/object.ts';
-import type { Log } from '../observe/log.ts';
+import type { Log, LogFields } from '../observe/log.ts';
 import type { ApiCaller } from './api-call.ts';
 import { backOffMs } from './back-off.ts';
 import {
@@ -55,6 +55,9 @@ export type InformerOptions<T extends KubeObject> = {
 
 /** client-go's limits for reading again after a failure, but quicker at first: most failures are short. */
 const readBackOff = { firstMs: 100, mostMs: 30_000 };
+/** After some two seconds at the first waits; then a line in ten minutes, at the longest. */
+const failuresToWarn = 5;
+const failuresBetweenWarnings = 20;
 /** Watches end between five and ten minutes, as client-go's do, so that clients spread over servers. */
 const shortestWatchSeconds = 300;
 
@@ -170,10 +173,20 @@ async function follow<T extends KubeObject>(
       if (position.version === undefined) position.canStream = !position.canStream;
       const waitMs = backOffMs(readBackOff, position.failures, random());
       position.failures += 1;
-      log.debug('watch broke, will go on', { resource: type.plural, waitMs, error: String(error) });
+      tellFailure(log, position.failures, {
+        resource: type.plural,
+        waitMs: Math.round(waitMs),
+        error: String(error),
+      });
       await sleep(clock, waitMs, signal);
     }
   }
+}
+
+/** One that a server's restart breaks is nobody's business; a server that stays away, or refuses us, is. */
+function tellFailure(log: Log, failures: number, fields: LogFields): void {
+  const level = failures % failuresBetweenWarnings === failuresToWarn ? 'warn' : 'debug';
+  log[level]('watch broke, will go on', fields);
 }
 
 /** Whether the failure tells how to go on at once. */
