@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kubeconfigPaths } from './client-flags.ts';
+import { connectionText, kubeconfigPaths } from './client-flags.ts';
 import { UsageError } from './command.ts';
 
 const cases: readonly {
@@ -34,3 +34,26 @@ for (const { name, flag, env, files, paths } of cases) {
     else assert.deepEqual(find(), paths);
   });
 }
+
+const failures: Readonly<Record<string, [code: string, said: RegExp]>> = {
+  'nobody who listens': [
+    'ECONNREFUSED',
+    /^The connection to the server 10\.0\.0\.1:6443 was refused/,
+  ],
+  'a damaged certificate': [
+    'ERR_OSSL_PEM_NO_START_LINE',
+    /key of the kubeconfig is damaged \(what\)/,
+  ],
+  'an unknown authority': ['SELF_SIGNED_CERT_IN_CHAIN', /what; the kubeconfig names no authority/],
+  'anything else': ['EHOSTUNREACH', /^Unable to connect to the server: what$/],
+};
+for (const [what, [code, said]] of Object.entries(failures)) {
+  test(`connectionText() explains ${what}`, () => {
+    const error = Object.assign(new Error('what'), { code });
+    assert.match(connectionText(error, 'https://10.0.0.1:6443') ?? '', said);
+  });
+}
+
+test('connectionText() leaves alone what is no failure to connect', () => {
+  assert.equal(connectionText(new Error('what'), 'https://10.0.0.1:6443'), undefined);
+});

@@ -73,9 +73,16 @@ export async function connect(flags: ClientFlags, world: World): Promise<Connect
   try {
     return await readConnection(paths, flags.context);
   } catch (error) {
-    if (error instanceof KubeconfigError) throw new UsageError(error.message);
+    if (error instanceof KubeconfigError) throw new UsageError(withPaths(error.message, paths));
     throw error;
   }
+}
+
+/** Where a message does not say which file it is about. */
+function withPaths(message: string, paths: readonly string[]): string {
+  return paths.some((path) => message.includes(path))
+    ? message
+    : `${message} (${paths.join(', ')})`;
 }
 
 /** What `up` writes where it is started. */
@@ -120,11 +127,25 @@ function explainFailures(transport: Transport, { server }: Connection): Transpor
   };
 }
 
-function connectionText(error: unknown, server: string): string | undefined {
+const unknownAuthority: ReadonlySet<string> = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_SIGNATURE_FAILURE',
+]);
+
+export function connectionText(error: unknown, server: string): string | undefined {
   const { code, message } = error as NodeJS.ErrnoException;
   const { host } = new URL(server);
   if (code === 'ECONNREFUSED') {
     return `The connection to the server ${host} was refused - did you specify the right host or port?`;
+  }
+  if (code?.startsWith('ERR_OSSL_')) {
+    return `Unable to connect to the server: a certificate or key of the kubeconfig is damaged (${message})`;
+  }
+  if (code !== undefined && unknownAuthority.has(code)) {
+    return `Unable to connect to the server: ${message}; the kubeconfig names no authority that signed the certificate of ${host}`;
   }
   return code === undefined ? undefined : `Unable to connect to the server: ${message}`;
 }

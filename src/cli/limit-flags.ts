@@ -1,5 +1,5 @@
 // The flags that bound what clients can take of the server.
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultLimits, type Limits } from '../apiserver/limits/limits.ts';
 import { seconds } from './parse-flags.ts';
 
@@ -131,7 +131,10 @@ const flags: readonly Flag[] = [
 ];
 
 export function addLimitFlags(command: Command): Command {
-  for (const { flag, text, read, value } of flags) command.option(flag, text, read, value);
+  for (const { flag, text, read, value } of flags) {
+    const usual = read === seconds ? `${value}s` : `${value}`;
+    command.addOption(new Option(flag, text).argParser(read).default(value, usual));
+  }
   return command;
 }
 

@@ -39,10 +39,33 @@ test('run() lists every command in its help', async () => {
   }
 });
 
+for (const { name } of allCommands) {
+  test(`run() shows the help of ${name}, in text that a terminal can show`, async () => {
+    const { code, out } = await call('help', name);
+    assert.equal(code, 0);
+    assert.match(out, new RegExp(`^Usage: fairlead ${name}`));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not be there.
+    assert.doesNotMatch(out, /[\x00-\x09\x0b-\x1f]|\(default: [[{]/);
+  });
+}
+
+test('run() prints the version for --version too, as people try first', async () => {
+  const [asked, named] = await Promise.all([call('--version'), call('version')]);
+  assert.deepEqual(asked, named);
+});
+
 const mistakes: Readonly<Record<string, [argv: readonly string[], said: RegExp]>> = {
   'an unknown command': [['nonsense'], /unknown command 'nonsense'/],
   'a command that is nearly one': [['verson'], /Did you mean version\?/],
-  'an unknown flag': [['up', '--nonsense'], /unknown option '--nonsense'/],
+  'an unknown flag': [
+    ['up', '--nonsense'],
+    /unknown option '--nonsense'\n\(run `fairlead help up` for its flags\)/,
+  ],
+  'a number that is none': [['demo', '--answers', 'x'], /'x' is invalid/],
+  'a data directory that cannot be one': [
+    ['apiserver', '--secure-port', '0', '--data-dir', '/dev/null'],
+    /Cannot use "\/dev\/null" as the data directory: it is a file/,
+  ],
   'a port that is none': [['up', '--secure-port', 'x'], /"x" is not a port/],
   'a node port of the kubernetes Service outside the range (KSV-03)': [
     ['apiserver', '--kubernetes-service-node-port', '80'],

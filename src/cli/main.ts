@@ -5,6 +5,8 @@ import { isStoreError } from '../storage/store-error.ts';
 import { apiErrorText } from './api-error-text.ts';
 import { FailedError, UsageError, type World } from './command.ts';
 import { allCommands } from './commands/all.ts';
+import { versionText } from './commands/version.ts';
+import { describeFlag } from './describe-flag.ts';
 
 export async function main(argv: readonly string[]): Promise<void> {
   const interrupted = new AbortController();
@@ -46,10 +48,13 @@ export async function createProgram(
     .description('The Kubernetes Service system as a program of its own.')
     .exitOverride()
     .configureOutput({ writeOut: world.write, writeErr: world.writeError })
-    .showHelpAfterError('(run `fairlead help` for all commands and flags)')
+    .configureHelp({ optionDescription: describeFlag })
+    .version(versionText, '-V, --version', 'print the version')
+    .showHelpAfterError('(run `fairlead help` for all commands)')
     .showSuggestionAfterError();
   for (const { name, summary, load } of allCommands) {
     const command = program.command(name).description(summary).exitOverride();
+    command.showHelpAfterError(`(run \`fairlead help ${name}\` for its flags)`);
     command.configureOutput({ writeOut: world.write, writeErr: world.writeError });
     if (isWanted(name)) (await load()).configure(command, world);
   }

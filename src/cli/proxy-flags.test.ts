@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Command } from 'commander';
 import { makeConfig } from '../proxy/config.ts';
 import { readProxyFile } from './proxy-config-file.ts';
-import { addProxyFlags, flagSettings } from './proxy-flags.ts';
+import { addProxyFlags, flagSettings, unknownGates } from './proxy-flags.ts';
 
 function parse(...argv: readonly string[]) {
   const command = addProxyFlags(new Command('proxy').exitOverride());
@@ -103,4 +103,12 @@ nodePortAddresses: null
     it(`refuses ${JSON.stringify(text.replace(head, ''))}`, () =>
       assert.throws(() => readProxyFile(text), expected));
   }
+});
+
+describe('unknownGates()', () => {
+  it('names those that nothing depends on', () => {
+    const featureGates = { AllowServiceExternalIPs: true, TopologyAwareHints: false };
+    assert.deepEqual(unknownGates({ featureGates }), ['TopologyAwareHints']);
+    assert.deepEqual(unknownGates({}), []);
+  });
 });

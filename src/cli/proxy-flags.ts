@@ -223,7 +223,7 @@ export function flagSettings(flags: ProxyFlags): ProxySettings {
     ...given('syncPeriodMs', flags.syncPeriod ?? ofMode(flags, 'SyncPeriod')),
     ...given('healthz', flags.healthzBindAddress),
     ...given('metrics', flags.metricsBindAddress),
-    ...given('allowsExternalIPs', flags.featureGates?.AllowServiceExternalIPs),
+    ...given('allowsExternalIPs', flags.featureGates?.[externalIPsGate]),
     conntrack: {
       ...given('maxPerCore', flags.conntrackMaxPerCore),
       ...given('min', flags.conntrackMin),
@@ -255,4 +255,13 @@ function modeSettings(flags: ProxyFlags): Readonly<Record<string, string>> {
     if (value !== undefined) settings[name] = String(value);
   }
   return settings;
+}
+
+const externalIPsGate = 'AllowServiceExternalIPs';
+
+/** Gates of kube-proxy that nothing here depends on: a command line that was made for it goes on working. */
+export function unknownGates({
+  featureGates = {},
+}: Pick<ProxyFlags, 'featureGates'>): readonly string[] {
+  return Object.keys(featureGates).filter((gate) => gate !== externalIPsGate);
 }

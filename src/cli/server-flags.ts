@@ -1,6 +1,5 @@
 // The flags that `up` and `apiserver` share, and starting the server they describe.
 
-import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -24,6 +23,7 @@ import type { Store } from '../storage/store.ts';
 import { type AccessFlags, accessOptions, addAccessFlags } from './access-flags.ts';
 import { type AuditFlags, addAuditFlags, type OpenAudit, openAudit } from './audit-flags.ts';
 import { UsageError, type World } from './command.ts';
+import { explainLocked, makeDataDirectory, removeDataDirectory } from './data-directory.ts';
 import { addEtcdFlags, type EtcdFlags, openEtcd, sharedStore } from './etcd-flags.ts';
 import { addLimitFlags, type LimitFlags, limitsOf } from './limit-flags.ts';
 import { addLogFlag } from './log-flag.ts';
@@ -48,6 +48,9 @@ export type ServerFlags = AccessFlags &
 
 export type ServerDefaults = { readonly bindAddress: string; readonly logLevel: LogLevel };
 
+const usualServiceRanges = '10.96.0.0/16,fd00:96::/108';
+const usualNodePorts = '30000-32767';
+
 export function addServerFlags(command: Command, defaults: ServerDefaults): Command {
   command
     .option('--data-dir <dir>', 'where everything durable lives', '.fairlead')
@@ -62,17 +65,18 @@ export function addServerFlags(command: Command, defaults: ServerDefaults): Comm
       '--write-kubeconfig <file>',
       "where to write the administrator's kubeconfig (default: DATA-DIR/kubeconfig)",
     )
-    .option(
-      '--service-cluster-ip-range <cidrs>',
-      'one network for cluster IPs, or two of different families',
-      serviceRanges,
-      serviceRanges('10.96.0.0/16,fd00:96::/108'),
+    .addOption(
+      new Option(
+        '--service-cluster-ip-range <cidrs>',
+        'one network for cluster IPs, or two of different families',
+      )
+        .argParser(serviceRanges)
+        .default(serviceRanges(usualServiceRanges), usualServiceRanges),
     )
-    .option(
-      '--service-node-port-range <range>',
-      'ports for NodePort services',
-      portRange,
-      portRange('30000-32767'),
+    .addOption(
+      new Option('--service-node-port-range <range>', 'ports for NodePort services')
+        .argParser(portRange)
+        .default(portRange(usualNodePorts), usualNodePorts),
     )
     .option(
       '--kubernetes-service-node-port <port>',
@@ -118,19 +122,40 @@ export async function startFromFlags(
   const log = createLog(flags.logLevel);
   const metrics = createMetrics();
   const dataDir = resolve(world.cwd(), flags.dataDir);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const audit = await openAudit(flags, { cwd: world.cwd(), now: world.now, log, metrics });
+  const made = await makeDataDirectory(dataDir);
+  // A first start that came to nothing leaves nothing.
+  const takeBack = (): Promise<void> => removeDataDirectory(made);
+  const outside = { cwd: world.cwd(), now: world.now, log, metrics };
+  const audit = await orElse(openAudit(flags, outside), takeBack);
   const store =
-    (await openEtcd(flags, { cwd: world.cwd(), now: world.now, metrics })) ??
-    (await openEmbeddedStore({ directory: join(dataDir, 'store'), now: world.now }));
+    (await orElse(openEtcd(flags, outside), takeBack)) ?? (await openDirectory(dataDir, world));
   try {
     return await startOn(store, { flags, dataDir, log, metrics, world, audit, place });
   } catch (error) {
+    // While the store is open nobody else can have begun to use the directory; in etcd something may be signed with the keys in it.
+    if (flags.etcdServers === undefined) await takeBack();
     await store.close();
     await audit?.log.close();
     if (error instanceof TokenFileError || error instanceof SigningKeyError)
       throw new UsageError(error.message);
     throw portHint(error, flags);
+  }
+}
+
+async function openDirectory(dataDir: string, { now }: World): Promise<Store> {
+  try {
+    return await openEmbeddedStore({ directory: join(dataDir, 'store'), now });
+  } catch (error) {
+    throw explainLocked(error, dataDir);
+  }
+}
+
+async function orElse<T>(work: Promise<T>, undo: () => Promise<void>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    await undo();
+    throw error;
   }
 }
 
@@ -193,7 +218,11 @@ async function startOn(
       authority: authority.certificate,
       client: administrator,
     });
-  await write(credentials);
+  await write(credentials).catch(async (error: unknown) => {
+    // It would keep the process from ending.
+    await server.stop();
+    throw new UsageError(`${(error as Error).message}. Name another file with --write-kubeconfig.`);
+  });
   const stopRenewal = startRenewal({
     certificates,
     current: credentials,
@@ -255,9 +284,14 @@ function portHint(error: unknown, { bindAddress, securePort }: ServerFlags): unk
       `Cannot listen on ${bindAddress}:${securePort}: the port is in use. Choose another with --secure-port, or 0 for any free one.`,
     );
   }
-  if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
+  if (code === 'EADDRNOTAVAIL') {
     return new UsageError(
-      `Cannot listen on ${bindAddress}:${securePort}: ${(error as Error).message}.`,
+      `Cannot listen on ${bindAddress}:${securePort}: this machine has no such address. --bind-address must be one of its own, or 0.0.0.0 or :: for all.`,
+    );
+  }
+  if (code === 'EACCES') {
+    return new UsageError(
+      `Cannot listen on ${bindAddress}:${securePort}: this user may not use that port. Choose one from 1024 with --secure-port.`,
     );
   }
   return error;

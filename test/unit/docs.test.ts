@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import type { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { World } from '../../src/cli/command.ts';
+import { describeFlag } from '../../src/cli/describe-flag.ts';
 import { createProgram } from '../../src/cli/main.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { groupVersion } from '../../src/meta/object.ts';
@@ -21,7 +22,7 @@ const world: World = {
 
 test('docs/reference/command-line.md lists the commands and flags there are', async () => {
   const program = await createProgram(world);
-  const commands = program.commands.map(describeCommand);
+  const commands = program.commands.map((c) => describeCommand(c, ['fairlead']));
   compare('docs/reference/command-line.md', `# Command line\n\n${commands.join('\n')}`);
 });
 
@@ -49,23 +50,23 @@ test('links between documents lead somewhere', () => {
   assert.deepEqual(broken, []);
 });
 
-function describeCommand(command: Command): string {
-  const words = command.registeredArguments.map((a) =>
-    a.required ? `<${a.name()}${a.variadic ? '...' : ''}>` : `[${a.name()}]`,
-  );
-  const usage = ['fairlead', command.name(), ...words].join(' ');
-  const usual = ({ defaultValueDescription: text }: Option): string =>
-    text === undefined ? '' : ` (default: ${text})`;
+/** `parents` are the words that stand before its name. */
+function describeCommand(command: Command, parents: readonly string[]): string {
+  const words = command.registeredArguments.map((a) => {
+    const name = `${a.name()}${a.variadic ? '...' : ''}`;
+    return a.required ? `<${name}>` : `[${name}]`;
+  });
+  const names = [...parents, command.name()];
   const flags = command.options.map(
-    (o) => `| \`${o.flags}\` | ${o.description.replaceAll('|', '\\|')}${usual(o)} |`,
+    (o) => `| \`${o.flags}\` | ${describeFlag(o).replaceAll('|', '\\|')} |`,
   );
   const table = flags.length === 0 ? [] : ['', '| flag | meaning |', '| --- | --- |', ...flags];
   return [
-    `## \`${usage}\``,
+    `## \`${[...names, ...words].join(' ')}\``,
     '',
     `${command.description()}.`,
     ...table,
-    ...command.commands.map((c) => `\n${describeCommand(c)}`),
+    ...command.commands.map((c) => `\n${describeCommand(c, names)}`),
     '',
   ].join('\n');
 }

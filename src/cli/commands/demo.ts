@@ -4,6 +4,7 @@ import { discover } from '../../client/discovery.ts';
 import { startInformer } from '../../client/informer.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { systemClock } from '../../host/clock.ts';
+import { nodeDefinition } from '../../kinds/node/definition.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import { isPodReady } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -12,15 +13,22 @@ import { silentLog } from '../../observe/log.ts';
 import { addClientFlags, type ClientFlags, type Session, withSession } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, type World } from '../command.ts';
 import { manifestTarget } from '../manifest-targets.ts';
+import { wholeNumber } from '../parse-amounts.ts';
 import { demoClient, demoName, demoObjects } from '../up/demo-objects.ts';
 import { createProgress } from '../up/progress.ts';
+import { programName } from '../up/terminal.ts';
 
-type Flags = ClientFlags & { readonly answers: string; readonly delete?: true };
+type Flags = ClientFlags & { readonly answers: number; readonly delete?: true };
 
 export const demo: CommandDefinition = {
   configure(command, world) {
     addClientFlags(command)
-      .option('--answers <count>', 'how many answers to show', '12')
+      .option(
+        '--answers <count>',
+        'how many answers to show',
+        wholeNumber({ least: 1, most: 1e6 }),
+        12,
+      )
       .option('--delete', 'remove the demo')
       .action(async (flags: Flags) => {
         await withSession(flags, world, (session) => run(session, flags, world));
@@ -31,6 +39,7 @@ export const demo: CommandDefinition = {
 async function run(session: Session, flags: Flags, world: World): Promise<void> {
   const { caller, namespace } = session;
   const objects = demoObjects(namespace);
+  if (flags.delete !== true) await refuseWithoutNodes(caller);
   const all = await discover(caller);
   for (const object of objects) {
     const target = manifestTarget({ object, source: 'demo' }, all, session);
@@ -49,7 +58,17 @@ async function run(session: Session, flags: Flags, world: World): Promise<void> 
   );
   const progress = createProgress(world);
   await progress('waiting for the pods', readyPods(session, world));
-  await showAnswers(session, Number(flags.answers), world);
+  if (world.interrupted.aborted) return;
+  await showAnswers(session, flags.answers, world);
+}
+
+/** Pods that nobody runs would be waited for in vain, and left behind. */
+async function refuseWithoutNodes(caller: ApiCaller): Promise<void> {
+  const { items } = await resourceClient(caller, nodeDefinition).list({});
+  if (items.length > 0) return;
+  throw new FailedError(
+    'Cannot show the demo: there is no node to run its pods. `fairlead up` without `--network none` has one.',
+  );
 }
 
 const readyMs = 60_000;
@@ -106,11 +125,12 @@ async function showAnswers(
     counts.set(who, (counts.get(who) ?? 0) + 1);
     if ([...counts.values()].reduce((sum, count) => sum + count, 0) >= most) break;
   }
+  const program = programName(world);
   const shares = [...counts].map(([who, count]) => `${who} ${count}`).join(', ');
   world.write(
     `Answers: ${shares}.\nIt goes on by itself: try \`kubectl scale deployment ${demoName} --replicas 5\`, then`,
   );
-  world.write(` \`fairlead demo\` again. \`fairlead demo --delete\` removes it.\n`);
+  world.write(` \`${program} demo\` again. \`${program} demo --delete\` removes it.\n`);
 }
 
 async function* followLog(

@@ -21,7 +21,7 @@ import { openMember, whileFresh } from '../join/open-member.ts';
 import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { packageVersion } from '../package-version.ts';
 import { type ProxyFile, readProxyFile } from '../proxy-config-file.ts';
-import { addProxyFlags, flagSettings, type ProxyFlags } from '../proxy-flags.ts';
+import { addProxyFlags, flagSettings, type ProxyFlags, unknownGates } from '../proxy-flags.ts';
 
 type Flags = ClientFlags &
   LogFlag &
@@ -50,6 +50,9 @@ async function run(flags: Flags, world: World): Promise<void> {
   if (file !== undefined && file.ignored.length > 0) {
     log.warn('settings of the file that mean nothing here', { fields: file.ignored.join(', ') });
   }
+  const gates = unknownGates(flags);
+  if (gates.length > 0)
+    log.warn('feature gates that mean nothing here', { gates: gates.join(', ') });
   const config = makeConfig(file?.settings ?? {}, flagSettings(flags));
   const problems = configProblems(config);
   if (problems.length > 0) throw new UsageError(`Cannot start the proxy: ${problems.join('; ')}.`);

@@ -23,6 +23,7 @@ import {
   refuseUnlessEmpty,
 } from '../../storage/transfer/import-store.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import { explainLocked } from '../data-directory.ts';
 import { addEtcdClientFlags, type EtcdClientFlags, openEtcd } from '../etcd-flags.ts';
 import { wholeNumber } from '../parse-amounts.ts';
 
@@ -85,7 +86,11 @@ async function openStopped(flags: PlaceFlags, world: World): Promise<Store> {
       `Cannot find a store: "${directory}" has none. Name the data directory of the server with --data-dir, or --etcd-servers.`,
     );
   }
-  return await openEmbeddedStore({ directory, now: world.now, setTimer: () => () => {} });
+  try {
+    return await openEmbeddedStore({ directory, now: world.now, setTimer: () => () => {} });
+  } catch (error) {
+    throw explainLocked(error, resolve(world.cwd(), flags.dataDir));
+  }
 }
 
 /** A file by this name is always a whole one. */

@@ -2,8 +2,10 @@
 import type { CommandDefinition } from '../command.ts';
 import { packageVersion } from '../package-version.ts';
 
+export const versionText = `fairlead ${packageVersion} (Kubernetes 1.36)`;
+
 export const version: CommandDefinition = {
   configure(command, world) {
-    command.action(() => world.write(`fairlead ${packageVersion} (Kubernetes 1.36)\n`));
+    command.action(() => world.write(`${versionText}\n`));
   },
 };
