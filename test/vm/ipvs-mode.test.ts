@@ -163,6 +163,26 @@ test('a restart changes nothing, and mends what was flushed', async () => {
   await again.stop();
 });
 
+test('a virtual server that was not known keeps none of its real servers (IVS-07)', async () => {
+  const mode = await lab.start('IPv4');
+  await mode.sync(exampleState([], node), full);
+  const [address, stale] = ['10.96.0.20', { address: '10.244.2.9', port: 9376, weight: 1 }];
+  const unknown = { address, protocol: 'TCP', port: 80, scheduler: 'wrr' } as const;
+  await lab.ipvs.addService(unknown);
+  await lab.ipvs.addDestination(unknown, stale);
+  await mode.sync(web(endpoint(1)), changed);
+  const [found] = (await lab.ipvs.listServices()).filter(({ port }) => port === 80);
+  assert.equal(found?.scheduler, 'rr');
+  assert.deepEqual(await lab.servers(), [
+    'TCP 10.96.0.20:80 10.244.2.1:9376*1 10.244.2.9:9376*0',
+    'TCP 198.51.100.11:30080 10.244.2.1:9376*1',
+  ]);
+  await lab.clock.advance(60_000);
+  await mode.isIntact();
+  assert.equal((await lab.servers())[0], 'TCP 10.96.0.20:80 10.244.2.1:9376*1');
+  await mode.stop();
+});
+
 test('any state is written, changed into any other, and found again by a restart', async () => {
   for (const family of families) {
     for (let seed = 0; seed < 4; seed += 1) {

@@ -1,5 +1,6 @@
 // The best way to nf_tables that this machine has.
 import { NativeUnavailableError } from '../native.ts';
+import type { NetlinkOptions } from '../netlink/netlink.ts';
 import { useNftProgram } from './nft-program.ts';
 import { openNftables } from './open-nftables.ts';
 import type { TableAccess, TablePlace } from './table-access.ts';
@@ -14,8 +15,11 @@ export async function openTableAccess(place: TablePlace = {}): Promise<TableAcce
   }
 }
 
-export async function openNetlinkAccess(place: TablePlace = {}): Promise<TableAccess> {
-  const { apply, readTable, readElements, close } = await openNftables(place);
+/** On a thread of its own unless told otherwise, as `openNftables` does. */
+export async function openNetlinkAccess(
+  options: TablePlace & Pick<NetlinkOptions, 'thread'> = {},
+): Promise<TableAccess> {
+  const { apply, readTable, readElements, close } = await openNftables(options);
   return {
     way: 'netlink',
     apply: (transaction) => apply(transaction),

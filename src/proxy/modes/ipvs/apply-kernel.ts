@@ -26,8 +26,11 @@ export type Kernel = {
   readonly close: () => Promise<void>;
 };
 
-/** Throws with code ENOENT when the kernel has no IPVS. */
-export async function openKernel(place: Place = {}): Promise<Kernel> {
+/** Throws with code ENOENT when the kernel has no IPVS. `thread`: where transactions of the table run. */
+export async function openKernel(
+  place: Place = {},
+  thread: 'caller' | 'own' = 'own',
+): Promise<Kernel> {
   const opened: { readonly close: () => Promise<void> }[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(opened.map((one) => one.close()));
@@ -37,7 +40,7 @@ export async function openKernel(place: Place = {}): Promise<Kernel> {
     opened.push(ipvs);
     const route = await openNetlink({ ...place, protocol: 'route' });
     opened.push(route);
-    const table = await openNetlinkAccess(place);
+    const table = await openNetlinkAccess({ ...place, thread });
     opened.push(table);
     return { table, ipvs, route, close };
   } catch (error) {
@@ -95,7 +98,10 @@ export async function removeInterface(route: Netlink, family: Family): Promise<v
   if (addresses.every((one) => one.family === family)) await deleteLink(route, dummyInterface);
 }
 
-export async function listServicesOf(ipvs: Ipvs, family: Family): Promise<VirtualService[]> {
+export async function listServicesOf(
+  ipvs: Pick<Ipvs, 'listServices'>,
+  family: Family,
+): Promise<VirtualService[]> {
   const isOfFamily = ({ address }: VirtualService): boolean =>
     address.includes(':') === (family === 'IPv6');
   return (await ipvs.listServices()).filter(isOfFamily);

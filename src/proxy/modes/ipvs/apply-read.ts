@@ -1,4 +1,5 @@
 // What the kernel holds of this mode.
+import type { Ipvs, VirtualService, VirtualServiceKey } from '../../../host/netlink/ipvs.ts';
 import type { Element } from '../../../host/nftables/objects.ts';
 import { parseAddress } from '../../../ip/address.ts';
 import { type Cidr, containsAddress } from '../../../ip/cidr.ts';
@@ -52,6 +53,8 @@ export function hasFingerprint({ elements }: TableContents, fingerprint: Element
   return elements.get(writtenRules.name)?.has(keyText(fingerprint)) ?? false;
 }
 
+export type ServerLists = { readonly ipvs: Pick<Ipvs, 'listServices' | 'listDestinations'> };
+
 export type ServerQuestion = {
   readonly family: Family;
   /** Virtual servers there are never ours (IVS-10). */
@@ -65,7 +68,7 @@ export type ServerQuestion = {
 
 /** Other programs may have virtual servers too: those are not among the answer. */
 export async function readServers(
-  { ipvs }: Pick<Kernel, 'ipvs'>,
+  { ipvs }: ServerLists,
   { family, excludeCIDRs, addresses, table, isWanted }: ServerQuestion,
 ): Promise<Contents['servers']> {
   const written = table.elements.get(servers.name);
@@ -75,18 +78,36 @@ export async function readServers(
     const key = serviceText(service);
     const isOurs = isWanted(key) || written?.has(key) || onDummy.has(service.address);
     if (!isOurs || isExcluded(service.address, excludeCIDRs)) continue;
-    const realServers = await ipvs.listDestinations(service);
-    found.set(key, {
-      service,
-      realServers: new Map(
-        realServers.map(({ address, port, weight }) => {
-          const one = { address, port, weight };
-          return [serverText(one), one];
-        }),
-      ),
-    });
+    found.set(key, { service, realServers: await readRealServers(ipvs, service) });
+  }
+  // The kernel's list may have left some out. A wanted one shows when it is added; another is taken for there, as to delete what is not there
+  // harms nobody, and nobody would know it for ours later.
+  for (const [key, element] of written ?? []) {
+    if (found.has(key) || isWanted(key)) continue;
+    const service = serviceOf(element);
+    if (service === undefined || isExcluded(service.address, excludeCIDRs)) continue;
+    found.set(key, { service, realServers: new Map() });
   }
   return found;
+}
+
+function serviceOf({ key: [address, word, port] }: Element): VirtualService | undefined {
+  const protocol = (['TCP', 'UDP', 'SCTP'] as const).find((one) => one.toLowerCase() === word);
+  if (protocol === undefined) return undefined;
+  return { address: String(address), protocol, port: Number(port), scheduler: '' };
+}
+
+export async function readRealServers(
+  ipvs: Pick<Ipvs, 'listDestinations'>,
+  service: VirtualServiceKey,
+): Promise<ServerContents['realServers']> {
+  const listed = await ipvs.listDestinations(service);
+  return new Map(
+    listed.map(({ address, port, weight }) => {
+      const one = { address, port, weight };
+      return [serverText(one), one];
+    }),
+  );
 }
 
 function isExcluded(text: string, ranges: readonly Cidr[]): boolean {

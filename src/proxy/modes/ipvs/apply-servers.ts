@@ -3,12 +3,17 @@ import type { Ipvs } from '../../../host/netlink/ipvs.ts';
 import { hasCode } from '../../../host/netlink/netlink-error.ts';
 import type { Draining } from './apply-draining.ts';
 import { unlessMissing } from './apply-kernel.ts';
-import type { ServerChange } from './diff.ts';
+import { readRealServers } from './apply-read.ts';
+import { type ServerContents, serviceText } from './contents.ts';
+import { diffServer, type ServerChange } from './diff.ts';
 
 /** The kernel is asked on this thread: other work of the process gets its turn after so many changes. */
 const changesInARow = 256;
 
-export type Servers = { readonly ipvs: Ipvs; readonly draining: Draining };
+export type Servers = {
+  readonly ipvs: Omit<Ipvs, 'listServices' | 'readTimeouts' | 'setTimeouts' | 'close'>;
+  readonly draining: Draining;
+};
 
 export async function applyServerChanges(
   servers: Servers,
@@ -20,13 +25,12 @@ export async function applyServerChanges(
   }
 }
 
-async function applyOne({ ipvs, draining }: Servers, change: ServerChange): Promise<void> {
+async function applyOne(servers: Servers, change: ServerChange): Promise<void> {
+  const { ipvs, draining } = servers;
   const { service } = change;
   switch (change.kind) {
     case 'add-server':
-      return unlessExisting(ipvs.addService(change.service), () =>
-        ipvs.changeService(change.service),
-      );
+      return unlessExisting(ipvs.addService(change.service), () => takeOver(servers, change));
     case 'change-server':
       return ipvs.changeService(change.service);
     case 'delete-server':
@@ -45,6 +49,18 @@ async function applyOne({ ipvs, draining }: Servers, change: ServerChange): Prom
     case 'delete-real-server':
       return unlessMissing(ipvs.deleteDestination(service, change.realServer));
   }
+}
+
+/** The kernel's list left this one out, or another program made it: what it has from before goes like any that is not wanted. */
+async function takeOver(servers: Servers, wanted: ServerContents): Promise<void> {
+  const { ipvs, draining } = servers;
+  const { service } = wanted;
+  await ipvs.changeService(service);
+  const found = { service, realServers: await readRealServers(ipvs, service) };
+  const key = serviceText(service);
+  draining.adopt(new Map([[key, found]]), new Map([[key, wanted]]));
+  const { come, gone } = diffServer(found, wanted);
+  for (const change of [...come, ...gone]) await applyOne(servers, change);
 }
 
 async function unlessExisting(work: Promise<void>, change: () => Promise<void>): Promise<void> {

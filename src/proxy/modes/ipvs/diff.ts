@@ -8,7 +8,9 @@ import type { RealServer } from './item.ts';
 import { allSets } from './layout.ts';
 
 export type ServerChange =
-  | { readonly kind: 'add-server' | 'change-server'; readonly service: VirtualService }
+  /** With all its real servers: one that was not known may be there all the same, and have others. */
+  | ({ readonly kind: 'add-server' } & ServerContents)
+  | { readonly kind: 'change-server'; readonly service: VirtualService }
   | { readonly kind: 'delete-server'; readonly service: VirtualServiceKey }
   | {
       /** `add`: with weight 1, whether it is there or not. `drain`: weight 0, deleted when its last connection ended (IVS-07). */
@@ -67,11 +69,14 @@ type ServerDifference = {
   readonly gone: readonly ServerChange[];
 };
 
-function diffServer(before: ServerContents | undefined, after: ServerContents): ServerDifference {
+export function diffServer(
+  before: ServerContents | undefined,
+  after: ServerContents,
+): ServerDifference {
   const { service } = after;
   const come: ServerChange[] = [];
   const gone: ServerChange[] = [];
-  if (before === undefined) come.push({ kind: 'add-server', service });
+  if (before === undefined) come.push({ kind: 'add-server', ...after });
   else if (!isSameService(before.service, service)) come.push({ kind: 'change-server', service });
   for (const [key, realServer] of after.realServers) {
     if (before?.realServers.get(key)?.weight === realServer.weight) continue;

@@ -15,7 +15,8 @@ import { newTable } from './new-table.ts';
 export async function probeIpvs(family: Family, place: Place = {}): Promise<ProbeResult> {
   let kernel: Kernel | undefined;
   try {
-    kernel = await openKernel(place);
+    // Little is asked: to start a thread takes longer.
+    kernel = await openKernel(place, 'caller');
     const missing = await findMissing(kernel, family);
     if (missing.length > 0) return lacks(missing);
     return { works: true, detail: 'virtual servers are written over netlink' };
