@@ -1,4 +1,4 @@
-// `crash.js MODE ROUNDS SEED OTHERS`, in a lab: the proxy is killed in the middle of its writes, again and again, while a client connects
+// `crash.js MODE ROUNDS SEED OTHERS PORTS`, in a lab: the proxy is killed in the middle of its writes, again and again, while a client connects
 // all the time. Beside it runs one that is never killed: after each restart both must have written the same rules.
 // At the end another program throws all rules away.
 import assert from 'node:assert/strict';
@@ -9,12 +9,18 @@ import { makeBridge, nodeIP, startPod } from './lab/network.ts';
 import { endpointsOf, labService, labSlice } from './lab/objects.ts';
 import { differences, networkOf, rulesOf, thisNetwork, throwAway } from './lab/rules.ts';
 
-const [mode = 'nftables', rounds = '50', seed = '1', otherServices = '60'] = process.argv.slice(2);
+const [mode = 'nftables', rounds = '50', seed = '1', otherServices = '60', portsOfEach = '1'] =
+  process.argv.slice(2);
 const address = '10.96.0.50';
 /** Whose endpoints change all at once, so that a write takes a while. */
 const others = Number(otherServices);
+const ports = Number(portsOfEach);
 /** Each takes a connection: a slow machine cannot greet all of them in time. */
 const changesAtOnce = 8;
+/** Who writes nothing for so long has nothing to write. */
+const longestWriteMs = 10_000;
+/** Under emulation one look takes a good part of a second. */
+const syncPeriod = mode === 'ipvs' ? '10s' : '1s';
 const random = createRandom(Number(seed));
 
 makeBridge();
@@ -23,12 +29,17 @@ const backend = await startPod(11, 'backend.js', ['b11']);
 const caller = await startPod(50, 'caller.js', [address, '80']);
 const beside = await startPod(60, 'caller.js', [nodeIP, '1']);
 const name = (n: number): string => `other-${n}`;
-const someIPs = (): readonly string[] =>
-  Array.from({ length: 1 + random.below(5) }, () => `10.244.1.${100 + random.below(100)}`);
+const turns = Array.from({ length: others }, () => 0);
+/** Never the same twice in a row: every change is something to write. */
+const someIPs = (n: number): readonly string[] => {
+  turns[n] = 1 - (turns[n] ?? 0);
+  const more = Array.from({ length: random.below(5) }, () => 102 + random.below(98));
+  return [...new Set([100 + turns[n], ...more])].map((last) => `10.244.1.${last}`);
+};
 const change = (n: number): Promise<unknown> =>
   cluster.slices.patch(
     { namespace: 'default', name: `${name(n)}-1` },
-    endpointsOf(name(n), [...new Set(someIPs())]),
+    endpointsOf(name(n), someIPs(n)),
     { type: 'merge' },
   );
 
@@ -43,12 +54,12 @@ async function changeAll(): Promise<void> {
 await cluster.services.create(labService('web', address));
 await cluster.slices.create(labSlice('web', [backend.ip]));
 for (let n = 0; n < others; n += 1) {
-  await cluster.services.create(labService(name(n), `10.96.1.${n + 1}`));
-  await cluster.slices.create(labSlice(name(n), ['10.244.1.99']));
+  await cluster.services.create(labService(name(n), `10.96.1.${n + 1}`, ports));
+  await cluster.slices.create(labSlice(name(n), ['10.244.1.99'], ports));
 }
 const reference = startProxy(cluster.kubeconfig, mode, { pid: beside.process.pid });
 await reference.written();
-let proxy = startProxy(cluster.kubeconfig, mode, { syncPeriod: '1s' });
+let proxy = startProxy(cluster.kubeconfig, mode, { syncPeriod });
 await proxy.written();
 caller.say('begin');
 await caller.hear();
@@ -57,25 +68,32 @@ const assertSameRules = async (when: string): Promise<void> => {
   const found = await differences(
     () => rulesOf(mode, thisNetwork),
     () => rulesOf(mode, networkOf(beside)),
-    // What waits to be removed goes with a later write.
+    // One may be behind the other, and what waits to be removed goes with a later write.
     async () => {
+      const written = Promise.all([proxy.written(), reference.written()]);
       await change(random.below(others));
+      await Promise.race([written, passed(longestWriteMs)]);
       await passed(200);
     },
   );
   assert.deepEqual(found, [], when);
 };
 
+async function measureStorm(): Promise<number> {
+  const startedAt = Date.now();
+  await Promise.all([proxy.written(), changeAll()]);
+  return Date.now() - startedAt;
+}
+// The first one waits for what a start brings with it.
+await measureStorm();
+const stormMs = await measureStorm();
 for (let round = 0; round < Number(rounds); round += 1) {
-  const written = proxy.written();
   const changes = changeAll();
   // At some moment of the storm: before, in the middle of, or after a write.
-  if (random.percent(50)) await written;
-  await passed(random.below(40));
+  await passed(random.below(stormMs));
   await proxy.kill();
-  await changes;
-  proxy = startProxy(cluster.kubeconfig, mode, { syncPeriod: '1s' });
-  await proxy.written();
+  proxy = startProxy(cluster.kubeconfig, mode, { syncPeriod });
+  await Promise.all([proxy.written(), changes]);
   await assertSameRules(`after restart ${round}`);
 }
 const report = async (): Promise<{ answered: number; failures: readonly string[] }> => {

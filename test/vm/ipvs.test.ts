@@ -1,7 +1,6 @@
 // IPVS over netlink, checked with the kernel's own list in /proc. Runs in the virtual machine: most kernels of
 // build machines have no IPVS.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -10,12 +9,13 @@ import { createNamespace, type HeldNamespace, insideNamespace } from '../../src/
 import { type Ipvs, openIpvs, type VirtualService } from '../../src/host/netlink/ipvs.ts';
 import { openNetlink } from '../../src/host/netlink/netlink.ts';
 import { changeLink } from '../../src/host/netlink/route-links.ts';
+import { loadModules } from './load-modules.ts';
 
 let namespace: HeldNamespace;
 let ipvs: Ipvs;
 
 before(async () => {
-  for (const name of ['ip_vs', 'ip_vs_rr', 'ip_vs_wrr', 'ip_vs_mh']) spawnSync('modprobe', [name]);
+  loadModules();
   namespace = createNamespace();
   // A namespace that has never had a route takes no address for one of a host.
   const route = await openNetlink({ protocol: 'route', namespacePath: namespace.path });

@@ -1,10 +1,13 @@
 // A pod's program that serves: `backend.js NAME`. Answers each connection with its name and echoes what it gets until the
 // client ends it. Told `stop`, it takes no new connections and keeps the old ones; told `start`, it takes them again.
 import { createServer } from 'node:net';
+import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 
 const [name = ''] = process.argv.slice(2);
 const port = 9376;
+// Like those who call it.
+setPriority(constants.priority.PRIORITY_LOW);
 const server = createServer((socket) => {
   socket.on('error', () => {});
   socket.write(`${name}\n`);

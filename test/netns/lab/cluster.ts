@@ -85,6 +85,12 @@ export function startProxy(
     ...['--log-level', 'debug'],
   ];
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  // Who waits for its next write would wait for ever.
+  const endLab = (code: number | null, signal: string | null): void => {
+    process.stderr.write(`the proxy ended with ${code ?? signal}\n`);
+    process.exit(1);
+  };
+  child.once('exit', endLab);
   const waiting = new Set<() => void>();
   createInterface({ input: child.stderr }).on('line', (text) => {
     const line = text.startsWith('{') ? JSON.parse(text) : { level: 50 };
@@ -97,6 +103,7 @@ export function startProxy(
     written: () => new Promise((done) => waiting.add(done)),
     send: (signal) => child.kill(signal),
     async kill() {
+      child.off('exit', endLab);
       child.kill('SIGKILL');
       await ended(child);
     },
