@@ -1,8 +1,16 @@
 // `npm test [LANE...]`: prepares the clone, then runs the lanes in order and stops at the first that fails.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { groupTests } from './group-tests.mjs';
 import { prepare, root } from './prepare.mjs';
@@ -84,34 +92,28 @@ for (const names of together) {
 
 /** The first speaks at once, the others when it has ended. Returns those that failed. */
 async function runTogether(names) {
-  const running = names.map((name, at) => start(name, at === 0));
+  const directory = mkdtempSync(join(tmpdir(), 'fairlead-lanes-'));
+  const fileOf = (name) => join(directory, name);
+  const [first, ...others] = names;
+  const running = names.map((name) => start(name, name === first ? undefined : fileOf(name)));
   const failed = [];
-  for (const [at, { output, status }] of running.entries()) {
-    if (at > 0) {
-      const text = await output;
-      process.stdout.write(`\n== ${names[at]}\n${text}`);
-    }
-    if ((await status) !== 0) failed.push(names[at]);
+  for (const [at, name] of names.entries()) {
+    const status = await running[at];
+    if (others.includes(name))
+      process.stdout.write(`\n== ${name}\n${readFileSync(fileOf(name), 'utf8')}`);
+    if (status !== 0) failed.push(name);
   }
+  rmSync(directory, { recursive: true });
   return failed;
 }
 
-function start(name, isHeard) {
-  if (isHeard) process.stdout.write(`\n== ${name}\n`);
+/** Resolves to its exit code. Its output goes to the file, if there is one. */
+async function start(name, file) {
+  if (file === undefined) process.stdout.write(`\n== ${name}\n`);
+  const output = file === undefined ? 'inherit' : openSync(file, 'a');
   const [command, ...args] = all[name];
-  const child = spawn(command, args, {
-    cwd: root,
-    stdio: ['ignore', ...(isHeard ? ['inherit', 'inherit'] : ['pipe', 'pipe'])],
-  });
-  return { output: textOf(child), status: once(child, 'close').then(([code]) => code) };
-}
-
-async function textOf({ stdout, stderr }) {
-  let text = '';
-  for (const stream of [stdout, stderr])
-    stream?.on('data', (chunk) => {
-      text += chunk;
-    });
-  await Promise.all([stdout, stderr].map((stream) => stream && once(stream, 'end')));
-  return text;
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', output, output] });
+  if (file !== undefined) closeSync(output);
+  const [code] = await once(child, 'close');
+  return code;
 }

@@ -138,6 +138,12 @@ wait "$machine" || true
 
 if [ ! -s "$work/code" ]; then
   tail -n 40 "$work/console.log" "$work/files.log" "$work/machine.log" >&2 || true
+  # Emulated processors break the machine's kernel once in a while: it gets a second chance, and what was seen is told.
+  if [ -z "${VM_AGAIN:-}" ] && grep -q 'Kernel panic' "$work/console.log"; then
+    echo 'vm-run: the kernel of the machine panicked; once more' >&2
+    clean_up
+    VM_AGAIN=1 exec "$0" "$@"
+  fi
   exit 125
 fi
 exit "$(cat "$work/code")"
