@@ -84,6 +84,8 @@ function createListener(tls: ServerOptions['tls'], limits: Limits): Http2SecureS
   const server = createSecureServer({
     ...tls,
     allowHTTP1: true,
+    // Node sets it for HTTP/2 alone: the last piece of an answer would wait for word that the one before it has come.
+    noDelay: true,
     requestCert: true,
     // Who has no certificate is anonymous; access control decides what that is worth.
     rejectUnauthorized: false,
@@ -160,7 +162,7 @@ async function openDoors(
   descriptors: readonly number[],
 ): Promise<readonly NetServer[]> {
   const doors = descriptors.map((fd) => {
-    const door = createNetServer((socket) => server.emit('connection', socket));
+    const door = createNetServer({ noDelay: true }, (socket) => server.emit('connection', socket));
     return door.listen({ fd });
   });
   await Promise.all(doors.map((door) => once(door, 'listening')));
