@@ -33,11 +33,15 @@ export function treeFromValue(value: unknown, depth = 0): JsonTree {
   };
 }
 
+type ObjectTree = Extract<JsonTree, { readonly type: 'object' }>;
+
 /** The value of a tree. Where a key is given twice, objects merge, as Go reads one after the other into the same place. */
 export function valueOfTree(tree: JsonTree): unknown {
   switch (tree.type) {
     case 'object':
-      return mergedFields(tree.entries.map(([key, item]) => [key, valueOfTree(item)]));
+      return Object.fromEntries(
+        [...treesByKey(tree)].map(([key, trees]) => [key, valueOfTree(merged(trees))]),
+      );
     case 'array':
       return tree.items.map(valueOfTree);
     case 'number':
@@ -49,23 +53,24 @@ export function valueOfTree(tree: JsonTree): unknown {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function mergedFields(entries: readonly (readonly [string, unknown])[]): Fields {
-  const fields = new Map<string, unknown>();
-  for (const [key, later] of entries) {
-    const earlier = fields.get(key);
-    const isMerged = isFields(earlier) && isFields(later);
-    fields.set(
-      key,
-      isMerged ? mergedFields([...Object.entries(earlier), ...Object.entries(later)]) : later,
-    );
+function treesByKey({ entries }: ObjectTree): ReadonlyMap<string, readonly JsonTree[]> {
+  const trees = new Map<string, JsonTree[]>();
+  for (const [key, tree] of entries) {
+    const known = trees.get(key);
+    if (known === undefined) trees.set(key, [tree]);
+    else known.push(tree);
   }
-  return Object.fromEntries(fields);
+  return trees;
 }
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** All at once: one after the other, a key that is given thousands of times would be copied as often. */
+function merged(trees: readonly JsonTree[]): JsonTree {
+  const start = trees.findLastIndex(({ type }) => type !== 'object') + 1;
+  const objects = trees.slice(start).filter((tree): tree is ObjectTree => tree.type === 'object');
+  const last = trees.at(-1) ?? { type: 'null' };
+  if (objects.length < 2) return last;
+  return { type: 'object', entries: objects.flatMap(({ entries }) => entries) };
+}
 
 type Cursor = { readonly text: string; at: number; depth: number };
 
