@@ -246,7 +246,7 @@ function errorOutcome(request: ApiRequest, { status }: ApiError): Outcome {
 }
 
 function withWarnings(response: ApiResponse, warnings: readonly string[]): ApiResponse {
-  const warning = warningHeaders([...new Set(warnings)]);
+  const warning = warningHeaders(warnings);
   if (warning.length === 0) return response;
   return { ...response, headers: { ...response.headers, warning } };
 }
