@@ -34,14 +34,14 @@ const retryLimits = { firstMs: 200, mostMs: 10_000 };
 /** Each takes a connection of its own: a node full of pods that all change at once must not open hundreds. */
 const mostAtOnce = 16;
 
-type Turns = ReturnType<typeof createTurns>;
+type Slots = ReturnType<typeof createSlots>;
 
 export function createStatusWriter(
   options: StatusWriterOptions,
   signal: AbortSignal,
 ): StatusWriter {
   const pods = new Map<string, Reporting>();
-  const turns = createTurns();
+  const slots = createSlots();
   return {
     report(pod, status) {
       const uid = pod.metadata.uid ?? '';
@@ -49,7 +49,7 @@ export function createStatusWriter(
       pods.set(uid, one);
       one.pod = pod;
       one.wanted = status;
-      one.writing ??= write(options, one, turns, signal).finally(() => {
+      one.writing ??= write(options, one, slots, signal).finally(() => {
         delete one.writing;
       });
     },
@@ -64,14 +64,14 @@ export function createStatusWriter(
 async function write(
   options: StatusWriterOptions,
   one: Reporting,
-  turns: Turns,
+  slots: Slots,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = options;
   for (let failures = 0; !signal.aborted; ) {
     try {
-      await turns.take();
-      const isWritten = await writeNewest(options, one, signal).finally(turns.pass);
+      await slots.take();
+      const isWritten = await writeNewest(options, one, signal).finally(slots.pass);
       failures = 0;
       if (isWritten) return;
     } catch (error) {
@@ -108,7 +108,7 @@ async function writeNewest(
   return one.wanted === wanted;
 }
 
-function createTurns() {
+function createSlots() {
   let free = mostAtOnce;
   const waiting: (() => void)[] = [];
   return {
