@@ -1,5 +1,5 @@
 // What /proc says of a process. Undefined for what is gone, or not ours to see.
-import { readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 
 const isGone = (error: unknown): boolean =>
   ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
@@ -28,3 +28,15 @@ export const sessionOf = (pid: number): number => Number(statFields(pid)[3]);
 /** Which mounts it sees. */
 export const mountsOf = (pid: number): string | undefined =>
   quietly(() => readlinkSync(`/proc/${pid}/ns/mnt`));
+
+export type HeldMounts = { readonly name: string; readonly release: () => void };
+
+/** As long as they are held nobody else's mounts get their name, which the kernel gives again as soon as the last process has ended. */
+export function holdMounts(pid: number): HeldMounts | undefined {
+  const descriptor = quietly(() => openSync(`/proc/${pid}/ns/mnt`, 'r'));
+  if (descriptor === undefined) return undefined;
+  return {
+    name: readlinkSync(`/proc/self/fd/${descriptor}`),
+    release: () => closeSync(descriptor),
+  };
+}

@@ -9,6 +9,8 @@ import { type TestContext, test } from 'node:test';
 import { silentLog } from '../../../observe/log.ts';
 import type { ContainerToRun, Runtime } from '../runtime.ts';
 import { markProcess } from './apply-leftovers.ts';
+import { probeIsolation } from './probe-host.ts';
+import { mountsOf } from './probe-process.ts';
 import { createProcessRuntime } from './run-runtime.ts';
 
 type Place = {
@@ -126,6 +128,28 @@ test('a program entered later sees what the container sees', async (t) => {
   assert.equal(await text(entered.output), 'value red\n');
   running.signal('SIGKILL');
   assert.equal((await running.ended).exitCode, 137);
+});
+
+test("who gets the number of an ended container's mounts is not taken for one of its programs", async (t) => {
+  const isolation = await probeIsolation();
+  if (isolation.kind === 'none') return t.skip(isolation.why);
+  const { tools, flags } = isolation;
+  const place = await startRuntime(t);
+  const running = await place.runtime.startContainer(
+    example(place, { command: ['cat'], hasStdin: true }),
+  );
+  await running.enter(['true']).ended;
+  process.kill(-running.pid, 'SIGKILL');
+  // Without a turn of the loop in between: the runtime has not heard of the end yet, the kernel gives the number to the next.
+  while (mountsOf(running.pid) !== undefined);
+  const others = Array.from({ length: 8 }, () => spawn(tools.unshare, [...flags, 'cat']));
+  t.after(() => others.map((other) => other.kill()));
+  while (!others.every(({ pid = 0 }) => mountsOf(pid) !== mountsOf(process.pid)));
+  await running.ended;
+  for (const { stdin, stdout } of others) {
+    stdin.end('still here');
+    assert.equal(await text(stdout), 'still here');
+  }
 });
 
 test('images of the map have a command; others need one', async (t) => {

@@ -11,7 +11,7 @@ import {
 import { killSession, killWithMounts } from './apply-signals.ts';
 import type { ContainerProcess } from './container-process.ts';
 import { findProgram } from './probe-host.ts';
-import { mountsOf } from './probe-process.ts';
+import { type HeldMounts, holdMounts } from './probe-process.ts';
 import { launchWithStreams } from './spawn-streams.ts';
 
 export type Entrance = {
@@ -22,13 +22,13 @@ export type Entrance = {
 
 export function createEntrance(options: ContainerProcess, pid: number): Entrance {
   const { container, isolation } = options;
-  const mounts = isolation.kind === 'none' ? undefined : mountsOf(pid);
   const programs = new Set<EnteredProgram>();
-  let wasEntered = false;
+  /** From the first who enters on. */
+  let mounts: HeldMounts | undefined;
   return {
     enter(argv, { hasTerminal } = { hasTerminal: false }) {
       requireProgram(options, argv);
-      wasEntered = true;
+      if (isolation.kind !== 'none') mounts ??= holdMounts(pid);
       const { user } = container;
       const wish = { hasInput: true, hasTerminal, ...(user === undefined ? {} : { user }) };
       const words = entering(options, pid, argv);
@@ -65,7 +65,8 @@ export function createEntrance(options: ContainerProcess, pid: number): Entrance
     close() {
       for (const program of programs) program.kill();
       // Each container has mounts of its own: who sees them belongs to it.
-      if (wasEntered && mounts !== undefined) killWithMounts(mounts);
+      if (mounts !== undefined) killWithMounts(mounts.name);
+      mounts?.release();
     },
   };
 }
