@@ -10,7 +10,7 @@ import { impersonate } from './access/impersonate.ts';
 import type { AuditedRequest, Auditor } from './audit/auditor.ts';
 import { answerStatus } from './encode/status.ts';
 import { followStream } from './follow-stream.ts';
-import { createDeadlines, type Deadlines } from './limits/deadlines.ts';
+import { createDeadlines, type Deadline, type Deadlines } from './limits/deadlines.ts';
 import { type Flow, NoSeat } from './limits/fair-queue.ts';
 import { type Gate, isCostly, isLongRunning, type Seats } from './limits/gate.ts';
 import { requestedTimeout } from './limits/request-timeout.ts';
@@ -58,6 +58,7 @@ type Pending = {
   user: User | undefined;
   warnings: string[] | undefined;
   isAnswered: boolean;
+  deadline: Deadline<Pending> | undefined;
   /** For a client that waits less long than the server would. */
   ownDeadline: NodeJS.Timeout | undefined;
 };
@@ -85,6 +86,7 @@ export function createHandler(parts: HandlerParts): Handler {
         user: undefined,
         warnings: undefined,
         isAnswered: false,
+        deadline: undefined,
         ownDeadline: undefined,
       });
     });
@@ -174,7 +176,7 @@ function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise
     },
   });
   if (answering instanceof Promise && isBounded) {
-    deadlines.add(pending);
+    pending.deadline = deadlines.add(pending);
     // One that is longer than the server's own never comes; upstream does the work where the time is over already.
     if (ownMs !== undefined && ownMs > 0 && ownMs < mostTimerMs) {
       pending.ownDeadline = setTimeout(expire, ownMs, work, pending).unref();
@@ -202,7 +204,7 @@ type Outcome = {
 function finish({ gate, deadlines }: Work, pending: Pending, outcome: Outcome): void {
   if (pending.isAnswered) return;
   pending.isAnswered = true;
-  deadlines.delete(pending);
+  if (pending.deadline !== undefined) deadlines.leave(pending.deadline);
   if (pending.ownDeadline !== undefined) clearTimeout(pending.ownDeadline);
   const { request, info, route, audited, warnings, user } = pending;
   let { response } = outcome;

@@ -18,6 +18,7 @@ import type { Duplex } from 'node:stream';
 import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { defaultLimits, type Limits } from './limits/limits.ts';
+import { createLine, type Line } from './limits/line.ts';
 import { closeIdle } from './listen/close-idle.ts';
 import { paceHandshakes } from './listen/pace-handshakes.ts';
 import { serveHttp1 } from './listen/serve-http1.ts';
@@ -170,7 +171,7 @@ async function openDoors(
 }
 
 type OpenConnections = {
-  readonly sockets: Set<Socket>;
+  readonly sockets: Line<Socket>;
   readonly sessions: Set<ServerHttp2Session>;
 };
 
@@ -179,13 +180,13 @@ function followConnections(
   { idleTimeoutMs }: Limits,
   metrics: ServerMetrics,
 ): OpenConnections {
-  const sockets = new Set<Socket>();
+  const sockets = createLine<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
+    const place = sockets.add(socket);
     metrics.connected(1);
     socket.on('close', () => {
-      sockets.delete(socket);
+      sockets.leave(place);
       metrics.connected(-1);
     });
   });
@@ -215,7 +216,7 @@ async function drain(
   while (state.requests > 0 && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets.all()) socket.destroy();
   state.unread.stop();
   await closed;
 }

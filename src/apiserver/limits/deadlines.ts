@@ -1,9 +1,21 @@
 // Ends what takes too long. All entries have the same time, so the one that came first is the first to end, and one
 // timer is enough for all; entering and leaving costs next to nothing.
+import { createLine, type Place } from './line.ts';
+
+/** What one who has entered leaves with. */
+export type Deadline<T> = Place<Entered<T>>;
+
+type Entered<T> = {
+  readonly entry: T;
+  /** Of the timer, in which it came. */
+  readonly round: number;
+};
 
 export type Deadlines<T> = {
-  readonly add: (entry: T) => void;
-  readonly delete: (entry: T) => void;
+  /** Undefined where there is no limit. */
+  readonly add: (entry: T) => Deadline<T> | undefined;
+  /** Fine when it has left, or its time is over. */
+  readonly leave: (deadline: Deadline<T>) => void;
 };
 
 export type DeadlineOptions<T> = {
@@ -16,23 +28,20 @@ export type DeadlineOptions<T> = {
 const coarseness = 20;
 
 export function createDeadlines<T>({ afterMs, expire }: DeadlineOptions<T>): Deadlines<T> {
-  if (afterMs === 0) return { add: () => {}, delete: () => {} };
-  /** By the round of the timer in which it came. */
-  let fresh = new Set<T>();
-  const rounds: Set<T>[] = [fresh];
+  if (afterMs === 0) return { add: () => undefined, leave: () => {} };
+  const line = createLine<Entered<T>>();
+  let round = 0;
   let isTicking = false;
-  let held = 0;
 
   function tick(): void {
-    fresh = new Set();
-    rounds.push(fresh);
-    // One more than the time is long: what came at the end of a round has its full time too.
-    const late = rounds.length > coarseness + 1 ? rounds.shift() : undefined;
-    for (const entry of late ?? []) {
-      held -= 1;
-      expire(entry);
+    round += 1;
+    // One round more than the time is long: what came at the end of a round has its full time too.
+    for (let place = line.first(); place !== undefined; place = line.first()) {
+      if (place.thing.round + coarseness >= round) break;
+      line.leave(place);
+      expire(place.thing.entry);
     }
-    isTicking = held > 0;
+    isTicking = line.size() > 0;
     if (isTicking) wait();
   }
 
@@ -40,20 +49,13 @@ export function createDeadlines<T>({ afterMs, expire }: DeadlineOptions<T>): Dea
 
   return {
     add(entry) {
-      fresh.add(entry);
-      held += 1;
-      if (isTicking) return;
-      isTicking = true;
-      wait();
-    },
-    delete(entry) {
-      // Most end in the round in which they came.
-      for (let at = rounds.length - 1; at >= 0; at -= 1) {
-        if (rounds[at]?.delete(entry)) {
-          held -= 1;
-          return;
-        }
+      const place = line.add({ entry, round });
+      if (!isTicking) {
+        isTicking = true;
+        wait();
       }
+      return place;
     },
+    leave: line.leave,
   };
 }

@@ -1,6 +1,7 @@
 // Seats for requests, shared fairly between users: whoever finds one free goes on at once, others wait in a queue of
 // their own user, and the queues take turns. Nobody holds more than half of the seats, so that work that hangs takes
 // the seats of one user and not the server.
+import { createLine, type Line, type Place } from './line.ts';
 
 export type FairQueueOptions = {
   /** Requests at work at a time; 0 is no limit. */
@@ -24,13 +25,15 @@ export class NoSeat extends Error {
 }
 
 /** What a user has taken; who entered gives it back. */
-export type Flow = { readonly user: string; taken: number; readonly waiting: Set<Waiter> };
+export type Flow = { readonly user: string; taken: number; readonly waiting: Line<Waiter> };
 
 type Waiter = {
   readonly flow: Flow;
   readonly proceed: () => void;
   readonly refuse: (why: NoSeat) => void;
   readonly deadline: number;
+  /** Undefined once it waits no more. */
+  places: { readonly ofAll: Place<Waiter>; readonly ofFlow: Place<Waiter> } | undefined;
 };
 
 export type FairQueue = {
@@ -49,14 +52,14 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const limit = seats === 0 ? Number.POSITIVE_INFINITY : seats;
   const share = seats === 0 ? limit : Math.max(1, Math.ceil(seats / 2));
   const flows = new Map<string, Flow>();
-  const line = createLine(options);
+  const line = createQueues(options);
   let taken = 0;
 
   function flowOf(user: string): Flow {
     let flow = flows.get(user);
     if (flow !== undefined) return flow;
     if (flows.size >= rememberedFlows) forgetIdle(flows);
-    flow = { user, taken: 0, waiting: new Set() };
+    flow = { user, taken: 0, waiting: createLine() };
     flows.set(user, flow);
     return flow;
   }
@@ -70,8 +73,8 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   return {
     enter(user, departed) {
       const flow = flowOf(user);
-      if (taken < limit && flow.taken < share && flow.waiting.size === 0) return take(flow);
-      if (flow.waiting.size >= queueLength) throw new NoSeat('queue-full');
+      if (taken < limit && flow.taken < share && flow.waiting.size() === 0) return take(flow);
+      if (flow.waiting.size() >= queueLength) throw new NoSeat('queue-full');
       return line.stand(flow, departed());
     },
     leave(flow) {
@@ -91,43 +94,47 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
 function forgetIdle(flows: Map<string, Flow>): void {
   for (const [user, flow] of flows) {
-    if (flow.taken === 0 && flow.waiting.size === 0) flows.delete(user);
+    if (flow.taken === 0 && flow.waiting.size() === 0) flows.delete(user);
   }
 }
 
-type Line = {
+type Queues = {
   readonly stand: (flow: Flow, departed: AbortSignal) => Promise<Flow>;
   /** Takes out whose turn it is, of the users that may. */
   readonly next: (may: (flow: Flow) => boolean) => Waiter | undefined;
   readonly size: () => number;
 };
 
-function createLine({ waitMs, onQueued = () => {} }: FairQueueOptions): Line {
+function createQueues({ waitMs, onQueued = () => {} }: FairQueueOptions): Queues {
   /** Flows with somebody waiting, the one whose turn it is first. */
   const turns = new Set<Flow>();
   /** All who wait, who came first standing first. */
-  const waiters = new Set<Waiter>();
+  const waiters = createLine<Waiter>();
   let timer: NodeJS.Timeout | undefined;
 
   function remove(waiter: Waiter): void {
-    if (!waiters.delete(waiter)) return;
-    waiter.flow.waiting.delete(waiter);
-    if (waiter.flow.waiting.size === 0) turns.delete(waiter.flow);
+    const { places } = waiter;
+    if (places === undefined) return;
+    waiter.places = undefined;
+    waiters.leave(places.ofAll);
+    waiter.flow.waiting.leave(places.ofFlow);
+    if (waiter.flow.waiting.size() === 0) turns.delete(waiter.flow);
     onQueued(-1);
   }
 
   /** One timer for all: who came first is the first to have waited too long. */
   function arm(): void {
-    const [first] = waiters;
+    const first = waiters.first();
     if (timer !== undefined || first === undefined) return;
-    const left = Math.max(0, first.deadline - performance.now());
+    const left = Math.max(0, first.thing.deadline - performance.now());
     timer = setTimeout(expire, Math.ceil(left)).unref();
   }
 
   function expire(): void {
     timer = undefined;
     const now = performance.now();
-    for (const waiter of waiters) {
+    for (let next = waiters.first(); next !== undefined; next = waiters.first()) {
+      const waiter = next.thing;
       if (waiter.deadline > now) break;
       remove(waiter);
       waiter.refuse(new NoSeat('time-out'));
@@ -136,8 +143,7 @@ function createLine({ waitMs, onQueued = () => {} }: FairQueueOptions): Line {
   }
 
   function add(waiter: Waiter): void {
-    waiters.add(waiter);
-    waiter.flow.waiting.add(waiter);
+    waiter.places = { ofAll: waiters.add(waiter), ofFlow: waiter.flow.waiting.add(waiter) };
     turns.add(waiter.flow);
     onQueued(1);
     arm();
@@ -153,6 +159,7 @@ function createLine({ waitMs, onQueued = () => {} }: FairQueueOptions): Line {
         const waiter: Waiter = {
           flow,
           deadline: performance.now() + waitMs,
+          places: undefined,
           proceed() {
             departed.removeEventListener('abort', cancel);
             resolve(flow);
@@ -168,7 +175,7 @@ function createLine({ waitMs, onQueued = () => {} }: FairQueueOptions): Line {
       }),
     next(may) {
       for (const flow of turns) {
-        const [waiter] = flow.waiting;
+        const waiter = flow.waiting.first()?.thing;
         if (waiter === undefined || !may(flow)) continue;
         remove(waiter);
         // Its next turn comes after everybody else's.
@@ -177,6 +184,6 @@ function createLine({ waitMs, onQueued = () => {} }: FairQueueOptions): Line {
       }
       return undefined;
     },
-    size: () => waiters.size,
+    size: waiters.size,
   };
 }

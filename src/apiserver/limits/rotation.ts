@@ -1,4 +1,5 @@
 // What waits, by owner: handed out to the owners in turn, and to each in the order in which its things came.
+import { createLine, type Line } from './line.ts';
 
 export type Rotation<T> = {
   readonly add: (owner: string, thing: T) => void;
@@ -8,28 +9,39 @@ export type Rotation<T> = {
 };
 
 export function createRotation<T>(): Rotation<T> {
+  const byName = new Map<string, Owner<T>>();
   /** Owners with something waiting, the one whose turn it is first. */
-  const lines = new Map<string, Set<T>>();
+  const turns = createLine<Owner<T>>();
   let size = 0;
   return {
     add(owner, thing) {
-      const line = lines.get(owner);
-      if (line === undefined) lines.set(owner, new Set([thing]));
-      else line.add(thing);
+      const known = byName.get(owner);
+      const { things } = known ?? enter(owner);
+      things.add(thing);
       size += 1;
     },
     next() {
-      const [first] = lines;
-      if (first === undefined) return undefined;
-      const [owner, line] = first;
-      const [thing] = line;
-      lines.delete(owner);
-      line.delete(thing as T);
+      const turn = turns.first();
+      const first = turn?.thing.things.first();
+      if (turn === undefined || first === undefined) return undefined;
+      const owner = turn.thing;
+      turns.leave(turn);
+      owner.things.leave(first);
       // Its next turn comes after everybody else's.
-      if (line.size > 0) lines.set(owner, line);
+      if (owner.things.size() > 0) turns.add(owner);
+      else byName.delete(owner.name);
       size -= 1;
-      return thing;
+      return first.thing;
     },
     size: () => size,
   };
+
+  function enter(name: string): Owner<T> {
+    const owner = { name, things: createLine<T>() };
+    byName.set(name, owner);
+    turns.add(owner);
+    return owner;
+  }
 }
+
+type Owner<T> = { readonly name: string; readonly things: Line<T> };

@@ -1,5 +1,6 @@
 // What the server knows of one connection, and of all requests on it.
 import type { TLSSocket } from 'node:tls';
+import { createLine, type Line } from '../limits/line.ts';
 import type { Peer } from '../message.ts';
 
 export type Connection = {
@@ -11,7 +12,7 @@ export type Connection = {
   /** Bytes of whole answers that are not taken to the end. */
   held: number;
   /** Requests that have not begun. */
-  readonly waiting: Set<() => void>;
+  readonly waiting: Line<() => void>;
 };
 
 const connections = new WeakMap<object, Connection>();
@@ -20,7 +21,7 @@ const connections = new WeakMap<object, Connection>();
 export function connectionOf(owner: object, socket: TLSSocket): Connection {
   let connection = connections.get(owner);
   if (connection === undefined) {
-    connection = { peer: readPeer(socket), requests: 0, begun: 0, held: 0, waiting: new Set() };
+    connection = { peer: readPeer(socket), requests: 0, begun: 0, held: 0, waiting: createLine() };
     connections.set(owner, connection);
   }
   return connection;

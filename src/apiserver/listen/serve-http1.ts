@@ -36,7 +36,7 @@ export async function serveHttp1(
   const connection = connectionOf(socket, socket);
   const turn = takeTurn(connection, atOnce, () => {});
   if (turn !== undefined) {
-    if (connection.waiting.size > mostPipelined) socket.destroy();
+    if (connection.waiting.size() > mostPipelined) socket.destroy();
     await turn;
     if (socket.destroyed) {
       endTurn(connection, atOnce);

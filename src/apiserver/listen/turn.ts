@@ -14,25 +14,25 @@ export function takeTurn(
   atOnce: number,
   onGone: (forget: () => void) => void,
 ): Promise<void> | undefined {
-  if (connection.waiting.size === 0 && mayBegin(connection, atOnce)) {
+  if (connection.waiting.size() === 0 && mayBegin(connection, atOnce)) {
     begin(connection);
     return undefined;
   }
   return new Promise((resolve) => {
-    connection.waiting.add(resolve);
-    onGone(() => connection.waiting.delete(resolve));
+    const place = connection.waiting.add(resolve);
+    onGone(() => connection.waiting.leave(place));
   });
 }
 
 /** Call when an answer is taken, or nobody will. */
 export function endTurn(connection: Connection, atOnce: number): void {
   connection.requests -= 1;
-  if (connection.waiting.size === 0) return;
-  for (const proceed of connection.waiting) {
+  const { waiting } = connection;
+  for (let next = waiting.first(); next !== undefined; next = waiting.first()) {
     if (!mayBegin(connection, atOnce)) return;
-    connection.waiting.delete(proceed);
+    waiting.leave(next);
     begin(connection);
-    proceed();
+    next.thing();
   }
 }
 
