@@ -9,10 +9,10 @@ export type AbusePlan = {
   readonly slow: number;
   /** Send what is no request, or a bad one. */
   readonly garbage: number;
-  readonly seconds: number;
   readonly services: number;
 };
 
+/** Of one stretch of work. */
 export type AbuseResult = {
   /** Of the good clients' answers, in milliseconds. */
   readonly latencies: Float64Array;

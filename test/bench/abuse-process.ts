@@ -1,6 +1,6 @@
 // The clients of the abuse row. Good and bad ones run in processes of their own, so that the bad ones do not delay the
 // clocks of the good ones.
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { setTimeout as passed } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import {
@@ -17,41 +17,40 @@ import { serviceName, servicesPath } from './objects.ts';
 
 process.once('disconnect', () => process.exit());
 const [plan] = (await once(process, 'message')) as [AbusePlan];
-const end = { at: Number.POSITIVE_INFINITY };
+const end = { at: 0 };
 const latencies: number[] = [];
-const done = { failures: 0, connections: 0, pieces: 0 };
+const nothing = { failures: 0, connections: 0, pieces: 0 };
+const done = { ...nothing };
 
 const clients = await Promise.all(
   Array.from({ length: plan.good }, () => openClient(plan.target, 'http/1.1')),
 );
-process.send?.('connected');
-process.once('message', () => {
-  end.at = performance.now() + plan.seconds * 1000;
-  void Promise.all([
+async function work(seconds: number): Promise<AbuseResult> {
+  end.at = performance.now() + seconds * 1000;
+  latencies.length = 0;
+  Object.assign(done, nothing);
+  await Promise.all([
     ...clients.map((_, at) => beGood(at)),
     ...Array.from({ length: plan.slow }, () => readSlowly()),
     ...Array.from({ length: plan.garbage }, (_, at) => sendGarbage(at)),
-  ]).then(() => {
-    const result: AbuseResult = { latencies: Float64Array.from(latencies), ...done };
-    process.send?.(result, undefined, undefined, () => process.exit());
-  });
-});
+  ]);
+  return { latencies: Float64Array.from(latencies), ...done };
+}
 
 const isOver = (): boolean => performance.now() >= end.at;
 
 async function beGood(number: number): Promise<void> {
-  let client = clients[number];
   // Not all at once.
   await passed((number / plan.good) * goodPauseMs);
   for (let round = 0; !isOver(); round += 1) {
     const name = serviceName((number + round) % plan.services);
     const prepared = prepare({ method: 'GET', path: `${servicesPath}/${name}` }, 'http/1.1');
     const begin = performance.now();
-    const answer = await client?.send(prepared).catch(() => undefined);
+    const answer = await clients[number]?.send(prepared).catch(() => undefined);
     latencies.push(performance.now() - begin);
     if (answer?.status !== 200) done.failures += 1;
     // The server closes connections on which nothing was asked for long, as before the start of a slow run.
-    if (answer === undefined) client = await openClient(plan.target, 'http/1.1');
+    if (answer === undefined) clients[number] = await openClient(plan.target, 'http/1.1');
     await passed(goodPauseMs);
   }
 }
@@ -110,4 +109,10 @@ async function sendGarbage(number: number): Promise<void> {
     socket?.destroy();
     if (socket === undefined) await passed(garbagePauseMs);
   }
+}
+
+process.send?.('connected');
+// One after the other, on the same connections of the good ones.
+for await (const [seconds] of on(process, 'message') as AsyncIterable<[number]>) {
+  process.send?.(await work(seconds));
 }
