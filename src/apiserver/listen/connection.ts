@@ -1,4 +1,5 @@
 // What the server knows of one connection, and of all requests on it.
+import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { createLine, type Line } from '../limits/line.ts';
 import type { Peer } from '../message.ts';
@@ -30,21 +31,30 @@ export function connectionOf(owner: object, socket: TLSSocket): Connection {
 function readPeer(socket: TLSSocket): Peer {
   const address = socket.remoteAddress === undefined ? {} : { address: socket.remoteAddress };
   // None at all once the connection has gone.
-  const certificate = socket.getPeerCertificate() as {
-    subject?: { CN?: string; O?: string | string[] };
-    fingerprint256?: string;
-  } | null;
-  const subject = certificate?.subject;
-  if (subject === undefined) return address;
+  const presented = socket.getPeerX509Certificate();
+  if (presented === undefined) return address;
   if (!socket.authorized) return { ...address, untrustedCertificate: true };
-  if (subject.CN === undefined) return address;
-  const fingerprint = certificate?.fingerprint256?.replaceAll(':', '').toLowerCase();
-  return {
-    ...address,
-    certificate: {
-      commonName: subject.CN,
-      organizations: [subject.O ?? []].flat(),
-      ...(fingerprint === undefined ? {} : { fingerprint }),
-    },
+  const certificate = readCertificate(presented);
+  return certificate === undefined ? address : { ...address, certificate };
+}
+
+type Certificate = Peer['certificate'];
+
+/** By their fingerprints: a client connects again and again, and taking its certificate apart is a tenth of a handshake. */
+const certificates = new Map<string, Certificate>();
+const mostCertificates = 1000;
+
+function readCertificate(presented: X509Certificate): Certificate {
+  const fingerprint = presented.fingerprint256.replaceAll(':', '').toLowerCase();
+  if (certificates.has(fingerprint)) return certificates.get(fingerprint);
+  const { subject } = presented.toLegacyObject() as {
+    readonly subject?: { readonly CN?: string; readonly O?: string | string[] };
   };
+  const certificate =
+    subject?.CN === undefined
+      ? undefined
+      : { commonName: subject.CN, organizations: [subject.O ?? []].flat(), fingerprint };
+  if (certificates.size >= mostCertificates) certificates.clear();
+  certificates.set(fingerprint, certificate);
+  return certificate;
 }
