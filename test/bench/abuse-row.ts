@@ -10,7 +10,7 @@ import type { AbusePlan, AbuseResult } from './abuse-plan.ts';
 import { startBinary } from './binary.ts';
 import { openClient, prepare } from './client.ts';
 import type { Figure } from './figure.ts';
-import { load, percentile } from './load.ts';
+import { load, median, percentile } from './load.ts';
 import { cpuMicros, residentMiB } from './process-stats.ts';
 import type { RowOptions } from './row.ts';
 import type { Target } from './target.ts';
@@ -18,9 +18,9 @@ import type { Target } from './target.ts';
 const good = 800;
 const bad = 100;
 const services = 2_000;
-const seconds = 10;
-/** In turns, so that what else the machine does meets both alike. */
-const rounds = 3;
+const seconds = 8;
+/** In turns, so that what else the machine does meets both alike; the figure is that of the round in the middle. */
+const rounds = 5;
 /** What is not counted: at first, and after the bad ones have gone. */
 const settleSeconds = 3;
 /** What the server may grow by, whatever its clients do: what the limits let them leave unread, and the same again. */
@@ -160,15 +160,17 @@ async function observe(pid: number, clients: readonly Clients[]): Promise<Window
 }
 
 function summarize(windows: readonly Window[]): Seen {
-  const latencies = windows.flatMap(({ results }) => [...(results[0]?.latencies ?? [])]);
-  const sorted = Float64Array.from(latencies).sort();
+  const sorted = windows.map(({ results }) => (results[0]?.latencies ?? new Float64Array()).sort());
+  const middle = (share: number): number =>
+    median(sorted.map((latencies) => percentile(latencies, share)));
   const sum = (of: (result: AbuseResult) => number): number =>
     windows.flatMap(({ results }) => results).reduce((total, result) => total + of(result), 0);
   const cpu = windows.reduce((total, window) => total + window.cpuMicros, 0);
+  const requests = sorted.reduce((total, { length }) => total + length, 0);
   return {
-    p50: percentile(sorted, 0.5),
-    p99: percentile(sorted, 0.99),
-    cpuMicros: cpu / Math.max(1, sorted.length),
+    p50: middle(0.5),
+    p99: middle(0.99),
+    cpuMicros: cpu / Math.max(1, requests),
     failures: sum(({ failures }) => failures),
     connections: sum(({ connections }) => connections),
     pieces: sum(({ pieces }) => pieces),
