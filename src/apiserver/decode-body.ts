@@ -30,6 +30,8 @@ export type BodyKind = {
   readonly version: string;
   readonly kind: string;
   readonly schema: StructNode;
+  /** Versions of old with the same fields, which clients may still name. */
+  readonly olderVersions?: readonly string[];
 };
 
 /** Shown when a body cannot be recognised; longer ones are cut. */
@@ -46,7 +48,7 @@ export function decodeBody(request: DecodeRequest): KubeObject {
   checkKind(raw, request);
   const { object, problems, error } =
     media === 'json' ? decode(kind.schema, raw, text) : decode(kind.schema, raw);
-  const handledAs = (): string => handledAsText(raw, kind, kind.version);
+  const handledAs = (): string => handledAsText(raw, kind, versionIn(raw, kind));
   if (error !== undefined) throw badRequest(`${handledAs()}: ${error}`);
   if (fieldValidation !== 'Ignore') {
     // Of JSON in the order of the document, repeated fields among the unknown ones.
@@ -74,7 +76,7 @@ function decodeProtobuf(request: DecodeRequest, { type, fields }: ProtobufBody):
   const { kind } = request;
   checkKind(type, request);
   const fail = (why: string): Error =>
-    badRequest(`${handledAsText(type, kind, kind.version)}: ${why}`);
+    badRequest(`${handledAsText(type, kind, versionIn(type, kind))}: ${why}`);
   const { object, error } = decode(kind.schema, fields(kind.schema, fail));
   if (error !== undefined) throw fail(error);
   return typed(object as KubeObject, kind);
@@ -203,6 +205,10 @@ function summary(body: Uint8Array): string {
 const kindIn = (raw: Fields, expected: BodyKind): string =>
   typeof raw.kind === 'string' && raw.kind !== '' ? raw.kind : expected.kind;
 
+/** Of a body that fits: the version of the path, or an older one. */
+const versionIn = (raw: Fields, { group, version, olderVersions = [] }: BodyKind): string =>
+  olderVersions.find((older) => raw.apiVersion === groupVersion(group, older)) ?? version;
+
 /** Versions that Kubernetes knows but neither it nor we serve: they get a text of their own. */
 const otherVersions: Readonly<Record<string, readonly string[]>> = {
   'discovery.k8s.io': ['v1beta1'],
@@ -249,7 +255,10 @@ export function kindMismatch(
       ? raw.apiVersion.replace(/^\//, '')
       : expectedVersion;
   const kind = kindIn(raw, expected);
-  if (given === expectedVersion && kind === expected.kind) return undefined;
+  const isVersion =
+    given === expectedVersion ||
+    expected.olderVersions?.some((older) => given === groupVersion(expected.group, older));
+  if (isVersion && kind === expected.kind) return undefined;
   const [group = '', version = ''] = given.includes('/') ? given.split('/') : ['', given];
   if (
     kind === expected.kind &&

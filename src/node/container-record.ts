@@ -1,4 +1,5 @@
 // What a node remembers of one container of a pod: its state now, how it last ended, and how often it was started.
+import type { ResourceRequirements } from '../kinds/pod/resources.ts';
 
 export type Waiting = {
   readonly kind: 'waiting';
@@ -36,6 +37,10 @@ export type ContainerRecord = {
   readonly isReady: boolean;
   /** How long the next restart waits; absent while it was never restarted. */
   readonly backOff?: BackOff;
+  /** The amounts that it is held to since it started, or since it was resized. */
+  readonly resources?: ResourceRequirements;
+  /** Why it is not held to those that the pod wants by now. */
+  readonly resizeProblem?: string;
   /** A stop has been asked for; it is still there. */
   readonly isStopping?: boolean;
 };

@@ -1,4 +1,5 @@
 // The conditions that a node says of a pod. Upstream: pkg/kubelet/status/generate.go.
+import { judgedPodCondition } from '../kinds/pod/conditions.ts';
 import type { Container } from '../kinds/pod/container.ts';
 import type { ContainerStatus, PodCondition, PodStatus } from '../kinds/pod/pod-status.ts';
 import { isRestartableInitContainer } from '../kinds/pod/ports.ts';
@@ -9,6 +10,8 @@ export type ConditionOptions = {
   readonly phase: string;
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
+  /** Why containers are not held to the amounts that the pod wants. */
+  readonly resizeProblems: readonly string[];
   /** The pod has its network. */
   readonly hasNetwork: boolean;
   /** Conditions as they were; others than ours count for readiness gates. */
@@ -33,27 +36,30 @@ export function podConditions(options: ConditionOptions): readonly PodCondition[
     ['Ready', podReady(options, ready)],
     ['ContainersReady', ready],
     ['PodScheduled', yes],
+    ...(options.resizeProblems.length === 0
+      ? []
+      : [[resizeCondition, resizing(options.resizeProblems)] as const]),
   ];
   return judged.map(([type, condition]) => written(options, type, condition));
 }
 
-/** The time of the last change stays while the status does. */
+/** There only while something is wrong: what can be done is done at once. */
+export const resizeCondition = 'PodResizeInProgress';
+
+const resizing = (problems: readonly string[]): Judged => ({
+  status: 'True',
+  reason: 'Error',
+  message: problems.join(', '),
+});
+
 function written(
-  { pod, before = [], now }: ConditionOptions,
+  { pod, before, now }: ConditionOptions,
   type: string,
-  { status, reason, message }: Judged,
+  judged: Judged,
 ): PodCondition {
-  const last = before.find((condition) => condition.type === type);
   const { generation } = pod.metadata;
-  return {
-    type,
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
-    status,
-    lastProbeTime: null,
-    lastTransitionTime: last?.status === status ? (last.lastTransitionTime ?? now) : now,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message }),
-  };
+  const of = generation === undefined ? {} : { observedGeneration: generation };
+  return judgedPodCondition(before, { type, ...of, ...judged }, now);
 }
 
 function initialized({ pod, phase, initStatuses, statuses }: ConditionOptions): Judged {

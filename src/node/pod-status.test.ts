@@ -80,6 +80,7 @@ test('a pod whose container runs and is ready', () => {
       imageID: '',
       containerID: 'process://1',
       started: true,
+      resources: {},
     },
   ]);
 });
@@ -154,4 +155,17 @@ test('the time of a condition changes only with its status', () => {
     second.conditions?.find((c) => c.type === type)?.lastTransitionTime;
   assert.equal(time('Ready'), '2026-01-01T00:00:15Z');
   assert.equal(time('PodScheduled'), '2026-01-01T00:00:10Z');
+});
+
+test('a container has the amounts that it is held to, whatever the pod wants by now', () => {
+  const amounts = (cpu: string) => ({ requests: { cpu }, limits: { cpu: '2' } });
+  const spec = { containers: [{ name: 'app', image: 'app:1', resources: amounts('1500m') }] };
+  const waiting = statusOf(spec, {});
+  assert.deepEqual(waiting.containerStatuses?.[0]?.resources, amounts('1500m'));
+  const resizeProblem = 'memory limit (1) below current usage (2)';
+  const held = statusOf(spec, { app: { ...ready, resources: amounts('1'), resizeProblem } });
+  assert.deepEqual(held.containerStatuses?.[0]?.resources, amounts('1'));
+  assert.deepEqual(held.containerStatuses?.[0]?.allocatedResources, { cpu: '1' });
+  assert.equal(condition(held, 'PodResizeInProgress'), `True Error ${resizeProblem}`);
+  assert.equal(condition(waiting, 'PodResizeInProgress'), '');
 });

@@ -2,6 +2,7 @@
 import type { Container } from '../kinds/pod/container.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../kinds/pod/pod-status.ts';
 import { isRestartableInitContainer } from '../kinds/pod/ports.ts';
+import type { ResourceRequirements } from '../kinds/pod/resources.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import { formatTime } from '../schema/time.ts';
 import type { ContainerRecord, ContainerRecords, Terminated } from './container-record.ts';
@@ -49,6 +50,7 @@ export function podStatus(options: StatusOptions): PodStatus {
         initStatuses,
         statuses,
         hasNetwork,
+        resizeProblems: Object.values(options.records).flatMap((one) => one.resizeProblem ?? []),
         before: before.conditions,
         now: now3339,
       }),
@@ -84,6 +86,18 @@ function containerStatus(
     imageID: '',
     ...(id === undefined ? {} : { containerID: id }),
     started: record?.isStarted ?? false,
+    ...amounts(record?.resources ?? container.resources),
+  };
+}
+
+/** What the container is held to, and what the node keeps free for it. */
+function amounts(
+  resources: ResourceRequirements = {},
+): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
+  const { requests = {} } = resources;
+  return {
+    ...(Object.keys(requests).length === 0 ? {} : { allocatedResources: requests }),
+    resources,
   };
 }
 

@@ -16,6 +16,7 @@ import { durationText, nextBackOff, restartLimits } from './restart-policy.ts';
 import { ContainerConfigError, logPath, readLastWords, startContainer } from './run-container.ts';
 import { runHook } from './run-hook.ts';
 import { runProbes } from './run-probes.ts';
+import { resizeContainers } from './run-resize.ts';
 import { type StopWish, stopContainer } from './run-stop-container.ts';
 import {
   type ContainerEnd,
@@ -32,6 +33,8 @@ export type PodContainers = {
   readonly start: (container: Container, pod: Pod, place: PodPlace) => Promise<void>;
   /** It ended too often; its status says until when it waits. */
   readonly waits: (container: Container, pod: Pod) => void;
+  /** What runs gets the amounts that the pod wants by now. */
+  readonly resize: (pod: Pod) => void;
   /** Resolves when it has ended. Fine when it does not run. */
   readonly stop: (container: Container, pod: Pod, wish: StopWish) => Promise<void>;
   /** What is being started need not be finished: the pod ends. */
@@ -58,6 +61,7 @@ export function createPodContainers(
     runningCount: () => all.live.size,
     start: (container, pod, place) => start(all, container, pod, place),
     waits: (container, pod) => waits(all, container, pod),
+    resize: (pod) => resizeContainers(all, pod),
     stop: (container, pod, wish) => stopContainer(all, container, pod, wish),
     interrupt: () => all.interrupted.abort(),
   };
@@ -93,6 +97,7 @@ async function start(
       restartCount: attempt,
       isStarted: false,
       isReady: false,
+      resources: container.resources,
       ...(last === undefined ? {} : { backOff: nextBackOff(before?.backOff, now) }),
     };
     const live = { running, place, probing: new AbortController() };

@@ -237,6 +237,7 @@ async function step(working: Working): Promise<number | undefined> {
     return undefined;
   }
   for (const { container } of plan.waiting) containers.waits(container, pod);
+  containers.resize(pod);
   report(working);
   const { attachment, volumes, directory } = working;
   if (attachment === undefined) return undefined;

@@ -21,6 +21,12 @@ const cases: readonly (readonly [string, PodStatus, PodStatus, unknown])[] = [
     { ...base, conditions: [ready('False')] },
     { conditions: [ready('False')] },
   ],
+  [
+    'that a resize is over',
+    { ...base, conditions: [ready('True'), { ...ready('True'), type: 'PodResizeInProgress' }] },
+    base,
+    { conditions: [{ type: 'PodResizeInProgress', $patch: 'delete' }] },
+  ],
   ['null for what is no longer so', { ...base, reason: 'Evicted' }, base, { reason: null }],
   [
     'addresses as a whole',

@@ -1,6 +1,7 @@
 // What to send so that the status of a pod becomes what the node says; nothing when it is already so.
 import type { PodStatus } from '../kinds/pod/pod-status.ts';
 import { deepEqual } from '../schema/equality.ts';
+import { resizeCondition } from './pod-conditions.ts';
 
 /** Conditions belong to whoever writes them: ours are merged, others stay. Lists merged by key are replaced whole. */
 const replacedLists = ['podIPs', 'hostIPs'];
@@ -20,9 +21,14 @@ export function statusPatch(before: PodStatus, after: PodStatus): object | undef
         wanted,
       ),
   );
-  if (conditions.length > 0) patch.conditions = conditions;
+  const isOver = hasResize(before) && !hasResize(after);
+  const gone = isOver ? [{ type: resizeCondition, $patch: 'delete' }] : [];
+  if (conditions.length + gone.length > 0) patch.conditions = [...conditions, ...gone];
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
+
+const hasResize = ({ conditions = [] }: PodStatus): boolean =>
+  conditions.some(({ type }) => type === resizeCondition);
 
 function fieldPatch(field: keyof PodStatus, before: unknown, after: unknown): unknown {
   // Fields that no node agent writes are somebody else's.

@@ -1,7 +1,6 @@
 // The node agent with real processes against the whole API server. Time stands still where a test gives a fake clock.
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -35,7 +34,8 @@ export type NodeHarness = {
   readonly until: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   readonly run: (name: string, spec: object, metadata?: object) => Promise<void>;
   readonly isGone: (name: string) => Promise<void>;
-  readonly events: (name: string) => Promise<readonly string[]>;
+  /** Events are a courtesy: they come after what they tell of. Waits for one that begins so. */
+  readonly hears: (name: string, beginning: string) => Promise<void>;
 };
 
 export const pods = '/api/v1/namespaces/default/pods';
@@ -158,7 +158,13 @@ function control(server: MemoryServer, signal: AbortSignal): Promise<void> {
   });
 }
 
-function looking(api: ApiClient): Pick<NodeHarness, 'until' | 'run' | 'isGone' | 'events'> {
+function looking(api: ApiClient): Pick<NodeHarness, 'until' | 'run' | 'isGone' | 'hears'> {
+  const events = async (name: string): Promise<readonly string[]> => {
+    const list = await api.get<ObjectList<EventText>>('/api/v1/namespaces/default/events');
+    return list.items
+      .filter(({ involvedObject }) => involvedObject.name === name)
+      .map(({ reason, message }) => `${reason}: ${message}`);
+  };
   return {
     async until(name, holds) {
       for (;;) {
@@ -177,11 +183,8 @@ function looking(api: ApiClient): Pick<NodeHarness, 'until' | 'run' | 'isGone' |
     async isGone(name) {
       while ((await api.send({ method: 'GET', path: `${pods}/${name}` })).status !== 404);
     },
-    async events(name) {
-      const list = await api.get<ObjectList<EventText>>('/api/v1/namespaces/default/events');
-      return list.items
-        .filter(({ involvedObject }) => involvedObject.name === name)
-        .map(({ reason, message }) => `${reason}: ${message}`);
+    async hears(name, beginning) {
+      while (!(await events(name)).some((event) => event.startsWith(beginning)));
     },
   };
 }
@@ -191,13 +194,3 @@ type EventText = {
   readonly reason: string;
   readonly message: string;
 };
-
-/** A port on which nobody listens. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

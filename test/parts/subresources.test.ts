@@ -216,6 +216,43 @@ test('a container for debugging makes a generation and takes no labels along', {
   assert.equal(changed.metadata.labels, undefined);
 });
 
+test('a resize changes amounts alone, which an update of the pod cannot', { timeout }, async () => {
+  const { api } = running;
+  const { resources: listed } = await api.get<
+    KubeObject & { readonly resources: readonly { readonly name: string }[] }
+  >('/api/v1');
+  assert.ok(listed.some(({ name }) => name === 'pods/resize'));
+  const amounts = (cpu: string) => ({ requests: { cpu, memory: '1Mi' }, limits: { cpu: '2' } });
+  const spec = (cpu: string, image = 'app:1') => ({
+    containers: [{ name: 'c', image, resources: amounts(cpu) }],
+  });
+  const made = await api.post<Pod>(pods, { ...pod('sized'), spec: spec('1') });
+  const resize = async (cpu: string) =>
+    api.send<Pod & { readonly spec: ReturnType<typeof spec> }>({
+      method: 'PATCH',
+      path: `${pods}/sized/resize?fieldManager=sizer`,
+      headers: { 'content-type': 'application/strategic-merge-patch+json' },
+      body: { metadata: { labels: { a: 'b' } }, spec: spec(cpu, 'app:2'), status: { reason: 'x' } },
+    });
+  const { status, body } = await resize('1500m');
+  assert.equal(status, 200);
+  const [container] = body.spec.containers;
+  assert.deepEqual([container?.image, container?.resources], ['app:1', amounts('1500m')]);
+  assert.equal(body.metadata.generation, 2);
+  assert.equal(body.metadata.labels, undefined);
+  assert.deepEqual(body.status, made.status);
+  const sizer = body.metadata.managedFields?.find(({ manager }) => manager === 'sizer');
+  assert.equal(sizer?.subresource, 'resize');
+  assert.equal((await resize('3')).status, 422);
+  const update = await api.send({
+    method: 'PATCH',
+    path: `${pods}/sized`,
+    headers: { 'content-type': 'application/strategic-merge-patch+json' },
+    body: { spec: spec('1') },
+  });
+  assert.equal(update.status, 422);
+});
+
 test('a status that does not say what it observed keeps what was observed', {
   timeout,
 }, async () => {
@@ -249,6 +286,24 @@ test('an eviction deletes the pod, and a dry run does not', { timeout }, async (
   await api.post(path, { ...body, deleteOptions: { gracePeriodSeconds: 0 } });
   const { status } = await api.send({ method: 'GET', path: `${pods}/evicted` });
   assert.equal(status, 404);
+});
+
+test('an eviction may come in the version of old, but in no other', { timeout }, async () => {
+  const { api } = running;
+  await api.post(pods, pod('drained'));
+  const evictAs = (apiVersion: string, more: object = {}) => {
+    const body = { apiVersion, kind: 'Eviction', metadata: { name: 'drained' }, ...more };
+    return api.send({ method: 'POST', path: `${pods}/drained/eviction`, body });
+  };
+  const other = await evictAs('policy/v1alpha1');
+  assert.equal(other.status, 400);
+  assert.match(other.body.message ?? '', /^Eviction in version "v1alpha1" cannot be handled as a/);
+  const wrong = await evictAs('policy/v1beta1', { deleteOptions: 'now' });
+  assert.equal(wrong.status, 400);
+  assert.match(wrong.body.message ?? '', /^Eviction in version "v1beta1" cannot be handled as a/);
+  const done = await evictAs('policy/v1beta1', { deleteOptions: { gracePeriodSeconds: 0 } });
+  assert.equal(done.status, 201);
+  assert.equal((await api.send({ method: 'GET', path: `${pods}/drained` })).status, 404);
 });
 
 test('a pod that ends slowly tells that it was evicted', { timeout }, async () => {

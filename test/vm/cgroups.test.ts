@@ -78,6 +78,25 @@ test('a container has the limits of its resources, and its group goes with it', 
   assert.deepEqual(groups(), []);
 });
 
+test('a container that runs gets other limits, but no less memory than it uses', async () => {
+  const container = await run(['sleep', '1000'], { limits: { cpu: '250m', memory: '64Mi' } });
+  const group = join(top, groupOf(container.pid));
+  const read = (file: string): string => readFileSync(join(group, file), 'utf8').trim();
+  container.setAmounts({ limits: { cpu: '500m', memory: '32Mi' } });
+  assert.deepEqual(['cpu.max', 'memory.max'].map(read), ['50000 100000', String(32 * 1024 ** 2)]);
+  assert.throws(
+    () => container.setAmounts({ limits: { cpu: '1', memory: '1Ki' } }),
+    /^Error: memory limit \(1024\) below current usage \(\d+\)$/,
+  );
+  assert.deepEqual(['cpu.max', 'memory.max'].map(read), ['50000 100000', String(32 * 1024 ** 2)]);
+  container.signal('SIGKILL');
+  await container.ended;
+  const free = await run(['sleep', '1000'], undefined);
+  assert.throws(() => free.setAmounts({ limits: { cpu: '1' } }), /when it starts again$/);
+  free.signal('SIGKILL');
+  await free.ended;
+});
+
 test('a container that wants more memory than it may have ends as such', async () => {
   const eat = 'a=x; while :; do a=$a$a; done';
   const container = await run(['sh', '-c', eat], { limits: { memory: '32Mi' } });

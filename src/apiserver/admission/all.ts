@@ -3,6 +3,7 @@ import type { AdmissionPlugin } from './admission.ts';
 import { denyServiceExternalIPs } from './deny-service-external-ips.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
+import { podResizeValidator } from './pod-resize-validator.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
 import { serviceAccountPlugin } from './service-account.ts';
 
@@ -11,6 +12,7 @@ export const allAdmissionPlugins: readonly AdmissionPlugin[] = [
   serviceAccountPlugin,
   nodeRestriction,
   podTopologyLabels,
+  podResizeValidator,
   denyServiceExternalIPs,
 ];
 

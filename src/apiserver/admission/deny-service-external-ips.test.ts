@@ -63,17 +63,24 @@ const names = (choice: Parameters<typeof chosenPlugins>[0]): readonly string[] =
   chosenPlugins(choice).map(({ name }) => name);
 
 test('chosenPlugins() keeps the order, whatever is asked for', () => {
-  const usual = ['NamespaceLifecycle', 'NodeRestriction', 'PodTopologyLabels'];
+  const usual = [
+    'NamespaceLifecycle',
+    'NodeRestriction',
+    'PodTopologyLabels',
+    'PodResizeValidator',
+  ];
   assert.deepEqual(names({}), usual);
   assert.deepEqual(names({ enable: ['DenyServiceExternalIPs', 'ServiceAccount'] }), [
     'NamespaceLifecycle',
     'ServiceAccount',
     'NodeRestriction',
     'PodTopologyLabels',
+    'PodResizeValidator',
     'DenyServiceExternalIPs',
   ]);
   assert.deepEqual(names({ disable: ['NodeRestriction'] }), [
     'NamespaceLifecycle',
     'PodTopologyLabels',
+    'PodResizeValidator',
   ]);
 });

@@ -212,7 +212,7 @@ function reserveFor(
 }
 
 /** Where the spec is written; a binding counts as the end of the creation. */
-const changesSpec: ReadonlySet<string> = new Set(['', 'scale', 'ephemeralcontainers']);
+const changesSpec: ReadonlySet<string> = new Set(['', 'scale', 'ephemeralcontainers', 'resize']);
 
 function prepare(
   { resource, rules, subresource, write }: UpdateRequest,

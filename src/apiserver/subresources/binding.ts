@@ -1,6 +1,8 @@
 // POST of a Binding: a pod gets its node, once.
 
+import { withPodCondition } from '../../kinds/pod/conditions.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
+import type { PodCondition } from '../../kinds/pod/pod-status.ts';
 import { badRequest, conflict, invalid } from '../../meta/api-error.ts';
 import { notSupported, required } from '../../meta/field-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
@@ -90,11 +92,10 @@ function validate({ target, metadata }: Binding): void {
   if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, metadata.name ?? '', errors);
 }
 
-type Condition = { readonly type: string; readonly status: string };
 type Pod = KubeObject & {
   readonly spec: { readonly nodeName?: string; readonly schedulingGates?: readonly unknown[] };
   readonly status?: {
-    readonly conditions?: readonly Condition[];
+    readonly conditions?: readonly PodCondition[];
     readonly nominatedNodeName?: string;
   };
 };
@@ -128,16 +129,9 @@ function assigned(pod: Pod, { target, metadata }: Binding, now: string): KubeObj
       ...(Object.keys(labels).length === 0 ? {} : { labels }),
     },
     spec: { ...pod.spec, nodeName: target.name },
-    status: { ...status, conditions: scheduled(status.conditions ?? [], now) },
+    status: { ...status, conditions: withPodCondition(status.conditions, scheduled, now) },
   };
   return bound as KubeObject;
 }
 
-/** In the place of what was said of it before. */
-function scheduled(conditions: readonly Condition[], now: string): readonly Condition[] {
-  const type = 'PodScheduled';
-  const done = { type, status: 'True', lastProbeTime: null, lastTransitionTime: now };
-  return conditions.some((c) => c.type === type)
-    ? conditions.map((c) => (c.type === type ? done : c))
-    : [...conditions, done];
-}
+const scheduled = { type: 'PodScheduled', status: 'True' };

@@ -1,6 +1,6 @@
 // POST of an Eviction: a delete of the pod that asks politely. There are no disruption budgets here to refuse it.
 
-import type { PodCondition } from '../../kinds/pod/pod-status.ts';
+import { withPodCondition } from '../../kinds/pod/conditions.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
@@ -27,7 +27,14 @@ type Eviction = KubeObject & {
   readonly deleteOptions?: DeleteOptions & { readonly dryRun?: readonly string[] };
 };
 
-export const evictionKind = { group: 'policy', version: 'v1', kind: 'Eviction', schema: eviction };
+export const evictionKind = {
+  group: 'policy',
+  version: 'v1',
+  kind: 'Eviction',
+  schema: eviction,
+  // Nothing else of that version is served any more; clients that drain nodes outlive it.
+  olderVersions: ['v1beta1'],
+};
 
 export async function evict(call: Call): Promise<ApiResponse> {
   const { context, request, info, resource } = call;
@@ -77,11 +84,9 @@ async function markDisrupted(
     rules: { validateUpdate: () => [] },
     desired(live) {
       checkPreconditions({ resource, name: info.name, options }, live as Pod);
-      const { conditions = [] } = (live as Pod).status;
-      return {
-        ...(live as Pod),
-        status: { ...(live as Pod).status, conditions: disrupted(conditions, write.now) },
-      };
+      const { status } = live as Pod;
+      const conditions = withPodCondition(status.conditions, disrupted, write.now);
+      return { ...(live as Pod), status: { ...status, conditions } };
     },
     creates: false,
     needsVersion: false,
@@ -92,18 +97,9 @@ async function markDisrupted(
   });
 }
 
-function disrupted(conditions: readonly PodCondition[], now: string): readonly PodCondition[] {
-  const type = 'DisruptionTarget';
-  const before = conditions.find((condition) => condition.type === type);
-  const condition: PodCondition = {
-    type,
-    status: 'True',
-    lastProbeTime: null,
-    lastTransitionTime: before?.status === 'True' ? before.lastTransitionTime : now,
-    reason: 'EvictionByEvictionAPI',
-    message: 'Eviction API: evicting',
-  };
-  return before === undefined
-    ? [...conditions, condition]
-    : conditions.map((other) => (other === before ? condition : other));
-}
+const disrupted = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+};

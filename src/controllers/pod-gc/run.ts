@@ -3,7 +3,9 @@ import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { sleep } from '../../host/clock.ts';
 import { nodeDefinition } from '../../kinds/node/definition.ts';
+import { withPodCondition } from '../../kinds/pod/conditions.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
+import type { PodCondition } from '../../kinds/pod/pod-status.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import { objectKey } from '../../meta/object.ts';
@@ -81,17 +83,9 @@ async function remove(
 ): Promise<void> {
   const { name = '', namespace = '', uid = '' } = pod.metadata;
   if (!hasEnded(pod)) {
-    const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
-    const condition = {
-      type: 'DisruptionTarget',
-      status: 'True',
-      reason: 'DeletionByPodGC',
-      message,
-      lastTransitionTime: now,
-    };
     const status = {
       phase: 'Failed',
-      ...(message === undefined ? {} : { conditions: [...others, condition] }),
+      ...(message === undefined ? {} : { conditions: disrupted(pod, message, now) }),
     };
     await client.patch(
       { namespace, name },
@@ -100,4 +94,10 @@ async function remove(
     );
   }
   await client.delete({ namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
+}
+
+function disrupted(pod: Pod, message: string, now: string): readonly PodCondition[] {
+  const type = 'DisruptionTarget';
+  const verdict = { type, status: 'True', reason: 'DeletionByPodGC', message };
+  return withPodCondition(pod.status.conditions, verdict, now);
 }

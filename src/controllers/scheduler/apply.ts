@@ -3,6 +3,7 @@ import { type ApiCaller, callApi } from '../../client/api-call.ts';
 import type { EventRecorder } from '../../client/event-recorder.ts';
 import { resourcePath } from '../../client/resource.ts';
 import { resourceClient } from '../../client/rest.ts';
+import { judgedPodCondition } from '../../kinds/pod/conditions.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import { podCondition } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -55,13 +56,12 @@ export async function reportUnschedulable(
     before?.status === told.status && before.reason === told.reason && before.message === message;
   if (isTold) return;
   const { name = '', namespace = '', uid, generation } = pod.metadata;
-  const condition = {
+  const verdict = {
     type: 'PodScheduled',
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...told,
-    lastProbeTime: null,
-    lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : formatTime(now),
   };
+  const condition = judgedPodCondition(pod.status.conditions, verdict, formatTime(now));
   const patch = { metadata: { uid }, status: { conditions: [condition] } };
   try {
     await resourceClient(caller, podDefinition).patch({ namespace, name }, patch, {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { requestsOf } from '../../kinds/pod/requests.ts';
 import { nodeNamed, place, podNamed, requesting } from './example.ts';
 import { hasPortConflict } from './host-ports.ts';
-import { freeShare, requestsOf, shortages } from './resources.ts';
+import { freeShare, shortages } from './resources.ts';
 
 const container = (name: string, cpu: string, more: object = {}) => ({
   name,

@@ -1,23 +1,25 @@
 // Ends a pod that has to leave its node, and says why in its status.
 import type { ResourceClient } from '../../client/rest.ts';
+import { judgedPodCondition } from '../../kinds/pod/conditions.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { isConflict, isNotFound } from '../../meta/api-error.ts';
 import { formatTime } from '../../schema/time.ts';
 
+const disrupted = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'DeletionByTaintManager',
+  message: 'Taint manager: deleting due to NoExecute taint',
+};
+
 /** The uid keeps a pod that was made anew under the name alive. */
 export async function evictPod(
   client: ResourceClient<Pod>,
-  { metadata }: Pod,
+  { metadata, status }: Pod,
   now: number,
 ): Promise<void> {
   const { name = '', namespace = '', uid = '' } = metadata;
-  const condition = {
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'DeletionByTaintManager',
-    message: 'Taint manager: deleting due to NoExecute taint',
-    lastTransitionTime: formatTime(now),
-  };
+  const condition = judgedPodCondition(status.conditions, disrupted, formatTime(now));
   try {
     await client.patch(
       { namespace, name },

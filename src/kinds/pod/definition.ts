@@ -10,6 +10,7 @@ import {
   preparePodStatusUpdate,
   preparePodUpdate,
 } from './prepare.ts';
+import { preparePodResize, validatePodResize } from './resize.ts';
 import { type Pod, podSchema } from './types.ts';
 import { validateEphemeralUpdate, validatePodCreate, validatePodUpdate } from './validate.ts';
 import { validatePodStatusUpdate } from './validate-status.ts';
@@ -52,6 +53,11 @@ export const podDefinition: KindDefinition<Pod> = {
       name: 'proxy',
       kind: 'PodProxyOptions',
       verbs: ['create', 'delete', 'get', 'patch', 'update'],
+    },
+    {
+      name: 'resize',
+      verbs: ['get', 'patch', 'update'],
+      rules: { prepareUpdate: preparePodResize, validateUpdate: validatePodResize },
     },
     {
       name: 'status',

@@ -73,14 +73,19 @@ function keepObservedGenerations(before: PodStatus, after: PodStatus): PodStatus
 export function prepareEphemeralUpdate(before: Pod, after: Pod): Pod {
   const { ephemeralContainers } = after.spec;
   const { ephemeralContainers: _before, ...spec } = before.spec;
-  const { managedFields } = after.metadata;
-  const { managedFields: _own, ...metadata } = before.metadata;
   return {
     ...after,
-    metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) },
+    metadata: onlyManagersOf(before, after),
     spec: { ...spec, ...(ephemeralContainers === undefined ? {} : { ephemeralContainers }) },
     status: before.status,
   };
+}
+
+/** Of a write about one part of a pod: its metadata stays, but for who wrote what. */
+export function onlyManagersOf(before: Pod, after: Pod): Pod['metadata'] {
+  const { managedFields } = after.metadata;
+  const { managedFields: _own, ...metadata } = before.metadata;
+  return { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) };
 }
 
 function initialStatus(spec: PodSpec): PodStatus {

@@ -64,3 +64,4 @@ export const containerResizePolicy = s.struct(
   },
   { numbers: [1, 2] },
 );
+export type ContainerResizePolicy = s.Static<typeof containerResizePolicy>;

@@ -20,7 +20,7 @@ import type { PodSpec } from './pod-spec.ts';
 import { isRestartableInitContainer } from './ports.ts';
 import { validateEnv, validateEnvFrom } from './validate-environment.ts';
 import { validateLifecycle, validateProbes } from './validate-probes.ts';
-import { validateResources } from './validate-resources.ts';
+import { validateResizePolicy, validateResources } from './validate-resources.ts';
 import { validateContainerSecurity } from './validate-security.ts';
 import { validateLocalPath } from './validate-volumes.ts';
 
@@ -38,6 +38,8 @@ type Surroundings = {
   /** Volumes that can be mounted. */
   readonly volumes: ReadonlySet<string>;
   readonly graceSeconds: number;
+  /** Of the pod. */
+  readonly restartPolicy: string | undefined;
 };
 
 export function validateContainers(
@@ -46,7 +48,8 @@ export function validateContainers(
   field: string,
 ): readonly FieldError[] {
   const containers = spec.containers ?? [];
-  const around = { volumes, graceSeconds: spec.terminationGracePeriodSeconds ?? 0 };
+  const { restartPolicy, terminationGracePeriodSeconds: graceSeconds = 0 } = spec;
+  const around = { volumes, graceSeconds, restartPolicy };
   const names = new Set<string>();
   return [
     ...validateRegular(containers, names, around, `${field}.containers`),
@@ -157,6 +160,11 @@ function validateAnyContainer(
       'IfNotPresent',
       'Never',
     ]),
+    ...validateResizePolicy(
+      container.resizePolicy ?? [],
+      around.restartPolicy,
+      `${field}.resizePolicy`,
+    ),
     ...validateResources(container.resources, `${field}.resources`),
     ...(securityContext === undefined
       ? []

@@ -1,9 +1,9 @@
 // Amounts that containers request and may use.
-import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+import { duplicate, type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
 import { qualifiedName } from '../../meta/names.ts';
 import { compareQuantities, quantityValue } from '../../schema/quantity.ts';
-import { invalidEach } from './field-rules.ts';
-import type { ResourceList, ResourceRequirements } from './resources.ts';
+import { invalidEach, validateChoice } from './field-rules.ts';
+import type { ContainerResizePolicy, ResourceList, ResourceRequirements } from './resources.ts';
 
 const standardResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
@@ -30,6 +30,29 @@ export function validateResources(
     ...(lonelyHugePages ? [forbidden(field, 'HugePages require cpu or memory')] : []),
   ];
 }
+
+/** `podPolicy` is the restart policy of the pod: what never starts again cannot be restarted for new amounts either. */
+export function validateResizePolicy(
+  policies: readonly ContainerResizePolicy[],
+  podPolicy: string | undefined,
+  field: string,
+): readonly FieldError[] {
+  const names = new Set<string>();
+  return policies.flatMap(({ resourceName, restartPolicy }, index) => {
+    const errors = names.has(resourceName) ? [duplicate(`${field}[${index}]`, resourceName)] : [];
+    names.add(resourceName);
+    return [
+      ...errors,
+      ...validateChoice(field, resourceName, ['cpu', 'memory']),
+      ...validateChoice(field, restartPolicy, ['NotRequired', 'RestartContainer']),
+      ...(podPolicy === 'Never' && restartPolicy !== 'NotRequired'
+        ? [invalid(field, restartPolicy, neverRestarted)]
+        : []),
+    ];
+  });
+}
+
+const neverRestarted = "must be 'NotRequired' when `restartPolicy` is 'Never'";
 
 /** The amount itself, of any object that has amounts. */
 export function validateAmount(name: string, amount: string, field: string): readonly FieldError[] {

@@ -32,6 +32,31 @@ const refused: readonly [string, object, readonly string[]][] = [
       'spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always',
     ],
   ],
+  [
+    'resize policies of other resources, or given twice',
+    c({
+      resizePolicy: [
+        { resourceName: 'pods', restartPolicy: 'Restart' },
+        { resourceName: 'cpu', restartPolicy: 'NotRequired' },
+        { resourceName: 'cpu', restartPolicy: 'NotRequired' },
+      ],
+    }),
+    [
+      `${first}.resizePolicy: Unsupported value: "pods": supported values: "cpu", "memory"`,
+      `${first}.resizePolicy: Unsupported value: "Restart": supported values: "NotRequired", "RestartContainer"`,
+      `${first}.resizePolicy[2]: Duplicate value: "cpu"`,
+    ],
+  ],
+  [
+    'a restart for new amounts in a pod that never restarts',
+    {
+      restartPolicy: 'Never',
+      ...c({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] }),
+    },
+    [
+      `${first}.resizePolicy: Invalid value: "RestartContainer": must be 'NotRequired' when \`restartPolicy\` is 'Never'`,
+    ],
+  ],
   ['port without number', c({ ports: [{}] }), [`${first}.ports[0].containerPort: Required value`]],
   [
     'protocol in lower case',

@@ -42,7 +42,7 @@ export function validateEphemeralUpdate(before: Pod, after: Pod): readonly Field
   ];
 }
 
-function validatePod({ spec }: Pod): readonly FieldError[] {
+export function validatePod({ spec }: Pod): readonly FieldError[] {
   return [
     ...validatePodSpec(spec, 'spec'),
     ...validateTokenVolumes(spec),

@@ -77,6 +77,8 @@ export type RunningContainer = {
   readonly input?: Writable;
   /** Of its terminal; nothing when it has none. */
   readonly resize: (size: TerminalSize) => void;
+  /** Holds it to other amounts from now on. Throws where they cannot be. */
+  readonly setAmounts: (resources: ResourceRequirements) => void;
   /** Told what it writes from now on. Returns how to stop. */
   readonly onOutput: (listener: OutputListener) => () => void;
 };

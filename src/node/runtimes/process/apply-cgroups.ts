@@ -17,6 +17,8 @@ import { cgroupPlaces } from './cgroup-places.ts';
 export type ContainerCgroup = {
   /** Moves a process, and with it what it starts from now on. */
   readonly add: (pid: number) => void;
+  /** Throws where the kernel refuses a limit, or processes already use more memory than they may from then on. */
+  readonly change: (limits: readonly CgroupLimit[]) => void;
   readonly wasOutOfMemory: () => boolean;
   /** Ends what is left in it. */
   readonly remove: () => Promise<void>;
@@ -80,6 +82,10 @@ function groupsIn(top: string): Cgroups {
       for (const { file, value } of limits) writeFileSync(join(path, file), value);
       return {
         add: (pid) => moveTo(path, pid),
+        change(changed) {
+          checkMemory(path, changed);
+          for (const { file, value } of changed) writeFileSync(join(path, file), value);
+        },
         // Gone when the next run of a killed agent was faster.
         wasOutOfMemory: () => existsSync(path) && hasKilledForMemory(read(path, 'memory.events')),
         async remove() {
@@ -89,6 +95,14 @@ function groupsIn(top: string): Cgroups {
       };
     },
   };
+}
+
+/** The kernel would end processes to make room. */
+function checkMemory(path: string, limits: readonly CgroupLimit[]): void {
+  const limit = limits.find(({ file }) => file === 'memory.max')?.value;
+  const used = Number(read(path, 'memory.current'));
+  if (limit !== undefined && Number(limit) < used)
+    throw new Error(`memory limit (${limit}) below current usage (${used})`);
 }
 
 /** A process that has just ended, or whose container has, needs no limits. */

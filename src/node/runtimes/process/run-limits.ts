@@ -1,4 +1,5 @@
 // Holds containers to their limits, where the machine lets the agent do so.
+import type { ResourceRequirements } from '../../../kinds/pod/resources.ts';
 import type { Log } from '../../../observe/log.ts';
 import type { ContainerEnd, ContainerToRun } from '../runtime.ts';
 import { ContainerStartError } from '../runtime.ts';
@@ -8,11 +9,26 @@ import { cgroupLimits } from './cgroup-limits.ts';
 export type ContainerLimits = {
   /** A process of the container, as soon as it is there. */
   readonly hold: (pid: number) => void;
+  /** Other limits from now on. Throws where they cannot be set. */
+  readonly change: (resources: ResourceRequirements) => void;
   /** After its end: what is left of it goes, and the end says whether memory was the reason. */
   readonly finish: (end: ContainerEnd) => Promise<ContainerEnd>;
 };
 
-const unlimited: ContainerLimits = { hold: () => {}, finish: (end) => Promise.resolve(end) };
+/** Where nobody is held to anything, there is nothing to change. */
+const unlimited: ContainerLimits = {
+  hold: () => {},
+  change: () => {},
+  finish: (end) => Promise.resolve(end),
+};
+
+/** What it has started so far would not follow it into a group. */
+const ungrouped: ContainerLimits = {
+  ...unlimited,
+  change: () => {
+    throw new Error('the container started without limits and gets them when it starts again');
+  },
+};
 
 /** Groups are looked for when the first container wants limits. `directory` is the agent's own. */
 export function createLimits(
@@ -22,7 +38,7 @@ export function createLimits(
   let opened: OpenedCgroups | undefined;
   return ({ id, resources }) => {
     const limits = cgroupLimits(resources);
-    if (limits.length === 0) return unlimited;
+    if (limits.length === 0) return ungrouped;
     if (opened === undefined) {
       opened = openCgroups(directory);
       if (opened.kind === 'missing') {
@@ -39,9 +55,13 @@ export function createLimits(
   };
 }
 
-function heldIn({ add, wasOutOfMemory, remove }: ContainerCgroup, log: Log): ContainerLimits {
+function heldIn(
+  { add, change, wasOutOfMemory, remove }: ContainerCgroup,
+  log: Log,
+): ContainerLimits {
   return {
     hold: add,
+    change: (resources) => change(cgroupLimits(resources)),
     async finish(end) {
       const isOutOfMemory = wasOutOfMemory();
       await remove().catch((error: unknown) =>

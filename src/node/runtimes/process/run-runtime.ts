@@ -61,7 +61,7 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
         unmarkProcess(marks, container.id);
         return limits.finish(end);
       });
-      return { ...running, ended };
+      return { ...running, ended, setAmounts: limits.change };
     },
     async endLeftovers() {
       const count = endMarkedProcesses(marks);

@@ -20,7 +20,10 @@ import { createEntrance, inNetwork, requireProgram } from './spawn-entered.ts';
 import { launchWithStreams, type ProgramStreams } from './spawn-streams.ts';
 import { startScript } from './start-script.ts';
 
-export async function spawnContainer(options: ContainerProcess): Promise<RunningContainer> {
+/** Limits are the business of who starts it. */
+export async function spawnContainer(
+  options: ContainerProcess,
+): Promise<Omit<RunningContainer, 'setAmounts'>> {
   requireProgram(options, options.argv);
   const streams = startStreams(options);
   const { child } = streams;

@@ -1,0 +1,68 @@
+// A pod grows in place only as far as its node could ever let it.
+import type { Node } from '../../kinds/node/types.ts';
+import { amountsOf, requestsOf } from '../../kinds/pod/requests.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import { type AdmissionPlugin, type AdmissionRequest, isResource, refused } from './admission.ts';
+
+export const podResizeValidator: AdmissionPlugin = {
+  name: 'PodResizeValidator',
+  onByDefault: true,
+  admit(request, { reader }) {
+    const { operation, subresource, before, after } = request;
+    if (operation !== 'update' || subresource !== 'resize' || !isResource(request, '', 'pods'))
+      return undefined;
+    const pod = after as Pod;
+    const { nodeName = '' } = (before as Pod).spec;
+    if (nodeName === '' || deepEqual(amountsIn(before as Pod), amountsIn(pod))) return undefined;
+    const node = reader.get('nodes', '', nodeName) as Node | undefined;
+    if (node === undefined) throw refused(request, `node ${JSON.stringify(nodeName)} not found`);
+    checkSystem(request, node);
+    checkRoom(request, pod, node);
+    return undefined;
+  },
+};
+
+const amountsIn = ({ spec }: Pod) => [
+  spec.resources,
+  ...[spec.containers, spec.initContainers].map((list) => list?.map((one) => one.resources)),
+];
+
+function checkSystem(request: AdmissionRequest, { metadata }: Node): void {
+  const system = metadata.labels?.['kubernetes.io/os'] ?? 'linux';
+  if (system === 'linux') return;
+  const node = JSON.stringify(metadata.name);
+  throw withCause(
+    refused(
+      request,
+      `pod resize is only supported on linux nodes, node ${node} is ${JSON.stringify(system)}`,
+    ),
+    'UnsupportedPlatform',
+  );
+}
+
+/** What a node does not say it has, it has no limit of that we know; the scheduler reads it the same way. */
+function checkRoom(request: AdmissionRequest, pod: Pod, { status }: Node): void {
+  const has = amountsOf(status.allocatable);
+  const wanted = requestsOf(pod);
+  const problems = (
+    [
+      ['cpu', 1],
+      ['memory', 1000],
+    ] as const
+  ).flatMap(([name, unit]) => {
+    const allocatable = has.get(name) ?? Number.POSITIVE_INFINITY;
+    const requested = wanted.get(name) ?? 0;
+    return requested > allocatable
+      ? [`${name}, requested: ${requested / unit}, allocatable: ${allocatable / unit}`]
+      : [];
+  });
+  if (problems.length === 0) return;
+  const why = `node didn't have enough allocatable resources: ${problems.join('; ')}`;
+  throw withCause(refused(request, why), 'NodeCapacity');
+}
+
+function withCause({ status }: ApiError, reason: string): ApiError {
+  return new ApiError({ ...status, details: { ...status.details, causes: [{ reason }] } });
+}
