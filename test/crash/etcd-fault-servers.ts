@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConnection } from '../../src/client/read-kubeconfig.ts';
 import { root } from '../lanes/running-server.ts';
 import { openApiClient } from '../parts/api-client.ts';
 import { openCutLine } from '../parts/cut-line.ts';
+import { freePort } from '../parts/free-port.ts';
 import { isReady } from './api-crash-server.ts';
 import type { Reachable } from './etcd-fault-clients.ts';
 
@@ -126,13 +126,4 @@ async function makeServer(
       });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,10 +1,10 @@
 // The recorded answers of CoreDNS, asked of the real binary: a hundred questions about a small cluster.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { freePort } from '../parts/free-port.ts';
 import { root, startBinary } from './running-server.ts';
 
 for (const flags of [[], ['--no-batches']]) {
@@ -56,17 +56,8 @@ function listening({ stdout }: ChildProcess): Promise<string> {
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   await exited;
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  await once(socket, 'close');
-  return port;
 }

@@ -10,6 +10,7 @@ import { silentLog } from '../../src/observe/log.ts';
 import { openEmbeddedStore } from '../../src/storage/backends/embedded/store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type ApiClient, openApiClient } from './api-client.ts';
+import { freePort } from './free-port.ts';
 import { testCredentials } from './memory-server.ts';
 
 export type LastingServer = {
@@ -25,8 +26,8 @@ type Running = { readonly server: ApiServer; readonly store: Store; readonly api
 
 export async function startLastingServer(): Promise<LastingServer> {
   const directory = await mkdtemp(join(tmpdir(), 'fairlead-client-node-'));
-  let running = await start(directory, 0);
-  const { port } = running.server.address;
+  const port = await freePort();
+  let running = await start(directory, port);
   const end = async ({ api, server, store }: Running): Promise<void> => {
     api.close();
     await server.stop();

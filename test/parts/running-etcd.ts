@@ -2,9 +2,9 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 export type EtcdMember = {
   readonly url: string;
@@ -148,10 +148,5 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
 
 /** A port that is free here is free on a host of which nobody knows yet. */
 async function freeUrl(scheme: 'http' | 'https', { address }: Host): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `${scheme}://${address}:${port}`;
+  return `${scheme}://${address}:${await freePort()}`;
 }

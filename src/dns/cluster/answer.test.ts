@@ -58,7 +58,10 @@ function ask(text: string, type: Type, change: Partial<ClusterOptions> = {}, of:
     return [...answers.map(line), ...additionals.map((record) => `+ ${line(record)}`)].sort();
   }
   return outcome.kind === 'alias'
-    ? [...outcome.answers.map(line), `? ${nameText(outcome.target)}`]
+    ? outcome.ways.flatMap(({ records, target }) => [
+        ...records.map(line),
+        ...(target === undefined ? [] : [`? ${nameText(target)}`]),
+      ])
     : outcome.kind;
 }
 

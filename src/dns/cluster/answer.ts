@@ -1,15 +1,9 @@
 // A question about a name of the cluster → what to answer. Pure: what has to be asked elsewhere is returned as a wish.
 import type { ResourceRecord } from '../wire/encode-answer.ts';
-import {
-  ancestorOffset,
-  isWithin,
-  joinName,
-  labelsOf,
-  type WireName,
-  wireName,
-} from '../wire/names.ts';
+import { isWithin, joinName, type WireName, wireName } from '../wire/names.ts';
 import { types } from '../wire/record-types.ts';
 import { findRows, type PodMode, type Row } from './find-rows.ts';
+import { followAliases, labelsBefore, type Way } from './follow-aliases.ts';
 import { type NameServer, nameServers } from './name-servers.ts';
 import { type NameRequest, parseName } from './parse-name.ts';
 import {
@@ -48,12 +42,8 @@ export type ClusterOutcome =
       readonly additionals: readonly ResourceRecord[];
       readonly dependsOn?: Dependency;
     }
-  /** The chain so far ends at a name of somebody else, whose records belong behind it. */
-  | {
-      readonly kind: 'alias';
-      readonly answers: readonly ResourceRecord[];
-      readonly target: WireName;
-    }
+  /** Some of the ways end at a name of somebody else, whose records belong behind them. */
+  | { readonly kind: 'alias'; readonly ways: readonly Way[] }
   | { readonly kind: 'missing'; readonly zone: WireName; readonly dependsOn?: Dependency }
   | { readonly kind: 'refused' }
   /** Not a name of the cluster, or an address of a reverse zone that nobody here has. */
@@ -61,9 +51,6 @@ export type ClusterOutcome =
 
 /** The version of the rules by which services have names. */
 const schemaVersion = '1.1.0';
-/** CoreDNS follows that many names within the cluster. */
-const longestChain = 8;
-
 export function answerCluster(
   zone: Zone,
   { name, type }: { readonly name: WireName; readonly type: number },
@@ -165,8 +152,8 @@ function answerRows(zone: Zone, found: Found, options: ClusterOptions): ClusterO
   switch (type) {
     case types.A:
     case types.AAAA:
-      return first?.kind === 'alias'
-        ? followAlias(zone, { name, type, target: first.target }, options)
+      return rows.some(({ kind }) => kind === 'alias')
+        ? answerWays(domain, followAliases(zone, { name, type, rows }, options))
         : { ...records(domain, addressRecords(name, type, ttl, rows)), ...own };
     case types.CNAME: {
       const target = first?.kind === 'alias' ? wireName(first.target) : undefined;
@@ -185,44 +172,13 @@ function answerRows(zone: Zone, found: Found, options: ClusterOptions): ClusterO
   }
 }
 
-/** Through the cluster as long as the way leads through it; the rest is for somebody else. */
-function followAlias(
-  zone: Zone,
-  start: { readonly name: WireName; readonly type: number; readonly target: string },
-  options: ClusterOptions,
-): ClusterOutcome {
-  const { domain, ttl } = options;
-  const chain: ResourceRecord[] = [];
-  const seen = new Set<WireName>();
-  let { name } = start;
-  let target = wireName(start.target);
-  while (target !== undefined && chain.length < longestChain) {
-    // An alias of itself, of something below itself, or of what was there before, leads nowhere.
-    if (isWithin(target, name) || seen.has(target)) return records(domain, []);
-    seen.add(target);
-    chain.push(aliasRecord(name, target, ttl));
-    if (!isWithin(target, domain)) return { kind: 'alias', answers: chain, target };
-    const rows = rowsOf(zone, target, options);
-    const [first] = rows;
-    if (first?.kind !== 'alias') {
-      const addresses = addressRecords(target, start.type, ttl, rows);
-      // An alias of nothing is not told: nobody could do anything with it.
-      return records(domain, addresses.length === 0 ? [] : [...chain, ...addresses]);
-    }
-    name = target;
-    target = wireName(first.target);
-  }
-  return records(domain, []);
-}
-
-function rowsOf(zone: Zone, name: WireName, options: ClusterOptions): readonly Row[] {
-  const request = parseName(labelsBefore(name, options.domain));
-  if (request === undefined || request === 'apex') return [];
-  return findRows(zone, request, options) ?? [];
-}
-
-function labelsBefore(name: WireName, apex: WireName): readonly string[] {
-  return labelsOf(`${name.slice(0, ancestorOffset(name, apex) ?? 0)}\0`);
+function answerWays(domain: WireName, ways: readonly Way[]): ClusterOutcome {
+  return ways.some(({ target }) => target !== undefined)
+    ? { kind: 'alias', ways }
+    : records(
+        domain,
+        ways.flatMap((way) => way.records),
+      );
 }
 
 function ownService(request: NameRequest | 'apex') {

@@ -46,7 +46,7 @@ export function slice(
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: { namespace, labels: { 'kubernetes.io/service-name': serviceName } },
-    addressType: endpoints[0]?.address.includes(':') ? 'IPv6' : 'IPv4',
+    addressType: addressTypeOf(endpoints[0]?.address ?? ''),
     endpoints: endpoints.map(({ address, hostname, ready, pod }) => ({
       addresses: [address],
       conditions: ready === undefined ? {} : { ready },
@@ -58,6 +58,11 @@ export function slice(
   const facts = sliceFacts(object, { endpointPodNames });
   const key = `${namespace}/${serviceName}-${suffix}`;
   return facts === undefined ? { kind: 'slice', key } : { kind: 'slice', key, facts };
+}
+
+function addressTypeOf(address: string): EndpointSlice['addressType'] {
+  if (address.includes(':')) return 'IPv6';
+  return /[a-z]/.test(address) ? 'FQDN' : 'IPv4';
 }
 
 export function zoneOf(...changes: readonly ZoneChange[]): Zone {

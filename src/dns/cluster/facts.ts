@@ -35,6 +35,8 @@ export type SliceFacts = {
   /** What each is called below its Service; empty where the address says it, and no list where all do. */
   readonly labels: readonly string[];
   readonly ports: readonly PortFacts[];
+  /** Present where names of other domains stand among the addresses (FQDN). */
+  readonly hasNames?: true;
 };
 
 export type PodFacts = {
@@ -73,23 +75,40 @@ export type SliceOptions = {
   readonly endpointPodNames: boolean;
 };
 
-/** Undefined for a slice that belongs to no Service. Names instead of addresses (FQDN) have no place in the DNS of a cluster. */
+/** Undefined for a slice that belongs to no Service. */
 export function sliceFacts(slice: EndpointSlice, options: SliceOptions): SliceFacts | undefined {
   const service = slice.metadata.labels?.[serviceNameLabel] ?? '';
-  if (service === '' || slice.addressType === 'FQDN') return undefined;
+  if (service === '') return undefined;
+  const addressesOf = slice.addressType === 'FQDN' ? namedNames : namedAddresses;
   const ready = (slice.endpoints ?? []).filter(({ conditions }) => isReady(conditions ?? {}));
-  const named = ready.flatMap((endpoint) => namedAddresses(endpoint, options));
+  const named = ready.flatMap((endpoint) => addressesOf(endpoint, options));
   return {
     namespace: slice.metadata.namespace ?? '',
     service,
     addresses: named.map(({ address }) => address),
     labels: named.some(({ label }) => label !== '') ? named.map(({ label }) => label) : [],
     ports: slicePorts(slice),
+    ...(slice.addressType === 'FQDN' ? { hasNames: true } : {}),
   };
 }
 
-function namedAddresses(endpoint: Endpoint, options: SliceOptions) {
-  const called = endpoint.hostname || podLabel(endpoint.targetRef?.name, options);
+type NamedAddress = { readonly address: string; readonly label: string };
+
+/** Like an address, a name of another domain names the endpoint, with dashes, where nothing else does. */
+function namedNames(endpoint: Endpoint, options: SliceOptions): readonly NamedAddress[] {
+  const called = endpointName(endpoint, options);
+  return (endpoint.addresses ?? []).map((text) => ({
+    address: canonical(text)[0] ?? text,
+    label: called || text.replaceAll('.', '-'),
+  }));
+}
+
+function endpointName({ hostname, targetRef }: Endpoint, options: SliceOptions): string {
+  return hostname || podLabel(targetRef?.name, options);
+}
+
+function namedAddresses(endpoint: Endpoint, options: SliceOptions): readonly NamedAddress[] {
+  const called = endpointName(endpoint, options);
   return (endpoint.addresses ?? []).flatMap((text) =>
     canonical(text).map((address) => ({
       address,

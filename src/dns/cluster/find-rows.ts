@@ -83,13 +83,16 @@ function findService(
 
 function endpointRows(slices: readonly SliceFacts[], request: NameRequest): readonly Row[] {
   const rows: Row[] = [];
-  for (const { addresses, labels, ports } of slices) {
+  for (const { addresses, labels, ports, hasNames } of slices) {
+    const wanted = ports.filter((one) => isWanted(one, request));
     for (const [index, address] of addresses.entries()) {
       const label = endpointLabel(labels[index], address);
       if (request.endpoint !== undefined && request.endpoint !== label) continue;
-      for (const one of ports) {
-        if (isWanted(one, request)) rows.push({ kind: 'address', address, port: one.port, label });
-      }
+      const isName = hasNames === true && parseAddress(address) === undefined;
+      for (const { port } of wanted)
+        rows.push(
+          isName ? { kind: 'alias', target: address } : { kind: 'address', address, port, label },
+        );
     }
   }
   return rows;

@@ -10,7 +10,9 @@ export function nameServers(
   apex: WireName,
   { ownAddresses }: { readonly ownAddresses: readonly string[] },
 ): readonly NameServer[] {
-  const slices = ownAddresses.flatMap((address) => zone.slicesAt(address));
+  const slices = ownAddresses
+    .flatMap((address) => zone.slicesAt(address))
+    .filter(({ hasNames }) => hasNames === undefined);
   if (slices.length === 0) {
     const name = joinName(['ns', 'dns'], apex) ?? apex;
     return ownAddresses.map((address) => ({ name, address }));

@@ -1,5 +1,6 @@
 // Names of the cluster, from what the API server says; never from a cache.
 import { answerCluster, type ClusterOutcome, type Dependency } from '../cluster/answer.ts';
+import type { Way } from '../cluster/follow-aliases.ts';
 import { negativeAnswer } from '../cluster/soa.ts';
 import type { Validity, Zone } from '../cluster/zone.ts';
 import type { ChainParts } from '../parts.ts';
@@ -64,18 +65,32 @@ function negative(name: WireName, zone: WireName, rcode: number, parts: ClusterP
   return negativeAnswer(name, zone, parts.isSynced() ? rcode : rcodes.SERVFAIL, options);
 }
 
-/** The records of the target belong behind the alias; without them it is told alone. */
+/** A name with more names of others behind it than this is told with the first ones: each costs a question. */
+const mostLookups = 16;
+
 async function completeAlias(
   question: Question,
-  outcome: Extract<ClusterOutcome, { kind: 'alias' }>,
+  { ways }: Extract<ClusterOutcome, { kind: 'alias' }>,
   lookup: Lookup,
 ): Promise<Found> {
-  const { answer } = await lookup({ ...question, name: outcome.target, isOwn: true });
-  const found: readonly ResourceRecord[] = readAnswerRecords(outcome.target, answer) ?? [];
+  const others = ways.filter(({ target }) => target !== undefined).slice(mostLookups);
+  const told = ways.filter((way) => !others.includes(way));
+  const parts = await Promise.all(told.map((way) => completeWay(question, way, lookup)));
   return encodeAnswer(question.name, {
-    flags: flags.authoritative | (answer.flags & flags.truncated),
-    answers: [...outcome.answers, ...agedRecords(found, answer.aged?.seconds ?? 0)],
+    flags: parts.reduce<number>((all, part) => all | part.flags, flags.authoritative),
+    answers: parts.flatMap(({ records }) => records),
   });
+}
+
+/** The records of the target belong behind the alias; without them it is told alone. */
+async function completeWay(question: Question, { records, target }: Way, lookup: Lookup) {
+  if (target === undefined) return { records, flags: 0 };
+  const { answer } = await lookup({ ...question, name: target, isOwn: true });
+  const found: readonly ResourceRecord[] = readAnswerRecords(target, answer) ?? [];
+  return {
+    records: [...records, ...agedRecords(found, answer.aged?.seconds ?? 0)],
+    flags: answer.flags & flags.truncated,
+  };
 }
 
 function agedRecords(records: readonly ResourceRecord[], seconds: number) {
