@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { ServerAddress } from '../../src/dns/upstream-servers.ts';
 import { questionPacket } from '../../src/dns/wire/example.ts';
+import { closed } from '../parts/closed.ts';
 import { framed, readAnswer } from '../parts/dns-client.ts';
 import {
   type DnsHarness,
@@ -140,10 +141,10 @@ test(`${packets / 10} broken packets over TCP`, limit, async (t) => {
       return frame;
     });
     const socket = connect(server.port, server.host);
-    socket.on('error', () => {}).resume();
-    socket.write(Buffer.concat(frames));
-    socket.end();
-    await once(socket, 'close');
+    const isOver = closed(socket);
+    socket.resume();
+    socket.end(Buffer.concat(frames));
+    await isOver;
   }
   assert.deepEqual((await ask(good)).lines, ['NOERROR aa', '30 A 10.96.7.7']);
   const text = await (await fetch(`http://127.0.0.1:${status.port}/metrics`)).text();

@@ -1,7 +1,7 @@
 // Sends an input into the server: straight to its handler, or as bytes over a TLS connection.
-import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { type ApiRequest, type ApiResponse, isStream } from '../../src/apiserver/message.ts';
+import { closed } from '../parts/closed.ts';
 import { type MemoryServer, testCredentials } from '../parts/memory-server.ts';
 import type { Input } from './input.ts';
 
@@ -62,11 +62,9 @@ export async function sendBytes({ server }: MemoryServer, bytes: Uint8Array): Pr
     // A watch goes on; its status is enough.
     if (Buffer.concat(chunks).includes('\r\n\r\n')) socket.destroy();
   });
-  // Refused while it was still sending.
-  socket.on('error', () => {});
-  const closed = once(socket, 'close');
+  const isOver = closed(socket);
   socket.end(bytes);
-  await closed;
+  await isOver;
   const [, status = '0'] =
     /^HTTP\/1\.1 (\d{3})/.exec(Buffer.concat(chunks).toString('latin1')) ?? [];
   return Number(status);

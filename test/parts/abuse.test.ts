@@ -2,14 +2,14 @@
 // bad ones are cut off or refused, and what is held for them stays within its limits. How long it takes is measured
 // by the bench's row `abuse`, not here.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectPlain } from 'node:net';
 import { after, before, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { issueClientCertificate } from '../../src/apiserver/certificates/authority.ts';
 import { defaultLimits } from '../../src/apiserver/limits/limits.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
 import { type ApiClient, openApiClient } from './api-client.ts';
+import { closed } from './closed.ts';
 import { type MemoryServer, startMemoryServer, testCredentials } from './memory-server.ts';
 import { createRandom } from './random.ts';
 
@@ -72,10 +72,6 @@ async function metric(name: string): Promise<number> {
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-async function closed(socket: Socket): Promise<void> {
-  if (!socket.destroyed) await once(socket, 'close');
-}
-
 /** Asks without reading the answers, and is cut off. */
 async function askAndNotRead(path: string, times: number): Promise<void> {
   const socket = await openSocket(slow);
@@ -84,7 +80,7 @@ async function askAndNotRead(path: string, times: number): Promise<void> {
   socket.write(head.repeat(times));
   // A socket that nobody reads does not hear of its end; one that writes does.
   const timer = setInterval(() => socket.write('\r\n'), 50);
-  await new Promise((resolve) => socket.once('close', resolve));
+  await closed(socket);
   clearInterval(timer);
 }
 
@@ -130,7 +126,6 @@ async function sendGarbage(seed: number): Promise<void> {
   }
   // And one that is not even encrypted.
   const plain = connectPlain({ host: '127.0.0.1', port: running.server.address.port });
-  plain.on('error', () => {});
   plain.end('GET / HTTP/1.1\r\n\r\n');
   plain.resume();
   await closed(plain);
