@@ -9,6 +9,7 @@ import { openEmbeddedStore } from '../../src/storage/backends/embedded/store.ts'
 import { root } from '../lanes/running-server.ts';
 import { assertExact } from '../parts/allocation-checks.ts';
 import { type ApiClient, openApiClient } from '../parts/api-client.ts';
+import { heard } from '../parts/heard.ts';
 
 export type CrashServer = {
   readonly kubeconfig: string;
@@ -74,14 +75,7 @@ export async function makeCrashServer(): Promise<CrashServer> {
 
 /** The server has said so. */
 export async function isReady(child: ChildProcess): Promise<void> {
-  let text = '';
-  for await (const chunk of child.stdout ?? []) {
-    text += String(chunk);
-    if (!text.includes('kubeconfig in ')) continue;
-    child.stdout?.resume();
-    return;
-  }
-  throw new Error(`Cannot start the server: it ended first, saying "${text}"`);
+  await heard(child.stdout, /kubeconfig in /);
 }
 
 async function connect(kubeconfig: string): Promise<ApiClient> {

@@ -32,7 +32,7 @@ export async function startBinary(flags: readonly string[] = []): Promise<Runnin
   );
   await ready(child);
   const stop = async (): Promise<void> => {
-    if (child.exitCode === null) {
+    if (child.exitCode === null && child.signalCode === null) {
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
       await exited;

@@ -93,19 +93,16 @@ test(
 for (const publishNotReadyAddresses of [true, false]) {
   const what = publishNotReadyAddresses ? 'have names where asked for' : 'have none otherwise';
   test(`pods that are not ready, or terminate, ${what} (DNS-10)`, limit, async (t) => {
-    const { api, ask, until } = await start(t);
+    const { api, until } = await start(t);
     await addPod(api, 'up', '10.1.0.1');
     await addPod(api, 'down', '10.1.0.2', { ready: false });
     await addPod(api, 'going', '10.1.0.3');
     await api.delete(`${at}/pods/going`);
     await api.post(services, serviceObject('db', { ...headless, publishNotReadyAddresses }));
-    await until(c('db'), ({ lines }) => lines.includes('30 A 10.1.0.1'));
-    const { lines } = await ask(c('db'));
     const wanted = publishNotReadyAddresses ? ['10.1.0.1', '10.1.0.2', '10.1.0.3'] : ['10.1.0.1'];
-    assert.deepEqual(
-      [...lines.slice(1)].sort(),
-      wanted.map((ip) => `30 A ${ip}`),
-    );
+    // The controller may hear of the service before it has heard all of the pods.
+    const all = ['NOERROR aa', ...wanted.map((ip) => `30 A ${ip}`)].join();
+    await until(c('db'), ({ lines }) => lines.join() === all);
   });
 }
 

@@ -128,15 +128,15 @@ test('one client cannot take all connections', limit, async (t) => {
   t.after(() => {
     for (const socket of sockets) socket.destroy();
   });
-  const closed = await Promise.all(
-    sockets
-      .slice(100)
-      .map(
-        (socket) =>
-          new Promise((resolve) => socket.once('close', () => resolve(true)).on('error', () => {})),
-      ),
-  );
-  assert.equal(closed.length, 50);
+  // They need not be taken in the order in which they came.
+  await new Promise<void>((resolve) => {
+    let closed = 0;
+    const count = (): void => {
+      closed += 1;
+      if (closed === 50) resolve();
+    };
+    for (const socket of sockets) socket.once('close', count).on('error', () => {});
+  });
   const text = await (await fetch(`http://127.0.0.1:${status.port}/metrics`)).text();
   assert.match(text, /^fairlead_dns_tcp_connections 100$/m);
   assert.match(text, /^fairlead_dns_tcp_refused_total 50$/m);
@@ -185,7 +185,7 @@ test('the query log tells who asks, by pod, while somebody reads it', limit, asy
   const response = await fetch(`http://127.0.0.1:${status.port}/querylog`, { signal });
   assert.ok(response.body);
   // The answering thread may hear of the reader after the first question.
-  const asking = setInterval(() => void ask(web), 20);
+  const asking = setInterval(() => void ask(web).catch(() => 'the server has ended'), 20);
   const { value } = await response.body.getReader().read();
   clearInterval(asking);
   reading.abort();

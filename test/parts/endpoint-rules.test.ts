@@ -93,6 +93,10 @@ for (const [what, spec] of [
     await addPod(parts, 'a', '10.1.0.1');
     await service('web', selecting);
     await until('the first pod is listed', async () => addressesOf(await slices()).length === 1);
+    await until('the first pod is in the Endpoints', async () => {
+      const path = `${at}/endpoints/web`;
+      return (await api.send<Endpoints>({ method: 'GET', path })).body.subsets?.length === 1;
+    });
     await api.patch(`${at}/services/web`, { spec });
     await clock.advance(1000);
     await addPod(parts, 'b', '10.1.0.2');

@@ -24,6 +24,7 @@ import {
 import { root } from '../lanes/running-server.ts';
 import { startControllersProcess } from './controllers-process.ts';
 import { askUdp } from './dns-client.ts';
+import { heard } from './heard.ts';
 import { runCommand } from './run-command.ts';
 import { etcdMissing, type RunningEtcd, startEtcd } from './running-etcd.ts';
 
@@ -194,15 +195,8 @@ async function answers(port: number, name: string, address: string): Promise<voi
 }
 
 async function portOf({ stdout }: ChildProcess): Promise<number> {
-  let text = '';
-  for await (const chunk of stdout ?? []) {
-    text += String(chunk);
-    const found = /on \S*:(\d+)/.exec(text.slice(text.indexOf(' on ')));
-    if (found === null) continue;
-    stdout?.resume();
-    return Number(found[1]);
-  }
-  throw new Error(`dns ended, saying "${text}"`);
+  const [, port] = await heard(stdout, / on \S*:(\d+)\n/);
+  return Number(port);
 }
 
 async function ended(child: ChildProcess): Promise<void> {

@@ -28,12 +28,12 @@ async function startPod(harness: NodeHarness, name: string, one: object): Promis
   await harness.until(name, isPodReady);
 }
 
-/** How many processes have the word among their arguments. */
-function countProcesses(word: string): number {
+/** How many processes are `sleep` for so many seconds; what is still to become one does not count. */
+function countSleepers(seconds: string): number {
   return readdirSync('/proc').filter((name) => {
     if (!/^\d+$/.test(name)) return false;
     try {
-      return readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0').includes(word);
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8') === `sleep\0${seconds}\0`;
     } catch (error) {
       if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
       throw error;
@@ -41,8 +41,8 @@ function countProcesses(word: string): number {
   }).length;
 }
 
-async function untilProcesses(word: string, count: number): Promise<void> {
-  while (countProcesses(word) !== count) await new Promise((resolve) => setTimeout(resolve, 10));
+async function untilSleepers(seconds: string, count: number): Promise<void> {
+  while (countSleepers(seconds) !== count) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Arguments of `sleep` that no other process has. */
@@ -216,12 +216,12 @@ for (const program of await findKubectls()) {
     // Two of them, one in a group of its own.
     const script = `setsid -f sleep ${seconds} & set -m; sleep ${seconds} & sleep ${seconds}`;
     const killed: ChildProcess = kubectl.start(['exec', 'web', '--', 'bash', '-c', script]);
-    await untilProcesses(seconds, 3);
+    await untilSleepers(seconds, 3);
     killed.kill('SIGKILL');
     // What has left the session stays with the container.
-    await untilProcesses(seconds, 1);
+    await untilSleepers(seconds, 1);
     await harness.api.send({ method: 'DELETE', path: `${pods}/web` });
     await harness.isGone('web');
-    await untilProcesses(seconds, 0);
+    await untilSleepers(seconds, 0);
   });
 }

@@ -67,7 +67,7 @@ before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'fairlead-renewal-'));
   const server = start(
     'apiserver --bind-address 127.0.0.1 --secure-port 0 --advertise-address 127.0.0.1 --data-dir server --write-kubeconfig admin ' +
-      '--cluster-signing-duration 10s --kubelet-certificate-authority server/pki/ca.crt --log-level error',
+      '--cluster-signing-duration 15s --kubelet-certificate-authority server/pki/ca.crt --log-level error',
   );
   await server.says('kubeconfig in ');
   const connection = await readConnection([join(directory, 'admin')]);

@@ -269,12 +269,7 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
       );
       await does('apply -f -', { ...manifest('bare'), spec: { ports: [{ port: 80 }] } });
       const refused = async (name: string, ports: string): Promise<string> => {
-        const { code, stderr } = await kubectl.run([
-          'port-forward',
-          `svc/${name}`,
-          ports,
-          '--pod-running-timeout=1s',
-        ]);
+        const { code, stderr } = await kubectl.run(['port-forward', `svc/${name}`, ports]);
         assert.equal(code, 1);
         return stderr;
       };

@@ -67,18 +67,16 @@ test('a watch without a version starts with what there is', { timeout }, async (
 test('a watch of one object sees only that', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
-  const version = await versionOf(path);
-  const oldForm = `${path.replace('/v1/', '/v1/watch/')}/one?resourceVersion=${version}`;
-  const selector = `${path}?watch=1&fieldSelector=metadata.name%3Done&resourceVersion=${version}`;
+  const oldForm = `${path.replace('/v1/', '/v1/watch/')}/one?`;
+  const selector = `${path}?watch=1&fieldSelector=metadata.name%3Done&`;
   for (const form of [oldForm, selector]) {
-    const watch = await api.watch(form);
+    const watch = await api.watch(`${form}resourceVersion=${await versionOf(path)}`);
     await put(path, 'other');
     await put(path, 'one');
     await api.delete(`${path}/other`);
     await api.delete(`${path}/one`);
     await watch.until((events) => events.length >= 2);
-    assert.deepEqual(brief(watch.events).slice(-2), ['ADDED one', 'DELETED one']);
-    assert.ok(watch.events.every(({ object }) => object.metadata.name === 'one'));
+    assert.deepEqual(brief(watch.events), ['ADDED one', 'DELETED one']);
     watch.close();
   }
 });
