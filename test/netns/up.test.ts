@@ -72,19 +72,14 @@ function useIt(run: Run): void {
     const ip = await run
       .up()
       .kubectl('get', 'service', 'backend', '-o', 'jsonpath={.spec.clusterIP}');
-    const curl = (url: string): Promise<string> =>
-      run.up().fairlead('shell', '--pod', pod, '--', 'curl', '-sS', '--max-time', '5', url);
     for (const url of [
       'http://backend',
       'http://backend.default.svc.cluster.local',
       `http://${ip}`,
     ]) {
-      assert.match(await curl(url), /"backend":"backend-/, url);
+      assert.match(await curlInside(run.up(), url, '--pod', pod), /"backend":"backend-/, url);
     }
-    const node = await run
-      .up()
-      .fairlead('shell', '--', 'curl', '-sS', '--max-time', '5', 'http://backend');
-    assert.match(node, /"backend":"backend-/);
+    assert.match(await curlInside(run.up(), 'http://backend'), /"backend":"backend-/);
   });
 
   test('containers are told of Services as documented (ENV-01)', async () => {
@@ -194,6 +189,12 @@ function relayOf(up: Up, purpose: string, service: string): Promise<Place> {
 /** The rules of a Service are a moment behind its pods. */
 function answer({ host, port }: Place): Promise<string> {
   return until(() => ask(host, port).catch(() => undefined));
+}
+
+/** So are its names. */
+function curlInside(up: Up, url: string, ...where: readonly string[]): Promise<string> {
+  const curl = ['curl', '-sS', '--max-time', '30', url];
+  return until(() => up.fairlead('shell', ...where, '--', ...curl).catch(() => undefined));
 }
 
 /** Asks over and over, each time over a new connection, several at once. */
