@@ -15,10 +15,10 @@ import {
   type Socket,
 } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createLine, type Line } from '../host/line.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { defaultLimits, type Limits } from './limits/limits.ts';
-import { createLine, type Line } from './limits/line.ts';
 import { closeIdle } from './listen/close-idle.ts';
 import { paceHandshakes } from './listen/pace-handshakes.ts';
 import { serveHttp1 } from './listen/serve-http1.ts';

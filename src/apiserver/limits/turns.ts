@@ -1,5 +1,5 @@
 // Work of which one piece is done in each turn of the event loop, so that everything else comes between.
-import { createLine } from './line.ts';
+import { createLine } from '../../host/line.ts';
 
 /** Hands over a piece of work; pieces are done in the order in which they came. */
 export type Turns = (work: () => void) => void;

@@ -1,7 +1,7 @@
 // What the server knows of one connection, and of all requests on it.
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
-import { createLine, type Line } from '../limits/line.ts';
+import { createLine, type Line } from '../../host/line.ts';
 import type { Peer } from '../message.ts';
 
 export type Connection = {

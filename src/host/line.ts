@@ -2,7 +2,8 @@
 //
 // A Set has that order too, but not for what comes and goes thousands of times a second: every few times V8 gives it a
 // new table, to which the one before keeps a reference. Where one has got old in memory, it keeps all that follow, and
-// the requests in them, from all but the full collections of garbage, and each of the small ones copies them.
+// the requests or connections in them, from all but the full collections of garbage, and each of the small ones copies
+// them.
 
 export type Place<T> = {
   readonly thing: T;
