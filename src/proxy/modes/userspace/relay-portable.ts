@@ -2,6 +2,7 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { createLine, type Line } from '../../../host/line.ts';
 import { type Balancer, createBalancer } from './balance.ts';
 import type { HostPort } from './relay-address.ts';
 import type { RelayLimits, Relays, RelayToOpen } from './relays.ts';
@@ -11,7 +12,7 @@ type Carrier = {
   readonly balancer: Balancer<HostPort>;
   readonly counts: Counts;
   readonly limits: RelayLimits;
-  readonly sockets: Set<Socket>;
+  readonly sockets: Line<Socket>;
 };
 type OpenRelay = Pick<Carrier, 'balancer'> & { readonly stop: () => void };
 
@@ -21,7 +22,7 @@ const tryLimitsMs = [250, 500, 1000, 2000];
 export function startPortableRelays(limits: RelayLimits): Relays {
   const counts: Counts = { open: 0, total: 0, unanswered: 0, refused: 0 };
   const relays = new Map<string, OpenRelay>();
-  const sockets = new Set<Socket>();
+  const sockets = createLine<Socket>();
   const close = (id: string): void => {
     relays.get(id)?.stop();
     relays.delete(id);
@@ -48,7 +49,7 @@ export function startPortableRelays(limits: RelayLimits): Relays {
     totals: () => Promise.resolve({ ...counts }),
     stop() {
       for (const id of [...relays.keys()]) close(id);
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets.all()) socket.destroy();
       return Promise.resolve();
     },
   };
@@ -65,9 +66,9 @@ async function listenTcp(carrier: Carrier, { listen }: RelayToOpen) {
     }
     counts.open += 1;
     counts.total += 1;
-    sockets.add(client);
+    const place = sockets.add(client);
     client.on('close', () => {
-      sockets.delete(client);
+      sockets.leave(place);
       counts.open -= 1;
     });
     carryTcp(carrier, client, []);
