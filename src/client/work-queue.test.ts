@@ -18,6 +18,24 @@ test('a key that waits is there once', async () => {
   assert.equal(await queue.take(), 'y');
 });
 
+test('keys are taken in the order in which they came, whatever comes and goes between', async () => {
+  const { queue } = setUp();
+  const taken: (string | undefined)[] = [];
+  const take = async (): Promise<void> => {
+    const key = await queue.take();
+    taken.push(key);
+    queue.done(key ?? '');
+  };
+  for (const key of ['a', 'b']) queue.add(key);
+  await take();
+  // Behind those that wait, those that were there before among them.
+  for (const key of ['c', 'a']) queue.add(key);
+  while (queue.length() > 0) await take();
+  for (const key of ['b', 'd']) queue.add(key);
+  while (queue.length() > 0) await take();
+  assert.deepEqual(taken, ['a', 'b', 'c', 'a', 'b', 'd']);
+});
+
 test('a key added during its work comes back after it, not before', async () => {
   const { queue } = setUp();
   queue.add('x');

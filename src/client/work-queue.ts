@@ -39,6 +39,7 @@ export function createWorkQueue({
 }: WorkQueueOptions): WorkQueue {
   /** With the time since when each waits. */
   const ready = new Map<string, number>();
+  let nextReady = ready.keys();
   const working = new Set<string>();
   const again = new Set<string>();
   const failures = new Map<string, number>();
@@ -53,6 +54,13 @@ export function createWorkQueue({
     observer?.depthIs(ready.size);
     working.add(key);
     return key;
+  };
+  /** Goes on where it stopped: from the beginning it would pass by all that were taken, one after the other. */
+  const firstReady = (): string | undefined => {
+    const next = nextReady.next();
+    if (!next.done) return next.value;
+    nextReady = ready.keys();
+    return nextReady.next().value;
   };
   const makeReady = (key: string): void => {
     ready.set(key, clock.now());
@@ -82,8 +90,8 @@ export function createWorkQueue({
     retries: (key) => failures.get(key) ?? 0,
     forget: (key) => void failures.delete(key),
     take() {
-      const [next] = ready.keys();
       if (ended) return Promise.resolve(undefined);
+      const next = firstReady();
       if (next !== undefined) return Promise.resolve(start(next));
       return new Promise((resolve) => waiting.push(resolve));
     },
