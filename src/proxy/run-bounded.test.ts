@@ -58,11 +58,6 @@ describe('startBoundedRun()', () => {
     await clock.advance(1);
     assert.deepEqual(runs, ['0 change', '8000 change']);
   });
-  it('looks after the longest interval although nobody asked', async () => {
-    const { clock, runs } = setUp();
-    await clock.advance(60_000);
-    assert.deepEqual(runs, ['0 change', '30000 period', '60000 period']);
-  });
   it('tries again after a failure, more and more seldom, and at once for a new change', async () => {
     const { clock, runs, bounded } = setUp((n) => Promise.resolve(n > 4));
     await clock.advance(8000);
@@ -90,5 +85,30 @@ describe('startBoundedRun()', () => {
     finish(true);
     await bounded.ended;
     assert.equal(clock.waiting(), 0);
+  });
+});
+
+describe('startBoundedRun() unasked', () => {
+  it('looks after the longest interval although nobody asked', async () => {
+    const { clock, runs } = setUp();
+    await clock.advance(60_000);
+    assert.deepEqual(runs, ['0 change', '30000 period', '60000 period']);
+  });
+  it('looks also where changes never end, one change after it is due', async () => {
+    const { clock, runs, bounded } = setUp();
+    for (let passed = 0; passed < 65_000; passed += 500) {
+      bounded.request();
+      await clock.advance(500);
+    }
+    const looks = runs.filter((run) => run.endsWith('period'));
+    assert.deepEqual(looks, ['31000 period', '62000 period']);
+    assert.equal(runs.length, 66);
+  });
+  it('looks when it is due although a change came shortly before', async () => {
+    const { clock, runs, bounded } = setUp();
+    await clock.advance(20_000);
+    bounded.request();
+    await clock.advance(10_000);
+    assert.deepEqual(runs, ['0 change', '20000 change', '30000 period']);
   });
 });

@@ -11,11 +11,11 @@ export type BoundedRun = {
 
 export type BoundedRunOptions = {
   readonly clock: Clock;
-  /** `change`: it was asked for. `period`: nobody asked, look whether all is well. False: failed, try again. */
+  /** `change`: it was asked for. `period`: look whether all is well, and do what is asked for. False: failed, try again. */
   readonly run: (reason: 'change' | 'period') => Promise<boolean>;
   /** Between the end of one run and the start of the next. */
   readonly minIntervalMs: number;
-  /** Without a request it runs so often. */
+  /** So often it looks, however much is asked for in between. */
   readonly maxIntervalMs: number;
 };
 
@@ -28,31 +28,37 @@ export function startBoundedRun(options: BoundedRunOptions, signal: AbortSignal)
   let isRunning = false;
   let failures = 0;
   let endedAt = Number.NEGATIVE_INFINITY;
+  let lookedAt: number | undefined;
   let cancel: Cancel = () => {};
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
 
-  const waitMs = (): number => {
+  const lookAt = (): number => (lookedAt ?? Number.NEGATIVE_INFINITY) + maxIntervalMs;
+  const startAt = (): number => {
     const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), maxIntervalMs);
     // A new change may be what mends a failure: it does not wait for the retry.
-    const interval = isWanted ? minIntervalMs : failures > 0 ? retryMs : maxIntervalMs;
-    return interval - (clock.now() - endedAt);
+    if (isWanted) return endedAt + minIntervalMs;
+    return failures > 0 ? endedAt + retryMs : Math.max(lookAt(), endedAt + minIntervalMs);
   };
   const plan = (): void => {
     cancel();
     if (isRunning) return;
     if (signal.aborted) end();
-    else cancel = clock.after(Math.max(waitMs(), 0), () => void start());
+    else cancel = clock.after(Math.max(startAt() - clock.now(), 0), () => void start());
   };
   const start = async (): Promise<void> => {
-    const reason = isWanted || failures > 0 ? 'change' : 'period';
+    // A change goes first, once: where changes never end, a look would never come.
+    const isLate = lookedAt !== undefined && endedAt >= lookAt();
+    const reason = failures > 0 || (isWanted && !isLate) ? 'change' : 'period';
     isWanted = false;
     isRunning = true;
     failures = (await run(reason)) ? 0 : failures + 1;
     isRunning = false;
     endedAt = clock.now();
+    // What was written first is as good as looked at.
+    if (reason === 'period' || lookedAt === undefined) lookedAt = endedAt;
     plan();
   };
 
