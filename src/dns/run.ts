@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import type { Transport } from '../client/transport.ts';
-import { type Clock, sleep, systemClock } from '../host/clock.ts';
+import { aborted, type Clock, sleep, systemClock } from '../host/clock.ts';
 import { freeMemory } from '../host/free-memory.ts';
 import { isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
 import type { Log } from '../observe/log.ts';
@@ -328,11 +328,4 @@ async function startStatus(
     }
   }
   return servers;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

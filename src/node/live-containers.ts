@@ -27,6 +27,9 @@ export type Containers = {
   readonly interrupted: AbortController;
 };
 
+/** In seconds, of a container that ends while its pod stays. */
+export const graceOf = ({ spec }: Pod): number => spec.terminationGracePeriodSeconds ?? 30;
+
 export function tell(
   { parts }: Containers,
   pod: Pod,

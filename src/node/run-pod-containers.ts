@@ -4,6 +4,7 @@ import type { Pod } from '../kinds/pod/types.ts';
 import type { ContainerRecords, Terminated } from './container-record.ts';
 import {
   type Containers,
+  graceOf,
   type Live,
   messageOf,
   note,
@@ -135,8 +136,6 @@ async function begin(all: Containers, container: Container, pod: Pod, live: Live
     probed(all, container, pod, { kind, result });
   void runProbes({ pod, container, running, podIP }, parts, { changed, signal: probing.signal });
 }
-
-const graceOf = ({ spec }: Pod): number => spec.terminationGracePeriodSeconds ?? 30;
 
 function probed(
   all: Containers,

@@ -2,12 +2,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { backOffMs } from '../client/back-off.ts';
+import { aborted } from '../host/clock.ts';
 import type { PodStatus } from '../kinds/pod/pod-status.ts';
 import { isPodFinished } from '../kinds/pod/readiness.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import { parseTime } from '../schema/time.ts';
 import { planPod } from './desired.ts';
 import { interruptedRecords } from './interrupted-records.ts';
+import { graceOf } from './live-containers.ts';
 import type { NodeParts } from './node-parts.ts';
 import type { PodAttachment } from './pod-network.ts';
 import { podStatus } from './pod-status.ts';
@@ -177,8 +179,7 @@ async function isDone(working: Working): Promise<boolean> {
   return true;
 }
 
-const graceSeconds = ({ metadata, spec }: Pod): number =>
-  metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 30;
+const graceSeconds = (pod: Pod): number => pod.metadata.deletionGracePeriodSeconds ?? graceOf(pod);
 
 async function leave(working: Working): Promise<void> {
   const { parts, containers } = working;
@@ -332,11 +333,4 @@ function known(stored: PodStatus, reported: PodStatus | undefined): PodStatus {
   const own = new Set(reported.conditions?.map(({ type }) => type));
   const others = stored.conditions?.filter(({ type }) => !own.has(type)) ?? [];
   return { ...reported, conditions: [...(reported.conditions ?? []), ...others] };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

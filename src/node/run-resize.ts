@@ -2,7 +2,7 @@
 import type { Container } from '../kinds/pod/container.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import type { ContainerRecord } from './container-record.ts';
-import { type Containers, messageOf } from './live-containers.ts';
+import { type Containers, graceOf, messageOf } from './live-containers.ts';
 import { planResize } from './resize-plan.ts';
 import { stopContainer } from './run-stop-container.ts';
 
@@ -33,7 +33,7 @@ function resize(all: Containers, container: Container, pod: Pod): boolean {
       return false;
     case 'restart':
       void stopContainer(all, container, pod, {
-        graceMs: (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000,
+        graceMs: graceOf(pod) * 1000,
         message: `Container ${name} resize requires restart`,
       });
       return false;

@@ -7,7 +7,7 @@ import { createEventRecorder } from '../client/event-recorder.ts';
 import type { Informer } from '../client/informer.ts';
 import { type ResourceClient, resourceClient } from '../client/rest.ts';
 import { createSharedInformers, waitForSync } from '../client/shared-informers.ts';
-import { type Clock, sleep, systemClock } from '../host/clock.ts';
+import { aborted, type Clock, sleep, systemClock } from '../host/clock.ts';
 import { configMapDefinition } from '../kinds/config-map/definition.ts';
 import { podDefinition } from '../kinds/pod/definition.ts';
 import type { Pod } from '../kinds/pod/types.ts';
@@ -356,11 +356,4 @@ async function finish(finishing: Finishing, signal: AbortSignal): Promise<void> 
   await Promise.race([told, aborted(telling.signal)]);
   cancel();
   await server?.close();
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,4 +1,5 @@
 // The API server alone.
+import { aborted } from '../../host/clock.ts';
 import type { CommandDefinition, World } from '../command.ts';
 import { addServerFlags, type ServerFlags, startFromFlags } from '../server-flags.ts';
 
@@ -13,9 +14,6 @@ export const apiserver: CommandDefinition = {
 async function run(flags: ServerFlags, world: World): Promise<void> {
   const { url, kubeconfig, stop } = await startFromFlags(flags, world);
   world.write(`API server at ${url}, kubeconfig in ${kubeconfig}\n`);
-  await new Promise<void>((resolve) => {
-    if (world.interrupted.aborted) resolve();
-    world.interrupted.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await aborted(world.interrupted);
   await stop();
 }

@@ -1,12 +1,10 @@
 // What `up` and a person at a terminal have to do with each other.
 import { basename, delimiter, dirname, relative } from 'node:path';
+import { aborted } from '../../host/clock.ts';
 import type { World } from '../command.ts';
 
 export async function untilInterrupted(world: World): Promise<void> {
-  await new Promise<void>((resolve) => {
-    if (world.interrupted.aborted) resolve();
-    world.interrupted.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await aborted(world.interrupted);
   world.write('Ending: finishing requests under way...\n');
 }
 

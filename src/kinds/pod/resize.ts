@@ -7,11 +7,10 @@ import type { PodSpec } from './pod-spec.ts';
 import { isRestartableInitContainer } from './ports.ts';
 import { onlyManagersOf } from './prepare.ts';
 import { qualityOfService } from './quality-of-service.ts';
-import type { ResourceList, ResourceRequirements } from './resources.ts';
+import { type ResourceList, type ResourceRequirements, resizableResources } from './resources.ts';
 import type { Pod } from './types.ts';
 import { validatePod } from './validate.ts';
 
-const resizable = ['cpu', 'memory'] as const;
 const containerLists = ['containers', 'initContainers'] as const;
 type ContainerList = (typeof containerLists)[number];
 
@@ -195,7 +194,7 @@ function isOnlyResized({ before, after }: Change): boolean {
 function unsized(resources: ResourceRequirements | undefined): object {
   const { limits, requests, ...others } = resources ?? {};
   const left = (list: ResourceList = {}) =>
-    Object.entries(list).filter(([name]) => !resizable.some((one) => one === name));
+    Object.entries(list).filter(([name]) => !resizableResources.some((one) => one === name));
   return {
     ...others,
     limits: Object.fromEntries(left(limits)),

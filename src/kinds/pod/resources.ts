@@ -56,6 +56,9 @@ export const volumeResourceRequirements = s.struct(
   { numbers: [1, 2] },
 );
 
+/** What may change while a container runs. */
+export const resizableResources = ['cpu', 'memory'] as const;
+
 export const containerResizePolicy = s.struct(
   'ContainerResizePolicy',
   {

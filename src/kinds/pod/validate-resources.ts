@@ -3,7 +3,12 @@ import { duplicate, type FieldError, forbidden, invalid } from '../../meta/field
 import { qualifiedName } from '../../meta/names.ts';
 import { compareQuantities, quantityValue } from '../../schema/quantity.ts';
 import { invalidEach, validateChoice } from './field-rules.ts';
-import type { ContainerResizePolicy, ResourceList, ResourceRequirements } from './resources.ts';
+import {
+  type ContainerResizePolicy,
+  type ResourceList,
+  type ResourceRequirements,
+  resizableResources,
+} from './resources.ts';
 
 const standardResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
@@ -43,7 +48,7 @@ export function validateResizePolicy(
     names.add(resourceName);
     return [
       ...errors,
-      ...validateChoice(field, resourceName, ['cpu', 'memory']),
+      ...validateChoice(field, resourceName, resizableResources),
       ...validateChoice(field, restartPolicy, ['NotRequired', 'RestartContainer']),
       ...(podPolicy === 'Never' && restartPolicy !== 'NotRequired'
         ? [invalid(field, restartPolicy, neverRestarted)]
