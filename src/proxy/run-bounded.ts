@@ -28,19 +28,19 @@ export function startBoundedRun(options: BoundedRunOptions, signal: AbortSignal)
   let isRunning = false;
   let failures = 0;
   let endedAt = Number.NEGATIVE_INFINITY;
-  let lookedAt: number | undefined;
+  /** After the first run, which writes everything, and after each look. */
+  let lookAt = Number.POSITIVE_INFINITY;
   let cancel: Cancel = () => {};
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
 
-  const lookAt = (): number => (lookedAt ?? Number.NEGATIVE_INFINITY) + maxIntervalMs;
   const startAt = (): number => {
     const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), maxIntervalMs);
     // A new change may be what mends a failure: it does not wait for the retry.
     if (isWanted) return endedAt + minIntervalMs;
-    return failures > 0 ? endedAt + retryMs : Math.max(lookAt(), endedAt + minIntervalMs);
+    return failures > 0 ? endedAt + retryMs : Math.max(lookAt, endedAt + minIntervalMs);
   };
   const plan = (): void => {
     cancel();
@@ -50,15 +50,15 @@ export function startBoundedRun(options: BoundedRunOptions, signal: AbortSignal)
   };
   const start = async (): Promise<void> => {
     // A change goes first, once: where changes never end, a look would never come.
-    const isLate = lookedAt !== undefined && endedAt >= lookAt();
+    const isLate = endedAt >= lookAt;
     const reason = failures > 0 || (isWanted && !isLate) ? 'change' : 'period';
     isWanted = false;
     isRunning = true;
     failures = (await run(reason)) ? 0 : failures + 1;
     isRunning = false;
     endedAt = clock.now();
-    // What was written first is as good as looked at.
-    if (reason === 'period' || lookedAt === undefined) lookedAt = endedAt;
+    const next = endedAt + maxIntervalMs;
+    lookAt = reason === 'period' ? next : Math.min(lookAt, next);
     plan();
   };
 

@@ -52,7 +52,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const limit = seats === 0 ? Number.POSITIVE_INFINITY : seats;
   const share = seats === 0 ? limit : Math.max(1, Math.ceil(seats / 2));
   const flows = new Map<string, Flow>();
-  const line = createQueues(options);
+  const queues = createQueues(options);
   let taken = 0;
 
   function flowOf(user: string): Flow {
@@ -75,20 +75,20 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       const flow = flowOf(user);
       if (taken < limit && flow.taken < share && flow.waiting.size() === 0) return take(flow);
       if (flow.waiting.size() >= queueLength) throw new NoSeat('queue-full');
-      return line.stand(flow, departed());
+      return queues.stand(flow, departed());
     },
     leave(flow) {
       taken -= 1;
       flow.taken -= 1;
-      while (taken < limit && line.size() > 0) {
-        const next = line.next((candidate) => candidate.taken < share);
+      while (taken < limit && queues.size() > 0) {
+        const next = queues.next((candidate) => candidate.taken < share);
         if (next === undefined) return;
         take(next.flow);
         next.proceed();
       }
     },
     taken: () => taken,
-    waiting: line.size,
+    waiting: queues.size,
   };
 }
 

@@ -15,8 +15,7 @@ export function createRotation<T>(): Rotation<T> {
   let size = 0;
   return {
     add(owner, thing) {
-      const known = byName.get(owner);
-      const { things } = known ?? enter(owner);
+      const { things } = byName.get(owner) ?? enter(owner);
       things.add(thing);
       size += 1;
     },
