@@ -18,7 +18,7 @@ export function judgedPodCondition(
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     status,
     lastProbeTime: null,
-    lastTransitionTime: last?.status === status ? last.lastTransitionTime : now,
+    lastTransitionTime: last?.status === status ? (last.lastTransitionTime ?? now) : now,
     ...(reason === undefined ? {} : { reason }),
     ...(message === undefined ? {} : { message }),
   };
