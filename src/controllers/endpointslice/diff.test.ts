@@ -102,6 +102,11 @@ const cases: readonly Case[] = [
     changes: { update: ['a IPv4:0'] },
   },
   {
+    title: 'keeps the placeholder that stands beside other slices as it is (EPS-15)',
+    given: { existing: [full, placeholder('b'), placeholder('c')] },
+    changes: { delete: ['a IPv4:2', 'c IPv4:0'] },
+  },
+  {
     title: 'keeps the name when ports change (EPS-16)',
     given: {
       pods: pods(2),

@@ -126,9 +126,10 @@ function groupSlices(slices: readonly EndpointSlice[]): ReadonlyMap<string, Endp
 /** A service always has a slice of each family, so that readers can tell empty from unknown. */
 function withPlaceholder(plan: SlicePlan, service: Service, family: IPFamily): SlicePlan {
   if (plan.unchanged.length + plan.update.length + plan.create.length > 0) return plan;
-  const [only, ...others] = plan.delete;
-  if (only !== undefined && others.length === 0 && isPlaceholder(only, service)) {
-    return { ...plan, unchanged: [only], delete: [] };
+  const present = plan.delete.find((slice) => isPlaceholder(slice, service));
+  if (present !== undefined) {
+    const others = plan.delete.filter((slice) => slice !== present);
+    return { ...plan, unchanged: [present], delete: others };
   }
   return { ...plan, create: [newSlice({ service, family, ports: [], endpoints: [] })] };
 }
