@@ -10,6 +10,8 @@ export type AbusePlan = {
   /** Send what is no request, or a bad one. */
   readonly garbage: number;
   readonly services: number;
+  /** Between two requests of one good client. */
+  readonly goodPauseMs: number;
 };
 
 /** Of one stretch of work. */
@@ -24,8 +26,6 @@ export type AbuseResult = {
   readonly pieces: number;
 };
 
-/** Between two requests of one good client: together they are a busy server, but not a saturated one. */
-export const goodPauseMs = 1000;
 /** Between two pieces of garbage of one client. */
 export const garbagePauseMs = 500;
 /** Between two sips of a slow reader. */

@@ -7,7 +7,6 @@ import {
   type AbusePlan,
   type AbuseResult,
   garbagePauseMs,
-  goodPauseMs,
   pipelined,
   sipBytes,
   sipPauseMs,
@@ -41,7 +40,7 @@ const isOver = (): boolean => performance.now() >= end.at;
 
 async function beGood(number: number): Promise<void> {
   // Not all at once.
-  await passed((number / plan.good) * goodPauseMs);
+  await passed((number / plan.good) * plan.goodPauseMs);
   for (let round = 0; !isOver(); round += 1) {
     const name = serviceName((number + round) % plan.services);
     const prepared = prepare({ method: 'GET', path: `${servicesPath}/${name}` }, 'http/1.1');
@@ -51,7 +50,7 @@ async function beGood(number: number): Promise<void> {
     if (answer?.status !== 200) done.failures += 1;
     // The server closes connections on which nothing was asked for long, as before the start of a slow run.
     if (answer === undefined) clients[number] = await openClient(plan.target, 'http/1.1');
-    await passed(goodPauseMs);
+    await passed(plan.goodPauseMs);
   }
 }
 

@@ -18,13 +18,20 @@ import type { Target } from './target.ts';
 const good = 800;
 const bad = 100;
 const services = 2_000;
-const seconds = 8;
+const seconds = 5;
 /** In turns, so that what else the machine does meets both alike; the figure is that of the round in the middle. */
 const rounds = 5;
-/** What is not counted: at first, and after the bad ones have gone. */
-const settleSeconds = 3;
+/** What is not counted: at first, and after the bad ones have come or gone. */
+const settleSeconds = 2;
 /** What the server may grow by, whatever its clients do: what the limits let them leave unread, and the same again. */
 const memoryGoalMiB = 1024;
+
+type Load = { readonly what: string; readonly goodPauseMs: number };
+
+const loads: readonly Load[] = [
+  { what: 'one get a second each', goodPauseMs: 1000 },
+  { what: 'get after get', goodPauseMs: 0 },
+];
 
 export async function abuseRow({ directory }: RowOptions): Promise<readonly Figure[]> {
   const binary = await startBinary({ command: 'apiserver', directory });
@@ -33,30 +40,41 @@ export async function abuseRow({ directory }: RowOptions): Promise<readonly Figu
     const fill = { target, first: 0, objects: services, salt: '', protocol: 'http/1.1' } as const;
     await load(pid, { ...fill, work: 'create', clients: 32, requests: services });
     const users = await makeUsers(target, directory);
-    const { alone, beside } = await compare(pid, target, users);
-    const row = 'abuse';
+    const figures: Figure[] = [];
+    for (const one of loads) figures.push(...figuresOf(one, await compare(pid, users, one)));
+    const most = residentMiB(pid).most;
     return [
-      {
-        ...{ row, unit: 'ms', value: alone.p99, p50: alone.p50, p99: alone.p99 },
-        what: 'gets of 800 good clients alone, p99',
-        cpuMicros: alone.cpuMicros,
-      },
-      {
-        ...{ row, unit: 'ms', value: beside.p99, p50: beside.p50, p99: beside.p99 },
-        what: `the same beside 100 slow readers and 100 senders of garbage (${beside.failures} failed; ${beside.connections} bad connections, ${beside.pieces} pieces of garbage)`,
-        goal: 2 * alone.p99,
-      },
-      {
-        ...{ row, unit: 'MiB', value: residentMiB(pid).most, goal: memoryGoalMiB },
-        what: 'the most memory meanwhile',
-      },
+      ...figures,
+      { row, unit: 'MiB', value: most, goal: memoryGoalMiB, what: 'the most memory meanwhile' },
     ];
   } finally {
     await binary.stop();
   }
 }
 
-type Users = { readonly good: Target; readonly slow: Target };
+const row = 'abuse';
+
+function figuresOf({ what }: Load, { alone, arriving, beside, bad }: Compared): readonly Figure[] {
+  const figure = (text: string, { p50, p99 }: Seen) =>
+    ({ row, unit: 'ms', what: text, value: p99, p50, p99 }) as const;
+  const failures = alone.failures + arriving.failures + beside.failures;
+  return [
+    {
+      ...figure(`gets of 800 good clients alone, ${what}, p99`, alone),
+      cpuMicros: alone.cpuMicros,
+    },
+    {
+      ...figure(
+        `the same beside 100 slow readers and 100 senders of garbage (${failures} failed; ${bad.connections} bad connections, ${bad.pieces} pieces of garbage)`,
+        beside,
+      ),
+      goal: 2 * alone.p99,
+    },
+    figure(`the same in the ${settleSeconds} seconds in which the bad ones come`, arriving),
+  ];
+}
+
+type Users = { readonly good: Target; readonly slow: Target; readonly nobody: Target };
 
 /** Administrators are exempt from limits, so the clients are two other users; garbage comes from nobody at all. */
 async function makeUsers(target: Target, directory: string): Promise<Users> {
@@ -73,7 +91,7 @@ async function makeUsers(target: Target, directory: string): Promise<Users> {
   const administrator = await openClient(target, 'http/1.1');
   await administrator.send(prepare(binding, 'http/1.1'));
   administrator.close();
-  return { good: as('good'), slow: as('slow') };
+  return { good: as('good'), slow: as('slow'), nobody: { ...target, cert: '', key: '' } };
 }
 
 const rbac = 'rbac.authorization.k8s.io';
@@ -88,35 +106,56 @@ const binding = {
   }),
 };
 
-type Seen = Omit<AbuseResult, 'latencies'> & {
+type Seen = {
   readonly p50: number;
   readonly p99: number;
   readonly cpuMicros: number;
+  readonly failures: number;
+};
+
+type Bad = Pick<AbuseResult, 'connections' | 'pieces'>;
+
+type Compared = {
+  readonly alone: Seen;
+  readonly arriving: Seen;
+  readonly beside: Seen;
+  readonly bad: Bad;
 };
 
 /** The same good clients alone and beside bad ones, who come anew each time. */
-async function compare(
-  pid: number,
-  target: Target,
-  users: Users,
-): Promise<{ readonly alone: Seen; readonly beside: Seen }> {
-  const nobody = { good: 0, slow: 0, garbage: 0, services };
+async function compare(pid: number, users: Users, { goodPauseMs }: Load): Promise<Compared> {
+  const nobody = { good: 0, slow: 0, garbage: 0, services, goodPauseMs };
   const everybody = await startClients({ ...nobody, target: users.good, good });
   const alone: Window[] = [];
+  const arriving: Window[] = [];
   const beside: Window[] = [];
-  await everybody.work(settleSeconds);
+  const done: AbuseResult[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    alone.push(await observe(pid, [everybody]));
+    await everybody.work(settleSeconds);
+    alone.push(await observe(pid, everybody, seconds));
     const badOnes = await Promise.all([
       startClients({ ...nobody, target: users.slow, slow: bad }),
-      startClients({ ...nobody, target: { ...target, cert: '', key: '' }, garbage: bad }),
+      startClients({ ...nobody, target: users.nobody, garbage: bad }),
     ]);
-    beside.push(await observe(pid, [everybody, ...badOnes]));
+    // They stay until the good ones have finished.
+    const misdeeds = Promise.all(badOnes.map(({ work }) => work(settleSeconds + seconds + 1)));
+    arriving.push(await observe(pid, everybody, settleSeconds));
+    beside.push(await observe(pid, everybody, seconds));
+    done.push(...(await misdeeds));
     await Promise.all(badOnes.map(({ end }) => end()));
-    await everybody.work(settleSeconds);
   }
   await everybody.end();
-  return { alone: summarize(alone), beside: summarize(beside) };
+  const sum = (of: (result: AbuseResult) => number): number =>
+    done.reduce((total, result) => total + of(result), 0);
+  return {
+    alone: summarize(alone),
+    arriving: summarize(arriving),
+    beside: summarize(beside),
+    bad: {
+      connections: sum(({ connections }) => connections),
+      pieces: sum(({ pieces }) => pieces),
+    },
+  };
 }
 
 type Clients = {
@@ -147,33 +186,29 @@ async function startClients(plan: AbusePlan): Promise<Clients> {
   };
 }
 
-type Window = {
-  /** The good ones' first. */
-  readonly results: readonly AbuseResult[];
-  readonly cpuMicros: number;
-};
+type Window = Pick<AbuseResult, 'latencies' | 'failures'> & { readonly cpuMicros: number };
 
-async function observe(pid: number, clients: readonly Clients[]): Promise<Window> {
+async function observe(pid: number, clients: Clients, forSeconds: number): Promise<Window> {
   const begin = cpuMicros(pid);
-  const results = await Promise.all(clients.map(({ work }) => work(seconds)));
-  return { results, cpuMicros: cpuMicros(pid) - begin };
+  const { latencies, failures } = await clients.work(forSeconds);
+  return { latencies: latencies.sort(), failures, cpuMicros: cpuMicros(pid) - begin };
 }
 
 function summarize(windows: readonly Window[]): Seen {
-  const sorted = windows.map(({ results }) => (results[0]?.latencies ?? new Float64Array()).sort());
   const middle = (share: number): number =>
-    median(sorted.map((latencies) => percentile(latencies, share)));
-  const sum = (of: (result: AbuseResult) => number): number =>
-    windows.flatMap(({ results }) => results).reduce((total, result) => total + of(result), 0);
-  const cpu = windows.reduce((total, window) => total + window.cpuMicros, 0);
-  const requests = sorted.reduce((total, { length }) => total + length, 0);
+    median(windows.map(({ latencies }) => percentile(latencies, share)));
+  const sum = (of: (window: Window) => number): number =>
+    windows.reduce((total, window) => total + of(window), 0);
   return {
     p50: middle(0.5),
     p99: middle(0.99),
-    cpuMicros: cpu / Math.max(1, requests),
+    cpuMicros:
+      sum((window) => window.cpuMicros) /
+      Math.max(
+        1,
+        sum((w) => w.latencies.length),
+      ),
     failures: sum(({ failures }) => failures),
-    connections: sum(({ connections }) => connections),
-    pieces: sum(({ pieces }) => pieces),
   };
 }
 
