@@ -241,6 +241,44 @@ test('a balancer goes with the type also where somebody has taken the finalizer 
   await harness.until('the balancer is gone', async () => ledger.balancers.size === 0);
 });
 
+/** From here on a balancer that was taken away is not told to be, until the result is called. */
+function holdRemovals(): () => void {
+  let goOn = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  ledger.meddle = ({ verb }, when) => (verb === 'remove' && when === 'after' ? held : undefined);
+  return goOn;
+}
+
+test('a balancer that is wanted again while it is taken away is made anew (LBC-05)', async () => {
+  startLedger();
+  await harness.create('web');
+  await served('web');
+  const goOn = holdRemovals();
+  await harness.change('web', { type: 'ClusterIP' });
+  await harness.until('it is taken away', async () => ledger.balancers.size === 0);
+  await harness.change('web', { type: 'LoadBalancer' });
+  await hears('web', 'Type: ClusterIP -> LoadBalancer');
+  goOn();
+  await harness.until('it stands again', async () => ledger.balancers.size === 1);
+  await served('web');
+});
+
+test('a Service that comes while the balancer of its namesake is taken away gets its own (LBC-06)', async () => {
+  startLedger();
+  await harness.create('web');
+  await served('web');
+  const goOn = holdRemovals();
+  await harness.api.patch(servicePath('web'), { metadata: { finalizers: null } });
+  await harness.api.delete(servicePath('web'));
+  await harness.until('it is taken away', async () => ledger.balancers.size === 0);
+  await harness.create('web');
+  await harness.clock.settle();
+  goOn();
+  await served('web');
+});
+
 test('a Service that stays pending says why, and is served when an address comes free', async () => {
   startLocal('192.0.2.1');
   await harness.create('first');

@@ -69,17 +69,18 @@ export async function syncService(
   signal: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
   const { memory, find, ownClass } = parts;
+  // Taken before anything is waited for: what changes meanwhile asks for another round.
+  const isAsked = memory.whole.delete(key);
   const service = find(key);
   const before = memory.served.get(key);
-  if (before !== undefined && before.metadata.uid !== service?.metadata.uid)
-    await removeLost(parts, key, before, signal);
+  const isLost = before !== undefined && before.metadata.uid !== service?.metadata.uid;
+  if (isLost) await removeLost(parts, key, before, signal);
   if (service === undefined) return forget(memory, key);
   const wanted = nextStep(service, ownClass);
   // Without its finalizer, which somebody took away, and yet there may be a balancer.
   const step = wanted === 'nothing' && memory.served.has(key) ? 'remove' : wanted;
   if (step === 'nothing') return forget(memory, key);
-  if (step === 'ensure' && !memory.whole.has(key)) return updateHosts(parts, key, service, signal);
-  memory.whole.delete(key);
+  if (step === 'ensure' && !isAsked && !isLost) return updateHosts(parts, key, service, signal);
   try {
     await (step === 'ensure' ? ensure : remove)(parts, key, service, signal);
     return undefined;
@@ -90,8 +91,9 @@ export async function syncService(
   }
 }
 
+/** But not what was asked for meanwhile. */
 function forget(memory: SyncMemory, key: string): undefined {
-  for (const known of [memory.whole, memory.unmet]) known.delete(key);
+  memory.unmet.delete(key);
   for (const known of [memory.hosts, memory.written, memory.served]) known.delete(key);
 }
 
@@ -178,13 +180,13 @@ async function removeLost(
     await provider.remove(ownerOf(before), before, signal);
   } catch (error) {
     if (!(error instanceof ImplementedElsewhereError)) {
+      memory.whole.add(key);
       const message = `Error deleting load balancer: ${textOf(error)}`;
       recorder.record(before, { type: 'Warning', reason: 'DeleteLoadBalancerFailed', message });
       throw error;
     }
   }
   forget(memory, key);
-  memory.whole.add(key);
   tell(recorder, before, 'DeletedLoadBalancer', 'Deleted load balancer');
 }
 
