@@ -43,8 +43,7 @@ export async function converge(options: ConvergeOptions): Promise<void> {
     }
     // What was done and is not shown is not done again; what could not be done is tried again.
     if (isSame && skipped.length === 0) continue;
-    settling.wrote(key);
-    skipped = await applyChanges(aws, changes);
+    skipped = await settling.write(key, () => applyChanges(aws, changes));
     if (isSame) continue;
     before = text;
     waitedMs = 0;

@@ -4,8 +4,8 @@ import { type Clock, sleep } from '../../../host/clock.ts';
 export type Settling = {
   /** Waits until all that was written for the key, also by a process before this one, must be visible. */
   readonly waitFor: (key: string, signal: AbortSignal) => Promise<void>;
-  /** Just before a write. */
-  readonly wrote: (key: string) => void;
+  /** AWS may have done the write at any time until it has ended, well or not. */
+  readonly write: <T>(key: string, act: () => Promise<T>) => Promise<T>;
   /** What was written has been seen. */
   readonly confirmed: (key: string) => void;
   /** Nothing was confirmed since the process started, or something written since: what is there has to be searched for. */
@@ -28,7 +28,13 @@ export function createSettling(clock: Clock, settleMs: number): Settling {
       if (waitMs > 0) await sleep(clock, waitMs, signal);
       signal.throwIfAborted();
     },
-    wrote: (key) => void lastWrites.set(key, clock.now()),
+    async write(key, act) {
+      try {
+        return await act();
+      } finally {
+        lastWrites.set(key, clock.now());
+      }
+    },
     confirmed: (key) => void lastWrites.set(key, surely),
     isUnsure: (key) => lastWrites.get(key) !== surely,
     forget: (key) => void lastWrites.delete(key),
