@@ -117,12 +117,14 @@ const sslPolicyOf = (reference: string): ClassicPolicy => ({
 /** Policies are made before they are used, and belong to listeners and node ports that are there already. */
 function diffPolicies(name: string, wanted: ClassicWanted, found: ClassicFound): ClassicChange[] {
   const ssl = sslPolicyOf(wanted.sslPolicy);
+  const isKept = (there: ClassicListener): boolean =>
+    wanted.listeners.some((one) => one.port === there.port && sameExceptCertificate(one, there));
   const encrypted = found.listeners.filter(
-    ({ port, protocol, policies }) =>
-      (protocol === 'SSL' || protocol === 'HTTPS') &&
-      wanted.listeners.some((listener) => listener.port === port) &&
-      !policies.includes(ssl.name) &&
-      !policies.includes(wanted.sslPolicy),
+    (there) =>
+      (there.protocol === 'SSL' || there.protocol === 'HTTPS') &&
+      isKept(there) &&
+      !there.policies.includes(ssl.name) &&
+      !there.policies.includes(wanted.sslPolicy),
   );
   const backends = diffBackends(name, wanted, found);
   const needed = [
@@ -145,18 +147,21 @@ function diffPolicies(name: string, wanted: ClassicWanted, found: ClassicFound):
   ];
 }
 
-/** LBC-28. A policy stays at a node port even when no listener leads there any more. */
+/**
+ * LBC-28. A policy stays at a node port even when no listener leads there any more. Where one is wanted it is never taken away: a
+ * listener that AWS does not show may have been made already.
+ */
 function diffBackends(name: string, wanted: ClassicWanted, found: ClassicFound): ClassicChange[] {
   const used = new Set(found.listeners.map(({ instancePort }) => instancePort));
-  const wantedPorts = wanted.listeners
-    .map(({ instancePort }) => instancePort)
-    .filter((port) => used.has(port) && wanted.usesProxyProtocol);
+  const wantedPorts = wanted.usesProxyProtocol
+    ? wanted.listeners.map(({ instancePort }) => instancePort)
+    : [];
   const isSet = (port: number): boolean =>
     found.backendPolicies.get(port)?.includes(proxyProtocolPolicy.name) ?? false;
   const left = [...found.backendPolicies.keys()].filter(
     (port) => isSet(port) && !wantedPorts.includes(port),
   );
-  const missing = wantedPorts.filter((port) => !isSet(port));
+  const missing = wantedPorts.filter((port) => used.has(port) && !isSet(port));
   const change = (instancePort: number, policies: readonly string[]): ClassicChange => ({
     kind: 'setBackendPolicies',
     name,

@@ -147,6 +147,23 @@ describe('diff()', () => {
       'setListenerPolicies',
     ]);
   });
+
+  test('sets no policy at a listener that is replaced (LBC-27)', () => {
+    const tls = { [annotation.certificate]: certificate };
+    const elsewhere = { ...tls, [annotation.sslPorts]: 'another', [annotation.sslPolicy]: 'P' };
+    assert.deepEqual(kinds(want(elsewhere), foundOf(want(tls))), [
+      'deleteListeners',
+      'createListeners',
+    ]);
+  });
+
+  test('leaves PROXY protocol on while the listener is made anew (LBC-28)', () => {
+    const wanted = want({ [annotation.proxyProtocol]: '*' });
+    const { classic, ...others } = foundOf(wanted);
+    assert.ok(classic);
+    const between = { ...others, classic: { ...classic, listeners: [] } };
+    assert.deepEqual(kinds(wanted, between), ['createListeners']);
+  });
 });
 
 describe('diff() of hosts and target groups', () => {
