@@ -29,6 +29,15 @@ test('runCommand() hands over more than a pipe holds', async () => {
   assert.equal(Number(stdout), 5_000_000);
 });
 
+test('runCommand() hands output over as it comes, and then does not keep it', async () => {
+  const parts: Buffer[] = [];
+  const { stdout, stderr } = await runCommand({
+    argv: ['sh', '-c', 'echo out; echo no >&2'],
+    output: (part) => parts.push(part),
+  });
+  assert.deepEqual([String(Buffer.concat(parts)), stdout, stderr], ['out\n', '', 'no\n']);
+});
+
 test('runCommand() says how a program failed', async () => {
   const error = await failureOf({ argv: ['sh', '-c', 'echo out; echo no >&2; exit 4'] });
   assert.ok(hasExitCode(error, 4));

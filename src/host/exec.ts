@@ -8,6 +8,8 @@ export type Command = {
   readonly argv: readonly [string, ...string[]];
   /** Written to its standard input, part by part, no faster than it reads; absent: there is nothing to read. */
   readonly stdin?: string | Iterable<string>;
+  /** Given its standard output as it comes, which is then not in the answer. */
+  readonly output?: (part: Buffer) => void;
   /** Added to this process' environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Network namespace to start it in; absent: where this process is. */
@@ -108,7 +110,7 @@ function watchOver(child: ChildProcess, command: Command, signal?: AbortSignal):
   };
   const abort = (): void => stop('ABORT_ERR');
   signal?.addEventListener('abort', abort, { once: true });
-  const { timeoutMs, mostOutputBytes = usualOutputBytes } = command;
+  const { timeoutMs, mostOutputBytes = usualOutputBytes, output } = command;
   const timer =
     timeoutMs === undefined ? undefined : setTimeout(() => stop('ETIMEDOUT'), timeoutMs);
   const parts: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
@@ -117,6 +119,7 @@ function watchOver(child: ChildProcess, command: Command, signal?: AbortSignal):
     child[name]?.on('data', (part: Buffer) => {
       size += part.length;
       if (size > mostOutputBytes) stop('ENOBUFS');
+      else if (name === 'stdout' && output !== undefined) output(part);
       else parts[name].push(part);
     });
   }

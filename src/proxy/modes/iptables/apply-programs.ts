@@ -1,5 +1,6 @@
 // The iptables programs of this machine: which there are, and how they are called.
 import {
+  type Command,
   CommandError,
   type CommandOutput,
   hasExitCode,
@@ -8,7 +9,13 @@ import {
 } from '../../../host/exec.ts';
 import type { Family } from '../../state.ts';
 import type { Table } from './rules.ts';
-import { parseListed, parseSaved, type SavedRules } from './saved-rules.ts';
+import {
+  createSavedReader,
+  parseListed,
+  parseSaved,
+  type SavedChain,
+  type SavedRules,
+} from './saved-rules.ts';
 import type { Variant } from './settings.ts';
 
 export type Programs = {
@@ -17,6 +24,8 @@ export type Programs = {
   readonly version: string;
   /** All rules of the tables that concern us. */
   readonly readAll: () => Promise<SavedRules>;
+  /** The same while they come, for those who need not hold them all at once; see `createSavedReader`. */
+  readonly readEach: (take: (chain: SavedChain) => void) => Promise<void>;
   /** The rules of one chain; a chain that is not there is not in the answer. With `-v` each has what it has counted. */
   readonly readChain: (table: Table, chain: string, flag?: '-v') => Promise<SavedRules>;
   /**
@@ -70,6 +79,13 @@ function withProgram(program: string, options: ProgramOptions & { version: strin
       const { stdout } = await call([`${program}-save`], options);
       return parseSaved(stdout);
     },
+    async readEach(take) {
+      const reader = createSavedReader(take);
+      const decoder = new TextDecoder();
+      const output = (part: Buffer): void => reader.read(decoder.decode(part, { stream: true }));
+      await call([`${program}-save`], { ...options, output });
+      reader.end();
+    },
     async readChain(table, chain, flag) {
       try {
         const { stdout } = await call(
@@ -120,11 +136,11 @@ function countBytes(blocks: Iterable<string>): CountedBlocks {
   };
 }
 
-type CallOptions = ProgramOptions & { readonly stdin?: Iterable<string> };
+type CallOptions = ProgramOptions & Pick<Command, 'output'> & { readonly stdin?: Iterable<string> };
 
 function call(
   argv: readonly [string, ...string[]],
-  { namespacePath, stdin }: CallOptions,
+  { namespacePath, stdin, output }: CallOptions,
 ): Promise<CommandOutput> {
   return runCommand({
     argv,
@@ -133,6 +149,7 @@ function call(
     mostOutputBytes: mostSavedBytes,
     ...(namespacePath === undefined ? {} : { namespacePath }),
     ...(stdin === undefined ? {} : { stdin }),
+    ...(output === undefined ? {} : { output }),
   });
 }
 

@@ -3,9 +3,9 @@ import { CommandError } from '../../../host/exec.ts';
 import type { Log } from '../../../observe/log.ts';
 import type { Family, ProxyState } from '../../state.ts';
 import type { ModeOptions, PacketCounts, RunningMode, SyncReport } from '../mode.ts';
+import { isReached, isWhole, readWatched } from './apply-look.ts';
 import { openPrograms, type Programs } from './apply-programs.ts';
 import { allowLoopbackRoutes, isConntrackLiberal } from './apply-sysctl.ts';
-import { foreignRules } from './desired.ts';
 import { type Changes, diffChains, diffForeign, keepReferenced, ownChains } from './diff.ts';
 import { contextOf, type Settings } from './layout.ts';
 import { chainNames } from './names.ts';
@@ -62,12 +62,14 @@ export async function startIptables({
       return { ...report, isFull: true, rules: kept.counts() };
     },
     async isIntact() {
-      if (last === undefined) return true;
-      if (isVerified) return isReached(programs, last, settings);
+      // Nothing was written, or who knows what: everything is written next.
+      if (kept === undefined || last === undefined) return true;
+      const context = contextOf(last, settings);
+      if (isVerified) return isReached(await readWatched(programs), context);
       // The first time everything is compared: a program that an earlier run of us started may have outlived it and
       // written after we had looked.
       isVerified = true;
-      return countChanges(await fullChanges(last)) === 0;
+      return isWhole(programs, { context, fingerprint: kept.fingerprint(), log });
     },
     packets: () => readPackets(programs, family),
     stop: async () => {},
@@ -116,41 +118,4 @@ function countWritten(changes: Changes): Readonly<Record<Table, number>> {
   const written = { mangle: 0, filter: 0, nat: 0 };
   for (const { table, lines } of changes.write) written[table] += lines.length;
   return written;
-}
-
-/** Which chains tell whether somebody flushed a table or removed what leads to us (IPT-12). */
-const watched: readonly (readonly [Table, string])[] = [
-  ['mangle', chainNames.canary],
-  ['nat', chainNames.canary],
-  ['filter', chainNames.canary],
-  ['nat', 'PREROUTING'],
-  ['nat', 'OUTPUT'],
-  ['nat', 'POSTROUTING'],
-  ['filter', 'INPUT'],
-  ['filter', 'FORWARD'],
-  ['filter', 'OUTPUT'],
-  ['filter', chainNames.firewall],
-];
-
-async function isReached(
-  programs: Programs,
-  state: ProxyState,
-  settings: Settings,
-): Promise<boolean> {
-  const saved = await readWatched(programs);
-  const tables = [...new Set(watched.map(([table]) => table))];
-  if (!tables.every((table) => saved.get(table)?.has(chainNames.canary))) return false;
-  const foreign = foreignRules(contextOf(state, settings));
-  return diffForeign(saved, foreign, state.node.family).length === 0;
-}
-
-async function readWatched(programs: Programs): Promise<SavedRules> {
-  const saved = new Map<Table, Map<string, readonly string[]>>();
-  for (const [table, chain] of watched) {
-    const lines = (await programs.readChain(table, chain)).get(table)?.get(chain);
-    const chains = saved.get(table) ?? new Map<string, readonly string[]>();
-    if (lines !== undefined) chains.set(chain, lines);
-    saved.set(table, chains);
-  }
-  return saved;
 }

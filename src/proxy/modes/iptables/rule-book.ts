@@ -4,6 +4,7 @@ import type { ProxyState, ServicePort } from '../../state.ts';
 import { type Desired, desiredRules } from './desired.ts';
 import { type ChainMap, type Changes, diffChains, toText } from './diff.ts';
 import type { DispatchEntry } from './dispatch.ts';
+import { createFingerprint, type Fingerprint } from './fingerprint.ts';
 import { contextOf, isSameLayout, type Settings } from './layout.ts';
 import { portChains, portEntries } from './port-rules.ts';
 import type { Chain, Table } from './rules.ts';
@@ -20,6 +21,8 @@ export type RuleBook = {
 export type KeptRules = {
   /** How many rules of ours each table has. */
   readonly counts: () => RuleCounts;
+  /** Of all chains of ours. */
+  readonly fingerprint: () => number;
   /** Whether a change of some ports is enough to get to the state. */
   readonly canFollow: (state: ProxyState) => boolean;
   /** What these ports change, taken as written from now on. */
@@ -30,17 +33,21 @@ export function openRuleBook(state: ProxyState, settings: Settings): RuleBook {
   const desired = desiredRules(state, settings);
   const chains = toText(desired.chains, state.node.family);
   const counts = countRules(chains);
+  const fingerprint = createFingerprint();
+  fingerprint.add(chains.values());
   return {
     chains,
     foreign: desired.foreign,
-    keep: () => keepRules(state, settings, { ...desired, counts }),
+    keep: () => keepRules(state, settings, { ...desired, counts, fingerprint }),
   };
 }
+
+type Written = Desired & { readonly counts: RuleCounts; readonly fingerprint: Fingerprint };
 
 function keepRules(
   state: ProxyState,
   settings: Settings,
-  { context, dispatch, ...written }: Desired & { readonly counts: RuleCounts },
+  { context, dispatch, fingerprint, ...written }: Written,
 ): KeptRules {
   let { counts } = written;
   const { family } = state.node;
@@ -51,6 +58,7 @@ function keepRules(
     some.flatMap((port) => portEntries(port, context));
   return {
     counts: () => counts,
+    fingerprint: fingerprint.value,
     canFollow: (next) => isSameLayout(context.layout, contextOf(next, settings).layout),
     follow(next, keys) {
       const changed = [...keys].filter((key) => ports.get(key) !== next.ports.get(key));
@@ -66,6 +74,8 @@ function keepRules(
       dispatch.add(added);
       const textAfter = toText([...chainsOf(after), ...dispatch.chainsOf(touched)], family);
       counts = addCounts(counts, countRules(textAfter), countRules(textBefore));
+      fingerprint.remove(textBefore.values());
+      fingerprint.add(textAfter.values());
       return diffChains(textBefore, textAfter);
     },
   };

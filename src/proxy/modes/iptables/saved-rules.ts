@@ -6,43 +6,97 @@ export type SavedRules = ReadonlyMap<Table, ReadonlyMap<string, readonly string[
 
 const tables: ReadonlySet<string> = new Set<Table>(['mangle', 'filter', 'nat']);
 
-/** Tables that are none of ours are left out. */
-export function parseSaved(text: string): SavedRules {
-  const saved = new Map<Table, Map<string, string[]>>();
-  let chains: Map<string, string[]> | undefined;
-  for (const line of text.split('\n')) {
-    if (line.startsWith('*')) {
-      chains = new Map();
-      const table = line.slice(1);
-      if (isTable(table)) saved.set(table, chains);
-    } else if (chains !== undefined) {
-      readLine(line, chains);
+export type SavedChain = {
+  readonly table: Table;
+  readonly name: string;
+  readonly lines: readonly string[];
+};
+
+export type SavedReader = {
+  /** The next part of the text, which may end anywhere. */
+  readonly read: (part: string) => void;
+  readonly end: () => void;
+};
+
+/**
+ * Reads what iptables-save prints while it prints it. Tells of a chain without lines when it is declared, and again when all its lines
+ * are known: they come together. Tables that are none of ours are left out.
+ */
+export function createSavedReader(take: (chain: SavedChain) => void): SavedReader {
+  let table: Table | undefined;
+  let current: (SavedChain & { readonly lines: string[] }) | undefined;
+  let unfinished = '';
+  const finish = (): void => {
+    if (current !== undefined) take(current);
+    current = undefined;
+  };
+  const readTable = (name: string): void => {
+    finish();
+    table = isTable(name) ? name : undefined;
+  };
+  const readRule = (table: Table, name: string, rule: string): void => {
+    if (current?.name !== name) {
+      finish();
+      current = { table, name, lines: [] };
     }
-  }
+    current.lines.push(rule);
+  };
+  const readLine = (line: string): void => {
+    if (line.startsWith('*')) readTable(line.slice(1));
+    const found = table === undefined ? undefined : parseLine(line);
+    if (table === undefined || found === undefined) return;
+    if (found.rule === undefined) take({ table, name: found.chain, lines: [] });
+    else readRule(table, found.chain, found.rule);
+  };
+  return {
+    read(part) {
+      const lines = (unfinished + part).split('\n');
+      unfinished = lines.pop() ?? '';
+      for (const line of lines) readLine(line);
+    },
+    end() {
+      readLine(unfinished);
+      finish();
+    },
+  };
+}
+
+export function parseSaved(text: string): SavedRules {
+  const saved = new Map<Table, Map<string, readonly string[]>>();
+  const reader = createSavedReader(({ table, name, lines }) => {
+    const chains = saved.get(table) ?? new Map<string, readonly string[]>();
+    chains.set(name, [...(chains.get(name) ?? []), ...lines]);
+    saved.set(table, chains);
+  });
+  reader.read(text);
+  reader.end();
   return saved;
 }
 
 /** What `iptables -t TABLE -S CHAIN` prints. */
 export function parseListed(table: Table, text: string): SavedRules {
   const chains = new Map<string, string[]>();
-  for (const line of text.split('\n')) readLine(line, chains);
+  for (const line of text.split('\n')) {
+    const found = parseLine(line);
+    if (found === undefined) continue;
+    const lines = chains.get(found.chain) ?? [];
+    if (found.rule !== undefined) lines.push(found.rule);
+    chains.set(found.chain, lines);
+  }
   return new Map([[table, chains]]);
 }
 
-function readLine(line: string, chains: Map<string, string[]>): void {
+/** A chain, and the rule that is added to it; without one the line only says that the chain is there. */
+function parseLine(line: string): { readonly chain: string; readonly rule?: string } | undefined {
   if (line.startsWith('-A ')) {
     const end = line.indexOf(' ', 3);
-    const name = end === -1 ? line.slice(3) : line.slice(3, end);
-    chainOf(name, chains).push(end === -1 ? '' : line.slice(end + 1));
-  } else if (line.startsWith(':') || line.startsWith('-N ') || line.startsWith('-P ')) {
-    chainOf(line.split(' ')[line.startsWith(':') ? 0 : 1]?.replace(/^:/, '') ?? '', chains);
+    return end === -1
+      ? { chain: line.slice(3), rule: '' }
+      : { chain: line.slice(3, end), rule: line.slice(end + 1) };
   }
-}
-
-function chainOf(name: string, chains: Map<string, string[]>): string[] {
-  const lines = chains.get(name) ?? [];
-  chains.set(name, lines);
-  return lines;
+  if (line.startsWith(':')) return { chain: line.slice(1).split(' ')[0] ?? '' };
+  if (line.startsWith('-N ') || line.startsWith('-P ')) return { chain: line.split(' ')[1] ?? '' };
+  return undefined;
 }
 
 function isTable(name: string): name is Table {
