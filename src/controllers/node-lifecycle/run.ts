@@ -137,9 +137,15 @@ async function sync(parts: Parts, name: string): Promise<ReconcileResult | undef
   const taints = desiredTaints({ node, hasReadyNode, now });
   if (taints !== node.spec.taints && taints.length + (node.spec.taints ?? []).length > 0)
     await writeTaints(nodeClient, node, taints);
-  if (fallen.has(name) || isSilent(node)) {
-    await markNotReady(podClient, pods.store.select(nodeIndex, name), now);
-    fallen.delete(name);
+  // Taken before the writes: a node that falls again meanwhile is looked at again.
+  const hasFallen = fallen.delete(name);
+  if (hasFallen || isSilent(node)) {
+    try {
+      await markNotReady(podClient, pods.store.select(nodeIndex, name), now);
+    } catch (error) {
+      if (hasFallen) fallen.add(name);
+      throw error;
+    }
   }
   return verdict.action === 'wait' ? { retryAfterMs: verdict.ms } : undefined;
 }
