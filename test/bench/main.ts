@@ -73,7 +73,8 @@ async function main(argv: readonly string[]): Promise<void> {
   process.stdout.write(
     values.json ? `${JSON.stringify(page, undefined, 2)}\n` : `${renderTable(figures)}\n`,
   );
-  if (!values.write) return;
+  // A page with a row that failed would hide it.
+  if (!values.write || process.exitCode !== undefined) return;
   const path = join(root, 'docs', 'benchmarks.md');
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, renderPage(page));
@@ -88,7 +89,13 @@ async function measure(wanted: readonly string[]): Promise<readonly Figure[]> {
       process.stderr.write(`${name}...\n`);
       const own = join(directory, name);
       mkdirSync(own);
-      figures.push(...(await row({ directory: own })));
+      try {
+        figures.push(...(await row({ directory: own })));
+      } catch (error) {
+        // What the others took minutes to measure is not lost.
+        process.stderr.write(`${name} failed: ${(error as Error).stack ?? String(error)}\n`);
+        process.exitCode = 1;
+      }
     }
     return figures;
   } finally {

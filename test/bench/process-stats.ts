@@ -21,11 +21,29 @@ export function residentMiB(pid: number): { readonly now: number; readonly most:
   return { now: of('VmRSS'), most: of('VmHWM') };
 }
 
-/** The process and all that it started, and what those started. */
-export function processTree(pid: number): readonly number[] {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const children = threads.flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean),
+/** Of the process, all that it started, and what those started: the one with most memory. */
+export function largestProcess(pid: number): number {
+  const sizes = processTree(pid).map((one) => ({ one, size: ifAlive(() => residentMiB(one).now) }));
+  const [first] = sizes.sort((a, b) => (b.size ?? 0) - (a.size ?? 0));
+  return first?.one ?? pid;
+}
+
+function processTree(pid: number): readonly number[] {
+  const started = ifAlive(() =>
+    readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean),
+    ),
   );
-  return [pid, ...children.flatMap((child) => processTree(Number(child)))];
+  return [pid, ...(started ?? []).flatMap((child) => processTree(Number(child)))];
+}
+
+/** Short-lived ones may end while they are looked at. */
+function ifAlive<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
+    throw error;
+  }
 }

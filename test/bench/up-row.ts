@@ -10,7 +10,7 @@ import { type Binary, startBinary } from './binary.ts';
 import { host } from './client.ts';
 import type { Figure } from './figure.ts';
 import { median, percentile } from './load.ts';
-import { cpuMicros, processTree, residentMiB } from './process-stats.ts';
+import { cpuMicros, largestProcess, residentMiB } from './process-stats.ts';
 import type { RowOptions } from './row.ts';
 import type { Target } from './target.ts';
 
@@ -111,7 +111,8 @@ function ask(port: number): Promise<string | undefined> {
 
 async function manyPods(call: Call, { pid }: Binary): Promise<readonly Figure[]> {
   const begin = performance.now();
-  const cpu = (): number => cpuMicros(largest(pid));
+  // The launcher and the first process of the namespace are small; all parts are in one process.
+  const cpu = (): number => cpuMicros(largestProcess(pid));
   const before = cpu();
   await call('POST', deployments, {
     metadata: { name: 'many' },
@@ -135,16 +136,8 @@ async function manyPods(call: Call, { pid }: Binary): Promise<readonly Figure[]>
       cpuMicros: (cpu() - before) / many,
     },
     {
-      ...{ row, unit: 'MiB', value: residentMiB(largest(pid)).now },
+      ...{ row, unit: 'MiB', value: residentMiB(largestProcess(pid)).now },
       what: 'memory of all parts with them, without the containers',
     },
   ];
-}
-
-/** The launcher and the first process of the namespace are small; all parts are in one process. */
-function largest(pid: number): number {
-  const [first = pid] = [...processTree(pid)].sort(
-    (a, b) => residentMiB(b).now - residentMiB(a).now,
-  );
-  return first;
 }
