@@ -15,6 +15,7 @@ import {
   type Socket,
 } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { endLater } from '../host/end-later.ts';
 import { createLine, type Line } from '../host/line.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
@@ -140,7 +141,7 @@ function answerRequests(server: Http2SecureServer, state: ServerState, log: Log)
       const rawHeaders = raw as readonly string[];
       serveHttp2(state, stream, { headers, rawHeaders }).catch((error: unknown) => {
         failed(headers[':method'], headers[':path'], error);
-        if (stream.headersSent) stream.destroy();
+        if (stream.headersSent) endLater(stream);
         else stream.respond({ ':status': 500 }, { endStream: true });
       });
     },

@@ -5,6 +5,7 @@ import { connect as connectHttp2, constants } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { endLater } from '../host/end-later.ts';
 import { type HttpTarget, hostPort, targetUrl } from './probe-target.ts';
 import type { RunningContainer } from './runtimes/runtime.ts';
 
@@ -173,7 +174,7 @@ export async function probeGrpc(
     const why = dialProblem(error as Error, signal, host, port);
     return { outcome: 'failure', output: `error: failed to connect service ${where}: ${why}` };
   } finally {
-    session.destroy();
+    endLater(session);
   }
 }
 

@@ -1,6 +1,7 @@
 // A client for tests: answers with their status instead of exceptions, and watches that can be waited on.
 import assert from 'node:assert/strict';
 import { type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2';
+import { endLater } from '../../src/host/end-later.ts';
 import type { Status } from '../../src/meta/api-error.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
 
@@ -120,7 +121,7 @@ export async function openApiClient(endpoint: Endpoint): Promise<ApiClient> {
       new Promise((resolve, reject) => {
         session.ping((error) => (error === null ? resolve() : reject(error)));
       }),
-    close: () => session.destroy(),
+    close: () => endLater(session),
   };
 }
 
@@ -175,5 +176,12 @@ function readWatch<T>(stream: ClientHttp2Stream): Watch<T> {
     });
   const pause = (): void => void stream.pause();
   const resume = (): void => void stream.resume();
-  return { events, until, pause, resume, ended, close: () => stream.close() };
+  return {
+    events,
+    until,
+    pause,
+    resume,
+    ended,
+    close: () => void setImmediate(() => stream.close()),
+  };
 }

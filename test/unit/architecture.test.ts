@@ -141,6 +141,15 @@ everyFile('hooks of a test belong to its suite: many files share a process', (fi
     : [],
 );
 
+everyFile('HTTP/2 streams and sessions end by host/end-later.ts alone', (file) => {
+  const isHttp2 = importsOf(file).some(({ spec }) => spec === 'node:http2');
+  if (!isHttp2 || isTest(file) || file === 'host/end-later.ts') return [];
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/\b(?:stream|session|request)\.destroy\(/g)].map(
+    ([call]) => `calls ${call})`,
+  );
+});
+
 test('package.json depends on nothing but the agreed list', () => {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies?: object };
   assert.deepEqual(

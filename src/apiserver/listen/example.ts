@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
+import { endLater } from '../../host/end-later.ts';
 import { isApiError } from '../../meta/api-error.ts';
 import { type Log, silentLog } from '../../observe/log.ts';
 import {
@@ -113,7 +114,7 @@ export function client2({ address }: RunningServer, identity?: Identity): Client
       return { status: Number(headers[':status']), headers, text: await readText(stream) };
     },
     open: async (asked) => (await ask(asked)).stream,
-    close: () => session.destroy(),
+    close: () => endLater(session),
   };
 }
 

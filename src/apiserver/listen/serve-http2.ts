@@ -7,6 +7,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import { endLater, resetLater } from '../../host/end-later.ts';
 import { type ApiRequest, type ApiResponse, isStream, isTunnel } from '../message.ts';
 import { type Connection, connectionOf } from './connection.ts';
 import { createDeparture } from './departure.ts';
@@ -35,7 +36,7 @@ export async function serveHttp2(
   // The client may vanish at any time; what was being written is then lost on purpose.
   stream.on('error', departure.happens);
   // Node keeps a stream that was reset without an error for as long as something is unread, which is for ever.
-  stream.on('aborted', () => stream.destroy());
+  stream.on('aborted', () => endLater(stream));
   const turn = takeTurn(connection, atOnce, (forget) => stream.once('close', forget));
   if (turn !== undefined) {
     await turn;
@@ -123,16 +124,11 @@ function account(state: ServerState, exchange: Exchange, length: number): void {
   const reader = {
     connection,
     unread: () => stream.writableLength,
-    cut: () => cut(stream),
+    cut: () => resetLater(stream, constants.NGHTTP2_ENHANCE_YOUR_CALM),
     isWhole: true,
   };
   state.unread.wrote(reader, length);
   stream.once('close', () => state.unread.gone(reader));
-}
-
-function cut(stream: ServerHttp2Stream): void {
-  stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-  stream.destroy();
 }
 
 function headOf({ status, headers }: ApiResponse, auditId: string): OutgoingHttpHeaders {

@@ -1,4 +1,5 @@
 // A body that goes on, written to a client that may read slowly or go.
+import { endLater } from '../../host/end-later.ts';
 import type { Sink } from '../message.ts';
 import type { Connection } from './connection.ts';
 import type { ServerState } from './state.ts';
@@ -18,7 +19,7 @@ const lingerMs = 30_000;
 export function openSink(outlet: Outlet, connection: Connection, state: ServerState): Sink {
   let isOpen = true;
   const listeners: (() => void)[] = [];
-  const abort = (): void => void outlet.destroy();
+  const abort = (): void => endLater(outlet);
   const reader = { connection, unread: () => outlet.writableLength, cut: abort };
   const closed = (): void => {
     if (!isOpen) return;

@@ -7,6 +7,7 @@ import {
   constants,
   type SecureClientSessionOptions,
 } from 'node:http2';
+import { endLater } from '../../../host/end-later.ts';
 import { type KeepAlive, keepAlive } from './keep-alive.ts';
 
 /** etcd refused, or the connection broke; `status` is gRPC's number. */
@@ -46,6 +47,13 @@ const windowBytes = 8 << 20;
 export function openChannel(endpoint: string, tls: SecureClientSessionOptions): GrpcChannel {
   const session = connect(endpoint, { ...tls, settings: { initialWindowSize: windowBytes } });
   let failure: Error | undefined;
+  let isEnding = false;
+  const end = (error?: Error): void => {
+    isEnding = true;
+    failure ??= error;
+    endLater(session, error);
+  };
+  const isGone = (): boolean => isEnding || session.destroyed;
   session.on('error', (error) => {
     failure = error;
   });
@@ -53,16 +61,13 @@ export function openChannel(endpoint: string, tls: SecureClientSessionOptions): 
     // Given up a moment ago, it may still say that it stands.
     if (!session.destroyed) session.setLocalWindowSize(windowBytes * 2);
   });
-  const alive = keepAlive(session, (error) => {
-    failure = error;
-    session.destroy(error);
-  });
+  const alive = keepAlive(session, end);
   const ready = new Promise<void>((resolve, reject) => {
     session.once('connect', () => resolve());
     session.once('close', () => reject(reason()));
     setTimeout(() => reject(reason()), connectLimitMs).unref();
   });
-  ready.catch(() => session.destroy());
+  ready.catch(() => end());
   const reason = (): GrpcError =>
     new GrpcError(grpcStatus.unavailable, failure?.message ?? 'the connection was closed', {
       cause: failure,
@@ -70,12 +75,15 @@ export function openChannel(endpoint: string, tls: SecureClientSessionOptions): 
   return {
     ready,
     call: (path, message, timeoutMs) =>
-      session.destroyed
+      isGone()
         ? Promise.reject(reason())
         : call({ session, alive, brokenBy: reason }, { path, message, timeoutMs }),
-    stream: (path) => stream({ session, alive, brokenBy: reason }, path),
-    isUsable: () => !session.destroyed && !session.closed,
-    close: () => session.destroy(),
+    stream(path) {
+      if (isGone()) throw reason();
+      return stream({ session, alive, brokenBy: reason }, path);
+    },
+    isUsable: () => !isGone() && !session.closed,
+    close: () => end(),
   };
 }
 
@@ -146,7 +154,8 @@ function stream({ session, alive, brokenBy }: Line, path: string): GrpcStream {
   async function* answers(): AsyncGenerator<Uint8Array> {
     const read = createFrameReader();
     try {
-      for await (const piece of request) {
+      // Who stops listening says so by `close`.
+      for await (const piece of request.iterator({ destroyOnReturn: false })) {
         alive.heard();
         yield* read(piece as Buffer);
       }
