@@ -13,6 +13,7 @@ import { type ApiServer, type ApiServerOptions, startApiServer } from '../apiser
 import { TokenFileError } from '../apiserver/tokens/follow-token-file.ts';
 import { SigningKeyError } from '../apiserver/tokens/signing-key.ts';
 import { systemClock } from '../host/clock.ts';
+import { giveHeapRoom } from '../host/heap-room.ts';
 import { formatAddress, isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
 import { type Cidr, formatCidr, nthAddress } from '../ip/cidr.ts';
 import { containsPort, formatPortRange, type PortRange } from '../ip/port-range.ts';
@@ -130,7 +131,13 @@ export async function startFromFlags(
   const store =
     (await orElse(openEtcd(flags, outside), takeBack)) ?? (await openDirectory(dataDir, world));
   try {
-    return await startOn(store, { flags, dataDir, log, metrics, world, audit, place });
+    const started = await startOn(store, { flags, dataDir, log, metrics, world, audit, place });
+    const takeRoomBack = giveHeapRoom();
+    const stop = async (): Promise<void> => {
+      takeRoomBack();
+      await started.stop();
+    };
+    return { ...started, stop };
   } catch (error) {
     // While the store is open nobody else can have begun to use the directory; in etcd something may be signed with the keys in it.
     if (flags.etcdServers === undefined) await takeBack();
