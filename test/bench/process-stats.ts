@@ -1,4 +1,4 @@
-// What the kernel says of a process: CPU time and memory.
+// What the kernel says of a process, CPU time and memory, and of the time that was taken from all.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** USER_HZ, which is 100 on every Linux that Node.js runs on. */
@@ -11,6 +11,12 @@ export function cpuMicros(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11]) + Number(fields[12]);
   return (ticks / ticksPerSecond) * 1e6;
+}
+
+/** Time of all cores that the machine's own host gave to others so far, in milliseconds. */
+export function stolenMs(): number {
+  const [, , , , , , , , stolen] = readFileSync('/proc/stat', 'latin1').split(/\s+/, 9);
+  return (Number(stolen ?? 0) / ticksPerSecond) * 1000;
 }
 
 /** Resident memory in MiB: now, and the most there ever was. */
