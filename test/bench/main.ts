@@ -15,6 +15,7 @@ import { listRow } from './list-row.ts';
 import { memoryRow } from './memory-row.ts';
 import { nodesRow } from './nodes-row.ts';
 import { proxyRow } from './proxy-row.ts';
+import { readyRow } from './ready-row.ts';
 import { relayRow } from './relay-row.ts';
 import { renderTable } from './render.ts';
 import { renderPage } from './render-page.ts';
@@ -41,6 +42,7 @@ const rows: Readonly<Record<string, Row>> = {
   endpoints: endpointLatencyRow,
   rollover: rolloverRow,
   settle: settleRow,
+  ready: readyRow,
   proxy: proxyRow,
   relay: relayRow,
   rules: rulesRow,
