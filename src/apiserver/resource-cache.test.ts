@@ -134,6 +134,16 @@ test('a revision of which a part was dropped counts as forgotten', () => {
   assert.deepEqual(cache.changesAfter(5), []);
 });
 
+test('what the history drops rests, live or not', () => {
+  const cache = createResourceCache();
+  const rested: number[] = [];
+  for (let revision = 1; revision <= rememberedChanges + 2; revision += 1) {
+    const current = { ...entry('/s/a', revision), rest: () => rested.push(revision) };
+    cache.apply({ type: 'MODIFIED', revision, current });
+  }
+  assert.deepEqual(rested, [1, 2]);
+});
+
 test('what the history drops is let go', async () => {
   const { setFlagsFromString } = await import('node:v8');
   const { runInNewContext } = await import('node:vm');

@@ -60,6 +60,25 @@ test('loadResources() shows what the store holds', async () => {
   assert.equal(resources.reader.revision('services'), 0);
 });
 
+test('loadResources() reads much in pages that show one revision', async () => {
+  const store = open();
+  const names = Array.from({ length: 2500 }, (_, n) => `c-${String(n).padStart(4, '0')}`);
+  for (const name of names) await put(store, configMap(name));
+  let late: Promise<number> | undefined;
+  const list: Store['list'] = async (prefix, options) => {
+    const page = await store.list(prefix, options);
+    late ??= put(store, configMap('c-9999'));
+    await late;
+    return page;
+  };
+  const resources = await loadResources(definitions, { ...store, list });
+  const found = resources.reader.list('configmaps').map((o) => o.metadata.name);
+  assert.deepEqual(found, [...names, 'c-9999']);
+  assert.equal(resources.revision(), await late);
+  const made = names.length + 1;
+  assert.equal(resources.of('configmaps').cache.changesAfter(made)?.length, 1);
+});
+
 test('loadResources() follows the store before writers are answered', async () => {
   const store = open();
   const resources = await loadResources(definitions, store);

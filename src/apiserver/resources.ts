@@ -195,11 +195,7 @@ async function fill(filling: Filling): Promise<number> {
       },
     },
   );
-  const { entries, revision } = await store.list(registryPrefix);
-  for (const [name, group] of byResource(entries)) {
-    const resource = stored.get(name);
-    resource?.cache.load(group.map((e) => resource.codec.fromValue(e.key, e.value, e.revision)));
-  }
+  const revision = await load(store, stored);
   // Before what came meanwhile is let in: a history must be in order.
   await replay(store, revision, stored, toChange).catch((error: unknown) => {
     if (!isStoreError(error, 'compacted')) throw error;
@@ -212,6 +208,24 @@ async function fill(filling: Filling): Promise<number> {
   early = undefined;
   if (missed.length > 0) applyBatch(missed);
   return Math.max(shown, missed.at(-1)?.revision ?? 0);
+}
+
+/** What is read at a time: all of it at once would stand in memory twice, and the machine rarely gets such memory back. */
+const pageEntries = 1000;
+
+/** Reads page by page, all as of the revision that the first one shows. */
+async function load(store: Store, stored: ReadonlyMap<string, Resource>): Promise<number> {
+  let page = await store.list(registryPrefix, { limit: pageEntries });
+  const { revision } = page;
+  for (;;) {
+    for (const [name, group] of byResource(page.entries)) {
+      const resource = stored.get(name);
+      resource?.cache.load(group.map((e) => resource.codec.fromValue(e.key, e.value, e.revision)));
+    }
+    const last = page.entries.at(-1);
+    if (!page.more || last === undefined) return revision;
+    page = await store.list(registryPrefix, { limit: pageEntries, revision, after: last.key });
+  }
 }
 
 function byResource(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {

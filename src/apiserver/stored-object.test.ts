@@ -58,6 +58,16 @@ test('encode() puts the version into bytes and object alike', () => {
   assert.equal(text(cached).slice(0, cached.prefixLength), '{"kind":"Service","apiVersion":"v1",');
 });
 
+test('what rests is the same object when somebody looks again, and held as long as he does', () => {
+  const cached = codec.encode(key, codec.toValue(service), service, 12);
+  const before = cached.object;
+  cached.rest?.();
+  const after = cached.object;
+  assert.notEqual(after, before);
+  assert.deepEqual(after, before);
+  assert.equal(cached.object, after);
+});
+
 test('encode() gives what was never written no version', () => {
   const cached = codec.encode(key, codec.toValue(service), service, 0);
   assert.ok(!text(cached).includes('resourceVersion'));

@@ -83,17 +83,17 @@ export function createCodec(definition: AnyKind, cluster = usualCluster): Codec 
     toValue,
     put: (key, object) => ({ put: key, value: toValue(object), origin: object }),
     encode: (key, value, object, revision) =>
-      new Written({ key, revision, json: versioned(value, revision), prefixLength }, object),
+      new Stored({ key, revision, json: versioned(value, revision), prefixLength }, object),
     fromValue(key, value, revision) {
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
       const isOurs = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
       if (isOurs && (mark === undefined || bytes.includes(mark)))
-        return new Unread({ key, revision, json: versioned(bytes, revision), prefixLength });
+        return new Stored({ key, revision, json: versioned(bytes, revision), prefixLength });
       const stored = JSON.parse(bytes.toString('utf8')) as KubeObject;
       const object: KubeObject = completion?.complete(stored, cluster) ?? stored;
       const isAsStored = isOurs && object === stored;
       const json = versioned(isAsStored ? bytes : toValue(object), revision);
-      return new Written({ key, revision, json, prefixLength }, object);
+      return new Stored({ key, revision, json, prefixLength }, object);
     },
   };
 }
@@ -124,55 +124,48 @@ function isAt(value: Uint8Array, at: number, wanted: Uint8Array): boolean {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-type Encoded = Omit<Cached, 'object'>;
+type Encoded = Omit<Cached, 'object' | 'rest'>;
 
 /**
- * The object with its version is made when somebody looks at it: most of what is written is only ever handed on as
- * bytes. Classes, because a getter on each of many thousand objects would cost more than it saves.
+ * What is written is held as an object until it rests. What rests, or was read at start, is made of its bytes when somebody looks
+ * at it, and goes again when memory is short: most of it is only ever handed on as bytes, and an object takes several times
+ * their room. A class, because a getter on each of many thousand objects would cost more than it saves.
  */
-class Written implements Cached {
+class Stored implements Cached {
   readonly key: string;
   readonly revision: number;
   readonly json: Buffer;
   readonly prefixLength: number;
-  #object: KubeObject;
+  #written: KubeObject | undefined;
   #isVersioned = false;
+  #read: WeakRef<KubeObject> | undefined;
 
-  constructor({ key, revision, json, prefixLength }: Encoded, object: KubeObject) {
+  /** `written`: what the bytes were made of; without its version. */
+  constructor({ key, revision, json, prefixLength }: Encoded, written?: KubeObject) {
     this.key = key;
     this.revision = revision;
     this.json = json;
     this.prefixLength = prefixLength;
-    this.#object = object;
+    this.#written = written;
   }
 
   get object(): KubeObject {
+    if (this.#written === undefined) return this.#read?.deref() ?? this.#readAgain();
     if (!this.#isVersioned) {
-      this.#object = withRevision(this.#object, this.revision);
+      this.#written = withRevision(this.#written, this.revision);
       this.#isVersioned = true;
     }
-    return this.#object;
-  }
-}
-
-/** The same of what is read at start, which is parsed only then. */
-class Unread implements Cached {
-  readonly key: string;
-  readonly revision: number;
-  readonly json: Buffer;
-  readonly prefixLength: number;
-  #object: KubeObject | undefined;
-
-  constructor({ key, revision, json, prefixLength }: Encoded) {
-    this.key = key;
-    this.revision = revision;
-    this.json = json;
-    this.prefixLength = prefixLength;
+    return this.#written;
   }
 
-  get object(): KubeObject {
-    this.#object ??= JSON.parse(this.json.toString('utf8')) as KubeObject;
-    return this.#object;
+  rest(): void {
+    this.#written = undefined;
+  }
+
+  #readAgain(): KubeObject {
+    const object = JSON.parse(this.json.toString('utf8')) as KubeObject;
+    this.#read = new WeakRef(object);
+    return object;
   }
 }
 

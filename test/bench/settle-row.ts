@@ -32,12 +32,14 @@ export async function settleRow({ directory }: RowOptions): Promise<readonly Fig
       const memory = residentMiB(controllers.pid);
       const flip = await measureFlips(cluster, controllers.pid);
       const { now: later } = residentMiB(controllers.pid);
+      const { now: server } = residentMiB(binary.pid);
       const row = 'settle';
       const what = '10,000 services of 10 pods, controllers start to all written';
       return [
         { row, unit: 's', value: seconds, what, cpuMicros: cpu },
         { row, unit: 'MiB', value: later, what: 'memory of the controllers, settled' },
         { row, unit: 'MiB', value: memory.most, what: 'the most on the way there' },
+        { row, unit: 'MiB', value: server, what: 'memory of the API server that they watch' },
         {
           ...{ row, unit: 'writes', value: endpoints + slices, ceiling: { value: 2 * services } },
           what: 'Endpoints and slices written, against the fewest',
