@@ -11,6 +11,7 @@ const cached = (name: string, namespace = ''): Cached => ({
   object: { kind: 'Any', apiVersion: 'v1', metadata: { name, namespace } },
   json: Buffer.alloc(0),
   prefixLength: 0,
+  dropObject() {},
 });
 
 /** As the caches name objects, less what is the same for all of a resource. */

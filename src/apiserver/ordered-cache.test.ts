@@ -5,7 +5,7 @@ import type { Cached } from './resource-cache.ts';
 
 function entry(key: string, revision = 1): Cached {
   const object = { apiVersion: 'v1', kind: 'Service', metadata: { name: key } };
-  return { key, revision, object, json: Buffer.alloc(0), prefixLength: 0 };
+  return { key, revision, object, json: Buffer.alloc(0), prefixLength: 0, dropObject() {} };
 }
 
 const filled = (...keys: readonly string[]): OrderedCache => {

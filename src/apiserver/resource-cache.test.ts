@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Cached, type Change, createResourceCache } from './resource-cache.ts';
 
+const dropObject = (): void => {};
+
 function entry(key: string, revision: number, bytes = 10): Cached {
   const object = { apiVersion: 'v1', kind: 'Service', metadata: { name: key } };
-  return { key, revision, object, json: Buffer.alloc(bytes), prefixLength: 0 };
+  return { key, revision, object, json: Buffer.alloc(bytes), prefixLength: 0, dropObject };
 }
 
 const added = (key: string, revision: number, bytes?: number): Change => ({
@@ -134,14 +136,14 @@ test('a revision of which a part was dropped counts as forgotten', () => {
   assert.deepEqual(cache.changesAfter(5), []);
 });
 
-test('what the history drops rests, live or not', () => {
+test('of what the history drops the objects are dropped, live or not', () => {
   const cache = createResourceCache();
-  const rested: number[] = [];
+  const dropped: number[] = [];
   for (let revision = 1; revision <= rememberedChanges + 2; revision += 1) {
-    const current = { ...entry('/s/a', revision), rest: () => rested.push(revision) };
+    const current = { ...entry('/s/a', revision), dropObject: () => dropped.push(revision) };
     cache.apply({ type: 'MODIFIED', revision, current });
   }
-  assert.deepEqual(rested, [1, 2]);
+  assert.deepEqual(dropped, [1, 2]);
 });
 
 test('what the history drops is let go', async () => {

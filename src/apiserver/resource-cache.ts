@@ -11,8 +11,8 @@ export type Cached = {
   readonly json: Buffer;
   /** How many bytes of `json` the kind and apiVersion take; a list writes `{` and the rest. */
   readonly prefixLength: number;
-  /** Few will look at the object from now on: it need not be held beside its bytes. Absent where it is anyway. */
-  readonly rest?: () => void;
+  /** Few will look at the object from now on: it need not be held beside its bytes. */
+  readonly dropObject: () => void;
 };
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -121,7 +121,7 @@ function createHistory(): History {
       const oldest = changes[head];
       if (oldest === undefined) break;
       bytes -= oldest.current.json.length;
-      oldest.current.rest?.();
+      oldest.current.dropObject();
       forgotten = oldest.revision;
       head += 1;
     }

@@ -58,10 +58,10 @@ test('encode() puts the version into bytes and object alike', () => {
   assert.equal(text(cached).slice(0, cached.prefixLength), '{"kind":"Service","apiVersion":"v1",');
 });
 
-test('what rests is the same object when somebody looks again, and held as long as he does', () => {
+test('an object that was dropped is read again, once for all who look at it', () => {
   const cached = codec.encode(key, codec.toValue(service), service, 12);
   const before = cached.object;
-  cached.rest?.();
+  cached.dropObject();
   const after = cached.object;
   assert.notEqual(after, before);
   assert.deepEqual(after, before);

@@ -77,6 +77,15 @@ export function createCodec(definition: AnyKind, cluster = usualCluster): Codec 
     return passingBytes(`${text}}`);
   }
 
+  /** As this version writes it: others, and earlier versions, may have stored it otherwise. */
+  function ourForm(bytes: Buffer): Uint8Array {
+    const isOurs = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
+    if (isOurs && (mark === undefined || bytes.includes(mark))) return bytes;
+    const stored = JSON.parse(bytes.toString('utf8')) as KubeObject;
+    const object: KubeObject = completion?.complete(stored, cluster) ?? stored;
+    return isOurs && object === stored ? bytes : toValue(object);
+  }
+
   return {
     prefix,
     key: (namespace, name) => (namespace === '' ? prefix + name : `${prefix}${namespace}/${name}`),
@@ -86,14 +95,7 @@ export function createCodec(definition: AnyKind, cluster = usualCluster): Codec 
       new Stored({ key, revision, json: versioned(value, revision), prefixLength }, object),
     fromValue(key, value, revision) {
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-      const isOurs = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
-      if (isOurs && (mark === undefined || bytes.includes(mark)))
-        return new Stored({ key, revision, json: versioned(bytes, revision), prefixLength });
-      const stored = JSON.parse(bytes.toString('utf8')) as KubeObject;
-      const object: KubeObject = completion?.complete(stored, cluster) ?? stored;
-      const isAsStored = isOurs && object === stored;
-      const json = versioned(isAsStored ? bytes : toValue(object), revision);
-      return new Stored({ key, revision, json, prefixLength }, object);
+      return new Stored({ key, revision, json: versioned(ourForm(bytes), revision), prefixLength });
     },
   };
 }
@@ -124,12 +126,12 @@ function isAt(value: Uint8Array, at: number, wanted: Uint8Array): boolean {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-type Encoded = Omit<Cached, 'object' | 'rest'>;
+type Encoded = Omit<Cached, 'object' | 'dropObject'>;
 
 /**
- * What is written is held as an object until it rests. What rests, or was read at start, is made of its bytes when somebody looks
- * at it, and goes again when memory is short: most of it is only ever handed on as bytes, and an object takes several times
- * their room. A class, because a getter on each of many thousand objects would cost more than it saves.
+ * What is written is held as an object until that is dropped. From then on, and where only bytes were read, the object is made
+ * of them when somebody looks at it, and goes again when memory is short: most of what there is is only ever handed on as bytes,
+ * and an object takes several times their room. A class, because a getter on each of many thousand objects would cost more than it saves.
  */
 class Stored implements Cached {
   readonly key: string;
@@ -150,7 +152,7 @@ class Stored implements Cached {
   }
 
   get object(): KubeObject {
-    if (this.#written === undefined) return this.#read?.deref() ?? this.#readAgain();
+    if (this.#written === undefined) return this.#read?.deref() ?? this.#readObject();
     if (!this.#isVersioned) {
       this.#written = withRevision(this.#written, this.revision);
       this.#isVersioned = true;
@@ -158,11 +160,11 @@ class Stored implements Cached {
     return this.#written;
   }
 
-  rest(): void {
+  dropObject(): void {
     this.#written = undefined;
   }
 
-  #readAgain(): KubeObject {
+  #readObject(): KubeObject {
     const object = JSON.parse(this.json.toString('utf8')) as KubeObject;
     this.#read = new WeakRef(object);
     return object;

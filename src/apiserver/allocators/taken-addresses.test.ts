@@ -10,6 +10,7 @@ const cached = (name: string, revision = 1): Cached => ({
   object: { kind: 'IPAddress', apiVersion: 'networking.k8s.io/v1', metadata: { name } },
   json: Buffer.alloc(0),
   prefixLength: 0,
+  dropObject() {},
 });
 
 const numberOf = (text: string): bigint => parseAddress(text)?.value ?? -1n;

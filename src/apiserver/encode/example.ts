@@ -95,5 +95,6 @@ export function cachedWidget(name: string, revision: number, ports = 1): Cached 
   const spec = { ports: Array.from({ length: ports }, (_, at) => ({ port: 80 + at })) };
   const json = Buffer.from(`${prefix}${JSON.stringify({ metadata, spec }).slice(1)}`);
   const object = { kind: 'Widget', apiVersion: 'example.k8s.io/v1', metadata, spec };
-  return { key: `ns/${name}`, revision, object, json, prefixLength: prefix.length };
+  const dropObject = (): void => {};
+  return { key: `ns/${name}`, revision, object, json, prefixLength: prefix.length, dropObject };
 }
