@@ -1,5 +1,5 @@
 // Runs inside the namespace: `relay-inside.js DIRECTORY`. Prints figures as JSON.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -13,6 +13,14 @@ import { startProxyBinary } from './proxy-binary.ts';
 import type { Target } from './target.ts';
 
 const host = '10.1.0.2';
+/** What the services' endpoint and haproxy are reached at; the interface makes it an address of the machine. */
+const network = [
+  'ip link add v0 type veth peer name v1',
+  `ip addr add ${host}/24 dev v0`,
+  'ip link set v0 up',
+  'ip link set v1 up',
+  'ip route add default via 10.1.0.1',
+];
 const ports = { backend: 9000, haproxy: 9001 } as const;
 const clusterIP = '10.96.5.5';
 const bulkBytes = 2e9;
@@ -24,6 +32,7 @@ const warmUp = 1_000;
 type Place = { readonly host: string; readonly port: number };
 
 const [directory = '.'] = process.argv.slice(2);
+execFileSync('sh', ['-c', network.join(' && ')]);
 process.stdout.write(JSON.stringify(await measure()));
 process.exit();
 

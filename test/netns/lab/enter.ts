@@ -7,7 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export type LabResult = { readonly code: number | null; readonly output: string };
+export type LabResult = {
+  readonly code: number | null;
+  /** Whatever it said, on both streams. */
+  readonly output: string;
+  readonly stdout: string;
+};
 
 /** `script` is a compiled file beside this folder, as `roll-over.js`. */
 export async function runInLab(script: string, args: readonly string[]): Promise<LabResult> {
@@ -22,12 +27,15 @@ export async function runInLab(script: string, args: readonly string[]): Promise
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, TMPDIR: directory } },
   );
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += String(chunk);
-    });
-  }
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += String(chunk);
+    output += String(chunk);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += String(chunk);
+  });
   const [code] = (await once(child, 'close')) as [number | null];
   rmSync(directory, { recursive: true, force: true });
-  return { code, output };
+  return { code, output, stdout };
 }
