@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
-prepare();
+await prepare();
 const main = join(root, 'dist', 'test', 'bench', 'main.js');
 const { status } = spawnSync(process.execPath, [main, ...process.argv.slice(2)], {
   cwd: root,

@@ -1,6 +1,18 @@
-// Makes a clone runnable: installs the locked dependencies and compiles, each only when something changed.
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// Makes a clone runnable: installs the locked dependencies and compiles, each only when something changed. Who comes while another does it
+// waits and uses the result.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -8,10 +20,15 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.fairlead-lock');
 const built = join(root, 'dist', '.built');
 
-function run(command, args) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (error) throw error;
-  if (status !== 0) process.exit(status ?? 1);
+/** Ends this process where the step fails; resolves where the signal ends the step. */
+async function run(signal, command, args) {
+  if (signal?.aborted) return;
+  const step = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  const end = () => step.kill('SIGTERM');
+  signal?.addEventListener('abort', end);
+  const [status] = await once(step, 'exit');
+  signal?.removeEventListener('abort', end);
+  if (status !== 0 && !signal?.aborted) process.exit(status ?? 1);
 }
 
 function newest(path) {
@@ -21,7 +38,8 @@ function newest(path) {
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((entry) => newest(join(path, entry))));
 }
 
-export function prepare() {
+/** Where the signal ends it, the next start does what was left undone. */
+export async function prepare(signal) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 15)) {
     process.stderr.write(
@@ -29,22 +47,94 @@ export function prepare() {
     );
     process.exit(1);
   }
-  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
-  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lock) {
-    process.stderr.write('Installing the locked dependencies...\n');
-    run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
-    writeFileSync(stamp, lock);
-  }
-  const sources = ['src', 'test', 'tsconfig.json', 'package.json'].map((p) =>
-    newest(join(root, p)),
-  );
-  if (!existsSync(built) || statSync(built).mtimeMs < Math.max(...sources)) {
-    process.stderr.write('Compiling...\n');
-    rmSync(join(root, 'dist'), { recursive: true, force: true });
-    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
-    run(process.execPath, [join(root, 'scripts', 'bundle.mjs')]);
-    writeFileSync(built, '');
+  if (isPrepared()) return;
+  const release = await lock(signal);
+  try {
+    if (!isInstalled()) await install(signal);
+    if (!isBuilt()) await compile(signal);
+  } finally {
+    release();
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) prepare();
+const isPrepared = () => isInstalled() && isBuilt();
+
+const lockText = () => readFileSync(join(root, 'package-lock.json'), 'utf8');
+
+const isInstalled = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === lockText();
+
+function isBuilt() {
+  if (!existsSync(built)) return false;
+  const sources = ['src', 'test', 'tsconfig.json', 'package.json'].map((p) =>
+    newest(join(root, p)),
+  );
+  return statSync(built).mtimeMs >= Math.max(...sources);
+}
+
+async function install(signal) {
+  const text = lockText();
+  process.stderr.write('Installing the locked dependencies...\n');
+  await run(signal, 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  if (!signal?.aborted) writeFileSync(stamp, text);
+}
+
+async function compile(signal) {
+  if (signal?.aborted) return;
+  process.stderr.write('Compiling...\n');
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  await run(signal, process.execPath, [compiler, '-p', root]);
+  await run(signal, process.execPath, [join(root, 'scripts', 'bundle.mjs')]);
+  if (!signal?.aborted) writeFileSync(built, '');
+}
+
+/**
+ * One process at a time for each clone. A socket with an abstract name is the lock, because it vanishes with its owner however that ends;
+ * only Linux has such names, elsewhere nobody waits.
+ */
+async function lock(signal) {
+  if (process.platform !== 'linux') return () => {};
+  const clone = createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 16);
+  const name = `\0fairlead-prepare-${process.getuid()}-${clone}`;
+  let hasTold = false;
+  while (!signal?.aborted) {
+    const server = createServer();
+    const waiting = new Set();
+    server.on('connection', (socket) => {
+      waiting.add(socket.on('error', () => {}).on('close', () => waiting.delete(socket)));
+    });
+    try {
+      server.listen(name);
+      await once(server, 'listening');
+      return () => {
+        server.close();
+        for (const socket of waiting) socket.destroy();
+      };
+    } catch (error) {
+      if (error.code !== 'EADDRINUSE') throw error;
+    }
+    if (!hasTold) process.stderr.write('Another process prepares this clone, waiting for it...\n');
+    hasTold = true;
+    await ownersEnd(name, signal);
+  }
+  return () => {};
+}
+
+/** Whoever holds the lock keeps connections open until it gives the lock back, or ends. */
+function ownersEnd(name, signal) {
+  return new Promise((resolve) => {
+    const socket = connect(name);
+    const end = () => socket.destroy();
+    signal?.addEventListener('abort', end);
+    // Its end may come as an error; 'close' follows.
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        signal?.removeEventListener('abort', end);
+        resolve();
+      });
+    socket.resume();
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await prepare();

@@ -35,6 +35,8 @@ const lanes = () => ({
     ...[node, ...atOnce(2), '--test-force-exit'],
     ...[...tests('test/parts'), ...tests('test/fuzz'), ...tests('test/crash')],
   ],
+  // Alone on the machine as far as that goes: they measure what the server's main thread does.
+  hostile: [node, ...atOnce(1), '--test-timeout=600000', ...tests('test/hostile')],
   conformance: [node, ...atOnce(4), ...tests('test/lanes')],
   kernel: canMakeNetworks()
     ? [node, ...atOnce(2), ...tests('test/netns')]
@@ -47,7 +49,7 @@ const lanes = () => ({
       ],
 });
 /** Lanes of one line run side by side: the virtual machine has a processor of its own. */
-const together = [['lint'], ['unit'], ['parts'], ['conformance'], ['kernel', 'vm']];
+const together = [['lint'], ['unit'], ['parts'], ['hostile'], ['conformance'], ['kernel', 'vm']];
 
 /** Most kernels of build machines have no IPVS: a virtual machine has. */
 function canRunMachine() {
@@ -71,7 +73,7 @@ function tests(folder) {
     .map((file) => join(directory, file));
 }
 
-prepare();
+await prepare();
 installTools();
 const all = lanes();
 const wanted = process.argv.slice(2);

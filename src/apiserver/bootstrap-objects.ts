@@ -29,7 +29,7 @@ export type BootstrapObject = {
 
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-export const apiServiceName = 'kubernetes';
+const apiServiceName = 'kubernetes';
 
 export function namespaceObjects(): readonly BootstrapObject[] {
   return systemNamespaces.map((name) => ({
@@ -142,7 +142,7 @@ function sliceOf({ family, port, addresses }: ServerGroup, index: number): Boots
 const portsOf = (port: number) => [{ name: 'https', port, protocol: 'TCP' }];
 
 export const sliceResource = 'endpointslices.discovery.k8s.io';
-export const serviceNameLabel = 'kubernetes.io/service-name';
+const serviceNameLabel = 'kubernetes.io/service-name';
 
 /** The labels of an object that is put right: on Endpoints those of others stay, a slice has its own and no other. */
 export function restoredLabels(

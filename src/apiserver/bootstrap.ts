@@ -66,7 +66,7 @@ async function ensurePolicy(context: ApiContext, wanted: BootstrapObject): Promi
     subresource: '',
     rules: resource.definition.update,
     desired: (current) => (current === undefined ? object : reconcilePolicy(current, object)),
-    creates: true,
+    create: { authorize: 'as the server' },
     needsVersion: false,
     checksUid: false,
     write: ownWrite(context),
@@ -89,7 +89,7 @@ async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Prom
       const labels = restoredLabels(wanted, live.metadata.labels);
       return { ...live, ...object, metadata: { ...live.metadata, labels } };
     },
-    creates: true,
+    create: { authorize: 'as the server' },
     needsVersion: false,
     checksUid: false,
     write: ownWrite(context),
@@ -110,7 +110,7 @@ async function removeOtherSlices(
     if (!isApiSliceName(name) || names.has(name)) continue;
     const asked = { resource, namespace: 'default', name, options: {}, dryRun: false };
     try {
-      await deleteObject(context, { ...asked, now: context.now() });
+      await deleteObject(context, { ...asked, admit() {}, now: context.now() });
     } catch (error) {
       // Another API server on the same store was faster.
       if (!isNotFound(error)) throw error;

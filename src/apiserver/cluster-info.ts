@@ -22,7 +22,7 @@ export async function ensureClusterInfo(
     subresource: '',
     rules: resource.definition.update,
     desired: (live) => desired(live as ConfigMap | undefined, `https://${host}:${port}`, encoded),
-    creates: true,
+    create: { authorize: 'as the server' },
     needsVersion: false,
     checksUid: false,
     write: ownWrite(context),

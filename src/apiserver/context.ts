@@ -1,9 +1,11 @@
 // What the server is made of, as the verbs see it. Built once by start.ts.
 import type { Store } from '../storage/store.ts';
 import type { Authorizer } from './access/authorize.ts';
-import type { Admission } from './admission/admission.ts';
+import type { Admission, AdmissionSteps } from './admission/admission.ts';
 import type { NodeCredentials } from './certificates/node-credentials.ts';
-import type { WatchCount } from './limits/watch-count.ts';
+import type { ClusterAddresses } from './cluster-addresses.ts';
+import type { Pace } from './limits/pace.ts';
+import type { StreamCount } from './limits/stream-count.ts';
 import type { Dial } from './proxy/forward.ts';
 import type { Reserve } from './reservation.ts';
 import type { Resources } from './resources.ts';
@@ -22,20 +24,21 @@ export type ApiContext = {
   readonly randomSuffix: () => string;
   /**
    * Throws ApiError when the write may not be, whatever the object itself says: for a reason of admission, or
-   * because it would hand out rights that the user does not have. The object to go on with.
+   * because it would hand out rights that the user does not have.
    */
-  readonly admit: Admission['admit'];
-  readonly admitDelete: Admission['admitDelete'];
+  readonly admission: Admission;
   /** Makes tokens of service accounts. */
   readonly tokens: TokenIssuer;
   /** Opens connections to pods; absent: as the machine does. */
   readonly dial?: Dial;
-  /** Opens connections to agents of nodes; absent: as to pods. */
-  readonly dialNode?: Dial;
+  /** Opens connections to nodes, and refuses addresses that no node may have. */
+  readonly dialNode: Dial;
   /** For requests that need more rights than their verb says. */
   readonly authorizer: Authorizer;
   /** Connections of each user that lead to nodes. */
-  readonly tunnels: WatchCount;
+  readonly tunnels: StreamCount;
+  /** What belongs to the cluster itself. */
+  readonly addresses: ClusterAddresses;
   /** By which agents of nodes know this server. */
   readonly nodeCredentials: () => NodeCredentials;
 };
@@ -47,6 +50,9 @@ export type WriteRequest = {
   readonly manager: string;
   /** RFC 3339, whole seconds. */
   readonly now: string;
+  readonly admission: AdmissionSteps;
   /** Warning headers are collected here. */
   readonly warn: (text: string) => void;
+  /** Of a request from outside: between its steps others may go first. */
+  readonly pace?: Pace;
 };

@@ -5,6 +5,7 @@ import { configMapDefinition } from '../kinds/config-map/definition.ts';
 import { isApiError } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
 import { decodeBody, mediaOf } from './decode-body.ts';
+import { createPace } from './limits/pace.ts';
 import type { FieldValidation } from './write-options.ts';
 
 type Sent = {
@@ -13,7 +14,7 @@ type Sent = {
   readonly warnings?: string[];
 };
 
-function decode(body: string, sent: Sent = {}): KubeObject & { readonly data?: unknown } {
+function decode(body: string, sent: Sent = {}): Promise<KubeObject & { readonly data?: unknown }> {
   return decodeBody({
     body: Buffer.from(body),
     contentType: sent.contentType ?? 'application/json',
@@ -21,12 +22,13 @@ function decode(body: string, sent: Sent = {}): KubeObject & { readonly data?: u
     known: allKinds,
     fieldValidation: sent.fieldValidation ?? 'Warn',
     warn: (text) => sent.warnings?.push(text),
+    pace: createPace(),
   });
 }
 
-function refusal(body: string, sent?: Sent): string {
+async function refusal(body: string, sent?: Sent): Promise<string> {
   try {
-    decode(body, sent);
+    await decode(body, sent);
   } catch (error) {
     if (!isApiError(error)) throw error;
     return `${error.status.code} ${error.message}`;
@@ -42,26 +44,27 @@ for (const [what, body] of Object.entries({
   'with empty ones': '{"kind":"","apiVersion":"","metadata":{"name":"a"}}',
   'in another order': ' {"metadata":{"name":"a"},"apiVersion":"v1","kind":"ConfigMap"}\n',
 })) {
-  test(`decodeBody() takes JSON ${what}`, () => {
-    assert.deepEqual(decode(body), named);
+  test(`decodeBody() takes JSON ${what}`, async () => {
+    assert.deepEqual(await decode(body), named);
   });
 }
 
-test('decodeBody() takes YAML', () => {
+test('decodeBody() takes YAML', async () => {
   const contentType = 'application/yaml';
   const body = 'kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: a\ndata:\n  k: "1"\n';
-  assert.deepEqual(decode(body, { contentType }), { ...named, data: { k: '1' } });
+  assert.deepEqual(await decode(body, { contentType }), { ...named, data: { k: '1' } });
 });
 
-test('decodeBody() reads a part of a larger buffer', () => {
+test('decodeBody() reads a part of a larger buffer', async () => {
   const large = Buffer.from('xxxx{"metadata":{"name":"a"}}yyyy');
-  const object = decodeBody({
+  const object = await decodeBody({
     body: large.subarray(4, large.length - 4),
     contentType: '',
     kind: configMapDefinition,
     known: allKinds,
     fieldValidation: 'Warn',
     warn: () => {},
+    pace: createPace(),
   });
   assert.deepEqual(object, named);
 });
@@ -79,9 +82,9 @@ test('mediaOf() goes by the type without its parameters', () => {
 
 const unknown = '{"metadata":{"name":"a","nope":1},"bogus":true,"data":{"k":"1","k":"2"}}';
 
-test('decodeBody() warns of unknown and repeated fields in the order of the document', () => {
+test('decodeBody() warns of unknown and repeated fields in the order of the document', async () => {
   const warnings: string[] = [];
-  assert.deepEqual(decode(unknown, { warnings }), { ...named, data: { k: '2' } });
+  assert.deepEqual(await decode(unknown, { warnings }), { ...named, data: { k: '2' } });
   assert.deepEqual(warnings, [
     'unknown field "metadata.nope"',
     'unknown field "bogus"',
@@ -89,42 +92,42 @@ test('decodeBody() warns of unknown and repeated fields in the order of the docu
   ]);
 });
 
-test('decodeBody() takes the version of a group that has no name with its slash', () => {
+test('decodeBody() takes the version of a group that has no name with its slash', async () => {
   assert.deepEqual(
-    decode('{"apiVersion":"/v1","kind":"ConfigMap","metadata":{"name":"a"}}'),
+    await decode('{"apiVersion":"/v1","kind":"ConfigMap","metadata":{"name":"a"}}'),
     named,
   );
 });
 
 const twice = 'metadata:\n  name: a\ndata:\n  k: "1"\n  k: "2"\nbogus: 1\n';
 
-test('decodeBody() warns of each key that YAML gives twice, and tells all in one when strict', () => {
+test('decodeBody() warns of each key that YAML gives twice, and tells all in one when strict', async () => {
   const warnings: string[] = [];
-  assert.deepEqual(decode(twice, { contentType: 'application/yaml', warnings }), {
+  assert.deepEqual(await decode(twice, { contentType: 'application/yaml', warnings }), {
     ...named,
     data: { k: '2' },
   });
   assert.deepEqual(warnings, ['line 5: key "k" already set in map', 'unknown field "bogus"']);
   assert.equal(
-    refusal(twice, { contentType: 'application/yaml', fieldValidation: 'Strict' }),
+    await refusal(twice, { contentType: 'application/yaml', fieldValidation: 'Strict' }),
     '400 ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 5: key "k" already set in map, unknown field "bogus"',
   );
 });
 
-test('decodeBody() merges objects that are given twice, as Go reads both into one place', () => {
+test('decodeBody() merges objects that are given twice, as Go reads both into one place', async () => {
   const body = '{"metadata":{"name":"a"},"data":{"k":"1","l":"2"},"data":{"k":"3"},"metadata":{}}';
   const warnings: string[] = [];
-  assert.deepEqual(decode(body, { warnings }), { ...named, data: { k: '3', l: '2' } });
+  assert.deepEqual(await decode(body, { warnings }), { ...named, data: { k: '3', l: '2' } });
   assert.deepEqual(warnings, ['duplicate field "data"', 'duplicate field "metadata"']);
 });
 
-test('decodeBody() refuses them when asked to be strict, and says nothing when asked not to', () => {
+test('decodeBody() refuses them when asked to be strict, and says nothing when asked not to', async () => {
   assert.equal(
-    refusal(unknown, { fieldValidation: 'Strict' }),
+    await refusal(unknown, { fieldValidation: 'Strict' }),
     '400 ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "metadata.nope", unknown field "bogus", duplicate field "data.k"',
   );
   const warnings: string[] = [];
-  decode(unknown, { fieldValidation: 'Ignore', warnings });
+  await decode(unknown, { fieldValidation: 'Ignore', warnings });
   assert.deepEqual(warnings, []);
 });
 
@@ -149,28 +152,33 @@ const wrong: Readonly<Record<string, string>> = {
 };
 
 for (const [body, wanted] of Object.entries(wrong)) {
-  test(`decodeBody() refuses ${body === '' ? 'nothing' : body}`, () => {
-    assert.equal(refusal(body), wanted);
+  test(`decodeBody() refuses ${body === '' ? 'nothing' : body}`, async () => {
+    assert.equal(await refusal(body), wanted);
   });
 }
 
-test('decodeBody() cuts what it shows of a long body', () => {
-  assert.match(refusal(`{${' '.repeat(100)}`), /\(\{ {29} \.\.\.\)$/);
+test('decodeBody() cuts what it shows of a long body', async () => {
+  assert.match(await refusal(`{${' '.repeat(100)}`), /\(\{ {29} \.\.\.\)$/);
 });
 
-test('decodeBody() names the field of a wrong type', () => {
+test('decodeBody() names the field of a wrong type', async () => {
   assert.equal(
-    refusal('{"data":{"k":1}}'),
+    await refusal('{"data":{"k":1}}'),
     `400 ConfigMap in version "v1" ${handled}json: cannot unmarshal number into Go struct field ConfigMap.data of type string`,
   );
 });
 
-test('decodeBody() takes null as an object with nothing in it', () => {
-  assert.deepEqual(decode('null').metadata, {});
+test('decodeBody() takes null as an object with nothing in it', async () => {
+  assert.deepEqual((await decode('null')).metadata, {});
 });
 
-test('decodeBody() refuses a body of very many values before it reads them', () => {
-  const body = `{"data":[${'{},'.repeat(210_000)}{}]}`;
+test('decodeBody() refuses a body of very many values before it reads them', async () => {
+  const ten = `[${'{},'.repeat(9)}{}]`;
   const words = 'Request entity too large: it holds more than 50000 values';
-  assert.equal(refusal(body), `413 ${words}`);
+  assert.equal(await refusal(`{"data":[${`${ten},`.repeat(9_000)}{}]}`), `413 ${words}`);
+});
+
+test('decodeBody() refuses a very long list before it reads it', async () => {
+  const words = 'Request entity too large: a list or map of it has more than 10000 members';
+  assert.equal(await refusal(`{"data":[${'{},'.repeat(20_000)}{}]}`), `413 ${words}`);
 });

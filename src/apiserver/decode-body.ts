@@ -1,18 +1,22 @@
 // The body of a write: bytes → JSON, YAML or protobuf → an object of the kind that the path names, in canonical form.
+
 import type { AnyKind } from '../kinds/definition.ts';
-import { badRequest, failure, tooLarge } from '../meta/api-error.ts';
+import { badRequest, failure } from '../meta/api-error.ts';
 import { groupVersion, type KubeObject } from '../meta/object.ts';
-import { decode, strictProblems } from '../schema/decode.ts';
+import { type Decoded, decode, decodeSteps, strictProblems } from '../schema/decode.ts';
 import { findDuplicateFields } from '../schema/duplicates.ts';
 import { goJsonParseError } from '../schema/go-json-error.ts';
+import { goQuote } from '../schema/go-quote.ts';
 import { treeFromText, valueOfTree } from '../schema/json-tree.ts';
 import { isTextTooDeep, tooDeep } from '../schema/nesting.ts';
 import type { StructNode } from '../schema/node.ts';
-import { hasTooManyValues, mostValues } from '../schema/value-count.ts';
-import { parseYaml } from '../schema/yaml.ts';
+import type { ValueLimits } from '../schema/value-count.ts';
+import { checkTextValues, checkValues } from './limits/check-values.ts';
+import { type Pace, runSteps } from './limits/pace.ts';
 import { keepReset } from './patch/managed-fields.ts';
 import { openProtobufBody, type ProtobufBody } from './protobuf-body.ts';
 import type { FieldValidation } from './write-options.ts';
+import { parseYamlText } from './yaml/parse-yaml-text.ts';
 
 export type DecodeRequest = {
   readonly body: Uint8Array;
@@ -22,6 +26,7 @@ export type DecodeRequest = {
   readonly known: readonly AnyKind[];
   readonly fieldValidation: FieldValidation;
   readonly warn: (text: string) => void;
+  readonly pace: Pace;
 };
 
 /** What is expected: the group version, kind and schema of the path. */
@@ -37,17 +42,18 @@ export type BodyKind = {
 /** Shown when a body cannot be recognised; longer ones are cut. */
 const shownBytes = 30;
 
-export function decodeBody(request: DecodeRequest): KubeObject {
-  const { body, kind, fieldValidation, warn } = request;
+export async function decodeBody(request: DecodeRequest): Promise<KubeObject> {
+  const { body, kind, fieldValidation, warn, pace } = request;
   const media = mediaOf(request.contentType);
   const fail = (why: string): Error => unrecognized(kind.kind, why, body);
   if (media === 'protobuf') return decodeProtobuf(request, openProtobufBody(body, fail));
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   const { raw, isRepeating, duplicates } =
-    media === 'json' ? parseJsonBody(text, fail) : parseYamlBody(text, fail);
+    media === 'json' ? await parseJsonBody(text, pace, fail) : await parseYamlBody(text, fail);
   checkKind(raw, request);
-  const { object, problems, error } =
-    media === 'json' ? decode(kind.schema, raw, text) : decode(kind.schema, raw);
+  if (pace.isLarge()) await pace.pause();
+  const source = media === 'json' ? { raw, text } : { raw };
+  const { object, problems, error } = await decodeValue(kind.schema, source, pace);
   const handledAs = (): string => handledAsText(raw, kind, versionIn(raw, kind));
   if (error !== undefined) throw badRequest(`${handledAs()}: ${error}`);
   if (fieldValidation !== 'Ignore') {
@@ -61,6 +67,33 @@ export function decodeBody(request: DecodeRequest): KubeObject {
   return keepReset(raw, typed(object as KubeObject, kind));
 }
 
+export type DecodeSource = {
+  /** What was parsed. */
+  readonly raw: unknown;
+  /** Of which text, if it was JSON. */
+  readonly text?: string;
+  /** An object that was decoded before, of which parts may be the same. */
+  readonly known?: object;
+};
+
+/** What is large is decoded in steps. */
+export function decodeValue(
+  schema: StructNode,
+  { raw, text, known }: DecodeSource,
+  pace: Pace,
+): Decoded | Promise<Decoded> {
+  return pace.isLarge()
+    ? decodeLarge(decodeSteps(schema, raw, text, known), pace)
+    : decode(schema, raw, text, known);
+}
+
+async function decodeLarge(steps: Generator<undefined, Decoded>, pace: Pace): Promise<Decoded> {
+  await pace.pause();
+  const decoded = await runSteps(steps, pace);
+  await pace.pause();
+  return decoded;
+}
+
 function refuseProblems(
   duplicates: readonly string[],
   found: readonly string[],
@@ -72,20 +105,28 @@ function refuseProblems(
 }
 
 /** Fields that protobuf readers do not know have no names to complain about. */
-function decodeProtobuf(request: DecodeRequest, { type, fields }: ProtobufBody): KubeObject {
-  const { kind } = request;
+async function decodeProtobuf(
+  request: DecodeRequest,
+  { type, fields }: ProtobufBody,
+): Promise<KubeObject> {
+  const { kind, pace } = request;
   checkKind(type, request);
   const fail = (why: string): Error =>
     badRequest(`${handledAsText(type, kind, versionIn(type, kind))}: ${why}`);
-  const { object, error } = decode(kind.schema, fields(kind.schema, fail));
+  const raw = fields(kind.schema, fail);
+  if (pace.isLarge()) {
+    await pace.pause();
+    checkValues(raw);
+  }
+  const { object, error } = await decodeValue(kind.schema, { raw }, pace);
   if (error !== undefined) throw fail(error);
   return typed(object as KubeObject, kind);
 }
 
 const handledAsText = (raw: Fields, kind: BodyKind, version: string): string =>
-  `${kindIn(raw, kind)} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}`;
+  `${kindIn(raw, kind)} in version ${goQuote(version)} cannot be handled as a ${kind.kind}`;
 
-export const unknownField = (field: string): string => `unknown field ${JSON.stringify(field)}`;
+export const unknownField = (field: string): string => `unknown field ${goQuote(field)}`;
 
 /** Every stored object says what it is, also when the body did not. */
 export function typed(object: KubeObject, { kind, group, version }: BodyKind): KubeObject {
@@ -125,8 +166,12 @@ type ParsedBody = {
 
 type Fail = (why: string) => Error;
 
-function parseJsonBody(text: string, fail: Fail): ParsedBody {
-  const value = parseJson(text, (why) => fail(noVersionKind(why)));
+async function parseJsonBody(text: string, pace: Pace, fail: Fail): Promise<ParsedBody> {
+  const refused = (why: string) => fail(noVersionKind(why));
+  checkJsonSize(text, refused);
+  if (pace.isLarge()) await pace.pause();
+  const value = parseCheckedJson(text, refused);
+  if (pace.isLarge()) await pace.pause();
   const isRepeating = findDuplicateFields(text).length > 0;
   const raw = objectIn(isRepeating ? valueOfTree(treeFromText(text)) : value, fail);
   return { raw, isRepeating, duplicates: [] };
@@ -154,11 +199,21 @@ const isText = (value: unknown): boolean => typeof (value ?? '') === 'string';
 const notText = (key: string, value: unknown): string =>
   `json: cannot unmarshal ${jsonTypeOf(value)} into Go struct field .${key} of type string`;
 
-export function parseJson(text: string, fail: (why: string) => Error): unknown {
+export function parseJson(
+  text: string,
+  fail: (why: string) => Error,
+  limits?: ValueLimits,
+): unknown {
+  checkJsonSize(text, fail, limits);
+  return parseCheckedJson(text, fail);
+}
+
+function checkJsonSize(text: string, fail: (why: string) => Error, limits?: ValueLimits): void {
   if (isTextTooDeep(text)) throw fail(tooDeep);
-  if (hasTooManyValues(text)) {
-    throw tooLarge(`Request entity too large: it holds more than ${mostValues} values`);
-  }
+  checkTextValues(text, limits);
+}
+
+function parseCheckedJson(text: string, fail: (why: string) => Error): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -173,13 +228,13 @@ const typeMeta =
 export const notAnObject = (value: unknown): string =>
   `json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type ${typeMeta}`;
 
-export function jsonTypeOf(value: unknown): string {
+function jsonTypeOf(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-function parseYamlBody(text: string, fail: Fail): ParsedBody {
-  const parsed = parseYaml(text);
+async function parseYamlBody(text: string, fail: Fail): Promise<ParsedBody> {
+  const parsed = await parseYamlText(text);
   if ('error' in parsed) throw fail(parsed.error);
   const raw = objectIn(parsed.value, fail);
   return { raw, isRepeating: false, duplicates: parsed.duplicates };
@@ -274,6 +329,6 @@ export function kindMismatch(
   );
   const why = isKnown
     ? `converting (${version}.${kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`
-    : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(given)} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+    : `no kind ${goQuote(kind)} is registered for version ${goQuote(given)} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
   return { why, version, isOtherVersion: false };
 }

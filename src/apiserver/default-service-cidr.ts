@@ -14,7 +14,7 @@ import { updateObject } from './objects/update-object.ts';
 import { ownWrite } from './own-write.ts';
 import { recordEvent } from './record-event.ts';
 
-export const defaultServiceCidr = 'kubernetes';
+const defaultServiceCidr = 'kubernetes';
 const resourceName = 'servicecidrs.networking.k8s.io';
 const component = 'kubernetes-service-cidr-controller';
 
@@ -124,7 +124,6 @@ async function change(
     subresource,
     rules,
     desired: (live) => desired(live as ServiceCIDR) as KubeObject,
-    creates: false,
     needsVersion: false,
     checksUid: false,
     write: ownWrite(context),

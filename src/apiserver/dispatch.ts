@@ -12,7 +12,14 @@ import {
 } from './empty-collections.ts';
 import { type Dispatch, methodNotAllowed, notServed } from './handle.ts';
 import type { Health } from './health.ts';
-import { type ApiRequest, type ApiResponse, header } from './message.ts';
+import { createPace, type Pace } from './limits/pace.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  header,
+  type RawUrl,
+  type VerbRequest,
+} from './message.ts';
 import type { OpenApi } from './openapi/openapi.ts';
 import type { ResourceRequest } from './request-info.ts';
 import type { Resource } from './resources.ts';
@@ -47,10 +54,19 @@ type AllParts = DispatchParts & { readonly findEmpty: FindEmpty };
 
 export function createDispatch(given: DispatchParts): Dispatch {
   const parts = { ...given, findEmpty: createEmptyResources() };
-  return ({ request, info, user, warn }) =>
+  // Field by field: copying the rest of an object costs more than looking one up.
+  return ({ request, info, user, warn, annotate }) =>
     info.kind === 'path'
       ? answerPath(parts, request)
-      : answerResource(parts, { request, info, user, warn });
+      : answerResource(parts, {
+          request,
+          rawUrl: request,
+          info,
+          user,
+          warn,
+          annotate,
+          pace: createPace(),
+        });
 }
 
 async function answerPath(parts: DispatchParts, request: ApiRequest): Promise<ApiResponse> {
@@ -118,10 +134,13 @@ const isServedGroup = (context: ApiContext, group: string): boolean =>
   [...reviewKinds, ...listedCollections].some((k) => k.group === group);
 
 type Asked = {
-  readonly request: ApiRequest;
+  readonly request: VerbRequest;
+  readonly rawUrl: RawUrl;
   readonly info: ResourceRequest;
   readonly user: User;
   readonly warn: (text: string) => void;
+  readonly pace: Pace;
+  readonly annotate: (key: string, value: string) => void;
 };
 
 function answerResource(parts: AllParts, asked: Asked): Promise<ApiResponse> | ApiResponse {
@@ -132,19 +151,17 @@ function answerResource(parts: AllParts, asked: Asked): Promise<ApiResponse> | A
   const resource = stored ?? parts.findEmpty(group, version, plural);
   if (resource === undefined) return answerVirtual(parts, asked);
   const { definition } = resource;
-  if (stored === undefined && !isRead(info.verb)) throw refusedWrite(definition, info.name);
-  const inNamespace = info.namespace !== '' && definition.kind !== 'Namespace';
-  if (inNamespace && !definition.namespaced) throw notServed();
+  if (stored === undefined && !isRead(info.verb)) throw refusedWrite(definition, info);
+  if (info.inNamespace && !definition.namespaced) throw notServed();
   if (definition.deprecationWarning !== undefined) asked.warn(definition.deprecationWarning);
   if (info.subresource !== '') return answerSubresource(context, resource, asked);
-  const { request, user, warn } = asked;
-  return verbHandler(resource, asked)({ context, request, info, resource, user, warn });
+  return verbHandler(resource, asked)({ context, resource, ...asked });
 }
 
 /** Kinds that can only be posted. */
 function answerVirtual(parts: DispatchParts, asked: Asked): Promise<ApiResponse> | ApiResponse {
   const { context } = parts;
-  const { info, request } = asked;
+  const { info } = asked;
   const { group, version, resource: plural, namespace } = info;
   const review = reviewKinds.find(
     (k) => k.group === group && k.version === version && k.plural === plural,
@@ -155,8 +172,9 @@ function answerVirtual(parts: DispatchParts, asked: Asked): Promise<ApiResponse>
     return pageNotFound();
   }
   const namespaced = review?.namespaced ?? true;
-  const isCollection = info.name === '' && (namespace !== '') === namespaced;
-  if (request.method !== 'POST' || !isCollection) throw methodNotAllowed();
+  const isCollection = info.pathName === '' && info.inNamespace === namespaced;
+  // By its verb, which was authorized: a POST to the old path of watches is a `watch`.
+  if (info.verb !== 'create' || !isCollection) throw methodNotAllowed();
   if (review !== undefined) return answerReview(parts, review, { ...asked, namespace });
   return bind({ context, resource: context.resources.of('pods'), ...asked });
 }
@@ -176,7 +194,7 @@ const collectionVerbs: Readonly<Record<string, VerbHandler>> = {
 };
 
 function verbHandler({ definition }: Resource, { info, request }: Asked): VerbHandler {
-  const isCollection = !hasName(request, info);
+  const isCollection = info.pathName === '';
   const verbs: readonly string[] = definition.verbs ?? allVerbs;
   const handler = isCollection ? collectionVerbs[info.verb] : objectVerbs[info.verb];
   const acrossNamespaces = isCollection && definition.namespaced && info.namespace === '';
@@ -188,14 +206,6 @@ function verbHandler({ definition }: Resource, { info, request }: Asked): VerbHa
   if (acrossNamespaces && writes) throw methodNotAllowed();
   if (!isCollection && definition.namespaced && info.namespace === '') throw notServed();
   return handler;
-}
-
-/** A list narrowed to one name carries the name for access control, but its path is the collection's. */
-function hasName(request: ApiRequest, info: ResourceRequest): boolean {
-  return (
-    info.name !== '' &&
-    !(info.verb === 'list' || (info.verb === 'watch' && request.query.has('fieldSelector')))
-  );
 }
 
 function answerSubresource(
@@ -211,6 +221,7 @@ function answerSubresource(
   const verbs: readonly string[] = subresource.verbs;
   const own = subresourceHandlers[subresource.name] ?? {};
   if (!verbs.includes(info.verb) && !Object.hasOwn(own, info.verb)) throw methodNotAllowed();
+  if (asked.request.method === 'HEAD' && subresource.name !== 'proxy') throw methodNotAllowed();
   const call: Call = { context, resource, subresource, ...asked };
   return subresourceHandler(subresource, info)(call);
 }

@@ -9,19 +9,24 @@ import { createResourceCache } from './resource-cache.ts';
 import { pathKey, type Resource } from './resources.ts';
 import { createCodec } from './stored-object.ts';
 
-type Names = Pick<AnyKind, 'kind' | 'plural' | 'singular' | 'shortNames' | 'categories'>;
-
 const readVerbs: readonly Verb[] = ['get', 'list', 'watch'];
 const nothingWrong = (): readonly [] => [];
 
-function emptyKind(
-  [group, version]: readonly [string, string],
-  names: Names,
-  namespaced = true,
-): AnyKind {
+type Names = {
+  readonly plural: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly isClusterWide?: boolean;
+};
+
+function emptyKind(group: string, version: string, kind: string, names: Names): AnyKind {
+  const { plural, shortNames, categories, isClusterWide = false } = names;
   return {
-    ...{ group, version, ...names, namespaced, verbs: readVerbs },
-    schema: s.struct(names.kind, objectFields, { numbers: [0, 0, 1] }),
+    ...{ group, version, kind, plural, singular: kind.toLowerCase(), verbs: readVerbs },
+    ...(shortNames === undefined ? {} : { shortNames }),
+    ...(categories === undefined ? {} : { categories }),
+    namespaced: !isClusterWide,
+    schema: s.struct(kind, objectFields, { numbers: [0, 0, 1] }),
     // Nothing is ever written.
     nameRule: nothingWrong,
     create: { validateCreate: nothingWrong },
@@ -31,76 +36,77 @@ function emptyKind(
   };
 }
 
-const core = ['', 'v1'] as const;
-const apps = ['apps', 'v1'] as const;
-const batch = ['batch', 'v1'] as const;
-const workload = { categories: ['all'] };
+const ofGroup =
+  (group: string, version: string) =>
+  (kind: string, names: Names): AnyKind =>
+    emptyKind(group, version, kind, names);
 
-/** Told by discovery: what pruning goes through, and what people expect of a namespace. */
+const core = ofGroup('', 'v1');
+const apps = ofGroup('apps', 'v1');
+const batch = ofGroup('batch', 'v1');
+const storage = ofGroup('storage.k8s.io', 'v1');
+const dynamicResources = ofGroup('resource.k8s.io', 'v1');
+const workload = { categories: ['all'] };
+const clusterWide = { isClusterWide: true };
+
+/** What the informers of kube-scheduler and kube-controller-manager list and watch: both wait until they have all of it. */
+const listedByParts: readonly AnyKind[] = [
+  apps('ControllerRevision', { plural: 'controllerrevisions' }),
+  ofGroup('autoscaling', 'v2')('HorizontalPodAutoscaler', {
+    plural: 'horizontalpodautoscalers',
+    shortNames: ['hpa'],
+    ...workload,
+  }),
+  ofGroup('policy', 'v1')('PodDisruptionBudget', {
+    plural: 'poddisruptionbudgets',
+    shortNames: ['pdb'],
+  }),
+  ofGroup('scheduling.k8s.io', 'v1')('PriorityClass', {
+    plural: 'priorityclasses',
+    shortNames: ['pc'],
+    ...clusterWide,
+  }),
+  ofGroup('node.k8s.io', 'v1')('RuntimeClass', { plural: 'runtimeclasses', ...clusterWide }),
+  ofGroup('admissionregistration.k8s.io', 'v1')('ValidatingAdmissionPolicy', {
+    plural: 'validatingadmissionpolicies',
+    categories: ['api-extensions'],
+    ...clusterWide,
+  }),
+  storage('CSIDriver', { plural: 'csidrivers', ...clusterWide }),
+  storage('CSINode', { plural: 'csinodes', ...clusterWide }),
+  storage('CSIStorageCapacity', { plural: 'csistoragecapacities' }),
+  storage('StorageClass', { plural: 'storageclasses', shortNames: ['sc'], ...clusterWide }),
+  storage('VolumeAttachment', { plural: 'volumeattachments', ...clusterWide }),
+  storage('VolumeAttributesClass', {
+    plural: 'volumeattributesclasses',
+    shortNames: ['vac'],
+    ...clusterWide,
+  }),
+  dynamicResources('DeviceClass', { plural: 'deviceclasses', ...clusterWide }),
+  dynamicResources('ResourceClaim', { plural: 'resourceclaims' }),
+  dynamicResources('ResourceClaimTemplate', { plural: 'resourceclaimtemplates' }),
+  dynamicResources('ResourceSlice', { plural: 'resourceslices', ...clusterWide }),
+];
+
+/** Told by discovery: what pruning goes through, what people expect of a namespace, and what other parts wait for. */
 export const listedCollections: readonly AnyKind[] = [
   // Asked for by `kubectl describe namespace`.
-  emptyKind(core, {
-    kind: 'LimitRange',
-    plural: 'limitranges',
-    singular: 'limitrange',
-    shortNames: ['limits'],
-  }),
-  emptyKind(core, {
-    kind: 'ResourceQuota',
-    plural: 'resourcequotas',
-    singular: 'resourcequota',
-    shortNames: ['quota'],
-  }),
-  emptyKind(core, {
-    kind: 'PersistentVolumeClaim',
-    plural: 'persistentvolumeclaims',
-    singular: 'persistentvolumeclaim',
-    shortNames: ['pvc'],
-  }),
-  emptyKind(
-    core,
-    {
-      kind: 'PersistentVolume',
-      plural: 'persistentvolumes',
-      singular: 'persistentvolume',
-      shortNames: ['pv'],
-    },
-    false,
-  ),
-  emptyKind(apps, {
-    kind: 'DaemonSet',
-    plural: 'daemonsets',
-    singular: 'daemonset',
-    shortNames: ['ds'],
-    ...workload,
-  }),
-  emptyKind(apps, {
-    kind: 'StatefulSet',
-    plural: 'statefulsets',
-    singular: 'statefulset',
-    shortNames: ['sts'],
-    ...workload,
-  }),
-  emptyKind(batch, {
-    kind: 'CronJob',
-    plural: 'cronjobs',
-    singular: 'cronjob',
-    shortNames: ['cj'],
-    ...workload,
-  }),
-  emptyKind(batch, { kind: 'Job', plural: 'jobs', singular: 'job', ...workload }),
+  core('LimitRange', { plural: 'limitranges', shortNames: ['limits'] }),
+  core('ResourceQuota', { plural: 'resourcequotas', shortNames: ['quota'] }),
+  core('PersistentVolumeClaim', { plural: 'persistentvolumeclaims', shortNames: ['pvc'] }),
+  core('PersistentVolume', { plural: 'persistentvolumes', shortNames: ['pv'], ...clusterWide }),
+  apps('DaemonSet', { plural: 'daemonsets', shortNames: ['ds'], ...workload }),
+  apps('StatefulSet', { plural: 'statefulsets', shortNames: ['sts'], ...workload }),
+  batch('CronJob', { plural: 'cronjobs', shortNames: ['cj'], ...workload }),
+  batch('Job', { plural: 'jobs', ...workload }),
+  ...listedByParts,
 ];
 
 /** kubectl asks whether a kind that it does not know is a custom one. */
-const customResource = emptyKind(
-  ['apiextensions.k8s.io', 'v1'],
-  {
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-    singular: 'customresourcedefinition',
-  },
-  false,
-);
+const customResource = ofGroup('apiextensions.k8s.io', 'v1')('CustomResourceDefinition', {
+  plural: 'customresourcedefinitions',
+  ...clusterWide,
+});
 
 export type FindEmpty = (group: string, version: string, plural: string) => Resource | undefined;
 
@@ -117,9 +123,12 @@ function emptyResource(definition: AnyKind): Resource {
   return { definition, codec, cache: createResourceCache(), view: (cached) => cached };
 }
 
-/** What a write is told: of an object that it cannot be there, of a collection that it stays empty. */
-export function refusedWrite({ group, plural }: AnyKind, name: string): ApiError {
-  if (name !== '') return notFound({ group, resource: plural }, name);
+/** What a write is told: that there is nothing to delete, or that the collection stays empty. */
+export function refusedWrite(
+  { group, plural }: AnyKind,
+  { verb, name }: { readonly verb: string; readonly name: string },
+): ApiError {
+  if (verb === 'delete') return notFound({ group, resource: plural }, name);
   const message = `this server has no ${groupResource(group, plural)} and takes none`;
   return failure({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
 }

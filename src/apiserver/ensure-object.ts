@@ -9,10 +9,11 @@ import { ownWrite } from './own-write.ts';
 
 export async function ensureObject(context: ApiContext, wanted: BootstrapObject): Promise<void> {
   const { name } = wanted.body.metadata;
-  const isThere = (): boolean =>
-    context.resources.reader.get(wanted.resource, wanted.namespace, name) !== undefined;
-  if (isThere()) return;
   const resource = context.resources.of(wanted.resource);
+  const { cache } = resource;
+  const key = resource.codec.key(wanted.namespace, name);
+  const isThere = (): boolean => cache.getReadable(key) !== undefined || cache.isUnreadable(key);
+  if (isThere()) return;
   try {
     await createObject(context, {
       resource,

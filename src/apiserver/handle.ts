@@ -1,13 +1,25 @@
 // One request, its steps in order: who asks, is there room, may they, what is asked, the answer or the error.
 import { randomUUID } from 'node:crypto';
-import { type ApiError, failure, internal, isApiError, type Status } from '../meta/api-error.ts';
+import {
+  type ApiError,
+  failure,
+  hintHeader,
+  internal,
+  isApiError,
+  type Status,
+} from '../meta/api-error.ts';
+import { cutText } from '../meta/cut-text.ts';
+import { beginWork, endWork } from '../observe/current-work.ts';
 import type { Log } from '../observe/log.ts';
 import { isStoreError } from '../storage/store-error.ts';
-import type { Authenticator } from './access/authenticate.ts';
+import { type Authenticator, anonymous } from './access/authenticate.ts';
 import type { Authorizer } from './access/authorize.ts';
 import { forbiddenAccess } from './access/forbidden.ts';
 import { impersonate } from './access/impersonate.ts';
+import { anonymousUser } from './access/known-users.ts';
+import { withoutSource, withSourceAddress } from './access/source-address.ts';
 import type { AuditedRequest, Auditor } from './audit/auditor.ts';
+import { describeRequest } from './describe-request.ts';
 import { answerStatus } from './encode/status.ts';
 import { followStream } from './follow-stream.ts';
 import { createDeadlines, type Deadline, type Deadlines } from './limits/deadlines.ts';
@@ -22,12 +34,15 @@ import { storeToApiError } from './store-to-api-error.ts';
 import { formatTraceparent, parseTraceparent, traceIdOf } from './trace.ts';
 import type { User } from './user.ts';
 import { warningHeaders } from './warnings.ts';
+import { convertBody } from './yaml/convert-body.ts';
 
 export type Dispatch = (call: {
   readonly request: ApiRequest;
   readonly info: RequestInfo;
   readonly user: User;
   readonly warn: (text: string) => void;
+  /** Adds an annotation to the audit event of the request. */
+  readonly annotate: (key: string, value: string) => void;
 }) => Promise<ApiResponse> | ApiResponse;
 
 export type HandlerParts = {
@@ -97,8 +112,9 @@ async function respond(work: Work, pending: Pending): Promise<void> {
   const { request, info, route } = pending;
   let seats: Seats | undefined;
   let seat: Flow | undefined;
+  const begun = beginWork(pending, describeRequest);
   try {
-    const caughtUp = work.catchUp?.(request, info);
+    const caughtUp = catchUpFor(work, pending);
     if (caughtUp !== undefined) await caughtUp;
     const user = identify(work, pending);
     seats = work.gate.seatsFor(user, info, route.isMutating);
@@ -112,7 +128,8 @@ async function respond(work: Work, pending: Pending): Promise<void> {
     if (info.verb === 'watch' && seats !== undefined) checkWatches(work.gate, user);
     const turn = isCostly(info) ? work.gate.costlyTurn(user, request.signal) : undefined;
     if (turn !== undefined) await turn;
-    finish(work, pending, { response: await answer(work, pending, user) });
+    const response = await answer(work, pending, user);
+    finish(work, pending, { response: await converted(response) });
   } catch (error) {
     if (error instanceof NoSeat && seats !== undefined) {
       work.gate.metrics.rejected(seats.level, error.reason);
@@ -120,8 +137,26 @@ async function respond(work: Work, pending: Pending): Promise<void> {
     }
     finish(work, pending, outcomeOf(work, pending, error));
   } finally {
+    endWork(begun);
     if (seat !== undefined) seats?.queue.leave(seat);
   }
+}
+
+/** Large answers in YAML or with line breaks are written elsewhere. */
+function converted(response: ApiResponse): ApiResponse | Promise<ApiResponse> {
+  return response.convert === undefined ? response : convertBody(response);
+}
+
+/**
+ * Seeing what other servers wrote costs a read of all of them, so nobody gets it for nothing: not who proves nothing, and
+ * not who may do nothing without a proof. They are refused by what this server knows already.
+ */
+function catchUpFor(work: Work, { request, info }: Pending): Promise<void> | undefined {
+  const { authenticator, authorizer, catchUp } = work;
+  if (catchUp === undefined) return undefined;
+  const isWorthIt =
+    authenticator.recognizes(request) || authorizer.authorize(anonymous, info).allowed;
+  return isWorthIt ? catchUp(request, info) : undefined;
 }
 
 function identify(work: Work, pending: Pending): User {
@@ -129,13 +164,18 @@ function identify(work: Work, pending: Pending): User {
   const { authenticator, authorizer, auditor } = work;
   let asking: User;
   try {
-    asking = authenticator.authenticate(request);
+    asking = withSourceAddress(authenticator.authenticate(request), request.peer);
+    if (asking.name !== anonymousUser) request.authenticated?.(asking);
   } catch (error) {
     if (auditor !== undefined) pending.audited = beginAudit(auditor, pending, undefined);
     throw error;
   }
   if (auditor !== undefined) pending.audited = beginAudit(auditor, pending, asking);
-  const user = impersonate({ request, user: asking, attributes: info, authorizer });
+  // Whoever acts as a node does not speak from where the node is.
+  const user = withoutSource(
+    impersonate({ request, user: asking, attributes: info, authorizer }),
+    asking,
+  );
   if (user !== asking) pending.audited?.actsAs(user);
   pending.user = user;
   return user;
@@ -172,8 +212,9 @@ function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise
     user,
     warn(text) {
       pending.warnings ??= [];
-      pending.warnings.push(text);
+      if (pending.warnings.length < maxWarnings) pending.warnings.push(cutText(text));
     },
+    annotate: (key, value) => audited?.annotate(key, value),
   });
   if (answering instanceof Promise && isBounded) {
     pending.deadline = deadlines.add(pending);
@@ -184,6 +225,9 @@ function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise
   }
   return answering;
 }
+
+/** Headers have room for some ten of them; a body can give reason for one with each of its fields. */
+const maxWarnings = 100;
 
 /** More, a timer of Node.js cannot. */
 const mostTimerMs = 2 ** 31;
@@ -223,8 +267,11 @@ function finish({ gate, deadlines }: Work, pending: Pending, outcome: Outcome): 
   pending.resolve(response);
 }
 
-function outcomeOf({ log }: Work, { request }: Pending, error: unknown): Outcome {
-  if (isApiError(error)) return errorOutcome(request, error);
+function outcomeOf({ log }: Work, pending: Pending, error: unknown): Outcome {
+  const { request } = pending;
+  if (isApiError(error)) {
+    return withHint(errorOutcome(request, error), error.hint);
+  }
   if (isStoreError(error)) return errorOutcome(request, storeToApiError(error));
   if (error instanceof NoSeat) return errorOutcome(request, tooManyRequests());
   const { method, path, auditId = '' } = request;
@@ -237,6 +284,18 @@ function outcomeOf({ log }: Work, { request }: Pending, error: unknown): Outcome
   });
   const unexpected = internal('the server met an unexpected condition; its log says more');
   return { ...errorOutcome(request, unexpected), isPanic: true };
+}
+
+const maxHint = 1000;
+
+/** What a header can hold: hints quote what clients sent. */
+const printable = (text: string): string => text.slice(0, maxHint).replace(/[^ -~]/g, '?');
+
+function withHint(outcome: Outcome, hint: string | undefined): Outcome {
+  if (hint === undefined) return outcome;
+  const { response } = outcome;
+  const headers = { ...response.headers, [hintHeader]: printable(hint) };
+  return { ...outcome, response: { ...response, headers } };
 }
 
 function errorOutcome(request: ApiRequest, { status }: ApiError): Outcome {

@@ -1,4 +1,5 @@
 // /healthz, /livez and /readyz: one line for probes, the single checks for people.
+import { goQuote } from '../schema/go-quote.ts';
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
 
@@ -69,7 +70,7 @@ async function summary(
     }
   }
   if (excluded.size > 0) {
-    const names = [...excluded].sort().map((name) => JSON.stringify(name));
+    const names = [...excluded].sort().map((name) => goQuote(name));
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names.join(',')}\n`);
   }
   if (failed) return { status: 500, text: `${lines.join('')}${endpoint} check failed\n` };

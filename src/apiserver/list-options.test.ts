@@ -10,9 +10,15 @@ import { serviceDefinition } from '../kinds/service/definition.ts';
 import { exampleService } from '../kinds/service/example.ts';
 import { isApiError } from '../meta/api-error.ts';
 import { type ListOptions, parseInteger, parseListOptions, parseVersion } from './list-options.ts';
+import { parseRequest } from './request-info.ts';
 
 function parse(query: string, watch = false, kind: AnyKind = serviceDefinition): ListOptions {
-  return parseListOptions(new URLSearchParams(query), kind, watch);
+  const asked = new URLSearchParams(query);
+  const path =
+    kind.group === '' ? `/api/v1/${kind.plural}` : `/apis/${kind.group}/v1/${kind.plural}`;
+  const info = parseRequest('GET', path, asked);
+  assert.ok(info.kind === 'resource');
+  return parseListOptions(info, asked, { definition: kind, watch });
 }
 
 function refusal(act: () => unknown): string {
@@ -234,3 +240,17 @@ for (const [kind, wanted] of namespaceFields) {
     );
   });
 }
+
+test('values in refusals are quoted as Go does', () => {
+  const wrong = 'a\u0001\u200b';
+  const shown = '"a\\x01\\u200b"';
+  const version = `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`;
+  assert.equal(
+    refusal(() => parseInteger(wrong)),
+    `400 strconv.ParseInt: parsing ${shown}: invalid syntax`,
+  );
+  assert.equal(
+    refusal(() => parseVersion(wrong, false)),
+    `400 ${version}`,
+  );
+});

@@ -1,10 +1,15 @@
 // The query options of list, watch and deletecollection, judged as Kubernetes judges them.
+
 import type { AnyKind } from '../kinds/definition.ts';
 import { badRequest, invalid } from '../meta/api-error.ts';
 import { type FieldError, forbidden, notSupported } from '../meta/field-error.ts';
 import { type FieldSelector, parseFieldSelector } from '../meta/fields.ts';
 import { matchesSelector, parseLabelSelector, type Selector } from '../meta/labels.ts';
 import type { KubeObject } from '../meta/object.ts';
+import { fitsInteger } from '../schema/fits-integer.ts';
+import { goQuote } from '../schema/go-quote.ts';
+import type { QueryOption, QueryOptions } from './message.ts';
+import { type ResourceRequest, requiredName } from './request-info.ts';
 
 export type ListOptions = {
   readonly selects: (object: KubeObject) => boolean;
@@ -20,15 +25,18 @@ export type ListOptions = {
   readonly sendInitialEvents?: boolean;
 };
 
+/** Which objects: of the request as it was authorized. */
+export type Selection = Pick<ResourceRequest, 'name' | 'fieldSelector' | 'labelSelector'>;
+
 export function parseListOptions(
-  query: URLSearchParams,
-  definition: AnyKind,
-  watch: boolean,
+  selection: Selection,
+  query: QueryOptions,
+  { definition, watch }: { readonly definition: AnyKind; readonly watch: boolean },
 ): ListOptions {
   const limit = integer(query, 'limit') ?? 0;
   const timeoutSeconds = integer(query, 'timeoutSeconds');
-  const labels = labelSelector(query);
-  const fields = fieldSelector(query, definition);
+  const labels = labelSelector(selection);
+  const fields = fieldSelector(selection, definition);
   checkRules(query, watch);
   const version = query.get('resourceVersion') ?? '';
   const initial = flag(query, 'sendInitialEvents');
@@ -47,7 +55,7 @@ export function parseListOptions(
   };
 }
 
-function integer(query: URLSearchParams, name: string): number | undefined {
+function integer(query: QueryOptions, name: QueryOption): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   return parseInteger(text);
@@ -56,17 +64,16 @@ function integer(query: URLSearchParams, name: string): number | undefined {
 /** Go's ParseInt with its words. */
 export function parseInteger(text: string): number {
   if (!/^[+-]?\d+$/.test(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+    throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`);
   }
-  const value = BigInt(text);
-  if (value !== BigInt.asIntN(64, value)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+  if (!fitsInteger(text, 64)) {
+    throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`);
   }
-  return Number(value);
+  return Number(text);
 }
 
 /** Go's reading of booleans in queries: present without a value is true, '0' and 'false' are false. */
-function flag(query: URLSearchParams, name: string): boolean | undefined {
+function flag(query: QueryOptions, name: QueryOption): boolean | undefined {
   const value = query.get(name);
   if (value === null) return undefined;
   return value !== '0' && value.toLowerCase() !== 'false';
@@ -76,30 +83,36 @@ function flag(query: URLSearchParams, name: string): boolean | undefined {
 export function parseVersion(text: string, list: boolean): number {
   if (/^\d+$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER) return Number(text);
   const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
-  const quoted = JSON.stringify(text);
+  const quoted = goQuote(text);
   const message = `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`;
   throw badRequest(list ? `invalid resource version: ${message}` : message);
 }
 
-function labelSelector(query: URLSearchParams): Selector {
-  const parsed = parseLabelSelector(query.get('labelSelector') ?? '');
+function labelSelector({ labelSelector: text = '' }: Selection): Selector {
+  const parsed = parseLabelSelector(text);
   if ('error' in parsed) throw badRequest(parsed.error);
   return parsed.selector;
 }
 
+type Selects = (object: KubeObject) => boolean;
+
+/** Never more than the name that was authorized, where there is one. */
 function fieldSelector(
-  query: URLSearchParams,
+  { name, fieldSelector: text = '' }: Selection,
   definition: AnyKind,
-): readonly ((o: KubeObject) => boolean)[] {
-  const parsed = parseFieldSelector(query.get('fieldSelector') ?? '');
+): readonly Selects[] {
+  const parsed = parseFieldSelector(text);
   if ('error' in parsed) throw badRequest(parsed.error);
-  return parsed.selector.map((term) => fieldTerm(term, definition));
+  const { selector } = parsed;
+  const terms = selector.map((term) => fieldTerm(term, definition));
+  if (name === '') return terms;
+  if (selector.length > 0 && requiredName(selector) !== name) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  }
+  return [({ metadata }) => metadata.name === name, ...terms];
 }
 
-function fieldTerm(
-  term: FieldSelector[number],
-  definition: AnyKind,
-): (object: KubeObject) => boolean {
+function fieldTerm(term: FieldSelector[number], definition: AnyKind): Selects {
   const read = fieldReader(term.field, definition);
   const wanted = term.operator === '=';
   return (object) => (read(object) === term.value) === wanted;
@@ -122,7 +135,7 @@ function fieldReader(field: string, definition: AnyKind): (object: KubeObject) =
     ...Object.keys(definition.fieldSelectors ?? {}),
   ];
   throw badRequest(
-    `${JSON.stringify(field)} is not a known field selector: only ${known.map((k) => JSON.stringify(k)).join(', ')}`,
+    `${goQuote(field)} is not a known field selector: only ${known.map((k) => goQuote(k)).join(', ')}`,
   );
 }
 
@@ -131,14 +144,14 @@ const knowsNamespace = ({ namespaced, fieldSelectorError }: AnyKind): boolean =>
   namespaced || fieldSelectorError !== 'label';
 
 /** Which combinations of resourceVersion, its match, continue and sendInitialEvents make sense. */
-function checkRules(query: URLSearchParams, watch: boolean): void {
+function checkRules(query: QueryOptions, watch: boolean): void {
   const errors = watch ? watchRules(query) : listRules(query);
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
 }
 
 const matchField = 'resourceVersionMatch';
 
-function listRules(query: URLSearchParams): readonly FieldError[] {
+function listRules(query: QueryOptions): readonly FieldError[] {
   const errors = [...listMatchRules(query)];
   if (query.get('sendInitialEvents') !== null) {
     errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
@@ -146,7 +159,7 @@ function listRules(query: URLSearchParams): readonly FieldError[] {
   return errors;
 }
 
-function listMatchRules(query: URLSearchParams): readonly FieldError[] {
+function listMatchRules(query: QueryOptions): readonly FieldError[] {
   const errors: FieldError[] = [];
   const match = query.get(matchField) ?? '';
   if (match === '') return errors;
@@ -168,7 +181,7 @@ function listMatchRules(query: URLSearchParams): readonly FieldError[] {
   return errors;
 }
 
-function watchRules(query: URLSearchParams): readonly FieldError[] {
+function watchRules(query: QueryOptions): readonly FieldError[] {
   const { match, isInitialGiven } = watchMatch(query);
   const errors: FieldError[] = [];
   if (isInitialGiven && match !== 'NotOlderThan') {
@@ -195,7 +208,7 @@ function watchRules(query: URLSearchParams): readonly FieldError[] {
 type WatchMatch = { readonly match: string; readonly isInitialGiven: boolean };
 
 /** A plain watch from the beginning counts as one that asked for the initial events. */
-function watchMatch(query: URLSearchParams): WatchMatch {
+function watchMatch(query: QueryOptions): WatchMatch {
   const match = query.get(matchField) ?? '';
   const isInitialGiven = query.get('sendInitialEvents') !== null;
   const version = query.get('resourceVersion') ?? '';
@@ -205,7 +218,7 @@ function watchMatch(query: URLSearchParams): WatchMatch {
   return { match, isInitialGiven };
 }
 
-function continueRule(query: URLSearchParams): readonly FieldError[] {
+function continueRule(query: QueryOptions): readonly FieldError[] {
   return (query.get('continue') ?? '') === ''
     ? []
     : [forbidden(matchField, 'resourceVersionMatch is forbidden when continue is provided')];

@@ -31,6 +31,16 @@ const watch: LocalRequest = { method: 'GET', path: '/api/v1/services?watch=true'
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const text = (chunk: Uint8Array | undefined): string => Buffer.from(chunk ?? []).toString();
 
+test('calls that answer at once leave the event loop its time', async () => {
+  const call = createLocalCall(async () => ({ status: 200, headers: {}, body: '' }), identity);
+  let isTimeUp = false;
+  setTimeout(() => {
+    isTimeUp = true;
+  }, 1);
+  // Without a yield, this would never end.
+  while (!isTimeUp) await call({ method: 'GET', path: '/' });
+});
+
 test('a call comes in as a request of its identity', async () => {
   let seen: ApiRequest | undefined;
   const call = createLocalCall(async (request) => {

@@ -1,4 +1,6 @@
-// Calls into this server from the same process, in the terms of the client's transport, with no socket between.
+// Calls into this server from the same process, in the terms of the client's transport, with no socket between. What a socket would
+// do by itself, they do by hand: now and then they wait for the event loop, so that no chain of calls keeps it from the others.
+import { yieldWhenDue } from '../host/yield-when-due.ts';
 import type { ApiRequest, ApiResponse, Peer, Sink } from './message.ts';
 import { isStream, isTunnel } from './message.ts';
 
@@ -25,6 +27,7 @@ export function createLocalCall(
   // The same for all calls: the server remembers whom it stands for.
   const peer: Peer = { local: identity };
   return async (request) => {
+    await yieldWhenDue();
     const [path = '/', query = ''] = request.path.split(/\?(.*)/s);
     const { signal } = request;
     const body =
@@ -97,6 +100,7 @@ async function* streamed(
       for (let chunk = queue.shift(); chunk !== undefined; chunk = queue.shift()) {
         size -= chunk.length;
         yield chunk;
+        await yieldWhenDue();
       }
       for (const listener of drainListeners.splice(0)) listener();
       if (queue.length > 0) continue;

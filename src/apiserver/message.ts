@@ -1,5 +1,7 @@
 // One request and its answer, free of sockets: the HTTP server and the in-process client both speak this.
 import type { Duplex } from 'node:stream';
+import type { ClientCertificate } from '../host/client-certificate.ts';
+import type { User } from './user.ts';
 
 export type ApiRequest = {
   readonly method: string;
@@ -13,6 +15,8 @@ export type ApiRequest = {
   /** Reads the body whole; rejects with ApiError 413 when it is too large. */
   readonly body: () => Promise<Uint8Array>;
   readonly peer: Peer;
+  /** To be told who asks, where that is somebody and not known yet. */
+  readonly authenticated?: ((user: User) => void) | undefined;
   /** Whether the connection can be handed over, as a request to upgrade it asks. */
   readonly tunnels?: boolean;
   /** Aborts when the client has gone. Made for those who ask: making one costs more than a get. */
@@ -21,17 +25,64 @@ export type ApiRequest = {
   readonly auditId?: string;
 };
 
+/**
+ * A request as it is after access control. Which objects it is about stands in its RequestInfo alone: of the query, verbs
+ * can read nothing but how they are to go about it.
+ */
+export type VerbRequest = Omit<ApiRequest, 'query' | keyof RawUrl> & {
+  readonly query: QueryOptions;
+};
+
+/** As they came, for what is passed on to others byte for byte. */
+export type RawUrl = Pick<ApiRequest, 'path' | 'rawQuery'>;
+
+export type QueryOptions = {
+  readonly size: number;
+  readonly get: (name: QueryOption) => string | null;
+  readonly getAll: (name: QueryOption) => string[];
+  readonly has: (name: QueryOption) => boolean;
+};
+
+/** Never one that selects objects: `fieldSelector`, `labelSelector` and `watch` are for request-info.ts. */
+export type QueryOption =
+  | 'allowWatchBookmarks'
+  | 'command'
+  | 'container'
+  | 'continue'
+  | 'dryRun'
+  | 'fieldManager'
+  | 'fieldValidation'
+  | 'follow'
+  | 'force'
+  | 'gracePeriodSeconds'
+  | 'includeObject'
+  | 'limit'
+  | 'limitBytes'
+  | 'orphanDependents'
+  | 'ports'
+  | 'pretty'
+  | 'previous'
+  | 'propagationPolicy'
+  | 'resourceVersion'
+  | 'resourceVersionMatch'
+  | 'sendInitialEvents'
+  | 'sinceSeconds'
+  | 'sinceTime'
+  | 'stderr'
+  | 'stdin'
+  | 'stdout'
+  | 'stream'
+  | 'tailLines'
+  | 'timeoutSeconds'
+  | 'timestamps'
+  | 'tty';
+
 /** Who is at the other end, as far as the transport knows. */
 export type Peer = {
   readonly address?: string;
-  /** A client certificate that our CA signed. */
-  readonly certificate?: {
-    readonly commonName: string;
-    readonly organizations: readonly string[];
-    /** SHA-256 of the certificate, in hexadecimal digits. */
-    readonly fingerprint?: string;
-  };
-  /** A client certificate that our CA did not sign, or that is not valid now. */
+  /** A client certificate that our CA signed. Whether it holds now is asked for each request. */
+  readonly certificate?: ClientCertificate;
+  /** A client certificate that our CA did not sign, that was not valid when the connection began, or that names several users. */
   readonly untrustedCertificate?: boolean;
   /** The in-process client of a part in the same program; it is who it says it is. */
   readonly local?: { readonly user: string; readonly groups: readonly string[] };
@@ -42,6 +93,8 @@ export type ApiResponse = {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Uint8Array | string | Stream | Tunnel;
+  /** The body is JSON that is yet to be brought into this form (yaml/convert-body.ts). */
+  readonly convert?: 'yaml' | 'pretty' | undefined;
 };
 
 /** A body that goes on: started once with the place to write to. */
@@ -72,7 +125,7 @@ export function isTunnel(body: ApiResponse['body']): body is Tunnel {
 }
 
 /** The one value of a header, the first where it was repeated. */
-export function header(request: ApiRequest, name: string): string | undefined {
+export function header(request: Pick<ApiRequest, 'headers'>, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' || value === undefined ? value : value[0];
 }

@@ -1,6 +1,7 @@
 // What the API server measures, under upstream's names where they mean the same.
 import { readdirSync } from 'node:fs';
 import type { Labels, MetricsRegistry, Tally } from '../observe/metrics.ts';
+import type { ConnectionTable, EvictReason } from './limits/connection-table.ts';
 import type { Rejection } from './limits/fair-queue.ts';
 import type { CutReason } from './limits/unread-bytes.ts';
 import type { RequestInfo, ResourceRequest } from './request-info.ts';
@@ -210,6 +211,8 @@ export function createFlowMetrics(registry: MetricsRegistry): FlowMetrics {
 export type ServerMetrics = {
   readonly connected: (count: number) => void;
   readonly refused: () => void;
+  readonly evicted: (reason: EvictReason) => void;
+  readonly followHolders: (counts: ConnectionTable['counts']) => void;
   readonly cut: (reason: CutReason) => void;
   readonly follow: (held: {
     readonly bodyBytes: () => number;
@@ -227,6 +230,10 @@ export function createServerMetrics(registry: MetricsRegistry): ServerMetrics {
     name: 'fairlead_apiserver_refused_connections_total',
     help: 'Connections beyond the limit.',
   });
+  const evicted = registry.counter({
+    name: 'fairlead_apiserver_evicted_connections_total',
+    help: 'Connections closed to make room for others, by the limit that was reached.',
+  });
   const cut = registry.counter({
     name: 'fairlead_apiserver_slow_readers_cut_total',
     help: 'Answers and watches broken off because their client does not read.',
@@ -236,6 +243,16 @@ export function createServerMetrics(registry: MetricsRegistry): ServerMetrics {
       connections.value += count;
     },
     refused: () => refused.add(),
+    evicted: (reason) => evicted.add({ reason }),
+    followHolders(counts) {
+      registry.gaugeFrom(
+        {
+          name: 'fairlead_apiserver_unauthenticated_connections',
+          help: 'Connections whose user is not known.',
+        },
+        () => counts().unauthenticated,
+      );
+    },
     cut: (reason) => cut.add({ reason }),
     follow({ bodyBytes, unreadBytes }) {
       registry.gaugeFrom(

@@ -14,6 +14,9 @@ export type OrderedCache = {
 /** Where the newest state of an object stands; dropped objects leave an empty one until the next list. */
 type Slot = { readonly key: string; entry: Cached | undefined };
 
+/** To sort so many takes a millisecond or two; a hundred thousand at once hold up everybody else. */
+const maxUnsorted = 4096;
+
 export function createOrderedCache(): OrderedCache {
   const slots = new Map<string, Slot>();
   let sorted: Slot[] = [];
@@ -54,6 +57,7 @@ export function createOrderedCache(): OrderedCache {
       const fresh = { key: entry.key, entry };
       slots.set(entry.key, fresh);
       added.push(fresh);
+      if (added.length >= maxUnsorted) inOrder();
     },
     drop(key) {
       const slot = slots.get(key);

@@ -1,5 +1,6 @@
 // Writes that the server makes in its own name.
 import { formatTime } from '../schema/time.ts';
+import { ownAdmission } from './admission/admission.ts';
 import type { ApiContext, WriteRequest } from './context.ts';
 
 const self = { name: 'system:apiserver', groups: ['system:masters'] };
@@ -10,6 +11,7 @@ export function ownWrite(context: Pick<ApiContext, 'now'>): WriteRequest {
     dryRun: false,
     manager: 'kube-apiserver',
     now: formatTime(context.now()),
+    admission: ownAdmission,
     warn: () => {},
   };
 }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { allKinds } from '../kinds/all.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { decodeBody } from './decode-body.ts';
+import { createPace } from './limits/pace.ts';
 import type { ApiRequest } from './message.ts';
 import { reviewKinds } from './reviews/all.ts';
 import { parseDelete } from './verbs/delete-options.ts';
@@ -90,7 +91,7 @@ const sent: Readonly<Record<string, { readonly hex: string; readonly object: obj
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-function decodeAs(kindName: string, body: Buffer): object {
+function decodeAs(kindName: string, body: Buffer): Promise<object> {
   const kind = [...allKinds, ...reviewKinds].find((k) => k.kind === kindName);
   assert.ok(kind !== undefined);
   const warn = (text: string): void => assert.fail(text);
@@ -102,14 +103,15 @@ function decodeAs(kindName: string, body: Buffer): object {
     known: allKinds,
     fieldValidation: 'Strict',
     warn,
+    pace: createPace(),
   });
 }
 
 describe('decodeBody() of protobuf', () => {
   for (const [command, { hex, object }] of Object.entries(sent)) {
-    it(`reads kubectl ${command}`, () => {
+    it(`reads kubectl ${command}`, async () => {
       const { kind } = object as { readonly kind: string };
-      assert.deepEqual(decodeAs(kind, Buffer.from(hex, 'hex')), object);
+      assert.deepEqual(await decodeAs(kind, Buffer.from(hex, 'hex')), object);
     });
   }
 
@@ -141,14 +143,11 @@ describe('decodeBody() of protobuf', () => {
   };
   for (const [name, [hex, message]] of Object.entries(refused)) {
     it(`refuses ${name}`, () =>
-      assert.throws(
-        () => decodeAs('Namespace', Buffer.from(hex, 'hex')),
-        (error) => {
-          assert.ok(error instanceof ApiError);
-          assert.deepEqual([error.status.code, error.status.message], [400, message]);
-          return true;
-        },
-      ));
+      assert.rejects(decodeAs('Namespace', Buffer.from(hex, 'hex')), (error) => {
+        assert.ok(error instanceof ApiError);
+        assert.deepEqual([error.status.code, error.status.message], [400, message]);
+        return true;
+      }));
   }
 });
 

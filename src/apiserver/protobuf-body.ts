@@ -2,7 +2,8 @@
 import type { StructNode } from '../schema/node.ts';
 import { fromProtobuf } from '../schema/protobuf/decode.ts';
 import { openEnvelope } from '../schema/protobuf/envelope.ts';
-import { ProtobufError } from '../schema/protobuf/wire.ts';
+import { ProtobufError, TooManyFields } from '../schema/protobuf/wire.ts';
+import { tooManyValues } from './limits/check-values.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,6 +33,7 @@ function telling<T>(fail: (why: string) => Error, read: () => T): T {
   try {
     return read();
   } catch (error) {
+    if (error instanceof TooManyFields) throw tooManyValues('values');
     if (error instanceof ProtobufError) throw fail(error.message);
     throw error;
   }

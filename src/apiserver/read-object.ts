@@ -2,26 +2,31 @@
 import type { KubeObject } from '../meta/object.ts';
 import type { ApiContext } from './context.ts';
 import { type BodyKind, decodeBody } from './decode-body.ts';
-import { type ApiRequest, header } from './message.ts';
+import type { Pace } from './limits/pace.ts';
+import { header, type VerbRequest } from './message.ts';
 import type { FieldValidation } from './write-options.ts';
 
 type Asked = {
   readonly context: ApiContext;
-  readonly request: ApiRequest;
+  readonly request: VerbRequest;
   readonly warn: (text: string) => void;
+  readonly pace: Pace;
 };
 
 export async function readObject(
-  { context, request, warn }: Asked,
+  { context, request, warn, pace }: Asked,
   kind: BodyKind,
   { fieldValidation }: { readonly fieldValidation: FieldValidation },
 ): Promise<KubeObject> {
+  const body = await request.body();
+  pace.grow(body.length);
   return decodeBody({
-    body: await request.body(),
+    body,
     contentType: header(request, 'content-type') ?? '',
     kind,
     known: context.resources.definitions,
     fieldValidation,
     warn,
+    pace,
   });
 }

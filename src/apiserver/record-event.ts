@@ -30,7 +30,7 @@ export async function recordEvent(context: ApiContext, event: OwnEvent): Promise
     subresource: '',
     rules: resource.definition.update,
     desired: (live) => (live === undefined ? first : counted(live as Event, now)),
-    creates: true,
+    create: { authorize: 'as the server' },
     needsVersion: false,
     checksUid: false,
     write: ownWrite(context),

@@ -18,6 +18,8 @@ function resource(parts: Partial<ResourceRequest>): ResourceRequest {
     resource: '',
     subresource: '',
     name: '',
+    pathName: parts.name ?? '',
+    inNamespace: (parts.namespace ?? '') !== '' && parts.resource !== 'namespaces',
     rest: '',
     ...parts,
   };
@@ -133,11 +135,17 @@ for (const [selector, name] of Object.entries(selected)) {
     const query = `fieldSelector=${encodeURIComponent(selector)}`;
     const list = parse(`GET /api/v1/namespaces/a/services?${query}`);
     const fieldSelector = selector;
-    assert.deepEqual(list, resource({ ...services, verb: 'list', name, fieldSelector }));
+    assert.deepEqual(
+      list,
+      resource({ ...services, verb: 'list', name, pathName: '', fieldSelector }),
+    );
     const watch = parse(`GET /api/v1/namespaces/a/services?watch=1&${query}`);
-    assert.deepEqual(watch, resource({ ...services, verb: 'watch', name, fieldSelector }));
+    assert.deepEqual(
+      watch,
+      resource({ ...services, verb: 'watch', name, pathName: '', fieldSelector }),
+    );
     const removal = parse(`DELETE /api/v1/namespaces/a/services?${query}`);
-    assert.deepEqual(removal, resource({ ...services, verb: 'deletecollection' }));
+    assert.deepEqual(removal, resource({ ...services, verb: 'deletecollection', fieldSelector }));
   });
 }
 

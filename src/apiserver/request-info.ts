@@ -1,5 +1,7 @@
-// What a request asks for, read off its method, path and query: what access control and dispatch go by.
-import { parseFieldSelector } from '../meta/fields.ts';
+// What a request asks for, read off its method, path and query, once: access control judges it, dispatch and the verbs go by it.
+// Nothing after access control reads a name, a namespace or a selection from anywhere else (`VerbRequest` in message.ts has
+// none of them), so what is read or written is what was allowed.
+import { type FieldSelector, parseFieldSelector } from '../meta/fields.ts';
 import { nameIsPathSegment } from '../meta/names.ts';
 
 export type ResourceRequest = {
@@ -10,11 +12,17 @@ export type ResourceRequest = {
   readonly namespace: string;
   readonly resource: string;
   readonly subresource: string;
+  /** The one object that is asked for: by the path, or by the field selector of a list or a watch. */
   readonly name: string;
+  /** The name in the path; empty for a collection. */
+  readonly pathName: string;
+  /** Whether the path leads through a namespace: that of a Namespace itself does not. */
+  readonly inNamespace: boolean;
   /** What follows the subresource (proxy paths), without a leading slash. */
   readonly rest: string;
-  /** Of reads, as it stands in the query. */
+  /** Of list, watch and deletecollection, as they stand in the query; absent when empty. */
   readonly fieldSelector?: string;
+  readonly labelSelector?: string;
 };
 
 export type PathRequest = { readonly kind: 'path'; readonly verb: string; readonly path: string };
@@ -47,7 +55,7 @@ export function parseRequest(method: string, path: string, query: URLSearchParam
   // The old form /api/v1/watch/services.
   const watchPath = parts[at] === 'watch' && parts.length > at + 1;
   if (watchPath) at += 1;
-  const { namespace, resource, name, subresource, rest } = targetOf(parts, at);
+  const { namespace, inNamespace, resource, name, subresource, rest } = targetOf(parts, at);
   const verb = verbOfMethod.get(method) ?? method.toLowerCase();
   const watchQuery = query.size > 0 && isWatch(query);
   const info: ResourceRequest = {
@@ -58,13 +66,15 @@ export function parseRequest(method: string, path: string, query: URLSearchParam
     namespace,
     resource,
     name,
+    pathName: name,
+    inNamespace,
     subresource,
     rest,
   };
-  if (verb !== 'get' || query.size === 0) return info;
-  const selected = narrowedBy(query, name);
-  return selected === undefined ? info : { ...info, ...selected };
+  return query.size === 0 || !selectingVerbs.has(info.verb) ? info : withSelection(info, query);
 }
+
+const selectingVerbs = new Set(['list', 'watch', 'deletecollection']);
 
 const pathRequest = (method: string, path: string): PathRequest => ({
   kind: 'path',
@@ -87,6 +97,7 @@ function segments(path: string): readonly string[] {
 
 type Target = {
   readonly namespace: string;
+  readonly inNamespace: boolean;
   readonly resource: string;
   readonly name: string;
   readonly subresource: string;
@@ -100,6 +111,7 @@ function targetOf(parts: readonly string[], start: number): Target {
   const at = isInside ? start + 2 : start;
   return {
     namespace: isNamespaces ? (parts[start + 1] ?? '') : '',
+    inNamespace: isInside,
     resource: parts[at] ?? '',
     name: parts[at + 1] ?? '',
     subresource: parts[at + 2] ?? '',
@@ -123,18 +135,29 @@ export function isWatch(query: URLSearchParams): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** A list narrowed to one name counts as access to that name. */
-function narrowedBy(query: URLSearchParams, name: string): Partial<ResourceRequest> | undefined {
+/** A parameter that is repeated counts once, by its first value. A read narrowed to one name is access to that name. */
+function withSelection(info: ResourceRequest, query: URLSearchParams): ResourceRequest {
   const fieldSelector = query.get('fieldSelector') ?? '';
-  if (fieldSelector === '') return undefined;
-  return { fieldSelector, ...(name === '' ? { name: nameSelected(fieldSelector) } : {}) };
+  const labelSelector = query.get('labelSelector') ?? '';
+  const isNarrowed = info.name === '' && info.verb !== 'deletecollection';
+  return {
+    ...info,
+    name: isNarrowed ? nameSelected(fieldSelector) : info.name,
+    ...(fieldSelector === '' ? {} : { fieldSelector }),
+    ...(labelSelector === '' ? {} : { labelSelector }),
+  };
 }
 
 function nameSelected(fieldSelector: string): string {
+  if (fieldSelector === '') return '';
   const parsed = parseFieldSelector(fieldSelector);
-  if ('error' in parsed) return '';
-  const term = parsed.selector.find((t) => t.field === 'metadata.name' && t.operator === '=');
-  return term !== undefined && nameIsPathSegment(term.value, false).length === 0 ? term.value : '';
+  const name = 'error' in parsed ? undefined : requiredName(parsed.selector);
+  return name !== undefined && nameIsPathSegment(name, false).length === 0 ? name : '';
+}
+
+/** The name without which nothing is selected; of several that are required, the first. */
+export function requiredName(selector: FieldSelector): string | undefined {
+  return selector.find((t) => t.field === 'metadata.name' && t.operator === '=')?.value;
 }
 
 function decoded(path: string): string {

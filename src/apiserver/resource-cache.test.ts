@@ -162,7 +162,7 @@ test('what the history drops is let go', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   collect();
   const alive = refs.filter((ref) => ref.deref() !== undefined).length;
-  assert.ok(alive <= 2 * 64 + 2, `${alive} of 300 are alive`);
+  assert.ok(alive <= 64 + 2, `${alive} of 300 are alive`);
 });
 
 test('listen() hands on each change until it is ended', () => {

@@ -268,6 +268,16 @@ test('caughtUp() gives up when it is told to', async () => {
   assert.equal(await waited, false);
 });
 
+test('caughtUp() does not wait where it was told to give up before', async () => {
+  const resources = await loadResources(definitions, open());
+  const wanted = resources.revision() + 1_000;
+  const waited = resources.caughtUp(wanted, AbortSignal.abort());
+  // Whatever else is ready comes first: a promise that never resolves fails here instead of hanging.
+  const later = new Promise((resolve) => setImmediate(resolve, 'still waiting'));
+  assert.equal(await Promise.race([waited, later]), false);
+  assert.equal(await resources.caughtUp(resources.revision(), AbortSignal.abort()), true);
+});
+
 test('forgetHistory() makes all that was too old', async () => {
   const store = open();
   const first = await put(store, configMap('a'));

@@ -6,11 +6,14 @@ import { groupResource, type KubeObject } from '../meta/object.ts';
 import type { Entry, Listing, Store, StoreEvent } from '../storage/store.ts';
 import { isStoreError } from '../storage/store-error.ts';
 import type { ObjectReader } from './object-reader.ts';
+import { changeOf, readAll, readEntry } from './read-stored.ts';
 import {
   type Cached,
   type Change,
   createResourceCache,
+  type LostChange,
   type ResourceCache,
+  type UnreadableObject,
 } from './resource-cache.ts';
 import { type Codec, createCodec, registryPrefix, resourceOfKey } from './stored-object.ts';
 
@@ -35,6 +38,10 @@ export type Resources = {
   readonly forgetHistory: () => void;
   /** Resolves once the caches show this revision, or the signal ends the wait; says whether they do. */
   readonly caughtUp: (revision: number, signal?: AbortSignal) => Promise<boolean>;
+  /** What is stored and cannot be read, of all resources. */
+  readonly unreadable: () => readonly UnreadableObject[];
+  /** Tries that again, as when there are other keys. */
+  readonly rereadUnreadable: () => Promise<void>;
 };
 
 /** How much of the store's log is read back at start so that watches can resume across a restart. */
@@ -56,7 +63,7 @@ export async function loadResources(
   const waiting = new Set<{ revision: number; resolve: () => void }>();
   let revision = 0;
 
-  function toChange(event: StoreEvent): [Resource, Change] | undefined {
+  function toChange(event: StoreEvent): [Resource, Change | LostChange] | undefined {
     const resource = stored.get(resourceOfKey(event.key));
     return resource === undefined ? undefined : [resource, changeOf(resource, event)];
   }
@@ -66,7 +73,7 @@ export async function loadResources(
     for (const event of events) {
       revision = event.revision;
       const found = toChange(event);
-      if (found !== undefined) found[0].cache.apply(found[1]);
+      if (found !== undefined) applyChange(...found);
     }
     wake();
   }
@@ -88,11 +95,9 @@ export async function loadResources(
     onMissed(everything);
     const grouped = byResource(everything.entries);
     for (const [name, { cache, codec }] of stored) {
-      const entries = grouped.get(name) ?? [];
-      cache.replace(
-        entries.map((e) => codec.fromValue(e.key, e.value, e.revision)),
-        everything.revision,
-      );
+      const { readable, lost } = readAll(codec, grouped.get(name) ?? []);
+      cache.replace(readable, everything.revision);
+      for (const one of lost) cache.lose(one);
     }
     reached(everything.revision);
   }
@@ -120,11 +125,40 @@ export async function loadResources(
       wanted <= revision
         ? Promise.resolve(true)
         : new Promise((resolve) => {
+            // A signal that is aborted already tells nobody any more.
+            if (signal?.aborted) return resolve(false);
             const waiter = { revision: wanted, resolve: () => resolve(true) };
             waiting.add(waiter);
             signal?.addEventListener('abort', () => resolve(!waiting.delete(waiter)));
           }),
+    unreadable: () => [...stored.values()].flatMap(({ cache }) => cache.unreadable()),
+    rereadUnreadable: () => reread(store, stored.values(), () => revision),
   };
+}
+
+async function reread(
+  store: Store,
+  resources: Iterable<Resource>,
+  revision: () => number,
+): Promise<void> {
+  for (const { cache, codec } of resources) {
+    for (const { key } of cache.unreadable()) {
+      const entry = await store.get(key);
+      const read = entry && readEntry(codec, entry);
+      if (read !== undefined && 'object' in read) cache.restore(read, revision());
+    }
+  }
+}
+
+function rememberChange({ cache }: Resource, change: Change | LostChange): void {
+  if ('current' in change) cache.remember(change);
+  // Written with a key that is gone by now: what came before it cannot be told without a gap.
+  else cache.forgetBefore(change.revision);
+}
+
+function applyChange({ cache }: Resource, change: Change | LostChange): void {
+  if ('current' in change) cache.apply(change);
+  else cache.lose(change);
 }
 
 export const pathKey = (d: Pick<AnyKind, 'group' | 'version' | 'plural'>): string =>
@@ -170,7 +204,7 @@ type Filling = {
   readonly store: Store;
   readonly stored: ReadonlyMap<string, Resource>;
   readonly applyBatch: (events: readonly StoreEvent[]) => void;
-  readonly toChange: (event: StoreEvent) => [Resource, Change] | undefined;
+  readonly toChange: (event: StoreEvent) => [Resource, Change | LostChange] | undefined;
   readonly reached: (revision: number) => void;
   readonly missed: (everything: Listing) => void;
 };
@@ -220,7 +254,10 @@ async function load(store: Store, stored: ReadonlyMap<string, Resource>): Promis
   for (;;) {
     for (const [name, group] of byResource(page.entries)) {
       const resource = stored.get(name);
-      resource?.cache.load(group.map((e) => resource.codec.fromValue(e.key, e.value, e.revision)));
+      if (resource === undefined) continue;
+      const { readable, lost } = readAll(resource.codec, group);
+      resource.cache.load(readable);
+      for (const one of lost) resource.cache.lose(one);
     }
     const last = page.entries.at(-1);
     if (!page.more || last === undefined) return revision;
@@ -252,7 +289,7 @@ async function replay(
   store: Store,
   revision: number,
   stored: ReadonlyMap<string, Resource>,
-  toChange: (event: StoreEvent) => [Resource, Change] | undefined,
+  toChange: (event: StoreEvent) => [Resource, Change | LostChange] | undefined,
 ): Promise<void> {
   const from = Math.max(store.compactedRevision(), revision - replayedRevisions);
   for (const { cache } of stored.values()) cache.forgetBefore(from);
@@ -264,54 +301,25 @@ async function replay(
     for (const event of events) {
       const isOurs = event.revision <= revision && event.key.startsWith(registryPrefix);
       const found = isOurs ? toChange(event) : undefined;
-      if (found !== undefined) found[0].cache.remember(found[1]);
+      if (found !== undefined) rememberChange(...found);
     }
     if ((events.at(-1)?.revision ?? 0) >= revision) break;
   }
   end.abort();
 }
 
-function changeOf({ codec, cache }: Resource, event: StoreEvent): Change {
-  const { key, revision, previous: old } = event;
-  const held = cache.get(key);
-  // What a put replaced may be compacted already; then what is held is what stood there.
-  const isHeld =
-    old === undefined ? event.createRevision !== revision : held?.revision === old.revision;
-  const previous =
-    held !== undefined && isHeld ? held : old && codec.fromValue(key, old.value, old.revision);
-  if (event.value === undefined) {
-    if (previous === undefined)
-      throw new Error(`Cannot follow the delete of "${key}": its last state is unknown`);
-    const { object } = previous;
-    const current = codec.encode(key, codec.toValue(object), object, revision);
-    return { type: 'DELETED', revision, current, previous };
-  }
-  // At start the history ends with what is live: both share it.
-  const current = held?.revision === revision ? held : currentOf(codec, event, event.value);
-  return previous === undefined
-    ? { type: 'ADDED', revision, current }
-    : { type: 'MODIFIED', revision, current, previous };
-}
-
-function currentOf(codec: Codec, event: StoreEvent, value: Uint8Array): Cached {
-  const { key, revision, origin } = event;
-  return origin === undefined
-    ? codec.fromValue(key, value, revision)
-    : codec.encode(key, value, origin as KubeObject, revision);
-}
-
 function createReader(stored: ReadonlyMap<string, Resource>): ObjectReader {
   return {
     get(name, namespace, objectName) {
       const resource = stored.get(name);
-      return resource?.cache.get(resource.codec.key(namespace, objectName))?.object;
+      return resource?.cache.getReadable(resource.codec.key(namespace, objectName))?.object;
     },
     list(name, namespace) {
       const resource = stored.get(name);
       if (resource === undefined) return [];
       const { codec, cache } = resource;
       const prefix = namespace === undefined ? codec.prefix : codec.key(namespace, '');
-      return cache.list(prefix).map((cached) => cached.object);
+      return cache.listReadable(prefix).map((cached) => cached.object);
     },
     revision: (name) => stored.get(name)?.cache.lastChange() ?? 0,
   };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { connect as connectHttp2 } from 'node:http2';
+import { connect as connectHttp2, constants } from 'node:http2';
 import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -227,6 +227,84 @@ test('HTTP/2: a client that does not read waits with its next requests', { timeo
   await server.drain();
 });
 
+/** A frame of HTTP/2: its length, type, flags and stream, then what it carries. */
+function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** Of all frames that end the connection: after the head and the last stream. */
+function goawayReasons(bytes: Buffer): readonly number[] {
+  const reasons: number[] = [];
+  for (let at = 0; at + 17 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+    if (bytes[at + 3] === 7) reasons.push(bytes.readUInt32BE(at + 13));
+  }
+  return reasons;
+}
+
+/** GET / over https, complete, and taken back with CANCEL. */
+const resetRequest = (n: number): Buffer =>
+  Buffer.concat([
+    frame(1, 5, 2 * n + 1, Buffer.from([0x82, 0x84, 0x87, 0x01, 0x01, 0x61])),
+    frame(3, 0, 2 * n + 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])),
+  ]);
+
+test('HTTP/2: requests that are reset at once are not answered, and too many close the connection', {
+  timeout,
+}, async () => {
+  let begun = 0;
+  const server = await start(async () => {
+    begun += 1;
+    return text('fine');
+  });
+  closing.push(server.drain);
+  const { port } = server.address;
+  const ca = authority.certificate;
+  const socket = connectTls({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'] });
+  socket.on('error', () => {});
+  await once(socket, 'secureConnect');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]));
+  socket.write(Buffer.concat(Array.from({ length: 900 }, (_, n) => resetRequest(n))));
+  await once(socket, 'close');
+  assert.ok(begun < 450, `${begun} of 900 requests were begun`);
+  const reasons = goawayReasons(Buffer.concat(chunks));
+  assert.ok(reasons.includes(constants.NGHTTP2_ENHANCE_YOUR_CALM), `${reasons}`);
+});
+
+test('HTTP/2: a thousand requests at once are all answered, and others come between', {
+  timeout,
+}, async () => {
+  let begun = 0;
+  const turns = new Set<number>();
+  let turn = 0;
+  const count = (): void => {
+    turn += 1;
+    if (begun < 900) setImmediate(count);
+  };
+  const server = await start(async () => {
+    begun += 1;
+    turns.add(turn);
+    return text('fine');
+  });
+  closing.push(server.drain);
+  const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
+    ca: authority.certificate,
+  });
+  await once(session, 'connect');
+  count();
+  const answers = Array.from({ length: 900 }, () => buffer(session.request({})));
+  const texts = new Set((await Promise.all(answers)).map(String));
+  assert.deepEqual([...texts], ['fine']);
+  assert.ok(turns.size > 50, `answered within ${turns.size} turns of the event loop`);
+  session.destroy();
+});
+
 test('HTTP/1.1: a head that is too large is refused', { timeout }, async () => {
   const server = await start(async () => text('fine'), { limits: { maxHeaderBytes: 8 * kib } });
   closing.push(server.drain);
@@ -252,23 +330,42 @@ test('HTTP/2: a head that is too large is refused', { timeout }, async () => {
   assert.notEqual(outcome, 200);
 });
 
-test('connections beyond the limit are closed, and counted', { timeout }, async () => {
-  const { options, value } = measured({ maxConnections: 2 });
+test('connections of nobody beyond the limit go for new ones, and are counted', {
+  timeout,
+}, async () => {
+  const { options, value } = measured({ maxConnections: 16 });
   const server = await start(async () => text('fine'), options);
   const first = await openSocket(server);
-  const second = await openSocket(server);
-  assert.equal(value('fairlead_apiserver_open_connections'), 2);
-  const { port } = server.address;
-  const third = connectTls({ host: '127.0.0.1', port, ca: authority.certificate });
-  third.on('error', () => {});
-  await new Promise((resolve) => third.once('close', resolve));
-  assert.equal(value('fairlead_apiserver_refused_connections_total'), 1);
-  first.destroy();
-  await until(() => value('fairlead_apiserver_open_connections') === 1);
-  (await openSocket(server)).destroy();
-  second.destroy();
+  const closed = once(first, 'close');
+  const others = [await openSocket(server), await openSocket(server)];
+  await closed;
+  assert.equal(value('fairlead_apiserver_evicted_connections_total'), 1);
+  assert.equal(value('fairlead_apiserver_unauthenticated_connections'), 2);
+  for (const socket of others) socket.destroy();
   await server.drain();
 });
+
+for (const { version, connectTo } of bothVersions(closing)) {
+  test(`${version}: whose user is known keeps its connection, whatever strangers open`, {
+    timeout,
+  }, async () => {
+    const { options, value } = measured({ maxConnections: 16 });
+    const server = await start(async (request) => {
+      // What access control does with a token that is good.
+      if (request.headers.authorization === 'Bearer good')
+        request.authenticated?.({ name: 'jane', groups: [] });
+      return text('fine');
+    }, options);
+    const client = connectTo(server);
+    const headers = { authorization: 'Bearer good' };
+    assert.equal((await client.send({ headers })).status, 200);
+    for (let n = 0; n < 20; n += 1) await openSocket(server);
+    assert.equal(value('fairlead_apiserver_unauthenticated_connections'), 2);
+    assert.equal((await client.send({ headers })).status, 200);
+    assert.equal((await client.send({})).status, 200);
+    assert.equal(value('fairlead_apiserver_evicted_connections_total'), 18);
+  });
+}
 
 test('a connection without a request is closed, one with a quiet watch is not', {
   timeout,

@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { isApiError } from '../meta/api-error.ts';
 import { type Log, silentLog } from '../observe/log.ts';
+import { type Attributes, certificateWithSubject } from './certificates/example.ts';
 import {
   authority,
   bothVersions,
@@ -72,8 +73,20 @@ function testRequests({ version, connectTo }: Http): void {
     const address = '127.0.0.1';
     const { raw } = new X509Certificate(jane.certificate);
     const fingerprint = createHash('sha256').update(raw).digest('hex');
-    const certificate = { commonName: 'jane', organizations: ['one', 'two'], fingerprint };
-    assert.deepEqual(await peerOf(jane), { address, certificate });
+    const { validFrom, validTo } = new X509Certificate(jane.certificate);
+    const times = { notBeforeMs: Date.parse(validFrom), notAfterMs: Date.parse(validTo) };
+    const names = { commonName: 'jane', organizations: ['one', 'two'] };
+    assert.deepEqual(await peerOf(jane), {
+      address,
+      certificate: { ...names, fingerprint, ...times },
+    });
+    const odd = (subject: Attributes): Promise<unknown> =>
+      peerOf(certificateWithSubject(authority, subject));
+    for (const twice of [['a', 'b'] as const, ['a', 'a'] as const]) {
+      const subject = twice.map((name) => ['CN', name] as const);
+      assert.deepEqual(await odd(subject), { address, untrustedCertificate: true });
+    }
+    assert.deepEqual(await odd([['O', 'system:masters']]), { address }, 'it names nobody');
     assert.deepEqual(await peerOf(stranger), { address, untrustedCertificate: true });
     assert.deepEqual(await peerOf(), { address });
   });

@@ -17,9 +17,11 @@ import {
 import type { Duplex } from 'node:stream';
 import { endLater } from '../host/end-later.ts';
 import { createLine, type Line } from '../host/line.ts';
+import { readBeforeParse } from '../host/read-before-parse.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { defaultLimits, type Limits } from './limits/limits.ts';
+import { admitConnections } from './listen/admit-connections.ts';
 import { closeIdle } from './listen/close-idle.ts';
 import { paceHandshakes } from './listen/pace-handshakes.ts';
 import { serveHttp1 } from './listen/serve-http1.ts';
@@ -66,7 +68,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { limits = defaultLimits, metrics = createServerMetrics(createMetrics()) } = options;
   const server = createListener(options.tls, limits);
   metrics.followWaiting(paceHandshakes(server).size);
-  const state = createState(options.handle, limits, metrics);
+  const { handle, tls } = options;
+  const state = createState({ handle, limits, metrics, authority: tls.ca });
+  admitConnections(server, limits, state, metrics);
   const open = followConnections(server, limits, metrics);
   answerRequests(server, state, options.log);
   await listen(server, options);
@@ -78,7 +82,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       for (const door of doors) door.close();
       await drain(server, state, open);
     },
-    useCertificate: (tls) => server.setSecureContext({ ...tls, minVersion: oldestTls }),
+    useCertificate(replaced) {
+      server.setSecureContext({ ...replaced, minVersion: oldestTls });
+      state.authority = replaced.ca;
+    },
   };
 }
 
@@ -107,10 +114,12 @@ function createListener(tls: ServerOptions['tls'], limits: Limits): Http2SecureS
     keepAliveTimeout: limits.idleTimeoutMs,
     maxHeaderSize: limits.maxHeaderBytes,
     connectionsCheckingInterval: checkEveryMs,
-    ...(limits.maxConnections === 0 ? {} : { maxConnections: limits.maxConnections }),
+    // A new one is let in before another one goes for it (`listen/admit-connections.ts`), and several may come at once.
+    ...(limits.maxConnections === 0 ? {} : { maxConnections: 2 * limits.maxConnections }),
   });
   // Node wraps every HTTP/2 stream for those who listen to `request`; without this, that is HTTP/1.1 alone.
   server.removeAllListeners('newListener');
+  readBeforeParse(server);
   return server;
 }
 

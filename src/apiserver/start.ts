@@ -1,5 +1,7 @@
 // Puts the API server together: store → caches → access → verbs → listener.
 import { randomInt, randomUUID } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import type { Cidr } from '../ip/cidr.ts';
 import type { PortRange } from '../ip/port-range.ts';
 import { allKinds } from '../kinds/all.ts';
@@ -8,12 +10,15 @@ import type { KubeObject } from '../meta/object.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import type { Store } from '../storage/store.ts';
+import { isStoreError } from '../storage/store-error.ts';
 import { createAuthenticator } from './access/authenticate.ts';
 import { createAuthorizer } from './access/authorize.ts';
 import { type BootstrapPolicy, bootstrapPolicy } from './access/bootstrap-policy.ts';
 import { checkEscalation } from './access/escalation.ts';
 import { createAdmission } from './admission/admission.ts';
 import { chosenPlugins, type PluginChoice } from './admission/all.ts';
+import type { PluginConfiguration } from './admission/configuration.ts';
+import { defaultPodSecurity } from './admission/pod-security/configuration.ts';
 import { createRangeIndex } from './allocators/address-ranges.ts';
 import { ipAddressResource } from './allocators/cluster-ip.ts';
 import { startNodePortRepair } from './allocators/keep-node-ports.ts';
@@ -24,14 +29,16 @@ import { followTakenAddresses } from './allocators/taken-addresses.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import { createAuditor } from './audit/auditor.ts';
 import type { AuditPolicy } from './audit/policy.ts';
+import { ensureAuthenticationConfig } from './authentication-config.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { BootstrapObject } from './bootstrap-objects.ts';
 import { createRequestCatchUp } from './catch-up.ts';
 import type { Credentials } from './certificates/ensure-certificates.ts';
-import { createNodeCredentials } from './certificates/node-credentials.ts';
+import { createNodeCredentials, type NodeTrust } from './certificates/node-credentials.ts';
 import { checkSignerRights } from './certificates/signing/check-signer-rights.ts';
 import { keepSigning } from './certificates/signing/keep-signing.ts';
 import { longestCertificateMs } from './certificates/signing/sign-request.ts';
+import { type ClusterAddressOptions, createClusterAddresses } from './cluster-addresses.ts';
 import { ensureClusterInfo } from './cluster-info.ts';
 import { startCompaction } from './compaction.ts';
 import type { ApiContext } from './context.ts';
@@ -44,7 +51,7 @@ import { createHealth, withinTime } from './health.ts';
 import { keepApiService } from './keep-api-service.ts';
 import { createGate } from './limits/gate.ts';
 import { defaultLimits, type Limits } from './limits/limits.ts';
-import { createWatchCount } from './limits/watch-count.ts';
+import { createStreamCount } from './limits/stream-count.ts';
 import { announceServer, onlyServer } from './live-servers.ts';
 import {
   addProcessMetrics,
@@ -53,7 +60,9 @@ import {
   createServerMetrics,
 } from './metrics.ts';
 import { createOpenApi } from './openapi/openapi.ts';
-import type { Dial } from './proxy/forward.ts';
+import { type Dial, dialPod } from './proxy/forward.ts';
+import { guardDial } from './proxy/guard-dial.ts';
+import { assertReadable, reportUnreadable } from './report-unreadable.ts';
 import type { ResourceRequest } from './request-info.ts';
 import { loadResources } from './resources.ts';
 import type { ReviewParts } from './reviews/answer-review.ts';
@@ -62,6 +71,7 @@ import { defaultCompactionIntervalMs, startSharedCompaction } from './shared-com
 import { createTokens, type TokenOptions } from './tokens/create-tokens.ts';
 import { versionInfo } from './version.ts';
 import { spokenKinds, virtualKinds } from './virtual-kinds.ts';
+import { waitForObject } from './wait-for-object.ts';
 
 export type ApiServerOptions = {
   readonly store: Store;
@@ -86,11 +96,13 @@ export type ApiServerOptions = {
   readonly signingDurationMs?: number;
   /** Absent: those that are on by default. */
   readonly admissionPlugins?: PluginChoice;
+  /** Settings of plugins; absent: their defaults. */
+  readonly pluginConfiguration?: PluginConfiguration;
   /** Opens the proxy's connections to pods; absent: as the machine does. */
   readonly dial?: Dial;
-  /** PEM of who must have signed the certificates of these agents; absent: nobody looks. */
-  readonly nodeAuthority?: string;
-  /** Opens connections to agents of nodes (logs, exec, attach, port-forward); absent: as to pods. */
+  /** Whose certificates agents of nodes must serve with; absent: those that this cluster signed for the very node. */
+  readonly nodeTrust?: NodeTrust;
+  /** Opens connections to nodes, for addresses that nodes may have; absent: as to pods. */
   readonly dialNode?: Dial;
   /** Given the port, descriptors of sockets that listen elsewhere: what connects there is served as well. */
   readonly listenAlso?: (port: number) => readonly number[];
@@ -114,6 +126,8 @@ export type ApiServer = {
   readonly handle: Handler;
   /** New connections see this certificate; those that are open stay as they are. */
   readonly useCertificates: (credentials: Credentials) => void;
+  /** Tries again to read what is stored and could not be read, as when there are other keys. */
+  readonly rereadStored: () => Promise<void>;
   /** Ends in order: requests under way finish, watches end. The store stays open. */
   readonly stop: () => Promise<void>;
 };
@@ -121,8 +135,12 @@ export type ApiServer = {
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { store, log } = options;
   const metrics = options.metrics ?? createMetrics();
-  const access = await createContext({ ...options, metrics });
+  let { credentials } = options;
+  let ownPort = options.port;
+  const place = { certificate: () => credentials.server.certificate, port: () => ownPort };
+  const access = await createContext({ ...options, metrics }, place);
   const { context, nodePorts } = access;
+  reportUnreadable(context.resources, log);
   const handle = createHandle({ ...options, metrics }, access);
   const isNew = context.resources.reader.get('namespaces', '', 'default') === undefined;
   const server = await startServer({
@@ -135,6 +153,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     metrics: createServerMetrics(metrics),
     ...(options.listenAlso === undefined ? {} : { listenAlso: options.listenAlso }),
   });
+  ownPort = server.address.port;
   const facts = {
     serviceCidrs: options.serviceCidrs,
     advertise: { address: options.advertiseAddress, port: server.address.port },
@@ -145,8 +164,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     store.isSoleWriter || !facts.publishesEndpoints
       ? onlyServer(facts.advertise)
       : await announceServer(store, facts.advertise, log);
-  const { repair } = await bootstrap(context, facts, policyObjects(bootstrapPolicy()), servers);
-  await ensureClusterInfo(context, facts.advertise, options.credentials.authority.certificate);
+  const { repair } = await bootstrap(
+    context,
+    facts,
+    policyObjects(bootstrapPolicy()),
+    servers,
+  ).catch(async (error: unknown) => {
+    await server.drain();
+    // What must exist may be there and not be readable: then that is what somebody must act on.
+    assertReadable(context.resources, error);
+    throw error;
+  });
+  const { certificate } = options.credentials.authority;
+  await ensureClusterInfo(context, facts.advertise, certificate);
+  await ensureAuthenticationConfig(context, certificate);
   // History starts with a server that is ready: nobody can have seen what came before.
   if (isNew) {
     if (store.isSoleWriter) await store.compact(context.resources.revision());
@@ -154,7 +185,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
   const stopCompaction = startForgetting(options);
   const stopRepair = keepApiService({ context, servers, repair, log });
-  let { credentials } = options;
   const longestMs = options.signingDurationMs ?? longestCertificateMs;
   const stopSigning = keepSigning({ context, credentials: () => credentials, log, longestMs });
   const range = options.nodePorts;
@@ -165,6 +195,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     useCertificates(renewed) {
       credentials = renewed;
       server.useCertificate(tlsOf(renewed));
+    },
+    async rereadStored() {
+      await context.resources.rereadUnreadable();
+      reportUnreadable(context.resources, log);
     },
     async stop() {
       await stopSigning();
@@ -191,7 +225,10 @@ type MeasuredOptions = ApiServerOptions & { readonly metrics: MetricsRegistry };
 type ServerParts = ReviewParts & { readonly nodePorts: NodePortView };
 
 /** The caches filled from the store, and everything that decides with them. */
-async function createContext(options: MeasuredOptions): Promise<ServerParts> {
+async function createContext(
+  options: MeasuredOptions,
+  place: Pick<ClusterAddressOptions, 'certificate' | 'port'>,
+): Promise<ServerParts> {
   const { store, now } = options;
   const nodePorts = createNodePortView();
   const families = options.serviceCidrs.map(({ family }) => family);
@@ -202,11 +239,17 @@ async function createContext(options: MeasuredOptions): Promise<ServerParts> {
   const { reader } = resources;
   const authorizer = createAuthorizer(reader);
   const tokens = createTokens(options.tokens ?? {}, { reader, now, log: options.log });
-  const admission = createAdmission(chosenPlugins(options.admissionPlugins ?? {}), {
-    reader,
-    randomSuffix,
-  });
   const rangesOf = createRangeIndex(reader);
+  const addresses = createClusterAddresses({
+    ...{ reader, ...place, ownAddresses },
+    serviceRanges: (family) => rangesOf(family).map(({ cidr }) => cidr),
+  });
+  const admission = createAdmission(chosenPlugins(options.admissionPlugins ?? {}), {
+    ...{ reader, randomSuffix, addresses, podSecurity: defaultPodSecurity },
+    ...{ clock: () => performance.now(), pause: setImmediate },
+    waitFor: (object) => waitForObject(resources, object),
+    ...options.pluginConfiguration,
+  });
   const reserve = reserveService({
     reader,
     addresses: followTakenAddresses(resources.of(ipAddressResource).cache),
@@ -229,26 +272,33 @@ async function createContext(options: MeasuredOptions): Promise<ServerParts> {
     now,
     newUid: randomUUID,
     randomSuffix,
-    admit(request) {
-      const after = admission.admit(request);
-      const admitted = after === request.after ? request : { ...request, after };
-      checkSignerRights(admitted, authorizer);
-      if (request.subresource === '' && request.definition.group === rbacGroup)
-        checkEscalation({ authorizer, ...admitted });
-      return after;
+    admission: {
+      ...admission,
+      mutate(request) {
+        const after = admission.mutate(request);
+        const admitted = after === request.after ? request : { ...request, after };
+        checkSignerRights(admitted, authorizer);
+        if (request.subresource === '' && request.definition.group === rbacGroup)
+          checkEscalation({ authorizer, ...admitted });
+        return after;
+      },
     },
-    admitDelete: admission.admitDelete,
     tokens: tokens.issuer,
     ...(options.dial === undefined ? {} : { dial: options.dial }),
-    ...(options.dialNode === undefined ? {} : { dialNode: options.dialNode }),
+    dialNode: guardDial({
+      dial: options.dialNode ?? options.dial ?? dialPod,
+      isReserved: (address, port) =>
+        addresses.isServer(address, port) || addresses.isServiceAddress(address),
+    }),
     authorizer,
-    tunnels: createWatchCount((options.limits ?? defaultLimits).maxTunnelsPerUser),
+    addresses,
+    tunnels: createStreamCount((options.limits ?? defaultLimits).maxTunnelsPerUser),
     nodeCredentials: createNodeCredentials(options.credentials, {
       now,
-      ...(options.nodeAuthority === undefined ? {} : { trusted: options.nodeAuthority }),
+      ...(options.nodeTrust === undefined ? {} : { trust: options.nodeTrust }),
     }),
   };
-  const authenticator = createAuthenticator(tokens.authenticators);
+  const authenticator = createAuthenticator({ tokens: tokens.authenticators, now });
   return { context, authorizer, authenticator, nodePorts };
 }
 
@@ -260,21 +310,29 @@ function createHandle(options: MeasuredOptions, access: ReviewParts): Handler {
     arch: process.arch,
     nodeVersion: process.version,
   });
-  const kinds = { definitions: allKinds, virtualKinds };
+  const listed = { definitions: [...allKinds, ...listedCollections], virtualKinds };
   const serverAddress = `${bracketed(options.advertiseAddress)}:${options.port}`;
   const dispatch = createDispatch({
     ...access,
     serverAddress,
-    discovery: createDiscovery({
-      definitions: [...allKinds, ...listedCollections],
-      virtualKinds,
-      serverAddress,
-    }),
-    openApi: createOpenApi({ ...kinds, spokenKinds, version: version.gitVersion }),
+    discovery: createDiscovery({ ...listed, serverAddress }),
+    openApi: createOpenApi({ ...listed, spokenKinds, version: version.gitVersion }),
     health: createHealth([
       {
         name: options.shared?.engine ?? 'storage',
-        check: () => withinTime(store.currentRevision()),
+        kinds: ['livez'],
+        check: () => withinTime(store.checkWrites().catch(ignoreFull)),
+      },
+      {
+        // A server that cannot write is not ready; starting it again would not help, so it lives.
+        name: options.shared?.engine ?? 'storage',
+        kinds: ['healthz', 'readyz'],
+        check: () => withinTime(store.checkWrites()),
+      },
+      {
+        name: 'stored-objects',
+        kinds: ['readyz'],
+        check: () => assertReadable(access.context.resources),
       },
     ]),
     version: JSON.stringify(version),
@@ -292,6 +350,10 @@ function createHandle(options: MeasuredOptions, access: ReviewParts): Handler {
     ...{ dispatch, metrics, log, gate, requestTimeoutMs: limits.requestTimeoutMs },
     ...(auditor === undefined ? {} : { auditor }),
   });
+}
+
+function ignoreFull(error: unknown): void {
+  if (!isStoreError(error, 'full')) throw error;
 }
 
 const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
@@ -322,6 +384,9 @@ function policyObjects(policy: BootstrapPolicy): readonly BootstrapObject[] {
     ...of('rolebindings', policy.roleBindings),
   ];
 }
+
+const ownAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 
 /** Letters that make no words. */
 const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';

@@ -58,6 +58,13 @@ test('encode() puts the version into bytes and object alike', () => {
   assert.equal(text(cached).slice(0, cached.prefixLength), '{"kind":"Service","apiVersion":"v1",');
 });
 
+test('the bytes of an object hold no other memory', () => {
+  const value = Buffer.from(codec.toValue(service));
+  for (const { json } of [codec.encode(key, value, service, 12), codec.fromValue(key, value, 12)]) {
+    assert.equal(json.buffer.byteLength, json.byteLength);
+  }
+});
+
 test('an object that was dropped is read again, once for all who look at it', () => {
   const cached = codec.encode(key, codec.toValue(service), service, 12);
   const before = cached.object;

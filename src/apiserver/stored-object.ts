@@ -59,7 +59,8 @@ export function createCodec(definition: AnyKind, cluster = usualCluster): Codec 
     const at = end ?? head.length;
     const member = `"resourceVersion":"${revision}"`;
     const version = revision === 0 ? '' : end === undefined ? `${member},` : `,${member}`;
-    const json = Buffer.allocUnsafe(value.length + version.length);
+    // Not of Node's pool: others take from it too, and each of its 8 KiB stays as long as one object that is in it.
+    const json = Buffer.allocUnsafeSlow(value.length + version.length);
     json.set(value.subarray(0, at));
     json.write(version, at, 'latin1');
     json.set(value.subarray(at), at + version.length);

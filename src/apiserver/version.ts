@@ -1,4 +1,5 @@
 // /version: which Kubernetes this server speaks, and which Fairlead it is.
+import { kubernetesRelease, releaseVersion } from '../meta/release-version.ts';
 
 export type VersionOptions = {
   /** Version of this package, as semantic version. */
@@ -25,19 +26,15 @@ export type VersionInfo = {
   readonly platform: string;
 };
 
-/** The release whose behaviour is served; clients compare it with their own. */
-const kubernetes = { major: '1', minor: '36', patch: '4' };
-
 /** Clients know processors by Go's names. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
 export function versionInfo(options: VersionOptions): VersionInfo {
-  const { major, minor, patch } = kubernetes;
+  const { major, minor } = kubernetesRelease;
   return {
     major,
     minor,
-    // Build metadata of a semantic version may hold letters, digits, hyphens and dots only.
-    gitVersion: `v${major}.${minor}.${patch}+fairlead.${options.packageVersion.replace(/[^0-9A-Za-z.-]/g, '-')}`,
+    gitVersion: releaseVersion(options.packageVersion),
     gitCommit: options.gitCommit ?? '',
     gitTreeState: 'clean',
     buildDate: options.buildDate ?? '1970-01-01T00:00:00Z',

@@ -1,6 +1,7 @@
 // The query options of writes: dryRun, fieldValidation, fieldManager, force.
 import { invalid } from '../meta/api-error.ts';
 import { type FieldError, notSupported } from '../meta/field-error.ts';
+import type { QueryOptions } from './message.ts';
 import { validateFieldManager } from './patch/manager.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
@@ -18,7 +19,7 @@ export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 const validations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 
 export function parseWriteOptions(
-  query: URLSearchParams,
+  query: QueryOptions,
   kind: OptionsKind,
   isApply = false,
 ): WriteOptions {

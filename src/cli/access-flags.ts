@@ -1,8 +1,14 @@
 // The flags that say who is let in and what admission asks for.
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { allAdmissionPlugins, type PluginChoice } from '../apiserver/admission/all.ts';
+import {
+  AdmissionConfigurationError,
+  type PluginConfiguration,
+  parseAdmissionConfiguration,
+} from '../apiserver/admission/configuration.ts';
+import type { NodeTrust } from '../apiserver/certificates/node-credentials.ts';
 import { longestCertificateMs } from '../apiserver/certificates/signing/sign-request.ts';
 import { defaultIssuer, type TokenOptions } from '../apiserver/tokens/create-tokens.ts';
 import {
@@ -24,8 +30,10 @@ export type AccessFlags = {
   readonly apiAudiences?: readonly string[];
   readonly enableAdmissionPlugins: readonly string[];
   readonly disableAdmissionPlugins: readonly string[];
+  readonly admissionControlConfigFile?: string;
   readonly clusterSigningDuration: number;
   readonly kubeletCertificateAuthority?: string;
+  readonly kubeletInsecureTls?: true;
 };
 
 export function addAccessFlags(command: Command): Command {
@@ -68,6 +76,10 @@ export function addAccessFlags(command: Command): Command {
       plugins(known),
       [],
     )
+    .option(
+      '--admission-control-config-file <file>',
+      'AdmissionConfiguration of apiserver.config.k8s.io/v1 with the settings of admission plugins: defaults and exemptions of PodSecurity (default: privileged, none)',
+    )
     .addOption(
       new Option(
         '--cluster-signing-duration <time>',
@@ -78,8 +90,9 @@ export function addAccessFlags(command: Command): Command {
     )
     .option(
       '--kubelet-certificate-authority <file>',
-      'who must have signed the certificates of agents of nodes that this server connects to, DATA-DIR/pki/ca.crt for nodes that joined (default: nobody looks)',
-    );
+      "authority that must have signed the certificates of the agents of nodes, for the address at which they are called (default: this cluster's own, for the name of the node)",
+    )
+    .option('--kubelet-insecure-tls', 'call agents of nodes without verifying their certificates');
 }
 
 /** Nodes ask for the next when most of the time is over, and that takes a moment. */
@@ -88,8 +101,9 @@ const shortestCertificateMs = 10_000;
 export type AccessOptions = {
   readonly tokens: TokenOptions;
   readonly admissionPlugins: PluginChoice;
+  readonly pluginConfiguration?: PluginConfiguration;
   readonly signingDurationMs: number;
-  readonly nodeAuthority?: string;
+  readonly nodeTrust?: NodeTrust;
 };
 
 export async function accessOptions(
@@ -97,7 +111,7 @@ export async function accessOptions(
   { dataDir, cwd }: { readonly dataDir: string; readonly cwd: string },
 ): Promise<AccessOptions> {
   const { tokenAuthFile, apiAudiences, serviceAccountKeyFile = [] } = flags;
-  const { kubeletCertificateAuthority: authority } = flags;
+  const { admissionControlConfigFile } = flags;
   return {
     tokens: {
       signingKey: await signingKey(flags, { dataDir, cwd }),
@@ -115,11 +129,34 @@ export async function accessOptions(
       enable: flags.enableAdmissionPlugins,
       disable: flags.disableAdmissionPlugins,
     },
-    signingDurationMs: flags.clusterSigningDuration,
-    ...(authority === undefined
+    ...(admissionControlConfigFile === undefined
       ? {}
-      : { nodeAuthority: await readAuthority(resolve(cwd, authority)) }),
+      : { pluginConfiguration: await readConfiguration(resolve(cwd, admissionControlConfigFile)) }),
+    signingDurationMs: flags.clusterSigningDuration,
+    ...(await nodeTrust(flags, cwd)),
   };
+}
+
+/** Paths inside the file start at its directory. */
+async function readConfiguration(path: string): Promise<PluginConfiguration> {
+  const read = async (file: string): Promise<string> => {
+    try {
+      return await readFile(file, 'utf8');
+    } catch (error) {
+      throw new UsageError(
+        `Cannot read --admission-control-config-file "${file}": ${(error as Error).message}`,
+      );
+    }
+  };
+  const text = await read(path);
+  try {
+    return await parseAdmissionConfiguration(text, path, (other) =>
+      read(resolve(dirname(path), other)),
+    );
+  } catch (error) {
+    if (error instanceof AdmissionConfigurationError) throw new UsageError(error.message);
+    throw error;
+  }
 }
 
 async function signingKey(
@@ -129,6 +166,20 @@ async function signingKey(
   if (file === undefined) return ensureSigningKey(join(dataDir, 'pki'));
   const path = resolve(cwd, file);
   return parseSigningKey(await readKey(path), path);
+}
+
+async function nodeTrust(
+  { kubeletCertificateAuthority: file, kubeletInsecureTls }: AccessFlags,
+  cwd: string,
+): Promise<Pick<AccessOptions, 'nodeTrust'>> {
+  if (kubeletInsecureTls !== undefined && file !== undefined) {
+    throw new UsageError(
+      'Cannot use --kubelet-certificate-authority and --kubelet-insecure-tls together.',
+    );
+  }
+  if (kubeletInsecureTls !== undefined) return { nodeTrust: { kind: 'anybody' } };
+  if (file === undefined) return {};
+  return { nodeTrust: { kind: 'address', authority: await readAuthority(resolve(cwd, file)) } };
 }
 
 /** A file without a certificate would make every connection fail, one by one. */

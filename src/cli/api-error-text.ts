@@ -3,10 +3,11 @@ import type { ApiError } from '../meta/api-error.ts';
 
 /** `during` says what was tried, such as `error when creating "STDIN"`. */
 export function apiErrorText(error: ApiError, during?: string): string {
+  const hint = error.hint === undefined ? '' : `\n${error.hint}`;
   const { reason, code, details } = error.status;
-  if (reason === 'Invalid' && details?.kind !== undefined) return invalidText(error);
+  if (reason === 'Invalid' && details?.kind !== undefined) return invalidText(error) + hint;
   const what = during === undefined ? error.message : `${during}: ${error.message}`;
-  return `Error from server${reason === undefined || reason === '' ? ` (${code})` : ` (${reason})`}: ${what}`;
+  return `Error from server${reason === undefined || reason === '' ? ` (${code})` : ` (${reason})`}: ${what}${hint}`;
 }
 
 function invalidText({ status, message }: ApiError): string {

@@ -43,7 +43,7 @@ export function addCloudFlags(command: Command, usual: string): Command {
   return addProviderFlags(command);
 }
 
-export function addProviderFlags(command: Command): Command {
+function addProviderFlags(command: Command): Command {
   for (const { flag, meaning, usual } of allProviders.flatMap(({ flags }) => flags)) {
     const option = new Option(flag, meaning);
     command.addOption(usual === undefined ? option : option.default(usual, usual));

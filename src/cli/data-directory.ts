@@ -45,6 +45,17 @@ async function make(path: string): Promise<readonly string[]> {
   }
 }
 
+/**
+ * What to tell of a directory that others may enter or change; undefined where they may not. It is not closed here: somebody may have named
+ * their home, or /tmp. What the program keeps in it is closed by itself.
+ */
+export async function openDirectoryWarning(path: string): Promise<string | undefined> {
+  const { mode } = await stat(path);
+  if ((mode & 0o077) === 0) return undefined;
+  const shown = `0${(mode & 0o777).toString(8)}`;
+  return `Warning: The data directory "${path}" is open to other users (mode ${shown}); run chmod 700 on it.`;
+}
+
 /** `made` is what makeDataDirectory() said: with nothing made, nothing is removed. Parents that somebody uses by now stay. */
 export async function removeDataDirectory(made: readonly string[]): Promise<void> {
   const [directory, ...parents] = [...made].reverse();

@@ -46,7 +46,7 @@ export function list(label: string, texts: readonly string[]): Field {
 }
 
 /** One pair a line, sorted. */
-export function pairs(
+function pairs(
   label: string,
   map: Readonly<Record<string, string>> | undefined,
   separator = '=',

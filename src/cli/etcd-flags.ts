@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultCompactionIntervalMs } from '../apiserver/shared-compaction.ts';
 import type { SharedStoreOptions } from '../apiserver/start.ts';
+import { trimEnd } from '../meta/trim-end.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
 import type { EtcdClientOptions } from '../storage/backends/etcd/client.ts';
 import { createEtcdMetrics } from '../storage/backends/etcd/metrics.ts';
@@ -121,7 +122,7 @@ const noUrl = { protocol: '', pathname: '', search: '' };
 
 /** Without a slash at its end, as the keys begin with one. */
 function keyPrefix(text: string): string {
-  const trimmed = text.replace(/\/+$/, '');
+  const trimmed = trimEnd(text, '/');
   if (/^(\/[^/\s]+)+$/.test(trimmed)) return trimmed;
   throw new InvalidArgumentError(
     `"${text}" is not a prefix of keys; it must be one like /fairlead.`,

@@ -4,7 +4,7 @@ import { groupVersion } from '../meta/object.ts';
 import { FailedError } from './command.ts';
 
 /** `svc`, `Service`, `deployments.apps`, `deployments.v1.apps`. */
-export function findResource(all: readonly DiscoveredResource[], name: string): DiscoveredResource {
+function findResource(all: readonly DiscoveredResource[], name: string): DiscoveredResource {
   const [word = '', ...rest] = name.split('.');
   const lower = word.toLowerCase();
   const group = rest.join('.');

@@ -1,7 +1,15 @@
 // What stands before `fairlead up` with a network of its own: a small process that starts the real one inside namespaces and waits for it.
-// It is a bundle file of its own and loads nothing of ours, so that the program itself is loaded once, inside.
+// It is a bundle file of its own and loads next to nothing of ours, so that the program itself is loaded once, inside.
 import { spawn, spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
+import {
+  controlDescriptor,
+  endWord,
+  followControl,
+  followSignals,
+  readTerminal,
+  starterVariable,
+} from './end-requests.ts';
 
 /** Process id of the launcher, for the program that it started. */
 export const launcherVariable = 'FAIRLEAD_LAUNCHER';
@@ -20,9 +28,6 @@ const userFlags = ['--user', '--map-root-user', ...rootFlags];
  * so does this one, and with it everything else inside.
  */
 const firstProcess = '"$@" & wait "$!"';
-
-/** The descriptor through which the launcher tells of signals; its end is the launcher's. */
-export const controlDescriptor = 3;
 
 /** Runs `up` inside namespaces where the arguments ask for that; false when the caller has to go on itself. */
 export async function launch(argv: readonly string[]): Promise<boolean> {
@@ -70,20 +75,25 @@ async function runInside(flags: readonly string[]): Promise<number> {
   // Killed with this process, whatever ends it; the descriptor tells the same to the program where setpriv is missing.
   const argv = hasSetpriv() ? ['setpriv', '--pdeathsig', 'KILL', '--', ...inside] : inside;
   const [command = '', ...args] = argv;
+  const { [starterVariable]: starter, ...env } = process.env;
   const child = spawn(command, args, {
     stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
-    env: { ...process.env, [launcherVariable]: String(process.pid) },
+    env: { ...env, [launcherVariable]: String(process.pid) },
     // Ctrl-C of a terminal reaches all of a session: it must reach the program once, by us.
     detached: true,
   });
   const control = child.stdio[controlDescriptor];
   control?.on('error', () => {});
-  passSignals((name, count) => {
-    if (count > 1) child.kill('SIGKILL');
-    else if (control !== null && control !== undefined && 'write' in control) {
-      control.write(`${name}\n`);
-    }
-  });
+  const requests = {
+    end: () => {
+      if (control !== null && control !== undefined && 'write' in control) {
+        control.write(`${endWord}\n`);
+      }
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
+  followSignals(requests, readTerminal());
+  if (starter !== undefined) followControl(requests);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) =>
@@ -94,14 +104,3 @@ async function runInside(flags: readonly string[]): Promise<number> {
 
 const hasSetpriv = (): boolean =>
   spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true'], { stdio: 'ignore' }).status === 0;
-
-/** The second one ends everything at once, as people expect. */
-function passSignals(pass: (name: NodeJS.Signals, count: number) => void): void {
-  let count = 0;
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      count += 1;
-      pass(name === 'SIGHUP' ? 'SIGTERM' : name, count);
-    });
-  }
-}

@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { defaultTiming, runElection } from '../client/leader-election.ts';
+import { controllersLease } from '../controllers/rights.ts';
 import { type ControllersOptions, startControllers } from '../controllers/run.ts';
 import { systemClock } from '../host/clock.ts';
 import { packageVersion } from './package-version.ts';
-
-/** The same lease as that of `fairlead controllers`. */
-const lease = { namespace: 'kube-system', name: 'fairlead-controllers' };
 
 export function leadControllers(
   { etcdServers }: { readonly etcdServers?: readonly string[] },
@@ -16,7 +14,8 @@ export function leadControllers(
   if (etcdServers === undefined) return startControllers(options);
   return runElection(
     {
-      ...lease,
+      // The same lease as that of `fairlead controllers`.
+      ...controllersLease,
       caller: { transport: options.transport, userAgent: `fairlead-controllers/${packageVersion}` },
       identity: `${hostname()}_${randomUUID()}`,
       clock: systemClock,

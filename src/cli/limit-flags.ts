@@ -17,6 +17,7 @@ export type LimitFlags = {
   readonly headerTimeout: number;
   readonly idleTimeout: number;
   readonly maxConnections: number;
+  readonly maxConnectionsPerUser: number;
   readonly maxUnreadBytesPerConnection: number;
   readonly maxUnreadBytes: number;
   readonly slowReaderTimeout: number;
@@ -106,9 +107,15 @@ const flags: readonly Flag[] = [
   },
   {
     flag: '--max-connections <number>',
-    text: 'connections at a time; more are closed at once; 0 for no limit',
+    text: 'connections at a time, a quarter of them for clients whose user is not known yet; beyond, whoever has most loses one; 0 for no limit',
     read: count,
     value: defaultLimits.maxConnections,
+  },
+  {
+    flag: '--max-connections-per-user <number>',
+    text: 'connections of one user at a time; beyond, the oldest idle one is closed; 0 for no limit',
+    read: count,
+    value: defaultLimits.maxConnectionsPerUser,
   },
   {
     flag: '--max-unread-bytes-per-connection <number>',
@@ -153,6 +160,7 @@ export function limitsOf(given: LimitFlags): Limits {
     headerTimeoutMs: given.headerTimeout * 1000,
     idleTimeoutMs: given.idleTimeout * 1000,
     maxConnections: given.maxConnections,
+    maxConnectionsPerUser: given.maxConnectionsPerUser,
     maxUnreadBytesPerConnection: given.maxUnreadBytesPerConnection,
     maxUnreadBytes: given.maxUnreadBytes,
     slowReaderTimeoutMs: given.slowReaderTimeout * 1000,

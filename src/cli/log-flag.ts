@@ -1,15 +1,15 @@
-// How much a part says of what it does.
+// How much a part says of what it does, and whether it says where it is blocked.
 import type { Command } from 'commander';
 import type { LogLevel } from '../observe/log.ts';
 import { logLevel } from './parse-flags.ts';
 
-export type LogFlag = { readonly logLevel: LogLevel };
+export type LogFlag = { readonly logLevel: LogLevel; readonly stallWatchdog: boolean };
 
 export function addLogFlag(command: Command, usual: LogLevel = 'info'): Command {
-  return command.option(
-    '--log-level <level>',
-    'debug, info, warn, error or silent',
-    logLevel,
-    usual,
-  );
+  return command
+    .option('--log-level <level>', 'debug, info, warn, error or silent', logLevel, usual)
+    .option(
+      '--no-stall-watchdog',
+      'do not log what blocks the event loop for longer than a second (saves a thread of about 9 MiB)',
+    );
 }

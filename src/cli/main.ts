@@ -1,5 +1,6 @@
 // The one binary: subcommands are the parts.
 import { Command, CommanderError } from 'commander';
+import { PrivateFileError } from '../apiserver/certificates/private-file.ts';
 import { isApiError } from '../meta/api-error.ts';
 import { isStoreError } from '../storage/store-error.ts';
 import { apiErrorText } from './api-error-text.ts';
@@ -7,20 +8,43 @@ import { FailedError, UsageError, type World } from './command.ts';
 import { allCommands } from './commands/all.ts';
 import { versionText } from './commands/version.ts';
 import { describeFlag } from './describe-flag.ts';
+import {
+  type EndRequests,
+  followControl,
+  followSignals,
+  readTerminal,
+  starterVariable,
+} from './end-requests.ts';
+import { hideSecrets } from './hide-secrets.ts';
+import { tokenVariable } from './join/read-token.ts';
+import { launcherVariable } from './launch.ts';
+
+/** Set where the process that started this one has something to say, through a descriptor that programs started here do not have. */
+const parentVariables = [launcherVariable, starterVariable];
 
 export async function main(argv: readonly string[]): Promise<void> {
+  hideSecrets(argv);
   const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // The second one ends the process at once, as people expect.
-    process.once(signal, () => interrupted.abort());
-  }
+  const requests: EndRequests = {
+    end: () => interrupted.abort(),
+    kill: (signal) => {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    },
+  };
+  followSignals(requests, readTerminal());
   // Whoever read our output may be gone; that is no reason to end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const now = (): number => Date.now();
+  const env = { ...process.env };
+  // Programs that this one starts are told what they need, and a token to join with is not among it.
+  delete process.env[tokenVariable];
+  if (parentVariables.some((name) => env[name] !== undefined)) followControl(requests);
+  for (const name of parentVariables) delete process.env[name];
   const code = await run(argv, {
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
-    env: process.env,
+    env,
     cwd: () => process.cwd(),
     now,
     startedAt: now() - process.uptime() * 1000,
@@ -63,7 +87,7 @@ export async function createProgram(
 
 function explain(error: unknown, world: World): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof UsageError || isStoreError(error)) {
+  if (error instanceof UsageError || isStoreError(error) || error instanceof PrivateFileError) {
     world.writeError(`error: ${error.message}\n`);
     return error instanceof UsageError ? 2 : 1;
   }

@@ -14,7 +14,7 @@ export type NodeIpamFlags = {
   readonly serviceClusterIpRange?: readonly Cidr[];
 };
 
-export const usualMaskSizes = { IPv4: 24, IPv6: 64 } as const;
+const defaultMaskSizes = { IPv4: 24, IPv6: 64 } as const;
 
 export function addNodeIpamFlags(command: Command): Command {
   const mask = (family: 'IPv4' | 'IPv6', most: number): Option =>
@@ -23,7 +23,7 @@ export function addNodeIpamFlags(command: Command): Command {
       `size of the ${family} range of a node`,
     )
       .argParser(wholeNumber({ least: 1, most }))
-      .default(usualMaskSizes[family], String(usualMaskSizes[family]));
+      .default(defaultMaskSizes[family], String(defaultMaskSizes[family]));
   return command
     .addOption(
       new Option('--allocate-node-cidrs [bool]', 'give nodes ranges of addresses for their pods')
@@ -37,7 +37,7 @@ export function addNodeIpamFlags(command: Command): Command {
 }
 
 /** One range, or two of different families. */
-export function podRanges(text: string): readonly Cidr[] {
+function podRanges(text: string): readonly Cidr[] {
   const ranges = text.split(',').map((part) => {
     const range = parseCidr(part.trim());
     if (range !== undefined) return range;
@@ -61,8 +61,8 @@ export function nodeIpamSettings(
     );
   }
   const maskSizes = {
-    IPv4: flags.nodeCidrMaskSizeIpv4 ?? usualMaskSizes.IPv4,
-    IPv6: flags.nodeCidrMaskSizeIpv6 ?? usualMaskSizes.IPv6,
+    IPv4: flags.nodeCidrMaskSizeIpv4 ?? defaultMaskSizes.IPv4,
+    IPv6: flags.nodeCidrMaskSizeIpv6 ?? defaultMaskSizes.IPv6,
   };
   for (const range of clusterCidrs) requireFitting(range, maskSizes);
   return { nodeIpam: { clusterCidrs, serviceCidrs, maskSizes } };

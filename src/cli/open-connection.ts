@@ -1,6 +1,7 @@
 // How a long-running part reaches its server by a kubeconfig: what that names is read again while the part runs, so that tokens and
 // certificates which somebody else renews are taken over without a restart.
 import { existsSync } from 'node:fs';
+import { tellMissingRights } from '../client/missing-rights.ts';
 import type { Connection } from '../client/read-kubeconfig.ts';
 import {
   createRenewableTransport,
@@ -45,7 +46,8 @@ export async function openConnection(
 ): Promise<OpenConnection> {
   const { world } = options;
   const connection = await connect(flags, world);
-  const transport = createRenewableTransport(connection);
+  const { log, clock = systemClock } = options;
+  const transport = tellMissingRights(createRenewableTransport(connection), { clock, log });
   const closing = new AbortController();
   const signal = AbortSignal.any([world.interrupted, closing.signal]);
   const following = followConnection(flags, { connection, transport }, options, signal);

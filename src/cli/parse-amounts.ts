@@ -26,7 +26,7 @@ export function duration({ leastMs = 0 }: DurationLimits = {}): (text: string) =
 
 function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/gy)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
   const ms = parts.reduce(
     (sum, [, count, unit = '']) => sum + Number(count) * (unitMs[unit] ?? 0),

@@ -64,7 +64,7 @@ const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d:
 
 /** A length of time in whole seconds: `90s`, `10m`, `1h30m`, `7d`. */
 export function seconds(text: string): number {
-  const parts = [...text.matchAll(/(\d+)([smhd])/g)];
+  const parts = [...text.matchAll(/(\d+)([smhd])/gy)];
   const total = parts.reduce(
     (sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0),
     0,

@@ -34,6 +34,8 @@ export type ProxyFlags = {
   readonly conntrackUdpTimeoutStream?: number;
   readonly conntrackTcpBeLiberal?: boolean;
   readonly featureGates?: Readonly<Record<string, boolean>>;
+  readonly allowForeignAddresses?: true;
+  readonly ipvsScheduler?: string;
   /** Flags of single modes, handed on as they are. */
   readonly [modeFlag: string]: unknown;
 };
@@ -41,13 +43,14 @@ export type ProxyFlags = {
 const modeNames = ['nftables', 'iptables', 'ipvs', 'userspace'] as const satisfies ModeName[];
 const tableSize = wholeNumber({ least: 0, most: 2 ** 31 - 1 });
 
-/** Handed to the mode under their own names. */
+const schedulerFlag = [
+  '--ipvs-scheduler <name>',
+  'ipvs: how to choose: rr, wrr, lc, wlc, lblc, lblcr, sh, dh, sed, nq or mh (default: rr)',
+] as const;
+
+/** Handed to the mode under their own names, like the scheduler. */
 const modeFlags: readonly (readonly [string, string])[] = [
   ['--iptables-localhost-nodeports <bool>', 'iptables: node ports on 127.0.0.1 (default: true)'],
-  [
-    '--ipvs-scheduler <name>',
-    'ipvs: how to choose: rr, wrr, lc, wlc, lblc, lblcr, sh, dh, sed, nq or mh (default: rr)',
-  ],
   ['--ipvs-exclude-cidrs <cidrs>', 'ipvs: virtual servers to leave alone'],
   ['--ipvs-strict-arp', 'ipvs: answer ARP only for addresses of the interface asked'],
   ['--ipvs-tcp-timeout <time>', 'ipvs: idle time of TCP connections (default: leave it)'],
@@ -60,13 +63,28 @@ const modeFlags: readonly (readonly [string, string])[] = [
   ['--udp-timeout <time>', 'userspace: how long an idle UDP flow is kept (default: 250ms)'],
 ];
 
-export function addProxyFlags(command: Command): Command {
-  command
+/** Those that `up` has too. */
+export function addModeFlags(command: Command): Command {
+  return command
     .option(
       '--proxy-mode <mode>',
       'nftables, iptables, ipvs or userspace (default: the best that works)',
       modeName,
     )
+    .option(
+      '--nodeport-addresses <cidrs>',
+      'where node ports answer: networks, or primary (default: as the mode does)',
+      list,
+    )
+    .option(schedulerFlag[0], schedulerFlag[1])
+    .option(
+      '--allow-foreign-addresses',
+      'let Services capture addresses of nodes, pods, cluster IPs and balancers of other Services by naming them as external IPs or in the status of a load balancer, as kube-proxy does (default: refused, with an event)',
+    );
+}
+
+export function addProxyFlags(command: Command): Command {
+  addModeFlags(command)
     .option('--hostname-override <name>', "name of this node (default: the machine's)")
     .option(
       '--bind-address <ip>',
@@ -83,11 +101,6 @@ export function addProxyFlags(command: Command): Command {
     .option(
       '--pod-interface-name-prefix <prefix>',
       "how pods' interfaces begin, for InterfaceNamePrefix",
-    )
-    .option(
-      '--nodeport-addresses <cidrs>',
-      'where node ports answer: networks, or primary (default: as the mode does)',
-      list,
     )
     .option('--masquerade-all', 'hide the source of all traffic to cluster IPs')
     .option(
@@ -169,7 +182,7 @@ function addConntrackFlags(command: Command): void {
     .option('--conntrack-tcp-be-liberal', 'do not call TCP packets outside the window invalid');
 }
 
-export function modeName(text: string): ModeName {
+function modeName(text: string): ModeName {
   const known = modeNames.find((name) => name === text);
   if (known !== undefined) return known;
   throw new InvalidArgumentError(
@@ -206,17 +219,33 @@ function gates(text: string): Readonly<Record<string, boolean>> {
   );
 }
 
+export type ModeFlags = Pick<
+  ProxyFlags,
+  'proxyMode' | 'nodeportAddresses' | 'allowForeignAddresses'
+> & {
+  readonly ipvsScheduler?: string;
+};
+
+/** What the flags of `addModeFlags` say. */
+export function modeFlagSettings(flags: ModeFlags): ProxySettings {
+  return {
+    ...given('mode', flags.proxyMode),
+    ...given('nodePortAddresses', flags.nodeportAddresses),
+    ...given('allowsForeignAddresses', flags.allowForeignAddresses),
+    modeSettings: modeSettings(flags, [schedulerFlag]),
+  };
+}
+
 /** What the flags that were given say. */
 export function flagSettings(flags: ProxyFlags): ProxySettings {
   return {
+    ...modeFlagSettings(flags),
     ...given('nodeName', flags.hostnameOverride),
     ...given('bindAddress', flags.bindAddress),
-    ...given('mode', flags.proxyMode),
     ...given('clusterCIDRs', flags.clusterCidr),
     ...given('detectLocalMode', flags.detectLocalMode),
     ...given('bridgeInterface', flags.podBridgeInterface),
     ...given('interfaceNamePrefix', flags.podInterfaceNamePrefix),
-    ...given('nodePortAddresses', flags.nodeportAddresses),
     ...given('masqueradeAll', flags.masqueradeAll),
     ...given('masqueradeBit', flags.iptablesMasqueradeBit),
     ...given('minSyncPeriodMs', flags.minSyncPeriod ?? ofMode(flags, 'MinSyncPeriod')),
@@ -233,7 +262,7 @@ export function flagSettings(flags: ProxyFlags): ProxySettings {
       ...given('udpStreamTimeoutMs', flags.conntrackUdpTimeoutStream),
       ...given('tcpBeLiberal', flags.conntrackTcpBeLiberal),
     },
-    modeSettings: modeSettings(flags),
+    modeSettings: modeSettings(flags, [...modeFlags, schedulerFlag]),
   };
 }
 
@@ -247,9 +276,12 @@ function ofMode(flags: ProxyFlags, which: 'MinSyncPeriod' | 'SyncPeriod'): numbe
   return flags.proxyMode === 'ipvs' ? flags[`ipvs${which}`] : undefined;
 }
 
-function modeSettings(flags: ProxyFlags): Readonly<Record<string, string>> {
+function modeSettings(
+  flags: Readonly<Record<string, unknown>>,
+  known: readonly (readonly [string, string])[],
+): Readonly<Record<string, string>> {
   const settings: Record<string, string> = {};
-  for (const [flag] of modeFlags) {
+  for (const [flag] of known) {
     const name = flag.split(' ')[0]?.slice(2) ?? '';
     const value = flags[name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())];
     if (value !== undefined) settings[name] = String(value);

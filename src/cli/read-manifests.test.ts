@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { parseManifests } from './read-manifests.ts';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { parseManifests, readManifests } from './read-manifests.ts';
 
 const names = (text: string): readonly string[] =>
   parseManifests(text, 'x.yaml').map(({ object }) => `${object.kind} ${object.metadata.name}`);
@@ -39,3 +42,53 @@ for (const { name, text, why } of refusals) {
     assert.throws(() => parseManifests(text, 'x.yaml'), { message: why });
   });
 }
+
+const directory = mkdtempSync(join(tmpdir(), 'fairlead-manifests-'));
+after(() => rmSync(directory, { recursive: true }));
+const manifest = '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}';
+chmodSync(directory, 0o755);
+for (const name of ['closed', 'closed-listing', 'open', 'open/below.yaml'])
+  mkdirSync(join(directory, name));
+for (const name of ['a.yaml', 'open/b.yaml', 'open/a.json', 'closed/c.yaml', 'closed.yaml'])
+  writeFileSync(join(directory, name), manifest);
+symlinkSync('loop.yaml', join(directory, 'loop.yaml'));
+symlinkSync('nothing', join(directory, 'open', 'dangling.txt'));
+for (const name of ['closed', 'closed-listing', 'closed.yaml']) chmodSync(join(directory, name), 0);
+
+/** As somebody whom modes mean something to: root may read everything. */
+async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0 || process.seteuid === undefined) return work();
+  process.seteuid(65534);
+  try {
+    return await work();
+  } finally {
+    process.seteuid(0);
+  }
+}
+
+const unreadable: Readonly<Record<string, string>> = {
+  'missing.yaml': 'the path "missing.yaml" does not exist',
+  'closed.yaml': 'open closed.yaml: permission denied',
+  'closed/c.yaml':
+    'the path "closed/c.yaml" cannot be accessed: stat closed/c.yaml: permission denied',
+  'closed-listing': 'open closed-listing: permission denied',
+  'a.yaml/b': 'the path "a.yaml/b" cannot be accessed: stat a.yaml/b: not a directory',
+  'loop.yaml':
+    'the path "loop.yaml" cannot be accessed: stat loop.yaml: too many levels of symbolic links',
+};
+for (const [path, expected] of Object.entries(unreadable)) {
+  test(`readManifests() of ${path} says: ${expected}`, async () => {
+    await assert.rejects(
+      asOrdinaryUser(() => readManifests([path], directory)),
+      { message: `error: ${expected}` },
+    );
+  });
+}
+
+test('readManifests() reads the files of a directory in order, and none of those below it', async () => {
+  const found = await asOrdinaryUser(() => readManifests(['open'], directory));
+  assert.deepEqual(
+    found.map(({ source }) => source),
+    ['open/a.json', 'open/b.yaml'],
+  );
+});

@@ -22,7 +22,10 @@ export async function readManifests(
       const text =
         source === stdin
           ? await readAll(process.stdin)
-          : await readFile(resolve(cwd, source), 'utf8');
+          : await accessing(
+              readFile(resolve(cwd, source), 'utf8'),
+              (why) => `open ${source}: ${why}`,
+            );
       manifests.push(...parseManifests(text, source));
     }
   }
@@ -34,15 +37,45 @@ const stdin = 'STDIN';
 async function sourcesOf(path: string, cwd: string): Promise<readonly string[]> {
   if (path === '-') return [stdin];
   const absolute = resolve(cwd, path);
-  const found = await stat(absolute).catch(() => undefined);
-  if (found === undefined) throw new FailedError(`error: the path "${path}" does not exist`);
+  const found = await accessing(stat(absolute), (why, code) =>
+    code === 'ENOENT'
+      ? `the path "${path}" does not exist`
+      : `the path "${path}" cannot be accessed: stat ${path}: ${why}`,
+  );
   if (!found.isDirectory()) return [path];
-  const names = await readdir(absolute);
-  return names
-    .filter((name) => /\.(ya?ml|json)$/.test(name))
-    .sort()
-    .map((name) => join(path, name));
+  const entries = await accessing(
+    readdir(absolute, { withFileTypes: true }),
+    (why) => `open ${path}: ${why}`,
+  );
+  return entries
+    .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name))
+    .map(({ name }) => join(path, name))
+    .sort();
 }
+
+/** What the system refuses, in kubectl's words. */
+async function accessing<T>(
+  work: Promise<T>,
+  text: (why: string, code: string) => string,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new FailedError(`error: ${text(reasons[code] ?? code, code)}`, { cause: error });
+  }
+}
+
+/** As Go says them. */
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EISDIR: 'is a directory',
+  ELOOP: 'too many levels of symbolic links',
+  ENAMETOOLONG: 'file name too long',
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'not a directory',
+};
 
 export function parseManifests(text: string, source: string): readonly Manifest[] {
   return parseYamlStream(text).flatMap((parsed) => {

@@ -6,6 +6,7 @@ import { createHttpTransport } from '../client/http-transport.ts';
 import { startAnnouncer } from '../cloud/announce/run.ts';
 import { enterNamespace } from '../host/namespaces.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { releaseVersion } from '../meta/release-version.ts';
 import { createBridgeNetwork } from '../node/network/run-network.ts';
 import { startNode } from '../node/run.ts';
 import { createProcessRuntime } from '../node/runtimes/process/run-runtime.ts';
@@ -14,7 +15,7 @@ import { createMetrics } from '../observe/metrics.ts';
 import { makeConfig } from '../proxy/config.ts';
 import { allModes } from '../proxy/modes/all.ts';
 import { startProxy } from '../proxy/run.ts';
-import { NoModeError } from '../proxy/run-choose-mode.ts';
+import { type ChosenMode, NoModeError } from '../proxy/run-choose-mode.ts';
 import { cleanUpModes } from '../proxy/run-cleanup.ts';
 import { packageVersion } from './package-version.ts';
 import type { FromNodeThread, NodeThreadOptions, ToNodeThread } from './up/node-messages.ts';
@@ -65,19 +66,14 @@ async function run(): Promise<void> {
   const proxy = connection(credentials.proxy);
   const signal = ending.signal;
   const caller = { transport: proxy, userAgent: `fairlead-proxy/${packageVersion}` };
-  const { proxyMode: mode } = options;
   const proxying = startProxy(
     {
       caller,
-      config: makeConfig({
-        nodeName: name,
-        clusterCIDRs: options.clusterCIDRs,
-        ...(mode === undefined ? {} : { mode }),
-      }),
+      config: makeConfig(options.proxy, { nodeName: name }),
       modes: allModes,
       log,
       metrics: createMetrics(),
-      chosen: ({ mode: chosen, families }) => tell({ kind: 'mode', mode: chosen.name, families }),
+      chosen: (chosen) => tell({ kind: 'mode', mode: describeMode(chosen) }),
       applied: rules.applied,
     },
     signal,
@@ -85,7 +81,7 @@ async function run(): Promise<void> {
     if (!(error instanceof NoModeError)) throw error;
     // Pods, logs and names work without cluster IPs.
     log.error('no proxy on this node', { reason: error.message });
-    tell({ kind: 'mode', mode: 'none: cluster IPs do not work here', families: [] });
+    tell({ kind: 'mode', mode: `none, cluster IPs do not work here: ${error.message}` });
   });
   const serving = serve(log, agent, caller, signal);
   // What breaks first ends the node; the other half must not be left running.
@@ -120,16 +116,19 @@ async function serve(
       name,
       nodeIPs: addresses,
       dataDirectory,
+      keptPaths: options.keptPaths,
       runtime: await createProcessRuntime({
         images: options.images,
         directory: dataDirectory,
+        hidden: options.keptPaths,
         now: Date.now,
         log,
         version: packageVersion,
+        ...(options.maxPids === undefined ? {} : { maxPids: options.maxPids }),
       }),
       network,
       cluster: { nameservers: options.clusterDns, domain: options.clusterDomain },
-      version: `v${packageVersion}`,
+      version: releaseVersion(packageVersion),
       serve: {
         host: '::',
         port: agentPort,
@@ -154,12 +153,21 @@ async function announce(log: ReturnType<typeof createLog>, signal: AbortSignal):
   const transport = connection(credentials.announcer);
   try {
     const caller = { transport, userAgent: `fairlead-announcer/${packageVersion}` };
-    await startAnnouncer({ caller, nodeName: name, log, metrics: createMetrics() }, signal);
+    const { allowsForeignAddresses = false } = options.proxy;
+    const metrics = createMetrics();
+    await startAnnouncer({ caller, nodeName: name, log, metrics, allowsForeignAddresses }, signal);
   } catch (error) {
     log.warn('addresses of load balancers are not answered for', { error: String(error) });
   } finally {
     await transport.close();
   }
+}
+
+function describeMode({ mode, families, insteadOf }: ChosenMode): string {
+  const works = `${mode.name} (${families.join(', ')})`;
+  return insteadOf === undefined
+    ? works
+    : `${works} instead of ${insteadOf.mode}: ${insteadOf.reason}`;
 }
 
 /** The main thread knows the other nodes. Where this one ends as a whole, there is nothing to wait for. */

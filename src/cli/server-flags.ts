@@ -9,6 +9,7 @@ import {
 } from '../apiserver/certificates/ensure-certificates.ts';
 import { startRenewal } from '../apiserver/certificates/renew-certificates.ts';
 import { writeKubeconfig } from '../apiserver/kubeconfig-file.ts';
+import { UnreadableStoreError } from '../apiserver/report-unreadable.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../apiserver/start.ts';
 import { TokenFileError } from '../apiserver/tokens/follow-token-file.ts';
 import { SigningKeyError } from '../apiserver/tokens/signing-key.ts';
@@ -23,17 +24,32 @@ import { openEmbeddedStore } from '../storage/backends/embedded/store.ts';
 import type { Store } from '../storage/store.ts';
 import { type AccessFlags, accessOptions, addAccessFlags } from './access-flags.ts';
 import { type AuditFlags, addAuditFlags, type OpenAudit, openAudit } from './audit-flags.ts';
-import { UsageError, type World } from './command.ts';
-import { explainLocked, makeDataDirectory, removeDataDirectory } from './data-directory.ts';
+import { FailedError, UsageError, type World } from './command.ts';
+import {
+  explainLocked,
+  makeDataDirectory,
+  openDirectoryWarning,
+  removeDataDirectory,
+} from './data-directory.ts';
+import {
+  addEncryptionFlags,
+  type EncryptionFlags,
+  openEncryption,
+  withEncryption,
+} from './encryption-flags.ts';
 import { addEtcdFlags, type EtcdFlags, openEtcd, sharedStore } from './etcd-flags.ts';
+import { followStorage } from './follow-storage.ts';
 import { addLimitFlags, type LimitFlags, limitsOf } from './limit-flags.ts';
-import { addLogFlag } from './log-flag.ts';
+import { addLogFlag, type LogFlag } from './log-flag.ts';
 import { packageVersion } from './package-version.ts';
 import { ipAddress, port, portRange, serviceRanges } from './parse-flags.ts';
+import { watchStallsOf } from './watch-stalls.ts';
 
 export type ServerFlags = AccessFlags &
   EtcdFlags &
+  EncryptionFlags &
   LimitFlags &
+  LogFlag &
   AuditFlags & {
     readonly dataDir: string;
     readonly bindAddress: string;
@@ -44,7 +60,6 @@ export type ServerFlags = AccessFlags &
     readonly serviceNodePortRange: PortRange;
     readonly kubernetesServiceNodePort: number;
     readonly endpointReconcilerType: 'lease' | 'none';
-    readonly logLevel: LogLevel;
   };
 
 export type ServerDefaults = { readonly bindAddress: string; readonly logLevel: LogLevel };
@@ -93,7 +108,9 @@ export function addServerFlags(command: Command, defaults: ServerDefaults): Comm
         .choices(['lease', 'none'])
         .default('lease'),
     );
-  const withFlags = addAuditFlags(addLimitFlags(addAccessFlags(addEtcdFlags(command))));
+  const withFlags = addAuditFlags(
+    addLimitFlags(addAccessFlags(addEncryptionFlags(addEtcdFlags(command)))),
+  );
   return addLogFlag(withFlags, defaults.logLevel);
 }
 
@@ -105,6 +122,8 @@ export type StartedServer = {
   readonly log: Log;
   /** What /metrics shows. */
   readonly metrics: MetricsRegistry;
+  /** Rejects with what to tell when the data directory was removed: there is nothing to go on with. */
+  readonly gone: Promise<never>;
   readonly stop: () => Promise<void>;
 };
 
@@ -124,20 +143,30 @@ export async function startFromFlags(
   const metrics = createMetrics();
   const dataDir = resolve(world.cwd(), flags.dataDir);
   const made = await makeDataDirectory(dataDir);
+  const warning = await openDirectoryWarning(dataDir);
+  if (warning !== undefined) world.writeError(`${warning}\n`);
   // A first start that came to nothing leaves nothing.
   const takeBack = (): Promise<void> => removeDataDirectory(made);
   const outside = { cwd: world.cwd(), now: world.now, log, metrics };
   const audit = await orElse(openAudit(flags, outside), takeBack);
-  const store =
+  const encryption = await orElse(openEncryption(flags, outside), takeBack);
+  const plain =
     (await orElse(openEtcd(flags, outside), takeBack)) ?? (await openDirectory(dataDir, world));
+  const store = withEncryption(plain, encryption, flags);
   try {
     const started = await startOn(store, { flags, dataDir, log, metrics, world, audit, place });
     const takeRoomBack = giveHeapRoom();
+    const stopWatching = watchStallsOf(flags, metrics);
+    const stopReload = encryption?.follow(started.server.rereadStored);
+    const storage = await followStorage(store, flags, dataDir, log);
     const stop = async (): Promise<void> => {
       takeRoomBack();
+      stopWatching();
+      await stopReload?.();
+      await storage.stop();
       await started.stop();
     };
-    return { ...started, stop };
+    return { ...started, gone: storage.gone, stop };
   } catch (error) {
     // While the store is open nobody else can have begun to use the directory; in etcd something may be signed with the keys in it.
     if (flags.etcdServers === undefined) await takeBack();
@@ -145,6 +174,8 @@ export async function startFromFlags(
     await audit?.log.close();
     if (error instanceof TokenFileError || error instanceof SigningKeyError)
       throw new UsageError(error.message);
+    if (error instanceof UnreadableStoreError)
+      throw new FailedError(`error: Cannot start: ${error.message}`, { cause: error });
     throw portHint(error, flags);
   }
 }
@@ -179,7 +210,7 @@ type Setting = {
 async function startOn(
   store: Store,
   { flags, dataDir, log, metrics, world, audit, place }: Setting,
-): Promise<StartedServer> {
+): Promise<Omit<StartedServer, 'gone'>> {
   const { serverNames = [], ...connections } = place;
   const serviceCidrs = flags.serviceClusterIpRange;
   const advertiseAddress = advertisedAddress(flags);

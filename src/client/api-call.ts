@@ -1,5 +1,5 @@
 // One request to the API server and its answer as JSON; what went wrong becomes an ApiError.
-import { ApiError, failure, type Status } from '../meta/api-error.ts';
+import { ApiError, failure, hintHeader, type Status } from '../meta/api-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { parseWarnings } from './warnings.ts';
 
@@ -42,7 +42,9 @@ export async function openCall(caller: ApiCaller, call: ApiCall): Promise<Transp
     for (const text of parseWarnings(response.headers.warning)) caller.warn(text);
   }
   if (response.status < 400) return response;
-  throw toApiError(response.status, await readText(response.body));
+  const hint = response.headers[hintHeader];
+  const text = await readText(response.body);
+  throw toApiError(response.status, text, typeof hint === 'string' ? hint : undefined);
 }
 
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -52,9 +54,12 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** Servers and what stands before them also answer with plain text. */
-export function toApiError(code: number, text: string): ApiError {
+export function toApiError(code: number, text: string, hint?: string): ApiError {
   const status = parseStatus(text);
-  if (status !== undefined) return new ApiError({ ...status, code: status.code ?? code });
+  const options = hint === undefined ? {} : { hint };
+  if (status !== undefined) {
+    return new ApiError({ ...status, code: status.code ?? code }, options);
+  }
   const { reason, message } = generic(code);
   return failure({
     code,

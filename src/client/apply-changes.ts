@@ -19,10 +19,6 @@ export type ApplyChangesOptions<T extends KubeObject> = {
 
 const defaultConcurrency = 8;
 
-export function isEmpty({ create, update, delete: gone }: ObjectChanges<unknown>): boolean {
-  return create.length + update.length + gone.length === 0;
-}
-
 /**
  * Creates first, so that what is replaced has its successor before it goes. Of several failures the first is thrown,
  * after everything has been tried. What is already gone counts as deleted; only the very object that was meant is.

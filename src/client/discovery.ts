@@ -64,10 +64,7 @@ function isAggregate(value: unknown): value is Aggregate {
   );
 }
 
-export function fromAggregate({
-  metadata,
-  versions = [],
-}: AggregateGroup): readonly DiscoveredResource[] {
+function fromAggregate({ metadata, versions = [] }: AggregateGroup): readonly DiscoveredResource[] {
   return versions.flatMap(({ version, resources = [] }, index) =>
     resources.map((found) => ({
       group: metadata?.name ?? '',
@@ -127,7 +124,7 @@ async function discoverByGroup(
   });
 }
 
-export function fromPlain(
+function fromPlain(
   resources: readonly PlainResource[],
   origin: { readonly group: string; readonly version: string; readonly preferred: boolean },
 ): readonly DiscoveredResource[] {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createHttpTransport } from './http-transport.ts';
@@ -93,4 +93,51 @@ test('send() fails when nobody listens', async () => {
   const transport = createHttpTransport(connection('http://127.0.0.1:1'));
   await assert.rejects(transport.send({ method: 'GET', path: '/' }), { code: 'ECONNREFUSED' });
   await transport.close();
+});
+
+const limits = { readIdleMs: 20, pingTimeoutMs: 2000 };
+const watch = { method: 'GET', path: '/api/v1/pods?watch=true' };
+
+test('a watch that is quiet goes on while its server answers, whatever it answers', async () => {
+  let questions = 0;
+  await withServer(
+    (request, response) => {
+      if (request.url === '/livez') {
+        questions += 1;
+        response.writeHead(403).end();
+        // Several times quiet, and only then does something happen.
+        if (questions === 3) quiet?.end('event');
+        return;
+      }
+      quiet = response;
+      response.writeHead(200).flushHeaders();
+    },
+    async (server) => {
+      const transport = createHttpTransport(connection(server), limits);
+      const { body } = await transport.send(watch);
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of body) chunks.push(chunk);
+      assert.equal(Buffer.concat(chunks).toString(), 'event');
+      assert.equal(questions, 3);
+      await transport.close();
+    },
+  );
+});
+let quiet: ServerResponse | undefined;
+
+test('a watch ends when its server does not answer any more', async () => {
+  await withServer(
+    (request, response) => {
+      // A process that hangs: its kernel takes connections, and nothing comes.
+      if (request.url !== '/livez') response.writeHead(200).flushHeaders();
+    },
+    async (server) => {
+      const transport = createHttpTransport(connection(server), { ...limits, pingTimeoutMs: 50 });
+      const { body } = await transport.send(watch);
+      await assert.rejects(async () => {
+        for await (const _chunk of body);
+      });
+      await transport.close();
+    },
+  );
 });

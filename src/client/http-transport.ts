@@ -1,132 +1,62 @@
-// Reaches an API server over HTTPS: connections are kept and used again, and one that has gone silent is given up.
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-} from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { TLSSocket } from 'node:tls';
+// Reaches an API server over HTTP/2, where it speaks that, and HTTP/1.1: connections are kept and used again, and one whose server is gone
+// is given up.
+import type { ExchangeOptions, HttpTransport, TransportLimits } from './exchange.ts';
+import { createHttp1Exchange } from './http1-exchange.ts';
+import { createHttp2Exchange } from './http2-exchange.ts';
 import type { Connection } from './read-kubeconfig.ts';
-import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import type { TransportRequest, TransportResponse } from './transport.ts';
 
-/**
- * A connection on which nothing has come for so long is dead: servers send a watcher a bookmark every minute,
- * and everything else answers sooner.
- */
-const silenceMs = 100_000;
-const keepAliveMs = 15_000;
-/** Who does not take a connection in this time is not there. */
-const usualConnectLimitMs = 30_000;
-
-export type HttpTransport = Transport & {
-  /** No new requests come: connections end as soon as what is under way on them does. */
-  readonly retire: () => void;
+const defaultLimits: TransportLimits = {
+  connectMs: 30_000,
+  silenceMs: 100_000,
+  // client-go's ReadIdleTimeout and PingTimeout.
+  readIdleMs: 30_000,
+  pingTimeoutMs: 15_000,
+  // Go's IdleConnTimeout.
+  idleTimeoutMs: 90_000,
 };
 
 export function createHttpTransport(
   connection: Connection,
-  connectLimitMs = usualConnectLimitMs,
+  given: Partial<TransportLimits> = {},
 ): HttpTransport {
-  const base = new URL(connection.server);
-  const isSecure = base.protocol === 'https:';
-  const agent = isSecure
-    ? secureAgent(connection)
-    : new HttpAgent({ keepAlive: true, keepAliveMsecs: keepAliveMs });
-  const send = isSecure ? httpsRequest : httpRequest;
-  const prefix = base.pathname.replace(/\/+$/, '');
+  const limits = { ...defaultLimits, ...given };
+  const own = createExchange({ connection, limits });
+  // Who shows a token must not come with a certificate, which would say who they are.
+  let bare: HttpTransport | undefined;
+  const exchangeOf = ({ token }: TransportRequest): HttpTransport => {
+    if (token === undefined) return own;
+    bare ??= createExchange({ connection: withoutCredentials(connection), limits });
+    return bare;
+  };
   return {
-    send: (request) =>
-      new Promise<TransportResponse>((resolve, reject) => {
-        const outgoing = send(
-          {
-            protocol: base.protocol,
-            hostname: base.hostname.replace(/^\[|\]$/g, ''),
-            port: base.port || (isSecure ? 443 : 80),
-            method: request.method,
-            path: prefix + request.path,
-            headers: headersOf(request, connection),
-            agent,
-            timeout: silenceMs,
-            ...(request.signal === undefined ? {} : { signal: request.signal }),
-          },
-          (incoming) => resolve(toResponse(incoming)),
-        );
-        outgoing.on('timeout', () => {
-          outgoing.destroy(
-            new Error(
-              `Cannot go on: nothing came from ${connection.server} for ${silenceMs / 1000} s`,
-            ),
-          );
-        });
-        limitConnecting(outgoing, connection.server, connectLimitMs);
-        outgoing.on('error', reject);
-        outgoing.end(request.body);
-      }),
+    send: (request) => exchangeOf(request).send(request),
     retire() {
-      agent.maxFreeSockets = 0;
-      for (const idle of Object.values(agent.freeSockets)) {
-        for (const socket of idle ?? []) socket.destroy();
-      }
+      own.retire();
+      bare?.retire();
     },
-    close: () => {
-      agent.destroy();
-      return Promise.resolve();
-    },
+    close: async () => void (await Promise.all([own.close(), bare?.close()])),
   };
 }
 
-/** A connection that stands already has no limit: answers take what they take. */
-function limitConnecting(outgoing: ClientRequest, server: string, limitMs: number): void {
-  outgoing.once('socket', (socket) => {
-    if (!socket.connecting) return;
-    const timer = setTimeout(() => outgoing.destroy(new NotConnected(server, limitMs)), limitMs);
-    const stop = (): void => clearTimeout(timer);
-    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', stop);
-    socket.once('close', stop);
-  });
+function withoutCredentials(connection: Connection): Connection {
+  const { clientCertificate, clientKey, token, ...rest } = connection;
+  return rest;
 }
 
-class NotConnected extends Error {
-  readonly code = 'ETIMEDOUT';
-  readonly syscall = 'connect';
-  constructor(server: string, limitMs: number) {
-    super(`Cannot connect to ${server}: no answer within ${limitMs / 1000} s`);
-    this.name = 'NotConnected';
-  }
-}
-
-/** Whether the request that failed with this never reached a server. */
-export function isUnsent(error: unknown): boolean {
-  const { syscall } = error as NodeJS.ErrnoException;
-  return syscall === 'connect' || syscall === 'getaddrinfo';
-}
-
-function secureAgent(connection: Connection): HttpsAgent {
-  const { certificateAuthority, clientCertificate, clientKey, tlsServerName, skipTlsVerification } =
-    connection;
-  return new HttpsAgent({
-    keepAlive: true,
-    keepAliveMsecs: keepAliveMs,
-    rejectUnauthorized: !skipTlsVerification,
-    ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
-    ...(clientCertificate === undefined ? {} : { cert: clientCertificate }),
-    ...(clientKey === undefined ? {} : { key: clientKey }),
-    ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
-  });
-}
-
-function headersOf(
-  { headers = {}, body }: TransportRequest,
-  { token }: Connection,
-): Record<string, string | number> {
+/** What a server speaks is known with the first connection to it. */
+function createExchange(options: ExchangeOptions): HttpTransport {
+  const http1 = createHttp1Exchange(options);
+  if (!options.connection.server.startsWith('https:')) return http1;
+  const http2 = createHttp2Exchange(options);
+  const send = async (request: TransportRequest): Promise<TransportResponse> =>
+    (await http2.send(request)) ?? http1.send(request);
   return {
-    ...headers,
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+    send,
+    retire() {
+      http1.retire();
+      http2.retire();
+    },
+    close: async () => void (await Promise.all([http1.close(), http2.close()])),
   };
-}
-
-function toResponse(incoming: IncomingMessage): TransportResponse {
-  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: incoming };
 }

@@ -1,5 +1,6 @@
 // The kubeconfig: which server, and who we are to it. Pure: files that it names are told, not read.
 import { readOtherServers } from '../meta/kubeconfig-servers.ts';
+import { trimEnd } from '../meta/trim-end.ts';
 import { parseYaml } from '../schema/yaml.ts';
 
 /** PEM text at hand, or the file that holds it. */
@@ -100,7 +101,7 @@ function parts(
   const serverName = text(cluster, 'tls-server-name');
   const otherServers = readOtherServers(cluster.extensions);
   return {
-    server: (text(cluster, 'server') ?? 'http://localhost:8080').replace(/\/+$/, ''),
+    server: trimEnd(text(cluster, 'server') ?? 'http://localhost:8080', '/'),
     ...(otherServers.length === 0 ? {} : { otherServers }),
     ...(authority === undefined ? {} : { certificateAuthority: authority }),
     ...(certificate === undefined ? {} : { clientCertificate: certificate }),

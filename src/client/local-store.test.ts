@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConfigMap } from '../kinds/config-map/types.ts';
 import { exampleConfigMap } from './example.ts';
-import { byNamespace, createLocalStore } from './local-store.ts';
+import { createLocalStore } from './local-store.ts';
+import { byNamespace } from './shared-indexes.ts';
 
 const names = (objects: readonly ConfigMap[]): readonly string[] =>
   objects.map(({ metadata }) => metadata.name ?? '').sort();
@@ -39,4 +40,12 @@ test('an index added later covers what is there', () => {
   store.addIndex('namespace', byNamespace);
   assert.deepEqual(names(store.select('namespace', 'a')), ['x']);
   assert.throws(() => store.select('nope', 'a'), /no such index/);
+});
+
+test('an index is added once for all who share it, and never with another function', () => {
+  const store = createLocalStore<ConfigMap>({ namespace: byNamespace });
+  store.addIndex('namespace', byNamespace);
+  store.set(exampleConfigMap('x'));
+  assert.throws(() => store.addIndex('namespace', () => []), /Cannot add index "namespace"/);
+  assert.deepEqual(names(store.select('namespace', 'a')), ['x']);
 });

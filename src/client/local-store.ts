@@ -23,18 +23,18 @@ export type LocalStore<T extends KubeObject> = ObjectView<T> & {
   /** Puts the object in; returns the one it replaced. */
   readonly set: (object: T) => T | undefined;
   readonly remove: (key: string) => T | undefined;
-  /** Adds an index over what is there and what comes. */
+  /** Adds an index over what is there and what comes. Throws when the name is taken by another function. */
   readonly addIndex: (name: string, index: IndexFunction<T>) => void;
 };
-
-/** Files every object under its namespace. */
-export const byNamespace: IndexFunction<KubeObject> = ({ metadata }) => [metadata.namespace ?? ''];
 
 export function createLocalStore<T extends KubeObject>(indexes: Indexes<T> = {}): LocalStore<T> {
   const objects = new Map<string, T>();
   const filed = new Map<string, Index<T>>();
   const addIndex = (name: string, values: IndexFunction<T>): void => {
-    if (filed.has(name)) return;
+    const known = filed.get(name);
+    if (known?.values === values) return;
+    if (known !== undefined)
+      throw new Error(`Cannot add index "${name}": it exists with another function`);
     const index = { values, keys: new Map<string, Set<string>>() };
     filed.set(name, index);
     for (const [key, object] of objects) file(index, key, object);

@@ -1,6 +1,7 @@
 // Reaches a cluster by whichever of its API servers answers. The first is asked until it fails, then the next, and so round; a watch
 // that ended with one server is begun at another by whoever reads it, from the version it saw last.
-import { createHttpTransport, type HttpTransport, isUnsent } from './http-transport.ts';
+import { type HttpTransport, isUnsent } from './exchange.ts';
+import { createHttpTransport } from './http-transport.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
@@ -24,7 +25,7 @@ export function openTransport(connection: Connection, options: OpenOptions = {})
     number,
     transport: createHttpTransport(
       { ...connection, server: servers[number % servers.length] ?? connection.server },
-      connectLimitMs,
+      { connectMs: connectLimitMs },
     ),
   });
   let current = open(0);

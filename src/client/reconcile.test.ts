@@ -52,6 +52,36 @@ test('a result can ask to come back later', async () => {
   await ended;
 });
 
+test('a result cannot ask to come back at once: the wait grows until there is nothing more to do', async () => {
+  const tries: number[] = [];
+  const { clock, queue, stop, ended } = setUp(async () => {
+    tries.push(clock.now());
+    return tries.length === 5 ? undefined : { again: true };
+  });
+  queue.add('x');
+  await clock.advance(1000);
+  assert.deepEqual(tries, [0, 10, 30, 70, 150]);
+  queue.add('x');
+  await clock.advance(30);
+  // Done once, it starts anew.
+  assert.deepEqual(tries.slice(5), [1000, 1010, 1030]);
+  stop.abort();
+  await ended;
+});
+
+test('a time that is over waits all the same', async () => {
+  const tries: number[] = [];
+  const { clock, queue, stop, ended } = setUp(async () => {
+    tries.push(clock.now());
+    return { retryAfterMs: -5 };
+  });
+  queue.add('x');
+  await clock.advance(35);
+  assert.deepEqual(tries, [0, 10, 20, 30]);
+  stop.abort();
+  await ended;
+});
+
 test('a terminal error and too many retries end the trying, and are logged', async () => {
   for (const { error, more, expected } of [
     { error: new TerminalError('never'), more: {}, expected: 1 },

@@ -1,13 +1,21 @@
 // Keys in, work done: takes keys from a queue, reconciles each, and tries again what failed.
 import type { Clock } from '../host/clock.ts';
 import { isApiError, isConflict } from '../meta/api-error.ts';
+import { beginWork, endWork, type WorkDescription } from '../observe/current-work.ts';
 import type { Log } from '../observe/log.ts';
 import type { BackOffLimits } from './back-off.ts';
 import type { QueueMetrics, QueueObserver } from './queue-metrics.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
-/** Nothing: done. `retryAfterMs`: come back later, which is no failure. */
-export type ReconcileResult = { readonly retryAfterMs?: number };
+/**
+ * Nothing: done. `retryAfterMs`: come back at that time, which is no failure. `again`: there may be more to do already; the key
+ * comes back soon, and later each time in a row. There is no way to come back at once: what waits for others would go round
+ * without end.
+ */
+export type ReconcileResult = { readonly retryAfterMs: number } | { readonly again: true };
+
+/** A time that has come already, or a calculation that ends in 0, waits this long all the same. */
+const minRetryMs = 10;
 
 /** Makes the world fit the key from full state; throwing means to try again. */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
@@ -64,17 +72,34 @@ async function work(
 ): Promise<void> {
   for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
     const ended = options.observer?.started();
+    const current: Reconciling = { reconciler: options.name, key };
+    const begun = beginWork(current, describeReconciling);
     try {
       const result = await options.reconcile(key, signal);
-      queue.forget(key);
-      if (result?.retryAfterMs !== undefined) queue.addAfter(key, result.retryAfterMs);
+      comeBack(queue, key, result);
     } catch (error) {
       if (!signal.aborted) handleFailure(options, queue, key, error);
     } finally {
+      endWork(begun);
       ended?.();
       queue.done(key);
     }
   }
+}
+
+function comeBack(queue: WorkQueue, key: string, result: ReconcileResult | undefined): void {
+  if (result !== undefined && 'again' in result) {
+    queue.retry(key);
+    return;
+  }
+  queue.forget(key);
+  if (result !== undefined) queue.addAfter(key, Math.max(result.retryAfterMs, minRetryMs));
+}
+
+type Reconciling = { readonly reconciler: string; readonly key: string };
+
+function describeReconciling({ reconciler, key }: Reconciling): WorkDescription {
+  return { kind: 'reconcile', reconciler, key };
 }
 
 /** Something is awaited that has not come yet: worth another look, and one word to people however often. */

@@ -1,6 +1,6 @@
 // A connection whose credentials change while it is in use: new requests go out under the new ones, watches and requests under
 // way end in their own time.
-import type { HttpTransport } from './http-transport.ts';
+import type { HttpTransport } from './exchange.ts';
 import { openTransport } from './open-transport.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { Transport } from './transport.ts';

@@ -8,6 +8,8 @@ export type TransportRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
   readonly signal?: AbortSignal;
+  /** Asked as its bearer, and not as who the connection's own credentials name. */
+  readonly token?: string;
 };
 
 export type TransportResponse = {

@@ -86,6 +86,40 @@ test('retries wait longer each time, up to the limit, until forgotten', async ()
   assert.equal(queue.length(), 1);
 });
 
+test('a key that is added again by its own work is held to its rate', async () => {
+  const clock = createFakeClock();
+  const queue = createWorkQueue({ clock, keyRate: { burst: 3, perSecond: 10 } });
+  const times: number[] = [];
+  const work = async (): Promise<void> => {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      times.push(clock.now());
+      queue.add(key);
+      queue.done(key);
+    }
+  };
+  const working = work();
+  queue.add('x');
+  await clock.advance(350);
+  queue.end();
+  await working;
+  assert.deepEqual(times, [0, 0, 0, 0, 100, 200, 300]);
+});
+
+test('takers wait for the event loop, however much there is to do', async () => {
+  const clock = createFakeClock();
+  const queue = createWorkQueue({ clock });
+  let isTimeUp = false;
+  setTimeout(() => {
+    isTimeUp = true;
+  }, 1);
+  // Keys that never end and work that never waits: without the yield, no timer would run again.
+  for (let n = 0; !isTimeUp; n += 1) {
+    queue.add(`${n}`);
+    queue.done((await queue.take()) ?? '');
+  }
+  assert.equal(queue.length(), 0);
+});
+
 test('the end wakes who waits and drops what is left', async () => {
   const { queue, clock } = setUp();
   const waiting = queue.take();

@@ -1,7 +1,10 @@
 // Keys that wait for work. A key waits once however often it is added, is worked on by one worker at a time,
-// and comes back when it was added during the work.
+// and comes back when it was added during the work. No key is worked on more often than its rate, and takers wait for the event
+// loop now and then: whatever the workers do, others get their time.
 import type { Cancel, Clock } from '../host/clock.ts';
+import { yieldWhenDue } from '../host/yield-when-due.ts';
 import { type BackOffLimits, backOffMs } from './back-off.ts';
+import { createKeyRate, type KeyRateLimits } from './key-rate.ts';
 import type { QueueObserver } from './queue-metrics.ts';
 
 export type WorkQueue = {
@@ -25,16 +28,19 @@ export type WorkQueue = {
 export type WorkQueueOptions = {
   readonly clock: Clock;
   readonly backOff?: BackOffLimits;
+  /** How often one key may be worked on. */
+  readonly keyRate?: KeyRateLimits;
   /** Told what happens; absent: nobody counts. */
   readonly observer?: QueueObserver;
 };
 
 /** client-go's: a first retry at once, a key that keeps failing every few minutes. */
-export const defaultBackOff: BackOffLimits = { firstMs: 5, mostMs: 1_000_000 };
+const defaultBackOff: BackOffLimits = { firstMs: 5, mostMs: 1_000_000 };
 
 export function createWorkQueue({
   clock,
   backOff = defaultBackOff,
+  keyRate,
   observer,
 }: WorkQueueOptions): WorkQueue {
   /** With the time since when each waits. */
@@ -44,6 +50,7 @@ export function createWorkQueue({
   const again = new Set<string>();
   const failures = new Map<string, number>();
   const delays = createDelays(clock);
+  const rate = createKeyRate(keyRate);
   const waiting: ((key: string | undefined) => void)[] = [];
   let ended = false;
 
@@ -53,6 +60,7 @@ export function createWorkQueue({
     ready.delete(key);
     observer?.depthIs(ready.size);
     working.add(key);
+    rate.started(key, now);
     return key;
   };
   /** Goes on where it stopped: from the beginning it would pass by all that were taken, one after the other. */
@@ -63,7 +71,13 @@ export function createWorkQueue({
     return nextReady.next().value;
   };
   const makeReady = (key: string): void => {
-    ready.set(key, clock.now());
+    const now = clock.now();
+    const waitMs = rate.waitMs(key, now);
+    if (waitMs > 0) {
+      delays.set(key, waitMs, () => add(key));
+      return;
+    }
+    ready.set(key, now);
     observer?.depthIs(ready.size);
     waiting.shift()?.(start(key));
   };
@@ -89,10 +103,11 @@ export function createWorkQueue({
     },
     retries: (key) => failures.get(key) ?? 0,
     forget: (key) => void failures.delete(key),
-    take() {
-      if (ended) return Promise.resolve(undefined);
+    async take() {
+      await yieldWhenDue();
+      if (ended) return undefined;
       const next = firstReady();
-      if (next !== undefined) return Promise.resolve(start(next));
+      if (next !== undefined) return start(next);
       return new Promise((resolve) => waiting.push(resolve));
     },
     done(key) {

@@ -33,6 +33,8 @@ export type Provider = {
   readonly exists: (owner: Owner, service: Service, signal: AbortSignal) => Promise<boolean>;
   /** Who is to be told when something came free, so that wishes that were not met are worth another try at once. */
   readonly onRelief?: (tell: () => void) => void;
+  /** Annotations of the Service that ask a provider for something, and that this one does nothing about. */
+  readonly ignored?: (service: Service) => readonly string[];
 };
 
 /** A flag of `fairlead cloud` that concerns one provider. */

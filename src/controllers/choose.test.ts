@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { chooseControllers } from './choose.ts';
 import type { Controller } from './controller.ts';
 
-const run = (): Promise<void> => Promise.resolve();
+const rest = { account: '', watches: [], rights: [], run: () => Promise.resolve() };
 const all: readonly Controller[] = [
-  { name: 'endpoints-controller', shortName: 'endpoint', run },
-  { name: 'endpointslice-controller', shortName: 'endpointslice', run },
-  { name: 'scheduler', run },
+  { name: 'endpoints-controller', shortName: 'endpoint', ...rest },
+  { name: 'endpointslice-controller', shortName: 'endpointslice', ...rest },
+  { name: 'scheduler', ...rest },
 ];
 
 const cases: readonly { words?: readonly string[]; chosen: readonly number[] }[] = [

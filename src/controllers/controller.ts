@@ -3,6 +3,7 @@ import type { ApiCaller } from '../client/api-call.ts';
 import type { QueueMetrics } from '../client/queue-metrics.ts';
 import type { SharedInformers } from '../client/shared-informers.ts';
 import type { Clock } from '../host/clock.ts';
+import type { Right } from '../kinds/rbac/rights.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
 import type { ControllerSettings } from './settings.ts';
@@ -25,6 +26,12 @@ export type Controller = {
   readonly name: string;
   /** Another that flags know it by. */
   readonly shortName?: string;
+  /** Its service account in kube-system: kube-controller-manager's, whose role `system:controller:NAME` every API server has. */
+  readonly account: string;
+  /** What it reads by the informers that all controllers share. */
+  readonly watches: readonly Right[];
+  /** All else that it asks of the API server, which it does as its own account where that is wanted. */
+  readonly rights: readonly Right[];
   /** Resolves when the signal has ended it and the work under way is finished. */
   readonly run: (parts: ControllerParts, signal: AbortSignal) => Promise<void>;
 };

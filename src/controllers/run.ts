@@ -18,6 +18,8 @@ export type ControllersOptions = {
   readonly clock?: Clock;
   /** Where what controllers count can be read; absent: nowhere. */
   readonly metrics?: MetricsRegistry;
+  /** By which each controller acts as its own service account; absent: all act as the user of the transport, who also reads. */
+  readonly transportOf?: (account: string) => Transport;
   /** Absent: all of them. */
   readonly controllers?: readonly Controller[];
   /** What is not said is as usual. */
@@ -52,7 +54,14 @@ export async function startControllers(options: ControllersOptions): Promise<voi
     settings: { ...defaultSettings, ...options.settings },
     authorityCertificate,
   };
-  await Promise.all(controllers.map((controller) => keepRunning(controller, parts, signal)));
+  const partsOf = ({ account }: Controller): ControllerParts => {
+    const own = options.transportOf?.(account);
+    if (own === undefined) return parts;
+    return { ...parts, caller: { transport: own, userAgent: `${userAgent}/${account}` } };
+  };
+  await Promise.all(
+    controllers.map((controller) => keepRunning(controller, partsOf(controller), signal)),
+  );
   await informers.ended();
 }
 

@@ -18,7 +18,7 @@ export const durationBuckets: readonly number[] = Array.from(
   { length: 16 },
   (_, power) => 0.00025 * 2 ** power,
 );
-export const sizeBuckets = [
+const sizeBuckets = [
   0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16_000, 32_000, 48_000, 64_000,
 ] as const;
 export const protocols = ['udp', 'tcp'] as const;
@@ -31,7 +31,7 @@ export const countedTypes: readonly string[] = [
 ];
 export const countedRcodes: readonly string[] = [...Object.keys(rcodes), 'other'];
 /** Things counted one by one. */
-export const singles = [
+const singles = [
   'dnssecOk',
   'cacheHitSuccess',
   'cacheHitDenial',

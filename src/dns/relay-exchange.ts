@@ -37,9 +37,11 @@ export function exchangeUdp(exchange: Exchange): Promise<Message> {
       if (message !== undefined && fits(message, id, question)) settle.done(message);
     });
     // Connected, only that server's packets come in, and the kernel tells when nobody listens there.
-    socket.connect(server.port, server.host, () => {
+    // By the event: a callback of connect() would be called for a failure as well, such as a machine without a route.
+    socket.on('connect', () => {
       if (!settle.isOver()) socket.send(encodeQuery(id, question));
     });
+    socket.connect(server.port, server.host);
     return () => socket.close();
   });
 }

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, sleep } from '../host/clock.ts';
 import type { Log } from '../observe/log.ts';
+import { createClientShares } from './client-shares.ts';
 import type { Counters } from './counters.ts';
 import type { AnswerCache } from './handlers/answer-cache.ts';
 import type { UpstreamMetrics } from './metrics.ts';
@@ -34,7 +35,7 @@ export type UpstreamOptions = {
   readonly random?: () => number;
 };
 
-/** CoreDNS' `max_concurrent` of a kubeadm cluster: more questions than that are refused rather than queued. */
+/** CoreDNS' `max_concurrent` of a kubeadm cluster: more questions than that are refused rather than queued, and one client gets a fifth. */
 const mostConcurrent = 1000;
 /** How long a resolver waits before it asks again; an answer after that is for nobody. */
 const deadlineMs = 5000;
@@ -50,10 +51,13 @@ export function createUpstream(options: UpstreamOptions, signal: AbortSignal): U
   const { cache, clock, counters, random = Math.random } = options;
   const health = createServerHealth(random);
   const running = new Map<string, Promise<Message | undefined>>();
+  const shares = createClientShares(mostConcurrent);
   const ask = (question: Question): Promise<Message | undefined> => {
     const key = `${question.name}${question.type} ${question.dnssecOk} ${question.checkingDisabled}`;
     const same = running.get(key);
     if (same !== undefined) return same;
+    const { client } = question;
+    shares.begin(client);
     const asked = resolve(question, options, health, signal)
       .then((message) => {
         if (message !== undefined && !isFailure(message) && !isCut(message)) {
@@ -61,7 +65,10 @@ export function createUpstream(options: UpstreamOptions, signal: AbortSignal): U
         }
         return message;
       })
-      .finally(() => running.delete(key));
+      .finally(() => {
+        shares.end(client);
+        running.delete(key);
+      });
     running.set(key, asked);
     return asked;
   };
@@ -75,7 +82,7 @@ export function createUpstream(options: UpstreamOptions, signal: AbortSignal): U
       if (groupFor(options.groups(), question.name) === undefined) {
         return emptyAnswer(rcodes.REFUSED);
       }
-      if (running.size >= mostConcurrent) {
+      if (!shares.mayBegin(question.client)) {
         counters.add('maxConcurrentRejects');
         return giveStale(question) ?? emptyAnswer(rcodes.REFUSED);
       }
@@ -88,7 +95,7 @@ export function createUpstream(options: UpstreamOptions, signal: AbortSignal): U
       return question.dnssecOk ? message.answer : withoutAuthenticData(message);
     },
     refresh(question) {
-      if (running.size >= mostConcurrent) return;
+      if (!shares.mayBegin(question.client)) return;
       counters.add('cachePrefetch');
       ask(question).catch((error: unknown) =>
         options.log.warn('prefetch failed', { error: String(error) }),

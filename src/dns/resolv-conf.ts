@@ -12,13 +12,10 @@ export function parseResolverConfig(text: string): ResolverConfig {
   const servers: string[] = [];
   let search: readonly WireName[] = [];
   for (const line of text.split('\n')) {
-    const [word = '', ...values] = line
-      .replace(/[#;].*$/, '')
-      .trim()
-      .split(/\s+/);
+    const [word = '', ...values] = (line.split(/[#;]/, 1)[0] ?? '').trim().split(/\s+/);
     const [first = ''] = values;
     // A zone (fe80::1%eth0) is part of the address for the system.
-    if (word === 'nameserver' && parseAddress(first.replace(/%.*$/, ''))) servers.push(first);
+    if (word === 'nameserver' && parseAddress(first.split('%', 1)[0] ?? '')) servers.push(first);
     if (word === 'search' || word === 'domain') {
       search = values.flatMap((value) => wireName(value) ?? []);
     }

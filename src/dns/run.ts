@@ -51,6 +51,8 @@ export type DnsOptions = {
   readonly status?: readonly ServerAddress[];
   /** Whether to go on without a status address that is taken. */
   readonly isStatusOptional?: boolean;
+  /** Shown beside its own; absent: its own alone. */
+  readonly metrics?: MetricsRegistry;
   /** How long to go on after the signal, while others learn that this server is not ready any more. */
   readonly lameDuckMs?: number;
 };
@@ -103,7 +105,7 @@ async function start(
   opened: (() => Promise<void>)[],
 ): Promise<Omit<RunningDns, 'ended'>> {
   const { signal, clock, log } = options;
-  const registry = createMetrics();
+  const registry = options.metrics ?? createMetrics();
   const counters = makeCounterMemory();
   let send: AnswerThread['send'] = () => {};
   const watching = startWatching(options, registry, (message) => send(message));

@@ -1,6 +1,7 @@
 // /health, /ready and /metrics where CoreDNS has them, and /querylog: who asks what, for as long as somebody listens.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
+import { limitConnections, statusBounds } from '../observe/limit-connections.ts';
 import type { ServerAddress } from './upstream-servers.ts';
 
 export type StatusOptions = {
@@ -37,6 +38,7 @@ export async function serveStatus(options: StatusOptions): Promise<StatusServer>
     } else if (path === '/querylog') follow(response, options);
     else answer(response, 404, '404 page not found\n');
   });
+  limitConnections(server, statusBounds);
   server.listen(options.address.port, options.address.host);
   await once(server, 'listening');
   const bound = server.address();

@@ -4,9 +4,9 @@ import { formatAddress } from '../ip/address.ts';
 
 export const batchSize = 64;
 /** Questions are small; a larger one is cut and then refused as malformed. */
-export const questionSize = 2048;
+const questionSize = 2048;
 /** The largest reply over UDP that we send, and room for what is behind it. */
-export const replySize = 4096 + 64;
+const replySize = 4096 + 64;
 
 /** struct mmsghdr. */
 export const messageHeaderSize = 64;
@@ -81,7 +81,7 @@ export function createUdpBatch(memory: Buffer, base: bigint): UdpBatch {
 const familyIPv4 = 2;
 
 /** sockaddr_in and sockaddr_in6. */
-export function socketAddressText(name: Buffer | undefined): string {
+function socketAddressText(name: Buffer | undefined): string {
   if (name === undefined) return '';
   if (name.readUInt16LE(0) === familyIPv4) return name.subarray(4, 8).join('.');
   return formatAddress({ family: 'IPv6', value: BigInt(`0x${name.toString('hex', 8, 24)}`) });

@@ -4,14 +4,20 @@
 import { closeSync, openSync } from 'node:fs';
 import { loadCLibrary, type NativeFunction } from './native.ts';
 
-const ownNamespace = '/proc/thread-self/ns/net';
-
 const newNetwork = 0x40000000;
+const newMessages = 0x8000000;
+
+/** Namespaces that a thread can have for itself: of the network, and of messages and memory shared between processes. */
+type NamespaceKind = 'net' | 'ipc';
+const flags: Readonly<Record<NamespaceKind, number>> = { net: newNetwork, ipc: newMessages };
+const ownNamespace = (kind: NamespaceKind): string => `/proc/thread-self/ns/${kind}`;
 
 /** A namespace that lives as long as it is held open or something runs in it. */
 export type HeldNamespace = {
   /** For other programs and for `insideNamespace`; good until `release`. */
   readonly path: string;
+  /** For programs that are started with it. */
+  readonly descriptor: number;
   readonly release: () => void;
 };
 
@@ -38,13 +44,14 @@ export function enterNewNamespace(): void {
 }
 
 /** A new namespace: it ends with this process, unless something else still uses it. */
-export function createNamespace(): HeldNamespace {
+export function createNamespace(kind: NamespaceKind = 'net'): HeldNamespace {
   const descriptor = withReturn(() => {
-    calls().unshare(newNetwork);
-    return openSync(ownNamespace, 'r');
-  });
+    calls().unshare(flags[kind]);
+    return openSync(ownNamespace(kind), 'r');
+  }, kind);
   return {
     path: `/proc/${process.pid}/fd/${descriptor}`,
+    descriptor,
     release: () => closeSync(descriptor),
   };
 }
@@ -64,13 +71,13 @@ function calls(): Calls {
 }
 
 /** Does `work`, which may change the thread's namespace, and brings the thread back to where it was. */
-function withReturn<Result>(work: () => Result): Result {
-  const home = openSync(ownNamespace, 'r');
+function withReturn<Result>(work: () => Result, kind: NamespaceKind = 'net'): Result {
+  const home = openSync(ownNamespace(kind), 'r');
   try {
     return work();
   } finally {
     // Should this fail, the thread is lost in a foreign place: the error must not be taken for that of `work`.
-    calls().setns(home, newNetwork);
+    calls().setns(home, flags[kind]);
     closeSync(home);
   }
 }

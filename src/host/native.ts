@@ -62,7 +62,7 @@ function bind(koffi: Koffi): CLibrary {
     declare: (definition) => library.func(definition),
     checked: (definition) => {
       const call = library.func(definition);
-      const name = /(\w+)\s*\(/.exec(definition)?.[1] ?? definition;
+      const name = definition.split('(', 1)[0]?.trim().split(/[\s*]/).at(-1) ?? definition;
       return (...args) => {
         for (;;) {
           const result = call(...args);
@@ -80,4 +80,12 @@ function bind(koffi: Koffi): CLibrary {
       };
     },
   };
+}
+
+let declaredClose: NativeFunction | undefined;
+
+/** For descriptors that the C library opened: in a worker thread Node complains of those that it did not open itself. */
+export function closeDescriptor(descriptor: number): void {
+  declaredClose ??= loadCLibrary().checked('int close(int fd)');
+  declaredClose(descriptor);
 }

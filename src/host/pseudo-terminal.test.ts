@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { openPseudoTerminal } from './pseudo-terminal.ts';
 
 const limit = { timeout: 20_000, skip: existsSync('/dev/ptmx') ? false : 'there is no /dev/ptmx' };
@@ -32,3 +33,35 @@ test('a program has the terminal, its size and its keys', limit, async () => {
   // After its end a size is nobody's.
   terminal.resize({ columns: 1, rows: 1 });
 });
+
+test('in a worker thread nobody else has the number of a terminal that ended', limit, async (t) => {
+  const worker = new Worker(openAndEnd, {
+    eval: true,
+    workerData: new URL('./pseudo-terminal.js', import.meta.url).href,
+  });
+  t.after(() => worker.terminate());
+  const [warnings] = (await once(worker, 'message')) as [readonly string[]];
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(await once(worker, 'exit'), [0]);
+});
+
+/** Numbers are given again at once, so that each file gets that of the terminal before it. */
+const openAndEnd = `
+  const { once } = require('node:events');
+  const { closeSync, openSync } = require('node:fs');
+  const { parentPort, workerData } = require('node:worker_threads');
+  const warnings = [];
+  process.on('warning', ({ message }) => warnings.push(message));
+  import(workerData).then(async ({ openPseudoTerminal }) => {
+    for (let count = 0; count < 12; count += 1) {
+      const terminal = openPseudoTerminal();
+      terminal.release();
+      const closed = once(terminal.master, 'close');
+      terminal.master.destroy();
+      await closed;
+      closeSync(openSync('/dev/null', 'r'));
+    }
+    await new Promise(setImmediate);
+    parentPort.postMessage(warnings);
+  });
+`;

@@ -139,7 +139,7 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
   readonly graceSeconds?: (object: T, wish: DeleteWish) => number;
   /** What a delete that has to wait does to the object besides the marks in its metadata. */
   readonly markDeleting?: (object: T) => T;
-  /** Whether something other than metadata.finalizers still keeps a deleted object. */
+  /** Whether something other than metadata.finalizers still keeps a deleted object. Kinds that have it stay for their first delete. */
   readonly holdsDeletion?: (object: T) => boolean;
   /** Delete answers with the object instead of a Status. */
   readonly deleteAnswersObject?: boolean;

@@ -1,4 +1,6 @@
 // The one error that clients see. Server and client share it: it carries a Kubernetes Status.
+import { goQuote } from '../schema/go-quote.ts';
+import { cutText } from './cut-text.ts';
 import { errorBody, errorText, type FieldError } from './field-error.ts';
 
 export type StatusCause = {
@@ -32,12 +34,18 @@ export type ResourceName = { readonly group: string; readonly resource: string }
 /** Names a kind in messages: `Service`, `EndpointSlice.discovery.k8s.io`. */
 export type KindName = { readonly group: string; readonly kind: string };
 
+/** Not `Warning`, which kubectl prints: its screen is upstream's too. */
+export const hintHeader = 'fairlead-hint';
+
 export class ApiError extends Error {
   readonly status: Status;
-  constructor(status: Status, options?: ErrorOptions) {
+  /** What helps a person where the message has to be upstream's; sent beside it in the header `hintHeader`. */
+  readonly hint: string | undefined;
+  constructor(status: Status, options?: ErrorOptions & { readonly hint?: string }) {
     super(status.message ?? status.reason ?? 'unknown error', options);
     this.name = 'ApiError';
     this.status = status;
+    this.hint = options?.hint;
   }
 }
 
@@ -48,7 +56,12 @@ type Failure = {
   readonly details?: StatusDetails;
 };
 
-export function failure({ code, reason, message, details }: Failure): ApiError {
+/** Of all that an answer says; it holds what clients sent, who may have sent megabytes. */
+const maxMessage = 256 * 1024;
+
+export function failure(given: Failure): ApiError {
+  const { code, reason, details } = given;
+  const message = cutText(given.message, maxMessage);
   return new ApiError({
     kind: 'Status',
     apiVersion: 'v1',
@@ -66,7 +79,7 @@ const dotted = (first: string, group: string): string =>
 
 function about({ group, resource }: ResourceName, name: string): StatusDetails {
   return {
-    ...(name === '' ? {} : { name }),
+    ...(name === '' ? {} : { name: cutText(name) }),
     ...(group === '' ? {} : { group }),
     kind: resource,
   };
@@ -143,9 +156,9 @@ const mostTold = 1000;
 
 /** 422 with one cause for each field error; repeated messages are shown once, as upstream does. */
 export function invalid(kind: KindName, name: string, errors: readonly FieldError[]): ApiError {
-  const told = errors.slice(0, mostTold);
+  const told = errors.slice(0, countWithin(errors));
   const texts = [...new Set(told.map(errorText))];
-  if (errors.length > mostTold) texts.push(`and ${errors.length - mostTold} more`);
+  if (errors.length > told.length) texts.push(`and ${errors.length - told.length} more`);
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const message = `${dotted(kind.kind, kind.group)} ${quote(name)} is invalid${errors.length === 0 ? '' : `: ${list}`}`;
   const causes = told.map((e) => ({ reason: e.reason, message: errorBody(e), field: e.field }));
@@ -154,12 +167,24 @@ export function invalid(kind: KindName, name: string, errors: readonly FieldErro
     reason: 'Invalid',
     message,
     details: {
-      ...(name === '' ? {} : { name }),
+      ...(name === '' ? {} : { name: cutText(name) }),
       ...(kind.group === '' ? {} : { group: kind.group }),
       kind: kind.kind,
       ...(causes.length === 0 ? {} : { causes }),
     },
   });
+}
+
+/** How many of the errors are told: up to so many, and to so much text. */
+function countWithin(errors: readonly FieldError[]): number {
+  let length = 0;
+  let count = 0;
+  for (const error of errors) {
+    length += error.field.length + error.body.length + error.detail.length;
+    if (count > 0 && (count === mostTold || length > maxMessage)) break;
+    count += 1;
+  }
+  return count;
 }
 
 export function isApiError(error: unknown): error is ApiError {
@@ -181,5 +206,5 @@ export const isExpired = (error: unknown): boolean =>
 
 /** Go's %q for the plain strings that occur in names. */
 function quote(text: string): string {
-  return JSON.stringify(text);
+  return goQuote(cutText(text));
 }

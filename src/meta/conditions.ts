@@ -34,6 +34,8 @@ const longestReason = 1024;
 const longestMessage = 32 * 1024;
 const reasonPattern = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
 const reasonForm = new RegExp(`^${reasonPattern}$`);
+const hasReasonForm = (reason: string): boolean =>
+  reason.length <= 2 * longestReason && reasonForm.test(reason);
 const reasonText = `a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '${reasonPattern}')`;
 
 export function validateConditions(
@@ -48,7 +50,7 @@ export function validateConditions(
   });
 }
 
-export function validateCondition(entry: Condition, field: string): FieldError[] {
+function validateCondition(entry: Condition, field: string): FieldError[] {
   const errors = validateLabelName(entry.type, `${field}.type`);
   if (!['True', 'False', 'Unknown'].includes(entry.status)) {
     errors.push(notSupported(`${field}.status`, entry.status, ['False', 'True', 'Unknown']));
@@ -69,7 +71,7 @@ export function validateCondition(entry: Condition, field: string): FieldError[]
 function validateReason(reason: string, field: string): FieldError[] {
   if (reason === '') return [required(field, 'must be set')];
   return [
-    ...(reasonForm.test(reason) ? [] : [invalid(field, reason, reasonText)]),
+    ...(hasReasonForm(reason) ? [] : [invalid(field, reason, reasonText)]),
     ...(Buffer.byteLength(reason) > longestReason ? [tooLong(field, longestReason)] : []),
   ];
 }

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invalid } from './api-error.ts';
-import { joined, required } from './field-error.ts';
+import {
+  errorText,
+  invalid as invalidField,
+  joined,
+  notSupported,
+  required,
+} from './field-error.ts';
 
 const cases: readonly (readonly [
   checks: readonly (readonly number[])[],
@@ -39,3 +45,20 @@ test('invalid() tells a thousand field errors and how many there are besides', (
   assert.match(message ?? '', /spec\.ports\[999\]\.name: Required value, and 2 more\]$/);
   assert.doesNotMatch(message ?? '', /ports\[1000\]/);
 });
+
+const shown: readonly (readonly [name: string, value: unknown, text: string])[] = [
+  ['a text with control characters', 'a\u0001\u007f\n', '"a\\x01\\x7f\\n"'],
+  ['a text with signs of pages', '<&>', '"<&>"'],
+  ['an object with signs of pages', { a: '<&>' }, '{"a":"\\u003c\\u0026\\u003e"}'],
+  ['nothing', undefined, 'null'],
+];
+
+for (const [name, value, text] of shown) {
+  test(`field errors show ${name} as Go does`, () => {
+    assert.equal(errorText(invalidField('f', value, 'no')), `f: Invalid value: ${text}: no`);
+    assert.equal(
+      errorText(notSupported('f', value, ['a"'])),
+      `f: Unsupported value: ${text}: supported values: "a\\""`,
+    );
+  });
+}

@@ -1,4 +1,7 @@
 // What is wrong with one field. Validation returns lists of these; it never throws and never stops at the first.
+import { goJson } from '../schema/go-json.ts';
+import { goQuote } from '../schema/go-quote.ts';
+import { cutText } from './cut-text.ts';
 
 export type FieldErrorReason =
   | 'FieldValueRequired'
@@ -49,16 +52,24 @@ export function notSupported(
   value: unknown,
   supported: readonly string[],
 ): FieldError {
-  const detail =
-    supported.length === 0
-      ? ''
-      : `supported values: ${supported.map((v) => JSON.stringify(v)).join(', ')}`;
   return {
     reason: 'FieldValueNotSupported',
     field,
     body: `Unsupported value: ${goValue(value)}`,
-    detail,
+    detail: supported.length === 0 ? '' : supportedText(supported),
   };
+}
+
+/** By the list: ten thousand items may be wrong in the same way. */
+const supportedTexts = new WeakMap<readonly string[], string>();
+
+function supportedText(supported: readonly string[]): string {
+  let text = supportedTexts.get(supported);
+  if (text === undefined) {
+    text = `supported values: ${supported.map(goQuote).join(', ')}`;
+    supportedTexts.set(supported, text);
+  }
+  return text;
 }
 
 export function duplicate(field: string, value: unknown): FieldError {
@@ -72,6 +83,10 @@ export function duplicate(field: string, value: unknown): FieldError {
 
 export function forbidden(field: string, detail: string): FieldError {
   return { reason: 'FieldValueForbidden', field, body: 'Forbidden', detail };
+}
+
+export function internalError(field: string, detail: string): FieldError {
+  return { reason: 'InternalError', field, body: 'Internal error', detail };
 }
 
 export function notFoundValue(field: string, value: unknown): FieldError {
@@ -98,7 +113,19 @@ export function errorText(error: FieldError): string {
   return `${error.field}: ${errorBody(error)}`;
 }
 
-/** Values are shown as JSON; an absent value as null. */
+/** A list that is wrong in many places is shown with each, and may be all of a body. */
+const shownTexts = new WeakMap<object, string>();
+
+/** Texts are shown quoted as Go quotes them, other values as its JSON; an absent value as null. */
 function goValue(value: unknown): string {
-  return value === undefined ? 'null' : JSON.stringify(value);
+  if (value === undefined) return 'null';
+  // A text is cut before it is escaped: it may be all of a body, and be shown a thousand times.
+  if (typeof value === 'string') return goQuote(cutText(value));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  let text = shownTexts.get(value);
+  if (text === undefined) {
+    text = cutText(goJson(value));
+    shownTexts.set(value, text);
+  }
+  return text;
 }

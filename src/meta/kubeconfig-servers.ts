@@ -1,5 +1,6 @@
 // A kubeconfig names one server. More of the same cluster stand in an extension of its cluster, the place that the format has for what
 // only some programs understand: kubectl keeps it and uses the one server.
+import { trimEnd } from './trim-end.ts';
 
 const name = 'fairlead.dev/other-servers';
 
@@ -23,7 +24,7 @@ export function readOtherServers(extensions: unknown): readonly string[] {
   if (!Array.isArray(servers)) return [];
   return servers
     .filter((server) => typeof server === 'string' && URL.canParse(server))
-    .map((server) => String(server).replace(/\/+$/, ''));
+    .map((server) => trimEnd(String(server), '/'));
 }
 
 function isFields(value: unknown): value is Readonly<Record<string, unknown>> {

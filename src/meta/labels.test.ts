@@ -131,6 +131,14 @@ test('validateLabels() names the field and shows the bad key or value', () => {
   );
 });
 
+test('validateLabelSelector() checks that values can be those of labels', () => {
+  const wrong = { matchExpressions: [{ key: 'a', operator: 'In', values: ['b', 'c d'] }] } as const;
+  assert.deepEqual(
+    validateLabelSelector(wrong, 's').map(({ field, body }) => [field, body]),
+    [['s.matchExpressions[0].values[1]', 'Invalid value: "c d"']],
+  );
+});
+
 test('validateLabelSelector() checks operators and their values', () => {
   const found = validateLabelSelector(
     {

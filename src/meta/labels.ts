@@ -1,5 +1,7 @@
 // Labels and the selectors that match them.
+import { fitsInteger } from '../schema/fits-integer.ts';
 import * as s from '../schema/node.ts';
+import { contains } from './contains.ts';
 import { errorText, type FieldError, forbidden, invalid, required } from './field-error.ts';
 import { type Token, tokenize } from './label-tokens.ts';
 import { labelValue, qualifiedName } from './names.ts';
@@ -98,7 +100,13 @@ function validateExpression({ key, operator, values }: Expression, field: string
       );
     }
   } else errors.push(invalid(`${field}.operator`, operator, 'not a valid selector operator'));
-  return [...errors, ...validateLabelName(key, `${field}.key`)];
+  return [
+    ...errors,
+    ...validateLabelName(key, `${field}.key`),
+    ...(values ?? []).flatMap((value, index) =>
+      labelValue(value).map((text) => invalid(`${field}.values[${index}]`, value, text)),
+    ),
+  ];
 }
 
 export function matchesSelector(selector: Selector, labels: Labels | undefined): boolean {
@@ -114,10 +122,10 @@ function matchesRequirement({ key, operator, values }: Requirement, labels?: Lab
     case 'in':
     case '=':
     case '==':
-      return value !== undefined && values.includes(value);
+      return value !== undefined && contains(values, value);
     case 'notin':
     case '!=':
-      return value === undefined || !values.includes(value);
+      return value === undefined || !contains(values, value);
     case 'exists':
       return value !== undefined;
     case '!':
@@ -135,10 +143,8 @@ function comparesTo(operator: 'gt' | 'lt', value?: string, limit?: string): bool
 }
 
 /** Whether Go's ParseInt takes the text as a 64-bit number. */
-export function isInt64(text: string): boolean {
-  if (!/^[+-]?[0-9]+$/.test(text)) return false;
-  const value = BigInt(text.replace(/^\+/, ''));
-  return value === BigInt.asIntN(64, value);
+function isInt64(text: string): boolean {
+  return fitsInteger(text, 64);
 }
 
 export function selectorFromMap(map: Labels | undefined): Selector {
@@ -168,7 +174,7 @@ export function selectorFromLabelSelector(selector: LabelSelector | undefined): 
   return sortedByKey([...selectorFromMap(selector.matchLabels), ...expressions]);
 }
 
-export function sortedByKey(requirements: readonly Requirement[]): Selector {
+function sortedByKey(requirements: readonly Requirement[]): Selector {
   return [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 

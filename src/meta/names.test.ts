@@ -63,6 +63,8 @@ const cases: readonly Case[] = [
   ],
   [names.pathSegmentName, 'system:a b', []],
   [names.pathSegmentName, '..', ["may not be '..'"]],
+  [names.pathSegmentName, 'a'.repeat(1_200), []],
+  [names.pathSegmentName, 'a'.repeat(1_201), ['must be no more than 1200 bytes']],
   [names.pathSegmentName, 'a/b%c', ["may not contain '/'", "may not contain '%'"]],
   [names.configMapKey, 'KEY.name', []],
   [names.configMapKey, '', [configKey]],

@@ -85,11 +85,19 @@ const forms = {
   },
 } as const satisfies Record<string, Form>;
 
-const whole = (pattern: string, flags = ''): RegExp => new RegExp(`^${pattern}$`, flags);
+/** Longer texts have no form: no name is nearly as long, and each form costs time for every character. */
+const maxFormLength = 4096;
+type Pattern = { readonly test: (value: string) => boolean };
+
+function whole(pattern: string, flags = ''): Pattern {
+  const expression = new RegExp(`^${pattern}$`, flags);
+  return { test: (value) => value.length <= maxFormLength && expression.test(value) };
+}
+
 const patterns = {
   ...(Object.fromEntries(
     Object.entries(forms).map(([name, form]) => [name, whole(form.pattern)]),
-  ) as Record<keyof typeof forms, RegExp>),
+  ) as Record<keyof typeof forms, Pattern>),
   caselessSubdomain: whole(subdomain, 'i'),
 };
 
@@ -140,6 +148,8 @@ const knownQualified = new Set<string>();
 const mostKnownQualified = 1_000;
 
 function qualifiedComplaints(value: string): Complaints {
+  // Without a prefix, and good.
+  if (value.length <= longestLabel && patterns.qualified.test(value)) return [];
   const parts = value.split('/');
   if (parts.length > 2) {
     const text = formText(forms.qualified);
@@ -224,7 +234,7 @@ export function fullyQualifiedName(value: string): Complaints {
 }
 
 const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
-const pathForm = new RegExp(`^${pathPattern}$`);
+const pathForm = whole(pathPattern);
 
 /** `acme.io/foo`: a subdomain, then anything that a URL path may hold. */
 export function domainPrefixedPath(value: string): Complaints {
@@ -271,8 +281,15 @@ function namePart(name: string): Complaints {
   return [...length, ...form].map((text) => `name part ${text}`);
 }
 
+/** Upstream has no limit for these names; a key of the embedded storage has, and the name is most of it. */
+const maxPathSegment = 1_200;
+
 function pathSegmentPrefix(value: string): Complaints {
-  return ['/', '%'].filter((c) => value.includes(c)).map((c) => `may not contain '${c}'`);
+  const contained = ['/', '%'].filter((c) => value.includes(c));
+  return [
+    ...contained.map((c) => `may not contain '${c}'`),
+    ...tooLong(value, maxPathSegment, 'bytes'),
+  ];
 }
 
 function dotsInFront(value: string): Complaints {

@@ -1,7 +1,7 @@
 // What every object has in common, and how objects are named.
 import * as s from '../schema/node.ts';
 
-export const ownerReference = s.struct(
+const ownerReference = s.struct(
   'OwnerReference',
   {
     apiVersion: s.required(s.always(s.string('API group and version of the owner.'))),
@@ -19,7 +19,7 @@ export const ownerReference = s.struct(
 );
 export type OwnerReference = s.Static<typeof ownerReference>;
 
-export const managedFieldsEntry = s.struct(
+const managedFieldsEntry = s.struct(
   'ManagedFieldsEntry',
   {
     manager: s.string('Who set the fields.'),

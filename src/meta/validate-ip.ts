@@ -1,7 +1,10 @@
 // Judges addresses and ranges in fields. Fields older than strict rules still take any spelling of a good
 // address, warn about the odd ones, and let values through that the object already had.
+
 import { formatAddress, parseAddress, parseAddressSloppy } from '../ip/address.ts';
 import { type CidrText, formatCidr, masked, readCidr, readCidrSloppy } from '../ip/cidr.ts';
+import { goQuote } from '../schema/go-quote.ts';
+import { contains } from './contains.ts';
 import { type FieldError, invalid } from './field-error.ts';
 
 const notAnAddress = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
@@ -22,7 +25,7 @@ export function validateIPLegacy(
   value: string,
   allowed: readonly string[] = [],
 ): FieldError[] {
-  return allowed.includes(value) ? [] : addressErrors(field, value);
+  return contains(allowed, value) ? [] : addressErrors(field, value);
 }
 
 /** For old fields that hold ranges; `allowed` are the values that the object had before. */
@@ -31,7 +34,7 @@ export function validateCIDR(
   value: string,
   allowed: readonly string[] = [],
 ): FieldError[] {
-  if (allowed.includes(value)) return [];
+  if (contains(allowed, value)) return [];
   const complaint = cidrComplaint(value);
   return complaint === undefined ? [] : [invalid(field, value, complaint)];
 }
@@ -112,5 +115,5 @@ function notCanonical(field: string, value: string, canonical: string): FieldErr
 }
 
 function quote(text: string): string {
-  return JSON.stringify(text);
+  return goQuote(text);
 }

@@ -1,6 +1,9 @@
 // Judges the metadata that all objects share, on create and on update.
+
 import { deepEqual } from '../schema/equality.ts';
+import { goQuote } from '../schema/go-quote.ts';
 import { validateAnnotations } from './annotations.ts';
+import { contains } from './contains.ts';
 import { type FieldError, forbidden, invalid, joined, required, tooLong } from './field-error.ts';
 import { validateLabels } from './labels.ts';
 import { dns1123Label, qualifiedName } from './names.ts';
@@ -94,11 +97,11 @@ export function validateObjectMetaUpdate(
 }
 
 /** Any field of any object that may not change: the error shows the new value. */
-export function validateImmutable(before: unknown, after: unknown, field: string): FieldError[] {
+function validateImmutable(before: unknown, after: unknown, field: string): FieldError[] {
   return deepEqual(before, after) ? [] : [invalid(field, after, immutableText)];
 }
 
-export function validateOwnerReferences(
+function validateOwnerReferences(
   references: readonly OwnerReference[] | undefined,
   field: string,
 ): FieldError[] {
@@ -136,7 +139,7 @@ function validateOwnerReference(reference: OwnerReference, field: string): Field
 }
 
 /** The form of finalizers, and that the two ways to treat dependents are not both asked for. */
-export function validateFinalizers(
+function validateFinalizers(
   finalizers: readonly string[] | undefined,
   field: string,
 ): FieldError[] {
@@ -175,9 +178,9 @@ function validateNoNewFinalizers(
   after: readonly string[] = [],
   field: string,
 ): FieldError[] {
-  const added = [...new Set(after)].filter((name) => !before.includes(name)).sort();
+  const added = [...new Set(after)].filter((name) => !contains(before, name)).sort();
   if (added.length === 0) return [];
-  const list = added.map((name) => JSON.stringify(name)).join(', ');
+  const list = added.map((name) => goQuote(name)).join(', ');
   const text = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
   return [forbidden(field, text)];
 }
@@ -190,7 +193,7 @@ function validateNamespace(namespace: string, namespaced: boolean, field: string
   return dns1123Label(namespace).map((text) => invalid(field, namespace, text));
 }
 
-export function validateManagedFields(
+function validateManagedFields(
   entries: readonly ManagedFieldsEntry[] | undefined,
   field: string,
 ): FieldError[] {

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { removeOldLogs, removeOldRuns } from './apply-log-limits.ts';
 
-test('removeOldRuns() keeps the log of the run before', (t) => {
+test('removeOldRuns() keeps the log of the run before', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'runs-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const runs = join(directory, 'runs');
   for (const name of ['9', '10']) mkdirSync(join(runs, name), { recursive: true });
   for (const name of ['9.log', '9.log.001', '10.log']) writeFileSync(join(directory, name), '');
-  removeOldRuns(runs, join(directory, '11.log'), 11);
+  await removeOldRuns(runs, join(directory, '11.log'), 11);
   assert.deepEqual(readdirSync(runs), []);
   assert.deepEqual(readdirSync(directory).sort(), ['10.log', 'runs']);
 });

@@ -1,28 +1,37 @@
 // Writes the files of a volume so that a reader sees either all of the old ones or all of the new ones: they stand in a
 // directory of their own, and one symbolic link says which. Upstream: pkg/volume/util/atomic_writer.go.
 import {
-  chmod,
+  type FileHandle,
   mkdir,
+  open,
   readdir,
   readFile,
   readlink,
   rename,
   rm,
   symlink,
-  writeFile,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { VolumeFiles } from './volume-files.ts';
+import { groupMode, type VolumeOwner } from './volume-owner.ts';
 
 const currentLink = '..data';
 const nextLink = '..data_tmp';
 
+/** What we name directories: a link to anything else was put there by somebody, and is neither followed nor removed with what it names. */
+const generation = /^\.\.\d{1,20}$/;
+
 /** Returns whether anything changed. */
-export async function applyVolumeFiles(directory: string, files: VolumeFiles): Promise<boolean> {
+export async function applyVolumeFiles(
+  directory: string,
+  files: VolumeFiles,
+  owner: VolumeOwner = {},
+): Promise<boolean> {
   await mkdir(directory, { recursive: true, mode: 0o755 });
-  const before = await readlink(join(directory, currentLink)).catch(ignoreMissing);
+  const link = await readlink(join(directory, currentLink)).catch(ignoreMissing);
+  const before = link !== undefined && generation.test(link) ? link : undefined;
   if (before !== undefined && (await isSame(join(directory, before), files))) return false;
-  const name = await writeGeneration(directory, files);
+  const name = await writeGeneration(directory, files, owner);
   await rm(join(directory, nextLink), { force: true });
   await symlink(name, join(directory, nextLink));
   await rename(join(directory, nextLink), join(directory, currentLink));
@@ -31,7 +40,11 @@ export async function applyVolumeFiles(directory: string, files: VolumeFiles): P
   return true;
 }
 
-async function writeGeneration(directory: string, files: VolumeFiles): Promise<string> {
+async function writeGeneration(
+  directory: string,
+  files: VolumeFiles,
+  owner: VolumeOwner,
+): Promise<string> {
   for (let number = Date.now(); ; number += 1) {
     const name = `..${number}`;
     const target = join(directory, name);
@@ -43,11 +56,41 @@ async function writeGeneration(directory: string, files: VolumeFiles): Promise<s
     }
     for (const [path, { bytes, mode }] of Object.entries(files)) {
       await mkdir(dirname(join(target, path)), { recursive: true, mode: 0o755 });
-      await writeFile(join(target, path), bytes);
-      // The mode of the file, whatever the mask of this process is.
-      await chmod(join(target, path), mode);
+      await writeOne(join(target, path), bytes, mode, owner);
     }
     return name;
+  }
+}
+
+/** New, so that no link is followed; for its owner alone until it is theirs. */
+async function writeOne(
+  path: string,
+  bytes: Uint8Array,
+  mode: number,
+  { uid, gid }: VolumeOwner,
+): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await giveTo(file, uid, gid);
+    const kind = { isDirectory: false, isReadOnly: true };
+    await file.chmod(gid === undefined ? mode : groupMode(mode, kind));
+  } finally {
+    await file.close();
+  }
+}
+
+/** A user namespace with one user has nobody else to give it to: there all is that user's. */
+export async function giveTo(
+  file: Pick<FileHandle, 'chown'>,
+  uid: number | undefined,
+  gid: number | undefined,
+): Promise<void> {
+  if ((uid ?? 0) === 0 && (gid ?? 0) === 0) return;
+  try {
+    await file.chown(uid ?? 0, gid ?? 0);
+  } catch (error) {
+    if (!['EINVAL', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 

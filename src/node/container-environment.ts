@@ -12,6 +12,7 @@ import type { ResourceList } from '../kinds/pod/resources.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import type { Secret } from '../kinds/secret/types.ts';
 import type { Service } from '../kinds/service/types.ts';
+import { allContainers } from './container-lists.ts';
 import { expandVariables } from './expand-variables.ts';
 import { type PodAddresses, podField } from './pod-field.ts';
 import { resourceField } from './resource-field.ts';
@@ -178,9 +179,8 @@ function keyValue(
   };
 }
 
-function containerNamed({ spec }: Pod, name: string): Container | undefined {
-  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].find((c) => c.name === name);
-}
+const containerNamed = (pod: Pod, name: string): Container | undefined =>
+  allContainers(pod).find((one) => one.name === name);
 
 function decoded({ data = {} }: Secret): Variables {
   return Object.fromEntries(

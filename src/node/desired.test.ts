@@ -37,7 +37,36 @@ type Case = {
   readonly isFinished?: boolean;
 };
 
+const debugged = { ...spec, ephemeralContainers: [{ name: 'debug' }] };
+
 const cases: readonly Case[] = [
+  {
+    name: 'starts ephemeral containers whatever the init containers do',
+    spec: debugged,
+    records: {},
+    start: ['prepare', 'debug'],
+  },
+  {
+    name: 'never starts an ephemeral container again, whatever the restart policy',
+    spec: {
+      initContainers: [],
+      containers: [{ name: 'app' }],
+      ephemeralContainers: [{ name: 'debug' }],
+    },
+    records: { app: running, debug: ended(1) },
+    start: [],
+  },
+  {
+    name: 'starts no ephemeral container in a pod that has finished',
+    spec: {
+      restartPolicy: 'Never',
+      containers: [{ name: 'app' }],
+      ephemeralContainers: [{ name: 'debug' }],
+    },
+    records: { app: ended(0) },
+    start: [],
+    isFinished: true,
+  },
   { name: 'begins with the first init container', records: {}, start: ['prepare'] },
   { name: 'waits while it runs', records: { prepare: running }, start: [] },
   { name: 'goes on to the sidecar', records: { prepare: ended(0) }, start: ['sidecar'] },

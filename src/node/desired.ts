@@ -21,7 +21,19 @@ export type PlanOptions = {
   readonly limits?: RestartLimits;
 };
 
+/** Ephemeral containers start whatever the others do, once, as long as the pod has not finished. */
 export function planPod(options: PlanOptions): PodPlan {
+  const plan = planOthers(options);
+  if (plan.isFinished) return plan;
+  const added = collect(options, options.pod.spec.ephemeralContainers ?? []);
+  return {
+    start: [...plan.start, ...added.start],
+    waiting: [...plan.waiting, ...added.waiting],
+    isFinished: false,
+  };
+}
+
+function planOthers(options: PlanOptions): PodPlan {
   const { pod, records } = options;
   const containers = pod.spec.containers ?? [];
   const sidecars = (pod.spec.initContainers ?? []).filter(isRestartableInitContainer);
@@ -40,7 +52,7 @@ export function planPod(options: PlanOptions): PodPlan {
 const finished: PodPlan = { start: [], waiting: [], isFinished: true };
 
 /** Whether the container was ever made; one that waits to be made again was. */
-export function hasStarted(record: ContainerRecord | undefined): boolean {
+function hasStarted(record: ContainerRecord | undefined): boolean {
   return record !== undefined && (record.state.kind !== 'waiting' || record.last !== undefined);
 }
 

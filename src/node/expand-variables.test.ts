@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expandVariables } from './expand-variables.ts';
+import { expandPath, expandVariables } from './expand-variables.ts';
 
 const variables = { A: 'one', 'B.C': 'two', EMPTY: '', LOOP: '$(A)' };
 
@@ -19,3 +19,10 @@ for (const [text, want] of [
     assert.equal(expandVariables(text, variables), want);
   });
 }
+
+test('expandPath() wants a value for every name', () => {
+  assert.deepEqual(expandPath('$(A)/$$(A)', variables), { path: 'one/$(A)' });
+  assert.deepEqual(expandPath('$(UNKNOWN)/$(EMPTY)/$(A)', variables), {
+    missing: ['EMPTY', 'UNKNOWN'],
+  });
+});

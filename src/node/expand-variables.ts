@@ -2,7 +2,40 @@
 // is written, and so does a parenthesis that is not closed.
 
 export function expandVariables(text: string, variables: Readonly<Record<string, string>>): string {
-  return text.replace(/\$(?:\$|\(([^)]*)\))/g, (written: string, name?: string) =>
-    name === undefined ? '$' : (variables[name] ?? written),
-  );
+  return expand(text, (name) => variables[name]);
+}
+
+/** Where every name must have a value: in paths below volumes. Upstream: ExpandContainerVolumeMounts. */
+export function expandPath(
+  text: string,
+  variables: Readonly<Record<string, string>>,
+): { readonly path: string } | { readonly missing: readonly string[] } {
+  const missing = new Set<string>();
+  const path = expand(text, (name) => {
+    const value = variables[name] ?? '';
+    if (value === '') missing.add(name);
+    return value;
+  });
+  return missing.size === 0 ? { path } : { missing: [...missing].sort() };
+}
+
+function expand(text: string, lookUp: (name: string) => string | undefined): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', at)) {
+    if (text.startsWith('$$', at)) {
+      parts.push(text.slice(from, at), '$');
+      at += 2;
+      from = at;
+    } else if (text.startsWith('$(', at)) {
+      const end = text.indexOf(')', at);
+      if (end < 0) break;
+      const written = text.slice(at, end + 1);
+      parts.push(text.slice(from, at), lookUp(written.slice(2, -1)) ?? written);
+      at = end + 1;
+      from = at;
+    } else at += 1;
+  }
+  parts.push(text.slice(from));
+  return parts.join('');
 }

@@ -1,6 +1,7 @@
 // The containers of one pod as the files that start and stop them share them.
 import type { Container } from '../kinds/pod/container.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { listOf } from './container-lists.ts';
 import type { ContainerRecord } from './container-record.ts';
 import type { NodeParts } from './node-parts.ts';
 import type { PodAttachment } from './pod-network.ts';
@@ -16,7 +17,10 @@ export type PodPlace = {
 export type Live = {
   readonly running: RunningContainer;
   readonly place: PodPlace;
+  /** Ends all probes. */
   readonly probing: AbortController;
+  /** Ends those whose failure would end the container: it ends anyway. */
+  readonly restarting: AbortController;
 };
 
 export type Containers = {
@@ -37,12 +41,11 @@ export function tell(
   event: readonly [string, string, string?],
 ): void {
   const [reason, message, type = 'Normal'] = event;
-  const list = pod.spec.initContainers?.includes(container) ? 'initContainers' : 'containers';
   parts.events.record(pod, {
     type: type === 'Warning' ? 'Warning' : 'Normal',
     reason,
     message,
-    fieldPath: `spec.${list}{${container.name}}`,
+    fieldPath: `spec.${listOf(pod, container.name)}{${container.name}}`,
   });
 }
 

@@ -1,6 +1,7 @@
 // What is asked for when a log is asked for, and which run of the container that means.
 import type { Pod } from '../kinds/pod/types.ts';
 import { parseTime } from '../schema/time.ts';
+import { allContainers } from './container-lists.ts';
 import type { ContainerRecord, ContainerRecords } from './container-record.ts';
 
 /** With the HTTP status that says it. */
@@ -59,8 +60,7 @@ export type WantedLog = {
 /** The number of the run; throws LogError where there is none. */
 export function findLog({ pod, records, container, isPrevious }: WantedLog): number {
   const quoted = `${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
-  const all = [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])];
-  if (!all.some(({ name }) => name === container)) {
+  if (!allContainers(pod).some(({ name }) => name === container)) {
     throw new LogError(404, `container ${quoted} is not available`);
   }
   const record = records[container];

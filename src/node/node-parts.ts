@@ -28,6 +28,8 @@ export type NodeParts = {
   readonly nodeIPs: readonly string[];
   readonly allocatable: ResourceList;
   readonly dataDirectory: string;
+  /** Real paths of what this program keeps for itself; no pod gets to see it. */
+  readonly keptPaths: readonly string[];
   /** What containers get to end by themselves when the agent ends. */
   readonly shutdownGraceMs: number;
   readonly cluster: ClusterDns;

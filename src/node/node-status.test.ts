@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { nodeStatus } from './node-status.ts';
 
 const facts = {
-  hostname: 'host-1',
   cpus: 4,
   memoryBytes: 8 * 1024 ** 3,
+  diskBytes: 100 * 1024 ** 3,
   machineId: 'm',
   bootId: 'b',
   kernelVersion: '6.1',
@@ -26,10 +26,16 @@ const options = {
 
 test('nodeStatus() tells amounts, addresses and that it is ready', () => {
   const status = nodeStatus(options);
-  assert.deepEqual(status.capacity, { cpu: '4', memory: '8388608Ki', pods: '110' });
+  assert.deepEqual(status.capacity, {
+    cpu: '4',
+    'ephemeral-storage': '104857600Ki',
+    memory: '8388608Ki',
+    pods: '110',
+  });
+  assert.deepEqual(status.allocatable, status.capacity);
   assert.deepEqual(
     status.addresses?.map(({ type, address }) => `${type} ${address}`),
-    ['InternalIP 10.0.0.1', 'InternalIP fd00::1', 'Hostname host-1'],
+    ['InternalIP 10.0.0.1', 'InternalIP fd00::1', 'Hostname node-1'],
   );
   assert.equal(status.conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
 });

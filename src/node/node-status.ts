@@ -4,9 +4,10 @@ import type { NodeCondition, NodeStatus } from '../kinds/node/types.ts';
 import { formatTime } from '../schema/time.ts';
 
 export type MachineFacts = {
-  readonly hostname: string;
   readonly cpus: number;
   readonly memoryBytes: number;
+  /** Of the file system that holds what pods write: the agent's data directory. */
+  readonly diskBytes: number;
   readonly machineId: string;
   readonly bootId: string;
   readonly kernelVersion: string;
@@ -43,11 +44,12 @@ export function nodeLabels(
 }
 
 export function capacity(
-  { cpus, memoryBytes }: MachineFacts,
+  { cpus, memoryBytes, diskBytes }: MachineFacts,
   mostPods: number,
 ): Readonly<Record<string, string>> {
   return {
     cpu: String(cpus),
+    'ephemeral-storage': `${Math.floor(diskBytes / 1024)}Ki`,
     memory: `${Math.floor(memoryBytes / 1024)}Ki`,
     pods: String(mostPods),
   };
@@ -64,7 +66,7 @@ export function nodeStatus(options: NodeStatusOptions): NodeStatus {
       ...[...ips]
         .sort((a, b) => Number(isIPv6(a)) - Number(isIPv6(b)))
         .map((address) => ({ type: 'InternalIP', address })),
-      { type: 'Hostname', address: facts.hostname || name },
+      { type: 'Hostname', address: name },
     ],
     daemonEndpoints: { kubeletEndpoint: { Port: port } },
     nodeInfo: {

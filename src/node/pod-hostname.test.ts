@@ -40,6 +40,13 @@ test('podHostname() is the override and nothing else (DNS-41)', () => {
   assert.deepEqual(names(override), { kernelName: 'any.name', hostname: 'any.name' });
 });
 
+test("podHostname() of a pod on the node's network is the node's name, cut to what Linux takes", () => {
+  const onNode = { hostNetwork: true, hostname: 'h', nodeName: 'node-1' };
+  assert.deepEqual(names(onNode), { kernelName: 'node-1', hostname: 'node-1' });
+  const long = `${'n'.repeat(63)}.example`;
+  assert.equal(names({ ...onNode, nodeName: long }).kernelName, 'n'.repeat(63));
+});
+
 test('renderHosts() has loopback, every address of the pod and its aliases (DNS-41)', () => {
   const text = renderHosts({
     podIPs: ['10.244.1.7', 'fd44::7'],

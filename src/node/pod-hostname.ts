@@ -1,5 +1,6 @@
 // By which names a pod goes.
 import type { Pod } from '../kinds/pod/types.ts';
+import { trimEnd } from '../meta/trim-end.ts';
 
 export type PodHostname = {
   /** What `hostname` prints in the pod. */
@@ -15,11 +16,16 @@ const longestLabel = 63;
 
 /** Throws when the pod wants its full name where it does not fit. */
 export function podHostname({ metadata, spec }: Pod, clusterDomain: string): PodHostname {
+  // On the node's network it is the node, by the name that the cluster knows it by: several nodes may share a machine.
+  if (spec.hostNetwork === true && spec.nodeName !== undefined) {
+    const hostname = trimEnd(spec.nodeName.slice(0, longestKernelName), '-.');
+    return { kernelName: hostname, hostname };
+  }
   if (spec.hostnameOverride !== undefined) {
     return { kernelName: spec.hostnameOverride, hostname: spec.hostnameOverride };
   }
   const given = spec.hostname ? spec.hostname : (metadata.name ?? '');
-  const hostname = given.slice(0, longestLabel).replace(/[-.]+$/, '');
+  const hostname = trimEnd(given.slice(0, longestLabel), '-.');
   if (!spec.subdomain) return { kernelName: hostname, hostname };
   const fullName = `${hostname}.${spec.subdomain}.${metadata.namespace}.svc.${clusterDomain}`;
   if (!spec.setHostnameAsFQDN) return { kernelName: hostname, hostname, fullName };

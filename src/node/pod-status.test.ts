@@ -169,3 +169,16 @@ test('a container has the amounts that it is held to, whatever the pod wants by 
   assert.equal(condition(held, 'PodResizeInProgress'), `True Error ${resizeProblem}`);
   assert.equal(condition(waiting, 'PodResizeInProgress'), '');
 });
+
+test('podStatus() tells of ephemeral containers beside the others, and never that they are ready', () => {
+  const spec = { containers: [{ name: 'app' }], ephemeralContainers: [{ name: 'debug' }] };
+  const status = statusOf(spec, { app: ready, debug: ended(3) });
+  const [debug] = status.ephemeralContainerStatuses ?? [];
+  assert.deepEqual(
+    [debug?.name, debug?.ready, debug?.started, debug?.state.terminated?.exitCode],
+    ['debug', false, undefined, 3],
+  );
+  assert.deepEqual([status.phase, condition(status, 'Ready')], ['Running', 'True']);
+  const [first] = statusOf(spec, { app: ready }).ephemeralContainerStatuses ?? [];
+  assert.deepEqual(first?.state, { waiting: { reason: 'ContainerCreating' } });
+});

@@ -61,6 +61,7 @@ export function podStatus(options: StatusOptions): PodStatus {
     startTime: before.startTime ?? formatTime(startedAt),
     ...(initStatuses.length === 0 ? {} : { initContainerStatuses: initStatuses }),
     containerStatuses: statuses,
+    ...ephemeralStatuses(options),
     ...(before.qosClass === undefined ? {} : { qosClass: before.qosClass }),
   };
 }
@@ -87,6 +88,27 @@ function containerStatus(
     ...(id === undefined ? {} : { containerID: id }),
     started: record?.isStarted ?? false,
     ...amounts(record?.resources ?? container.resources),
+  };
+}
+
+function ephemeralStatuses(options: StatusOptions): Pick<PodStatus, 'ephemeralContainerStatuses'> {
+  const { ephemeralContainers = [] } = options.pod.spec;
+  if (ephemeralContainers.length === 0) return {};
+  return {
+    ephemeralContainerStatuses: ephemeralContainers.map((one) => ephemeralStatus(options, one)),
+  };
+}
+
+/** Nobody waits for one to be ready, and it has no amounts. */
+function ephemeralStatus(options: StatusOptions, container: Container): ContainerStatus {
+  const { name, state, lastState, restartCount, image, imageID, containerID } = containerStatus(
+    options,
+    container,
+    false,
+  );
+  return {
+    ...{ name, state, lastState, ready: false, restartCount, image, imageID },
+    ...(containerID === undefined ? {} : { containerID }),
   };
 }
 

@@ -125,7 +125,7 @@ export async function runInside(
   [program = '', ...args]: readonly string[],
   signal: AbortSignal,
 ): Promise<{ readonly exitCode: number; readonly output: string }> {
-  const entered = container.enter([program, ...args]);
+  const entered = await container.enter([program, ...args]);
   entered.input.end();
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,22 +1,28 @@
 // What this machine is.
-import { readFileSync } from 'node:fs';
-import { arch, cpus, hostname, networkInterfaces, release, totalmem } from 'node:os';
+import { readFileSync, statfsSync } from 'node:fs';
+import { arch, cpus, networkInterfaces, release, totalmem } from 'node:os';
 import type { MachineFacts } from './node-status.ts';
 
 const goArchitectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
-export function probeMachine(): MachineFacts {
+/** `directory` is where pods write, and is there. */
+export function probeMachine(directory: string): MachineFacts {
   const osRelease = readIfThere('/etc/os-release');
   return {
-    hostname: hostname(),
     cpus: Math.max(cpus().length, 1),
     memoryBytes: totalmem(),
+    diskBytes: diskBytes(directory),
     machineId: readIfThere('/etc/machine-id').trim(),
     bootId: readIfThere('/proc/sys/kernel/random/boot_id').trim(),
     kernelVersion: release(),
     osImage: /^PRETTY_NAME="?([^"\n]*)/m.exec(osRelease)?.[1] ?? 'Linux',
     architecture: goArchitectures[arch()] ?? arch(),
   };
+}
+
+function diskBytes(directory: string): number {
+  const { bsize, blocks } = statfsSync(directory);
+  return bsize * blocks;
 }
 
 /** One address of each family, the first that is no loopback; loopback where there is nothing else. */

@@ -23,11 +23,12 @@ test('recoverRecords() keeps what has ended, and takes what ran for lost', () =>
           { ...base, name: 'new', state: { waiting: { reason: 'ContainerCreating' } } },
           { ...base, name: 'loop', state: { waiting: {} }, lastState: { terminated: ended } },
         ],
+        ephemeralContainerStatuses: [{ ...base, name: 'debug', state: { terminated: ended } }],
       },
     }),
     at + 1000,
   );
-  assert.deepEqual(Object.keys(records), ['first', 'app', 'loop']);
+  assert.deepEqual(Object.keys(records), ['first', 'app', 'loop', 'debug']);
   assert.deepEqual(records.first?.state, {
     kind: 'terminated',
     exitCode: 0,

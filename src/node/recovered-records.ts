@@ -5,7 +5,11 @@ import { parseTime } from '../schema/time.ts';
 import type { ContainerRecord, ContainerRecords, Terminated } from './container-record.ts';
 
 export function recoverRecords({ status }: Pod, now: number): ContainerRecords {
-  const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  const all = [
+    ...(status.initContainerStatuses ?? []),
+    ...(status.containerStatuses ?? []),
+    ...(status.ephemeralContainerStatuses ?? []),
+  ];
   return Object.fromEntries(
     all.flatMap((one) => {
       const record = recover(one, now);

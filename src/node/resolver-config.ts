@@ -112,10 +112,7 @@ export function parseResolverConfig(text: string): ResolverConfig {
   let searches: readonly string[] = [];
   let options: readonly string[] = [];
   for (const line of text.split('\n')) {
-    const [word, ...rest] = line
-      .replace(/[#;].*$/, '')
-      .trim()
-      .split(/\s+/);
+    const [word, ...rest] = (line.split(/[#;]/, 1)[0] ?? '').trim().split(/\s+/);
     if (word === 'nameserver' && rest[0] !== undefined) nameservers.push(rest[0]);
     else if (word === 'search' || word === 'domain')
       searches = rest.map((name) => name.replace(/(.)\.$/, '$1'));

@@ -2,6 +2,7 @@
 import type { Container } from '../kinds/pod/container.ts';
 import { isRestartableInitContainer } from '../kinds/pod/ports.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { listOf } from './container-lists.ts';
 import type { BackOff, Terminated } from './container-record.ts';
 
 export type RestartLimits = { readonly firstMs: number; readonly mostMs: number };
@@ -10,10 +11,13 @@ export type RestartLimits = { readonly firstMs: number; readonly mostMs: number 
 export const restartLimits: RestartLimits = { firstMs: 10_000, mostMs: 300_000 };
 
 export function shouldRestart(
-  { spec }: Pod,
+  pod: Pod,
   container: Container,
   { exitCode }: Pick<Terminated, 'exitCode'>,
 ): boolean {
+  const { spec } = pod;
+  const list = listOf(pod, container.name);
+  if (list === 'ephemeralContainers') return false;
   for (const { action, exitCodes } of container.restartPolicyRules ?? []) {
     const isListed = exitCodes?.values?.includes(exitCode) ?? false;
     if (
@@ -23,7 +27,7 @@ export function shouldRestart(
     )
       return true;
   }
-  const isInit = spec.initContainers?.includes(container) === true;
+  const isInit = list === 'initContainers';
   const policy = container.restartPolicy ?? spec.restartPolicy ?? 'Always';
   if (isInit && !isRestartableInitContainer(container)) return exitCode !== 0 && policy !== 'Never';
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);

@@ -1,7 +1,11 @@
 // The containers of one pod: starts and stops them, runs their probes and hooks, and remembers what became of them.
-import type { Container } from '../kinds/pod/container.ts';
+import type { Container, EphemeralContainer } from '../kinds/pod/container.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { readLastWords } from './apply-pod-paths.ts';
+import { ContainerConfigError } from './container-config-error.ts';
+import { containerTypes, listOf } from './container-lists.ts';
 import type { ContainerRecords, Terminated } from './container-record.ts';
+import { imageVolumeProblem, type RefusedImage } from './image-volumes.ts';
 import {
   type Containers,
   graceOf,
@@ -14,7 +18,7 @@ import {
 import type { NodeParts } from './node-parts.ts';
 import type { ProbeKind, ProbeResult } from './probe-state.ts';
 import { durationText, nextBackOff, restartLimits } from './restart-policy.ts';
-import { ContainerConfigError, logPath, readLastWords, startContainer } from './run-container.ts';
+import { logPath, startContainer } from './run-container.ts';
 import { runHook } from './run-hook.ts';
 import { runProbes } from './run-probes.ts';
 import { resizeContainers } from './run-resize.ts';
@@ -77,17 +81,19 @@ async function start(
   const { parts, records } = all;
   const { name, image = '' } = container;
   const problem = parts.runtime.imageProblem({ image, command: container.command ?? [] });
-  if (problem !== undefined) {
-    refuseImage(all, container, pod, problem);
+  const refused = problem === undefined ? imageVolumeProblem(pod, container) : { image, problem };
+  if (refused !== undefined) {
+    refuseImage(all, container, pod, refused);
     return;
   }
   const before = records[name];
   const last = before?.state.kind === 'terminated' ? before.state : before?.last;
   const attempt = last === undefined ? 0 : (before?.restartCount ?? 0) + 1;
-  const type = pod.spec.initContainers?.includes(container) ? 'init_container' : 'container';
+  const type = containerTypes[listOf(pod, container.name)];
   tell(all, pod, container, ['Pulled', `Container image "${image}" already present on machine`]);
   try {
-    const running = await startContainer({ pod, container, attempt, ...place }, parts);
+    const target = targetOf(all, container);
+    const running = await startContainer({ pod, container, attempt, ...target, ...place }, parts);
     tell(all, pod, container, ['Created', `Created container: ${name}`]);
     tell(all, pod, container, ['Started', `Started container ${name}`]);
     parts.metrics.startedContainers.add({ container_type: type });
@@ -101,13 +107,30 @@ async function start(
       resources: container.resources,
       ...(last === undefined ? {} : { backOff: nextBackOff(before?.backOff, now) }),
     };
-    const live = { running, place, probing: new AbortController() };
+    const live = {
+      running,
+      place,
+      probing: new AbortController(),
+      restarting: new AbortController(),
+    };
     all.live.set(name, live);
     void running.ended.then((end) => finish(all, container, pod, { live, end, attempt }));
     await begin(all, container, pod, live);
   } catch (error) {
     refuse(all, container, pod, error);
   }
+}
+
+/** The container whose processes an ephemeral one shall see. */
+function targetOf(
+  { live }: Containers,
+  { targetContainerName: name }: Partial<EphemeralContainer>,
+): { readonly target?: RunningContainer } {
+  if (!name) return {};
+  const target = live.get(name)?.running;
+  if (target === undefined)
+    throw new ContainerConfigError(`unable to find target container ${name}`);
+  return { target };
 }
 
 const containerId = ({ runtime }: NodeParts, id: string): string => `${runtime.name}://${id}`;
@@ -134,7 +157,12 @@ async function begin(all: Containers, container: Container, pod: Pod, live: Live
   }
   const changed = (kind: ProbeKind, result: ProbeResult): void =>
     probed(all, container, pod, { kind, result });
-  void runProbes({ pod, container, running, podIP }, parts, { changed, signal: probing.signal });
+  const restarts = [probing.signal, live.restarting.signal, all.interrupted.signal];
+  void runProbes({ pod, container, running, podIP }, parts, {
+    changed,
+    signal: probing.signal,
+    restartSignal: AbortSignal.any(restarts),
+  });
 }
 
 function probed(
@@ -225,8 +253,12 @@ function waits(all: Containers, container: Container, pod: Pod): void {
   parts.log.debug('container waits to start again', { pod: of, container: container.name, wait });
 }
 
-function refuseImage(all: Containers, container: Container, pod: Pod, problem: string): void {
-  const { image = '' } = container;
+function refuseImage(
+  all: Containers,
+  container: Container,
+  pod: Pod,
+  { image, problem }: RefusedImage,
+): void {
   const isFirst = all.records[container.name] === undefined;
   if (isFirst) {
     tell(all, pod, container, ['Failed', `Failed to pull image "${image}": ${problem}`, 'Warning']);
@@ -244,7 +276,7 @@ function refuseImage(all: Containers, container: Container, pod: Pod, problem: s
 }
 
 function refuse(all: Containers, container: Container, pod: Pod, error: unknown): void {
-  const type = pod.spec.initContainers?.includes(container) ? 'init_container' : 'container';
+  const type = containerTypes[listOf(pod, container.name)];
   const reason =
     error instanceof ContainerStartError
       ? error.reason

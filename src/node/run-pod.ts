@@ -1,22 +1,33 @@
 // One pod from its arrival on the node to its end: network, volumes, containers, and what is told of it.
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { backOffMs } from '../client/back-off.ts';
 import { aborted } from '../host/clock.ts';
 import type { PodStatus } from '../kinds/pod/pod-status.ts';
 import { isPodFinished } from '../kinds/pod/readiness.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { beginWork, endWork, type WorkDescription } from '../observe/current-work.ts';
 import { parseTime } from '../schema/time.ts';
 import { planPod } from './desired.ts';
 import { interruptedRecords } from './interrupted-records.ts';
 import { graceOf } from './live-containers.ts';
 import type { NodeParts } from './node-parts.ts';
 import type { PodAttachment } from './pod-network.ts';
+import { podRefusal } from './pod-refusal.ts';
 import { podStatus } from './pod-status.ts';
 import { recoverRecords } from './recovered-records.ts';
 import { createPodContainers, type PodContainers } from './run-pod-containers.ts';
 import { stopOrder } from './run-stop-container.ts';
-import { createPodVolumes, type PodVolumes, VolumeError } from './run-volumes.ts';
+import {
+  createPodVolumes,
+  exceededStorage,
+  type PodVolumes,
+  removePodFiles,
+  removePodVolumes,
+  unmountPodMemory,
+  VolumeError,
+} from './run-volumes.ts';
+import { createWaker, type Waker } from './run-waker.ts';
+import { storageLimits } from './storage-limits.ts';
 
 export type PodWorker = {
   readonly pod: () => Pod;
@@ -35,6 +46,7 @@ type End = { readonly reason: string; readonly message: string };
 
 type Working = {
   readonly parts: NodeParts;
+  readonly waker: Waker;
   readonly directory: string;
   readonly volumes: PodVolumes;
   readonly containers: PodContainers;
@@ -52,10 +64,15 @@ type Working = {
   end?: End;
   failures: number;
   nextRefreshAt: number;
+  nextMeasureAt: number;
 };
 
 /** How often files made from API objects are compared with them, as a kubelet does. */
 const refreshMs = 60_000;
+/** How often the disk that a pod uses is measured, as a kubelet does. */
+const measureMs = 10_000;
+/** A pod that fills the disk does not get the time that it would like. */
+const evictionGraceSeconds = 1;
 const setupLimits = { firstMs: 500, mostMs: 122_000 };
 
 export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal): PodWorker {
@@ -64,6 +81,7 @@ export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal):
   const containers = createPodContainers(parts, recoverRecords(pod, parts.clock.now()), waker.wake);
   const working: Working = {
     parts,
+    waker,
     directory,
     volumes: createPodVolumes(parts, join(directory, 'volumes')),
     containers,
@@ -75,12 +93,13 @@ export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal):
     isOver: isPodFinished(pod),
     failures: 0,
     nextRefreshAt: 0,
+    nextMeasureAt: 0,
   };
   const end = (): void => {
     containers.interrupt();
     waker.wake();
   };
-  const ended = run(working, waker, signal);
+  const ended = run(working, signal);
   const leaveNow = (): void => {
     end();
     // Also of a pod that is being deleted, whatever grace it was promised.
@@ -116,41 +135,14 @@ function hurryUp({ pod, parts, hurry }: Working, after: Pod): void {
   parts.clock.after(now * 1000, () => hurry.abort());
 }
 
-type Waker = ReturnType<typeof createWaker>;
-
-/** Remembers that it was woken while nobody waited. */
-function createWaker() {
-  let isAwake = true;
-  let resume = (): void => {};
-  return {
-    wake(): void {
-      isAwake = true;
-      resume();
-    },
-    async sleep(until: number | undefined, { clock }: NodeParts): Promise<void> {
-      if (!isAwake) {
-        await new Promise<void>((resolve) => {
-          resume = resolve;
-          if (until === undefined) return;
-          const cancel = clock.after(Math.max(until - clock.now(), 0), resolve);
-          resume = () => {
-            cancel();
-            resolve();
-          };
-        });
-      }
-      isAwake = false;
-    },
-  };
-}
-
-async function run(working: Working, waker: Waker, signal: AbortSignal): Promise<void> {
-  const { parts } = working;
+async function run(working: Working, signal: AbortSignal): Promise<void> {
+  const { parts, waker } = working;
   let until: number | undefined;
   for (;;) {
     await waker.sleep(until, parts);
     // The agent ends: what runs ends with it, and the pods stay for the next run, which starts them again.
     if (signal.aborted) return leave(working);
+    const begun = beginWork(working, describeWork);
     try {
       if (await isDone(working)) return;
       until = await step(working);
@@ -160,8 +152,14 @@ async function run(working: Working, waker: Waker, signal: AbortSignal): Promise
       working.failures += 1;
       tellFailure(working, error);
       report(working);
+    } finally {
+      endWork(begun);
     }
   }
+}
+
+function describeWork({ pod: { metadata } }: Working): WorkDescription {
+  return { kind: 'pod', key: `${metadata.namespace}/${metadata.name}` };
 }
 
 /** Whether the pod has to go, and is gone. */
@@ -171,7 +169,8 @@ async function isDone(working: Working): Promise<boolean> {
   await endContainers(working, isGone ? 0 : graceSeconds(pod));
   report(working);
   await releaseNetwork(working);
-  rmSync(working.directory, { recursive: true, force: true });
+  parts.runtime.endPod(pod.metadata.uid ?? '');
+  await removePodFiles(working.directory);
   if (!isGone) {
     await parts.reported(pod.metadata.uid ?? '');
     await parts.finishDeletion(working.pod);
@@ -187,6 +186,8 @@ async function leave(working: Working): Promise<void> {
   await stopContainers(working, parts.shutdownGraceMs / 1000);
   if (!working.isOver) report(working, interruptedRecords(before, containers.records()));
   await releaseNetwork(working);
+  parts.runtime.endPod(working.pod.metadata.uid ?? '');
+  unmountPodMemory(working.directory);
 }
 
 async function releaseNetwork(working: Working): Promise<void> {
@@ -196,8 +197,26 @@ async function releaseNetwork(working: Working): Promise<void> {
 
 /** For good: nothing of the pod starts again. */
 async function endContainers(working: Working, grace: number): Promise<void> {
-  await stopContainers(working, grace);
+  await whileReporting(working, stopContainers(working, grace));
   working.isOver = true;
+}
+
+/** Containers that end take their time, and what their readiness probes find meanwhile is told at once. */
+async function whileReporting(working: Working, stopping: Promise<void>): Promise<void> {
+  const { waker, parts } = working;
+  let isStopped = false;
+  const stopped = stopping.finally(() => {
+    isStopped = true;
+    waker.wake();
+  });
+  stopped.catch(() => undefined);
+  while (!isStopped) {
+    await waker.sleep(undefined, parts);
+    report(working);
+  }
+  // Whatever else woke it is still to be seen to.
+  waker.wake();
+  await stopped;
 }
 
 async function stopContainers(working: Working, grace: number): Promise<void> {
@@ -228,7 +247,11 @@ async function step(working: Working): Promise<number | undefined> {
   }
   const deadline = deadlineOf(working);
   if (deadline !== undefined && deadline <= parts.clock.now()) return endForDeadline(working);
+  const refusal = podRefusal(pod);
+  if (refusal !== undefined) return endBecause(working, refusal, 'Warning');
   if (hasToWaitForNetwork(working)) return deadline;
+  const exceeded = await measure(working);
+  if (exceeded !== undefined) return evict(working, exceeded);
   await prepare(working);
   const plan = planPod({ pod, records: containers.records(), now: parts.clock.now() });
   if (plan.isFinished) {
@@ -250,7 +273,7 @@ async function step(working: Working): Promise<number | undefined> {
     ...plan.waiting.map(({ until }) => until),
     ...(deadline === undefined ? [] : [deadline]),
   ];
-  return Math.min(...next, working.nextRefreshAt);
+  return Math.min(...next, working.nextRefreshAt, working.nextMeasureAt);
 }
 
 function deadlineOf({ pod, startedAt, reported }: Working): number | undefined {
@@ -260,12 +283,42 @@ function deadlineOf({ pod, startedAt, reported }: Working): number | undefined {
   return start + activeDeadlineSeconds * 1000;
 }
 
-async function endForDeadline(working: Working): Promise<undefined> {
-  const { parts, pod } = working;
+function endForDeadline(working: Working): Promise<undefined> {
   const message = 'Pod was active on the node longer than the specified deadline';
-  working.end = { reason: 'DeadlineExceeded', message };
-  parts.events.record(pod, { type: 'Normal', reason: 'DeadlineExceeded', message });
-  await endContainers(working, graceSeconds(pod));
+  return endBecause(working, { reason: 'DeadlineExceeded', message }, 'Normal');
+}
+
+/** Why the pod has to go; undefined: it keeps within its limits, or was measured a moment ago. */
+async function measure(working: Working): Promise<string | undefined> {
+  const { parts, pod, directory } = working;
+  if (storageLimits(pod).length === 0) {
+    working.nextMeasureAt = Number.POSITIVE_INFINITY;
+    return undefined;
+  }
+  if (working.nextMeasureAt > parts.clock.now()) return undefined;
+  const exceeded = await exceededStorage(pod, directory);
+  working.nextMeasureAt = parts.clock.now() + measureMs;
+  return exceeded;
+}
+
+/** What it kept goes with it: its object may stay for long. */
+async function evict(working: Working, message: string): Promise<undefined> {
+  const grace = Math.min(evictionGraceSeconds, graceSeconds(working.pod));
+  await endBecause(working, { reason: 'Evicted', message }, 'Warning', grace);
+  await removePodVolumes(working.directory);
+}
+
+/** The pod has failed, whatever its containers say. */
+async function endBecause(
+  working: Working,
+  end: End,
+  type: 'Normal' | 'Warning',
+  grace = graceSeconds(working.pod),
+): Promise<undefined> {
+  const { parts, pod } = working;
+  working.end = end;
+  parts.events.record(pod, { type, ...end });
+  await endContainers(working, grace);
   report(working);
 }
 

@@ -3,6 +3,7 @@ import { sleep } from '../host/clock.ts';
 import type { Container } from '../kinds/pod/container.ts';
 import type { Probe } from '../kinds/pod/probe.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { listOf } from './container-lists.ts';
 import type { NodeParts } from './node-parts.ts';
 import {
   type ProbeOutcome,
@@ -29,23 +30,34 @@ export type ProbedContainer = {
 
 export type ProbeListener = (kind: ProbeKind, result: ProbeResult) => void;
 
+export type ProbeRun = {
+  readonly changed: ProbeListener;
+  readonly signal: AbortSignal;
+  /** Ends the startup and liveness probes, as a kubelet does when it ends a pod; comes no later than the other. */
+  readonly restartSignal: AbortSignal;
+};
+
 /** Liveness and readiness wait until the container has started; without a startup probe it has. */
 export async function runProbes(
   probed: ProbedContainer,
   parts: NodeParts,
-  options: { readonly changed: ProbeListener; readonly signal: AbortSignal },
+  { changed, signal, restartSignal }: ProbeRun,
 ): Promise<void> {
   const { startupProbe, livenessProbe, readinessProbe } = probed.container;
-  const { changed, signal } = options;
-  const follow = (
+  const follow = async (
     kind: ProbeKind,
     probe: Probe | undefined,
     until: (result: ProbeResult) => boolean,
-  ) =>
+  ): Promise<ProbeResult> =>
     probe === undefined
-      ? Promise.resolve()
-      : followProbe({ probed, parts, kind, probe, changed, until }, signal);
-  await follow('startup', startupProbe, (result) => result !== 'unknown');
+      ? 'success'
+      : followProbe(
+          { probed, parts, kind, probe, changed, until },
+          kind === 'readiness' ? signal : restartSignal,
+        );
+  const started = await follow('startup', startupProbe, (result) => result !== 'unknown');
+  // What never started is not ready either.
+  if (started !== 'success') return;
   await Promise.all([
     // A container that is to be restarted is not asked again.
     follow('liveness', livenessProbe, (result) => result === 'failure'),
@@ -62,13 +74,14 @@ type Following = {
   readonly until: (result: ProbeResult) => boolean;
 };
 
-async function followProbe(following: Following, signal: AbortSignal): Promise<void> {
+/** Resolves with what it came to. */
+async function followProbe(following: Following, signal: AbortSignal): Promise<ProbeResult> {
   const { probed, parts, kind, probe, changed, until } = following;
   let state = initialProbeState(kind);
   await sleep(parts.clock, (probe.initialDelaySeconds ?? 0) * 1000, signal);
   while (!signal.aborted) {
     const { outcome, output } = await attempt(following, signal);
-    if (signal.aborted) return;
+    if (signal.aborted) return state.result;
     parts.metrics.probes.add({
       probe_type: title(kind),
       result: outcome === 'success' ? 'successful' : 'failed',
@@ -80,9 +93,10 @@ async function followProbe(following: Following, signal: AbortSignal): Promise<v
     const before = state.result;
     state = nextProbeState(state, outcome, probe);
     if (state.result !== before) changed(kind, state.result);
-    if (until(state.result)) return;
+    if (until(state.result)) return state.result;
     await sleep(parts.clock, (probe.periodSeconds ?? 10) * 1000, signal);
   }
+  return state.result;
 }
 
 function tellFailure({ probed: { pod, container }, parts, kind }: Following, output: string): void {
@@ -90,7 +104,7 @@ function tellFailure({ probed: { pod, container }, parts, kind }: Following, out
     type: 'Warning',
     reason: 'Unhealthy',
     message: `${title(kind)} probe failed: ${output}`,
-    fieldPath: `spec.containers{${container.name}}`,
+    fieldPath: `spec.${listOf(pod, container.name)}{${container.name}}`,
   });
 }
 

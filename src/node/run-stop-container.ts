@@ -27,11 +27,11 @@ export async function stopContainer(
   const { parts, live } = all;
   const found = live.get(container.name);
   if (found === undefined) return;
-  const { running, probing } = found;
+  const { running, restarting } = found;
   if (all.records[container.name]?.isStopping) return void (await running.ended);
   note(all, container, { isStopping: true });
-  // A container that is going is still ready until its endpoints say otherwise, but is no longer asked.
-  if (!isKeptReady(pod)) probing.abort();
+  // Readiness is asked for until the end, so that endpoints know whether they can still serve.
+  restarting.abort();
   tell(all, pod, container, ['Killing', wish.message]);
   const deadline = parts.clock.now() + wish.graceMs;
   if (wish.graceMs > 0) await preStop(all, container, pod, { found, wish });
@@ -41,9 +41,6 @@ export async function stopContainer(
   if (!hasEnded) running.signal('SIGKILL');
   await running.ended;
 }
-
-/** A pod that is deleted goes on being probed, so that its endpoints know whether they can still serve. */
-const isKeptReady = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
 
 async function preStop(
   all: Containers,
@@ -91,5 +88,6 @@ export function stopOrder({ spec }: Pod): readonly (readonly Container[])[] {
   const sidecars = init.filter(isRestartableInitContainer).reverse();
   const once = init.filter((container) => !isRestartableInitContainer(container));
   // Sidecars outlive what they serve, and end in the reverse order of their start.
-  return [[...(spec.containers ?? []), ...once], ...sidecars.map((one) => [one])];
+  const added = spec.ephemeralContainers ?? [];
+  return [[...(spec.containers ?? []), ...once, ...added], ...sidecars.map((one) => [one])];
 }

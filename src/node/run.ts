@@ -1,6 +1,6 @@
 // The node agent: runs the pods that are bound to this node, and tells the cluster of them and of itself.
 import { setMaxListeners } from 'node:events';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiCaller } from '../client/api-call.ts';
 import { createEventRecorder } from '../client/event-recorder.ts';
@@ -16,6 +16,7 @@ import { serviceDefinition } from '../kinds/service/definition.ts';
 import type { Service } from '../kinds/service/types.ts';
 import { isConflict, isNotFound } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
+import type { ReleaseVersion } from '../meta/release-version.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import { removeOldLogs } from './apply-log-limits.ts';
@@ -30,6 +31,7 @@ import { probeMachine, readIfThere } from './probe-machine.ts';
 import { type ClusterDns, parseResolverConfig } from './resolver-config.ts';
 import { type PodWorker, startPodWorker } from './run-pod.ts';
 import { keepNode, type RegistrationOptions, registerNode } from './run-registration.ts';
+import { removePodFiles } from './run-volumes.ts';
 import type { Runtime } from './runtimes/runtime.ts';
 import { type NodeServer, type NodeServerTls, serveNode } from './serve-node.ts';
 
@@ -42,9 +44,11 @@ export type NodeOptions = {
   readonly labels?: Readonly<Record<string, string>>;
   /** Of the agent alone; pods, logs and what a later run needs to know. */
   readonly dataDirectory: string;
+  /** More that no pod gets to see: keys and passwords of this program elsewhere. */
+  readonly keptPaths?: readonly string[];
   readonly runtime: Runtime;
   readonly cluster: ClusterDns;
-  readonly version: string;
+  readonly version: ReleaseVersion;
   /** Where logs are asked for; absent: nowhere. */
   readonly serve?: { readonly host: string; readonly port: number; readonly tls: NodeServerTls };
   readonly clock?: Clock;
@@ -69,14 +73,14 @@ export type RunningNode = {
 };
 
 /** A kubelet's. */
-const usualMostPods = 110;
+const defaultMaxPods = 110;
 /** After the containers: what became of the pods is still written, but whoever waits for the agent does not wait for ever. */
 const lastWritesMs = 5000;
 
 /** Resolves when the node is registered and its pods are known. */
 export async function startNode(options: NodeOptions, signal: AbortSignal): Promise<RunningNode> {
   const { log, dataDirectory, runtime } = options;
-  mkdirSync(dataDirectory, { recursive: true });
+  makePrivate(dataDirectory);
   const leftovers = await runtime.endLeftovers();
   if (leftovers > 0) log.info('ended containers of an earlier run', { count: leftovers });
   const registry = options.metrics ?? createMetrics();
@@ -125,7 +129,7 @@ async function work(
   countRunning(parts, workers);
   // Without the whole list every pod would look as if it had gone.
   if (await waitForSync([pods, services], signal)) {
-    removeStrangers(dataDirectory, pods);
+    await removeStrangers(dataDirectory, pods);
     parts.network.adopt([...pods.store.values()]);
   }
   parts.network.onProblemChange(() => {
@@ -149,10 +153,10 @@ function registrationOf(options: NodeOptions, port: number): RegistrationOptions
     labels = {},
     runtime,
     version,
-    mostPods = usualMostPods,
+    mostPods = defaultMaxPods,
   } = options;
   const clock = clockOf(options);
-  const facts = probeMachine();
+  const facts = probeMachine(options.dataDirectory);
   return {
     caller,
     clock,
@@ -212,8 +216,11 @@ function createParts(
     network: options.network ?? hostNetwork(nodeIPs),
     dial: options.dial ?? dialHost,
     nodeIPs,
-    allocatable: capacity(probeMachine(), options.mostPods ?? usualMostPods),
+    allocatable: capacity(probeMachine(dataDirectory), options.mostPods ?? defaultMaxPods),
     dataDirectory,
+    keptPaths: [dataDirectory, ...(options.keptPaths ?? [])].flatMap((path) =>
+      existsSync(path) ? [realpathSync(path)] : [],
+    ),
     shutdownGraceMs: options.shutdownGraceMs ?? usualShutdownGraceMs,
     cluster,
     hostResolver: () => parseResolverConfig(readIfThere('/etc/resolv.conf')),
@@ -288,13 +295,19 @@ function followPods({ pods, workers, parts, writer }: Following, signal: AbortSi
 }
 
 /** Directories of pods that went while no agent ran. */
-function removeStrangers(dataDirectory: string, pods: Informer<Pod>): void {
+async function removeStrangers(dataDirectory: string, pods: Informer<Pod>): Promise<void> {
   const directory = join(dataDirectory, 'pods');
-  mkdirSync(directory, { recursive: true });
+  makePrivate(directory);
   const present = new Set([...pods.store.values()].map(({ metadata }) => metadata.uid));
   for (const uid of readdirSync(directory)) {
-    if (!present.has(uid)) rmSync(join(directory, uid), { recursive: true, force: true });
+    if (!present.has(uid)) await removePodFiles(join(directory, uid));
   }
+}
+
+/** Secrets and logs of pods are nobody else's business on this machine. */
+function makePrivate(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  chmodSync(directory, 0o700);
 }
 
 function countRunning({ metrics }: NodeParts, workers: ReadonlyMap<string, PodWorker>): void {

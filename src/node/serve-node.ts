@@ -1,16 +1,22 @@
 // The agent's own HTTPS server: health, the pods of the node, metrics, logs and streams of containers. Who asks must show a client
 // certificate or a token, and must be allowed to use the node in that way; the API server says whether.
+import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type ApiCaller, callApi } from '../client/api-call.ts';
+import { holdsAt, readClientCertificate } from '../host/client-certificate.ts';
+import { readBeforeParse } from '../host/read-before-parse.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { type ConnectionBounds, limitConnections } from '../observe/limit-connections.ts';
 import { findLog, LogError, parseLogWish } from './log-request.ts';
 import { logPath } from './run-container.ts';
 import type { PodWorker } from './run-pod.ts';
+import { serveLogFiles } from './serve-log-files.ts';
 import { followLog, readLog } from './serve-logs.ts';
 import { refuse, serveStreams } from './streams/serve-streams.ts';
 import type { Handshake } from './streams/serve-web-socket.ts';
@@ -63,6 +69,8 @@ export async function serveNode(
       });
     },
   );
+  readBeforeParse(server);
+  limitConnections(server, agentBounds);
   const upgraded = new Set<Duplex>();
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgraded.add(socket);
@@ -90,9 +98,22 @@ export async function serveNode(
   };
 }
 
+/**
+ * No session tickets: a resumed session without a client certificate looks verified, and one with a certificate outlives it. Who
+ * connects again shows the certificate again.
+ */
 function contextOf({ key, cert, clientAuthority: ca }: NodeServerTls) {
-  return { key, cert, ...(ca === undefined ? {} : { ca }) };
+  const secureOptions = constants.SSL_OP_NO_TICKET;
+  return { key, cert, secureOptions, ...(ca === undefined ? {} : { ca }) };
 }
+
+/** Logs, probes and streams of up to 110 pods; nearly all of them are the API server's, which is one address. */
+const agentBounds: ConnectionBounds = {
+  maxConnections: 4000,
+  maxPerAddress: 2500,
+  requestTimeoutMs: 30_000,
+  idleTimeoutMs: 90_000,
+};
 
 /** Each is a process and some buffers. */
 const mostUpgraded = 1000;
@@ -121,16 +142,36 @@ type Admission = {
 };
 
 async function admit(options: NodeServerOptions, request: IncomingMessage): Promise<Admission> {
-  const url = new URL(request.url ?? '/', 'https://node');
-  const [, first = ''] = url.pathname.split('/');
   const verb = request.method === 'GET' || request.method === 'HEAD' ? 'get' : 'create';
+  const url = parseTarget(request.url);
+  if (url === undefined) {
+    return { url: noTarget, first: '', verb, refusal: { code: 400, text: 'Bad Request' } };
+  }
+  const [, first = ''] = url.pathname.split('/');
   const asked = { url, first, verb } as const;
   const user = await whoAsks(options, request);
   if (user === undefined) return { ...asked, refusal: { code: 401, text: 'Unauthorized' } };
-  const part = parts[first] ?? 'proxy';
+  const part = parts.get(first) ?? 'proxy';
   if (await mayUse(options, user, verb, part)) return asked;
+  // As a kubelet does it: who may use all of a node may use each part.
+  if (ownParts.has(part) && (await mayUse(options, user, verb, 'proxy'))) return asked;
   const what = `(user=${user.username}, verb=${verb}, resource=nodes, subresource(s)=[${part}])`;
   return { ...asked, refusal: { code: 403, text: `Forbidden ${what}` } };
+}
+
+const noTarget = new URL('https://node/');
+
+/** Undefined where it is no path, or one that nobody can decode. Two slashes at its start are not the name of a server. */
+function parseTarget(text = ''): URL | undefined {
+  if (!text.startsWith('/') || !URL.canParse(`https://node${text}`)) return undefined;
+  const url = new URL(`https://node${text}`);
+  try {
+    decodeURIComponent(url.pathname);
+    return url;
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
 }
 
 async function answer(
@@ -157,6 +198,8 @@ async function answer(
         JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items }),
       );
     }
+    case 'logs':
+      return serveLogFiles(join(options.dataDirectory, 'logs'), url.pathname, response);
     case 'containerLogs':
       return sendLog(options, url, response, signal);
     default:
@@ -167,13 +210,16 @@ async function answer(
 const streamed = new Set(['exec', 'attach', 'portForward']);
 
 /** Which part of a node a path belongs to, as rules for nodes name them. */
-const parts: Readonly<Record<string, string>> = {
-  metrics: 'metrics',
-  stats: 'stats',
-  logs: 'log',
-  healthz: 'healthz',
-  pods: 'pods',
-};
+const parts: ReadonlyMap<string, string> = new Map([
+  ['metrics', 'metrics'],
+  ['stats', 'stats'],
+  ['logs', 'log'],
+  ['healthz', 'healthz'],
+  ['pods', 'pods'],
+]);
+
+/** Parts that once belonged to `proxy`; roles of before name only that. */
+const ownParts = new Set(['healthz', 'pods']);
 
 function end(response: ServerResponse, code: number, text: string): void {
   if (!response.headersSent) {
@@ -186,14 +232,11 @@ function end(response: ServerResponse, code: number, text: string): void {
 type Asker = { readonly username: string; readonly groups: readonly string[] };
 
 async function whoAsks(
-  { caller }: NodeServerOptions,
+  { caller, now }: NodeServerOptions,
   request: IncomingMessage,
 ): Promise<Asker | undefined> {
-  const socket = request.socket as TLSSocket;
-  if (socket.authorized) {
-    const { CN = '', O = [] } = socket.getPeerCertificate().subject ?? {};
-    return { username: one(CN), groups: [...[O].flat(), 'system:authenticated'] };
-  }
+  const certified = certifiedAsker(request.socket as TLSSocket, now());
+  if (certified !== undefined) return certified;
   const [, token] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
   if (token === undefined) return undefined;
   const review = (await callApi(caller, {
@@ -206,8 +249,15 @@ async function whoAsks(
   return { username: user.username ?? '', groups: user.groups ?? [] };
 }
 
-const one = (text: string | readonly string[]): string =>
-  typeof text === 'string' ? text : (text[0] ?? '');
+/** Asked on every request: the certificate may have ended since the connection was opened. */
+function certifiedAsker(socket: TLSSocket, now: number): Asker | undefined {
+  // `authorized` alone says nothing: it also holds for a resumed session that never had a certificate.
+  const presented = socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  const certificate = presented === undefined ? 'none' : readClientCertificate(presented);
+  if (typeof certificate === 'string' || !holdsAt(certificate, now)) return undefined;
+  const { commonName: username, organizations } = certificate;
+  return { username, groups: [...organizations, 'system:authenticated'] };
+}
 
 type TokenReviewAnswer = {
   readonly status: {

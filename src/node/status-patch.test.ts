@@ -22,6 +22,12 @@ const cases: readonly (readonly [string, PodStatus, PodStatus, unknown])[] = [
     { conditions: [ready('False')] },
   ],
   [
+    'null for what a condition no longer says',
+    { ...base, conditions: [{ ...ready('False'), reason: 'ContainersNotReady', message: 'm' }] },
+    base,
+    { conditions: [{ ...ready('True'), reason: null, message: null }] },
+  ],
+  [
     'that a resize is over',
     { ...base, conditions: [ready('True'), { ...ready('True'), type: 'PodResizeInProgress' }] },
     base,

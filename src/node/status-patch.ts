@@ -1,4 +1,6 @@
 // What to send so that the status of a pod becomes what the node says; nothing when it is already so.
+
+import { podConditionPatch } from '../kinds/pod/conditions.ts';
 import type { PodStatus } from '../kinds/pod/pod-status.ts';
 import { deepEqual } from '../schema/equality.ts';
 import { resizeCondition } from './pod-conditions.ts';
@@ -14,13 +16,14 @@ export function statusPatch(before: PodStatus, after: PodStatus): object | undef
     const value = fieldPatch(field, before[field], after[field]);
     if (value !== undefined) patch[field] = value;
   }
-  const conditions = (after.conditions ?? []).filter(
+  const changed = (after.conditions ?? []).filter(
     (wanted) =>
       !deepEqual(
         before.conditions?.find(({ type }) => type === wanted.type),
         wanted,
       ),
   );
+  const conditions = changed.map((wanted) => podConditionPatch(before.conditions, wanted));
   const isOver = hasResize(before) && !hasResize(after);
   const gone = isOver ? [{ type: resizeCondition, $patch: 'delete' }] : [];
   if (conditions.length + gone.length > 0) patch.conditions = [...conditions, ...gone];

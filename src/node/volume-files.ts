@@ -1,13 +1,14 @@
 // The files of a volume that is made from API objects.
 import type { ConfigMap } from '../kinds/config-map/types.ts';
-import type { Container } from '../kinds/pod/container.ts';
 import type { DownwardFile, KeyToPath, VolumeProjection } from '../kinds/pod/projected-volume.ts';
 import type { ResourceList } from '../kinds/pod/resources.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import type { Volume } from '../kinds/pod/volume.ts';
 import type { Secret } from '../kinds/secret/types.ts';
+import { allContainers } from './container-lists.ts';
 import { type PodAddresses, podField } from './pod-field.ts';
 import { resourceField } from './resource-field.ts';
+import { volumeOwner } from './volume-owner.ts';
 
 export type VolumeFile = { readonly bytes: Uint8Array; readonly mode: number };
 /** By path relative to the volume. */
@@ -27,7 +28,7 @@ export type VolumeSources = {
 };
 
 const defaultFileMode = 0o644;
-/** Tokens are for the owner alone. */
+/** Tokens are for the owner alone, where all containers are one user. */
 const tokenMode = 0o600;
 
 /** Undefined for volumes of other kinds. */
@@ -96,7 +97,8 @@ function projectOne(
     if (token === undefined)
       return { problem: 'failed to fetch token: it has not been issued yet' };
     const { path } = serviceAccountToken;
-    return { files: { [path]: { bytes: Buffer.from(token), mode: Math.min(mode, tokenMode) } } };
+    const isForOne = volumeOwner(sources.pod).uid !== undefined;
+    return { files: { [path]: { bytes: Buffer.from(token), mode: isForOne ? tokenMode : mode } } };
   }
   return { problem: 'a source of the projected volume is of a kind that this node does not know' };
 }
@@ -158,11 +160,7 @@ function amountOf(
   selector: NonNullable<DownwardFile['resourceFieldRef']>,
   { pod, allocatable }: VolumeSources,
 ): string | undefined {
-  const all: readonly Container[] = [
-    ...(pod.spec.containers ?? []),
-    ...(pod.spec.initContainers ?? []),
-  ];
-  const container = all.find(({ name }) => name === selector.containerName);
+  const container = allContainers(pod).find(({ name }) => name === selector.containerName);
   return container && resourceField(selector, container, allocatable);
 }
 

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { limitConnections, statusBounds } from './limit-connections.ts';
 
 export type StatusServer = {
   readonly port: number;
@@ -34,6 +35,7 @@ export async function serveStatus(options: StatusOptions): Promise<StatusServer>
       ? answer(response, 200, 'ok')
       : answer(response, 500, `${problem}\n`);
   });
+  limitConnections(server, statusBounds);
   server.listen(options.port, options.host);
   await once(server, 'listening');
   return {

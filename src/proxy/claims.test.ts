@@ -3,8 +3,9 @@ import { describe, it } from 'node:test';
 import { createClaims } from './claims.ts';
 
 const at = '203.0.113.1 80 TCP';
-const external = { name: at, isClusterIP: false };
-const cluster = { name: at, isClusterIP: true };
+const external = { name: at, rank: 'other' } as const;
+const balancer = { name: at, rank: 'loadBalancer' } as const;
+const cluster = { name: at, rank: 'clusterIP' } as const;
 const old = { portKey: 'default/old', created: '2026-01-01T00:00:00Z' };
 const young = { portKey: 'default/young', created: '2026-02-01T00:00:00Z' };
 
@@ -21,6 +22,14 @@ describe('createClaims()', () => {
     claims.add(old, external);
     claims.add(young, cluster);
     assert.equal(claims.has('default/young', at), true);
+  });
+  it('gives the address of a balancer to its Service, however old who else names it', () => {
+    const claims = createClaims();
+    claims.add(old, external);
+    assert.deepEqual([...claims.add(young, balancer)].sort(), ['default/old', 'default/young']);
+    assert.equal(claims.has('default/young', at), true);
+    claims.add({ ...old, portKey: 'default/cluster' }, cluster);
+    assert.equal(claims.has('default/cluster', at), true);
   });
   it('goes by name between those of one age', () => {
     const claims = createClaims();

@@ -3,9 +3,12 @@
 export type Claim = {
   /** What is claimed, as `10.96.0.1 80 TCP`, or `30080 TCP` for a node port. */
   readonly name: string;
-  /** Goes before all other claims: the server gave the address to this Service. */
-  readonly isClusterIP: boolean;
+  readonly rank: ClaimRank;
 };
+
+/** Who owns an address goes before who only names it, however old: the server gave out cluster IPs, a balancer its own. */
+const ranks = ['clusterIP', 'loadBalancer', 'other'] as const;
+export type ClaimRank = (typeof ranks)[number];
 
 export type Claimant = {
   readonly portKey: string;
@@ -43,8 +46,8 @@ export function createClaims(): Claims {
     contenders(name).filter((one) => one.portKey !== portKey);
   return {
     has: (portKey, name) => contenders(name)[0]?.portKey === portKey,
-    add: ({ portKey, created }, { name, isClusterIP }) => {
-      const contender = { portKey, created, name, isClusterIP };
+    add: ({ portKey, created }, { name, rank }) => {
+      const contender = { portKey, created, name, rank };
       return replace(name, [...others(portKey, name), contender].sort(compareContenders));
     },
     remove: (portKey, name) => replace(name, others(portKey, name)),
@@ -56,7 +59,7 @@ function isList(found: Contender | readonly Contender[]): found is readonly Cont
 }
 
 function compareContenders(a: Contender, b: Contender): number {
-  if (a.isClusterIP !== b.isClusterIP) return a.isClusterIP ? -1 : 1;
+  if (a.rank !== b.rank) return ranks.indexOf(a.rank) - ranks.indexOf(b.rank);
   if (a.created !== b.created) return a.created < b.created ? -1 : 1;
   return a.portKey < b.portKey ? -1 : a.portKey > b.portKey ? 1 : 0;
 }

@@ -9,13 +9,14 @@ import { applyKernelSettings } from './apply-kernel-settings.ts';
 import { configProblems, defaultConfig, makeConfig, type ProxySettings } from './config.ts';
 import { conntrackSettings } from './conntrack-settings.ts';
 import { exampleTraits } from './example-traits.ts';
+import { allModes } from './modes/all.ts';
 import type { Mode, ModeName, ProbeResult } from './modes/mode.ts';
 import { chooseMode } from './run-choose-mode.ts';
 
 describe('makeConfig()', () => {
   it('is what kube-proxy has when nothing is set (KPX-40, KPX-47, KPX-58)', () => {
     assert.deepEqual(makeConfig(), defaultConfig);
-    assert.deepEqual(configProblems(defaultConfig), []);
+    assert.deepEqual(configProblems(defaultConfig, allModes), []);
   });
   it('lets later layers win, setting by setting', () => {
     const config = makeConfig(
@@ -43,10 +44,19 @@ describe('makeConfig()', () => {
     [{ masqueradeBit: 32 }, /from 0 to 31/],
     [{ syncPeriodMs: 0 }, /longer than 0/],
     [{ minSyncPeriodMs: 60_000 }, /must not exceed/],
+    [{ modeSettings: { 'ipvs-scheduler': 'random' } }, /--ipvs-scheduler "random" must be one of/],
+    [{ modeSettings: { 'udp-timeout': 'soon' } }, /--udp-timeout "soon" must be a time/],
+    [
+      {
+        nodePortAddresses: ['127.0.0.0/8'],
+        modeSettings: { 'iptables-localhost-nodeports': 'false' },
+      },
+      /loopback alone, where --iptables-localhost-nodeports=false/,
+    ],
   ];
   for (const [settings, expected] of bad) {
     it(`says what is wrong: ${expected.source}`, () =>
-      assert.match(configProblems(makeConfig(settings)).join(), expected));
+      assert.match(configProblems(makeConfig(settings), allModes).join(), expected));
   }
 });
 
@@ -106,9 +116,16 @@ describe('chooseMode()', () => {
     walk: () => () => ({ kind: 'pass' }),
     traits: exampleTraits,
   });
-  const choose = async (modes: readonly Mode[], asked?: ModeName): Promise<string> => {
-    const { mode, families } = await chooseMode(modes, asked, silentLog);
-    return `${mode.name} ${families.join(' ')}`;
+  const choose = async (
+    modes: readonly Mode[],
+    asked?: ModeName,
+    nodePortAddresses: readonly string[] = [],
+  ): Promise<string> => {
+    const config = { nodePortAddresses, ...(asked === undefined ? {} : { mode: asked }) };
+    const { mode, families, insteadOf } = await chooseMode(modes, config, silentLog);
+    const fallback =
+      insteadOf === undefined ? '' : ` instead of ${insteadOf.mode}: ${insteadOf.reason}`;
+    return `${mode.name} ${families.join(' ')}${fallback}`;
   };
   it('takes the first that works when none is asked for (KPX-49)', async () => {
     const modes = [mode('nftables', fails('too old')), mode('iptables', works)];
@@ -126,7 +143,35 @@ describe('chooseMode()', () => {
   });
   it('takes iptables for ipvs where the kernel lacks it (IVS-11)', async () => {
     const modes = [mode('iptables', works), mode('ipvs', fails('no module'))];
-    assert.equal(await choose(modes, 'ipvs'), 'iptables IPv4 IPv6');
+    const chosen = await choose(modes, 'ipvs');
+    assert.equal(chosen, 'iptables IPv4 IPv6 instead of ipvs: no module; grant it');
+  });
+  describe('with node ports on the loopback alone', () => {
+    const able: Mode = {
+      ...mode('iptables', works),
+      traits: { ...exampleTraits, nodePortOnLoopback: true },
+    };
+    const modes = [mode('nftables', works), able];
+    it('takes a mode that answers there', async () => {
+      assert.equal(await choose(modes, undefined, ['127.0.0.0/8']), 'iptables IPv4 IPv6');
+      assert.equal(
+        await choose(modes, undefined, ['127.0.0.5/32', '::1/128']),
+        'iptables IPv4 IPv6',
+      );
+    });
+    it('refuses a mode that opens nothing, and says which would', async () => {
+      await assert.rejects(
+        choose(modes, 'nftables', ['127.0.0.0/8']),
+        /nftables: it does not answer node ports on the loopback, .* use iptables, or name/,
+      );
+    });
+    it('takes any where other addresses are named too', async () => {
+      assert.equal(
+        await choose(modes, undefined, ['127.0.0.0/8', '10.0.0.0/8']),
+        'nftables IPv4 IPv6',
+      );
+      assert.equal(await choose(modes, undefined, ['0.0.0.0/0']), 'nftables IPv4 IPv6');
+    });
   });
   it('says which there are when one is asked for that is not', async () => {
     await assert.rejects(choose([mode('nftables', works)], 'userspace'), /this build has nftables/);

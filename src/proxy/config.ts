@@ -2,8 +2,8 @@
 import { parseAddress } from '../ip/address.ts';
 import { parseCidr } from '../ip/cidr.ts';
 import type { LocalDetection, LocalMode } from './local-traffic.ts';
-import type { ModeName } from './modes/mode.ts';
-import { primaryOnly } from './node-addresses.ts';
+import type { Mode, ModeName } from './modes/mode.ts';
+import { isLoopbackOnly, primaryOnly } from './node-addresses.ts';
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 
@@ -41,6 +41,8 @@ export type ProxyConfig = {
   readonly metrics?: ListenAddress;
   readonly conntrack: ConntrackSettings;
   readonly allowsExternalIPs: boolean;
+  /** Captures addresses that others own when a Service names them, as kube-proxy does. */
+  readonly allowsForeignAddresses: boolean;
   /** Flags of one mode only, by upstream's flag name. */
   readonly modeSettings: Readonly<Record<string, string>>;
 };
@@ -57,7 +59,7 @@ export const defaultConfig: ProxyConfig = {
   syncPeriodMs: 30_000,
   healthz: { host: '0.0.0.0', port: 10256 },
   metrics: { host: '127.0.0.1', port: 10249 },
-  // KPX-47.
+  // kube-proxy's limits and timeouts of connection tracking (KPX-47).
   conntrack: {
     maxPerCore: 32_768,
     min: 131_072,
@@ -68,6 +70,7 @@ export const defaultConfig: ProxyConfig = {
     tcpBeLiberal: false,
   },
   allowsExternalIPs: true,
+  allowsForeignAddresses: false,
   modeSettings: {},
 };
 
@@ -107,10 +110,13 @@ export function makeConfig(...layers: readonly ProxySettings[]): ProxyConfig {
   } as ProxyConfig;
 }
 
-/** What is wrong with the settings, one sentence each; empty when nothing is. */
-export function configProblems(config: ProxyConfig): readonly string[] {
+/** What is wrong with the settings, one sentence each; empty when nothing is. Flags of all modes count, whichever is chosen. */
+export function configProblems(
+  config: ProxyConfig,
+  modes: readonly Pick<Mode, 'readSettings'>[],
+): readonly string[] {
   const { local, nodePortAddresses, masqueradeBit, minSyncPeriodMs, syncPeriodMs } = config;
-  const problems: string[] = [];
+  const problems = modes.flatMap((mode) => settingsProblem(mode, config) ?? []);
   const check = (isGood: boolean, problem: string): void => {
     if (!isGood) problems.push(problem);
   };
@@ -148,5 +154,24 @@ export function configProblems(config: ProxyConfig): readonly string[] {
     minSyncPeriodMs <= syncPeriodMs,
     'the shortest sync period must not exceed the sync period',
   );
+  check(
+    !isLoopbackOnly(nodePortAddresses) || config.modeSettings[localhostFlag] !== 'false',
+    `--nodeport-addresses names the loopback alone, where --${localhostFlag}=false closes node ports`,
+  );
   return problems;
+}
+
+const localhostFlag = 'iptables-localhost-nodeports';
+
+function settingsProblem(
+  { readSettings }: Pick<Mode, 'readSettings'>,
+  { modeSettings }: ProxyConfig,
+): string | undefined {
+  try {
+    readSettings?.(modeSettings);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
 }

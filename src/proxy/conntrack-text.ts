@@ -4,8 +4,9 @@ import type { TrackedFlow } from './stale-flows.ts';
 
 /** The first of each pair is the original direction, the second the reply. */
 export function parseConntrackLine(line: string): TrackedFlow | undefined {
+  const words = line.split(/\s+/);
   const values = (name: string): readonly string[] =>
-    [...line.matchAll(new RegExp(`(?:^|\\s)${name}=(\\S+)`, 'g'))].map(([, value = '']) => value);
+    words.flatMap((word) => (word.startsWith(`${name}=`) ? [word.slice(name.length + 1)] : []));
   const destination = canonical(values('dst')[0]);
   const source = canonical(values('src')[1]);
   const destinationPort = Number(values('dport')[0]);

@@ -22,7 +22,7 @@ export function decide(state: ProxyState, packet: Packet, traits: ModeTraits): V
     : decideTarget(state.node, target, packet, traits);
 }
 
-export function findTarget(
+function findTarget(
   state: ProxyState,
   packet: Packet,
   traits: Pick<ModeTraits, 'nodePortOnLoopback'>,
@@ -105,7 +105,7 @@ function decideTarget(
   return { kind: 'translate', destinations: destinations.sort(compareDestinations) };
 }
 
-/** KPX-28, KPX-29. */
+/** Source ranges restrict balancer addresses; the balancer itself may be allowed as well (KPX-28, KPX-29). */
 function mayUseBalancer(port: ServicePort, { source }: Packet): boolean {
   if (port.sourceRanges === undefined) return true;
   if (port.allowsBalancerItself && port.loadBalancerIPs.includes(source)) return true;
@@ -114,7 +114,7 @@ function mayUseBalancer(port: ServicePort, { source }: Packet): boolean {
 
 type Route = { readonly endpoints: readonly Endpoint[]; readonly isMasqueraded: boolean };
 
-/** KPX-14, KPX-19, KPX-20. */
+/** To a cluster IP: the internal policy chooses the endpoints, and only pods keep their address (KPX-14, KPX-19, KPX-20). */
 function internalRoute(node: NodeState, port: ServicePort, packet: Packet): Route {
   const isFromOutside =
     node.localTraffic.kind !== 'unknown' && !isFromPod(node.localTraffic, packet);
@@ -136,7 +136,7 @@ function externalRoute(node: NodeState, port: ServicePort, packet: Packet): Rout
   return { endpoints: port.localEndpoints, isMasqueraded: false };
 }
 
-/** KPX-22. */
+/** By range or by interface; nothing counts as from a pod where that is not configured (KPX-22). */
 function isFromPod(local: LocalTraffic, { source, inputInterface }: Packet): boolean {
   switch (local.kind) {
     case 'unknown':

@@ -1,5 +1,5 @@
 // The endpoints of a Service from its slices, by port name and protocol: who they are and what is known of them.
-import { addressOfFamily } from './family-address.ts';
+import { addressOfFamily } from '../ip/family-address.ts';
 import type { Endpoint, Family } from './state.ts';
 import type { EndpointFacts, TrimmedSlice } from './trim-objects.ts';
 
@@ -16,7 +16,7 @@ export function endpointsByPort(
 ): EndpointsByPort {
   const found = new Map<string, Map<string, EndpointEntry>>();
   for (const slice of slices) {
-    // KPX-04.
+    // Slices of the other family, and of type FQDN, are not used (KPX-04).
     if (slice.addressType === options.family) addSlice(found, slice, options);
   }
   const sorted = new Map<string, readonly EndpointEntry[]>();
@@ -34,7 +34,7 @@ function addSlice(
     found.set(id, entries);
     for (const [at, about] of facts.entries()) {
       const ip = addressOfFamily(addresses[at] ?? '', family);
-      // KPX-08.
+      // An endpoint is local when it is on this proxy's node (KPX-08).
       const isLocal = about.nodeName === nodeName;
       if (ip !== undefined) keepBetter(entries, { ip, port, isLocal, facts: about });
     }
@@ -54,7 +54,7 @@ function rank({ isLocal, facts }: EndpointEntry): number {
 }
 
 /** Any order would do as long as it stays: rules must not change when slices come in another order. */
-export function compareEndpoints(a: Endpoint, b: Endpoint): number {
+function compareEndpoints(a: Endpoint, b: Endpoint): number {
   if (a.ip !== b.ip) return a.ip < b.ip ? -1 : 1;
   return a.port - b.port;
 }

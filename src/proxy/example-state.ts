@@ -30,7 +30,7 @@ export function exampleNode6(parts: Partial<NodeState> = {}): NodeState {
 export const localEndpoint: Endpoint = { ip: '10.244.1.11', port: 9376, isLocal: true };
 export const remoteEndpoint: Endpoint = { ip: '10.244.2.13', port: 9376, isLocal: false };
 export const localEndpoint6: Endpoint = { ip: 'fd44:1::11', port: 9376, isLocal: true };
-export const remoteEndpoint6: Endpoint = { ip: 'fd44:2::13', port: 9376, isLocal: false };
+const remoteEndpoint6: Endpoint = { ip: 'fd44:2::13', port: 9376, isLocal: false };
 
 /** A ClusterIP service with an endpoint here and one elsewhere. */
 export function exampleServicePort(parts: Partial<ServicePort> = {}): ServicePort {

@@ -1,6 +1,6 @@
 // How this node tells its pods' traffic from that of others (KPX-22).
 
-import { rangesOfFamily } from './family-address.ts';
+import { rangesOfFamily } from '../ip/family-address.ts';
 import type { NodeObject } from './node-object.ts';
 import type { Family, LocalTraffic } from './state.ts';
 

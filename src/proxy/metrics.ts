@@ -13,6 +13,7 @@ export type ProxyMetrics = {
   readonly serviceChangesPending: Gauge;
   readonly serviceChanges: Counter;
   readonly withoutLocalEndpoints: Gauge;
+  readonly refusedAddresses: Gauge;
   readonly healthz: Counter;
   readonly livez: Counter;
   readonly iptablesRules: Gauge;
@@ -67,6 +68,10 @@ export function createProxyMetrics(registry: MetricsRegistry): ProxyMetrics {
     withoutLocalEndpoints: gauge(
       `${sync}_no_local_endpoints_total`,
       'Service ports under policy Local with endpoints, but none on this node.',
+    ),
+    refusedAddresses: gauge(
+      'refused_addresses',
+      'Addresses that Services name as external IPs or of balancers, and do not get because others own them.',
     ),
     healthz: counter('proxy_healthz_total', 'Answers of /healthz by status.'),
     livez: counter('proxy_livez_total', 'Answers of /livez by status.'),

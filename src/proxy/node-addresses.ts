@@ -1,7 +1,7 @@
 // Which addresses the node has, and on which of them node ports answer (KPX-30).
 import { isLinkLocalUnicast, isLoopback, parseAddress } from '../ip/address.ts';
-import { containsAddress, parseCidr } from '../ip/cidr.ts';
-import { addressesOfFamily, rangesOfFamily } from './family-address.ts';
+import { containsAddress, containsCidr, parseCidr } from '../ip/cidr.ts';
+import { addressesOfFamily, rangesOfFamily } from '../ip/family-address.ts';
 import type { NodeObject } from './node-object.ts';
 import type { Family, NodePortAddresses } from './state.ts';
 
@@ -43,6 +43,18 @@ function isRoutable(text: string): boolean {
   const address = parseAddress(text);
   return address !== undefined && !isLoopback(address) && !isLinkLocalUnicast(address);
 }
+
+/** Whether node ports are asked for on the loopback and nowhere else. */
+export function isLoopbackOnly(setting: readonly string[]): boolean {
+  return setting.length > 0 && setting.every(isLoopbackRange);
+}
+
+function isLoopbackRange(text: string): boolean {
+  const range = parseCidr(text);
+  return range !== undefined && loopbackRanges.some((loopback) => containsCidr(loopback, range));
+}
+
+const loopbackRanges = ['127.0.0.0/8', '::1/128'].flatMap((text) => parseCidr(text) ?? []);
 
 export type NodePortFacts = {
   readonly family: Family;

@@ -26,6 +26,8 @@ function view(settings: ProxySettings, facts: Partial<NodeFacts> = {}) {
     nodeName: 'n1',
     node: exampleNodeObject(),
     serviceRanges: [],
+    nodes: [],
+    ownAddresses: [],
     interfaceAddresses: ['127.0.0.1', '::1', '10.20.0.11', '10.244.1.1', 'fd20::11', 'fe80::1'],
     whenNodePortsUnset: 'all',
     ...facts,

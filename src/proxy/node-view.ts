@@ -1,8 +1,10 @@
 // What the rules of a family depend on besides Services, from the configuration, the Node object and the machine.
 
+import { rangesOfFamily } from '../ip/family-address.ts';
+import type { Node } from '../kinds/node/types.ts';
+import { makeOwners } from '../kinds/service/address-owners.ts';
 import type { ServiceCIDR } from '../kinds/service-cidr/types.ts';
 import type { ProxyConfig } from './config.ts';
-import { rangesOfFamily } from './family-address.ts';
 import { localTraffic } from './local-traffic.ts';
 import { nodeAddresses, nodePortAddresses } from './node-addresses.ts';
 import type { NodeObject } from './node-object.ts';
@@ -13,8 +15,12 @@ export type NodeFacts = {
   readonly family: Family;
   readonly nodeName: string;
   readonly node: NodeObject | undefined;
+  /** All that are known, this one too. */
+  readonly nodes: Iterable<Node>;
   readonly serviceRanges: readonly ServiceCIDR[];
   readonly interfaceAddresses: readonly string[];
+  /** Those of the machine's interfaces that are not there for Services. */
+  readonly ownAddresses: readonly string[];
   readonly whenNodePortsUnset: 'all' | 'primary';
 };
 
@@ -29,7 +35,14 @@ export function makeNodeView(config: ProxyConfig, facts: NodeFacts): NodeView {
     ...(node === undefined ? {} : { node }),
   });
   const ranges = facts.serviceRanges.flatMap(({ spec }) => spec?.cidrs ?? []);
+  const serviceCIDRs = [...rangesOfFamily(ranges, family)].sort();
   return {
+    owners: makeOwners({
+      ...{ family, interfaceAddresses: facts.ownAddresses, serviceRanges: serviceCIDRs },
+      nodeName: facts.nodeName,
+      nodes: facts.nodes,
+      clusterCIDRs: config.local.clusterCIDRs,
+    }),
     zone: node?.metadata.labels?.[zoneLabel] ?? '',
     node: {
       family,
@@ -45,7 +58,7 @@ export function makeNodeView(config: ProxyConfig, facts: NodeFacts): NodeView {
       masqueradeAll: config.masqueradeAll,
       // Bit 31 would make the number negative without the shift.
       masqueradeMark: (1 << config.masqueradeBit) >>> 0,
-      serviceCIDRs: [...rangesOfFamily(ranges, family)].sort(),
+      serviceCIDRs,
     },
   };
 }

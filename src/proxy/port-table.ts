@@ -1,5 +1,6 @@
 // The service ports of all Services, each with the addresses that are its own: where several ask for the same, one has it,
 // and when that one goes the next gets it.
+import { type AddressRank, type AddressRanks, createAddressRanks } from './address-ranks.ts';
 import { type Claim, createClaims } from './claims.ts';
 import { isSamePort, shareEndpoints } from './same-port.ts';
 import type { ServicePort } from './state.ts';
@@ -11,6 +12,16 @@ export type PortTable = {
   readonly remove: (key: string) => void;
   /** Brings `ports` up to date, telling each that differs. */
   readonly settle: () => void;
+  /** By port: external IPs that it does not get because a balancer has them, and of which Service that is. */
+  readonly outranked: ReadonlyMap<string, readonly Outranked[]>;
+};
+
+export type Outranked = { readonly ip: string; readonly service: string };
+
+export type PortTableOptions = {
+  readonly changed: PortListener;
+  /** As kube-proxy: the address of a balancer is its Service's on the ports that it serves, and no others. */
+  readonly allowsForeignAddresses: boolean;
 };
 
 export type PortListener = (
@@ -21,10 +32,12 @@ export type PortListener = (
 
 type Asked = { readonly port: ServicePort; readonly created: string };
 
-export function createPortTable(changed: PortListener): PortTable {
+export function createPortTable({ changed, allowsForeignAddresses }: PortTableOptions): PortTable {
   const asked = new Map<string, Asked>();
   const ports = new Map<string, ServicePort>();
   const claims = createClaims();
+  const ranks = createAddressRanks();
+  const outranked = new Map<string, readonly Outranked[]>();
   const touched = new Set<string>();
 
   const touch = (keys: readonly string[]): void => {
@@ -35,11 +48,16 @@ export function createPortTable(changed: PortListener): PortTable {
     for (const { name } of claimsOf(before)) {
       if (!kept.has(name)) touch(claims.remove(before.key, name));
     }
+    for (const ip of [...before.externalIPs, ...before.loadBalancerIPs])
+      touch(ranks.remove(before.key, ip));
   };
   const settleOne = (key: string): void => {
     const before = ports.get(key);
     const port = asked.get(key)?.port;
-    const after = port === undefined ? undefined : withOwnClaims(port, claims.has);
+    const lost = port === undefined || allowsForeignAddresses ? [] : outrankedOf(port, ranks);
+    if (lost.length === 0) outranked.delete(key);
+    else outranked.set(key, lost);
+    const after = port && withOwnClaims(without(port, lost), claims.has);
     if (after === before || (after && before && isSamePort(before, after))) return;
     if (after === undefined) ports.delete(key);
     else ports.set(key, after);
@@ -48,6 +66,7 @@ export function createPortTable(changed: PortListener): PortTable {
 
   return {
     ports,
+    outranked,
     put(port, created) {
       const before = asked.get(port.key);
       if (before?.created === created && isSamePort(before.port, port)) return;
@@ -57,6 +76,9 @@ export function createPortTable(changed: PortListener): PortTable {
       const wanted = claimsOf(port);
       giveUp(before?.port, new Set(wanted.map(({ name }) => name)));
       for (const claim of wanted) touch(claims.add({ portKey: port.key, created }, claim));
+      for (const [rank, ips] of addressesOf(port))
+        for (const ip of ips)
+          touch(ranks.add({ portKey: port.key, service: serviceOf(port), rank }, ip));
     },
     remove(key) {
       const before = asked.get(key);
@@ -72,16 +94,38 @@ export function createPortTable(changed: PortListener): PortTable {
 }
 
 function claimsOf(port: ServicePort): readonly Claim[] {
-  const others = [...port.externalIPs, ...port.loadBalancerIPs];
   return [
     ...(port.clusterIP === undefined
       ? []
-      : [{ name: addressClaim(port, port.clusterIP), isClusterIP: true }]),
-    ...others.map((ip) => ({ name: addressClaim(port, ip), isClusterIP: false })),
+      : [{ name: addressClaim(port, port.clusterIP), rank: 'clusterIP' as const }]),
+    ...addressesOf(port).flatMap(([kind, ips]) => {
+      const rank = kind === 'loadBalancer' ? kind : 'other';
+      return ips.map((ip) => ({ name: addressClaim(port, ip), rank }) as const);
+    }),
     ...(port.nodePort === undefined
       ? []
-      : [{ name: nodePortClaim(port, port.nodePort), isClusterIP: false }]),
+      : [{ name: nodePortClaim(port, port.nodePort), rank: 'other' as const }]),
   ];
+}
+
+const addressesOf = (port: ServicePort): readonly (readonly [AddressRank, readonly string[]])[] => [
+  ['loadBalancer', port.loadBalancerIPs],
+  ['externalIP', port.externalIPs],
+];
+
+const serviceOf = ({ namespace, name }: ServicePort): string => `${namespace}/${name}`;
+
+function outrankedOf(port: ServicePort, { balancerOf }: AddressRanks): readonly Outranked[] {
+  return port.externalIPs.flatMap((ip) => {
+    const service = balancerOf(serviceOf(port), ip);
+    return service === undefined ? [] : [{ ip, service }];
+  });
+}
+
+function without(port: ServicePort, lost: readonly Outranked[]): ServicePort {
+  if (lost.length === 0) return port;
+  const ips = new Set(lost.map(({ ip }) => ip));
+  return { ...port, externalIPs: port.externalIPs.filter((ip) => !ips.has(ip)) };
 }
 
 // Joined, not put together with +: such texts are kept in one piece.

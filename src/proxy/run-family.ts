@@ -1,4 +1,6 @@
 // One family at work: changes are collected and written, not too often, and what was written is looked after.
+
+import { beginWork, endWork, type WorkDescription } from '../observe/current-work.ts';
 import { createPendingChanges } from './pending-changes.ts';
 import { startBoundedRun } from './run-bounded.ts';
 import { createSync, type SyncOptions } from './run-sync.ts';
@@ -15,6 +17,8 @@ export type FamilyRun = {
   /** `triggeredAt`: when what led to the change happened, where that is known. */
   readonly endpointsChanged: (serviceKey: string, triggeredAt?: number) => void;
   readonly nodeChanged: () => void;
+  /** Endpoints came or went at these addresses. */
+  readonly addressesChanged: (addresses: readonly string[]) => void;
   readonly ended: Promise<void>;
 };
 
@@ -25,12 +29,17 @@ export function startFamily(options: FamilyOptions, signal: AbortSignal): Family
   const sync = createSync({ ...options, pending });
   let hasWritten = false;
   const run = async (reason: 'change' | 'period'): Promise<boolean> => {
-    const isDone = await sync(reason);
-    if (isDone && !hasWritten) {
-      hasWritten = true;
-      await options.wrote();
+    const begun = beginWork({ family, reason }, describeSync);
+    try {
+      const isDone = await sync.run(reason);
+      if (isDone && !hasWritten) {
+        hasWritten = true;
+        await options.wrote();
+      }
+      return isDone;
+    } finally {
+      endWork(begun);
     }
-    return isDone;
   };
   const bounded = startBoundedRun(
     { clock, run, minIntervalMs: minSyncPeriodMs, maxIntervalMs: syncPeriodMs },
@@ -60,6 +69,16 @@ export function startFamily(options: FamilyOptions, signal: AbortSignal): Family
       pending.addNode();
       request();
     },
+    addressesChanged(addresses) {
+      const keys = sync.naming(addresses);
+      if (keys.length === 0) return;
+      pending.addServices(keys);
+      request();
+    },
     ended: bounded.ended,
   };
+}
+
+function describeSync(sync: { readonly family: string; readonly reason: string }): WorkDescription {
+  return { kind: 'sync', ...sync };
 }

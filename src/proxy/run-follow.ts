@@ -1,4 +1,5 @@
 // Tells the families what changes in the informers' copies.
+import type { Node } from '../kinds/node/types.ts';
 import { objectKey } from '../meta/object.ts';
 import type { FamilyRun } from './run-family.ts';
 import type { ProxyInformers } from './run-informers.ts';
@@ -11,7 +12,7 @@ type Told = Omit<FamilyRun, 'ended'>;
  * is told now as added is known already, so telling starts after that.
  */
 export function followChanges(
-  informers: Pick<ProxyInformers, 'services' | 'slices' | 'nodes' | 'ranges'>,
+  informers: Pick<ProxyInformers, 'services' | 'slices' | 'nodes' | 'allNodes' | 'ranges'>,
   families: readonly Told[],
   startedAt: number,
 ): () => void {
@@ -25,6 +26,9 @@ export function followChanges(
     for (const key of new Set([before?.serviceKey, after.serviceKey])) {
       if (key !== undefined) told((family) => family.endpointsChanged(key, at));
     }
+    const addresses =
+      before === undefined ? after.addresses : [...before.addresses, ...after.addresses];
+    told((family) => family.addressesChanged(addresses));
   };
   const node = (): void => told((family) => family.nodeChanged());
   const stops = [
@@ -39,12 +43,24 @@ export function followChanges(
       delete: (before) => slice(before, before),
     }),
     informers.nodes.onChange({ add: node, update: node, delete: node }),
+    informers.allNodes.onChange({
+      add: node,
+      update: (before, after) => isSameNode(before, after) || node(),
+      delete: node,
+    }),
     informers.ranges.onChange({ add: node, update: node, delete: node }),
   ];
   isReplay = false;
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/** Nodes tell that they live by writing what has not changed. */
+function isSameNode(before: Node, after: Node): boolean {
+  return (
+    JSON.stringify([before.spec, before.status]) === JSON.stringify([after.spec, after.status])
+  );
 }
 
 /** A trigger is counted once, when it is new, and not for what happened before this proxy looked (KPX-56). */

@@ -12,14 +12,20 @@ import { serviceCidrDefinition } from '../kinds/service-cidr/definition.ts';
 import type { ServiceCIDR } from '../kinds/service-cidr/types.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { Log } from '../observe/log.ts';
+import { createEndpointOwners } from './endpoint-owner.ts';
 import { proxyNameLabel } from './service-ports.ts';
 import type { ServiceObjects } from './track-state.ts';
-import { createTrimmer, type TrimmedSlice } from './trim-objects.ts';
+import { createTrimmer, type TrimmedSlice, trimNode } from './trim-objects.ts';
 
 export type ProxyInformers = {
   readonly services: Informer<Service>;
   readonly slices: Informer<TrimmedSlice>;
+  /** The node of this proxy. */
   readonly nodes: Informer<Node>;
+  /** All nodes as far as whose addresses they have; empty where this proxy may not read them. */
+  readonly allNodes: Informer<Node>;
+  /** Says of an address whose endpoint it is; undefined: nobody's. */
+  readonly endpointOwner: (ip: string) => string | undefined;
   readonly ranges: Informer<ServiceCIDR>;
   readonly objectsOf: (serviceKey: string) => ServiceObjects;
   readonly ended: Promise<unknown>;
@@ -30,13 +36,15 @@ export type ProxyInformersOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly nodeName: string;
+  /** Whether addresses of other nodes matter. */
+  readonly watchesAllNodes: boolean;
 };
 
 const headlessLabel = 'service.kubernetes.io/headless';
 const byService = 'service';
 
 export function startProxyInformers(
-  { nodeName, ...options }: ProxyInformersOptions,
+  { nodeName, watchesAllNodes, ...options }: ProxyInformersOptions,
   signal: AbortSignal,
 ): ProxyInformers {
   const trimmer = createTrimmer();
@@ -62,16 +70,40 @@ export function startProxyInformers(
     },
     signal,
   );
+  const owners = createEndpointOwners(slices.store.values);
+  // What serves many questions in a row is not kept after them.
+  let isInUse = false;
+  const release = (): void => {
+    isInUse = false;
+    owners.changed([]);
+  };
+  const endpointOwner = (ip: string): string | undefined => {
+    if (!isInUse) setImmediate(release);
+    isInUse = true;
+    return owners.ownerOf(ip);
+  };
+  const changed = ({ addresses }: TrimmedSlice): void => owners.changed(addresses);
+  slices.onChange({
+    add: changed,
+    update: (before, after) => owners.changed([...before.addresses, ...after.addresses]),
+    delete: changed,
+  });
   const nodes = startInformer(
     { ...options, type: nodeDefinition, fieldSelector: `metadata.name=${nodeName}` },
     signal,
   );
+  // Where only this node matters nobody else is asked about (KPX-01).
+  const allNodes = !watchesAllNodes
+    ? nodes
+    : startInformer({ ...options, type: nodeDefinition, trim: trimNode }, signal);
   const ranges = startInformer({ ...options, type: serviceCidrDefinition }, signal);
   return {
     services,
     slices,
     nodes,
+    allNodes,
     ranges,
+    endpointOwner,
     objectsOf(key) {
       const service = services.store.get(key);
       return {
@@ -79,6 +111,6 @@ export function startProxyInformers(
         slices: slices.store.select(byService, key),
       };
     },
-    ended: Promise.all([services.ended, slices.ended, nodes.ended, ranges.ended]),
+    ended: Promise.all([services.ended, slices.ended, nodes.ended, allNodes.ended, ranges.ended]),
   };
 }

@@ -7,6 +7,7 @@ import { createFlowChanges, type FlowChanges } from './flow-changes.ts';
 import type { ProxyHealth } from './health.ts';
 import type { ProxyMetrics } from './metrics.ts';
 import type { ModeName, PacketCounts, RunningMode, SyncReport } from './modes/mode.ts';
+import type { RefusedAddress } from './own-addresses.ts';
 import type { PendingChanges } from './pending-changes.ts';
 import type { HealthChecks } from './serve-health-checks.ts';
 import { findStaleFlows } from './stale-flows.ts';
@@ -30,6 +31,10 @@ export type SyncOptions = {
   readonly flows: FlowCleaner;
   readonly pending: PendingChanges;
   readonly allowsExternalIPs: boolean;
+  readonly allowsForeignAddresses: boolean;
+  readonly endpointOwner: (ip: string) => string | undefined;
+  /** Told of each address that a Service names and does not get, when that is new. */
+  readonly refused: (serviceKey: string, address: RefusedAddress) => void;
   readonly nodeView: () => NodeView;
   /** Keys of all Services that there are. */
   readonly serviceKeys: () => Iterable<string>;
@@ -39,7 +44,11 @@ export type SyncOptions = {
 };
 
 /** False: it failed, and the next one writes everything (KPX-41). */
-export type Sync = (reason: 'change' | 'period') => Promise<boolean>;
+export type Sync = {
+  readonly run: (reason: 'change' | 'period') => Promise<boolean>;
+  /** Services that name one of the addresses. */
+  readonly naming: StateTracker['naming'];
+};
 
 type Work = SyncOptions & {
   readonly tracker: StateTracker;
@@ -48,6 +57,8 @@ type Work = SyncOptions & {
   lastFullAt: number;
   /** Of the write under way. */
   isPartial: boolean;
+  /** Addresses that are known to be refused. */
+  reported: ReadonlySet<string>;
   /** As they were last read. */
   packets: PacketCounts;
 };
@@ -63,10 +74,11 @@ export function createSync(options: SyncOptions): Sync {
     labels: { ip_family: options.family },
     lastFullAt: Number.NEGATIVE_INFINITY,
     isPartial: false,
+    reported: new Set(),
     packets: { invalidDropped: 0, loopbackAccepted: 0 },
   };
   options.pending.addServices(options.serviceKeys());
-  return async (reason) => {
+  const run = async (reason: 'change' | 'period'): Promise<boolean> => {
     try {
       await syncOnce(work, reason);
       return true;
@@ -76,6 +88,7 @@ export function createSync(options: SyncOptions): Sync {
       return false;
     }
   };
+  return { run, naming: work.tracker.naming };
 }
 
 async function syncOnce(work: Work, reason: 'change' | 'period'): Promise<void> {
@@ -130,12 +143,29 @@ function takeIn(work: Work, reason: 'change' | 'period'): ReturnType<PendingChan
   const taken = pending.take();
   const { serviceKeys, isNodeChanged } = taken;
   // The machine tells nobody when its addresses change: looked at now and then.
-  const needsAll = (isNodeChanged || reason === 'period') && tracker.setNode(work.nodeView());
-  const keys = needsAll ? new Set([...work.serviceKeys(), ...serviceKeys]) : serviceKeys;
-  for (const key of keys) tracker.update(key, work.objectsOf(key));
+  const more =
+    isNodeChanged || reason === 'period' ? tracker.setNode(work.nodeView()) : ([] as const);
+  const others = more === 'all' ? work.serviceKeys() : more;
+  for (const key of new Set([...others, ...serviceKeys])) tracker.update(key, work.objectsOf(key));
+  reportRefused(work);
   metrics.serviceChangesPending.set(labels, 0);
   metrics.endpointChangesPending.set(labels, 0);
   return taken;
+}
+
+/** Once for each address of each Service. */
+function reportRefused(work: Work): void {
+  const { tracker, metrics, labels } = work;
+  const now = new Map<string, RefusedAddress & { readonly serviceKey: string }>();
+  for (const [serviceKey, list] of tracker.refused())
+    for (const one of list) now.set(`${serviceKey} ${one.by} ${one.ip}`, { ...one, serviceKey });
+  for (const [key, { serviceKey, ...address }] of now)
+    if (!work.reported.has(key)) work.refused(serviceKey, address);
+  for (const by of ['externalIP', 'loadBalancer'] as const) {
+    const count = [...now.values()].filter((one) => one.by === by).length;
+    metrics.refusedAddresses.set({ ...labels, claimed_by: by }, count);
+  }
+  work.reported = new Set(now.keys());
 }
 
 type Times = {

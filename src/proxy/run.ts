@@ -4,6 +4,7 @@ import type { ApiCaller } from '../client/api-call.ts';
 import { createEventRecorder, type EventRecorder } from '../client/event-recorder.ts';
 import { waitForSync } from '../client/shared-informers.ts';
 import { type Clock, sleep, systemClock } from '../host/clock.ts';
+import type { Node } from '../kinds/node/types.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
 import { createFlowCleaner, type FlowCleaner } from './apply-conntrack.ts';
@@ -12,8 +13,10 @@ import type { ProxyConfig } from './config.ts';
 import { conntrackSettings } from './conntrack-settings.ts';
 import { createProxyHealth, isEligible, type ProxyHealth } from './health.ts';
 import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
+import { dummyInterface } from './modes/ipvs/layout.ts';
 import type { Mode, RunningMode } from './modes/mode.ts';
 import { makeNodeView } from './node-view.ts';
+import type { RefusedAddress } from './own-addresses.ts';
 import { type ChosenMode, chooseMode } from './run-choose-mode.ts';
 import { cleanUpModes } from './run-cleanup.ts';
 import { type FamilyRun, startFamily } from './run-family.ts';
@@ -57,13 +60,14 @@ export async function startProxy(options: ProxyOptions, signal: AbortSignal): Pr
   const { config, caller, clock = systemClock, modes } = options;
   const log = options.log.with({ part: 'proxy' });
   const nodeName = (config.nodeName ?? hostname()).trim().toLowerCase();
-  const chosen = await chooseMode(modes, config.mode, log);
+  const chosen = await chooseMode(modes, config, log);
   options.chosen?.(chosen);
   applyKernelSettings(conntrackSettings(config.conntrack, availableParallelism()), log);
   const measures = createProxyMetrics(options.metrics);
   // Twice the period in which everything should have been written (KPX-33).
   const health = createProxyHealth(chosen.families, 2 * config.syncPeriodMs);
-  const informers = startProxyInformers({ caller, clock, log, nodeName }, signal);
+  const watchesAllNodes = !config.allowsForeignAddresses;
+  const informers = startProxyInformers({ caller, clock, log, nodeName, watchesAllNodes }, signal);
   const events = createEventRecorder({
     caller,
     component: 'kube-proxy',
@@ -114,10 +118,15 @@ async function startServers(
   return servers;
 }
 
-/** KPX-50. */
+/** Events of the Node: the start, a mode that was replaced, and that ipvs is deprecated (KPX-50). */
 function announce({ events, nodeName, chosen }: Parts): void {
   const node = { kind: 'Node', apiVersion: 'v1', metadata: { name: nodeName, uid: nodeName } };
   events.record(node, { type: 'Normal', reason: 'Starting', message: '' });
+  if (chosen.insteadOf !== undefined) {
+    const { mode, reason } = chosen.insteadOf;
+    const message = `Proxy mode ${mode} does not work here, using ${chosen.mode.name}: ${reason}`;
+    events.record(node, { type: 'Warning', reason: 'ProxyModeFallback', message });
+  }
   if (chosen.mode.name === 'ipvs') {
     const message =
       'The ipvs proxy mode is now deprecated and will be removed in a future version.';
@@ -166,6 +175,9 @@ function startOne(
     health: parts.health,
     healthChecks: parts.healthChecks,
     allowsExternalIPs: config.allowsExternalIPs,
+    allowsForeignAddresses: config.allowsForeignAddresses,
+    endpointOwner: informers.endpointOwner,
+    refused: (key: string, address: RefusedAddress) => reportRefused(parts, key, address),
     minSyncPeriodMs: config.minSyncPeriodMs,
     syncPeriodMs: config.syncPeriodMs,
     nodeView: () =>
@@ -173,8 +185,10 @@ function startOne(
         family,
         nodeName,
         node: informers.nodes.store.get(nodeName),
+        nodes: nodesOf(informers),
         serviceRanges: [...informers.ranges.store.values()],
         interfaceAddresses: interfaceAddresses(),
+        ownAddresses: ownAddresses(),
         whenNodePortsUnset: chosen.mode.traits.defaultNodePortAddresses,
       }),
     serviceKeys: informers.services.store.keys,
@@ -186,12 +200,38 @@ function startOne(
   return startFamily(options, signal);
 }
 
+/** Its own node is known also where it may not read the others. */
+function nodesOf({ nodes, allNodes }: ProxyInformers): readonly Node[] {
+  return [...nodes.store.values(), ...allNodes.store.values()];
+}
+
+function reportRefused(
+  { informers, events, log }: Parts,
+  key: string,
+  { by, ip, why }: RefusedAddress,
+): void {
+  log.warn('refused an address that the service does not own', { service: key, by, ip, why });
+  const service = informers.services.store.get(key);
+  if (service === undefined) return;
+  const field = by === 'externalIP' ? 'externalIP' : 'load-balancer address';
+  const message = `Not capturing ${field} ${ip}: ${why}`;
+  events.record(service, { type: 'Warning', reason: 'ForeignAddress', message });
+}
+
 function othersThan({ name, carriers = [] }: Mode, modes: readonly Mode[]): readonly Mode[] {
   return modes.filter((mode) => mode.name !== name && !carriers.includes(mode.name));
 }
 
-function interfaceAddresses(): readonly string[] {
-  return Object.values(networkInterfaces())
+/** Not those that Services have on this machine: mode ipvs puts them on an interface of its own. */
+function ownAddresses(): readonly string[] {
+  const { [dummyInterface]: _services, ...interfaces } = networkInterfaces();
+  return addressesOf(interfaces);
+}
+
+const interfaceAddresses = (): readonly string[] => addressesOf(networkInterfaces());
+
+function addressesOf(interfaces: ReturnType<typeof networkInterfaces>): readonly string[] {
+  return Object.values(interfaces)
     .flat()
     .flatMap((one) => (one === undefined ? [] : [one.address]));
 }
@@ -205,7 +245,7 @@ type FailedCheck = {
   readonly error: Error;
 };
 
-/** KPX-39. */
+/** An event of the Service whose health check port cannot be opened (KPX-39). */
 function reportFailedCheck({ informers, events, log, key, port, error }: FailedCheck): void {
   const message = `node cannot start health check for service ${key} on port ${port}: ${error.message}`;
   log.error('health check server could not listen', { service: key, port, error: error.message });

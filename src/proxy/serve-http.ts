@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { limitConnections, statusBounds } from '../observe/limit-connections.ts';
 
 export type HttpServer = { readonly port: number; readonly close: () => Promise<void> };
 
@@ -19,7 +20,8 @@ export async function serveHttp(
   listener: RequestListener,
   { host, port, ipv6Only = false }: ListenOptions,
 ): Promise<HttpServer> {
-  const server = createServer({ requestTimeout: requestTimeoutMs }, listener);
+  const server = createServer(listener);
+  limitConnections(server, { ...statusBounds, requestTimeoutMs });
   server.listen({ host, port, ipv6Only });
   await once(server, 'listening');
   // An error later, as of a connection that breaks early, must not end the program.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { examplePort, exampleService } from '../kinds/service/example.ts';
+import { sourceRangesAnnotation } from '../kinds/service/source-ranges.ts';
 import type { ServiceSpec, ServiceStatus } from '../kinds/service/types.ts';
 import { type PortRequest, servicePorts } from './service-ports.ts';
 import type { Family } from './state.ts';
@@ -9,13 +10,15 @@ type Parts = {
   readonly spec?: ServiceSpec;
   readonly status?: Partial<ServiceStatus>;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly family?: Family;
   readonly allowsExternalIPs?: boolean;
 };
 
-function portsOf({ spec, status, labels, family = 'IPv4', allowsExternalIPs = true }: Parts) {
+function portsOf(parts: Parts) {
+  const { spec, status, labels, annotations, family = 'IPv4', allowsExternalIPs = true } = parts;
   const service = exampleService({
-    metadata: { name: 'web', namespace: 'default', ...(labels ? { labels } : {}) },
+    metadata: { ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) },
     ...(spec ? { spec } : {}),
     ...(status ? { status } : {}),
   });
@@ -102,6 +105,11 @@ describe('servicePorts() of one that is not left alone', () => {
       assert.deepEqual({ ranges: sourceRanges, itself: allowsBalancerItself }, expected);
     });
   }
+  it('reads source ranges: those of the annotation where the field is empty (API-27)', () => {
+    const annotations = { [sourceRangesAnnotation]: '192.0.2.0/24, 2001:db8::/32' };
+    const { sourceRanges } = only({ annotations });
+    assert.deepEqual(sourceRanges, ['192.0.2.0/24']);
+  });
   it('sticks clients for three hours unless told otherwise (KPX-23)', () => {
     assert.equal(only({}).affinitySeconds, undefined);
     assert.equal(only({ spec: { sessionAffinity: 'ClientIP' } }).affinitySeconds, 10_800);

@@ -2,8 +2,9 @@
 // who gets an address that several ask for.
 import { parseAddress } from '../ip/address.ts';
 import { containsAddress, parseCidr } from '../ip/cidr.ts';
+import { addressesOfFamily, rangesOfFamily } from '../ip/family-address.ts';
+import { sourceRangesOf } from '../kinds/service/source-ranges.ts';
 import { headlessIP, type Service, type ServicePort as SpecPort } from '../kinds/service/types.ts';
-import { addressesOfFamily, rangesOfFamily } from './family-address.ts';
 import type { Family, Protocol, ServicePort } from './state.ts';
 
 /** A service port without what comes from endpoints. */
@@ -35,7 +36,7 @@ export function servicePorts(
   return (service.spec.ports ?? []).flatMap((port) => portRequest(service, port, common) ?? []);
 }
 
-export function isProxied({ metadata, spec }: Service): boolean {
+function isProxied({ metadata, spec }: Service): boolean {
   if (spec.type === 'ExternalName' || metadata.labels?.[proxyNameLabel] !== undefined) return false;
   return spec.clusterIP !== undefined && spec.clusterIP !== '' && spec.clusterIP !== headlessIP;
 }
@@ -71,7 +72,8 @@ function commonParts(
   const externalIPs = options.allowsExternalIPs
     ? addressesOfFamily(spec.externalIPs ?? nothing, options.family)
     : nothing;
-  const ranges = rangesOfFamily(spec.loadBalancerSourceRanges ?? nothing, options.family);
+  // kube-proxy leaves the annotation to the cloud; where the balancer is ours nobody else would keep strangers out.
+  const ranges = rangesOfFamily(sourceRangesOf(service), options.family);
   // No range of this family is no restriction in it, and neither is a range of everybody (KPX-28).
   const isFiltered = ranges.length > 0 && !ranges.some((range) => range.endsWith('/0'));
   const externalPolicy = hasLocalExternalPolicy(service) ? 'Local' : 'Cluster';
@@ -118,7 +120,7 @@ function hasLocalExternalPolicy({ spec }: Service): boolean {
 const hasAny = (list: readonly unknown[] | undefined): boolean =>
   list !== undefined && list.length > 0;
 
-/** KPX-29. */
+/** Whether a range contains the node's address, so that the balancer itself is let in (KPX-29). */
 function hasNode(ranges: readonly string[], nodeIP: string | undefined): boolean {
   const address = nodeIP === undefined ? undefined : parseAddress(nodeIP);
   if (address === undefined) return false;

@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noOwners } from '../kinds/service/address-owners.ts';
 import { examplePort, exampleService } from '../kinds/service/example.ts';
 import type { Service, ServiceSpec } from '../kinds/service/types.ts';
 import { exampleEndpoint, trimmedSlice } from './example-slice.ts';
 import { exampleNode } from './example-state.ts';
 import { randomObjects } from './random-objects.ts';
 import { createRandom } from './random-state.ts';
-import type { ServicePort } from './state.ts';
-import { createStateTracker, type StateTracker } from './track-state.ts';
+import type { NodeState, ServicePort } from './state.ts';
+import { createStateTracker, type NodeView, type StateTracker } from './track-state.ts';
 import type { TrimmedSlice } from './trim-objects.ts';
 
-const options = { allowsExternalIPs: true };
+const options = {
+  allowsExternalIPs: true,
+  allowsForeignAddresses: false,
+  endpointOwner: () => undefined,
+};
+const viewOf = (node: NodeState, zone: string): NodeView => ({ node, zone, owners: noOwners });
 const newTracker = (): StateTracker =>
-  createStateTracker({ node: exampleNode(), zone: 'zone-a' }, options);
+  createStateTracker({ node: exampleNode(), zone: 'zone-a', owners: noOwners }, options);
 
 function service(name: string, spec: ServiceSpec = {}, created = '2026-01-01T00:00:00Z'): Service {
   return exampleService({
@@ -70,15 +76,13 @@ describe('createStateTracker()', () => {
   it('tells everything when the node changed, and keeps its object when it did not', () => {
     const tracker = newTracker();
     const { node } = tracker.take().state;
-    assert.equal(tracker.setNode({ node: exampleNode(), zone: 'zone-a' }), false);
+    assert.deepEqual(tracker.setNode(viewOf(exampleNode(), 'zone-a')), []);
     assert.deepEqual(changes(tracker), []);
     assert.equal(tracker.take().state.node, node);
-    assert.equal(
-      tracker.setNode({ node: exampleNode({ masqueradeAll: true }), zone: 'zone-a' }),
-      false,
-    );
+    const other = exampleNode({ masqueradeAll: true });
+    assert.deepEqual(tracker.setNode(viewOf(other, 'zone-a')), []);
     assert.equal(changes(tracker), 'all');
-    assert.equal(tracker.setNode({ node: exampleNode(), zone: 'zone-b' }), true);
+    assert.equal(tracker.setNode(viewOf(exampleNode(), 'zone-b')), 'all');
   });
   it('counts local ready endpoints for a health check (KPX-36)', () => {
     const tracker = newTracker();
@@ -155,7 +159,7 @@ describe('createStateTracker() under random changes', () => {
   for (let seed = 0; seed < 30; seed += 1) {
     it(`ends where a new one begins, telling all that differs (seed ${seed})`, () => {
       const random = createRandom(seed);
-      const view = { node: exampleNode(), zone: 'zone-a' };
+      const view = { node: exampleNode(), zone: 'zone-a', owners: noOwners };
       const tracker = createStateTracker(view, options);
       const current = new Map<string, ReturnType<typeof randomObjects>>();
       const copy = new Map<string, ServicePort>();

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noOwners } from '../kinds/service/address-owners.ts';
 import { exampleService } from '../kinds/service/example.ts';
+import { sourceRangesAnnotation } from '../kinds/service/source-ranges.ts';
 import { exampleEndpoint, exampleSlice } from './example-slice.ts';
 import { exampleNode } from './example-state.ts';
 import { randomObjects } from './random-objects.ts';
@@ -8,8 +10,12 @@ import { createRandom } from './random-state.ts';
 import { createStateTracker } from './track-state.ts';
 import { createTrimmer } from './trim-objects.ts';
 
-const options = { allowsExternalIPs: true };
-const view = { node: exampleNode(), zone: 'zone-a' };
+const options = {
+  allowsExternalIPs: true,
+  allowsForeignAddresses: false,
+  endpointOwner: () => undefined,
+};
+const view = { node: exampleNode(), zone: 'zone-a', owners: noOwners };
 
 describe('createTrimmer()', () => {
   it('keeps what a sync needs: the state is the same', () => {
@@ -44,6 +50,14 @@ describe('createTrimmer()', () => {
       ...{ name: 'web', namespace: 'default', uid: 'u', resourceVersion: '7' },
     });
     assert.deepEqual([slice.serviceKey, slice.triggerTime], ['default/web', 't']);
+  });
+  it('keeps source ranges, also those of the annotation (API-27)', () => {
+    const annotations = { [sourceRangesAnnotation]: '192.0.2.0/24' };
+    const { metadata, spec } = createTrimmer().service(
+      exampleService({ metadata: { annotations } }),
+    );
+    assert.deepEqual(spec.loadBalancerSourceRanges, ['192.0.2.0/24']);
+    assert.equal(metadata.annotations, undefined);
   });
   it('keeps what repeats once', () => {
     const trimmer = createTrimmer();

@@ -6,6 +6,8 @@ import {
   type SlicePort,
   serviceNameLabel,
 } from '../kinds/endpoint-slice/types.ts';
+import type { Node } from '../kinds/node/types.ts';
+import { sourceRangesOf } from '../kinds/service/source-ranges.ts';
 import type { Service, ServicePort, ServiceSpec } from '../kinds/service/types.ts';
 import type { KubeObject, ObjectMeta } from '../meta/object.ts';
 import { knownProtocol, proxyNameLabel } from './service-ports.ts';
@@ -109,7 +111,8 @@ function factsKey(facts: EndpointFacts): string {
   return `${nodeName}|${isReady}|${isServing}|${isTerminating}|${nodeHints}|${zoneHints}`;
 }
 
-function trimService({ metadata, spec, status }: Service): Service {
+function trimService(service: Service): Service {
+  const { metadata, spec, status } = service;
   const proxyName = metadata.labels?.[proxyNameLabel];
   const { ingress } = status?.loadBalancer ?? {};
   return {
@@ -122,12 +125,46 @@ function trimService({ metadata, spec, status }: Service): Service {
         : { creationTimestamp: metadata.creationTimestamp }),
       ...(proxyName === undefined ? {} : { labels: { [proxyNameLabel]: proxyName } }),
     },
-    spec: trimSpec(spec),
+    spec: { ...trimSpec(spec), ...sourceRanges(service) },
     status: ingress === undefined ? noStatus : { loadBalancer: { ingress } },
   };
 }
 
+/** Those of the annotation become those of the field, which annotations are then not needed for. */
+function sourceRanges(service: Service): Pick<ServiceSpec, 'loadBalancerSourceRanges'> {
+  const ranges = sourceRangesOf(service);
+  return ranges.length === 0 ? {} : { loadBalancerSourceRanges: ranges };
+}
+
 const noStatus = { loadBalancer: {} } as const;
+
+/** Whose addresses a node has. Only what a proxy looks at counts as a change. */
+export function trimNode({ metadata, spec, status }: Node): Node {
+  const { podCIDR, podCIDRs } = spec;
+  const { addresses, daemonEndpoints } = status;
+  const nodeInfo = noNodeInfo;
+  return {
+    kind: 'Node',
+    apiVersion: 'v1',
+    metadata: identity(metadata),
+    spec: {
+      ...(podCIDR === undefined ? {} : { podCIDR }),
+      ...(podCIDRs === undefined ? {} : { podCIDRs }),
+    },
+    status: {
+      ...(addresses === undefined ? {} : { addresses }),
+      daemonEndpoints,
+      nodeInfo,
+    },
+  };
+}
+
+/** Nobody here asks what a node runs, but every node says it. */
+const noNodeInfo: Node['status']['nodeInfo'] = {
+  ...{ architecture: '', bootID: '', containerRuntimeVersion: '', kernelVersion: '' },
+  ...{ kubeProxyVersion: '', kubeletVersion: '', machineID: '', operatingSystem: '' },
+  ...{ osImage: '', systemUUID: '' },
+};
 
 function trimSpec(spec: ServiceSpec): ServiceSpec {
   const { selector, ipFamilies, ipFamilyPolicy, allocateLoadBalancerNodePorts, ...kept } = spec;

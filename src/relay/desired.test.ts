@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { examplePort, exampleService } from '../kinds/service/example.ts';
 import type { Service, ServiceSpec } from '../kinds/service/types.ts';
-import { desiredRelays, loopbackFor, type RelaySituation, relayAnnotation } from './desired.ts';
+import { desiredRelays, type RelaySituation, relayAnnotation } from './desired.ts';
+import { loopbackFor } from './loopback.ts';
 
 type Made = {
   readonly name?: string;
@@ -32,7 +33,14 @@ function lines(
   services: readonly Service[],
   more: Partial<RelaySituation> = {},
 ): readonly string[] {
-  const situation = { nodeAddresses: ['172.30.0.2', 'fd30::2'], allServices: false };
+  const situation = {
+    nodeAddresses: ['172.30.0.2', 'fd30::2'],
+    nodePortHost: '127.0.0.1',
+    octets: new Map(),
+    nodePortsOnLoopback: false,
+    allServices: false,
+    isForeign: () => false,
+  };
   return desiredRelays({ ...situation, ...more, services }).map(
     ({ key, from, target, purpose }) => `${key} > ${from} ${target.host}:${target.port} ${purpose}`,
   );
@@ -48,12 +56,21 @@ const cases: readonly {
   readonly name: string;
   readonly services: readonly Service[];
   readonly allServices?: boolean;
+  readonly nodePortsOnLoopback?: boolean;
+  readonly nodePortHost?: string;
+  readonly octets?: RelaySituation['octets'];
   readonly relays: readonly string[];
 }[] = [
   {
     name: 'leads a node port from 127.0.0.1 to the node, like a stranger',
     services: [service({ spec: nodePort })],
     relays: ['TCP 127.0.0.1:30080 > lan 172.30.0.2:30080 node port'],
+  },
+  {
+    name: 'asks as the node itself where node ports answer on its loopback alone',
+    services: [service({ spec: nodePort })],
+    nodePortsOnLoopback: true,
+    relays: ['TCP 127.0.0.1:30080 > node 127.0.0.1:30080 node port'],
   },
   {
     name: 'asks as the node itself where policy Local may refuse strangers',
@@ -76,6 +93,33 @@ const cases: readonly {
     relays: [
       'TCP 127.30.128.1:80 > node 172.30.128.1:80 load balancer',
       'TCP 127.30.128.2:80 > lan 172.30.128.2:80 load balancer',
+    ],
+  },
+  {
+    name: 'listens on addresses of this cluster alone where others have theirs',
+    services: [
+      service({
+        spec: { ...nodePort, type: 'LoadBalancer' },
+        ingress: [{ ip: '172.30.128.1' }],
+      }),
+    ],
+    nodePortHost: '127.0.0.2',
+    octets: new Map([[30, 31]]),
+    relays: [
+      'TCP 127.0.0.2:30080 > lan 172.30.0.2:30080 node port',
+      'TCP 127.31.128.1:80 > node 172.30.128.1:80 load balancer',
+    ],
+  },
+  {
+    name: 'answers for external IPs',
+    services: [
+      service({
+        spec: { ...clusterIP, ports: [http], externalIPs: ['203.0.113.7', '198.51.100.32'] },
+      }),
+    ],
+    relays: [
+      'TCP 127.100.113.7:80 > node 203.0.113.7:80 external IP',
+      'TCP 127.51.100.32:80 > node 198.51.100.32:80 external IP',
     ],
   },
   {
@@ -115,21 +159,29 @@ const cases: readonly {
   },
 ];
 
-for (const { name, services, relays, allServices = false } of cases) {
+for (const { name, services, relays, ...situation } of cases) {
   test(`desiredRelays() ${name}`, () => {
-    assert.deepEqual(lines(services, { allServices }), relays);
+    assert.deepEqual(lines(services, situation), relays);
   });
 }
 
-test('desiredRelays() gives a door that two ask for to the first by name', () => {
-  const [one, other] = ['b', 'a'].map((name) => service({ name, spec: nodePort }));
-  assert.ok(one && other);
-  const [relay] = desiredRelays({
-    services: [one, other],
-    nodeAddresses: ['172.30.0.2'],
+test('desiredRelays() gives what two ask for to the first by name, and says so of the other', () => {
+  const services = ['b', 'a'].map((name) => service({ name, spec: nodePort }));
+  const situation = { nodeAddresses: ['172.30.0.2'], nodePortHost: '127.0.0.1', octets: new Map() };
+  const relays = desiredRelays({
+    ...situation,
+    services,
+    nodePortsOnLoopback: false,
     allServices: false,
+    isForeign: () => false,
   });
-  assert.equal(relay?.service, 'default/a');
+  assert.deepEqual(
+    relays.map(({ service, takenBy }) => [service, takenBy]),
+    [
+      ['default/a', undefined],
+      ['default/b', 'default/a'],
+    ],
+  );
 });
 
 test('loopbackFor() keeps the last three numbers, away from 127.0', () => {
@@ -138,5 +190,31 @@ test('loopbackFor() keeps the last three numbers, away from 127.0', () => {
     ['10.0.0.11', '127.100.0.11'],
     ['fd30::8001', '127.100.128.1'],
   ] as const;
-  for (const [ip, loopback] of pairs) assert.equal(loopbackFor(ip), loopback);
+  for (const [ip, loopback] of pairs) assert.equal(loopbackFor(ip, new Map()), loopback);
+});
+
+test('desiredRelays() leaves addresses alone that others own', () => {
+  const isForeign: RelaySituation['isForeign'] = (ip) => ip === '10.244.1.2';
+  const spec = { ...clusterIP, ports: [http] };
+  const cases = [
+    service({ spec: { ...spec, externalIPs: ['10.244.1.2'] } }),
+    service({ spec: { ...spec, type: 'LoadBalancer' }, ingress: [{ ip: '10.244.1.2' }] }),
+  ];
+  for (const made of cases) {
+    assert.equal(lines([made]).length, 1);
+    assert.deepEqual(lines([made], { isForeign }), []);
+  }
+});
+
+test('desiredRelays() gives the address of a balancer to its Service', () => {
+  const thief = service({
+    name: 'a',
+    spec: { ...clusterIP, ports: [http], externalIPs: ['172.30.128.1'] },
+  });
+  const owner = service({
+    name: 'b',
+    ingress: [{ ip: '172.30.128.1' }],
+    spec: { ...clusterIP, type: 'LoadBalancer', ports: [http] },
+  });
+  assert.match(lines([thief, owner])[0] ?? '', /load balancer$/);
 });

@@ -1,10 +1,11 @@
 // Which doors on this machine's loopback lead into the isolated network, from the Services that there are.
-import { type Address, parseAddress } from '../ip/address.ts';
+import { parseAddress } from '../ip/address.ts';
 import { hasClusterIP } from '../kinds/service/backends.ts';
 import type { Service } from '../kinds/service/types.ts';
+import { type LoopbackOctets, loopbackFor } from './loopback.ts';
 
 export type Protocol = 'TCP' | 'UDP';
-export type Purpose = 'node port' | 'load balancer' | 'cluster IP';
+export type Purpose = 'node port' | 'load balancer' | 'external IP' | 'cluster IP';
 export type Endpoint = { readonly host: string; readonly port: number };
 
 export type Relay = {
@@ -18,12 +19,21 @@ export type Relay = {
   readonly purpose: Purpose;
   /** `namespace/name` */
   readonly service: string;
+  /** The Service that has this address and port; absent: this one. */
+  readonly takenBy?: string;
 };
 
 export type RelaySituation = {
   readonly services: Iterable<Service>;
   /** Of the node through which everything goes, one of each family. */
   readonly nodeAddresses: readonly string[];
+  /** Where node ports answer here, and what stands for other addresses. */
+  readonly nodePortHost: string;
+  readonly octets: LoopbackOctets;
+  /** Node ports answer on the loopback of the node alone. */
+  readonly nodePortsOnLoopback: boolean;
+  /** Whether somebody else owns an address that a Service names: its proxy does not serve it, and neither do we. */
+  readonly isForeign: (ip: string) => boolean;
   /** Whether Services that do not say otherwise are relayed to their cluster IPs. */
   readonly allServices: boolean;
 };
@@ -31,13 +41,21 @@ export type RelaySituation = {
 /** "true" asks for a relay to the cluster IP, "false" refuses one. */
 export const relayAnnotation = 'fairlead.dev/relay';
 
-/** In a stable order; where two ask for the same door, the Service that comes first by name has it. */
+/**
+ * In a stable order; where two ask for the same address and port, one that only names it as an external IP comes last, and
+ * then the Service that comes first by name has it.
+ */
 export function desiredRelays(situation: RelaySituation): readonly Relay[] {
   const services = [...situation.services].sort((a, b) => compare(nameOf(a), nameOf(b)));
   const found = new Map<string, Relay>();
-  for (const service of services) {
-    for (const relay of relaysOf(service, situation)) {
-      if (!found.has(relay.key)) found.set(relay.key, relay);
+  const wanted = services.flatMap((service) => relaysOf(service, situation));
+  const isNamed = ({ purpose }: Relay): boolean => purpose === 'external IP';
+  for (const relay of [...wanted.filter((one) => !isNamed(one)), ...wanted.filter(isNamed)]) {
+    const owner = found.get(relay.key)?.service;
+    if (owner === undefined) found.set(relay.key, relay);
+    else if (owner !== relay.service) {
+      const key = `${relay.key} of ${relay.service}`;
+      found.set(key, { ...relay, key, takenBy: owner });
     }
   }
   return [...found.values()];
@@ -58,18 +76,24 @@ function relaysOf(service: Service, situation: RelaySituation): readonly Relay[]
       ...part,
     });
     const toAddress = (ip: string, from: Relay['from'], purpose: Purpose): readonly Relay[] => {
-      const host = loopbackFor(ip);
+      const host = loopbackFor(ip, situation.octets);
       if (host === undefined) return [];
       return [make({ listen: { host, port }, target: { host: ip, port }, from, purpose })];
     };
+    const isOwn = (ip: string): boolean => !situation.isForeign(ip);
     return [
       ...(nodePort === undefined || nodePort === 0
         ? []
         : toNodePort(service, nodePort, situation).map(make)),
       // An address with mode Proxy is not the nodes' own: it is reached from outside.
       ...ingress.flatMap(({ ip, ipMode }) =>
-        ip === undefined ? [] : toAddress(ip, ipMode === 'Proxy' ? 'lan' : 'node', 'load balancer'),
+        ip === undefined || !isOwn(ip)
+          ? []
+          : toAddress(ip, ipMode === 'Proxy' ? 'lan' : 'node', 'load balancer'),
       ),
+      ...(spec.externalIPs ?? [])
+        .filter(isOwn)
+        .flatMap((ip) => toAddress(ip, 'node', 'external IP')),
       ...(wantsClusterIP(service, situation)
         ? (spec.clusterIPs ?? []).slice(0, 1).flatMap((ip) => toAddress(ip, 'node', 'cluster IP'))
         : []),
@@ -80,18 +104,25 @@ function relaysOf(service: Service, situation: RelaySituation): readonly Relay[]
 function toNodePort(
   { spec }: Service,
   port: number,
-  { nodeAddresses }: RelaySituation,
+  { nodeAddresses, nodePortsOnLoopback, nodePortHost }: RelaySituation,
 ): readonly Omit<Relay, 'key' | 'protocol' | 'service'>[] {
-  const [family] = spec.ipFamilies ?? [];
-  const host = nodeAddresses.find((ip) => parseAddress(ip)?.family === (family ?? 'IPv4'));
+  const [family = 'IPv4'] = spec.ipFamilies ?? [];
+  const listen = { host: nodePortHost, port };
+  const purpose = 'node port';
+  // The kernel routes no connection from ::1 to a pod: no mode serves it.
+  if (nodePortsOnLoopback) {
+    const target = { host: '127.0.0.1', port };
+    return family === 'IPv4' ? [{ listen, target, from: 'node', purpose }] : [];
+  }
+  const host = nodeAddresses.find((ip) => parseAddress(ip)?.family === family);
   if (host === undefined) return [];
   return [
     {
-      listen: { host: '127.0.0.1', port },
+      listen,
       target: { host, port },
       // With policy Local a node without endpoints refuses strangers, but never its own processes.
       from: spec.externalTrafficPolicy === 'Local' ? 'node' : 'lan',
-      purpose: 'node port',
+      purpose,
     },
   ];
 }
@@ -101,17 +132,6 @@ function wantsClusterIP(service: Service, { allServices }: RelaySituation): bool
   const asked = service.metadata.annotations?.[relayAnnotation];
   return asked === undefined ? allServices : asked === 'true';
 }
-
-/** The same last three numbers behind 127: people find it without a list. Stays clear of 127.0, where this machine's own things are. */
-export function loopbackFor(ip: string): string | undefined {
-  const address: Address | undefined = parseAddress(ip);
-  if (address === undefined) return undefined;
-  const part = (shift: bigint): number => Number((address.value >> shift) & 0xffn);
-  const second = part(16n) === 0 ? insteadOfZero : part(16n);
-  return `127.${second}.${part(8n)}.${part(0n)}`;
-}
-
-const insteadOfZero = 100;
 
 const nameOf = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;
 

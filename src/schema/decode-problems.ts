@@ -1,6 +1,9 @@
 // Says what is wrong with JSON that does not fit a schema, in the words of Go's encoding/json and in the order
 // of the document. Slow and exact; decode.ts only asks once it knows that something is wrong.
+
 import { canonicalBase64 } from './base64.ts';
+import { fitsInteger } from './fits-integer.ts';
+import { goQuote } from './go-quote.ts';
 import { parseGoTime } from './go-time.ts';
 import type { JsonTree } from './json-tree.ts';
 import type { ScalarNode, ScalarType, Schema, StructNode } from './node.ts';
@@ -32,7 +35,7 @@ export function findDecodeProblems(schema: StructNode, tree: JsonTree): DecodePr
 
 /** `unknown field "spec.foo"`, as strict errors and warnings show it. */
 export function strictProblemText({ kind, path }: StrictProblem): string {
-  return `${kind} field ${JSON.stringify(path)}`;
+  return `${kind} field ${goQuote(path)}`;
 }
 
 /** A type with a decoder of its own failed: Go stops at once, and this error beats those met before. */
@@ -95,17 +98,19 @@ function visitEntries(walk: Walk, { tree, path }: Place, entry: Entry): void {
   const seen = new Set<string>();
   for (const [key, value] of tree.entries) {
     const below = path === '' ? key : `${path}.${key}`;
-    const isUnknown = walk.strict.has(strictProblemText({ kind: 'unknown', path: below }));
-    if (seen.has(key) && !isUnknown) note(walk, { kind: 'duplicate', path: below });
+    if (seen.has(key) && !isUnknown(walk, below)) note(walk, { kind: 'duplicate', path: below });
     seen.add(key);
     entry(key, value, below);
   }
 }
 
+const isUnknown = (walk: Walk, path: string): boolean =>
+  walk.strict.has(strictProblemText({ kind: 'unknown', path }));
+
 function note(walk: Walk, problem: StrictProblem): void {
+  if (walk.strict.size >= mostStrictProblems) return;
   const text = strictProblemText(problem);
-  if (walk.strict.size < mostStrictProblems && !walk.strict.has(text))
-    walk.strict.set(text, problem);
+  if (!walk.strict.has(text)) walk.strict.set(text, problem);
 }
 
 /** Types that Go decodes with a function of their own. */
@@ -157,10 +162,7 @@ function numberMismatch(walk: Walk, schema: ScalarNode, tree: JsonTree): string 
 
 function fits(type: ScalarType, literal: string): boolean {
   if (type === 'double') return Number.isFinite(Number(literal));
-  if (!/^-?[0-9]+$/.test(literal)) return false;
-  const bits = type === 'int32' ? 32 : 64;
-  const value = BigInt(literal);
-  return value === BigInt.asIntN(bits, value);
+  return fitsInteger(literal, type === 'int32' ? 32 : 64);
 }
 
 function errorOf(result: object): string | undefined {

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decode, strictProblems } from './decode.ts';
+import { type Decoded, decode as decodeAtOnce, decodeSteps, strictProblems } from './decode.ts';
 import * as s from './node.ts';
+
+/** Large objects are decoded in steps, with the same outcome. */
+function decode(...given: Parameters<typeof decodeAtOnce>): Decoded {
+  const decoded = decodeAtOnce(...given);
+  const steps = decodeSteps(...given);
+  let last = steps.next();
+  while (!last.done) last = steps.next();
+  assert.deepEqual(last.value, decoded);
+  return decoded;
+}
 
 const port = s.struct('ServicePort', {
   name: s.string(),

@@ -1,7 +1,7 @@
 // Makes an object of a kind from raw JSON: fields in schema order, presence as node.ts says, unknown fields
 // dropped. A schema is turned into functions once; on the way of a good object no path and no text is built.
 import { canonicalBase64 } from './base64.ts';
-import { findDecodeProblems, strictProblemText } from './decode-problems.ts';
+import { type DecodeProblems, findDecodeProblems, strictProblemText } from './decode-problems.ts';
 import { parseGoTime } from './go-time.ts';
 import { type JsonTree, treeFromText, treeFromValue } from './json-tree.ts';
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from './node.ts';
@@ -27,12 +27,29 @@ export function decode(schema: StructNode, raw: unknown, text?: string, known?: 
   const trouble: Trouble = { found: text !== undefined && oddNumber.test(text) };
   const object = structDecoder(schema)(raw ?? {}, trouble, known) as Decoded['object'];
   if (!trouble.found) return { object, problems: noProblems };
-  const found = findDecodeProblems(schema, treeOf(raw, text));
-  const unknown = found.strict.filter((p) => p.kind === 'unknown').map((p) => p.path);
+  return withProblems(object, findDecodeProblems(schema, treeOf(raw, text)));
+}
+
+/** The same in steps after which others may go first: to tell what is wrong with a large object takes several times as long. */
+export function* decodeSteps(
+  schema: StructNode,
+  raw: unknown,
+  text?: string,
+  known?: object,
+): Generator<undefined, Decoded> {
+  const trouble: Trouble = { found: text !== undefined && oddNumber.test(text) };
+  const object = structDecoder(schema)(raw ?? {}, trouble, known) as Decoded['object'];
+  yield;
+  if (!trouble.found) return { object, problems: noProblems };
+  const tree = treeOf(raw, text);
+  yield;
+  return withProblems(object, findDecodeProblems(schema, tree));
+}
+
+function withProblems(object: Decoded['object'], { strict, error }: DecodeProblems): Decoded {
+  const unknown = strict.filter((p) => p.kind === 'unknown').map((p) => p.path);
   const problems = { unknown };
-  return found.error === undefined
-    ? { object, problems }
-    : { object, problems, error: found.error };
+  return error === undefined ? { object, problems } : { object, problems, error };
 }
 
 /** Unknown and repeated fields as strict decoding tells them, in document order: `unknown field "spec.foo"`. */
@@ -49,7 +66,7 @@ type Decoder = (raw: unknown, trouble: Trouble, known?: unknown) => unknown;
 const noProblems: Decoded['problems'] = { unknown: [] };
 
 /** Numbers that JSON.parse does not give back as they were: a fraction, an exponent, more digits than it keeps. */
-const oddNumber = /[[:,]\s*-?[0-9]+(?:\.|[eE]|(?<=[0-9]{16}))/;
+export const oddNumber = /[[:,]\s*-?[0-9]+(?:\.|[eE]|(?<=[0-9]{16}))/;
 
 function treeOf(raw: unknown, text: string | undefined): JsonTree {
   return text === undefined ? treeFromValue(raw ?? {}) : treeFromText(text);

@@ -137,10 +137,13 @@ function daysInMonth(year: number, month: number): number {
   return date.getUTCDate();
 }
 
+/** Of a text that is no time: it may be all of a body. */
+const maxShown = 1_024;
+
 /** Quotes as Go's time package does: bytes that are not printable ASCII become \xNN. */
 function quote(text: string): string {
   let quoted = '"';
-  for (const byte of new TextEncoder().encode(text)) {
+  for (const byte of new TextEncoder().encode(text.slice(0, maxShown))) {
     if (byte === 0x22 || byte === 0x5c) quoted += `\\${String.fromCharCode(byte)}`;
     else if (byte < 0x20 || byte >= 0x80) quoted += `\\x${byte.toString(16).padStart(2, '0')}`;
     else quoted += String.fromCharCode(byte);

@@ -146,9 +146,9 @@ function endsWith(cursor: Cursor, bracket: string): boolean {
 
 function readString(cursor: Cursor): string {
   const end = endOfString(cursor.text, cursor.at);
-  const value: unknown = JSON.parse(cursor.text.slice(cursor.at, end));
+  const inner = cursor.text.slice(cursor.at + 1, end - 1);
   cursor.at = end;
-  return String(value);
+  return inner.includes('\\') ? String(JSON.parse(`"${inner}"`)) : inner;
 }
 
 function readNumber(cursor: Cursor): JsonTree {
@@ -158,8 +158,12 @@ function readNumber(cursor: Cursor): JsonTree {
 }
 
 function skipSpace(cursor: Cursor): void {
-  while (/\s/.test(cursor.text[cursor.at] ?? '')) cursor.at += 1;
+  while (isSpace(cursor.text.charCodeAt(cursor.at))) cursor.at += 1;
 }
+
+/** Of JSON: space, tab, and the ends of lines. */
+const isSpace = (code: number): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
 /** One past the closing quote of the string that opens at `start`. */
 export function endOfString(text: string, start: number): number {

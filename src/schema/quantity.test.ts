@@ -48,7 +48,22 @@ const spellings: readonly (readonly [string, string | undefined])[] = [
   ['1K', undefined],
   ['1e', undefined],
   ['1 Gi', undefined],
+  ['1e-9999', '1e-9'],
+  ['0e9999', '0'],
+  ['1'.repeat(1_000_000), undefined],
+  [`1.${'0'.repeat(1_000_000)}`, undefined],
+  ['9'.repeat(251), undefined],
+  [`1${'0'.repeat(280)}`, `1${'0'.repeat(262)}E`],
 ];
+
+test('canonicalQuantity() takes its own spellings', () => {
+  const digits = '7'.repeat(250);
+  for (const text of [digits, `-${digits}e-1`, `${digits}e1`, `${digits}E`, `.${digits}`]) {
+    const spelling = canonicalQuantity(text) ?? '';
+    assert.equal(canonicalQuantity(spelling), spelling);
+    assert.notEqual(spelling, '');
+  }
+});
 
 for (const [text, expected] of spellings) {
   test(`canonicalQuantity() of "${text}"`, () => assert.equal(canonicalQuantity(text), expected));
@@ -67,6 +82,11 @@ test('compareQuantities() compares amounts, not spellings', () => {
   assert.equal(compareQuantities('1', '999m'), 1);
   assert.equal(compareQuantities('-1', '0'), -1);
   assert.equal(compareQuantities('1e3', '1k'), 0);
+  assert.equal(compareQuantities('-1e9999', '1e9999'), -1);
+  assert.equal(compareQuantities('-2e9999', '-1'), -1);
+  assert.equal(compareQuantities('1e9999', '2e9998'), 1);
+  assert.equal(compareQuantities('0', '0e9999'), 0);
+  assert.equal(compareQuantities('10', '9.99'), 1);
 });
 
 test('quantityValue() gives numbers', () => {

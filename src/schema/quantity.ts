@@ -10,9 +10,9 @@ export type Quantity = {
   readonly format: Format;
 };
 
-export const quantityFormatError =
+const quantityFormatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-export const quantitySuffixError = "unable to parse quantity's suffix";
+const quantitySuffixError = "unable to parse quantity's suffix";
 
 /** Powers of ten by suffix. */
 export const decimalSuffixes: Readonly<Record<string, number>> = {
@@ -45,9 +45,12 @@ export function canonicalQuantity(text: string): string | undefined {
 }
 
 const milliExponent = -3;
+/** Where no canonical spelling of less than a thousandth is without: a suffix, an exponent or a point. */
+const finerThanMilli = /[nueE.]/;
 
 /** The amount in thousandths, its canonical spelling given; what is finer rounds away from zero. */
 export function roundToMilli(text: string): string {
+  if (!finerThanMilli.test(text)) return text;
   const quantity = parseQuantity(text);
   if (quantity === undefined || quantity.exponent >= milliExponent) return text;
   const { mantissa, exponent, format } = quantity;
@@ -59,11 +62,24 @@ export function roundToMilli(text: string): string {
 
 /** Negative, zero or positive; texts that are no quantities count as 0. */
 export function compareQuantities(a: string, b: string): number {
+  if (a === b) return 0;
   const left = parseQuantity(a) ?? zero;
   const right = parseQuantity(b) ?? zero;
+  const sign = signOf(left.mantissa);
+  if (sign !== signOf(right.mantissa)) return sign - signOf(right.mantissa) < 0 ? -1 : 1;
+  // Where the places before the point differ, nothing needs to be multiplied: exponents go up to 9999.
+  const places = placesOf(left) - placesOf(right);
+  if (places !== 0) return places < 0 ? -sign : sign;
   const exponent = Math.min(left.exponent, right.exponent);
-  const difference = scaled(left, exponent) - scaled(right, exponent);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  return signOf(scaled(left, exponent) - scaled(right, exponent));
+}
+
+const signOf = (value: bigint): number => (value < 0n ? -1 : value > 0n ? 1 : 0);
+
+/** Decimal places before the point; the same for zero whatever its exponent. */
+function placesOf({ mantissa, exponent }: Quantity): number {
+  if (mantissa === 0n) return 0;
+  return `${mantissa < 0n ? -mantissa : mantissa}`.length + exponent;
 }
 
 /** The amount as a number: fractions stay, very large amounts lose precision. */
@@ -72,15 +88,30 @@ export function quantityValue(text: string): number {
   return Number(`${mantissa}e${exponent}`);
 }
 
+/**
+ * Longer ones are refused: arithmetic on them costs the square of their digits, and nothing has amounts like that. The
+ * canonical spelling of an amount that was taken, up to two digits and an exponent longer, is taken as well.
+ */
+const maxLength = 300;
+const maxSignificantDigits = 250;
+const numberForm = /^([+-]?)([0-9]*)(?:\.([0-9]*))?/;
+const suffixForm = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
+
 /** The amount, or what Kubernetes says is wrong with the text. */
 export function readQuantity(text: string): Quantity | { readonly error: string } {
-  const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text);
+  if (text.length > maxLength) return { error: quantityFormatError };
+  const match = numberForm.exec(text);
   const whole = match?.[2] ?? '';
   const fraction = match?.[3] ?? '';
-  if (match === null || whole + fraction === '') return { error: quantityFormatError };
-  const suffix = readSuffix(match[4] ?? '');
+  const ending = text.slice(match?.[0].length ?? 0);
+  if (match === null || whole + fraction === '' || !suffixForm.test(ending)) {
+    return { error: quantityFormatError };
+  }
+  const digits = whole + fraction;
+  if (trimZeros(digits).length > maxSignificantDigits) return { error: quantityFormatError };
+  const suffix = readSuffix(ending);
   if (suffix === undefined) return { error: quantitySuffixError };
-  const unsigned = BigInt(whole + fraction) << BigInt(suffix.shift);
+  const unsigned = BigInt(digits) << BigInt(suffix.shift);
   const rounded = roundUp(unsigned, suffix.exponent - fraction.length);
   const capped = suffix.format === 'binary' ? capBinary(rounded) : rounded;
   return {
@@ -90,7 +121,7 @@ export function readQuantity(text: string): Quantity | { readonly error: string 
   };
 }
 
-export function formatQuantity({ mantissa, exponent, format }: Quantity): string {
+function formatQuantity({ mantissa, exponent, format }: Quantity): string {
   if (mantissa === 0n) return '0';
   if (format === 'binary') {
     const whole = wholeNumber(mantissa, exponent);
@@ -117,7 +148,10 @@ type Decimal = { readonly mantissa: bigint; readonly exponent: number };
 
 function roundUp(mantissa: bigint, exponent: number): Decimal {
   if (exponent >= finestExponent) return { mantissa, exponent };
-  const divisor = 10n ** BigInt(finestExponent - exponent);
+  const places = finestExponent - exponent;
+  // Less than one nano: the power need not be built.
+  if (places > maxLength) return { mantissa: mantissa > 0n ? 1n : 0n, exponent: finestExponent };
+  const divisor = 10n ** BigInt(places);
   return { mantissa: (mantissa + divisor - 1n) / divisor, exponent: finestExponent };
 }
 
@@ -149,12 +183,10 @@ function formatBinary(whole: bigint): string {
 
 /** As few digits as an exponent that is a multiple of three allows. */
 function formatDecimal(mantissa: bigint, exponent: number, scientific: boolean): string {
-  let rest = mantissa;
-  let power = exponent;
-  while (rest % 10n === 0n) {
-    rest /= 10n;
-    power += 1;
-  }
+  const digits = `${mantissa}`;
+  const zeros = digits.length - trimZeros(digits).length;
+  const power = exponent + zeros;
+  let rest = mantissa / 10n ** BigInt(zeros);
   const target = scientific ? floorToThree(power) : Math.min(18, floorToThree(power));
   rest *= 10n ** BigInt(power - target);
   if (scientific) return target === 0 ? `${rest}` : `${rest}e${target}`;
@@ -163,4 +195,10 @@ function formatDecimal(mantissa: bigint, exponent: number, scientific: boolean):
 
 function floorToThree(power: number): number {
   return Math.floor(power / 3) * 3;
+}
+
+function trimZeros(digits: string): string {
+  let end = digits.length;
+  while (digits.charAt(end - 1) === '0') end -= 1;
+  return digits.slice(0, end);
 }

@@ -1,5 +1,6 @@
 // YAML as kubectl and the API server read it: version 1.1 without timestamps, binary and numbers to the base of 60,
 // with octal numbers of version 1.2, keys always text.
+
 import {
   type CollectionTag,
   type Document,
@@ -13,6 +14,7 @@ import {
   type Tags,
   visit,
 } from 'yaml';
+import { goQuote } from './go-quote.ts';
 import { canNestTooDeep, isTooManyOpen, tooDeep } from './nesting.ts';
 import { goYamlError } from './yaml-error.ts';
 
@@ -112,8 +114,11 @@ function resolved(document: Document.Parsed): { readonly value: unknown } | { er
 
 /** In Go's words, by those of the parser. */
 function aliasError({ message }: Error): string | undefined {
-  const unknown = /^Unresolved alias.*?: (.*)$/s.exec(message)?.[1];
-  if (unknown !== undefined) return `unknown anchor '${unknown}' referenced`;
+  const mark = ': ';
+  if (message.startsWith('Unresolved alias') && message.includes(mark)) {
+    const unknown = message.slice(message.indexOf(mark) + mark.length);
+    return `unknown anchor '${unknown}' referenced`;
+  }
   if (message.startsWith('Excessive alias')) return 'document contains excessive aliasing';
   return message.startsWith('Merge sources')
     ? 'map merge requires map or sequence of maps as the value'
@@ -150,7 +155,7 @@ function repeatedKeys(document: Document.Parsed): readonly RepeatedKey[] {
 }
 
 function shownKey(key: unknown): string {
-  return typeof key === 'string' ? JSON.stringify(key.slice(0, longestShownKey)) : String(key);
+  return typeof key === 'string' ? goQuote(key.slice(0, longestShownKey)) : String(key);
 }
 
 const lineOf = (at: number, text: string): number => text.slice(0, at).split('\n').length;

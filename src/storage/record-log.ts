@@ -37,6 +37,8 @@ export type LogStep = {
 export type RecordLog = {
   /** Resolves when the step is durable; rejects with a StoreError when nothing of it happened. */
   commit(step: LogStep): Promise<void>;
+  /** Rejects with what a commit would be refused with, as far as that is known. */
+  checkWrites?(): Promise<void>;
   /** The value of a change that is known to be kept. */
   readValue(place: Place): Uint8Array;
   /**

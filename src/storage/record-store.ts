@@ -82,6 +82,10 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
       assertOpen(history);
       return [...history.versions.expiring()];
     },
+    async checkWrites() {
+      assertOpen(history);
+      await history.log.checkWrites?.();
+    },
     compactedRevision: () => history.compacted,
     async compact(revision) {
       assertOpen(history);

@@ -11,6 +11,8 @@ export type Entry = {
   readonly revision: number;
   /** Revision at which the key came into being; a key deleted and made again has a new one. */
   readonly createRevision: number;
+  /** Why the value cannot be read, where it is encrypted; `value` is then as it is stored. */
+  readonly unreadable?: string | undefined;
 };
 
 /** Holds when the key is now as stated: at exactly that revision, or absent (0). */
@@ -60,6 +62,8 @@ export type StoreEvent = {
   /** Of the put, for those who subscribe; absent where the engine does not know it. */
   readonly origin?: object;
   readonly createRevision: number;
+  /** As of an Entry. */
+  readonly unreadable?: string | undefined;
   /** What stood there before, if anything did and it is not yet compacted away. */
   readonly previous?: Entry;
 };
@@ -121,8 +125,15 @@ export type Store = {
    * Returns the function that ends it. What keeps a cache exactly in step without a queue between.
    */
   subscribe(listener: (events: readonly StoreEvent[]) => void, news?: StoreNews): () => void;
+  /**
+   * Whether the value should be written again although it says the same, as after a change of keys. Absent where
+   * nothing is encrypted.
+   */
+  isStale?(key: string): Promise<boolean>;
   /** The newest revision, read so that everything acknowledged by anyone before the call is included. */
   currentRevision(): Promise<number>;
+  /** Rejects with the StoreError that a write would get now, as far as that is known without writing. */
+  checkWrites(): Promise<void>;
   /** The keys that go by themselves, the revision of the write that said so, and when: for who copies a store. */
   expiring(): Promise<readonly Expiring[]>;
   /** The oldest revision that can still be read or watched from. */

@@ -2,7 +2,7 @@
 import type { Write } from './store.ts';
 
 /** Close to LMDB's limit for a key; etcd has none so low. */
-export const longestKeyBytes = 1500;
+const longestKeyBytes = 1500;
 
 /** Programming errors, which no caller can handle: a key that is written twice, or is too long or empty. */
 export function assertWritable(write: readonly Write[]): void {

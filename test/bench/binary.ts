@@ -14,6 +14,8 @@ export type Binary = {
   /** From the start of the process to the words that it is ready. */
   readonly readyMs: number;
   readonly stop: () => Promise<void>;
+  /** For a server that does not hear any more. */
+  readonly kill: () => Promise<void>;
 };
 
 export type BinaryOptions = {
@@ -21,6 +23,8 @@ export type BinaryOptions = {
   readonly directory: string;
   /** Besides the usual. */
   readonly flags?: readonly string[];
+  /** Gets what the server logs; absent: it goes where ours goes. */
+  readonly logged?: (text: string) => void;
 };
 
 const readyWords = { up: 'Ctrl-C ends it.', apiserver: 'kubeconfig in ' } as const;
@@ -29,6 +33,7 @@ export async function startBinary({
   command,
   directory,
   flags = [],
+  logged,
 }: BinaryOptions): Promise<Binary> {
   const kubeconfig = join(directory, 'kubeconfig');
   const begin = performance.now();
@@ -38,19 +43,23 @@ export async function startBinary({
       join(root, 'bin', 'fairlead'),
       ...[command, '--bind-address', '127.0.0.1', '--secure-port', '0'],
       ...(command === 'up' && !flags.includes('--network') ? ['--network', 'none'] : []),
+      // No controller makes the accounts that pods need.
+      ...(command === 'apiserver' ? ['--disable-admission-plugins', 'ServiceAccount'] : []),
       ...['--data-dir', join(directory, 'data'), '--write-kubeconfig', kubeconfig],
       ...['--service-cluster-ip-range', '10.96.0.0/16,fd00:96::/108', '--log-level', 'warn'],
       ...flags,
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', logged === undefined ? 'inherit' : 'pipe'] },
   );
+  child.stderr?.on('data', (chunk: Buffer) => logged?.(String(chunk)));
   await words(child, readyWords[command]);
   const readyMs = performance.now() - begin;
   return {
     pid: child.pid ?? 0,
     target: readTarget(kubeconfig, join(directory, 'data')),
     readyMs,
-    stop: () => end(child),
+    stop: () => end(child, 'SIGTERM'),
+    kill: () => end(child, 'SIGKILL'),
   };
 }
 
@@ -68,10 +77,10 @@ function words(child: ChildProcess, wanted: string): Promise<void> {
   });
 }
 
-export async function end(child: ChildProcess): Promise<void> {
+export async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
-  child.kill('SIGTERM');
+  child.kill(signal);
   await exited;
 }
 

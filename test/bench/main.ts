@@ -11,6 +11,7 @@ import { endpointLatencyRow } from './endpoint-latency-row.ts';
 import { etcdRow } from './etcd-row.ts';
 import { failoverRow } from './failover-row.ts';
 import type { Figure } from './figure.ts';
+import { hostileRow } from './hostile-row.ts';
 import { listRow } from './list-row.ts';
 import { memoryRow } from './memory-row.ts';
 import { nodesRow } from './nodes-row.ts';
@@ -39,6 +40,7 @@ const rows: Readonly<Record<string, Row>> = {
   watch: watchRow,
   nodes: nodesRow,
   abuse: abuseRow,
+  hostile: hostileRow,
   endpoints: endpointLatencyRow,
   rollover: rolloverRow,
   settle: settleRow,

@@ -42,7 +42,13 @@ async function startNode(index: number): Promise<void> {
   });
   const caller = { transport, userAgent: 'fairlead-proxy/bench' };
   const informers = startProxyInformers(
-    { caller, clock: systemClock, log: silentLog, nodeName: `node-${index}` },
+    {
+      caller,
+      clock: systemClock,
+      log: silentLog,
+      watchesAllNodes: true,
+      nodeName: `node-${index}`,
+    },
     stopping.signal,
   );
   const { services, slices, nodes, ranges } = informers;

@@ -13,6 +13,12 @@ export function cpuMicros(pid: number): number {
   return (ticks / ticksPerSecond) * 1e6;
 }
 
+/** CPU time that the main thread of the process used so far, in milliseconds. Exact to a tick of the scheduler. */
+export function mainThreadCpuMs(pid: number): number {
+  const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ', 1);
+  return Number(nanoseconds) / 1e6;
+}
+
 /** Time of all cores that the machine's own host gave to others so far, in milliseconds. */
 export function stolenMs(): number {
   const [, , , , , , , , stolen] = readFileSync('/proc/stat', 'latin1').split(/\s+/, 9);

@@ -23,7 +23,10 @@ export type CrashServer = {
   readonly remove: () => Promise<void>;
 };
 
-export async function makeCrashServer(): Promise<CrashServer> {
+/** `flags` are asked for at each start. */
+export async function makeCrashServer(
+  flags: () => readonly string[] = () => [],
+): Promise<CrashServer> {
   const directory = await mkdtemp(join(tmpdir(), 'fairlead-api-crash-'));
   const data = join(directory, 'data');
   const kubeconfig = join(directory, 'kubeconfig');
@@ -31,7 +34,7 @@ export async function makeCrashServer(): Promise<CrashServer> {
   const launch = (): ChildProcess => {
     const address = ['--bind-address', '127.0.0.1', '--secure-port', '0'];
     const files = ['--data-dir', data, '--write-kubeconfig', kubeconfig];
-    const args = [join(root, 'bin', 'fairlead'), 'apiserver', ...address, ...files];
+    const args = [join(root, 'bin', 'fairlead'), 'apiserver', ...address, ...files, ...flags()];
     child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     return child;
   };

@@ -11,7 +11,7 @@ test('replay of the recorded API conversations on etcd', { skip }, async (t) => 
   try {
     const server = await startBinary(['--etcd-servers', etcd.url]);
     try {
-      await replayRecordings(t, server);
+      await replayRecordings(t, server, 'conformance');
     } finally {
       await server.stop();
     }

@@ -18,9 +18,15 @@ type StepResult = {
 };
 type Cases = ReadonlyMap<string, readonly StepResult[]>;
 
-export async function replayRecordings(t: TestContext, server: RunningServer): Promise<void> {
+export type Recordings = 'conformance' | 'conformance-workloads';
+
+export async function replayRecordings(
+  t: TestContext,
+  server: RunningServer,
+  recordings: Recordings,
+): Promise<void> {
   const accepted = await acceptedCases();
-  const first = await replay(server, [], 8);
+  const first = await replay({ server, recordings }, [], 8);
   assert.ok(first.size > 0, 'no case was replayed');
   const failed = [...first].filter(([name, steps]) => differs(steps) && !accepted.has(name));
   // Cases that ask for a fixed address or port can meet a random one of a case beside them: once more, alone.
@@ -28,7 +34,7 @@ export async function replayRecordings(t: TestContext, server: RunningServer): P
     failed.length === 0
       ? new Map()
       : await replay(
-          server,
+          { server, recordings },
           failed.map(([name]) => name),
           1,
         );
@@ -47,14 +53,17 @@ export async function replayRecordings(t: TestContext, server: RunningServer): P
 const isBad = ({ level }: StepResult): boolean => level < 3;
 const differs = (steps: readonly StepResult[]): boolean => steps.some(isBad);
 
+type Replayed = { readonly server: RunningServer; readonly recordings: Recordings };
+
 async function replay(
-  server: RunningServer,
+  { server, recordings }: Replayed,
   only: readonly string[],
   parallel: number,
 ): Promise<Cases> {
   const report = join(server.directory, 'replay.json');
   const runner = join(root, 'test', 'conformance', 'replay.mjs');
-  const args = [runner, '--kubeconfig', server.kubeconfig, '--json', report];
+  const folder = ['--cases', join(root, 'test', recordings, 'cases')];
+  const args = [runner, '--kubeconfig', server.kubeconfig, '--json', report, ...folder];
   const pattern = only.map((name) => name.replace(/[^\w ]/g, '\\$&')).join('|');
   const some = only.length === 0 ? [] : ['--only', `^(${pattern})$`];
   const child = spawn(

@@ -1,13 +1,18 @@
 // The recorded API conversations on the embedded engine.
-import { test } from 'node:test';
-import { replayRecordings } from './replay-recordings.ts';
+import { type TestContext, test } from 'node:test';
+import { type Recordings, replayRecordings } from './replay-recordings.ts';
 import { startBinary } from './running-server.ts';
 
-test('replay of the recorded API conversations', async (t) => {
+async function replay(t: TestContext, recordings: Recordings): Promise<void> {
   const server = await startBinary();
   try {
-    await replayRecordings(t, server);
+    await replayRecordings(t, server, recordings);
   } finally {
     await server.stop();
   }
-});
+}
+
+test('replay of the recorded API conversations', (t) => replay(t, 'conformance'));
+
+test('replay of the recorded conversations about workloads', (t) =>
+  replay(t, 'conformance-workloads'));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { connectInside } from '../../src/host/namespace-sockets.ts';
+import { joinFlags } from './lab/join-flags.ts';
 import { type Machine, startMachines } from './lab/machines.ts';
 
 const limit = { timeout: 180_000 };
@@ -30,17 +31,14 @@ test('machines join by token, and their proxies carry connections', limit, async
     'Ctrl-C ends it.',
   );
   const ca = readFileSync(join(machines.directory, 'server', 'pki', 'ca.crt'), 'utf8');
-  const printed = (await first.run(`token create ${admin}`)).trim();
-  assert.match(printed, /^fairlead node --join https:\/\/172\.31\.0\.1:6443 --token /);
+  const flags = await joinFlags(machines, first);
+  assert.match(flags, /^--join https:\/\/172\.31\.0\.1:6443 /);
 
   for (const number of [2, 3]) {
     const machine = await machines.add(number);
     const name = `m${number}`;
     const own = `--node-name ${name} --node-ip ${machine.ip} --address ${machine.ip} --data-dir ${name}`;
-    const agent = await machine.start(
-      `${printed.replace(/^fairlead /, '')} ${own}`,
-      `Node ${name} for`,
-    );
+    const agent = await machine.start(`node ${flags} ${own}`, `Node ${name} for`);
     await agent.says('"certificate":"serving"');
     // What the agent serves with is the cluster's by now.
     assert.equal(
@@ -65,13 +63,12 @@ test('machines join by token, and their proxies carry connections', limit, async
   assert.equal(issued.length, 4, requests);
 
   // A token that is gone lets nobody in any more; those who are in stay.
-  const id = /--token ([a-z0-9]+)\./.exec(printed)?.[1];
+  const [, row = ''] = (await first.run(`token list ${admin}`)).split('\n');
+  const [id] = row.split(' ');
   await first.run(`delete secret bootstrap-token-${id} -n kube-system ${admin}`);
   const late = await machines.add(4);
   await assert.rejects(
-    late.run(
-      `${printed.replace(/^fairlead /, '')} --node-name m4 --node-ip ${late.ip} --data-dir m4`,
-    ),
+    late.run(`node ${flags} --node-name m4 --node-ip ${late.ip} --data-dir m4`),
     /token is not good there/,
   );
   assert.match(await first.run(`get nodes --no-headers ${admin}`), /^m2 +Ready.*\nm3 +Ready/);

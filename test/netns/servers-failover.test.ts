@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { connectInside } from '../../src/host/namespace-sockets.ts';
 import { etcdMissing } from '../parts/running-etcd.ts';
+import { joinFlags } from './lab/join-flags.ts';
 import { type Machine, startMachines } from './lab/machines.ts';
 
 const serviceAddress = { host: '10.96.0.1', port: 443 };
@@ -54,11 +55,11 @@ test('a node goes on with the other server', {
   }
   await startServer(two, 'two');
 
-  const printed = (await one.run('token create --kubeconfig one.kubeconfig')).trim();
-  const servers = [...printed.matchAll(/--join (\S+)/g)].map(([, url]) => url);
+  const flags = await joinFlags(machines, one, 'one.kubeconfig');
+  const servers = [...flags.matchAll(/--join (\S+)/g)].map(([, url]) => url);
   assert.deepEqual(servers.sort(), [`https://${one.ip}:6443`, `https://${two.ip}:6443`]);
   const agent = await worker.start(
-    `node --join https://${one.ip}:6443 --join https://${two.ip}:6443 ${printed.replace(/^.*(--token)/, '$1')} --node-name w --node-ip ${worker.ip} --address ${worker.ip} --data-dir w`,
+    `node --join https://${one.ip}:6443 --join https://${two.ip}:6443 ${flags.replace(/^.*(--token-file)/, '$1')} --node-name w --node-ip ${worker.ip} --address ${worker.ip} --data-dir w`,
     `Node w for https://${one.ip}:6443`,
   );
   await agent.says('"certificate":"serving"');

@@ -1,11 +1,11 @@
 // `fairlead up` as people use it: the examples in an isolated network, seen from pods and from the machine, as root and as an ordinary user.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { leftOf } from '../lanes/process-traces.ts';
 import {
   ask,
   endWith,
   type Identity,
-  leftOf,
   machineNetwork,
   makeDirectory,
   removeDirectory,

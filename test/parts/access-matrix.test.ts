@@ -67,6 +67,9 @@ async function makeWorld(api: ApiClient): Promise<void> {
     });
   }
   await api.post(`/api/v1/namespaces/${other}/serviceaccounts`, { metadata: { name: 'robot' } });
+  // It must be there: a PUT of one that is not takes the right to create as well.
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/${other}/leases`;
+  await api.post(leases, { metadata: { name: 'x' } });
   await api.post(`${rbac}/namespaces/${other}/roles`, {
     metadata: { name: 'robot' },
     rules: robotRules,

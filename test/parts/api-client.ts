@@ -31,7 +31,7 @@ export type ApiClient = {
   /** A merge patch. */
   readonly patch: <T = KubeObject>(path: string, body: unknown) => Promise<T>;
   readonly delete: <T = KubeObject>(path: string, body?: unknown) => Promise<T>;
-  readonly watch: <T = KubeObject>(path: string) => Promise<Watch<T>>;
+  readonly watch: <T = KubeObject>(path: string, headers?: ApiCall['headers']) => Promise<Watch<T>>;
   /** Resolves when the server says that it is there. */
   readonly ping: () => Promise<void>;
   readonly close: () => void;
@@ -111,8 +111,8 @@ export async function openApiClient(endpoint: Endpoint): Promise<ApiClient> {
     patch: (path, body) =>
       good({ method: 'PATCH', path, body, headers: { 'content-type': mergePatch } }),
     delete: (path, body) => good({ method: 'DELETE', path, body }),
-    async watch(path) {
-      const stream = open({ method: 'GET', path });
+    async watch(path, headers = {}) {
+      const stream = open({ method: 'GET', path, headers });
       const { status } = answerOf(await response(stream));
       assert.equal(status, 200, `GET ${path}`);
       return readWatch(stream);

@@ -114,6 +114,28 @@ for (const [title, { method = 'GET', path, body, code, message }] of Object.entr
   });
 }
 
+const tableless: readonly (readonly [string, string, object])[] = [
+  [
+    'a review',
+    '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
+    { spec: { namespace: 'a' } },
+  ],
+  ['a token', '/api/v1/namespaces/default/serviceaccounts/default/token', { spec: {} }],
+  ['a binding', '/api/v1/namespaces/default/pods/none/binding', { target: { name: 'n' } }],
+  ['an eviction', '/api/v1/namespaces/default/pods/none/eviction', { metadata: { name: 'none' } }],
+];
+for (const [title, path, body] of tableless) {
+  test(`${title} is no Table (KCT-05)`, { timeout }, async () => {
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const send = (accept: string) =>
+      running.api.send<Status>({ method: 'POST', path, body, headers: { accept } });
+    const answer = await send(table);
+    assert.equal(answer.status, 406);
+    assert.match(answer.body.message ?? '', /^only the following media types are accepted: /);
+    assert.notEqual((await send(`${table},application/json`)).status, 406);
+  });
+}
+
 test('a namespace and a link to itself in an update are dropped', { timeout }, async () => {
   const { api } = running;
   const node = '/api/v1/nodes/dropped';

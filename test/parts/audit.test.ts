@@ -153,3 +153,31 @@ test('a trace goes on in the answer and in the log', { timeout }, async (t) => {
     String(plain.headers['audit-id']).replaceAll('-', ''),
   );
 });
+
+test('the log quotes no value of a Secret, whatever is wrong with a request', {
+  timeout,
+}, async (t) => {
+  const { api, lines, stop } = await startAudited();
+  t.after(stop);
+  const value = Buffer.from('open sesame').toString('base64');
+  const path = '/api/v1/namespaces/default/secrets';
+  await api.post(path, { metadata: { name: 'vault' }, data: { key: value } });
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const wrong = await api.send({
+    ...{ method: 'PATCH', path: `${path}/vault`, headers: merge },
+    body: { data: { other: 5 } },
+  });
+  // Who may patch sees the object anyway.
+  assert.equal(wrong.status, 422);
+  assert.ok(wrong.body.message?.includes(value));
+  const posted = await api.send({
+    ...{ method: 'POST', path, body: { metadata: { name: 'x' }, data: { key: `!${value}` } } },
+  });
+  assert.equal(posted.status, 400);
+  const told = lines.filter(({ objectRef }) => objectRef?.resource === 'secrets');
+  assert.deepEqual(
+    told.map(({ responseStatus }) => responseStatus?.code),
+    [201, 422, 400],
+  );
+  assert.ok(!JSON.stringify(told).includes(value));
+});

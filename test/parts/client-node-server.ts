@@ -63,6 +63,8 @@ async function start(directory: string, port: number): Promise<Running> {
     packageVersion: '0.0.0',
     now: Date.now,
     log: silentLog,
+    // No controller makes the accounts that pods need.
+    admissionPlugins: { disable: ['ServiceAccount'] },
   });
   const api = await openApiClient({
     port: server.address.port,

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { ImplementedElsewhereError, RetryLaterError } from '../../src/cloud/provider.ts';
 import { makeLocalProvider } from '../../src/cloud/providers/local/local-provider.ts';
+import type { Event } from '../../src/kinds/event/types.ts';
+import type { ObjectList } from './api-client.ts';
 import { type CloudHarness, servicePath, startCloudHarness } from './cloud-harness.ts';
 import { createLedger, type Ledger } from './cloud-ledger.ts';
 
@@ -105,6 +107,45 @@ test('Services of another class are left alone, those of the own are served (LBC
   assert.deepEqual(verbs(), ['ensure default/mine']);
   for (const name of ['plain', 'other'])
     assert.equal((await harness.service(name))?.metadata.finalizers, undefined);
+});
+
+test("two controllers of two classes leave each other's Services alone (LBC-01)", async () => {
+  await addNode('n1');
+  const other = createLedger();
+  startLedger();
+  harness.start({ makeProvider: other.make, loadBalancerClass: 'example.com/other' });
+  await harness.create('web', { loadBalancerClass: 'example.com/other' });
+  await served('web');
+  await harness.change('web', { ports: [{ port: 81, protocol: 'TCP' }] });
+  await harness.until('the change is told', async () => other.calls.length > 1);
+  await harness.clock.advance(60_000);
+  const { metadata } = (await harness.service('web')) ?? {};
+  assert.deepEqual(metadata?.finalizers, ['service.kubernetes.io/load-balancer-cleanup']);
+  assert.notEqual(await harness.addresses('web'), '');
+  assert.deepEqual(verbs(), []);
+  await harness.api.delete(servicePath('web'));
+  await harness.until('it is gone', async () => (await harness.service('web')) === undefined);
+  assert.equal(other.balancers.size, 0);
+});
+
+test('annotations that the provider does nothing about are told once (LBC-22)', async () => {
+  await addNode('n1');
+  startLocal();
+  const aws = 'service.beta.kubernetes.io/aws-load-balancer';
+  const annotations = {
+    [`${aws}-ssl-cert`]: 'arn:x',
+    [`${aws}-proxy-protocol`]: '*',
+    'service.kubernetes.io/topology-mode': 'Auto',
+    'example.com/own': 'x',
+  };
+  await harness.create('web', {}, { annotations });
+  const told = `IgnoredAnnotations: Provider local ignores annotations: ${aws}-proxy-protocol, ${aws}-ssl-cert`;
+  await hears('web', told);
+  await harness.change('web', { ports: [{ port: 81, protocol: 'TCP' }] });
+  await harness.clock.advance(60_000);
+  const { items } = await harness.api.get<ObjectList<Event>>('/api/v1/namespaces/default/events');
+  const counts = items.filter(({ reason }) => reason === 'IgnoredAnnotations').map((e) => e.count);
+  assert.deepEqual(counts, [1]);
 });
 
 test('what concerns a balancer is told to it, other changes are not (LBC-09)', async () => {
@@ -284,7 +325,8 @@ test('a Service that stays pending says why, and is served when an address comes
   await harness.create('first');
   await served('first');
   await harness.create('second');
-  const why = 'Cannot give an address: all 1 IPv4 addresses of the external pool are taken';
+  const why =
+    'Cannot give an address: all 1 IPv4 addresses of the external pool (192.0.2.1-192.0.2.1) are taken';
   await hears(
     'second',
     `SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: ${why}`,

@@ -138,6 +138,15 @@ for (const [what, spec, wanted] of wishes) {
   });
 }
 
+test('a hint beside the message names the ranges that an address is not in', async () => {
+  const { status, headers } = await create('s', { clusterIP: '10.1.2.3' });
+  assert.equal(status, 422);
+  const text =
+    'spec.clusterIPs: 10.1.2.3 is in none of the ranges of Services: 10.96.0.0/27, 10.97.0.0/30';
+  assert.equal(headers['fairlead-hint'], text);
+  assert.equal(headers.warning, undefined);
+});
+
 const dryRuns: readonly [string, Spec, string][] = [
   ['shows the network address for any', {}, '201 10.96.0.0'],
   [

@@ -1,6 +1,7 @@
 // How objects go: at once, after their finalizers, under conditions, and with what belongs to them.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Namespace } from '../../src/kinds/namespace/types.ts';
 import type { Service } from '../../src/kinds/service/types.ts';
 import type { Status } from '../../src/meta/api-error.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
@@ -169,4 +170,28 @@ test('nothing new comes into a namespace that is going', { timeout }, async () =
   assert.equal(refused.status, 403);
   await api.put('/api/v1/namespaces/going/finalize', { ...namespace, spec: { finalizers: [] } });
   assert.equal(await statusOf('/api/v1/namespaces/going'), 404);
+});
+
+test('a namespace without finalizers goes with its second delete (KCT-40)', async () => {
+  const { api } = running;
+  const path = '/api/v1/namespaces/bare';
+  await api.post('/api/v1/namespaces', { metadata: { name: 'bare' } });
+  await api.put(`${path}/finalize`, { metadata: { name: 'bare' }, spec: { finalizers: [] } });
+  const first = await api.send<Namespace>({ method: 'DELETE', path });
+  assert.deepEqual([first.status, first.body.status.phase], [200, 'Terminating']);
+  assert.equal(await statusOf(path), 200);
+  await api.delete(path);
+  assert.equal(await statusOf(path), 404);
+});
+
+test('a delete that has to wait is accepted when it orphans nothing', async () => {
+  const { api } = running;
+  const path = '/api/v1/namespaces/accepted';
+  await api.post('/api/v1/namespaces', { metadata: { name: 'accepted' } });
+  const remove = (body: object) => api.send<Namespace>({ method: 'DELETE', path, body });
+  const { status, body } = await remove({ orphanDependents: false });
+  assert.equal(status, 202);
+  assert.deepEqual(body.metadata.finalizers, ['foregroundDeletion']);
+  assert.equal((await remove({ propagationPolicy: 'Orphan' })).status, 200);
+  assert.deepEqual((await api.get<Namespace>(path)).metadata.finalizers, ['foregroundDeletion']);
 });

@@ -92,6 +92,7 @@ type Workload = KubeObject & {
     readonly template: {
       readonly metadata: { readonly labels: Readonly<Record<string, string>> };
       readonly spec: {
+        readonly serviceAccountName?: string;
         readonly containers: readonly { readonly args: readonly string[] }[];
       };
     };
@@ -123,7 +124,7 @@ for (const file of ['proxy.yaml', 'dns.yaml']) {
     const server = await startMemoryServer();
     const missing: string[] = [];
     try {
-      for (const object of objectsOf(file)) {
+      for (const object of [...objectsOf(join('rbac', file)), ...objectsOf(file)]) {
         const path = pathOf(object);
         if (path === undefined) missing.push(object.kind);
         else await server.api.post(`${path}?fieldValidation=Strict`, object);
@@ -148,6 +149,17 @@ for (const file of ['proxy.yaml', 'dns.yaml']) {
     for (const { spec } of workloads) {
       for (const { args } of spec.template.spec.containers) await parseCommandLine(args);
     }
+  });
+
+  test(`the pods of ${file} act as the account of rbac/${file}`, () => {
+    const accounts = objectsOf(join('rbac', file)).filter(({ kind }) => kind === 'ServiceAccount');
+    const used = objectsOf(file)
+      .filter(isWorkload)
+      .map(({ metadata, spec }) => [metadata.namespace, spec.template.spec.serviceAccountName]);
+    assert.deepEqual(
+      used,
+      accounts.map(({ metadata }) => [metadata.namespace, metadata.name]),
+    );
   });
 
   test(`the kubeconfig of ${file} can be used`, () => {

@@ -77,7 +77,7 @@ const fairlead = (line: string): Promise<Ran> => runCommand(line, directory);
 async function createToken(flags = ''): Promise<string> {
   const made = await fairlead(`token create --kubeconfig admin --server ${server}${flags}`);
   assert.equal(made.code, 0, made.err);
-  return /--token (\S+)/.exec(made.out)?.[1] ?? '';
+  return /^echo (\S+) \| fairlead node /.exec(made.out)?.[1] ?? '';
 }
 
 const goodPin = (): string => pinOf(testCredentials().authority.certificate);
@@ -132,7 +132,7 @@ test('of several servers the first that answers is joined, and all are remembere
 test('token create prints the whole command, and the token joins a node', { timeout }, async () => {
   const made = await fairlead(`token create --kubeconfig admin --server ${server}`);
   const form = new RegExp(
-    `^fairlead node --join ${server} --token ([a-z0-9]{6}\\.[a-z0-9]{16}) --discovery-token-ca-cert-hash sha256:${goodPin()}\n$`,
+    `^echo ([a-z0-9]{6}\\.[a-z0-9]{16}) \\| fairlead node --join ${server} --token-file - --discovery-token-ca-cert-hash sha256:${goodPin()}\n$`,
   );
   const [, token = ''] = form.exec(made.out) ?? [];
   const connection = await joinAs('one', token);
@@ -161,7 +161,10 @@ test('without a way out of the kubeconfig, token create names what the server ad
   timeout,
 }, async () => {
   const made = await fairlead('token create --kubeconfig admin --ttl 0 --usages authentication');
-  assert.match(made.out, /^fairlead node --join https:\/\/192\.0\.2\.1:\d+ --token /);
+  assert.match(
+    made.out,
+    /^echo \S+ \| fairlead node --join https:\/\/192\.0\.2\.1:\d+ --token-file - /,
+  );
 });
 
 test('tokens are listed without their secrets, and taken away', { timeout }, async () => {
@@ -197,7 +200,7 @@ test('what is wrong is said, and nothing is written', { timeout }, async () => {
   await signatureIs(signing, true);
   const cases: readonly (readonly [string, number, RegExp])[] = [
     [`--token ${token}`, 2, /--discovery-token-ca-cert-hash is missing/],
-    [`${hash}`, 2, /--token is missing/],
+    [`${hash}`, 2, /--token-file is missing/],
     [`--token abc ${hash}`, 2, /not a bootstrap token/],
     [`--token ${token} --discovery-token-ca-cert-hash sha256:12`, 2, /64 hex digits/],
     [`--token ${token} ${hash} --kubeconfig admin`, 2, /together/],
@@ -334,30 +337,52 @@ async function makeNode(name: string, address: string): Promise<void> {
   });
 }
 
-test('a node gets a serving certificate for its own addresses', { timeout }, async () => {
+test('a node gets a serving certificate for its name, and for addresses when somebody approves', {
+  timeout,
+}, async () => {
   const connection = await joinAs('serving', await createToken());
+  // The server sees the node speak from loopback: this it has by its own word alone.
   await makeNode('serving', '192.0.2.77');
   const transport = createHttpTransport(connection);
   const stop = new AbortController();
   const home = join(directory, 'serving');
-  const pair = await new Promise<{ readonly certificate: string }>((resolve) => {
-    void keepServingCertificate(
-      {
-        caller: { transport, userAgent: 'test' },
-        ...{ directory: home, nodeName: 'serving', clock: createFakeClock(Date.now()) },
-        ...{ log: silentLog, random: () => 0 },
-      },
-      ['serving', '192.0.2.77'],
-      async (made) => resolve(made),
-      stop.signal,
-    );
+  const made: string[] = [];
+  let told = (): void => {};
+  const keeping = keepServingCertificate(
+    {
+      caller: { transport, userAgent: 'test' },
+      ...{ directory: home, nodeName: 'serving', clock: createFakeClock(Date.now()) },
+      ...{ log: silentLog, random: () => 0 },
+    },
+    ['serving', '192.0.2.77'],
+    async ({ certificate }) => {
+      made.push(certificate);
+      told();
+    },
+    stop.signal,
+  );
+  const certificate = async (count: number): Promise<X509Certificate> => {
+    while (made.length < count) await new Promise<void>((resolve) => (told = resolve));
+    return new X509Certificate(made[count - 1] ?? '');
+  };
+  const first = await certificate(1);
+  assert.equal(first.subjectAltName, 'DNS:serving');
+  assert.ok(first.verify(new X509Certificate(testCredentials().authority.certificate).publicKey));
+  const collection = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+  const { items } = await running.api.get<{ items: CertificateSigningRequest[] }>(collection);
+  const [waiting, ...others] = items.filter(
+    ({ spec, status }) => spec.username === 'system:node:serving' && !status.certificate,
+  );
+  assert.equal(others.length, 0);
+  assert.deepEqual(waiting?.spec.extra?.['fairlead.dev/source-address'], ['127.0.0.1']);
+  await running.api.patch(`${collection}/${waiting?.metadata.name}/approval`, {
+    status: { conditions: [{ type: 'Approved', status: 'True', reason: 'Me' }] },
   });
-  const made = new X509Certificate(pair.certificate);
-  assert.equal(made.subjectAltName, 'DNS:serving, IP Address:192.0.2.77');
-  assert.ok(made.verify(new X509Certificate(testCredentials().authority.certificate).publicKey));
+  assert.equal((await certificate(2)).subjectAltName, 'DNS:serving, IP Address:192.0.2.77');
+  stop.abort();
+  await keeping;
   assert.equal((await stat(join(home, 'pki/serving.pem'))).mode & 0o777, 0o600);
   assert.match(await readFile(join(home, 'pki/serving.pem'), 'utf8'), /BEGIN PRIVATE KEY/);
-  stop.abort();
   await transport.close();
 });
 
@@ -413,14 +438,13 @@ test('a node cannot become another, nor pass for the server', { timeout }, async
   await makeNode('greedy', '127.0.0.1');
   await makeNode('neighbour', '192.0.2.99');
   const collection = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+  for (const [signer, usage] of [
+    [client, 'client auth'],
+    [serving, 'server auth'],
+  ] as const) {
+    assert.equal(await ask(connection, { node: 'neighbour', signer, usage }), 403);
+  }
   const waiting = [
-    await ask(connection, { node: 'neighbour', signer: client, usage: 'client auth' }),
-    await ask(connection, {
-      node: 'neighbour',
-      signer: serving,
-      usage: 'server auth',
-      names: ['192.0.2.99'],
-    }),
     await ask(connection, {
       node: 'greedy',
       signer: serving,

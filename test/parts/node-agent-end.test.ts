@@ -1,10 +1,13 @@
 // The end of a node agent: what became of its pods is told before it is gone, and the end does not wait for ever.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Transport } from '../../src/client/transport.ts';
 import { createFakeClock } from '../../src/host/fake-clock.ts';
+import type { EndpointSlice } from '../../src/kinds/endpoint-slice/types.ts';
 import { isPodReady } from '../../src/kinds/pod/readiness.ts';
 import type { Pod } from '../../src/kinds/pod/types.ts';
 import type { ObjectList } from './api-client.ts';
@@ -86,9 +89,16 @@ const never: Transport['send'] = ({ signal }) =>
 test('an agent that ends does not give a pod the whole grace of its deletion', limit, async (t) => {
   const clock = createFakeClock();
   const harness = await startNodeHarness(t, { clock });
-  const [set, told] = ['set', 'told'].map((name) => join(harness.directory, name));
-  const script = `trap ": > ${told}" TERM; : > ${set}; while :; do sleep 0.1; done`;
-  const spec = { terminationGracePeriodSeconds: 3600, containers: [app('sh', '-c', script)] };
+  const directory = mkdtempSync(join(tmpdir(), 'deaf-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const [set, told] = ['set', 'told'].map((name) => join(directory, name));
+  const script = 'trap ": > /keep/told" TERM; : > /keep/set; while :; do sleep 0.1; done';
+  const volumeMounts = [{ name: 'keep', mountPath: '/keep' }];
+  const spec = {
+    terminationGracePeriodSeconds: 3600,
+    containers: [{ ...app('sh', '-c', script), volumeMounts }],
+    volumes: [{ name: 'keep', hostPath: { path: directory } }],
+  };
   await harness.run('deaf', spec);
   await harness.until('deaf', () => existsSync(set ?? ''));
   await harness.api.send({ method: 'DELETE', path: `${pods}/deaf` });
@@ -100,3 +110,53 @@ test('an agent that ends does not give a pod the whole grace of its deletion', l
   const { status } = await harness.api.send({ method: 'GET', path: `${pods}/deaf` });
   assert.equal(status, 404);
 });
+
+test(
+  'a pod that is being deleted is asked for its readiness until it has ended, and for nothing else',
+  limit,
+  async (t) => {
+    const { api, run, until, isGone } = await startNodeHarness(t, { controllers: true });
+    await api.post('/api/v1/namespaces/default/services', {
+      metadata: { name: 'leaving' },
+      spec: { selector: { app: 'leaving' }, ports: [{ port: 80 }] },
+    });
+    const exec = { command: ['test', '-e', '/tmp/healthy'] };
+    const probe = { exec, periodSeconds: 1, failureThreshold: 1 };
+    const script = 'touch /tmp/healthy; trap "rm /tmp/healthy" TERM; while :; do sleep 0.1; done';
+    const spec = {
+      terminationGracePeriodSeconds: 600,
+      containers: [
+        {
+          ...{ name: 'app', image: 'process', command: ['sh', '-c', script] },
+          ...{ readinessProbe: probe, livenessProbe: probe },
+        },
+      ],
+    };
+    await run('leaving', spec, { labels: { app: 'leaving' } });
+    await until('leaving', isPodReady);
+    await api.delete(`${pods}/leaving`);
+    const { metadata, status } = await until('leaving', (pod) => !isPodReady(pod));
+    assert.ok(metadata.deletionTimestamp !== undefined);
+    const [app] = status.containerStatuses ?? [];
+    assert.deepEqual([app?.ready, app?.state.running !== undefined], [false, true]);
+    await untilConditions(api, { ready: false, serving: false, terminating: true });
+    await api.delete(`${pods}/leaving`, { gracePeriodSeconds: 1 });
+    await isGone('leaving');
+    const events = await api.get<{ items: readonly { message: string }[] }>(
+      '/api/v1/namespaces/default/events',
+    );
+    const failures = events.items.filter(({ message }) => message.startsWith('Liveness probe'));
+    assert.deepEqual(failures, []);
+  },
+);
+
+/** Of the only endpoint. */
+async function untilConditions(api: NodeHarness['api'], wanted: object): Promise<void> {
+  const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
+  const selector = '?labelSelector=kubernetes.io/service-name=leaving';
+  for (;;) {
+    const { items } = await api.get<ObjectList<EndpointSlice>>(`${path}${selector}`);
+    const [endpoint] = items[0]?.endpoints ?? [];
+    if (isDeepStrictEqual({ ...endpoint?.conditions }, wanted)) return;
+  }
+}

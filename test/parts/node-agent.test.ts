@@ -29,6 +29,11 @@ test('the node registers itself and renews its lease', limit, async (t) => {
     node.status.conditions?.map(({ type, status }) => `${type}=${status}`),
     ['MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False', 'Ready=True'],
   );
+  assert.ok(
+    node.status.addresses?.some((one) => one.type === 'Hostname' && one.address === 'node-1'),
+  );
+  assert.match(node.status.nodeInfo?.kubeletVersion ?? '', /^v1\.\d+\.\d+\+fairlead\./);
+  assert.match(node.status.allocatable?.['ephemeral-storage'] ?? '', /^[1-9]\d*Ki$/);
   assert.ok((node.status.daemonEndpoints?.kubeletEndpoint?.Port ?? 0) > 0);
   const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1';
   while ((await api.send({ method: 'GET', path: lease })).status !== 200);
@@ -280,9 +285,13 @@ test(
 test('logs: the end, with times, of the run before, and as they come', limit, async (t) => {
   const harness = await startNodeHarness(t);
   const { api } = harness;
-  const flag = join(harness.directory, 'flag');
-  const script = `echo one; echo two; if [ ! -e ${flag} ]; then touch ${flag}; exit 1; fi; exec cat`;
-  await harness.run('talks', { containers: [shell(script, { stdin: true })] });
+  const script =
+    'echo one; echo two; if [ ! -e /keep/flag ]; then touch /keep/flag; exit 1; fi; exec cat';
+  const volumeMounts = [{ name: 'keep', mountPath: '/keep' }];
+  await harness.run('talks', {
+    containers: [shell(script, { stdin: true, volumeMounts })],
+    volumes: [{ name: 'keep', emptyDir: {} }],
+  });
   await harness.until(
     'talks',
     ({ status }) =>

@@ -4,12 +4,13 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { issueServerCertificate } from '../../src/apiserver/certificates/authority.ts';
+import { issueNodeServingCertificate } from '../../src/apiserver/certificates/authority.ts';
 import { createLocalCall } from '../../src/apiserver/local-call.ts';
 import type { Transport } from '../../src/client/transport.ts';
 import { startControllers } from '../../src/controllers/run.ts';
 import type { Clock } from '../../src/host/clock.ts';
 import type { Pod } from '../../src/kinds/pod/types.ts';
+import { releaseVersion } from '../../src/meta/release-version.ts';
 import { type RunningNode, startNode } from '../../src/node/run.ts';
 import { createProcessRuntime } from '../../src/node/runtimes/process/run-runtime.ts';
 import { createLog, silentLog } from '../../src/observe/log.ts';
@@ -111,7 +112,9 @@ async function startAgent(
   };
   const send = intercept(createLocalCall(server.server.handle, identity));
   const { authority } = testCredentials();
-  const issued = issueServerCertificate(authority, { names: [nodeName, nodeIP], now: Date.now() });
+  const issued = issueNodeServingCertificate(authority, {
+    ...{ node: nodeName, names: [nodeName, nodeIP], now: Date.now() },
+  });
   return startNode(
     {
       caller: { transport: { send, close: () => Promise.resolve() }, userAgent: 'kubelet/test' },
@@ -127,7 +130,7 @@ async function startAgent(
         version: 'test',
       }),
       cluster: { nameservers: ['10.96.0.10'], domain: 'cluster.local' },
-      version: 'v1.36.0',
+      version: releaseVersion('test'),
       serve: {
         host: '127.0.0.1',
         port: 0,

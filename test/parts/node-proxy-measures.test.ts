@@ -27,7 +27,11 @@ type Running = {
   readonly asked: readonly string[];
 };
 
-async function withProxy(mode: ModeName, body: (running: Running) => Promise<void>): Promise<void> {
+async function withProxy(
+  mode: ModeName,
+  body: (running: Running) => Promise<void>,
+  allowsForeignAddresses = true,
+): Promise<void> {
   const notebook = createNotebook([mode]);
   const stop = new AbortController();
   const metrics = createMetrics();
@@ -42,7 +46,7 @@ async function withProxy(mode: ModeName, body: (running: Running) => Promise<voi
       caller: { transport: { send, close: () => Promise.resolve() }, userAgent: 'test' },
       config: makeConfig({
         ...{ nodeName: 'n1', healthz: 'none', metrics: 'none', mode },
-        ...{ minSyncPeriodMs: 0, syncPeriodMs: 20 },
+        ...{ minSyncPeriodMs: 0, syncPeriodMs: 20, allowsForeignAddresses },
         conntrack: { maxPerCore: 0, tcpEstablishedTimeoutMs: 0, tcpCloseWaitTimeoutMs: 0 },
       }),
       modes: notebook.modes,
@@ -101,6 +105,43 @@ describe('the runner of the node proxy, seen from outside', { timeout }, () => {
       const ofServices = reads.filter((path) => path.startsWith('/api/v1/services'));
       for (const path of ofServices) assert.match(path, /fieldSelector=spec\.clusterIP!=None/);
     });
+  });
+
+  it('says which address it does not capture, and why', async () => {
+    const { api } = server;
+    const addresses = [{ type: 'InternalIP', address: '10.20.0.9' }];
+    await api.post('/api/v1/nodes', { metadata: { name: 'n9' } });
+    await api.patch('/api/v1/nodes/n9/status', { status: { addresses } });
+    const externalIPs = ['10.20.0.9', '198.51.100.7'];
+    const spec = { externalIPs, ports: [{ port: 10250 }] };
+    const thief = async ({ notebook, value }: Running): Promise<void> => {
+      for (;;) {
+        const { ports } = await notebook.next();
+        const port = ports.get('default/thief:/TCP');
+        if (port?.externalIPs.join() === '198.51.100.7') break;
+      }
+      assert.equal(value(`refused_addresses{${v4},claimed_by="externalIP"}`), 1);
+    };
+    await withProxy(
+      'nftables',
+      async (running) => {
+        await api.post('/api/v1/namespaces/default/services', {
+          metadata: { name: 'thief' },
+          spec,
+        });
+        await thief(running);
+        type Events = { readonly items: readonly { readonly message: string }[] };
+        const path = '/api/v1/namespaces/default/events?fieldSelector=reason%3DForeignAddress';
+        const messages = async (): Promise<readonly string[]> =>
+          (await api.get<Events>(path)).items.map(({ message }) => message);
+        await until(async () => (await messages()).length > 0);
+        assert.deepEqual(await messages(), [
+          'Not capturing externalIP 10.20.0.9: it is an address of node n9',
+        ]);
+      },
+      false,
+    );
+    await api.delete('/api/v1/namespaces/default/services/thief');
   });
 
   it('says that it starts, and warns of ipvs (KPX-50)', async () => {

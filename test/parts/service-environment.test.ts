@@ -1,6 +1,7 @@
 // When a container learns of Services: what there is at its start, all of it, and nothing later.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Transport } from '../../src/client/transport.ts';
@@ -21,16 +22,23 @@ test(
   'a container keeps the Services of its start until it is started again (ENV-10)',
   limit,
   async (t) => {
-    const { api, run, until, directory } = await startNodeHarness(t);
+    const { api, run, until } = await startNodeHarness(t);
+    // Pods see no directory of the machine but those that are mounted.
+    const shared = mkdtempSync(join(tmpdir(), 'fairlead-shared-'));
+    t.after(() => rmSync(shared, { recursive: true }));
     const log = (name: string, query = ''): Promise<string> =>
       api.get(`${pods}/${name}/log${query}`);
     const make = (name: string, clusterIP: string): Promise<unknown> =>
       api.post(services, { metadata: { name }, spec: { clusterIP, ports: [{ port: 80 }] } });
-    const go = join(directory, 'go');
+    const go = '/shared/go';
     await make('early', '10.96.5.1');
     // The first run ends when it is told to, the next one stays.
     const script = `${tell}; [ -e ${go} ] && exec sleep 60; until [ -e ${go} ]; do sleep 0.02; done; exit 1`;
-    await run('old', { containers: [shell(script)] });
+    const volumeMounts = [{ name: 'shared', mountPath: '/shared' }];
+    await run('old', {
+      containers: [{ ...shell(script), volumeMounts }],
+      volumes: [{ name: 'shared', hostPath: { path: shared } }],
+    });
     const isRun =
       (count: number) =>
       (pod: Pod): boolean => {
@@ -48,7 +56,7 @@ test(
       return log(name);
     };
     for (let n = 0; (await newPod(`new-${n}`)) !== both; n += 1);
-    writeFileSync(go, '');
+    writeFileSync(join(shared, 'go'), '');
     await until('old', isRun(1));
     assert.equal(await log('old', '?previous=true'), early);
     while ((await log('old')) !== both) await api.ping();

@@ -32,7 +32,7 @@ test('only a load balancer has an ingress, but each type may have conditions (ST
   for (const type of ['ClusterIP', 'NodePort']) {
     const name = await have({ type, ports });
     assert.deepEqual(causes(await patch(`${name}/status`, withIngress([{ ip: 'x' }]))), [
-      `Forbidden ${field}: Forbidden: may only be used when \`spec.type\` is LoadBalancer`,
+      `Forbidden ${field}: Forbidden: may only be used when \`spec.type\` is 'LoadBalancer'`,
     ]);
     await patch(`${name}/status`, { status: { conditions: [condition] } });
     assert.deepEqual(await statusOf(name), { loadBalancer: {}, conditions: [condition] });

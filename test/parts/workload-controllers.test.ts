@@ -145,6 +145,24 @@ test('a deployment rolls out, rolls back, and removes its pods when it goes', as
   await until('nothing is left', async () => (await podsIn('roll')).length === 0);
 });
 
+test('a deployment takes over replica sets that nobody manages, and rolls them over', async () => {
+  await harness.makeNamespace('adopt');
+  const orphan = { ...workload(2), metadata: { name: 'web', labels: { app: 'web' } } };
+  await harness.api.post(apps('adopt', 'replicasets'), orphan);
+  await until('its pods are there', async () => (await podsIn('adopt')).length === 2);
+  const deployment = workload(2, { template: template('app:2') });
+  await harness.api.post(apps('adopt', 'deployments'), deployment);
+  const read = (): Promise<ReplicaSet> => harness.api.get(`${apps('adopt', 'replicasets')}/web`);
+  await until('the set has an owner', async () => {
+    return (await read()).metadata.ownerReferences?.[0]?.kind === 'Deployment';
+  });
+  await until('its pods are replaced', async () => {
+    await agent('adopt');
+    const pods = await podsIn('adopt');
+    return pods.length === 2 && pods.every((p) => p.spec.containers?.[0]?.image === 'app:2');
+  });
+});
+
 test('a roll-out without progress is told when its deadline has passed', async () => {
   await harness.makeNamespace('stuck');
   const deployment = workload(1, { progressDeadlineSeconds: 60 });

@@ -15,7 +15,7 @@ const mayImport: Record<string, readonly string[]> = {
   ip: [],
   schema: [],
   host: ['ip'],
-  observe: [],
+  observe: ['host'],
   meta: ['schema', 'ip'],
   kinds: ['meta', 'schema', 'ip'],
   storage: ['meta', ...edges],
@@ -53,6 +53,7 @@ const runtimeDependencies = [
   'lmdb',
   '@grpc/grpc-js',
   'koffi',
+  '@noble/ciphers',
   'typebox',
   'yaml',
   'rfc6902',
@@ -141,6 +142,12 @@ everyFile('hooks of a test belong to its suite: many files share a process', (fi
     : [],
 );
 
+everyFile('nothing asks to be called again at once: it may go round without end', (file) => {
+  if (isTest(file)) return [];
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/\bretryAfterMs: 0\b|\baddAfter\([^)]*, 0\)/g)].map(([call]) => call);
+});
+
 everyFile('HTTP/2 streams and sessions end by host/end-later.ts alone', (file) => {
   const isHttp2 = importsOf(file).some(({ spec }) => spec === 'node:http2');
   if (!isHttp2 || isTest(file) || file === 'host/end-later.ts') return [];
@@ -148,6 +155,56 @@ everyFile('HTTP/2 streams and sessions end by host/end-later.ts alone', (file) =
   return [...text.matchAll(/\b(?:stream|session|request)\.destroy\(/g)].map(
     ([call]) => `calls ${call})`,
   );
+});
+
+everyFile('servers of HTTP/1.1 over TLS read by host/read-before-parse.ts', (file) => {
+  const serves = /\bcreate(?:Secure)?Server\b[^;]*from 'node:(?:https|http2)'/;
+  if (isTest(file) || !serves.test(readFileSync(join(root, file), 'utf8'))) return [];
+  const reads = importsOf(file).some(({ spec }) => spec.endsWith('/read-before-parse.ts'));
+  return reads ? [] : ['does not call readBeforeParse()'];
+});
+
+/**
+ * Files of the node agent that change or remove files by their paths, and why no pod can lead them astray. All else goes by descriptors:
+ * node/apply-pod-paths.ts, host/open-beneath.ts, host/remove-tree.ts.
+ */
+const writesByPath: Readonly<Record<string, string>> = {
+  'node/run.ts': "the agent's own directories",
+  'node/apply-log-limits.ts': 'logs, which no pod sees',
+  'node/apply-volume-files.ts': 'volumes that pods only read, in new directories',
+  'node/run-container.ts':
+    "directories of the agent's, and files of pods that are mounted one by one",
+  'node/run-volumes.ts':
+    'tops of volumes, above what pods see; paths that who may use hostPath names',
+  'node/network/apply-settings.ts': 'settings of the kernel',
+  'node/runtimes/process/apply-cgroups.ts': 'control groups',
+  'node/runtimes/process/apply-pid-groups.ts': 'control groups',
+  'node/runtimes/process/apply-leftovers.ts': "marks, in the agent's own directory",
+  'node/runtimes/process/apply-log-file.ts': 'logs, which no pod sees',
+  'node/runtimes/process/apply-root.ts': 'directories of a container that has not started',
+};
+/** Descriptors of /proc and of roots, which are not files of pods. */
+const allowedOpens = new Set([
+  'node/runtimes/process/probe-process.ts openSync',
+  'node/runtimes/process/spawn-entered.ts openSync',
+  'node/serve-logs.ts openSync',
+]);
+const writing =
+  /\b(appendFile|chmod|chown|copyFile|cp|lchown|link|mkdir|mkdtemp|open|rename|rm|rmdir|symlink|truncate|unlink|writeFile)(Sync)?\b/;
+
+everyFile('the node agent touches what pods can write by descriptors alone', (file) => {
+  if (!file.startsWith('node/') || isTest(file) || file in writesByPath) return [];
+  const text = readFileSync(join(root, file), 'utf8');
+  const imports = [...text.matchAll(/import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g)];
+  return imports.flatMap(([, names = '']) => {
+    const found = names
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => writing.test(name));
+    return found
+      .filter((name) => !allowedOpens.has(`${file} ${name}`))
+      .map((name) => `imports ${name}`);
+  });
 });
 
 test('package.json depends on nothing but the agreed list', () => {

@@ -1,6 +1,6 @@
 // What the documents list must be what the code has. With FAIRLEAD_UPDATE_DOCS=1 the lists are written anew.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
@@ -9,6 +9,7 @@ import { describeFlag } from '../../src/cli/describe-flag.ts';
 import { createProgram } from '../../src/cli/main.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { groupVersion } from '../../src/meta/object.ts';
+import { compareDocument } from './compare-document.ts';
 
 const world: World = {
   write: () => {},
@@ -23,7 +24,7 @@ const world: World = {
 test('docs/reference/command-line.md lists the commands and flags there are', async () => {
   const program = await createProgram(world);
   const commands = program.commands.map((c) => describeCommand(c, ['fairlead']));
-  compare('docs/reference/command-line.md', `# Command line\n\n${commands.join('\n')}`);
+  compareDocument('docs/reference/command-line.md', `# Command line\n\n${commands.join('\n')}`);
 });
 
 test('docs/reference/kinds.md lists the kinds there are', () => {
@@ -34,7 +35,7 @@ test('docs/reference/kinds.md lists the kinds there are', () => {
   });
   const head =
     '| kind | version | resource | short | scope | subresources |\n| --- | --- | --- | --- | --- | --- |';
-  compare('docs/reference/kinds.md', `# Kinds\n\n${head}\n${rows.join('\n')}\n`);
+  compareDocument('docs/reference/kinds.md', `# Kinds\n\n${head}\n${rows.join('\n')}\n`);
 });
 
 test('links between documents lead somewhere', () => {
@@ -48,6 +49,20 @@ test('links between documents lead somewhere', () => {
       .map((target) => `${file}: ${target}`),
   );
   assert.deepEqual(broken, []);
+});
+
+test('files of the source that documents name exist', () => {
+  const documents = readdirSync('.', { recursive: true, encoding: 'utf8' }).filter(
+    (file) =>
+      file.endsWith('.md') && !/^(node_modules|dist|test\/conformance|CHANGELOG)/.test(file),
+  );
+  const missing = documents.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/`((?:src|test|scripts|docs|examples)\/[\w./-]+)`/g)]
+      .map((match) => match[1] ?? '')
+      .filter((path) => !existsSync(path))
+      .map((path) => `${file}: ${path}`),
+  );
+  assert.deepEqual(missing, []);
 });
 
 /** `parents` are the words that stand before its name. */
@@ -69,13 +84,4 @@ function describeCommand(command: Command, parents: readonly string[]): string {
     ...command.commands.map((c) => `\n${describeCommand(c, names)}`),
     '',
   ].join('\n');
-}
-
-function compare(file: string, wanted: string): void {
-  if (process.env.FAIRLEAD_UPDATE_DOCS === '1') writeFileSync(file, wanted);
-  assert.equal(
-    readFileSync(file, 'utf8'),
-    wanted,
-    `${file} is stale: run the unit tests with FAIRLEAD_UPDATE_DOCS=1`,
-  );
 }

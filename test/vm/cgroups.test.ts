@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { defaultSecurity } from '../../src/node/container-security.ts';
 import { createProcessRuntime } from '../../src/node/runtimes/process/run-runtime.ts';
 import type { ContainerToRun, RunningContainer } from '../../src/node/runtimes/runtime.ts';
 import { createLog } from '../../src/observe/log.ts';
@@ -21,24 +22,26 @@ before(() => {
 });
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-const open = () =>
+const open = (maxPids?: number) =>
   createProcessRuntime({
     images: {},
     directory,
     now: Date.now,
     log: createLog('warn'),
     version: 'test',
+    ...(maxPids === undefined ? {} : { maxPids }),
   });
 
 let started = 0;
 async function run(
   command: readonly string[],
   resources: ContainerToRun['resources'],
+  maxPids?: number,
 ): Promise<RunningContainer> {
   started += 1;
   const place = join(directory, `container-${started}`);
   mkdirSync(place);
-  const runtime = await open();
+  const runtime = await open(maxPids);
   return runtime.startContainer({
     id: `container-${started}`,
     pod: { uid: 'u', namespace: 'default', name: 'p' },
@@ -48,6 +51,7 @@ async function run(
     args: [],
     variables: {},
     mounts: [],
+    security: defaultSecurity,
     directory: place,
     logPath: join(place, 'log'),
     hasStdin: false,
@@ -74,7 +78,7 @@ test('a container has the limits of its resources, and its group goes with it', 
     '1',
   ]);
   container.signal('SIGTERM');
-  assert.deepEqual(await container.ended, { exitCode: 143, signal: 15 });
+  assert.deepEqual(await container.ended, { exitCode: 143 });
   assert.deepEqual(groups(), []);
 });
 
@@ -123,4 +127,22 @@ test('a container without limits has no group; a next run removes what is left',
   assert.deepEqual(groups(), []);
   assert.equal((await held.ended).exitCode, 137);
   assert.equal((await free.ended).exitCode, 137);
+});
+
+test('the containers of a pod share a limit of processes, and none escapes its own limits by it', async () => {
+  const maxPids = 40;
+  const quiet = await run(['sleep', '1000'], { limits: { memory: '64Mi' } }, maxPids);
+  const pod = join(top, groupOf(quiet.pid), '..');
+  assert.equal(readFileSync(join(pod, 'pids.max'), 'utf8').trim(), String(maxPids));
+  assert.equal(
+    readFileSync(join(top, groupOf(quiet.pid), 'memory.max'), 'utf8').trim(),
+    String(64 * 1024 ** 2),
+  );
+  const fork = 'n=0; while [ $n -lt 200 ]; do sleep 1000 >/dev/null 2>&1 & n=$((n+1)); done';
+  const bomb = await run(['sh', '-c', fork], undefined, maxPids);
+  assert.notEqual((await bomb.ended).exitCode, 0);
+  quiet.setAmounts({ limits: { memory: '128Mi' } });
+  quiet.signal('SIGKILL');
+  await quiet.ended;
+  assert.deepEqual(groups(), []);
 });

@@ -1,8 +1,9 @@
 // What the virtual machine's kernel has as modules, and a machine at work would have loaded.
 import { spawnSync } from 'node:child_process';
+import { schedulers } from '../../src/proxy/modes/ipvs/settings.ts';
 
 const modules = [
-  ...['ip_vs', 'ip_vs_rr', 'ip_vs_wrr', 'ip_vs_mh', 'dummy', 'sctp', 'nf_tables'],
+  ...['ip_vs', ...schedulers.map((name) => `ip_vs_${name}`), 'dummy', 'sctp', 'nf_tables'],
   // The kernel would load these by itself, one by one in the middle of a transaction, which takes it ten times as long.
   ...['nft_chain_nat', 'nft_ct', 'nft_fib_ipv4', 'nft_fib_ipv6', 'nft_masq', 'nft_nat'],
   ...['nft_numgen', 'nft_reject_ipv4', 'nft_reject_ipv6', 'nf_conntrack_netlink', 'veth', 'bridge'],

@@ -1,6 +1,7 @@
 // Traffic in ipvs mode through changes of endpoints, crashes of the proxy and foreign hands, with the real binary.
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
+import { capturesAll, capturesNothing } from '../netns/lab/captured.ts';
 import { runInLab } from '../netns/lab/enter.ts';
 import { loadModules } from './load-modules.ts';
 
@@ -25,3 +26,8 @@ test(`ipvs: killed ${crashRounds} times in the middle of writes, traffic flows a
   const seed = Date.now() % 1000;
   return succeeds(t, 'crash.js', ['ipvs', crashRounds, seed, otherServices, portsOfEach]);
 });
+
+test('ipvs: Services that name addresses of others capture nothing (CVE-2020-8554)', () =>
+  capturesNothing('ipvs'));
+
+test('ipvs: with --allow-foreign-addresses they do', () => capturesAll('ipvs'));

@@ -2,7 +2,6 @@
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { matchesSelector, selectorFromLabelSelector } from '../../meta/labels.ts';
-import { deepEqual } from '../../schema/equality.ts';
 
 /**
  * The rules of a cluster role. One that gathers has exactly those of the roles it selects, in the order of their
@@ -23,13 +22,26 @@ function rulesOf(
   if (role.aggregationRule === undefined) return role.rules ?? [];
   const name = role.metadata.name ?? '';
   const passed = new Set([...onTheWay, name]);
-  const gathered: PolicyRule[] = [];
+  const gathered = new Map<string, PolicyRule>();
   for (const selected of selectedRoles(role, all, passed)) {
     for (const rule of rulesOf(selected, all, passed)) {
-      if (!gathered.some((known) => deepEqual(known, rule))) gathered.push(rule);
+      const text = textOf(rule);
+      if (!gathered.has(text)) gathered.set(text, rule);
     }
   }
-  return gathered;
+  return [...gathered.values()];
+}
+
+/** The same for rules that say the same; an empty list is an absent one. */
+function textOf({
+  verbs,
+  apiGroups,
+  resources,
+  resourceNames,
+  nonResourceURLs,
+}: PolicyRule): string {
+  const lists = [verbs, apiGroups, resources, resourceNames, nonResourceURLs];
+  return JSON.stringify(lists.map((list) => list ?? []));
 }
 
 /** Roles on the way here are left out: each of them already adds its rules. */

@@ -15,14 +15,28 @@ const request = (peer: Peer, headers: ApiRequest['headers'] = {}): ApiRequest =>
   signal: () => new AbortController().signal,
 });
 
-const authenticator = createAuthenticator([
-  (token) => (token === 'expired' ? { error: 'token has expired' } : undefined),
-  (token) => (token === 'good' ? { user: { name: 't', uid: '1', groups: ['g'] } } : undefined),
-]);
+let now = 15_000;
+const authenticator = createAuthenticator({
+  tokens: [
+    (token) => (token === 'expired' ? { error: 'token has expired' } : undefined),
+    (token) => (token === 'good' ? { user: { name: 't', uid: '1', groups: ['g'] } } : undefined),
+  ],
+  now: () => now,
+});
 
-const certificate = { commonName: 'u', organizations: ['a', 'b'] };
+const certificate = {
+  commonName: 'u',
+  organizations: ['a', 'b'],
+  fingerprint: '0a',
+  notBeforeMs: 10_000,
+  notAfterMs: 20_000,
+};
 const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
-const byCertificate: User = { name: 'u', groups: ['a', 'b', 'system:authenticated'] };
+const byCertificate: User = {
+  name: 'u',
+  groups: ['a', 'b', 'system:authenticated'],
+  extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=0a'] },
+};
 const byToken: User = { name: 't', uid: '1', groups: ['g', 'system:authenticated'] };
 
 const cases: readonly {
@@ -35,18 +49,20 @@ const cases: readonly {
   { title: 'takes nobody for anonymous', user: anonymous },
   { title: 'takes the names of a certificate', peer: { certificate }, user: byCertificate },
   {
-    title: 'tells by which certificate a user came',
-    peer: { certificate: { ...certificate, fingerprint: '0a' } },
-    user: {
-      ...byCertificate,
-      extra: { 'authentication.kubernetes.io/credential-id': ['X509SHA256=0a'] },
-    },
+    title: 'refuses a certificate that has ended',
+    peer: { certificate: { ...certificate, notAfterMs: 14_000 } },
   },
   {
-    title: 'takes no user from a certificate without a name',
-    peer: { certificate: { ...certificate, commonName: '' } },
-    user: anonymous,
+    title: 'refuses a certificate that has not begun',
+    peer: { certificate: { ...certificate, notBeforeMs: 16_000 } },
   },
+  {
+    title: 'takes a good token beside a certificate that has ended',
+    peer: { certificate: { ...certificate, notAfterMs: 14_000 } },
+    authorization: 'Bearer good',
+    user: byToken,
+  },
+  { title: 'refuses a certificate of somebody else', peer: { untrustedCertificate: true } },
   {
     title: 'takes a part of the program for what it says',
     peer: { local: { user: 'system:kube-proxy', groups: [] } },
@@ -83,6 +99,18 @@ for (const { title, peer = {}, authorization, user } of cases) {
   });
 }
 
+test('authenticate() refuses a certificate that ends while its connection goes on', (t) => {
+  t.after(() => {
+    now = 15_000;
+  });
+  const asked = request({ certificate });
+  assert.deepEqual(authenticator.authenticate(asked), byCertificate);
+  now = 30_000;
+  assert.throws(() => authenticator.authenticate(asked), isApiError);
+  now = 15_000;
+  assert.deepEqual(authenticator.authenticate(asked), byCertificate);
+});
+
 test('authenticateToken() puts its user among the authenticated', () => {
   assert.deepEqual(authenticator.authenticateToken('good', []), { user: byToken });
 });
@@ -92,7 +120,7 @@ test('authenticateToken() tells what is wrong with a token', () => {
     error: '[invalid bearer token, token has expired]',
   });
   assert.deepEqual(authenticator.authenticateToken('bad', []), { error: 'invalid bearer token' });
-  assert.deepEqual(createAuthenticator().authenticateToken('good', []), {
+  assert.deepEqual(createAuthenticator({ now: () => now }).authenticateToken('good', []), {
     error: 'invalid bearer token',
   });
 });

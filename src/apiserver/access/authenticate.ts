@@ -1,4 +1,5 @@
 // Who sends a request: the first way of proving it that applies. To add a way, add a line to `waysToProve`.
+import { holdsAt } from '../../host/client-certificate.ts';
 import { unauthorized } from '../../meta/api-error.ts';
 import { type ApiRequest, header, type Peer } from '../message.ts';
 import type { User } from '../user.ts';
@@ -8,7 +9,11 @@ import { webSocketToken } from './web-socket-token.ts';
 /** A proof that was looked at: of a user, or no good. */
 export type Proof =
   | { readonly user: User; readonly audiences?: readonly string[] }
-  | { readonly error: string };
+  | {
+      readonly error: string;
+      /** This server signed it, but what it names is not there (any more, or yet where several servers write). */
+      readonly isOurs?: boolean;
+    };
 
 /** Undefined: the token is not of this sort, another may know it. */
 export type TokenAuthenticator = (token: string, audiences: readonly string[]) => Proof | undefined;
@@ -16,6 +21,11 @@ export type TokenAuthenticator = (token: string, audiences: readonly string[]) =
 export type Authenticator = {
   /** Throws 401 when a proof was given and is no good; without any proof the user is anonymous. */
   readonly authenticate: (request: ApiRequest) => User;
+  /**
+   * Whether the request proves who sends it, or may do so once this server has seen what others wrote. Asked before
+   * anything costly is done for it.
+   */
+  readonly recognizes: (request: ApiRequest) => boolean;
   /** For TokenReview. No audiences means the server's own. */
   readonly authenticateToken: (token: string, audiences: readonly string[]) => Proof;
 };
@@ -23,35 +33,44 @@ export type Authenticator = {
 type WayToProve = (request: ApiRequest) => Proof | undefined;
 
 const unknownToken = 'invalid bearer token';
-const anonymous: User = { name: anonymousUser, groups: [unauthenticatedGroup] };
+export const anonymous: User = { name: anonymousUser, groups: [unauthenticatedGroup] };
 
-export function createAuthenticator(tokens: readonly TokenAuthenticator[] = []): Authenticator {
+export type AuthenticatorOptions = {
+  readonly tokens?: readonly TokenAuthenticator[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+};
+
+export function createAuthenticator({ tokens = [], now }: AuthenticatorOptions): Authenticator {
   const authenticateToken: Authenticator['authenticateToken'] = (token, audiences) => {
     const proof = firstGood(tokens, (known) => known(token, audiences));
     if (proof === undefined) return { error: unknownToken };
     // Upstream asks its own loopback client's authenticator first, which never knows the token.
     return 'error' in proof
-      ? { error: `[${unknownToken}, ${proof.error}]` }
+      ? { ...proof, error: `[${unknownToken}, ${proof.error}]` }
       : { ...proof, user: withAuthenticated(proof.user) };
   };
 
   const waysToProve: readonly WayToProve[] = [
     localPeer,
-    clientCertificate,
+    (request) => clientCertificate(request, now()),
     (request) => {
       const token = bearerToken(request) ?? webSocketToken(request);
       return token === undefined ? undefined : authenticateToken(token, []);
     },
   ];
 
-  /** By connection, and only what the connection itself proves: that holds for all its requests. */
+  /** By connection, and only what the connection itself proves: the user stays the same for all its requests. */
   const known = new WeakMap<Peer, User>();
 
   function authenticate(request: ApiRequest): User {
     const { peer } = request;
     const before = known.get(peer);
-    if (before !== undefined) return before;
-    const own = localPeer(request) ?? clientCertificate(request);
+    const { certificate } = peer;
+    // A certificate ends while its connection goes on.
+    if (before !== undefined && (certificate === undefined || holdsAt(certificate, now())))
+      return before;
+    const own = localPeer(request) ?? clientCertificate(request, now());
     const proof =
       own !== undefined && 'user' in own ? own : firstGood(waysToProve, (way) => way(request));
     if (proof === undefined) return anonymous;
@@ -61,7 +80,12 @@ export function createAuthenticator(tokens: readonly TokenAuthenticator[] = []):
     return user;
   }
 
-  return { authenticate, authenticateToken };
+  function recognizes(request: ApiRequest): boolean {
+    const proof = firstGood(waysToProve, (way) => way(request));
+    return proof !== undefined && ('user' in proof || proof.isOurs === true);
+  }
+
+  return { authenticate, recognizes, authenticateToken };
 }
 
 /** The first proof of a user; a bad proof counts only when no other way gives a good one. */
@@ -82,13 +106,13 @@ function localPeer({ peer }: ApiRequest): Proof | undefined {
 }
 
 /** The common name is the user, organizations are groups. */
-function clientCertificate({ peer }: ApiRequest): Proof | undefined {
-  if (peer.untrustedCertificate)
-    return { error: 'the client certificate is not one of this server' };
-  const { commonName = '', organizations = [], fingerprint } = peer.certificate ?? {};
-  if (commonName === '') return undefined;
-  const user = { name: commonName, groups: organizations };
-  return { user: fingerprint === undefined ? user : { ...user, extra: credential(fingerprint) } };
+function clientCertificate({ peer }: ApiRequest, now: number): Proof | undefined {
+  const { certificate, untrustedCertificate } = peer;
+  if (untrustedCertificate) return { error: 'the client certificate is not one of this server' };
+  if (certificate === undefined) return undefined;
+  if (!holdsAt(certificate, now)) return { error: 'the client certificate is not valid now' };
+  const { commonName, organizations, fingerprint } = certificate;
+  return { user: { name: commonName, groups: organizations, extra: credential(fingerprint) } };
 }
 
 /** With which of its certificates a user came: reviews and the audit log show it. */

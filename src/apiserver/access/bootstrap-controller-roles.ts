@@ -2,6 +2,7 @@
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { allow, clusterRole, read, recordEvents } from './bootstrap-objects.ts';
+import { rulesOfUpstreamControllers } from './bootstrap-upstream-roles.ts';
 
 const manageSlices = allow(
   'create delete get list update watch',
@@ -104,6 +105,10 @@ export const controllerNames: readonly string[] = Object.keys(rulesOfControllers
 
 export const controllerRoleName = (controller: string): string => `system:controller:${controller}`;
 
-export const controllerRoles: readonly ClusterRole[] = Object.entries(rulesOfControllers).map(
-  ([controller, rules]) => clusterRole(controllerRoleName(controller), rules),
-);
+/** Those that only kube-controller-manager has; ours do not need their rights. */
+export const upstreamControllerNames: readonly string[] = Object.keys(rulesOfUpstreamControllers);
+
+export const controllerRoles: readonly ClusterRole[] = Object.entries({
+  ...rulesOfControllers,
+  ...rulesOfUpstreamControllers,
+}).map(([controller, rules]) => clusterRole(controllerRoleName(controller), rules));

@@ -60,8 +60,10 @@ const schedulerRules: readonly PolicyRule[] = [
   allow(read, 'policy', 'poddisruptionbudgets'),
   allow(read, '', 'persistentvolumeclaims persistentvolumes'),
   ...askAboutAccess,
-  allow(read, 'storage.k8s.io', 'csidrivers csinodes csistoragecapacities'),
+  allow(read, 'storage.k8s.io', 'csidrivers csinodes csistoragecapacities volumeattachments'),
   allow(read, '', 'namespaces'),
+  allow(read, 'resource.k8s.io', 'deviceclasses resourceslices'),
+  allow('get list patch update watch', 'resource.k8s.io', 'resourceclaims resourceclaims/status'),
 ];
 
 const dnsRules: readonly PolicyRule[] = [
@@ -140,6 +142,10 @@ export const partRoles: readonly ClusterRole[] = [
   clusterRole('system:kube-controller-manager', managerRules),
   clusterRole('system:cloud-controller-manager', cloudRules),
   clusterRole('system:kube-scheduler', schedulerRules),
+  clusterRole('system:volume-scheduler', [
+    allow('get list patch update watch', '', 'persistentvolumeclaims persistentvolumes'),
+    allow(read, 'storage.k8s.io', 'storageclasses'),
+  ]),
   clusterRole('system:kubelet-api-admin', [
     allow(read, '', 'nodes'),
     allow('proxy', '', 'nodes'),

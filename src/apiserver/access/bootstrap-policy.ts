@@ -8,6 +8,7 @@ import {
   controllerNames,
   controllerRoleName,
   controllerRoles,
+  upstreamControllerNames,
 } from './bootstrap-controller-roles.ts';
 import {
   account,
@@ -26,6 +27,7 @@ import {
   anonymousUser,
   authenticatedGroup,
   mastersGroup,
+  nodeClientUser,
   nodesGroup,
   unauthenticatedGroup,
 } from './known-users.ts';
@@ -73,9 +75,11 @@ function clusterRoleBindings(): readonly Binding[] {
       user('system:cloud-controller-manager'),
     ),
     same('system:kube-scheduler', user('system:kube-scheduler')),
+    same('system:volume-scheduler', user('system:kube-scheduler')),
     ...joiningBindings(),
     // The accounts as upstream; the user because our controllers may all run on one credential.
     ...controllerNames.map((name) => same(controllerRoleName(name), account(name), manager)),
+    ...upstreamControllerNames.map((name) => same(controllerRoleName(name), account(name))),
   ];
 }
 
@@ -90,6 +94,10 @@ function joiningBindings(): readonly Binding[] {
     clusterRoleBinding('fairlead:node-renewal', `${approvals}:selfnodeclient`, nodes),
     clusterRoleBinding('fairlead:node-serving', 'fairlead:selfnodeserver', nodes),
     clusterRoleBinding('fairlead:proxy-of-node', 'fairlead:proxy-of-node', nodes),
+    // By whom agents are called; upstream leaves the binding to whoever sets up the cluster.
+    clusterRoleBinding('fairlead:kubelet-client', 'system:kubelet-api-admin', [
+      user(nodeClientUser),
+    ]),
   ];
 }
 

@@ -5,19 +5,19 @@ import { type PolicyRule, type RoleRef, rbacGroup } from '../../kinds/rbac/types
 import { type ApiError, badRequest, forbidden, notFound } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { deepEqual } from '../../schema/equality.ts';
+import { goQuote, goQuoteList } from '../../schema/go-quote.ts';
 import type { User } from '../user.ts';
 import type { Authorizer, UserRules } from './authorize.ts';
-import { goQuote, goQuoteList } from './go-quote.ts';
 import type { Binding } from './grant-index.ts';
 import { mastersGroup } from './known-users.ts';
-import { describeRules, missingRules } from './rule-coverage.ts';
+import { describeRules, type MissingRules, missingRules } from './rule-coverage.ts';
 
 export type EscalationCheck = {
   readonly user: User;
   readonly authorizer: Authorizer;
   readonly definition: { readonly group: string; readonly plural: string };
   /** Absent for a create. */
-  readonly before?: KubeObject;
+  readonly before?: KubeObject | undefined;
   readonly after: KubeObject;
   /** Of the request; empty for cluster-wide kinds. */
   readonly namespace: string;
@@ -86,7 +86,7 @@ function checkRole(check: EscalationCheck): void {
   if (check.definition.plural !== 'clusterroles') return;
   if (!gathers(after) && !gathers(check.before as ClusterRole | undefined)) return;
   const owned = check.authorizer.rulesFor(check.user, check.namespace);
-  if (missingRules(owned.rules, everything).length > 0) {
+  if (missingRules(owned.rules, everything).parts.length > 0) {
     throw refuse(check, 'must have cluster-admin privileges to use the aggregationRule');
   }
 }
@@ -134,10 +134,10 @@ function noSuchRole(roleRef: RoleRef): ApiError {
 function confirmHeld(check: EscalationCheck, wanted: readonly PolicyRule[]): void {
   const owned = check.authorizer.rulesFor(check.user, check.namespace);
   const missing = missingRules(owned.rules, wanted);
-  if (missing.length > 0) throw refuse(check, refusal(check.user, owned, missing));
+  if (missing.parts.length > 0) throw refuse(check, refusal(check.user, owned, missing));
 }
 
-function refusal(user: User, owned: UserRules, missing: readonly PolicyRule[]): string {
+function refusal(user: User, owned: UserRules, missing: MissingRules): string {
   const text = `user ${goQuote(user.name)} (groups=${goQuoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRules(missing).join('\n')}`;
   if (owned.missing.length === 0) return text;
   const unresolved = [...new Set(owned.missing.map((role) => noSuchRole(role).message))];

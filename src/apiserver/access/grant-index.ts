@@ -2,6 +2,7 @@
 
 import type { Subject } from '../../kinds/rbac/types.ts';
 import type { RoleBinding } from '../../kinds/role-binding/types.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import type { User } from '../user.ts';
 import { serviceAccountUser } from './known-users.ts';
 
@@ -73,14 +74,13 @@ export function findGrant(
 
 /** `RoleBinding "b/ns" of Role "r" to User "u"`, naming the first subject that means the user. */
 export function describeGrant({ binding, namespace }: Grant, user: User): string {
-  const name = JSON.stringify(
-    namespace === '' ? binding.metadata.name : `${binding.metadata.name}/${namespace}`,
-  );
+  const { name: own = '' } = binding.metadata;
+  const name = goQuote(namespace === '' ? own : `${own}/${namespace}`);
   const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
   const { roleRef } = binding;
   const subject = binding.subjects?.find((candidate) => means(candidate, user, namespace));
   const whom = subject === undefined ? '' : ` to ${describeSubject(subject, namespace)}`;
-  return `${kind} ${name} of ${roleRef.kind} ${JSON.stringify(roleRef.name)}${whom}`;
+  return `${kind} ${name} of ${roleRef.kind} ${goQuote(roleRef.name)}${whom}`;
 }
 
 function means(subject: Subject, user: User, bindingNamespace: string): boolean {
@@ -93,5 +93,5 @@ function describeSubject(subject: Subject, bindingNamespace: string): string {
     subject.kind === 'ServiceAccount'
       ? `${subject.name}/${accountNamespace(subject, bindingNamespace)}`
       : subject.name;
-  return `${subject.kind} ${JSON.stringify(name)}`;
+  return `${subject.kind} ${goQuote(name)}`;
 }

@@ -2,11 +2,11 @@
 // (KEP 5284) need the right to be that user AND the right to do just this as him; the old one needs only the
 // verb `impersonate`. The first that allows it decides who the user then is.
 import { type ApiError, badRequest } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import { type ApiRequest, header } from '../message.ts';
 import type { AccessAttributes, User } from '../user.ts';
 import type { Authorizer } from './authorize.ts';
 import { forbiddenAccess } from './forbidden.ts';
-import { goQuote } from './go-quote.ts';
 import {
   anonymousUser,
   authenticatedGroup,

@@ -9,6 +9,8 @@ export const anonymousUser = 'system:anonymous';
 export const nodesGroup = 'system:nodes';
 /** Where nodes renew their leases. */
 export const nodeLeaseNamespace = 'kube-node-lease';
+/** Who this server is for agents of nodes; kubeadm's name for it. */
+export const nodeClientUser = 'kube-apiserver-kubelet-client';
 const nodePrefix = 'system:node:';
 const serviceAccountPrefix = 'system:serviceaccount:';
 const serviceAccountsGroup = 'system:serviceaccounts';
@@ -31,6 +33,9 @@ export function serviceAccountOf(user: string): ServiceAccountName | undefined {
     ? { namespace, name }
     : undefined;
 }
+
+/** The user that a node is. */
+export const nodeUser = (node: string): string => `${nodePrefix}${node}`;
 
 /** The node that a user name stands for, if it does. */
 export function nodeOf(user: string): string | undefined {

@@ -6,10 +6,10 @@ import { isMirrorPod } from '../../kinds/pod/mirror.ts';
 import { type ReferencedObjects, referencedObjects } from '../../kinds/pod/referenced-objects.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { parseFieldSelector } from '../../meta/fields.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import type { AccessAttributes, AccessDecision, User } from '../user.ts';
 import { nodeRules } from './bootstrap-part-roles.ts';
-import { goQuote } from './go-quote.ts';
 import { nodeIdentity, nodeLeaseNamespace } from './known-users.ts';
 import { ruleAllows } from './rbac-rules.ts';
 

@@ -1,5 +1,6 @@
 // The rules of role-based access control: what one rule allows. Kubernetes: component-helpers/auth/rbac/validation.
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
+import { trimEnd } from '../../meta/trim-end.ts';
 import type { AccessAttributes } from '../user.ts';
 
 export function ruleAllows(rule: PolicyRule, asked: AccessAttributes): boolean {
@@ -38,5 +39,5 @@ function nameMatches(names: readonly string[] | undefined, wanted: string): bool
 
 export function urlMatches(ruled: string, path: string): boolean {
   if (ruled === '*' || ruled === path) return true;
-  return ruled.endsWith('*') && path.startsWith(ruled.replace(/\*+$/, ''));
+  return ruled.endsWith('*') && path.startsWith(trimEnd(ruled, '*'));
 }

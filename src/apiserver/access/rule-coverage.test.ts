@@ -80,6 +80,102 @@ const cases: readonly {
   },
 ];
 
+const many = (prefix: string, count = 70): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+const huge: PolicyRule = {
+  verbs: [...many('v')],
+  apiGroups: [...many('g')],
+  resources: [...many('r')],
+  resourceNames: [...many('n')],
+};
+
+test('missingRules() decides on a rule of 24 million tuples', () => {
+  assert.deepEqual(missingRules([huge], [huge]), { parts: [], isCut: false });
+  const halves = [
+    { ...huge, verbs: many('v').slice(0, 40) },
+    { ...huge, verbs: many('v').slice(30) },
+  ];
+  assert.deepEqual(missingRules(halves, [huge]).parts, []);
+  const others = [{ ...huge, verbs: many('v').slice(1), resourceNames: [] }];
+  const { parts, isCut } = missingRules(others, [{ ...huge, apiGroups: [''] }]);
+  assert.equal(parts.length, 1_000);
+  assert.ok(isCut);
+  const lacking = missingRules([{ ...huge, resourceNames: many('n').slice(1) }], [huge]);
+  assert.deepEqual(lacking.parts[0]?.resourceNames, ['n0']);
+});
+
+test('describeRules() of what nobody would read is bounded', () => {
+  const lines = describeRules(missingRules([], [huge]));
+  assert.equal(lines.at(-1), '...');
+  assert.ok(lines.join('\n').length < 200_000);
+  const long = { ...huge, verbs: ['x'.repeat(1_000_000), 'y'.repeat(1_000_000)] };
+  assert.ok(describeRules(missingRules([], [long])).join('\n').length < 1_200_000);
+});
+
+test('missingRules() gives up on rules that are too many, with a word', () => {
+  // Every rule of the user cuts another corner off, so that ever more boxes are left.
+  const owned = many('', 800).map((_, i) => ({
+    ...huge,
+    verbs: [`v${i % 70}`],
+    apiGroups: [`g${Math.floor(i / 70)}`],
+    resources: [`r${(i * 11) % 70}`],
+    resourceNames: [`n${(i * 13) % 70}`],
+  }));
+  const wanted = many('', 20).map(() => huge);
+  assert.throws(() => missingRules(owned, wanted), { message: /too many to be compared/ });
+});
+
+/** By the definition: every tuple against every rule. */
+function missingTuples(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]) {
+  const tuples = wanted.flatMap(({ verbs = [], apiGroups, resources, resourceNames }) =>
+    (apiGroups ?? []).flatMap((group) =>
+      (resources ?? []).flatMap((resource) =>
+        (verbs ?? []).flatMap((verb) =>
+          (resourceNames ?? [undefined]).map((name) => ({ verb, group, resource, name })),
+        ),
+      ),
+    ),
+  );
+  return tuples
+    .filter(
+      ({ verb, group, resource, name }) =>
+        !owned.some(
+          (rule) =>
+            [verb, '*'].some((one) => rule.verbs?.includes(one)) &&
+            [group, '*'].some((one) => rule.apiGroups?.includes(one)) &&
+            [resource, '*'].some((one) => rule.resources?.includes(one)) &&
+            (rule.resourceNames === undefined ||
+              (name !== undefined && rule.resourceNames.includes(name))),
+        ),
+    )
+    .map(({ verb, group, resource, name }) => ({
+      verbs: [verb],
+      apiGroups: [group],
+      resources: [resource],
+      ...(name === undefined ? {} : { resourceNames: [name] }),
+    }));
+}
+
+test('missingRules() finds what comparing all tuples finds, in the same order', () => {
+  let state = 16;
+  const random = () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+  const some = (values: readonly string[]) => values.filter(() => random() < 0.5);
+  const rule = (): PolicyRule => ({
+    verbs: some(['get', 'list', 'watch', '*']),
+    apiGroups: some(['', 'apps', '*']),
+    resources: some(['pods', 'services', 'pods/log', '*']),
+    ...(random() < 0.5 ? {} : { resourceNames: ['a', ...some(['b', 'c'])] }),
+  });
+  for (let round = 0; round < 300; round += 1) {
+    const owned = Array.from({ length: Math.floor(random() * 6) }, rule);
+    const wanted = Array.from({ length: 1 + Math.floor(random() * 3) }, rule);
+    assert.deepEqual(missingRules(owned, wanted).parts, missingTuples(owned, wanted));
+  }
+});
+
 for (const { title, owned, wanted, lines } of cases) {
   test(`missingRules() finds ${title}`, () => {
     assert.deepEqual(describeRules(missingRules(owned, wanted)), lines);

@@ -1,80 +1,191 @@
-// Whether some rules give everything that others give, and what is missing, as messages show it.
+// Whether some rules give everything that others give, and what is missing, as messages show it. A rule is a box: some
+// verbs times some groups times some resources times some names. What is held is cut out of what is wanted box by box,
+// so that a rule of 70 values in each direction is not 24 million tuples.
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
-import { goQuoteList } from './go-quote.ts';
-import { urlMatches } from './rbac-rules.ts';
+import { tooLarge } from '../../meta/api-error.ts';
+import { goQuoteList } from '../../schema/go-quote.ts';
+import { type OwnedBox, ownedBoxes } from './owned-boxes.ts';
 
-/** What `owned` lacks of `wanted`, in the smallest parts: one verb on one thing. Empty when nothing. */
+/** Sides of a box; `null` is every name. */
+export type Box = readonly (readonly (string | null)[])[];
+
+export type MissingRules = {
+  /** In the smallest parts, one verb on one thing, in the order of the wanted rules; only the first of them. */
+  readonly parts: readonly PolicyRule[];
+  /** Whether there are more. */
+  readonly isCut: boolean;
+};
+
+/** Some ten milliseconds. A cluster's largest roles against hundreds of rules of a user take a hundredth of it. */
+const maxSteps = 500_000;
+/** Of what is missing. Nobody reads more, and the message travels and is logged. */
+const maxParts = 1_000;
+const maxPartsLength = 64 * 1024;
+
+/** What `owned` lacks of `wanted`; no parts when nothing. Throws 413 where that takes too long to find out. */
 export function missingRules(
   owned: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
-): readonly PolicyRule[] {
-  return wanted.flatMap(breakDown).filter((part) => !owned.some((rule) => covers(rule, part)));
+  steps = maxSteps,
+): MissingRules {
+  const budget = { steps };
+  const room: Room = { parts: maxParts, length: maxPartsLength, isCut: false };
+  const parts: PolicyRule[] = [];
+  const boxes = owned.map(ownedBoxes);
+  const onResources = boxes.map(({ resources }) => resources);
+  const onUrls = boxes.flatMap(({ urls }) => (urls === undefined ? [] : [urls]));
+  for (const rule of wanted) {
+    parts.push(...lackingParts(boxOf(rule), onResources), ...lackingParts(urlBoxOf(rule), onUrls));
+    if (room.isCut) break;
+  }
+  return { parts, isCut: room.isCut };
+
+  function lackingParts(box: Box, held: readonly OwnedBox[]): readonly PolicyRule[] {
+    return partsOf(box, cutOut(box, held, budget), room);
+  }
 }
 
-function breakDown(rule: PolicyRule): readonly PolicyRule[] {
-  const verbs = rule.verbs ?? [];
-  const names = rule.resourceNames?.length
-    ? rule.resourceNames.map((name) => ({ resourceNames: [name] }))
-    : [{}];
-  const onResources = (rule.apiGroups ?? []).flatMap((group) =>
-    (rule.resources ?? []).flatMap((resource) =>
-      verbs.flatMap((verb) =>
-        names.map((name) => ({
-          verbs: [verb],
-          apiGroups: [group],
-          resources: [resource],
-          ...name,
-        })),
-      ),
-    ),
-  );
-  const onPaths = (rule.nonResourceURLs ?? []).flatMap((url) =>
-    verbs.map((verb) => ({ verbs: [verb], nonResourceURLs: [url] })),
-  );
-  return [...onResources, ...onPaths];
+type Budget = { steps: number };
+
+/** What is left of a box without those that are held: boxes that do not overlap. */
+function cutOut(wanted: Box, held: readonly OwnedBox[], budget: Budget): readonly Box[] {
+  let left: readonly Box[] = wanted.some((side) => side.length === 0) ? [] : [wanted];
+  for (const owned of held) {
+    if (left.length === 0) return left;
+    left = cutEach(left, owned, budget);
+  }
+  return left;
 }
 
-/** Whether one rule gives all of a broken-down one. */
-function covers(rule: PolicyRule, part: PolicyRule): boolean {
-  return (
-    includesAll(rule.verbs, part.verbs) &&
-    includesAll(rule.apiGroups, part.apiGroups) &&
-    (part.resources ?? []).every((resource) => coversResource(rule.resources ?? [], resource)) &&
-    (part.nonResourceURLs ?? []).every((url) =>
-      (rule.nonResourceURLs ?? []).some((owned) => urlMatches(owned, url)),
-    ) &&
-    coversNames(rule.resourceNames, part.resourceNames)
-  );
+/** The same list when nothing is cut: most rules of a user have nothing to do with the one that is wanted. */
+function cutEach(boxes: readonly Box[], owned: OwnedBox, budget: Budget): readonly Box[] {
+  if (!boxes.some((box) => meets(box, owned, budget))) return boxes;
+  return boxes.flatMap((box) => (meets(box, owned, budget) ? cutOne(box, owned, budget) : [box]));
 }
 
-function includesAll(
-  owned: readonly string[] | null | undefined,
-  wanted: readonly string[] | null | undefined,
-): boolean {
-  return (wanted ?? []).every((value) => owned?.includes('*') || owned?.includes(value));
+function meets(box: Box, owned: OwnedBox, budget: Budget): boolean {
+  for (let index = 0; index < box.length; index += 1) {
+    const side = box[index] as Box[number];
+    const { coversAll, covers, cost } = owned[index] as OwnedBox[number];
+    spend(budget, 1);
+    if (coversAll) continue;
+    const first = side.findIndex(covers);
+    spend(budget, (first < 0 ? side.length : first + 1) * cost);
+    if (first < 0) return false;
+  }
+  return true;
 }
 
-function coversResource(owned: readonly string[], wanted: string): boolean {
-  if (owned.includes('*') || owned.includes(wanted)) return true;
-  const slash = wanted.indexOf('/');
-  return slash >= 0 && owned.includes(`*${wanted.slice(slash)}`);
+/** To make a box takes as long as some comparisons. */
+const stepsOfBox = 20;
+
+/** One box without another: for each side what lies outside of it, times what lies inside of the sides before. */
+function cutOne(box: Box, owned: OwnedBox, budget: Budget): readonly Box[] {
+  const sides = box.map((side, index) => {
+    const { covers, cost } = owned[index] as OwnedBox[number];
+    spend(budget, stepsOfBox + side.length * (1 + cost));
+    const covered = side.map(covers);
+    return {
+      inside: side.filter((_, i) => covered[i]),
+      outside: side.filter((_, i) => !covered[i]),
+    };
+  });
+  return sides.flatMap(({ outside }, index) => {
+    if (outside.length === 0) return [];
+    const before = sides.slice(0, index).map(({ inside }) => inside);
+    return [[...before, outside, ...box.slice(index + 1)]];
+  });
 }
 
-function coversNames(
-  owned: readonly string[] | undefined,
-  wanted: readonly string[] | undefined,
-): boolean {
-  if (owned === undefined || owned.length === 0) return true;
-  return wanted !== undefined && wanted.length > 0 && wanted.every((name) => owned.includes(name));
+function spend(budget: Budget, steps: number): void {
+  budget.steps -= steps;
+  if (budget.steps < 0) {
+    throw tooLarge(
+      'Request entity too large: the rules are too many to be compared with those of the user',
+    );
+  }
+}
+
+/** Verbs, groups, resources, names. */
+const boxOf = (rule: PolicyRule): Box => [
+  rule.verbs ?? [],
+  rule.apiGroups ?? [],
+  rule.resources ?? [],
+  rule.resourceNames?.length ? rule.resourceNames : [null],
+];
+
+/** Verbs, paths. */
+const urlBoxOf = (rule: PolicyRule): Box => [rule.verbs ?? [], rule.nonResourceURLs ?? []];
+
+type Part = readonly (string | null)[];
+type Room = { parts: number; length: number; isCut: boolean };
+
+/** The smallest parts of boxes, as far as there is room, in the order in which the rule gives them. */
+function partsOf(wanted: Box, boxes: readonly Box[], room: Room): readonly PolicyRule[] {
+  const found: Part[] = [];
+  for (const box of boxes) {
+    for (const part of productOf(box)) {
+      room.isCut ||= room.parts <= 0 || room.length <= 0;
+      if (room.isCut) return sorted(wanted, found);
+      room.parts -= 1;
+      room.length -= part.reduce((sum, value) => sum + (value?.length ?? 0), 0);
+      found.push(part);
+    }
+  }
+  return sorted(wanted, found);
+}
+
+function sorted(wanted: Box, found: readonly Part[]): readonly PolicyRule[] {
+  if (found.length === 0) return [];
+  const order = wanted.map((side, index) => {
+    const places = new Map<string | null, number>();
+    const isNeeded = new Set(found.map((part) => part[index]));
+    for (const [place, value] of side.entries()) {
+      if (isNeeded.has(value) && !places.has(value)) places.set(value, place);
+    }
+    return places;
+  });
+  const placeOf = (part: Part) =>
+    sideOrder(part.length).map((side) => order[side]?.get(part[side] ?? null) ?? 0);
+  return found
+    .map((part) => ({ part, place: placeOf(part) }))
+    .sort((a, b) => comparePlaces(a.place, b.place))
+    .map(({ part }) => ruleOf(part));
+}
+
+/** Groups, then resources, then verbs, then names; paths before verbs. */
+const sideOrder = (sides: number): readonly number[] => (sides === 2 ? [1, 0] : [1, 2, 0, 3]);
+
+function comparePlaces(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((place, i) => place !== b[i]);
+  return index < 0 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
+}
+
+function* productOf(box: Box): Generator<Part> {
+  const [side, ...rest] = box;
+  if (side === undefined) yield [];
+  else for (const value of side) for (const tail of productOf(rest)) yield [value, ...tail];
+}
+
+function ruleOf(part: Part): PolicyRule {
+  const [verb, group, resource, name] = part;
+  if (part.length === 2) return { verbs: [verb ?? ''], nonResourceURLs: [group ?? ''] };
+  return {
+    verbs: [verb ?? ''],
+    apiGroups: [group ?? ''],
+    resources: [resource ?? ''],
+    ...(name === null || name === undefined ? {} : { resourceNames: [name] }),
+  };
 }
 
 /** Lines for people: verbs on the same thing together, in alphabetical order, no line twice. */
-export function describeRules(rules: readonly PolicyRule[]): readonly string[] {
-  return [...new Set(joinVerbs(rules).map(describeRule))].sort();
+export function describeRules({ parts, isCut }: MissingRules): readonly string[] {
+  const lines = [...new Set(joinVerbs(parts).map(describeRule))].sort();
+  return isCut ? [...lines, '...'] : lines;
 }
 
 function joinVerbs(parts: readonly PolicyRule[]): readonly PolicyRule[] {
-  const joined = new Map<string, PolicyRule>();
+  const joined = new Map<string, { part: PolicyRule; verbs: string[] }>();
   const others: PolicyRule[] = [];
   for (const part of parts) {
     if (part.nonResourceURLs?.length) {
@@ -83,9 +194,10 @@ function joinVerbs(parts: readonly PolicyRule[]): readonly PolicyRule[] {
     }
     const key = JSON.stringify([part.apiGroups, part.resources, part.resourceNames]);
     const found = joined.get(key);
-    joined.set(key, { ...part, verbs: [...(found?.verbs ?? []), ...(part.verbs ?? [])] });
+    if (found === undefined) joined.set(key, { part, verbs: [...(part.verbs ?? [])] });
+    else found.verbs.push(...(part.verbs ?? []));
   }
-  return [...others, ...joined.values()];
+  return [...others, ...[...joined.values()].map(({ part, verbs }) => ({ ...part, verbs }))];
 }
 
 function describeRule(rule: PolicyRule): string {

@@ -1,9 +1,12 @@
-// Admission: what must hold around a write beyond the object itself, decided by plugins in a fixed order.
+// Admission: what must hold around a write beyond the object itself, decided by plugins in a fixed order, in two phases
+// as upstream: `mutate` sees what was sent, before validation, `validate` sees what would be written, after it.
 import type { AnyKind } from '../../kinds/definition.ts';
 import { type ApiError, forbidden } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
+import type { ClusterAddresses } from '../cluster-addresses.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import type { User } from '../user.ts';
+import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 
 export type AdmissionRequest = {
   readonly user: User;
@@ -17,23 +20,48 @@ export type AdmissionRequest = {
   readonly name: string;
   /** The name in the path; a POST to a collection has none. */
   readonly pathName?: string;
-  readonly before?: KubeObject;
+  readonly before?: KubeObject | undefined;
   /** What was sent: for a subresource with a kind of its own, an object of that kind. Absent for deletes. */
   readonly after?: KubeObject;
+  readonly dryRun: boolean;
+  /** Adds a Warning header to the answer. */
+  readonly warn: (text: string) => void;
+  /** Adds an annotation to the audit event of the request. */
+  readonly annotate: (key: string, value: string) => void;
 };
 
 /** What plugins decide with besides the request. */
 export type AdmissionFacts = {
   readonly reader: ObjectReader;
   readonly randomSuffix: () => string;
+  readonly podSecurity: PodSecurityConfiguration;
+  /** Resolves when there is such an object, or when the time is over. */
+  readonly waitFor: (object: WaitedObject) => Promise<void>;
+  /** Milliseconds, of a clock that nobody sets. */
+  readonly clock: () => number;
+  /** Lets the event loop do what waits. */
+  readonly pause: () => Promise<void>;
+  /** What belongs to the cluster itself. */
+  readonly addresses: ClusterAddresses;
+};
+
+export type WaitedObject = {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly timeoutMs: number;
 };
 
 export type AdmissionPlugin = {
   /** As flags name it. */
   readonly name: string;
   readonly onByDefault: boolean;
+  /** What a create waits for before `mutate` decides, for a bounded time; undefined: nothing. */
+  readonly ready?: (request: WriteAdmission, facts: AdmissionFacts) => Promise<void> | undefined;
   /** Throws ApiError to refuse; returns the object to go on with where it changes it. */
-  readonly admit: (request: AdmissionRequest, facts: AdmissionFacts) => KubeObject | undefined;
+  readonly mutate?: (request: AdmissionRequest, facts: AdmissionFacts) => KubeObject | undefined;
+  /** Throws ApiError to refuse. Not called for deletes. */
+  readonly validate?: (request: WriteAdmission, facts: AdmissionFacts) => Promise<void> | undefined;
 };
 
 export type WriteAdmission = AdmissionRequest & {
@@ -44,26 +72,67 @@ export type DeleteAdmission = AdmissionRequest & { readonly operation: 'delete' 
 
 export type Admission = {
   /** The object to go on with: each plugin works on what the one before left. Throws ApiError. */
-  readonly admit: (request: WriteAdmission) => KubeObject;
+  readonly ready: (request: WriteAdmission) => Promise<void> | undefined;
+  readonly mutate: (request: WriteAdmission) => KubeObject;
+  /** A promise only where a plugin needs time. */
+  readonly validate: (request: WriteAdmission) => Promise<void> | undefined;
   readonly admitDelete: (request: DeleteAdmission) => void;
 };
+
+/**
+ * Admission of one write, as the write path calls it. Everything that creates or changes an object has to bring one, so
+ * no new way to write can leave admission out by accident.
+ */
+export type AdmissionSteps = {
+  /** What a create waits for before it goes on. */
+  readonly ready: (after: KubeObject) => Promise<void> | undefined;
+  /** `before` is absent when the write creates. */
+  readonly mutate: (before: KubeObject | undefined, after: KubeObject) => KubeObject;
+  readonly validate: (
+    before: KubeObject | undefined,
+    after: KubeObject,
+  ) => Promise<void> | undefined;
+};
+
+/** For objects that the server itself keeps: plugins judge what clients ask for. */
+export const ownAdmission: AdmissionSteps = {
+  ready: () => undefined,
+  mutate: (_before, after) => after,
+  validate: () => undefined,
+};
+
+/** For a write that carries out a request whose own object (Binding, Eviction) was admitted already. */
+export const alreadyAdmitted: AdmissionSteps = ownAdmission;
 
 export function createAdmission(
   plugins: readonly AdmissionPlugin[],
   facts: AdmissionFacts,
 ): Admission {
   return {
-    admit(request) {
+    ready(request) {
+      const waits = plugins.flatMap((plugin) => plugin.ready?.(request, facts) ?? []);
+      return waits.length === 0 ? undefined : Promise.all(waits).then(() => {});
+    },
+    mutate(request) {
       let current = request;
       for (const plugin of plugins) {
-        const after = plugin.admit(current, facts) ?? current.after;
+        const after = plugin.mutate?.(current, facts) ?? current.after;
         // Hardly any plugin changes anything, and a copy for each of them would cost more than they do.
         if (after !== current.after) current = { ...current, after };
       }
       return current.after;
     },
+    validate(request) {
+      let waiting: Promise<void> | undefined;
+      for (const { validate } of plugins) {
+        if (validate === undefined) continue;
+        if (waiting !== undefined) waiting = waiting.then(() => validate(request, facts));
+        else waiting = validate(request, facts);
+      }
+      return waiting;
+    },
     admitDelete(request) {
-      for (const plugin of plugins) plugin.admit(request, facts);
+      for (const plugin of plugins) plugin.mutate?.(request, facts);
     },
   };
 }

@@ -4,6 +4,7 @@ import { denyServiceExternalIPs } from './deny-service-external-ips.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import { podResizeValidator } from './pod-resize-validator.ts';
+import { podSecurity } from './pod-security/plugin.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
 import { serviceAccountPlugin } from './service-account.ts';
 
@@ -12,6 +13,7 @@ export const allAdmissionPlugins: readonly AdmissionPlugin[] = [
   serviceAccountPlugin,
   nodeRestriction,
   podTopologyLabels,
+  podSecurity,
   podResizeValidator,
   denyServiceExternalIPs,
 ];
@@ -19,14 +21,18 @@ export const allAdmissionPlugins: readonly AdmissionPlugin[] = [
 export type PluginChoice = {
   readonly enable?: readonly string[];
   readonly disable?: readonly string[];
+  /** Plugins of whoever embeds the server; they run after all others. */
+  readonly more?: readonly AdmissionPlugin[];
 };
 
 /** Those that run: the usual ones, and what was asked for. Unknown names are for flags to refuse. */
 export function chosenPlugins({
   enable = [],
   disable = [],
+  more = [],
 }: PluginChoice): readonly AdmissionPlugin[] {
-  return allAdmissionPlugins.filter(
+  const chosen = allAdmissionPlugins.filter(
     ({ name, onByDefault }) => enable.includes(name) || (onByDefault && !disable.includes(name)),
   );
+  return [...chosen, ...more];
 }

@@ -65,8 +65,10 @@ const names = (choice: Parameters<typeof chosenPlugins>[0]): readonly string[] =
 test('chosenPlugins() keeps the order, whatever is asked for', () => {
   const usual = [
     'NamespaceLifecycle',
+    'ServiceAccount',
     'NodeRestriction',
     'PodTopologyLabels',
+    'PodSecurity',
     'PodResizeValidator',
   ];
   assert.deepEqual(names({}), usual);
@@ -75,12 +77,15 @@ test('chosenPlugins() keeps the order, whatever is asked for', () => {
     'ServiceAccount',
     'NodeRestriction',
     'PodTopologyLabels',
+    'PodSecurity',
     'PodResizeValidator',
     'DenyServiceExternalIPs',
   ]);
   assert.deepEqual(names({ disable: ['NodeRestriction'] }), [
     'NamespaceLifecycle',
+    'ServiceAccount',
     'PodTopologyLabels',
+    'PodSecurity',
     'PodResizeValidator',
   ]);
 });

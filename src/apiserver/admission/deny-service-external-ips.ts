@@ -1,16 +1,17 @@
 // Refuses new external IPs of services: who may create a service could otherwise take traffic for any address.
 import type { Service } from '../../kinds/service/types.ts';
+import { contains } from '../../meta/contains.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { type AdmissionPlugin, isResource, refused } from './admission.ts';
 
 export const denyServiceExternalIPs: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
   onByDefault: false,
-  admit(request) {
+  validate(request) {
     const { before, after, subresource } = request;
-    if (!isResource(request, '', 'services') || subresource !== '') return undefined;
+    if (!isResource(request, '', 'services') || subresource !== '') return;
     const known = externalIPs(before);
-    if (externalIPs(after).every((ip) => known.includes(ip))) return undefined;
+    if (externalIPs(after).every((ip) => contains(known, ip))) return;
     throw refused(request, 'Use of external IPs is denied by admission control.');
   },
 };

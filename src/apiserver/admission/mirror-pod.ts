@@ -4,7 +4,7 @@ import { referencedObjects } from '../../kinds/pod/referenced-objects.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { notFound } from '../../meta/api-error.ts';
 import type { OwnerReference } from '../../meta/object.ts';
-import { goQuote } from '../access/go-quote.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import type { ObjectReader } from '../object-reader.ts';
 
 export function mirrorPodProblem(pod: Pod, node: string, reader: ObjectReader): string | undefined {

@@ -7,6 +7,7 @@ import { isApiError, type Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import type { AdmissionRequest } from './admission.ts';
+import { exampleFacts } from './example.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 
 const namespaces: Readonly<Record<string, KubeObject['metadata']>> = {
@@ -37,9 +38,14 @@ type Target = Pick<AdmissionRequest, 'definition' | 'namespace' | 'name'>;
 
 const admit = (operation: 'create' | 'delete', target: Target): Status | undefined =>
   refused(() =>
-    namespaceLifecycle.admit(
-      { user: { name: 'u', groups: [] }, operation, subresource: '', ...target },
-      { reader, randomSuffix: () => '' },
+    namespaceLifecycle.mutate?.(
+      {
+        ...{ user: { name: 'u', groups: [] }, operation, subresource: '', dryRun: false },
+        warn() {},
+        annotate() {},
+        ...target,
+      },
+      exampleFacts(reader),
     ),
   );
 

@@ -7,7 +7,7 @@ const immortalNamespaces = new Set(['default', 'kube-system', 'kube-public', 'ku
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
   onByDefault: true,
-  admit(request, { reader }) {
+  mutate(request, { reader }) {
     const { operation, definition, namespace, name } = request;
     if (operation === 'delete' && isResource(request, '', 'namespaces')) {
       if (immortalNamespaces.has(name)) throw immortal(name);

@@ -1,7 +1,7 @@
 // What a node may set on its own Node object: nothing that draws pods to it which others do not want there.
 import type { Node } from '../../kinds/node/types.ts';
 import { deepEqual } from '../../schema/equality.ts';
-import { goQuote } from '../access/go-quote.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import type { AdmissionRequest } from './admission.ts';
 
 export function nodeObjectProblem(
@@ -16,6 +16,9 @@ function createProblem(after: Node, node: string): string | undefined {
   if (after.spec.configSource !== undefined) {
     return `node ${goQuote(node)} is not allowed to create pods with a non-nil configSource`;
   }
+  if (after.spec.podCIDR || (after.spec.podCIDRs ?? []).length > 0) {
+    return `node ${goQuote(node)} is not allowed to set podCIDRs`;
+  }
   const labels = forbiddenLabels({}, after.metadata.labels ?? {});
   return labels === ''
     ? undefined
@@ -29,6 +32,7 @@ function updateProblem(before: Node, after: Node, node: string): string | undefi
     return refuse('update configSource to a new non-nil configSource');
   }
   if (!deepEqual(before.spec.taints ?? [], after.spec.taints ?? [])) return refuse('modify taints');
+  if (!deepEqual(podRanges(before), podRanges(after))) return refuse('modify podCIDRs');
   const owners = before.metadata.ownerReferences ?? [];
   if (!deepEqual(owners, after.metadata.ownerReferences ?? [])) {
     return refuse('modify ownerReferences');
@@ -37,6 +41,9 @@ function updateProblem(before: Node, after: Node, node: string): string | undefi
   // Upstream does not name the node here.
   return labels === '' ? undefined : `is not allowed to modify labels: ${labels}`;
 }
+
+/** Upstream leaves them to validation, which lets a node that has none take those of another. */
+const podRanges = ({ spec }: Node): unknown => [spec.podCIDR ?? '', spec.podCIDRs ?? []];
 
 type Labels = Readonly<Record<string, string>>;
 

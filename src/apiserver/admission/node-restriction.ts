@@ -4,18 +4,20 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import type { ApiError } from '../../meta/api-error.ts';
 import { notFound } from '../../meta/api-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
-import { goQuote } from '../access/go-quote.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import { nodeIdentity, nodeLeaseNamespace } from '../access/known-users.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import type { BoundObjectReference, TokenRequest } from '../tokens/token-request-schema.ts';
-import { type AdmissionPlugin, type AdmissionRequest, refused } from './admission.ts';
+import { type AdmissionPlugin, type AdmissionRequest, isResource, refused } from './admission.ts';
 import { mirrorPodProblem } from './mirror-pod.ts';
+import { nodeAddressProblem } from './node-addresses.ts';
+import { certificateRequestProblem } from './node-certificate-request.ts';
 import { nodeObjectProblem } from './node-object.ts';
 
 export const nodeRestriction: AdmissionPlugin = {
   name: 'NodeRestriction',
   onByDefault: true,
-  admit(request, { reader }) {
+  mutate(request, { reader }) {
     const { definition, user } = request;
     const node = nodeIdentity(user);
     if (node === undefined) return undefined;
@@ -25,6 +27,13 @@ export const nodeRestriction: AdmissionPlugin = {
         : restrictions[`${definition.plural}.${definition.group}`]?.({ request, node, reader });
     if (problem !== undefined) throw refused(request, problem);
     return undefined;
+  },
+  /** Seen as it would be written: what a path leaves out of an object is no business of this. */
+  validate(request, { reader, addresses }) {
+    const node = nodeIdentity(request.user);
+    if (node === undefined || !isResource(request, '', 'nodes')) return;
+    const problem = nodeAddressProblem({ request, node, reader, addresses });
+    if (problem !== undefined) throw refused(request, problem);
   },
 };
 
@@ -41,6 +50,8 @@ const restrictions: Readonly<Record<string, Restriction>> = {
   'nodes.': restrictNodes,
   'serviceaccounts.': restrictTokens,
   'leases.coordination.k8s.io': restrictLeases,
+  'certificatesigningrequests.certificates.k8s.io': ({ request, node }) =>
+    certificateRequestProblem(request, node),
 };
 
 function restrictPods(facts: Facts): string | undefined {
@@ -92,14 +103,23 @@ function missing(resource: string, name: string): ApiError {
 }
 
 function restrictPodStatus({ request, node }: Facts): string | undefined {
-  const { after } = request;
+  const after = request.after as Pod | undefined;
   const before = request.before as Pod | undefined;
   if (before?.spec.nodeName !== node) {
     return `node ${goQuote(node)} can only update pod status for pods with spec.nodeName set to itself`;
   }
-  return deepEqual(before.metadata.labels ?? {}, after?.metadata.labels ?? {})
+  if (!deepEqual(before.metadata.labels ?? {}, after?.metadata.labels ?? {})) {
+    return `node ${goQuote(node)} cannot update labels through pod status`;
+  }
+  const { resourceClaimStatuses: claims = [], extendedResourceClaimStatus: extended } =
+    before.status;
+  // Which claims a pod uses says what else its node may read. The spelling is upstream's.
+  if (!deepEqual(claims, after?.status.resourceClaimStatuses ?? [])) {
+    return `node ${goQuote(node)} cannot update resource claim statues`;
+  }
+  return deepEqual(extended, after?.status.extendedResourceClaimStatus)
     ? undefined
-    : `node ${goQuote(node)} cannot update labels through pod status`;
+    : `node ${goQuote(node)} cannot update extended resource claim status`;
 }
 
 function restrictNodes({ request, node }: Facts): string | undefined {

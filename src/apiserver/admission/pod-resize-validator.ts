@@ -1,26 +1,28 @@
 // A pod grows in place only as far as its node could ever let it.
+
 import type { Node } from '../../kinds/node/types.ts';
 import { amountsOf, requestsOf } from '../../kinds/pod/requests.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource, refused } from './admission.ts';
 
 export const podResizeValidator: AdmissionPlugin = {
   name: 'PodResizeValidator',
   onByDefault: true,
-  admit(request, { reader }) {
+  validate(request, { reader }) {
     const { operation, subresource, before, after } = request;
     if (operation !== 'update' || subresource !== 'resize' || !isResource(request, '', 'pods'))
-      return undefined;
+      return;
     const pod = after as Pod;
     const { nodeName = '' } = (before as Pod).spec;
-    if (nodeName === '' || deepEqual(amountsIn(before as Pod), amountsIn(pod))) return undefined;
+    if (nodeName === '' || deepEqual(amountsIn(before as Pod), amountsIn(pod))) return;
     const node = reader.get('nodes', '', nodeName) as Node | undefined;
-    if (node === undefined) throw refused(request, `node ${JSON.stringify(nodeName)} not found`);
+    if (node === undefined) throw refused(request, `node ${goQuote(nodeName)} not found`);
     checkSystem(request, node);
     checkRoom(request, pod, node);
-    return undefined;
+    return;
   },
 };
 
@@ -32,11 +34,11 @@ const amountsIn = ({ spec }: Pod) => [
 function checkSystem(request: AdmissionRequest, { metadata }: Node): void {
   const system = metadata.labels?.['kubernetes.io/os'] ?? 'linux';
   if (system === 'linux') return;
-  const node = JSON.stringify(metadata.name);
+  const node = goQuote(metadata.name ?? '');
   throw withCause(
     refused(
       request,
-      `pod resize is only supported on linux nodes, node ${node} is ${JSON.stringify(system)}`,
+      `pod resize is only supported on linux nodes, node ${node} is ${goQuote(system)}`,
     ),
     'UnsupportedPlatform',
   );

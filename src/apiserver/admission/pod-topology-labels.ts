@@ -17,7 +17,7 @@ type Binding = KubeObject & {
 export const podTopologyLabels: AdmissionPlugin = {
   name: 'PodTopologyLabels',
   onByDefault: true,
-  admit(request, { reader }) {
+  mutate(request, { reader }) {
     const { operation, subresource, after } = request;
     if (operation !== 'create' || after === undefined || !isResource(request, '', 'pods'))
       return undefined;

@@ -5,24 +5,34 @@ import { isMirrorPod } from '../../kinds/pod/mirror.ts';
 import { referencedObjects } from '../../kinds/pod/referenced-objects.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { ServiceAccount } from '../../kinds/service-account/types.ts';
-import { goQuote } from '../access/go-quote.ts';
-import { type AdmissionPlugin, isResource, refused } from './admission.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import { goQuote } from '../../schema/go-quote.ts';
+import { type AdmissionPlugin, type AdmissionRequest, isResource, refused } from './admission.ts';
 
 const defaultAccount = 'default';
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const volumePrefix = 'kube-api-access-';
 /** An hour and a little: tells these tokens from those that somebody asked an hour for. */
 const tokenSeconds = 3607;
+/** The controller makes the default account of a new namespace in a moment; upstream waits about so long for it. */
+const accountWaitMs = 1500;
 
-/** Off unless asked for: a pod must not have to wait for the account of a namespace that was just made. */
 export const serviceAccountPlugin: AdmissionPlugin = {
   name: 'ServiceAccount',
-  onByDefault: false,
-  admit(request, { reader, randomSuffix }) {
-    const { operation, subresource, namespace } = request;
-    if (!isResource(request, '', 'pods') || operation !== 'create' || subresource !== '')
-      return undefined;
-    const pod = request.after as Pod;
+  onByDefault: true,
+  ready(request, { reader, waitFor }) {
+    const { namespace } = request;
+    const pod = createdPod(request);
+    if (pod === undefined || isMirrorPod(pod)) return undefined;
+    const name = pod.spec.serviceAccountName || defaultAccount;
+    const isComing = name === defaultAccount && isLive(reader.get('namespaces', '', namespace));
+    if (!isComing || reader.get('serviceaccounts', namespace, name) !== undefined) return undefined;
+    return waitFor({ resource: 'serviceaccounts', namespace, name, timeoutMs: accountWaitMs });
+  },
+  mutate(request, { reader, randomSuffix }) {
+    const { namespace } = request;
+    const pod = createdPod(request);
+    if (pod === undefined) return undefined;
     if (isMirrorPod(pod)) {
       const problem = mirrorProblem(pod);
       if (problem !== undefined) throw refused(request, problem);
@@ -39,6 +49,15 @@ export const serviceAccountPlugin: AdmissionPlugin = {
     return withPullSecrets(withToken(withAccount(pod, name), account, randomSuffix), account);
   },
 };
+
+function createdPod(request: AdmissionRequest): Pod | undefined {
+  const { operation, subresource, after } = request;
+  const isPod = isResource(request, '', 'pods') && operation === 'create' && subresource === '';
+  return isPod ? (after as Pod) : undefined;
+}
+
+const isLive = (namespace: KubeObject | undefined): boolean =>
+  namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
 
 function mirrorProblem(pod: Pod): string | undefined {
   if (pod.spec.serviceAccountName) return 'a mirror pod may not reference service accounts';

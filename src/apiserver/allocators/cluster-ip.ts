@@ -6,7 +6,7 @@ import { allocatorName, familyLabel, managedByLabel } from '../../kinds/ip-addre
 import { validateIPAddress } from '../../kinds/ip-address/validate.ts';
 import type { AddressWish } from '../../kinds/service/allocation.ts';
 import { type Service, withSpec } from '../../kinds/service/types.ts';
-import { type ApiError, internal, invalid } from '../../meta/api-error.ts';
+import { ApiError, internal, invalid } from '../../meta/api-error.ts';
 import { invalid as invalidField } from '../../meta/field-error.ts';
 import { groupVersion } from '../../meta/object.ts';
 import type { ObjectReader } from '../object-reader.ts';
@@ -70,7 +70,14 @@ function chooseAddress(asked: Asked, wish: AddressWish, source: AddressSource): 
   if (typeof outcome !== 'string') return outcome;
   throw wish.address === undefined
     ? internal(`failed to allocate a serviceIP: ${outcome}`)
-    : refusal(asked, wish, outcome);
+    : refusal(asked, wish, outcome, outcome === mismatch ? rangesHint(wish, ranges) : undefined);
+}
+
+/** Upstream's message does not say which addresses would do. */
+function rangesHint({ address }: AddressWish, ranges: readonly AddressRange[]): string {
+  const known = ranges.map(({ text }) => text).join(', ');
+  if (known === '') return `spec.clusterIPs: this cluster has no range for ${address}`;
+  return `spec.clusterIPs: ${address} is in none of the ranges of Services: ${known}`;
 }
 
 const notReady = 'allocator not ready';
@@ -136,12 +143,13 @@ function refuseParent(asked: Asked, wish: AddressWish, object: IPAddress): void 
   );
 }
 
-function refusal(asked: Asked, { address }: AddressWish, why: string): ApiError {
+function refusal(asked: Asked, { address }: AddressWish, why: string, hint?: string): ApiError {
   const { metadata, spec } = asked();
   const which = address === undefined ? '' : ` ${address}`;
   const detail = `failed to allocate IP${which}: ${why}`;
   const error = invalidField('spec.clusterIPs', spec.clusterIPs, detail);
-  return invalid({ group: '', kind: 'Service' }, metadata.name ?? '', [error]);
+  const refused = invalid({ group: '', kind: 'Service' }, metadata.name ?? '', [error]);
+  return hint === undefined ? refused : new ApiError(refused.status, { hint });
 }
 
 function ipAddressFor(

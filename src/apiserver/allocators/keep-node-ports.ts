@@ -60,7 +60,7 @@ const errorTypes = {
 } as const satisfies Readonly<Record<PortFinding['reason'], string>>;
 
 /** One look. What another writer changes meanwhile is left to the next. */
-export function createNodePortRepair(options: KeepNodePorts): () => Promise<void> {
+function createNodePortRepair(options: KeepNodePorts): () => Promise<void> {
   const { context, nodePorts, range, log, metrics } = options;
   const errors = metrics.counter({
     name: 'apiserver_nodeport_repair_port_errors_total',

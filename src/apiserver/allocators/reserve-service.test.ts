@@ -79,7 +79,7 @@ function steps({ compare, write }: Reservation): readonly string[] {
 
 const specOf = ({ object }: Reservation): ServiceSpec => (object as Service).spec;
 
-test('reserveService() takes addresses and ports of a new service in one write (IPA-07, IPA-14, NPT-03)', () => {
+test('reserveService() takes addresses and ports of a new service in one write (IPA-07, IPA-14, IPA-35, NPT-03)', () => {
   const after = sentService({
     type: 'NodePort',
     ipFamilyPolicy: 'PreferDualStack',

@@ -12,7 +12,7 @@ export type TakenAddresses = {
 
 /** Follows the cache of IPAddresses for as long as that lives. */
 export function followTakenAddresses(
-  cache: Pick<ResourceCache, 'list' | 'listen'>,
+  cache: Pick<ResourceCache, 'listReadable' | 'unreadable' | 'listen'>,
 ): TakenAddresses {
   const taken: Readonly<Record<Family, NumberSet>> = {
     IPv4: createNumberSet(),
@@ -20,7 +20,7 @@ export function followTakenAddresses(
   };
   const handedOut = { IPv4: new Set<bigint>(), IPv6: new Set<bigint>() };
   // By its name, which ends the key: the object itself need not be looked at.
-  const put = ({ key }: Cached, isTaken: boolean): void => {
+  const put = ({ key }: Pick<Cached, 'key'>, isTaken: boolean): void => {
     const address = parseAddress(key.slice(key.lastIndexOf('/') + 1));
     if (address === undefined) return;
     const { family, value } = address;
@@ -31,7 +31,8 @@ export function followTakenAddresses(
   const load = (): void => {
     taken.IPv4.clear();
     taken.IPv6.clear();
-    for (const cached of cache.list('')) put(cached, true);
+    for (const cached of cache.listReadable('')) put(cached, true);
+    for (const lost of cache.unreadable()) put(lost, true);
   };
   load();
   cache.listen(({ type, current }) => {

@@ -46,6 +46,8 @@ export type AuditedRequest = {
   readonly request: ApiRequest;
   readonly actsAs: (user: User) => void;
   readonly decided: (decision: AccessDecision) => void;
+  /** Says more about the request than its fields do. */
+  readonly annotate: (key: string, value: string) => void;
   /** The answer to go on with; of a stream also the end is noted. */
   readonly answered: (outcome: Outcome) => ApiResponse;
 };
@@ -129,6 +131,9 @@ function followRequest(arrival: Arrival, wish: AuditWish, pen: Pen): AuditedRequ
     decided({ allowed, reason }) {
       annotations[decisionKey] = allowed ? 'allow' : 'forbid';
       annotations[reasonKey] = reason;
+    },
+    annotate(key, value) {
+      annotations[key] = value;
     },
     answered({ response, status, isPanic = false }) {
       const said = {

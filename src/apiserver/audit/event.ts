@@ -47,7 +47,9 @@ export function auditEvent(parts: EventParts): object {
     sourceIPs: sourceIps,
     ...(userAgent === '' ? {} : { userAgent: userAgent.slice(0, longestUserAgent) }),
     ...(info.kind === 'path' ? {} : { objectRef: objectRef(info, parts.requestObject) }),
-    ...(parts.answer === undefined ? {} : { responseStatus: responseStatus(parts.answer) }),
+    ...(parts.answer === undefined
+      ? {}
+      : { responseStatus: responseStatus(parts.answer, isConfidential(parts)) }),
     ...(reaches(parts.level, 'Request') && parts.requestObject !== undefined
       ? { requestObject: parts.requestObject }
       : {}),
@@ -100,8 +102,26 @@ function metadataOf(body: unknown): BodyMetadata {
   return typeof metadata === 'object' && metadata !== null ? metadata : {};
 }
 
-function responseStatus({ code, status }: NonNullable<EventParts['answer']>): object {
+/** Of whose content nothing belongs into a log, unless its level asks for bodies. */
+const confidentialResources = new Set(['secrets', 'configmaps', 'tokenreviews', 'serviceaccounts']);
+
+const isConfidential = ({ info, level }: EventParts): boolean =>
+  info.kind === 'resource' &&
+  confidentialResources.has(info.resource) &&
+  !reaches(level, 'Request');
+
+/** Codes of answers that quote what was sent, or the whole object that a patch would have made. */
+const quotingCodes = new Set([400, 422]);
+
+function responseStatus(
+  { code, status }: NonNullable<EventParts['answer']>,
+  isConfidentialObject: boolean,
+): object {
   if (status === undefined) return { metadata: {}, code };
+  if (isConfidentialObject && quotingCodes.has(code)) {
+    const { reason } = status;
+    return { metadata: {}, status: status.status, ...(reason && { reason }), code };
+  }
   const { message, reason, details } = status;
   return {
     metadata: {},

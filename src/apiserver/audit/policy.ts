@@ -1,15 +1,10 @@
 // What is written down of which request: a Policy of audit.k8s.io/v1, read from a file and checked before it is used.
 import { parseYaml } from '../../schema/yaml.ts';
 
-export const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
+const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type AuditLevel = (typeof auditLevels)[number];
 
-export const auditStages = [
-  'RequestReceived',
-  'ResponseStarted',
-  'ResponseComplete',
-  'Panic',
-] as const;
+const auditStages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type AuditStage = (typeof auditStages)[number];
 
 export type AuditRule = {

@@ -1,4 +1,5 @@
 // The certificate authority of one installation, and what it issues.
+import { nodesGroup, nodeUser } from '../access/known-users.ts';
 import { type KeyPair, makeCertificate, type Subject } from './x509.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -6,7 +7,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const clockSkewMs = 5 * 60 * 1000;
 
 const authorityDays = 3650;
-export const serverDays = 365;
+const serverDays = 365;
 export const administratorDays = 365;
 
 export const authoritySubject: Subject = { commonName: 'fairlead-ca' };
@@ -49,6 +50,24 @@ export function issueServerCertificate(
 ): KeyPair {
   return makeCertificate({
     subject: serverSubject,
+    use: 'server',
+    names,
+    ...lifetime(now, serverDays),
+    issuer: { subject: authoritySubject, privateKey: authority.privateKey },
+  });
+}
+
+/** What the agent of a node serves with. */
+export function issueNodeServingCertificate(
+  authority: KeyPair,
+  {
+    node,
+    names,
+    now,
+  }: { readonly node: string; readonly names: readonly string[]; readonly now: number },
+): KeyPair {
+  return makeCertificate({
+    subject: { commonName: nodeUser(node), organizations: [nodesGroup] },
     use: 'server',
     names,
     ...lifetime(now, serverDays),

@@ -1,6 +1,6 @@
 // Files that hold secrets: readable by their owner only, whole or not there at all, and still there after a crash.
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Writes beside the file and moves it into place, so that no reader ever sees half of it. */
@@ -17,18 +17,51 @@ export async function writePrivateFile(path: string, text: string): Promise<void
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw new Error(`Cannot write "${path}": ${reasonOf(error)}`, { cause: error });
+    throw new PrivateFileError(`Cannot write "${path}": ${reasonOf(error)}`, { cause: error });
   }
   await syncDirectory(dirname(path));
 }
 
-/** The text of a file, undefined when there is none. */
+/**
+ * The text of a file, undefined when there is none. A private key that every user of the machine could read or change is
+ * refused: it may be known or be another's, and whoever put it there has to say that it is to be used.
+ */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
+  const found = await readWithMode(path);
+  if (found === undefined) return undefined;
+  const { text, mode } = found;
+  if ((mode & openToOthers) === 0 || !text.includes('PRIVATE KEY-----')) return text;
+  const shown = `0${(mode & 0o777).toString(8)}`;
+  throw new PrivateFileError(
+    `Cannot use "${path}": it holds a private key that others may read or write (mode ${shown}). If nobody else has used it, run chmod 600 on it; else remove it and what it signed`,
+  );
+}
+
+/** Read and write of others, write of the group. */
+const openToOthers = 0o026;
+
+/** A private file cannot be used; the text is for the one who has to do something about it. */
+export class PrivateFileError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'PrivateFileError';
+  }
+}
+
+/** Of one and the same file, whatever happens to its name meanwhile. */
+async function readWithMode(
+  path: string,
+): Promise<{ readonly text: string; readonly mode: number } | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    const file = await open(path, 'r');
+    try {
+      return { mode: (await file.stat()).mode, text: await file.readFile('utf8') };
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Error(`Cannot read "${path}": ${reasonOf(error)}`, { cause: error });
+    throw new PrivateFileError(`Cannot read "${path}": ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -2,33 +2,30 @@
 import { type AcceptClause, acceptsMediaType, parseAccept } from '../encode/accept.ts';
 import type { ServedGroup, ServedKind } from './served-kind.ts';
 
-export type AggregatedVersion = 'v2' | 'v2beta1';
+export type AggregateFormat = 'json' | 'yaml';
 
-export const aggregatedVersions: readonly AggregatedVersion[] = ['v2', 'v2beta1'];
+const formats: readonly AggregateFormat[] = ['json', 'yaml'];
 
-/** The version that the Accept header asks for; undefined when it asks for plain documents. */
-export function wantedAggregate(accept: string): AggregatedVersion | undefined {
+/** Clients tell from the header of the answer which document they got. */
+export const aggregateParameters = ';g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+/**
+ * How to write it; undefined when the Accept header prefers plain documents, or asks for a version that is gone: v2beta1 is not served since
+ * Kubernetes 1.33.
+ */
+export function wantedAggregate(accept: string): AggregateFormat | undefined {
   for (const clause of parseAccept(accept)) {
-    if (acceptsMediaType(clause, 'application', 'json')) {
-      const version = aggregateOf(clause);
-      if (version !== undefined) return version;
-    }
+    const format = formats.find((name) => acceptsMediaType(clause, 'application', name));
+    if (format === undefined || !isUnderstood(clause)) continue;
+    return isPlain(clause) ? undefined : format;
   }
   return undefined;
 }
 
-/** Clients tell from this header which document they got. */
-export function aggregateContentType(version: AggregatedVersion): string {
-  return `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
-}
-
-export function groupDiscoveryList(
-  version: AggregatedVersion,
-  groups: readonly ServedGroup[],
-): object {
+export function groupDiscoveryList(groups: readonly ServedGroup[]): object {
   return {
     kind: 'APIGroupDiscoveryList',
-    apiVersion: `apidiscovery.k8s.io/${version}`,
+    apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
     items: groups.map(({ group, versions }) => ({
       metadata: group === '' ? {} : { name: group },
@@ -41,9 +38,13 @@ export function groupDiscoveryList(
   };
 }
 
-function aggregateOf({ parameters }: AcceptClause): AggregatedVersion | undefined {
-  if (parameters.g !== 'apidiscovery.k8s.io' || parameters.as !== 'APIGroupDiscoveryList') return;
-  return aggregatedVersions.find((version) => version === parameters.v);
+const isPlain = ({ parameters: { as, g, v } }: AcceptClause): boolean =>
+  as === undefined && g === undefined && v === undefined;
+
+function isUnderstood(clause: AcceptClause): boolean {
+  const { as, g, v, sv = '' } = clause.parameters;
+  const isAggregate = as === 'APIGroupDiscoveryList' && g === 'apidiscovery.k8s.io' && v === 'v2';
+  return sv === '' && (isPlain(clause) || isAggregate);
 }
 
 function describeKind(kind: ServedKind): object {

@@ -123,7 +123,37 @@ const documents: Readonly<Record<string, object>> = {
   },
 };
 
+const aggregate = (version: string, type = 'json'): string =>
+  `application/${type};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
+const unacceptable = 'only the following media types are accepted';
+
+const negotiated: readonly (readonly [string, string, string])[] = [
+  ['the newer of two versions', `${aggregate('v2')},${aggregate('v2beta1')}`, 'v2'],
+  ['past a version that is gone', `${aggregate('v2beta1')},${aggregate('v2')},*/*`, 'v2'],
+  [
+    'plain where only old versions are offered',
+    `${aggregate('v2beta1')},application/json`,
+    'plain',
+  ],
+  ['plain where it comes first', `application/json,${aggregate('v2')}`, 'plain'],
+  ['by quality', `application/json;q=0.5,${aggregate('v2')}`, 'v2'],
+  ['YAML', aggregate('v2', 'yaml'), 'v2'],
+];
+
 describe('createDiscovery()', () => {
+  for (const [name, accept, wanted] of negotiated) {
+    it(`chooses ${name}`, () => {
+      const type = String(get('/apis', { accept })?.headers['content-type']);
+      assert.equal(type.includes(';v=v2;') ? 'v2' : 'plain', wanted);
+    });
+  }
+
+  it('refuses forms that a document does not have', () => {
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    for (const accept of [aggregate('v2beta1'), table])
+      assert.throws(() => get('/apis', { accept }), new RegExp(unacceptable));
+  });
+
   for (const [path, document] of Object.entries(documents)) {
     it(`answers ${path}`, () => assert.deepEqual(body(path), document));
   }
@@ -132,7 +162,7 @@ describe('createDiscovery()', () => {
     it(`leaves ${path} to others`, () => assert.equal(get(path), undefined));
   }
 
-  for (const version of ['v2', 'v2beta1']) {
+  for (const version of ['v2']) {
     const accept = `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
 
     it(`aggregates in ${version}`, () => {

@@ -1,13 +1,12 @@
 // Answers /api, /apis and the documents below them. Built once; every answer is ready-made bytes.
 import { createHash } from 'node:crypto';
 import type { AnyKind } from '../../kinds/definition.ts';
-import { toBody } from '../encode/body.ts';
-import { negotiate, type Representation } from '../encode/negotiate.ts';
+import { toBodyAtOnce } from '../encode/body.ts';
+import { negotiate, plainJson, type Representation } from '../encode/negotiate.ts';
 import type { ApiResponse } from '../message.ts';
 import {
-  type AggregatedVersion,
-  aggregateContentType,
-  aggregatedVersions,
+  type AggregateFormat,
+  aggregateParameters,
   groupDiscoveryList,
   wantedAggregate,
 } from './aggregated.ts';
@@ -44,8 +43,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   const core = groups.filter(({ group }) => group === '');
   const named = groups.filter(({ group }) => group !== '');
   const aggregates = new Map([
-    ['/api', aggregatesOf(core)],
-    ['/apis', aggregatesOf(named)],
+    ['/api', aggregateOf(core)],
+    ['/apis', aggregateOf(named)],
   ]);
 
   return {
@@ -54,13 +53,12 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       const path = request.path.replace(/\/$/, '');
       const document = plain.get(path);
       if (document === undefined) return undefined;
-      const version = aggregates.has(path) ? wantedAggregate(request.accept ?? '') : undefined;
-      const aggregate = version && aggregates.get(path)?.get(version);
-      if (version !== undefined && aggregate !== undefined) {
-        return answerAggregate(aggregate, version, request.ifNoneMatch);
-      }
+      const aggregate = aggregates.get(path);
+      const format = wantedAggregate(request.accept ?? '');
+      if (aggregate !== undefined && format !== undefined)
+        return answerAggregate(aggregate, format, request.ifNoneMatch);
       const { accept, query, userAgent } = request;
-      const wanted = { allow: 'object', userAgent, protobuf: false } as const;
+      const wanted = { allow: 'object', userAgent, protobuf: false, forms: 'none' } as const;
       return answerPlain(document, negotiate(accept, query, wanted));
     },
   };
@@ -84,29 +82,25 @@ function plainDocuments(
   return documents;
 }
 
-function aggregatesOf(groups: readonly ServedGroup[]): Map<AggregatedVersion, Aggregate> {
-  return new Map(
-    aggregatedVersions.map((version) => {
-      const body = Buffer.from(JSON.stringify(groupDiscoveryList(version, groups)));
-      const hash = createHash('sha512').update(body).digest('hex').toUpperCase();
-      return [version, { body, etag: `"${hash}"` }];
-    }),
-  );
+function aggregateOf(groups: readonly ServedGroup[]): Aggregate {
+  const body = Buffer.from(JSON.stringify(groupDiscoveryList(groups)));
+  const hash = createHash('sha512').update(body).digest('hex').toUpperCase();
+  return { body, etag: `"${hash}"` };
 }
 
 function answerAggregate(
   { body, etag }: Aggregate,
-  version: AggregatedVersion,
+  format: AggregateFormat,
   ifNoneMatch: string | undefined,
 ): ApiResponse {
   const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
   if (ifNoneMatch === etag) return { status: 304, headers, body: '' };
-  const contentType = aggregateContentType(version);
-  return { status: 200, headers: { ...headers, 'content-type': contentType }, body };
+  const encoded = toBodyAtOnce({ ...plainJson, format }, body);
+  const contentType = `${encoded.contentType}${aggregateParameters}`;
+  return { status: 200, headers: { ...headers, 'content-type': contentType }, body: encoded.body };
 }
 
 function answerPlain(document: Buffer, representation: Representation): ApiResponse {
-  // A discovery document has no other shapes: asking for a Table gives the document itself.
-  const { contentType, body } = toBody(representation, document);
+  const { contentType, body } = toBodyAtOnce(representation, document);
   return { status: 200, headers: { 'content-type': contentType, vary: 'Accept' }, body };
 }

@@ -7,7 +7,15 @@ import type { Cached } from '../resource-cache.ts';
 import { contentType, type Representation } from './negotiate.ts';
 import { toYaml } from './yaml.ts';
 
-export type EncodedBody = { readonly contentType: string; readonly body: Buffer };
+export type EncodedBody = {
+  readonly contentType: string;
+  readonly body: Buffer;
+  /** The body is JSON that is yet to be brought into this form, because that takes long. */
+  readonly convert?: 'yaml' | 'pretty';
+};
+
+/** What is brought into its form at once. */
+const maxFormattedHere = 32 * 1024;
 
 /** What encoding needs to know of a kind. Kinds without columns show their name and when they were made. */
 export type EncodedKind = {
@@ -37,6 +45,17 @@ export function jsonOf(value: Encodable): Buffer {
 }
 
 export function toBody(representation: Representation, json: Buffer): EncodedBody {
+  const { format: form, pretty } = representation;
+  const isPlain = form === 'json' && !pretty;
+  if (!isPlain && json.length > maxFormattedHere) {
+    const convert = form === 'yaml' ? 'yaml' : 'pretty';
+    return { contentType: contentType(representation), body: json, convert };
+  }
+  return { contentType: contentType(representation), body: format(representation, json) };
+}
+
+/** For what is never large, and for answers that cannot wait. */
+export function toBodyAtOnce(representation: Representation, json: Buffer): EncodedBody {
   return { contentType: contentType(representation), body: format(representation, json) };
 }
 

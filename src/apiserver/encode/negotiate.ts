@@ -1,5 +1,8 @@
 // Which representation of an answer the client gets: JSON, YAML or protobuf, whole, as a Table or as metadata only.
+
 import { badRequest, failure } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
+import type { QueryOptions } from '../message.ts';
 import { type AcceptClause, acceptsMediaType, parseAccept } from './accept.ts';
 
 export type Shape = 'object' | 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
@@ -23,6 +26,8 @@ export type NegotiateOptions = {
   readonly userAgent?: string | undefined;
   /** False for documents that have no protobuf form. */
   readonly protobuf?: boolean;
+  /** Forms besides the object itself. Kinds that are never stored have no columns, discovery documents nothing but themselves. */
+  readonly forms?: 'all' | 'metadata' | 'none';
 };
 
 type Offer = {
@@ -53,24 +58,24 @@ const streamTypes = [
 /** Decides from the Accept header and the query; throws ApiError 406, or 400 for a wrong includeObject. */
 export function negotiate(
   accept: string | undefined,
-  query: URLSearchParams,
+  query: QueryOptions,
   options: NegotiateOptions,
 ): Representation {
-  const { allow, userAgent = '', protobuf = true } = options;
+  const { allow, userAgent = '', protobuf = true, forms = 'all' } = options;
   // Only these two parts of a query count, and hardly any request has them.
   if (query.size > 0 && (query.has('pretty') || query.has('includeObject')))
     return decide(accept, query, options);
   const last = latest[allow];
-  const isSame = last?.protobuf === protobuf && last.accept === accept;
+  const isSame = last?.protobuf === protobuf && last.forms === forms && last.accept === accept;
   if (isSame && last.userAgent === userAgent) return last.representation;
-  const key = `${allow} ${protobuf} ${userAgent} ${accept ?? ''}`;
+  const key = `${allow} ${protobuf} ${forms} ${userAgent} ${accept ?? ''}`;
   let representation = decided.get(key);
   if (representation === undefined) {
     representation = decide(accept, query, options);
     if (decided.size >= mostDecided) decided.clear();
     decided.set(key, representation);
   }
-  latest[allow] = { protobuf, userAgent, accept, representation };
+  latest[allow] = { protobuf, forms, userAgent, accept, representation };
   return representation;
 }
 
@@ -80,6 +85,7 @@ const mostDecided = 200;
 
 type Decision = {
   readonly protobuf: boolean;
+  readonly forms: string;
   readonly userAgent: string;
   readonly accept: string | undefined;
   readonly representation: Representation;
@@ -94,7 +100,7 @@ const latest: Record<NegotiateOptions['allow'], Decision | undefined> = {
 
 function decide(
   accept: string | undefined,
-  query: URLSearchParams,
+  query: QueryOptions,
   options: NegotiateOptions,
 ): Representation {
   const header = accept ?? '';
@@ -105,7 +111,9 @@ function decide(
   const chosen = choose(
     header,
     (offer, transform) =>
-      allowsTransform(transform) && hasForm(offer, transform, options.protobuf ?? true),
+      allowsTransform(transform) &&
+      hasForm(offer, transform, options.protobuf ?? true) &&
+      hasShape(transform, options.forms ?? 'all'),
   );
   if (chosen === undefined) throw notAcceptable(mediaTypes);
   if (options.allow === 'watch' && !chosen.offer.streams) throw notAcceptable(streamTypes);
@@ -122,7 +130,7 @@ function decide(
 /** How to write a Status: always possible, JSON when nothing else was agreed on, never a Table. */
 export function negotiateError(
   accept: string | undefined,
-  query: URLSearchParams,
+  query: QueryOptions,
   userAgent?: string,
 ): Representation {
   const chosen = choose(accept ?? '', (_offer, transform) => transform === undefined);
@@ -214,6 +222,11 @@ function allowsTransform(transform: Transform | undefined): boolean {
   );
 }
 
+function hasShape(transform: Transform | undefined, forms: NegotiateOptions['forms']): boolean {
+  if (transform === undefined || forms === 'all') return true;
+  return forms === 'metadata' && transform.kind !== 'Table';
+}
+
 /** A Table has no protobuf form in Kubernetes either. */
 function hasForm(offer: Offer, transform: Transform | undefined, protobuf: boolean): boolean {
   return offer.format !== 'protobuf' || (protobuf && transform?.kind !== 'Table');
@@ -227,13 +240,13 @@ function notAcceptable(accepted: readonly string[]): Error {
 const trueTexts = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const indentedAgents = ['curl', 'Wget', 'Mozilla/5.0'];
 
-function wantsPretty(query: URLSearchParams, userAgent = ''): boolean {
+function wantsPretty(query: QueryOptions, userAgent = ''): boolean {
   const wish = query.get('pretty') ?? '';
   if (wish !== '') return trueTexts.includes(wish);
   return indentedAgents.some((agent) => userAgent.startsWith(agent));
 }
 
-function readIncludeObject(query: URLSearchParams): IncludeObject {
+function readIncludeObject(query: QueryOptions): IncludeObject {
   const value = query.get('includeObject') ?? '';
   switch (value) {
     case '':
@@ -244,7 +257,7 @@ function readIncludeObject(query: URLSearchParams): IncludeObject {
       return value;
     default:
       throw badRequest(
-        `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+        `Unable to convert to Table as requested: includeObject: Invalid value: ${goQuote(value)}: must be 'Metadata', 'Object', 'None', or empty`,
       );
   }
 }

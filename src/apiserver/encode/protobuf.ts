@@ -11,6 +11,7 @@ import {
   writeString,
   written,
 } from '../../schema/protobuf/writer.ts';
+import { stepObjects } from '../limits/pace.ts';
 import { listMeta, status as statusSchema } from '../openapi/meta-types.ts';
 import type { EncodedKind } from './body.ts';
 import type { MetaVersion } from './negotiate.ts';
@@ -39,36 +40,62 @@ export function protobufMetadata({ metadata }: KubeObject, version: MetaVersion)
 const partialObject = s.struct('PartialObjectMetadata', { metadata: objectMeta }, { numbers: [1] });
 
 export type ProtobufList = {
-  readonly items: readonly KubeObject[];
+  readonly items: readonly { readonly object: KubeObject }[];
   readonly metadata: s.Static<typeof listMeta>;
 };
 
-export function protobufList(kind: EncodedKind, list: ProtobufList): Buffer {
+type ListSteps = Generator<undefined, Buffer>;
+
+export function* protobufList(kind: EncodedKind, list: ProtobufList): ListSteps {
   return toEnvelope({
     apiVersion: groupVersion(kind.group, kind.version),
     kind: `${kind.kind}List`,
-    message: toProtobuf(listSchema(kind.schema), list),
+    message: yield* listMessage(kind.schema, list),
   });
 }
 
-export function protobufMetadataList(list: ProtobufList, version: MetaVersion): Buffer {
+export function* protobufMetadataList(list: ProtobufList, version: MetaVersion): ListSteps {
   return toEnvelope({
     apiVersion: `meta.k8s.io/${version}`,
     kind: 'PartialObjectMetadataList',
-    message: toProtobuf(listSchema(partialObject), list),
+    message: yield* listMessage(partialObject, list),
   });
 }
 
-const listSchemas = new WeakMap<s.StructNode, s.StructNode>();
+/** Some items at a time: messages that follow each other are one, with the items of all. */
+function* listMessage(schema: s.StructNode, { metadata, items }: ProtobufList): ListSteps {
+  const { head, rest } = listSchemas(schema);
+  const pieces: Buffer[] = [];
+  let at = 0;
+  do {
+    const some = items.slice(at, at + stepObjects).map(({ object }) => object);
+    const part = { metadata, items: some };
+    pieces.push(at === 0 ? toProtobuf(head, part) : toProtobuf(rest, { items: some }));
+    at += stepObjects;
+    yield;
+  } while (at < items.length);
+  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+}
 
-function listSchema(items: s.StructNode): s.StructNode {
-  let schema = listSchemas.get(items);
-  if (schema === undefined) {
-    const fields = { metadata: listMeta, items: s.list(items) };
-    schema = s.struct(`${items.name}List`, fields, { numbers: [1, 2] });
-    listSchemas.set(items, schema);
+type ListSchemas = {
+  /** With the metadata of the list. */
+  readonly head: s.StructNode;
+  readonly rest: s.StructNode;
+};
+
+const knownLists = new WeakMap<s.StructNode, ListSchemas>();
+
+function listSchemas(schema: s.StructNode): ListSchemas {
+  let known = knownLists.get(schema);
+  if (known === undefined) {
+    const [name, items] = [`${schema.name}List`, s.list(schema)];
+    known = {
+      head: s.struct(name, { metadata: listMeta, items }, { numbers: [1, 2] }),
+      rest: s.struct(name, { items }, { numbers: [2] }),
+    };
+    knownLists.set(schema, known);
   }
-  return schema;
+  return known;
 }
 
 const frameLengthBytes = 4;

@@ -9,22 +9,40 @@ export type ListIdentity = {
   readonly key: string;
 };
 
-export type SharedLists = (identity: ListIdentity, encode: () => EncodedBody) => EncodedBody;
+export type SharedLists = (
+  identity: ListIdentity,
+  encode: () => Promise<EncodedBody>,
+) => Promise<EncodedBody>;
+
+type Known = {
+  readonly key: string;
+  readonly rest: Omit<EncodedBody, 'body'>;
+  readonly body: WeakRef<Buffer>;
+};
 
 /** Fewer bytes are copied faster than remembered. */
 const leastBytes = 64 * 1024;
 
 export function createSharedLists(): SharedLists {
   /** The last of each resource: what is read over and over is one and the same list. */
-  const last = new WeakMap<object, { key: string; contentType: string; body: WeakRef<Buffer> }>();
-  return ({ resource, key }, encode) => {
+  const last = new WeakMap<object, Known>();
+  /** What is being made: who asks for the same meanwhile waits for it. */
+  const making = new WeakMap<object, { key: string; made: Promise<EncodedBody> }>();
+  return async ({ resource, key }, encode) => {
     const known = last.get(resource);
     const body = known?.key === key ? known.body.deref() : undefined;
-    if (known !== undefined && body !== undefined) return { contentType: known.contentType, body };
-    const made = encode();
-    if (made.body.length >= leastBytes) {
-      last.set(resource, { key, contentType: made.contentType, body: new WeakRef(made.body) });
+    if (known !== undefined && body !== undefined) return { ...known.rest, body };
+    const current = making.get(resource);
+    if (current?.key === key) return current.made;
+    const entry = { key, made: encode() };
+    making.set(resource, entry);
+    try {
+      const made = await entry.made;
+      const { body: bytes, ...rest } = made;
+      if (bytes.length >= leastBytes) last.set(resource, { key, rest, body: new WeakRef(bytes) });
+      return made;
+    } finally {
+      if (making.get(resource) === entry) making.delete(resource);
     }
-    return made;
   };
 }

@@ -1,7 +1,7 @@
 // A Status as an answer: of every error, and of writes that have no object to show.
 import type { Status } from '../../meta/api-error.ts';
-import { type ApiRequest, type ApiResponse, header } from '../message.ts';
-import { type EncodedBody, toBody } from './body.ts';
+import { type ApiResponse, header, type VerbRequest } from '../message.ts';
+import { type EncodedBody, toBodyAtOnce } from './body.ts';
 import { contentType, negotiateError, type Representation } from './negotiate.ts';
 import { protobufStatus } from './protobuf.ts';
 
@@ -13,10 +13,10 @@ export function encodeStatus(representation: Representation, status: SentStatus)
   if (representation.format === 'protobuf') {
     return { contentType: contentType(representation), body: protobufStatus(status) };
   }
-  return toBody(representation, Buffer.from(JSON.stringify(status)));
+  return toBodyAtOnce(representation, Buffer.from(JSON.stringify(status)));
 }
 
-export function answerStatus(request: ApiRequest, code: number, status: SentStatus): ApiResponse {
+export function answerStatus(request: VerbRequest, code: number, status: SentStatus): ApiResponse {
   const representation = negotiateError(header(request, 'accept'), request.query);
   const encoded = encodeStatus(representation, status);
   return { status: code, headers: { 'content-type': encoded.contentType }, body: encoded.body };

@@ -11,23 +11,33 @@ export type ListMeta = {
   readonly remainingItemCount?: number;
 };
 
-type TableParts = {
-  readonly metadata: { readonly resourceVersion?: string };
+type TableParts = TableHead & {
   /** Rows as JSON. */
   readonly rows: readonly string[];
+};
+
+type TableHead = {
+  readonly metadata: { readonly resourceVersion?: string };
   /** On a watch only the first Table says what its columns are. */
   readonly withColumns: boolean;
 };
 
 export function table(
+  representation: Representation,
+  kind: EncodedKind,
+  { rows, ...head }: TableParts,
+): Buffer {
+  return Buffer.from(`${tableHead(representation, kind, head)}${rows.join(',')}]}`);
+}
+
+/** All up to the first row; what follows the last is `]}`. */
+export function tableHead(
   { metaVersion }: Representation,
   kind: EncodedKind,
-  { metadata, rows, withColumns }: TableParts,
-): Buffer {
+  { metadata, withColumns }: TableHead,
+): string {
   const columns = withColumns ? JSON.stringify(columnsOf(kind).map(describeColumn)) : 'null';
-  return Buffer.from(
-    `{"kind":"Table","apiVersion":"meta.k8s.io/${metaVersion}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[${rows.join(',')}]}`,
-  );
+  return `{"kind":"Table","apiVersion":"meta.k8s.io/${metaVersion}","metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[`;
 }
 
 export function row(

@@ -5,7 +5,7 @@ import type { RequestInfo } from '../request-info.ts';
 import type { User } from '../user.ts';
 import { createFairQueue, type FairQueue, type Flow } from './fair-queue.ts';
 import type { Limits } from './limits.ts';
-import { createWatchCount, type WatchCount } from './watch-count.ts';
+import { createStreamCount, type StreamCount } from './stream-count.ts';
 
 export type Seats = { readonly level: Level; readonly queue: FairQueue };
 
@@ -14,7 +14,7 @@ export type Gate = {
   readonly seatsFor: (user: User, info: RequestInfo, isMutating: boolean) => Seats | undefined;
   /** Of requests that are costly one is worked on in each turn of the event loop: what is cheap comes between. */
   readonly costlyTurn: (user: User, departed: () => AbortSignal) => Promise<unknown> | undefined;
-  readonly watches: WatchCount;
+  readonly watches: StreamCount;
   readonly metrics: FlowMetrics;
 };
 
@@ -48,7 +48,7 @@ export function createGate(limits: Limits, metrics: FlowMetrics): Gate {
       if (isExempt(user, info)) return undefined;
       return isMutating ? mutating : readOnly;
     },
-    watches: createWatchCount(limits.maxWatchesPerUser),
+    watches: createStreamCount(limits.maxWatchesPerUser),
     metrics,
   };
 }

@@ -20,7 +20,10 @@ export type Limits = {
   readonly headerTimeoutMs: number;
   /** Of a connection without a request. */
   readonly idleTimeoutMs: number;
+  /** A quarter of them is for those whose user is not known yet, of which one address gets half. */
   readonly maxConnections: number;
+  /** Of one user who is no administrator. */
+  readonly maxConnectionsPerUser: number;
   readonly maxUnreadBytesPerConnection: number;
   readonly maxUnreadBytes: number;
   readonly slowReaderTimeoutMs: number;
@@ -46,6 +49,8 @@ export const defaultLimits: Limits = {
   // Longer than the idle time of common load balancers, so that they close first.
   idleTimeoutMs: 90_000,
   maxConnections: 10_000,
+  // Watches over HTTP/1.1 take one each, and there may be as many; and the same again for the rest.
+  maxConnectionsPerUser: 4000,
   // The state of a large collection, and then some.
   maxUnreadBytesPerConnection: 128 * mebibyte,
   maxUnreadBytes: 512 * mebibyte,

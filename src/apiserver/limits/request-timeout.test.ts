@@ -35,3 +35,7 @@ test('anything else is a bad request that says what is wrong', () => {
     );
   }
 });
+
+test('what is no duration is quoted as Go quotes durations', () => {
+  assert.throws(() => asked('1\u00e9"\n'), /invalid duration "1\\xc3\\xa9\\"\\x0a"$/);
+});

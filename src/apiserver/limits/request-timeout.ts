@@ -12,7 +12,7 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-const amount = new RegExp(`(\\d+(?:\\.\\d*)?|\\.\\d+)(${Object.keys(unitMs).join('|')})`, 'g');
+const amount = new RegExp(`(\\d+(?:\\.\\d*)?|\\.\\d+)(${Object.keys(unitMs).join('|')})`, 'gy');
 const duration = new RegExp(`^([+-]?)((?:${amount.source})+)$`);
 
 /** In milliseconds; undefined when the client sets no bound of its own. */
@@ -22,7 +22,7 @@ export function requestedTimeout(query: URLSearchParams): number | undefined {
   const [, sign, amounts] = duration.exec(text) ?? [];
   if (amounts === undefined) {
     throw badRequest(
-      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(text)}`,
+      `invalid timeout specified in the request URL - time: invalid duration ${durationQuote(text)}`,
     );
   }
   const ms = [...amounts.matchAll(amount)].reduce(
@@ -30,4 +30,13 @@ export function requestedTimeout(query: URLSearchParams): number | undefined {
     0,
   );
   return ms === 0 ? undefined : ms * (sign === '-' ? -1 : 1);
+}
+
+/** As Go's time package quotes: every byte that is no plain ASCII in hex. */
+function durationQuote(text: string): string {
+  const bytes = (part: string) =>
+    Array.from(Buffer.from(part), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is written in hex
+  const escaped = text.replace(/["\\]/g, '\\$&').replace(/[\x00-\x1f\u0080-\uffff]+/g, bytes);
+  return `"${escaped}"`;
 }

@@ -1,5 +1,7 @@
 // The answer to those for whom there is no room now.
+
 import { type ApiError, failure } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 
 /** What Kubernetes tells clients: they come back after a second, and a little later each time. */
 const retryAfterSeconds = 1;
@@ -17,7 +19,7 @@ export function tooManyWatches(user: string, limit: number): ApiError {
   return failure({
     code: 429,
     reason: 'TooManyRequests',
-    message: `Too many requests, please try again later. User ${JSON.stringify(user)} has ${limit} watches open, which is the limit.`,
+    message: `Too many requests, please try again later. User ${goQuote(user)} has ${limit} watches open, which is the limit.`,
     details: { retryAfterSeconds },
   });
 }
@@ -26,7 +28,7 @@ export function tooManyTunnels(user: string, limit: number): ApiError {
   return failure({
     code: 429,
     reason: 'TooManyRequests',
-    message: `Too many requests, please try again later. User ${JSON.stringify(user)} has ${limit} connections to nodes open, which is the limit.`,
+    message: `Too many requests, please try again later. User ${goQuote(user)} has ${limit} connections to nodes open, which is the limit.`,
     details: { retryAfterSeconds },
   });
 }

@@ -1,8 +1,7 @@
 // Ends HTTP/2 connections without a request. Not by Node's own timer of a session, which outlives the session: until it
 // goes off, it holds all that belongs to a connection that has long ended.
 import type { ServerHttp2Session } from 'node:http2';
-import type { TLSSocket } from 'node:tls';
-import { connectionOf } from './connection.ts';
+import { knownConnection } from './connection.ts';
 
 /** Looks within the time; a connection stays open that much longer at most. */
 const looks = 4;
@@ -17,7 +16,7 @@ export function closeIdle(
   if (idleTimeoutMs === 0) return () => {};
   const seen = new WeakMap<ServerHttp2Session, Seen>();
   const look = (session: ServerHttp2Session): void => {
-    const { requests, begun } = connectionOf(session, session.socket as TLSSocket);
+    const { requests = 0, begun = 0 } = knownConnection(session) ?? {};
     const before = seen.get(session);
     const isIdle = requests === 0 && before?.begun === begun;
     const idleLooks = isIdle ? before.idleLooks + 1 : 0;

@@ -33,7 +33,7 @@ export async function serveHttp1(
   tunnels = false,
 ): Promise<void> {
   const socket = request.socket as TLSSocket;
-  const connection = connectionOf(socket, socket);
+  const connection = connectionOf(socket, socket, state.authority);
   const turn = takeTurn(connection, atOnce, () => {});
   if (turn !== undefined) {
     if (connection.waiting.size() > mostPipelined) socket.destroy();
@@ -63,6 +63,7 @@ export async function serveHttp1(
     headers: separateHeaders(headers, request.rawHeaders),
     body: () => readBody(request, state.bodies),
     peer: connection.peer,
+    authenticated: connection.authenticated,
     tunnels,
     signal: departure.signal,
     auditId,
@@ -84,6 +85,7 @@ function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void
   if (isTunnel(body)) {
     // From here on the connection is not ours, and nobody hears of the end of the answer.
     end(state, exchange);
+    connection.isHandedOver = true;
     handOver(response, { status, head: pairs(head), body });
     return;
   }

@@ -2,15 +2,17 @@
 // manner of HTTP/1.1 cost a third of a get.
 import {
   constants,
+  type Http2Session,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import { endLater, resetLater } from '../../host/end-later.ts';
+import { endLater, endSessionLater, resetLater } from '../../host/end-later.ts';
 import { type ApiRequest, type ApiResponse, isStream, isTunnel } from '../message.ts';
 import { type Connection, connectionOf } from './connection.ts';
 import { createDeparture } from './departure.ts';
+import { isResetTooMany } from './pace-streams.ts';
 import { readBody } from './read-body.ts';
 import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
 import { asBytes } from './serve-http1.ts';
@@ -31,12 +33,16 @@ export async function serveHttp2(
 ): Promise<void> {
   const { session } = stream;
   if (session === undefined) return;
-  const connection = connectionOf(session, session.socket as TLSSocket);
-  const departure = createDeparture();
+  const connection = connectionOf(session, session.socket as TLSSocket, state.authority);
   // The client may vanish at any time; what was being written is then lost on purpose.
-  stream.on('error', departure.happens);
-  // Node keeps a stream that was reset without an error for as long as something is unread, which is for ever.
-  stream.on('aborted', () => endLater(stream));
+  stream.on('error', ignore);
+  if (connection.isRefused) return;
+  stream.on('aborted', () => {
+    if (!stream.headersSent) countReset(connection, session);
+    // Node keeps a stream that was reset without an error for as long as something is unread, which is for ever.
+    endLater(stream);
+  });
+  if (!state.pacer.beginsNow(connection.burst) && !(await beginsLater(state, stream))) return;
   const turn = takeTurn(connection, atOnce, (forget) => stream.once('close', forget));
   if (turn !== undefined) {
     await turn;
@@ -45,6 +51,16 @@ export async function serveHttp2(
       return;
     }
   }
+  await respond(state, { headers, rawHeaders }, stream, connection);
+}
+
+async function respond(
+  state: ServerState,
+  { headers, rawHeaders }: Http2Head,
+  stream: ServerHttp2Stream,
+  connection: Connection,
+): Promise<void> {
+  const departure = createDeparture();
   const method = headers[':method'] ?? '';
   const auditId = auditIdOf(headers as ApiRequest['headers']);
   const exchange: Exchange = { stream, connection, auditId, isHead: method === 'HEAD', held: 0 };
@@ -69,12 +85,33 @@ export async function serveHttp2(
     headers: separateHeaders(headers as ApiRequest['headers'], rawHeaders),
     body: () => readBody(stream, state.bodies),
     peer: connection.peer,
+    authenticated: connection.authenticated,
     tunnels: false,
     signal: departure.signal,
     auditId,
   });
   if (stream.destroyed || departure.happened()) return;
   write(state, reply, exchange);
+}
+
+const ignore = (): void => {};
+
+/** False when it was reset before. */
+function beginsLater({ pacer }: ServerState, stream: ServerHttp2Stream): Promise<boolean> {
+  return new Promise((resolve) => {
+    pacer.queue(() => {
+      const isOpen = !stream.aborted && !stream.destroyed;
+      resolve(isOpen);
+      return isOpen;
+    });
+  });
+}
+
+/** Who asks and takes it back again and again is told to calm down, and loses the connection. */
+function countReset(connection: Connection, session: Http2Session): void {
+  if (connection.isRefused || !isResetTooMany(connection.burst, performance.now())) return;
+  connection.isRefused = true;
+  endSessionLater(session, constants.NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 type Exchange = {

@@ -3,6 +3,7 @@ import type { Limits } from '../limits/limits.ts';
 import { createUnreadBytes, type UnreadBytes } from '../limits/unread-bytes.ts';
 import type { ApiRequest, ApiResponse, Sink } from '../message.ts';
 import type { ServerMetrics } from '../metrics.ts';
+import { createStreamPacer, type StreamPacer } from './pace-streams.ts';
 import type { BodyBudget } from './read-body.ts';
 import { createPieceWriter, type PieceWriter } from './write-pieces.ts';
 
@@ -13,18 +14,23 @@ export type ServerState = {
   readonly bodies: BodyBudget;
   readonly unread: UnreadBytes;
   readonly writePieces: PieceWriter;
+  /** Of requests over HTTP/2. */
+  readonly pacer: StreamPacer;
   /** Open bodies that go on. */
   readonly streams: Set<Sink>;
   /** Requests that are not answered to the end. */
   requests: number;
+  /** PEM of those whose client certificates are good. */
+  authority: string;
   draining: boolean;
 };
 
-export function createState(
-  handle: ServerState['handle'],
-  limits: Limits,
-  metrics: ServerMetrics,
-): ServerState {
+export function createState({
+  handle,
+  limits,
+  metrics,
+  authority,
+}: Pick<ServerState, 'handle' | 'limits' | 'metrics' | 'authority'>): ServerState {
   const bodies = {
     maxBytes: limits.maxBodyBytes,
     maxBytesTotal: limits.maxBodyBytesTotal,
@@ -41,6 +47,7 @@ export function createState(
   const writePieces = createPieceWriter();
   return {
     ...{ handle, limits, metrics, bodies, unread, writePieces, streams },
-    ...{ requests: 0, draining: false },
+    pacer: createStreamPacer(),
+    ...{ requests: 0, authority, draining: false },
   };
 }

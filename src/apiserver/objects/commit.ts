@@ -41,7 +41,7 @@ export async function commit(
     return { lost: outcome.failed.some((f) => f.key === key) ? 'object' : 'reservation' };
   }
   if (object === undefined) return { removed: true };
-  const cached = cache.get(key);
+  const cached = cache.getReadable(key);
   if (cached?.revision === outcome.revision) return { cached };
   // A later write is already in the cache: answer with what this one wrote.
   const value = codec.toValue(object);

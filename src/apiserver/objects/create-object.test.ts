@@ -4,6 +4,7 @@ import { configMapDefinition } from '../../kinds/config-map/definition.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
 import { openMemoryStore } from '../../storage/backends/memory/store.ts';
+import { ownAdmission } from '../admission/admission.ts';
 import { loadResources } from '../resources.ts';
 import { createObject } from './create-object.ts';
 
@@ -27,6 +28,7 @@ async function start(suffixes: readonly string[]) {
         dryRun: false,
         manager: 'test',
         now: '2026-01-01T00:00:00Z',
+        admission: ownAdmission,
         warn: () => undefined,
       },
     });

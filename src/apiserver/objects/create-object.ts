@@ -8,7 +8,6 @@ import {
   type KindName,
   serviceUnavailable,
 } from '../../meta/api-error.ts';
-import { joined } from '../../meta/field-error.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
 import { groupResource, withMetadata } from '../../meta/object.ts';
 import { validateObjectMeta } from '../../meta/validate-metadata.ts';
@@ -17,6 +16,8 @@ import { recordUpdate } from '../patch/managed-fields.ts';
 import type { Cached } from '../resource-cache.ts';
 import type { Resource } from '../resources.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
+import { type Check, findErrors } from './find-errors.ts';
+import { recordLarge } from './record-large.ts';
 
 export type CreateRequest = {
   readonly resource: Resource;
@@ -47,8 +48,14 @@ export async function createObject(
   request: CreateRequest,
 ): Promise<Cached> {
   let taken = 0;
+  if (request.write.pace?.isLarge()) await request.write.pace.pause();
+  const { admission } = request.write;
+  const waiting = admission.ready(request.object);
+  if (waiting !== undefined) await waiting;
+  const object = admission.mutate(undefined, request.object);
+  const admitted = { ...request, object };
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const outcome = await tryCreate(context, request);
+    const outcome = await tryCreate(context, admitted);
     if ('object' in outcome) return outcome;
     if (outcome.nameTaken === undefined) continue;
     taken += 1;
@@ -62,22 +69,22 @@ type Lost = { readonly nameTaken?: Error };
 
 async function tryCreate(context: CreateContext, request: CreateRequest): Promise<Cached | Lost> {
   const { resource, write } = request;
-  const { definition, codec, cache, view } = resource;
+  const { definition, codec, view } = resource;
   const named = withIdentity(context, request);
-  const managed = managersOf(request, named);
+  if (write.pace?.isLarge()) await write.pace.pause();
+  const managed = await managersOf(request, named);
   const reservation = reserveFor(context, resource, managed, write.dryRun);
   const object = prepare(request, reservation.object ?? managed);
-  const { name = '', namespace = '', generateName } = object.metadata;
-  const key = codec.key(namespace, name);
-  const found = cache.get(key);
-  if (found !== undefined) {
-    const isRandom = request.object.metadata.name === undefined && !definition.generatesNoLetters;
-    const error = existing(resource, found.object, Boolean(generateName));
-    if (generateName && isRandom) return { nameTaken: error };
-    throw error;
-  }
+  const errors = await findErrors(write.pace, checksOf(request, object));
+  if (errors.length > 0) throw invalid(kindName(definition), object.metadata.name ?? '', errors);
   for (const warning of definition.create.warnOnCreate?.(object) ?? []) write.warn(warning);
+  const judged = write.admission.validate(undefined, object);
+  if (judged !== undefined) await judged;
+  const key = codec.key(object.metadata.namespace ?? '', object.metadata.name ?? '');
+  const lost = checkFree(request, key, object.metadata);
+  if (lost !== undefined) return lost;
   const stored = definition.storedAs?.toStored(object) ?? object;
+  if (write.pace?.isLarge()) await write.pace.pause();
   if (write.dryRun) return view(asIfWritten(resource, key, stored, 0));
   const outcome = await commit(context, {
     resource,
@@ -87,6 +94,24 @@ async function tryCreate(context: CreateContext, request: CreateRequest): Promis
     reservation,
   });
   return 'cached' in outcome ? view(outcome.cached) : {};
+}
+
+/** Throws where the name is taken and no other can be made up. */
+function checkFree(
+  { resource, object }: CreateRequest,
+  key: string,
+  { name = '', generateName }: ObjectMeta,
+): Lost | undefined {
+  const { definition, cache } = resource;
+  // As upstream: that it is there is all that counts.
+  if (cache.isUnreadable(key))
+    throw alreadyExists({ group: definition.group, resource: definition.plural }, name);
+  const found = cache.getReadable(key);
+  if (found === undefined) return undefined;
+  const isRandom = object.metadata.name === undefined && !definition.generatesNoLetters;
+  const error = existing(resource, found.object, Boolean(generateName));
+  if (generateName && isRandom) return { nameTaken: error };
+  throw error;
 }
 
 /** An object that could have got another name is told of it, even where the client chose the name. */
@@ -174,16 +199,18 @@ function checkIdentity({ resource, namespace, object }: CreateRequest): void {
 function managersOf(
   { resource, write, recordManagers }: CreateRequest,
   object: KubeObject,
-): KubeObject {
-  if (recordManagers !== undefined) return recordManagers(object);
-  return recordUpdate({
+): KubeObject | Promise<KubeObject> {
+  const { pace, manager, now } = write;
+  const record = {
     after: object,
     schema: resource.definition.schema,
-    manager: write.manager,
+    manager,
     subresource: '',
     apiVersion: object.apiVersion,
-    now: write.now,
-  });
+    now,
+  };
+  if (pace?.isLarge()) return recordLarge({ pace, record, recordManagers });
+  return recordManagers === undefined ? recordUpdate(record) : recordManagers(object);
 }
 
 function reserveFor(
@@ -197,14 +224,16 @@ function reserveFor(
 }
 
 function prepare({ resource, write }: CreateRequest, object: KubeObject): KubeObject {
-  const { definition } = resource;
-  const prepared: KubeObject =
-    definition.create.prepareCreate?.(object, { now: write.now, user: write.user }) ?? object;
-  const { namespaced, nameRule } = definition;
-  const ofMetadata = validateObjectMeta({ meta: prepared.metadata, namespaced, nameRule });
-  const errors = joined([ofMetadata, definition.create.validateCreate(prepared)]);
-  if (errors.length > 0) throw invalid(kindName(definition), prepared.metadata.name ?? '', errors);
-  return prepared;
+  const { prepareCreate } = resource.definition.create;
+  return prepareCreate?.(object, { now: write.now, user: write.user }) ?? object;
+}
+
+function checksOf({ resource }: CreateRequest, object: KubeObject): readonly Check[] {
+  const { namespaced, nameRule, create } = resource.definition;
+  return [
+    () => validateObjectMeta({ meta: object.metadata, namespaced, nameRule }),
+    () => create.validateCreate(object),
+  ];
 }
 
 /** Messages about what is wrong with an object name the kind under which it is stored. */

@@ -1,20 +1,13 @@
 // Deleting an object: at once, or by a mark that waits for its grace period and its finalizers.
 import type { AnyKind } from '../../kinds/definition.ts';
 import { conflict, notFound, serviceUnavailable } from '../../meta/api-error.ts';
-import { groupResource, type KubeObject, type ObjectMeta } from '../../meta/object.ts';
-import { formatTime, parseTime } from '../../schema/time.ts';
+import { groupResource, type KubeObject } from '../../meta/object.ts';
 import type { ApiContext } from '../context.ts';
 import type { Cached } from '../resource-cache.ts';
 import type { Resource } from '../resources.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
 import { kindName } from './create-object.ts';
-
-export type DeleteOptions = {
-  readonly gracePeriodSeconds?: number;
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
-  readonly orphanDependents?: boolean;
-  readonly propagationPolicy?: string;
-};
+import { type DeleteOptions, markDeleted } from './delete-marks.ts';
 
 export type DeleteRequest = {
   readonly resource: Resource;
@@ -22,6 +15,8 @@ export type DeleteRequest = {
   readonly name: string;
   readonly options: DeleteOptions;
   readonly dryRun: boolean;
+  /** Admission of the delete; throws ApiError to refuse it. */
+  readonly admit: () => void;
   /** Milliseconds. */
   readonly now: number;
 };
@@ -35,6 +30,7 @@ export type Deleted = {
 const attempts = 64;
 
 export async function deleteObject(context: ApiContext, request: DeleteRequest): Promise<Deleted> {
+  request.admit();
   let current = request;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const deleted = await tryDelete(context, current);
@@ -58,8 +54,7 @@ async function tryDelete(
   if (live === undefined)
     throw notFound({ group: definition.group, resource: definition.plural }, name);
   checkPreconditions(request, live.object);
-  const marked = mark(request, live.object);
-  const gone = isFree(resource, marked);
+  const { marked, gone } = markDeleted(request, live.object);
   if (marked === live.object && !gone) return { cached: view(live), removed: false };
   if (dryRun)
     return { cached: view(asIfWritten(resource, key, marked, live.revision)), removed: gone };
@@ -118,87 +113,4 @@ function unmet(definition: AnyKind, name: string, { what, wanted, found }: Unmet
   const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found})`;
   const { group: storedGroup, kind } = kindName(definition);
   return conflict({ group: storedGroup, resource: kind }, name, `${why}. ${suspicion}`);
-}
-
-/** The object as the delete leaves it; the same object when there is nothing to change. */
-function mark(request: DeleteRequest, object: KubeObject): KubeObject {
-  const { definition } = request.resource;
-  const finalizers = finalizersAfter(request.options, object.metadata);
-  const graceful = definition.graceSeconds !== undefined;
-  const held = finalizers.length > 0 || (definition.holdsDeletion?.(object) ?? false);
-  if (object.metadata.deletionTimestamp !== undefined) return shorten(request, object, finalizers);
-  if (!graceful && !held) return object;
-  const wish = request.options.gracePeriodSeconds;
-  const grace =
-    definition.graceSeconds?.(object, {
-      ...(wish === undefined ? {} : { gracePeriodSeconds: wish < 0 ? 1 : wish }),
-    }) ?? 0;
-  const marked = withMetadata(object, {
-    ...generationAfter(object.metadata),
-    deletionTimestamp: formatTime(request.now + grace * 1000),
-    deletionGracePeriodSeconds: grace,
-    finalizers,
-  });
-  return definition.markDeleting?.(marked) ?? marked;
-}
-
-const generationAfter = ({ generation }: ObjectMeta): { generation?: number } =>
-  generation === undefined ? {} : { generation: generation + 1 };
-
-/** A second delete may only shorten the time that is left. */
-function shorten(
-  request: DeleteRequest,
-  object: KubeObject,
-  finalizers: readonly string[],
-): KubeObject {
-  const { metadata } = object;
-  const current = metadata.deletionGracePeriodSeconds ?? 0;
-  const wish = request.options.gracePeriodSeconds;
-  const period = wish === undefined ? current : wish < 0 ? 1 : wish;
-  const sameFinalizers = finalizers.join() === (metadata.finalizers ?? []).join();
-  if (period >= current && sameFinalizers) return object;
-  const start = (parseTime(metadata.deletionTimestamp ?? '') ?? request.now) - current * 1000;
-  const grace = Math.min(period, current);
-  return withMetadata(object, {
-    deletionTimestamp: formatTime(start + grace * 1000),
-    deletionGracePeriodSeconds: grace,
-    finalizers,
-  });
-}
-
-function withMetadata(object: KubeObject, change: Partial<ObjectMeta>): KubeObject {
-  const { finalizers: _old, ...metadata } = object.metadata;
-  const { finalizers = [], ...marks } = change;
-  return {
-    ...object,
-    metadata: { ...metadata, ...marks, ...(finalizers.length === 0 ? {} : { finalizers }) },
-  };
-}
-
-/** What the wish about dependents does to the two finalizers that the garbage collector serves. */
-function finalizersAfter(
-  options: DeleteOptions,
-  { finalizers = [] }: ObjectMeta,
-): readonly string[] {
-  const policy =
-    options.propagationPolicy ??
-    (options.orphanDependents === undefined
-      ? undefined
-      : options.orphanDependents
-        ? 'Orphan'
-        : 'Background');
-  if (policy === undefined) return finalizers;
-  const wanted =
-    policy === 'Orphan' ? 'orphan' : policy === 'Foreground' ? 'foregroundDeletion' : undefined;
-  const others = finalizers.filter(
-    (f) => f === wanted || (f !== 'orphan' && f !== 'foregroundDeletion'),
-  );
-  return wanted === undefined || others.includes(wanted) ? others : [...others, wanted];
-}
-
-function isFree({ definition }: Resource, object: KubeObject): boolean {
-  const { finalizers = [], deletionGracePeriodSeconds = 0, deletionTimestamp } = object.metadata;
-  if (finalizers.length > 0) return false;
-  if (deletionTimestamp !== undefined && deletionGracePeriodSeconds > 0) return false;
-  return !(definition.holdsDeletion?.(object) ?? false);
 }

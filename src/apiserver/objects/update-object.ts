@@ -8,7 +8,7 @@ import {
   notFound,
   serviceUnavailable,
 } from '../../meta/api-error.ts';
-import { invalid as invalidField, joined } from '../../meta/field-error.ts';
+import { invalid as invalidField } from '../../meta/field-error.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
 import { groupResource, withMetadata } from '../../meta/object.ts';
 import { validateObjectMetaUpdate } from '../../meta/validate-metadata.ts';
@@ -20,7 +20,9 @@ import type { Cached } from '../resource-cache.ts';
 import type { Resource } from '../resources.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
 import { createObject, kindName } from './create-object.ts';
+import { type Check, findErrors } from './find-errors.ts';
 import { otherUid } from './other-uid.ts';
+import { recordLarge } from './record-large.ts';
 import { takeTurn } from './turns.ts';
 
 export type UpdateRequest = {
@@ -30,16 +32,27 @@ export type UpdateRequest = {
   /** Empty for the object itself. */
   readonly subresource: string;
   readonly rules: UpdateRules<KubeObject>;
-  /** Makes the wanted object, decoded and defaulted, from the live one; called again after a lost race. */
-  readonly desired: (live: KubeObject | undefined) => KubeObject;
-  /** Whether a missing object is created. */
-  readonly creates: boolean;
+  /**
+   * Makes the wanted object, decoded and defaulted, from the live one; called again after a lost race. Admission sees
+   * what it returns.
+   */
+  readonly desired: (live: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
+  /**
+   * How a missing object is created; absent: it is not found. Whoever creates by updating needs the right to create,
+   * so each caller says how that is judged.
+   */
+  readonly create?: MissingCreation;
   /** Whether the request must name the version it replaces (PUT of Leases). */
   readonly needsVersion: boolean;
   /** Whether a uid in the wanted object is a precondition (PUT); elsewhere it is just a field that cannot change. */
   readonly checksUid: boolean;
   readonly write: WriteRequest;
   readonly recordManagers?: (live: KubeObject | undefined, object: KubeObject) => KubeObject;
+};
+
+export type MissingCreation = {
+  /** Throws 403. The server itself may do anything. */
+  readonly authorize: (() => void) | 'as the server';
 };
 
 export type Updated = { readonly cached: Cached; readonly created: boolean };
@@ -72,15 +85,24 @@ async function tryUpdate(
   const key = codec.key(definition.namespaced ? namespace : '', name);
   const stored = cache.get(key);
   if (stored === undefined) return createMissing(context, request);
+  write.pace?.grow(stored.json.length);
   const live = view(stored);
   const before = live.object;
-  const wanted = request.desired(before);
+  const wanted = write.admission.mutate(before, await request.desired(before));
+  if (write.pace?.isLarge()) await write.pace.pause();
   checkVersion(request, wanted, live);
-  const managed = managersOf(request, before, keepIdentity(before, wanted));
+  const managed = await managersOf(request, before, keepIdentity(before, wanted));
   const reservation = reserveFor(context, request, before, managed);
   const after = prepare(request, before, reservation.object ?? managed);
+  const errors = await findErrors(write.pace, checksOf(request, before, after));
+  if (errors.length > 0) throw invalid(kindName(definition), after.metadata.name ?? '', errors);
   for (const warning of request.rules.warnOnUpdate?.(before, after) ?? []) write.warn(warning);
-  if (deepEqual(after, before)) return { cached: live, created: false };
+  const judged = write.admission.validate(before, after);
+  if (judged !== undefined) await judged;
+  // What is stored with an old key is written although nothing changes: that is how keys are changed.
+  if (deepEqual(after, before) && !(await isWrittenAnyway(context, key, write)))
+    return { cached: live, created: false };
+  await write.pace?.pause();
   const object = definition.storedAs?.toStored(after) ?? after;
   if (write.dryRun)
     return { cached: view(asIfWritten(resource, key, object, stored.revision)), created: false };
@@ -95,16 +117,26 @@ async function tryUpdate(
   return 'cached' in outcome ? { cached: view(outcome.cached), created: false } : undefined;
 }
 
+async function isWrittenAnyway(
+  { store }: ApiContext,
+  key: string,
+  { dryRun }: WriteRequest,
+): Promise<boolean> {
+  return !dryRun && store.isStale !== undefined && (await store.isStale(key));
+}
+
 async function createMissing(
   context: ApiContext,
   request: UpdateRequest,
 ): Promise<Updated | undefined> {
   const { resource, namespace, name, write, recordManagers } = request;
   const { definition } = resource;
-  if (!request.creates) {
+  if (request.create === undefined) {
     throw notFound({ group: definition.group, resource: definition.plural }, name);
   }
-  const object = request.desired(undefined);
+  const { authorize } = request.create;
+  if (authorize !== 'as the server') authorize();
+  const object = await request.desired(undefined);
   const { uid, resourceVersion: _ignored, ...metadata } = object.metadata;
   if (uid !== undefined) throw otherUid({ definition, namespace, name, uid, found: '' });
   try {
@@ -186,17 +218,27 @@ function keepIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
   return withMetadata(wanted, metadata as ObjectMeta);
 }
 
-function managersOf(request: UpdateRequest, before: KubeObject, after: KubeObject): KubeObject {
-  if (request.recordManagers !== undefined) return request.recordManagers(before, after);
-  return recordUpdate({
+function managersOf(
+  request: UpdateRequest,
+  before: KubeObject,
+  after: KubeObject,
+): KubeObject | Promise<KubeObject> {
+  const { recordManagers } = request;
+  const { pace, manager, now } = request.write;
+  const record = {
     before,
     after,
     schema: request.resource.definition.schema,
-    manager: request.write.manager,
+    manager,
     subresource: request.subresource,
     apiVersion: after.apiVersion,
-    now: request.write.now,
-  });
+    now,
+  };
+  if (pace?.isLarge()) {
+    const own = recordManagers && ((object: KubeObject) => recordManagers(before, object));
+    return recordLarge({ pace, record, recordManagers: own });
+  }
+  return recordManagers === undefined ? recordUpdate(record) : recordManagers(before, after);
 }
 
 function reserveFor(
@@ -223,16 +265,20 @@ function prepare(
   const prepared = rules.prepareUpdate?.(before, sent, { now: write.now }) ?? sent;
   const counts = changesSpec.has(subresource);
   const grows = counts && (definition.generationChanges?.(before, prepared) ?? false);
-  const after = grows
-    ? {
-        ...prepared,
-        metadata: { ...prepared.metadata, generation: (before.metadata.generation ?? 0) + 1 },
-      }
-    : prepared;
-  const ofMetadata = validateObjectMetaUpdate(before.metadata, after.metadata, 'metadata');
-  const errors = joined([ofMetadata, rules.validateUpdate(before, after)]);
-  if (errors.length > 0) throw invalid(kindName(definition), after.metadata.name ?? '', errors);
-  return after;
+  if (!grows) return prepared;
+  const generation = (before.metadata.generation ?? 0) + 1;
+  return { ...prepared, metadata: { ...prepared.metadata, generation } };
+}
+
+function checksOf(
+  { rules }: UpdateRequest,
+  before: KubeObject,
+  after: KubeObject,
+): readonly Check[] {
+  return [
+    () => validateObjectMetaUpdate(before.metadata, after.metadata, 'metadata'),
+    () => rules.validateUpdate(before, after),
+  ];
 }
 
 /** A deleted object whose last finalizer this update takes away: it goes now. */

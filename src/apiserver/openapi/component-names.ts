@@ -44,7 +44,7 @@ export function nameComponents(
 }
 
 /** `io.k8s.api.discovery.v1` of discovery.k8s.io/v1. */
-export function groupPackage(group: string, version: string): string {
+function groupPackage(group: string, version: string): string {
   return `io.k8s.api.${group.split('.')[0] || 'core'}.${version}`;
 }
 

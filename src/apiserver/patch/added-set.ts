@@ -1,6 +1,7 @@
 // The fields of a value where there was none before: all that it has. Every create goes through here, so the set is
 // made in one go and, as far as the schema can tell, in the order in which sets are stored.
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
+import { spendSteps } from '../../schema/work-budget.ts';
 import { type FieldSet, memberNode } from './fieldset.ts';
 import { type Fields, isFields } from './json-value.ts';
 import { fieldElement, itemElement } from './path-element.ts';
@@ -22,6 +23,7 @@ function addedFields(schema: MapNode | StructNode, fields: Fields): FieldSet {
     : Object.keys(fields)) {
     const value = fields[name];
     if (value === undefined) continue;
+    spendSteps();
     set[fieldElement(name)] = addedSet(schemaOf(schema, name), value);
     isMember = false;
   }
@@ -46,6 +48,7 @@ function addedItems(schema: ListNode, items: readonly unknown[]): FieldSet {
   if (items.length === 0) return memberNode;
   const set: Tree = { '.': memberNode };
   for (const item of items) {
+    spendSteps();
     const element = itemElement(schema, item);
     set[element] = element in set ? memberNode : addedSet(schema.items, item);
   }

@@ -1,5 +1,7 @@
 // What an apply answers that would change fields of others.
+
 import { type ApiError, failure } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import { type FieldSet, isEmptySet, memberPaths } from './fieldset.ts';
 import type { Managed } from './managed-entries.ts';
 
@@ -45,7 +47,7 @@ function sortKey({ manager, operation, apiVersion, subresource }: Managed): stri
 }
 
 function managerText({ manager, operation, apiVersion, subresource }: Managed): string {
-  const name = JSON.stringify(manager);
-  const where = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
+  const name = goQuote(manager);
+  const where = subresource === '' ? '' : ` with subresource ${goQuote(subresource)}`;
   return `${name}${where}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
 }

@@ -18,10 +18,12 @@ export type Creation = {
 
 /** What nobody had before, in the order in which it is stored. */
 export function createdFields({ schema, object, reset }: Creation): FieldSet {
-  const form = fieldForms(schema, zeroObject(schema), {
-    value: object,
-    from: firstForm(schema, reset),
-  });
+  const first = firstForm(schema, reset);
+  const before = steps;
+  maxStepsNow = before + maxNewSteps;
+  const form = fieldForms(schema, zeroObject(schema), { value: object, from: first });
+  // Too large to be met again: what was noted of its form leads nowhere.
+  if (steps >= maxStepsNow) return newSet({ schema, object, reset });
   form.set ??= newSet({ schema, object, reset });
   return form.set;
 }
@@ -53,6 +55,13 @@ const marks = {
 /** Steps in all trees; a client that makes up ever new keys makes them start again. */
 const mostSteps = 50_000;
 
+/** Of one object: what has more names is as large as few objects are, and hardly ever like another. */
+const maxNewSteps = 2_000;
+/** Up to which the object that is looked at may lead. */
+let maxStepsNow = 0;
+/** Where an object is too large, all that is left of it is passed over. */
+const tooLarge: Form = { next: new Map(), set: undefined };
+
 type Reset = Creation['reset'];
 
 /** By the schema and by the list of what is reset, of which there are a few. */
@@ -83,6 +92,7 @@ function firstForm(schema: StructNode, reset: Reset): Form {
 function step({ next }: Form, by: unknown): Form {
   let form = next.get(by);
   if (form === undefined) {
+    if (steps >= maxStepsNow) return tooLarge;
     form = emptyForm();
     next.set(by, form);
     steps += 1;
@@ -106,6 +116,7 @@ function fieldForms(schema: MapNode | StructNode, zero: Fields, { value, from }:
   if (!isFields(value)) return step(from, marks.misfit);
   let form = from;
   for (const key in value) {
+    if (form === tooLarge) return form;
     const place = { value: value[key], from: step(form, key) };
     form = valueForm(schemaOf(schema, key), zero[key], place);
   }
@@ -124,6 +135,7 @@ function itemForms(schema: ListNode, items: unknown, from: Form): Form {
   if (!Array.isArray(items)) return step(from, marks.misfit);
   let form = from;
   for (const item of items) {
+    if (form === tooLarge) return form;
     form = step(form, marks.item);
     for (const value of itemKeyValues(schema, item)) form = valueStep(form, value);
     form = addedForm(schema.items, item, form);

@@ -12,6 +12,7 @@ import {
   printFieldSet,
   sameSet,
   union,
+  unionAll,
   withoutPath,
 } from './fieldset.ts';
 
@@ -93,6 +94,16 @@ describe('field sets', () => {
       assert.ok(sameSet(union(a, b), union(b, a)), text);
       assert.deepEqual(parseFieldSet(printFieldSet(a)), a, text);
       assert.equal(JSON.stringify([a, b]), text, 'operands stay as they are');
+    }
+  });
+
+  it('unite many at once as one after the other, seeds 1 to 200', () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const next = random(seed);
+      const sets = Array.from({ length: 5 }, () => setOf(randomPaths(next)));
+      const text = JSON.stringify(sets);
+      assert.ok(sameSet(unionAll(sets), sets.reduce(union, emptySet)), text);
+      assert.equal(JSON.stringify(sets), text, 'operands stay as they are');
     }
   });
 

@@ -4,7 +4,7 @@
 // Sets are never changed; an operation that changes nothing returns its first operand itself.
 import { isTextTooDeep } from '../../schema/nesting.ts';
 import { isFields } from './json-value.ts';
-import { compareElements, elementText } from './path-element.ts';
+import { compareElements, elementText, sortElements } from './path-element.ts';
 
 export type FieldSet = { readonly [element: string]: FieldSet };
 
@@ -57,6 +57,38 @@ function unionOfNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   if (isEmptySet(b)) return asMember(a);
   return isEmptySet(a) ? asMember(b) : unionOf(a, b);
+}
+
+/** Of many sets at once, at the cost of what they hold: one after the other, the first would be copied as often. */
+export function unionAll(sets: readonly FieldSet[]): FieldSet {
+  const given = sets.filter((set) => !isEmptySet(set));
+  const [only] = given;
+  if (given.length < 2) return only ?? emptySet;
+  const own = new WeakSet<object>();
+  const all: Tree = {};
+  for (const set of given) addAll(all, set, own);
+  return all;
+}
+
+/** Adds to a tree of our own; what it holds of others is copied before it is changed. */
+function addAll(tree: Tree, set: FieldSet, own: WeakSet<object>): void {
+  for (const element of Object.keys(set)) {
+    const [left, right] = [tree[element], set[element] ?? memberNode];
+    if (left === undefined || left === right) {
+      tree[element] = right;
+      continue;
+    }
+    if (element === self) continue;
+    const isMember = isMemberNode(left) || isMemberNode(right);
+    let node = left as Tree;
+    if (!own.has(node)) {
+      node = { ...left };
+      own.add(node);
+      tree[element] = node;
+    }
+    addAll(node, right, own);
+    if (isMember && !isEmptySet(node)) node[self] = memberNode;
+  }
 }
 
 /** The members of a that b does not have. What is below a member of b stays. */
@@ -120,7 +152,7 @@ function elementsOf(set: FieldSet): readonly string[] {
   if (elements.length < 2) return elements;
   // Most nodes have fields only, whose order is that of their names.
   const isPlain = elements.every((element) => element === self || element.startsWith('f:'));
-  return isPlain ? elements.sort() : elements.sort(compareElements);
+  return isPlain ? elements.sort() : sortElements(elements);
 }
 
 /** The members' paths as error texts show them; at each level members first, then what is below. */

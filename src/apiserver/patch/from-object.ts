@@ -1,5 +1,6 @@
 // The set of fields that an object sets: what a manager owns who applies it.
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
+import { spendSteps } from '../../schema/work-budget.ts';
 import { asMember, emptySet, type FieldSet, memberNode } from './fieldset.ts';
 import { type Fields, isFields } from './json-value.ts';
 import { fieldElement, itemElement } from './path-element.ts';
@@ -21,6 +22,7 @@ function fieldsOfMap(schema: MapNode | StructNode, object: Fields): FieldSet | u
   const set: Record<string, FieldSet> = {};
   let isEmpty = true;
   for (const key of Object.keys(object)) {
+    spendSteps();
     const value = object[key];
     const below = fieldsOfValue(schemaOf(schema, key), value);
     const isNothing = value === null || (isFields(value) && isBare(value));
@@ -36,6 +38,7 @@ function fieldsOfMap(schema: MapNode | StructNode, object: Fields): FieldSet | u
 function fieldsOfList(schema: ListNode, list: readonly unknown[]): FieldSet | undefined {
   const set: Record<string, FieldSet> = {};
   for (const item of list) {
+    spendSteps();
     const element = itemElement(schema, item);
     set[element] = element in set ? memberNode : asMember(fieldsOfValue(schema.items, item));
   }

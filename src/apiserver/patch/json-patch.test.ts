@@ -194,6 +194,94 @@ describe('applyJsonPatch()', () => {
   });
 });
 
+describe('applyJsonPatch() of many operations on a large document', () => {
+  const size = 5_000;
+  const items = Array.from({ length: size }, (_, index) => index);
+  const keys = Object.fromEntries(items.map((index) => [`k${index}`, { a: 'x' }]));
+  const large = { items, keys };
+  const many = (operation: (index: number) => object): readonly object[] =>
+    Array.from({ length: size - 1 }, (_, index) => operation(index));
+  const patches: Readonly<Record<string, readonly object[]>> = {
+    'items in front': many((value) => ({ op: 'add', path: '/items/0', value })),
+    'items at the end': many((value) => ({ op: 'add', path: '/items/-', value })),
+    'items removed in front': many(() => ({ op: 'remove', path: '/items/0' })),
+    'items moved through the list': many(() => ({
+      op: 'move',
+      from: '/items/-1',
+      path: '/items/0',
+    })),
+    'keys added': many((index) => ({ op: 'add', path: `/keys/n${index}`, value: {} })),
+    'keys removed': many((index) => ({ op: 'remove', path: `/keys/k${index}` })),
+    'keys replaced': many((index) => ({ op: 'replace', path: `/keys/k${index}/a`, value: 'y' })),
+    'keys copied': many((index) => ({ op: 'copy', from: '/keys/k1', path: `/keys/n${index}` })),
+    'equal tests': many((index) => ({ op: 'test', path: `/keys/k${index}`, value: { a: 'x' } })),
+  };
+  for (const [name, patch] of Object.entries(patches)) {
+    it(`does ${name} as one by one`, () => {
+      const before = JSON.stringify(large);
+      assert.deepEqual(applyJsonPatch(large, patch), applyPlainly(large, patch));
+      assert.equal(JSON.stringify(large), before);
+    });
+  }
+
+  it('copies no container twice', () => {
+    // A list that counts how often it is read from end to end.
+    let reads = 0;
+    const watched = new Proxy([...items], {
+      get(target, key, receiver) {
+        if (key === '0') reads += 1;
+        return Reflect.get(target, key, receiver);
+      },
+    });
+    applyJsonPatch({ items: watched }, patches['items in front']);
+    assert.ok(reads <= 2, `read ${reads} times`);
+  });
+
+  it('compares a large map with many small ones without reading it again', () => {
+    let reads = 0;
+    const watched = new Proxy(keys, {
+      ownKeys(target) {
+        reads += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const patch = Array(9_999).fill({ op: 'test', path: '/keys', value: {} });
+    assert.throws(() => applyJsonPatch({ keys: watched }, patch), /rejected/);
+    assert.ok(reads <= 1, `read ${reads} times`);
+  });
+});
+
+type Step = {
+  readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+  readonly path: string;
+  readonly value?: unknown;
+};
+type Large = { items: unknown[]; keys: Record<string, unknown> };
+
+/** Only what the patches above say, on a copy, by the means of the language. */
+function applyPlainly(document: object, patch: readonly object[]): unknown {
+  const result = structuredClone(document) as Large;
+  for (const step of patch as readonly Step[]) {
+    const [, place, key = ''] = step.path.split('/');
+    if (place === 'items') stepInItems(result, step, key);
+    else stepInKeys(result, step, key);
+  }
+  return result;
+}
+
+function stepInItems({ items }: Large, { op, value }: Step, key: string): void {
+  if (op === 'move') items.unshift(items.pop());
+  else if (op === 'remove') items.shift();
+  else if (key === '-') items.push(value);
+  else items.unshift(value);
+}
+
+function stepInKeys({ keys }: Large, { op, value }: Step, key: string): void {
+  if (op === 'copy') keys[key] = keys.k1;
+  else if (op === 'remove') delete keys[key];
+  else if (op !== 'test') keys[key] = op === 'replace' ? { a: value } : value;
+}
+
 describe('jsonPatchProblems()', () => {
   it('names members that no operation has', () => {
     const patch = [

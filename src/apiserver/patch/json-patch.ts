@@ -1,12 +1,26 @@
 // RFC 6902 as Kubernetes applies it (evanphx/json-patch v4): replacing a missing key sets it, copying one gives
 // null, negative indices count from the end, the whole document can be replaced and tested but not added or removed.
 // Whatever fails while applying gives one and the same answer.
+
 import { badRequest, failure, tooLarge } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import { isValueTooDeep } from '../../schema/nesting.ts';
-import { type Fields, field, isFields, jsonTypeName, sameValue } from './json-value.ts';
+import { checkValues } from '../limits/check-values.ts';
+import {
+  addChild,
+  childOf,
+  containerIn,
+  type Draft,
+  equalsPlain,
+  NoSuchPlace,
+  plainOf,
+  removeChild,
+  replaceChild,
+  takeOver,
+} from './draft.ts';
+import { type Fields, field, isFields, jsonTypeName } from './json-value.ts';
 
 type Operation = Fields;
-type Container = Fields | readonly unknown[];
 
 /** Upstream's limits: a patch is no program, and copies must not blow an object up. */
 const mostOperations = 10_000;
@@ -14,21 +28,26 @@ const mostCopiedBytes = 3 * 1024 * 1024;
 
 const members = ['op', 'path', 'from', 'value'];
 
+/** Costs what the operations and the document say, not their product: nothing is copied twice. */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   const operations = decodeOperations(patch);
+  const holder: Draft = new Map([[top, document]]);
   let copiedBytes = 0;
-  let result = document;
-  for (const operation of operations) {
-    if (operation.op === 'copy') {
-      const value = read(result, target(operation, 'from')) ?? null;
-      copiedBytes += JSON.stringify(value).length;
+  try {
+    for (const operation of operations) {
+      if (operation.op === 'copy') copiedBytes += applyCopy(holder, operation);
+      else apply(holder, operation);
       if (copiedBytes > mostCopiedBytes) throw rejected();
     }
-    result = apply(result, operation);
+    const result = plainOf(holder.get(top));
+    // Copies are few bytes of a patch. Counted first: what is too much takes long to look through.
+    checkValues(result, 'the object');
+    // Each value may be shallow and their sum not.
+    if (isValueTooDeep(result)) throw rejected();
+    return result;
+  } catch (error) {
+    throw error instanceof NoSuchPlace ? rejected() : error;
   }
-  // Each value may be shallow and their sum not.
-  if (isValueTooDeep(result)) throw rejected();
-  return result;
 }
 
 /** What a strict reading of the operations has to say: `json patch unknown field "[0].foo"`. */
@@ -40,12 +59,12 @@ export function jsonPatchProblems(
   const unknown = patch.flatMap((operation: unknown, index) =>
     Object.keys(isFields(operation) ? operation : {})
       .filter((key) => !members.includes(key))
-      .map((key) => `unknown field ${JSON.stringify(`[${index}].${key}`)}`),
+      .map((key) => `unknown field ${goQuote(`[${index}].${key}`)}`),
   );
   return [...unknown, ...repeated.map(duplicateField)].map((problem) => `json patch ${problem}`);
 }
 
-export const duplicateField = (path: string): string => `duplicate field ${JSON.stringify(path)}`;
+export const duplicateField = (path: string): string => `duplicate field ${goQuote(path)}`;
 
 function decodeOperations(patch: unknown): readonly Operation[] {
   if (patch === null) return [];
@@ -82,34 +101,44 @@ function rejected(): Error {
   return failure({ code: 422, reason: 'Invalid', message, details: {} });
 }
 
-function apply(document: unknown, operation: Operation): unknown {
+/** The whole document stands below the one key of a map, so that it can be replaced like anything else. */
+const top = 'document';
+
+function apply(holder: Draft, operation: Operation): void {
   const value = field(operation, 'value') ?? null;
   switch (field(operation, 'op')) {
     case 'add':
-      return edit(document, target(operation, 'path'), (at, key) => added(at, key, value));
+      edit(holder, target(operation, 'path'), (at, key) => addChild(at, key, value));
+      return;
     case 'remove':
-      return edit(document, target(operation, 'path'), removed);
+      edit(holder, target(operation, 'path'), removeChild);
+      return;
     case 'replace':
-      if (isWhole(operation)) return containerIn(value);
-      return edit(document, target(operation, 'path'), (at, key) => replaced(at, key, value));
+      if (isWhole(operation)) replaceChild(holder, top, containerIn(value));
+      else edit(holder, target(operation, 'path'), (at, key) => replaceChild(at, key, value));
+      return;
     case 'move': {
       const from = target(operation, 'from');
-      const moved = read(document, from);
-      const rest = edit(document, from, removed);
-      return edit(rest, target(operation, 'path'), (at, key) => added(at, key, moved));
-    }
-    case 'copy': {
-      const copy = read(document, target(operation, 'from')) ?? null;
-      return edit(document, target(operation, 'path'), (at, key) => added(at, key, copy));
+      const moved = read(holder, from);
+      edit(holder, from, removeChild);
+      edit(holder, target(operation, 'path'), (at, key) => addChild(at, key, moved));
+      return;
     }
     case 'test': {
-      const found = isWhole(operation) ? document : read(document, target(operation, 'path'));
-      if (sameValue(found ?? null, value)) return document;
+      const keys = isWhole(operation) ? [] : target(operation, 'path');
+      if (equalsPlain(read(holder, keys) ?? null, value)) return;
       throw rejected();
     }
     default:
       throw rejected();
   }
+}
+
+/** The copy is plain JSON and shared, whatever becomes of what was copied. Says how long it is. */
+function applyCopy(holder: Draft, operation: Operation): number {
+  const copy = plainOf(read(holder, target(operation, 'from')) ?? null);
+  edit(holder, target(operation, 'path'), (at, key) => addChild(at, key, copy));
+  return JSON.stringify(copy).length;
 }
 
 const isWhole = (operation: Operation): boolean => field(operation, 'path') === '';
@@ -124,59 +153,22 @@ function target(operation: Operation, name: 'path' | 'from'): readonly string[] 
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-type Edit = (container: Container, key: string) => Container;
-
-/** A copy of the document in which the container of the last key is changed; the rest is shared. */
-function edit(node: unknown, keys: readonly string[], change: Edit): unknown {
-  const container = containerIn(node);
-  const [key = '', ...rest] = keys;
-  if (rest.length === 0) return change(container, key);
-  return replaced(container, key, edit(child(container, key), rest, change));
+/** Takes over the containers on the way to the last key, and changes the one that holds it. */
+function edit(
+  holder: Draft,
+  keys: readonly string[],
+  change: (container: Draft, key: string) => void,
+): void {
+  let at = holder;
+  for (const key of [top, ...keys.slice(0, -1)]) {
+    const container = containerIn(childOf(at, key));
+    const draft = takeOver(container);
+    if (draft !== container) replaceChild(at, key, draft);
+    at = draft;
+  }
+  change(at, keys.at(-1) ?? '');
 }
 
-function read(document: unknown, keys: readonly string[]): unknown {
-  return keys.reduce((node, key) => child(containerIn(node), key), document);
-}
-
-function containerIn(node: unknown): Container {
-  if (Array.isArray(node) || isFields(node)) return node as Container;
-  throw rejected();
-}
-
-function isList(container: Container): container is readonly unknown[] {
-  return Array.isArray(container);
-}
-
-function child(container: Container, key: string): unknown {
-  return isList(container) ? container[indexIn(container, key)] : field(container, key);
-}
-
-function replaced(container: Container, key: string, value: unknown): Container {
-  return isList(container)
-    ? container.with(indexIn(container, key), value)
-    : { ...container, [key]: value };
-}
-
-function removed(container: Container, key: string): Container {
-  if (isList(container)) return container.toSpliced(indexIn(container, key), 1);
-  if (!Object.hasOwn(container, key)) throw rejected();
-  const { [key]: _removed, ...rest } = container;
-  return rest;
-}
-
-function added(container: Container, key: string, value: unknown): Container {
-  if (!isList(container)) return { ...container, [key]: value };
-  const end = container.length;
-  return container.toSpliced(key === '-' ? end : indexBelow(end + 1, key), 0, value);
-}
-
-function indexIn(list: readonly unknown[], key: string): number {
-  return indexBelow(list.length, key);
-}
-
-function indexBelow(length: number, key: string): number {
-  if (!/^[+-]?\d+$/.test(key)) throw rejected();
-  const index = Number(key);
-  if (index >= length || index < -length) throw rejected();
-  return index < 0 ? index + length : index;
+function read(holder: Draft, keys: readonly string[]): unknown {
+  return keys.reduce((node, key) => childOf(containerIn(node), key), childOf(holder, top));
 }

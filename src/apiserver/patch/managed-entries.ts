@@ -11,7 +11,7 @@ import {
   isEmptySet,
   parseFieldSet,
   printFieldSet,
-  union,
+  unionAll,
 } from './fieldset.ts';
 import { isFields } from './json-value.ts';
 
@@ -37,6 +37,12 @@ export function isSameWriter(a: Writer, b: Writer): boolean {
     a.subresource === b.subresource &&
     (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
   );
+}
+
+/** The same text for what is the same writer. */
+export function writerKey({ manager, operation, subresource, apiVersion }: Writer): string {
+  const version = operation === 'Apply' ? '' : apiVersion;
+  return JSON.stringify([manager, operation, subresource, version]);
 }
 
 /** Entries from our store, where they are canonical. Unreadable ones, written there by others, count as none. */
@@ -134,27 +140,55 @@ function inStoredOrder(a: Managed, b: Managed): number {
 }
 
 /** More updaters than this are merged, oldest first, so that the list cannot grow without bound. */
-const mostUpdates = 10;
+const maxUpdates = 10;
 
 export function capUpdates(entries: readonly Managed[]): readonly Managed[] {
-  if (entries.length <= mostUpdates) return entries;
+  if (entries.length <= maxUpdates) return entries;
   const updates = entries.filter((entry) => entry.operation === 'Update');
-  if (updates.length <= mostUpdates) return entries;
-  const merged = new Map(updates.sort(byAge).map((entry) => [entry, entry]));
-  const oldestOf = new Map<string, Managed>();
+  if (updates.length <= maxUpdates) return entries;
+  const buckets = fillBuckets(updates.sort(byAge));
+  const gone = new Set([...buckets.values()].flat());
+  const kept = updates.filter((entry) => !gone.has(entry));
+  return [
+    ...entries.filter((entry) => entry.operation === 'Apply'),
+    ...kept.map((entry) => withTaken(entry, buckets.get(entry) ?? [])),
+  ];
+}
+
+const ancient = 'ancient-changes';
+
+/** The entries that take others in, and those that each of them takes. */
+function fillBuckets(updates: readonly Managed[]): ReadonlyMap<Managed, readonly Managed[]> {
+  // The oldest of each version takes the next ones in, until few enough are left; one that did so before goes on.
+  const targets = new Map<string, Bucket>();
   for (const entry of updates) {
-    if (merged.size <= mostUpdates) break;
-    const oldest = oldestOf.get(entry.apiVersion);
-    if (oldest === undefined) {
-      oldestOf.set(entry.apiVersion, entry);
-      continue;
-    }
-    const bucket = { ...entry, manager: 'ancient-changes', subresource: '' };
-    const target = updates.find((o) => merged.has(o) && isSameWriter(o, bucket)) ?? oldest;
-    if (target === entry) continue;
-    const fields = printFieldSet(union(entry.fields, merged.get(target)?.fields ?? emptySet));
-    merged.set(target, { ...bucket, fields });
-    merged.delete(entry);
+    const { apiVersion, manager, subresource } = entry;
+    if (manager !== ancient || subresource !== '' || targets.has(apiVersion)) continue;
+    targets.set(apiVersion, { target: entry, taken: [] });
   }
-  return [...entries.filter((entry) => entry.operation === 'Apply'), ...merged.values()];
+  let left = updates.length;
+  const versions = new Set<string>();
+  for (const entry of updates) {
+    if (left <= maxUpdates) break;
+    const { apiVersion } = entry;
+    const bucket = targets.get(apiVersion);
+    if (!versions.has(apiVersion)) {
+      versions.add(apiVersion);
+      if (bucket === undefined) targets.set(apiVersion, { target: entry, taken: [] });
+    } else if (bucket !== undefined && bucket.target !== entry) {
+      bucket.taken.push(entry);
+      left -= 1;
+    }
+  }
+  return new Map([...targets.values()].map(({ target, taken }) => [target, taken]));
+}
+
+type Bucket = { readonly target: Managed; readonly taken: Managed[] };
+
+/** The entry that stands for itself and for later ones, with the time of the last of them. */
+function withTaken(entry: Managed, taken: readonly Managed[]): Managed {
+  const last = taken.at(-1);
+  if (last === undefined) return entry;
+  const fields = printFieldSet(unionAll([entry, ...taken].map((one) => one.fields)));
+  return { ...last, manager: ancient, subresource: '', fields };
 }

@@ -3,10 +3,25 @@ import { describe, it } from 'node:test';
 import type { Service } from '../../kinds/service/types.ts';
 import { serviceSchema } from '../../kinds/service/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import { keepReset, keepTimes, recordUpdate } from './managed-fields.ts';
+import { runAtOnce } from '../limits/pace.ts';
+import {
+  keepReset,
+  keepTimes,
+  recordUpdate as recordAtOnce,
+  recordSteps,
+  type UpdateRecord,
+} from './managed-fields.ts';
 
 const early = '2026-01-01T00:00:00Z';
 const late = '2026-01-02T00:00:00Z';
+
+/** Large objects are recorded in steps, with the same outcome. */
+function recordUpdate(record: UpdateRecord): KubeObject {
+  const recorded = recordAtOnce(record);
+  const inSteps = runAtOnce(recordSteps(record));
+  assert.equal(JSON.stringify(inSteps), JSON.stringify(recorded));
+  return recorded;
+}
 
 type Changes = { readonly metadata?: object; readonly spec?: object; readonly status?: object };
 
@@ -168,6 +183,27 @@ describe('recordUpdate() on entries', () => {
       entries.slice(1).map((e) => e.manager),
       ['m04', 'm05', 'm06', 'm07', 'm08', 'm09', 'm10', 'm11', 'm12'],
     );
+  });
+});
+
+describe('recordUpdate() of very many managers', () => {
+  const managers = (operation: string) =>
+    Array.from({ length: 5_000 }, (_, n) => ({
+      ...entry(`m${n}`, '2026-01-01T00:00:01Z', {
+        'f:metadata': { 'f:labels': { [`f:l${n}`]: {} } },
+      }),
+      operation,
+    }));
+
+  it('unites all but ten updaters, with all that they set', () => {
+    const before = create(service());
+    const managedFields = managers('Update') as never;
+    const changed = service({ metadata: { managedFields, labels: { x: 'y' } } });
+    const entries = update(before, changed, { manager: 'w' }).metadata.managedFields ?? [];
+    assert.equal(entries.length, 10);
+    const ancient = entries.find(({ manager }) => manager === 'ancient-changes');
+    const fields = JSON.stringify(ancient?.fieldsV1 ?? {});
+    assert.ok(fields.split('"f:l').length > 4_980);
   });
 });
 

@@ -10,7 +10,16 @@ import type { StructNode } from '../../schema/node.ts';
 import { compareObjects } from './compare-objects.ts';
 import { createdFields } from './created-fields.ts';
 import { fieldsLeft, fieldsTaken } from './field-changes.ts';
-import { emptySet, type FieldSet, isEmptySet, sameSet, withoutPath } from './fieldset.ts';
+import {
+  difference,
+  emptySet,
+  type FieldSet,
+  isEmptySet,
+  printFieldSet,
+  sameSet,
+  union,
+  withoutPath,
+} from './fieldset.ts';
 import { sameValue } from './json-value.ts';
 import {
   capUpdates,
@@ -22,6 +31,7 @@ import {
   type Writer,
   withEntries,
   withManagedFields,
+  writerKey,
 } from './managed-entries.ts';
 import { isBare, zeroObject } from './typed-value.ts';
 
@@ -54,22 +64,74 @@ export type UpdateRecord = {
 
 /** `after` with the entries that this write leaves. */
 export function recordUpdate(record: UpdateRecord): KubeObject {
-  const { before, after, schema, subresource, resetFields = resetFieldsOf(subresource) } = record;
+  const { before, after, schema } = record;
+  const known = knownEntries(record);
+  if (known === undefined) return withManagedFields(after, []);
+  const reset = resetOf(record);
+  if (before === undefined && !known.isEdited) return recordCreate(record, reset);
+  const compared = compareObjects(schema, before ?? zeroObject(schema), after);
+  const gained = reset.reduce(withoutPath, compared.changed);
+  const lost = reset.reduce(withoutPath, compared.removed);
+  if (isEmptySet(gained) && isEmptySet(lost)) return unchanged(record, known);
+  return withEntries(after, afterUpdate({ entries: known.entries, gained, lost, record }));
+}
+
+/** The same for a large object, in steps after which others may go first. What is remembered of small ones would not help. */
+export function* recordSteps(record: UpdateRecord): Generator<undefined, KubeObject> {
+  const { before, after, schema, now: time } = record;
+  const known = knownEntries(record);
+  if (known === undefined) return withManagedFields(after, []);
+  yield;
+  const reset = resetOf(record);
+  const compared = compareObjects(schema, before ?? zeroObject(schema), after);
+  const gained = reset.reduce(withoutPath, compared.changed);
+  const lost = reset.reduce(withoutPath, compared.removed);
+  if (isEmptySet(gained) && isEmptySet(lost)) return unchanged(record, known);
+  const writer = writerOf(record);
+  const isGaining = !isEmptySet(gained);
+  const kept: Managed[] = [];
+  let own = emptySet;
+  for (const entry of known.entries) {
+    yield;
+    const left = difference(difference(entry.fields, gained), lost);
+    if (isEmptySet(left)) continue;
+    if (isGaining && isSameWriter(entry, writer)) own = left;
+    else kept.push({ ...entry, fields: left });
+  }
+  if (isGaining) {
+    yield;
+    const all = union(own, gained);
+    yield;
+    kept.push({ ...writer, time, fields: printFieldSet(all) });
+  }
+  yield;
+  return withEntries(after, capUpdates(kept));
+}
+
+function resetOf({ subresource, resetFields = resetFieldsOf(subresource) }: UpdateRecord) {
+  return resetFields;
+}
+
+type KnownEntries = {
+  readonly entries: readonly Managed[];
+  /** They are the client's own, in place of the stored ones. */
+  readonly isEdited: boolean;
+};
+
+/** Undefined: tracking that was ended stays ended until somebody applies. */
+function knownEntries(record: UpdateRecord): KnownEntries | undefined {
+  const { before } = record;
   const stored = before?.metadata.managedFields ?? [];
   const edited = editedEntries(record, stored);
   const entries = edited ?? readEntries(stored);
-  // Tracking that was ended stays ended until somebody applies.
-  if (entries.length === 0 && before?.metadata.uid !== undefined) {
-    return withManagedFields(after, []);
-  }
-  if (before === undefined && edited === undefined) return recordCreate(record, resetFields);
-  const { changed, removed } = compareObjects(schema, before ?? zeroObject(schema), after);
-  const gained = resetFields.reduce(withoutPath, changed);
-  const lost = resetFields.reduce(withoutPath, removed);
-  if (isEmptySet(gained) && isEmptySet(lost)) {
-    return edited === undefined ? withManagedFields(after, stored) : withEntries(after, edited);
-  }
-  return withEntries(after, afterUpdate({ entries, gained, lost, record }));
+  if (entries.length === 0 && before?.metadata.uid !== undefined) return undefined;
+  return { entries, isEdited: edited !== undefined };
+}
+
+function unchanged({ before, after }: UpdateRecord, known: KnownEntries): KubeObject {
+  return known.isEdited
+    ? withEntries(after, known.entries)
+    : withManagedFields(after, before?.metadata.managedFields ?? []);
 }
 
 function recordCreate(record: UpdateRecord, reset: ResetFields): KubeObject {
@@ -155,11 +217,10 @@ export function keepTimes(before: KubeObject, after: KubeObject): KubeObject {
 }
 
 function differOnlyInTime(before: readonly Managed[], after: readonly Managed[]): boolean {
-  return (
-    before.length === after.length &&
-    before.every((old) => {
-      const now = after.find((entry) => isSameWriter(entry, old));
-      return now?.apiVersion === old.apiVersion && sameSet(now.fields, old.fields);
-    })
-  );
+  if (before.length !== after.length) return false;
+  const found = new Map(after.map((entry) => [writerKey(entry), entry]));
+  return before.every((old) => {
+    const now = found.get(writerKey(old));
+    return now?.apiVersion === old.apiVersion && sameSet(now.fields, old.fields);
+  });
 }

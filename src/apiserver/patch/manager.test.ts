@@ -42,8 +42,8 @@ describe('validateFieldManager()', () => {
 
   it('is printable', () => {
     assert.deepEqual(texts('ü\nb\u0007', false), [
-      'fieldManager: Invalid value: "ü\\nb\\u0007": invalid character U+000A (at position 2)',
-      'fieldManager: Invalid value: "ü\\nb\\u0007": invalid character U+0007 (at position 4)',
+      'fieldManager: Invalid value: "ü\\nb\\a": invalid character U+000A (at position 2)',
+      'fieldManager: Invalid value: "ü\\nb\\a": invalid character U+0007 (at position 4)',
     ]);
   });
 

@@ -1,5 +1,6 @@
 // RFC 7386: objects merge, null removes, everything else replaces.
 import { badRequest } from '../../meta/api-error.ts';
+import { spendSteps } from '../../schema/work-budget.ts';
 import { type Fields, field, isFields, jsonTypeName, setField } from './json-value.ts';
 
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
@@ -16,6 +17,7 @@ function merge(document: unknown, patch: unknown): unknown {
   if (!isFields(patch)) return patch;
   const merged: Record<string, unknown> = isFields(document) ? { ...document } : {};
   for (const key of Object.keys(patch)) {
+    spendSteps();
     const value = patch[key];
     if (value === null) delete merged[key];
     else setField(merged, key, merge(field(merged as Fields, key), value));

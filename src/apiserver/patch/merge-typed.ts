@@ -1,5 +1,6 @@
 // The live object with an applied configuration laid over it: atomic values are replaced, the rest is joined.
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
+import { spendSteps } from '../../schema/work-budget.ts';
 import { type Fields, field, isFields, setField } from './json-value.ts';
 import { itemElement } from './path-element.ts';
 import { isAtomic, isBare, schemaOf } from './typed-value.ts';
@@ -18,6 +19,7 @@ const asFields = (value: unknown): Fields => (isFields(value) ? value : {});
 function mergeFields(schema: MapNode | StructNode, live: Fields, applied: Fields): Fields {
   const merged: Record<string, unknown> = { ...live };
   for (const key of Object.keys(applied)) {
+    spendSteps();
     setField(merged, key, mergeTyped(schemaOf(schema, key), field(live, key), applied[key]));
   }
   return merged;
@@ -34,6 +36,7 @@ function mergeLists(
   live: readonly unknown[],
   applied: readonly unknown[],
 ): readonly unknown[] {
+  spendSteps(live.length + applied.length);
   const withElement = (item: unknown): Item => [itemElement(schema, item), item];
   const old = live.map(withElement);
   const wanted = applied.map(withElement);

@@ -1,5 +1,6 @@
 // One step of a field path, written as FieldsV1 writes it: `f:name` a field or map key, `k:{"port":80}` a list
 // item by its keys, `v:"x"` a list item by its value, `i:0` a list item by its place.
+import { goQuote } from '../../schema/go-quote.ts';
 import type { ListNode, Schema } from '../../schema/node.ts';
 import { field, isFields } from './json-value.ts';
 
@@ -38,7 +39,7 @@ export function itemElementError(list: ListNode, item: unknown): string | undefi
     );
     return missing === undefined
       ? undefined
-      : `associative list with keys has an element that omits key field ${JSON.stringify(missing.name)} (and doesn't have default value)`;
+      : `associative list with keys has an element that omits key field ${goQuote(missing.name)} (and doesn't have default value)`;
   }
   if (item === null) return "associative list without keys has an element that's an explicit null";
   if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
@@ -83,10 +84,10 @@ export function elementText(element: string): string {
   switch (element[0]) {
     case 'k': {
       const keys = Object.entries(JSON.parse(rest) as Record<string, unknown>);
-      return `[${keys.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
+      return `[${keys.map(([name, value]) => `${name}=${shownValue(value)}`).join(',')}]`;
     }
     case 'v':
-      return `[=${rest}]`;
+      return `[=${shownValue(JSON.parse(rest))}]`;
     case 'i':
       return `[${rest}]`;
     default:
@@ -100,10 +101,31 @@ const elementKinds = '.fkvi';
 /** Fields before keys before values before places; keys by their values, numbers as numbers. */
 export function compareElements(a: string, b: string): number {
   if (a === b) return 0;
-  const kinds = elementKinds.indexOf(a[0] ?? '') - elementKinds.indexOf(b[0] ?? '');
+  const kinds = compareKinds(a, b);
   if (kinds !== 0) return kinds;
   if (a.startsWith('f:')) return compare(a, b);
-  const [left, right] = [keyValue(a), keyValue(b)];
+  return compareKeyValues(keyValue(a), keyValue(b));
+}
+
+/** The same for many elements, of which each is read once. */
+export function sortElements(elements: readonly string[]): readonly string[] {
+  const read = elements.map((element) => ({
+    element,
+    value: /^[.f]/.test(element) ? undefined : (JSON.parse(element.slice(2)) as unknown),
+  }));
+  read.sort((a, b) => {
+    const kinds = compareKinds(a.element, b.element);
+    if (kinds !== 0) return kinds;
+    if (a.value === undefined) return compare(a.element, b.element);
+    return compareKeyValues(a.value, b.value);
+  });
+  return read.map(({ element }) => element);
+}
+
+const compareKinds = (a: string, b: string): number =>
+  a[0] === b[0] ? 0 : elementKinds.indexOf(a[0] ?? '') - elementKinds.indexOf(b[0] ?? '');
+
+function compareKeyValues(left: unknown, right: unknown): number {
   if (!isFields(left) || !isFields(right)) return compare(left, right);
   const names = Object.keys(left);
   for (const [index, name] of names.entries()) {
@@ -133,4 +155,9 @@ function compare(a: unknown, b: unknown): number {
   if (typeof a !== typeof b) return typeof a < typeof b ? -1 : 1;
   const [x, y] = [a as string, b as string];
   return x === y ? 0 : x < y ? -1 : 1;
+}
+
+/** Texts as Go's %q, everything else as JSON. */
+function shownValue(value: unknown): string {
+  return typeof value === 'string' ? goQuote(value) : JSON.stringify(value);
 }

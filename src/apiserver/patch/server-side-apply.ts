@@ -19,6 +19,7 @@ import {
   isEmptySet,
   printFieldSet,
   union,
+  unionAll,
   withoutPath,
 } from './fieldset.ts';
 import { fieldsOf } from './from-object.ts';
@@ -47,25 +48,51 @@ export type ApplyRequest = {
   readonly resetFields?: ResetFields;
 };
 
-/** The object to decode and write, as plain JSON. Throws ApiError 400 for what cannot be applied, 409 for conflicts. */
 export function applyObject(request: ApplyRequest): { readonly object: unknown } {
+  const steps = applySteps(request);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/**
+ * The object to decode and write, as plain JSON, in steps after which others may go first. Throws ApiError 400 for what
+ * cannot be applied, 409 for conflicts.
+ */
+export function* applySteps(
+  request: ApplyRequest,
+): Generator<undefined, { readonly object: unknown }> {
   const { schema, kind } = request;
   const applied = checkApplied(request);
+  yield;
   const apiVersion = groupVersion(kind.group, kind.version);
   const live = request.live ?? emptyObject(request, apiVersion);
   const entries = entriesBefore(request, live, apiVersion);
   const resetFields = request.resetFields ?? resetFieldsOf(request.subresource);
-  const fields = printFieldSet(resetFields.reduce(withoutPath, fieldsOf(schema, applied)));
+  yield;
+  const ownFields = resetFields.reduce(withoutPath, fieldsOf(schema, applied));
+  yield;
+  const fields = printFieldSet(ownFields);
+  yield;
   const { manager, subresource } = request;
   const writer: Managed = { manager, operation: 'Apply', apiVersion, subresource, fields };
   const previous = entries.find((entry) => isSameWriter(entry, writer));
   const others = entries.filter((entry) => entry !== previous);
 
   const merged = mergeTyped(schema, live, applied) as Fields;
-  const all = [writer, ...others].reduce((set, entry) => union(set, entry.fields), emptySet);
-  const object = prune({ schema, merged, previous: previous?.fields ?? emptySet, owned: all });
-
+  yield;
+  const all = unionAll([writer, ...others].map((entry) => entry.fields));
+  yield;
+  const object = yield* prune({
+    schema,
+    merged,
+    previous: previous?.fields ?? emptySet,
+    owned: all,
+  });
+  yield;
   const remaining = settle({ request, live, object, others, resetFields });
+  yield;
   const owned = withoutUnowned(fields);
   const isChanged = !sameValue(object, live);
   const time = isChanged ? request.now : previous?.time;
@@ -152,15 +179,20 @@ type Pruning = {
  * Takes out what the manager gave up. Everything it ever applied goes first, structs with all they hold; what
  * somebody owns comes back; and of the rest only what the manager itself had applied stays away.
  */
-function prune({ schema, merged, previous, owned }: Pruning): Fields {
+function* prune({ schema, merged, previous, owned }: Pruning): Generator<undefined, Fields> {
   if (isEmptySet(previous)) return merged;
   const named = (set: FieldSet): FieldSet => withNamedFields(schema, set);
   const without = (set: FieldSet): Fields => (removeFields(schema, merged, set) ?? {}) as Fields;
   const fieldsIn = (object: Fields): FieldSet => named(fieldsOf(schema, object));
   const all = fieldsIn(merged);
+  yield;
   const last = named(previous);
   const stripped = fieldsIn(without(last));
-  const restored = fieldsIn(without(difference(all, union(stripped, named(owned)))));
+  yield;
+  const gone = difference(all, union(stripped, named(owned)));
+  yield;
+  const restored = fieldsIn(without(gone));
+  yield;
   return without(intersection(difference(all, restored), last));
 }
 

@@ -1,5 +1,7 @@
 // What a strategic merge patch can do wrong, in the words of upstream's mergepatch package.
+
 import { badRequest, failure } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import { goText } from './go-text.ts';
 import { type Fields, isFields } from './json-value.ts';
 
@@ -24,9 +26,7 @@ export const wrongType = (expected: string, value: unknown): Error =>
   badRequest(`expected a ${expected}, but received a ${goType(value)}`);
 
 export const unknownField = (struct: string, field: string): Error =>
-  badRequest(
-    `unable to find api field in struct ${struct} for the json field ${JSON.stringify(field)}`,
-  );
+  badRequest(`unable to find api field in struct ${struct} for the json field ${goQuote(field)}`);
 
 /** The Go type that a decoded JSON value has. */
 function goType(value: unknown): string {

@@ -2,6 +2,7 @@
 // patch's order, the others theirs; an item that only the patch has goes before those that only the server has.
 import { badRequest } from '../../meta/api-error.ts';
 import type { ListNode, Schema } from '../../schema/node.ts';
+import { spendSteps } from '../../schema/work-budget.ts';
 import { goText } from './go-text.ts';
 import { type Fields, field, isFields } from './json-value.ts';
 import { listOfLists, noMergeKey, unknownDirective } from './strategic-error.ts';
@@ -17,6 +18,9 @@ type ListMerge = {
   readonly mergeMaps: MergeMaps;
 };
 
+/** An item is looked at several times: for its type, its key and its place. */
+const stepsOfItem = 5;
+
 export function mergeLists({
   list,
   original,
@@ -25,6 +29,7 @@ export function mergeLists({
   mergeMaps,
 }: ListMerge): readonly unknown[] {
   if (original.length === 0 && patch.length === 0) return original;
+  spendSteps(stepsOfItem * (original.length + patch.length));
   if (!holdsMaps(original, patch)) {
     if (isDeletion) {
       const deleted = new Set(patch);

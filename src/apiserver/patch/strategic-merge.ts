@@ -3,6 +3,7 @@
 // alone cannot. The schema says how each field merges. Upstream: apimachinery's strategicpatch.
 import { badRequest } from '../../meta/api-error.ts';
 import type { Schema, StructNode } from '../../schema/node.ts';
+import { spendSteps } from '../../schema/work-budget.ts';
 import {
   type Fields,
   field,
@@ -35,13 +36,19 @@ export function applyStrategicMerge(
   return mergeMaps(schema, isFields(document) ? document : {}, patch ?? {});
 }
 
+/** Looked at and copied. */
+const stepsOfKey = 2;
+
 /** `schema` is absent for fields that it does not know: they merge by default. */
 function mergeMaps(schema: Schema | undefined, original: Fields, patch: Fields): Fields {
   if (Object.hasOwn(patch, '$patch')) return directedMap(patch);
   const retained = retainKeys({ original, patch });
   const ordered = applyElementOrders({ schema, ...retained, mergeMaps });
   const merged: Record<string, unknown> = { ...ordered.original };
+  // A patch may name one item again and again, and each time all that it holds is copied.
+  spendSteps(stepsOfKey * Object.keys(merged).length);
   for (const key of Object.keys(ordered.patch)) {
+    spendSteps();
     const isDeletion = key.startsWith(deletionPrefix);
     const name = isDeletion ? listName(key) : key;
     const current = field(merged, name);
@@ -96,10 +103,11 @@ function retainKeys({ original, patch }: Sides): Sides {
   const keys = patch.$retainKeys;
   const rest = withoutField(patch, '$retainKeys');
   if (!Array.isArray(keys)) throw badRetainKeys();
+  const isRetained = new Set<unknown>(keys);
   for (const key of Object.keys(rest)) {
     const isSpecial = key.startsWith(deletionPrefix) || key.startsWith(elementOrderPrefix);
-    if (rest[key] !== null && !isSpecial && !keys.includes(key)) throw badRetainKeys();
+    if (rest[key] !== null && !isSpecial && !isRetained.has(key)) throw badRetainKeys();
   }
-  const kept = Object.entries(original).filter(([key]) => keys.includes(key));
+  const kept = Object.entries(original).filter(([key]) => isRetained.has(key));
   return { original: Object.fromEntries(kept), patch: rest };
 }

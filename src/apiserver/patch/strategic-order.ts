@@ -2,7 +2,7 @@
 import { badRequest } from '../../meta/api-error.ts';
 import type { ListNode, Schema } from '../../schema/node.ts';
 import { goText } from './go-text.ts';
-import { type Fields, field, isFields, setField, withoutField } from './json-value.ts';
+import { type Fields, field, isFields, setField } from './json-value.ts';
 import { badElementOrder, noMergeKey, unknownField, wrongType } from './strategic-error.ts';
 import {
   elementOrderPrefix,
@@ -24,19 +24,20 @@ export function applyElementOrders({ schema, original, patch, mergeMaps }: Reque
   readonly original: Fields;
   readonly patch: Fields;
 } {
-  let rest = patch;
+  const directives = Object.keys(patch).filter((key) => key.startsWith(elementOrderPrefix));
+  if (directives.length === 0) return { original, patch };
   const result: Record<string, unknown> = { ...original };
-  for (const directive of Object.keys(patch)) {
-    if (!directive.startsWith(elementOrderPrefix)) continue;
+  const taken = new Set(directives);
+  for (const directive of directives) {
     const name = listName(directive);
-    const [current, change] = [listIn(result, name), listIn(rest, name)];
+    const [current, change] = [listIn(result, name), listIn(patch, name)];
     const list = listSchema(schema, name);
     const merged = mergeInOrder({ list, current, change, order: patch[directive], mergeMaps });
     if (merged !== undefined) setField(result, name, merged);
-    rest = withoutField(rest, directive);
-    if (change !== undefined) rest = withoutField(rest, name);
+    if (change !== undefined) taken.add(name);
   }
-  return { original: result, patch: rest };
+  const rest = Object.entries(patch).filter(([key]) => !taken.has(key));
+  return { original: result, patch: Object.fromEntries(rest) };
 }
 
 function listName(directive: string): string {

@@ -1,6 +1,7 @@
 // Where an applied configuration does not fit its schema, in the words of structured-merge-diff. Unlike a decoder
 // it refuses unknown fields and items that cannot be told apart.
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from '../../schema/node.ts';
+import { spendSteps } from '../../schema/work-budget.ts';
 import { goText } from './go-text.ts';
 import { type Fields, isFields } from './json-value.ts';
 import {
@@ -13,59 +14,72 @@ import {
 
 /** One line for each error; several under a heading. Empty when all fits. */
 export function typedErrors(schema: StructNode, object: unknown): string {
-  const errors = errorsOf(schema, object, '');
+  const walk: Walk = { path: [], errors: [] };
+  visit(walk, schema, object);
+  const { errors } = walk;
   return errors.length <= 1
     ? (errors[0] ?? '')
     : ['errors:', ...errors.map((e) => `  ${e}`)].join('\n');
 }
 
-function errorsOf(schema: Schema, value: unknown, path: string): readonly string[] {
-  if (value === null || value === undefined) return [];
-  if (schema.node === 'scalar') return at(path, scalarError(schema, value));
-  if (schema.node === 'list') {
-    return Array.isArray(value)
-      ? listErrors(schema, value, path)
-      : at(path, `expected list, got ${shown(value)}`);
-  }
-  return isFields(value)
-    ? mapErrors(schema, value, path)
-    : at(path, `expected map, got ${shown(value)}`);
+type Walk = {
+  /** Elements from the outside in; they become a text where something is wrong, which is hardly ever. */
+  readonly path: string[];
+  readonly errors: string[];
+};
+
+function visit(walk: Walk, schema: Schema, value: unknown): void {
+  if (value === null || value === undefined) return;
+  if (schema.node === 'scalar') note(walk, scalarError(schema, value));
+  else if (schema.node === 'list') {
+    if (Array.isArray(value)) visitItems(walk, schema, value);
+    else note(walk, `expected list, got ${shown(value)}`);
+  } else if (isFields(value)) visitFields(walk, schema, value);
+  else note(walk, `expected map, got ${shown(value)}`);
 }
 
-const at = (path: string, error: string | undefined): readonly string[] =>
-  error === undefined ? [] : [path === '' ? error : `${path}: ${error}`];
+function note({ path, errors }: Walk, error: string | undefined): void {
+  if (error === undefined) return;
+  spendSteps(path.length);
+  const place = path.map(elementText).join('');
+  errors.push(place === '' ? error : `${place}: ${error}`);
+}
 
 /** Go prints the wrapper that the value is in. */
 const shown = (value: unknown): string => `&{${goText(value)}}`;
 
-function mapErrors(schema: MapNode | StructNode, object: Fields, path: string): readonly string[] {
-  return Object.keys(object).flatMap((key) => {
-    const below = path + elementText(fieldElement(key));
-    if (schema.node === 'map') return errorsOf(schema.values, object[key], below);
-    const node = Object.hasOwn(schema.fields, key) ? schema.fields[key] : undefined;
-    return node === undefined
-      ? at(below, 'field not declared in schema')
-      : errorsOf(node, object[key], below);
-  });
+function visitFields(walk: Walk, schema: MapNode | StructNode, object: Fields): void {
+  for (const key of Object.keys(object)) {
+    walk.path.push(fieldElement(key));
+    if (schema.node === 'map') visit(walk, schema.values, object[key]);
+    else {
+      const node = Object.hasOwn(schema.fields, key) ? schema.fields[key] : undefined;
+      if (node === undefined) note(walk, 'field not declared in schema');
+      else visit(walk, node, object[key]);
+    }
+    walk.path.pop();
+  }
 }
 
-function listErrors(schema: ListNode, list: readonly unknown[], path: string): readonly string[] {
+function visitItems(walk: Walk, schema: ListNode, list: readonly unknown[]): void {
   const seen = new Set<string>();
-  const errors: string[] = [];
   for (const [index, item] of list.entries()) {
     let element = `i:${index}`;
     if (isAssociative(schema)) {
       const error = itemElementError(schema, item);
-      // Without an element nothing below can be named.
-      if (error !== undefined) return [...errors, ...at(path, `element ${index}: ${error}`)];
+      if (error !== undefined) {
+        // Without an element nothing below can be named.
+        note(walk, `element ${index}: ${error}`);
+        return;
+      }
       element = itemElement(schema, item);
-      if (seen.has(element))
-        errors.push(...at(path, `duplicate entries for key ${elementText(element)}`));
+      if (seen.has(element)) note(walk, `duplicate entries for key ${elementText(element)}`);
       seen.add(element);
     }
-    errors.push(...errorsOf(schema.items, item, path + elementText(element)));
+    walk.path.push(element);
+    visit(walk, schema.items, item);
+    walk.path.pop();
   }
-  return errors;
 }
 
 function scalarError({ type }: ScalarNode, value: unknown): string | undefined {

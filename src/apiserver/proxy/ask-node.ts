@@ -16,7 +16,7 @@ export type NodeRequest = {
   readonly signal: AbortSignal;
 };
 
-export function askNode({
+export async function askNode({
   target,
   path,
   dial,
@@ -24,14 +24,14 @@ export function askNode({
   signal,
 }: NodeRequest): Promise<IncomingMessage> {
   const { host, port } = target;
-  return new Promise((resolve, reject) => {
+  const socket = await dial(host, port);
+  return await new Promise((resolve, reject) => {
     const outgoing = openRequest({
       host,
       port,
       path,
       signal,
-      createConnection: () =>
-        connectTls({ socket: dial(host, port), ...nodeTls(credentials, host) }),
+      createConnection: () => connectTls({ socket, ...nodeTls(credentials, target) }),
     });
     outgoing.once('response', resolve);
     outgoing.once('error', (error) =>

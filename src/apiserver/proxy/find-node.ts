@@ -1,9 +1,11 @@
 // Where the agent of a node listens, from what it says of itself (upstream: pkg/kubelet/client, GetConnectionInfo).
+
 import type { Node } from '../../kinds/node/types.ts';
 import { badRequest, notFound } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import type { NodeCredentials } from '../certificates/node-credentials.ts';
 import type { ObjectReader } from '../object-reader.ts';
-import { isReachable, type Target } from './find-target.ts';
+import type { Target } from './find-target.ts';
 import { parseTargetName } from './target-name.ts';
 
 export type NodeTarget = { readonly node: string; readonly host: string; readonly port: number };
@@ -37,13 +39,12 @@ export type FindNodeTarget = {
 /** The agent, which knows this server; or another port of the node, which does not (upstream: pkg/registry/core/node/strategy.go). */
 export function findNodeTarget({ reader, id, credentials }: FindNodeTarget): Target {
   const named = parseTargetName(id);
-  if (named === undefined) throw badRequest(`invalid node request ${JSON.stringify(id)}`);
-  const { host, port } = findNode(reader, named.name);
+  if (named === undefined) throw badRequest(`invalid node request ${goQuote(id)}`);
+  const { node, host, port } = findNode(reader, named.name);
   if (named.port === '' || Number(named.port) === port)
-    return { scheme: 'https', host, port, credentials: credentials() };
+    return { scheme: 'https', host, port, agent: { node, credentials: credentials() } };
   const other = Number(named.port);
   if (!/^\d+$/.test(named.port) || other < 1 || other > 65_535)
-    throw badRequest(`invalid port ${JSON.stringify(named.port)}`);
-  if (!isReachable(host)) throw badRequest('address not allowed');
+    throw badRequest(`invalid port ${goQuote(named.port)}`);
   return { scheme: named.scheme, host, port: other };
 }

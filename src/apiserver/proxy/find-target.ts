@@ -1,5 +1,6 @@
 // Where a proxy request goes. Only to pods: whoever may write Endpoints could otherwise use the server to reach
 // whatever the server can reach (upstream: pkg/registry/core/service/proxy.go, pkg/registry/core/pod/strategy.go).
+
 import {
   isLinkLocalMulticast,
   isLinkLocalUnicast,
@@ -11,6 +12,7 @@ import type { EndpointAddress, EndpointSubset, Endpoints } from '../../kinds/end
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { badRequest, notFound, serviceUnavailable } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import type { NodeCredentials } from '../certificates/node-credentials.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import { parseTargetName, type TargetName } from './target-name.ts';
@@ -19,8 +21,8 @@ export type Target = {
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly port: number;
-  /** By which an agent of a node knows this server; pods are not told. */
-  readonly credentials?: NodeCredentials;
+  /** Of a node's agent: by which it knows this server, and whose certificate it must have. Pods are not told. */
+  readonly agent?: { readonly node: string; readonly credentials: NodeCredentials };
 };
 
 export type FindTarget = {
@@ -35,7 +37,7 @@ export type FindTarget = {
 /** A ready pod behind the service. Throws ApiError when there is none. */
 export function findServiceTarget({ reader, namespace, id, random }: FindTarget): Target {
   const named = parseTargetName(id);
-  if (named === undefined) throw badRequest(`invalid service request ${JSON.stringify(id)}`);
+  if (named === undefined) throw badRequest(`invalid service request ${goQuote(id)}`);
   const { scheme, name } = named;
   const portName = servicePortName(reader, namespace, named);
   const endpoints = reader.get('endpoints', namespace, name) as Endpoints | undefined;
@@ -49,7 +51,7 @@ export function findServiceTarget({ reader, namespace, id, random }: FindTarget)
   }
   // Upstream names the service where there is nothing at all, and else all that was asked for.
   const what = subsets.length === 0 ? name : id;
-  throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(what)}`);
+  throw serviceUnavailable(`no endpoints available for service ${goQuote(what)}`);
 }
 
 const isReady = ({ addresses = [] }: EndpointSubset): boolean => addresses.length > 0;
@@ -62,9 +64,7 @@ function servicePortName(reader: ObjectReader, namespace: string, named: TargetN
   if (service === undefined) throw notFound({ group: '', resource: 'services' }, name);
   const found = service.spec.ports?.find((p) => p.port === Number(port));
   if (found !== undefined) return found.name ?? '';
-  throw serviceUnavailable(
-    `no service port ${Number(port)} found for service ${JSON.stringify(name)}`,
-  );
+  throw serviceUnavailable(`no service port ${Number(port)} found for service ${goQuote(name)}`);
 }
 
 /** The same items, starting at a random one. */
@@ -87,7 +87,7 @@ function isOfPod(
 /** The pod's own address and port; without a port the first that a container has. */
 export function findPodTarget({ reader, namespace, id }: FindTarget): Target {
   const named = parseTargetName(id);
-  if (named === undefined) throw badRequest(`invalid pod request ${JSON.stringify(id)}`);
+  if (named === undefined) throw badRequest(`invalid pod request ${goQuote(id)}`);
   const pod = reader.get('pods', namespace, named.name) as Pod | undefined;
   if (pod === undefined) throw notFound({ group: '', resource: 'pods' }, named.name);
   const host = pod.status.podIPs?.[0]?.ip ?? '';
@@ -102,7 +102,7 @@ function podPort({ spec }: Pod, { scheme, port }: TargetName): number {
     ? Number(port)
     : ports.find((p) => p.name === port)?.containerPort;
   if (number !== undefined && number > 0 && number < 65_536) return number;
-  throw badRequest(`invalid port ${JSON.stringify(port)}`);
+  throw badRequest(`invalid port ${goQuote(port)}`);
 }
 
 /** Never this machine itself, nor what is only on its own link. */

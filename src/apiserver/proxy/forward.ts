@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as openRequest } from
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { badRequest, serviceUnavailable } from '../../meta/api-error.ts';
-import { type ApiRequest, type ApiResponse, header, type Sink } from '../message.ts';
+import { type ApiResponse, header, type Sink, type VerbRequest } from '../message.ts';
 import { answerPage, isPage } from './answer-page.ts';
 import type { Target } from './find-target.ts';
 import { joinStreams } from './join-streams.ts';
@@ -11,13 +11,13 @@ import { nodeTls } from './node-tls.ts';
 import { type Forwarded, requestHeaders, responseHeaders } from './proxy-headers.ts';
 import { rewriteLink } from './rewrite-links.ts';
 
-/** Opens a connection to a pod. */
-export type Dial = (host: string, port: number) => Socket;
+/** Opens a connection to a pod or a node. */
+export type Dial = (host: string, port: number) => Socket | Promise<Socket>;
 
 /** Upstream's; the system's own is minutes. */
 const dialMs = 30_000;
 
-export const dialPod: Dial = (host, port) => {
+export const dialPod = (host: string, port: number): Socket => {
   const socket = connectTcp({ host, port });
   socket.setTimeout(dialMs, () =>
     socket.destroy(new Error(`dial tcp ${host}:${port}: i/o timeout`)),
@@ -26,7 +26,7 @@ export const dialPod: Dial = (host, port) => {
 };
 
 export type Forwarding = Forwarded & {
-  readonly request: ApiRequest;
+  readonly request: VerbRequest;
   readonly target: Target;
   readonly dial: Dial;
 };
@@ -38,7 +38,7 @@ export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
   const { request } = forwarding;
   const upgrades = isUpgrade(request);
   const body = upgrades ? undefined : await request.body();
-  const outgoing = open(forwarding, upgrades);
+  const outgoing = await open(forwarding, upgrades);
   request.signal().addEventListener('abort', () => outgoing.destroy(), { once: true });
   const answered = answerOf(outgoing);
   outgoing.end(body);
@@ -47,30 +47,33 @@ export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
 }
 
 /** Whether the connection is to be handed over, and can be. */
-export function isUpgrade(request: ApiRequest): boolean {
+export function isUpgrade(request: VerbRequest): boolean {
   return request.tunnels === true && header(request, 'upgrade') !== undefined;
 }
 
-function open({ request, target, dial, prefix, path }: Forwarding, upgrades: boolean) {
-  const { scheme, host, port, credentials } = target;
+async function open(
+  { request, target, dial, prefix, path }: Forwarding,
+  upgrades: boolean,
+): Promise<ClientRequest> {
+  const { scheme, host, port, agent } = target;
   // Pods have certificates of their own making; upstream does not look at them either.
   const tls =
-    credentials === undefined ? { rejectUnauthorized: false } : nodeTls(credentials, host);
+    agent === undefined
+      ? { rejectUnauthorized: false }
+      : nodeTls(agent.credentials, { node: agent.node, host });
   if (!/^[!-~]*$/.test(path)) throw badRequest('the path holds characters that must be encoded');
   const upgrade = upgrades
     ? { connection: 'Upgrade', upgrade: header(request, 'upgrade') ?? '' }
     : {};
   const headers = { ...requestHeaders(request, { prefix, path }), ...upgrade };
+  const socket = await dial(host, port);
   return openRequest({
     method: request.method,
     path,
     host,
     port,
     headers: headers as Record<string, string | string[]>,
-    createConnection: () => {
-      const socket = dial(host, port);
-      return scheme === 'http' ? socket : connectTls({ socket, ...tls });
-    },
+    createConnection: () => (scheme === 'http' ? socket : connectTls({ socket, ...tls })),
   });
 }
 

@@ -1,15 +1,34 @@
 // How a connection to the agent of a node proves who is at either end.
-import type { ConnectionOptions } from 'node:tls';
-import type { NodeCredentials } from '../certificates/node-credentials.ts';
 
-/** `host` is the address that the node says it has: a certificate for another is not its own. */
+import type { ConnectionOptions, PeerCertificate } from 'node:tls';
+import { checkServerIdentity } from 'node:tls';
+import { goQuote } from '../../schema/go-quote.ts';
+import { nodesGroup, nodeUser } from '../access/known-users.ts';
+import type { NodeCredentials } from '../certificates/node-credentials.ts';
+import type { NodeTarget } from './find-node.ts';
+
 export function nodeTls(
-  { certificate, privateKey, trusted }: NodeCredentials,
-  host: string,
+  { certificate, privateKey, trust }: NodeCredentials,
+  { node, host }: Pick<NodeTarget, 'node' | 'host'>,
 ): ConnectionOptions {
   const own = { cert: certificate, key: privateKey, host };
-  // Agents that nobody gave a certificate sign their own, as kubelets do.
-  return trusted === undefined
-    ? { ...own, rejectUnauthorized: false }
-    : { ...own, ca: trusted, rejectUnauthorized: true };
+  if (trust.kind === 'anybody') return { ...own, rejectUnauthorized: false };
+  return {
+    ...own,
+    ca: trust.authority,
+    rejectUnauthorized: true,
+    checkServerIdentity(_name, served) {
+      if (isForNode(served, node)) return undefined;
+      if (trust.kind === 'address') return checkServerIdentity(host, served);
+      return new Error(`the certificate is not the one of node ${goQuote(node)}`);
+    },
+  };
+}
+
+/**
+ * The subject that the signer of kubelet-serving insists on. An address in a certificate says less: nodes choose theirs, and the
+ * certificate of an API server has addresses too.
+ */
+function isForNode({ subject }: PeerCertificate, node: string): boolean {
+  return [subject.CN].flat().join() === nodeUser(node) && [subject.O].flat().join() === nodesGroup;
 }

@@ -1,6 +1,6 @@
 // Which headers pass a proxy, and which it adds.
 import { withoutToken } from '../access/web-socket-token.ts';
-import type { ApiRequest } from '../message.ts';
+import type { ApiRequest, VerbRequest } from '../message.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
@@ -28,7 +28,7 @@ export type Forwarded = {
   readonly path: string;
 };
 
-export function requestHeaders(request: ApiRequest, { prefix, path }: Forwarded): Headers {
+export function requestHeaders(request: VerbRequest, { prefix, path }: Forwarded): Headers {
   const { headers, peer } = request;
   const host = text(headers.host) ?? text(headers[':authority']);
   const passed = passing(headers).filter(

@@ -49,9 +49,16 @@ function rewriteTag(tag: string, place: LinkPlace): string {
 
 /** Links to other hosts and relative ones stay as they are. */
 export function rewriteLink(url: string, { prefix, hosts }: LinkPlace): string {
-  const [, host, path = ''] = /^(?:(?:https?:)?\/\/([^/?#]*))?(.*)$/is.exec(url) ?? [];
+  const { host, path } = splitUrl(url);
   const isElsewhere = host !== undefined && !hosts.includes(host);
   if (isElsewhere || !path.startsWith('/')) return url;
   if (path === prefix || path.startsWith(`${prefix}/`)) return url;
   return `${prefix}${path}`;
+}
+
+function splitUrl(url: string): { readonly host?: string; readonly path: string } {
+  const [whole, host] = /^(?:https?:)?\/\/([^/?#]*)/i.exec(url) ?? [];
+  return whole === undefined || host === undefined
+    ? { path: url }
+    : { host, path: url.slice(whole.length) };
 }

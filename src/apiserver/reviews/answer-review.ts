@@ -8,7 +8,8 @@ import type { ApiContext } from '../context.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
 import { assertShape } from '../encode/partial-metadata.ts';
-import { type ApiRequest, type ApiResponse, header } from '../message.ts';
+import type { Pace } from '../limits/pace.ts';
+import { type ApiResponse, header, type VerbRequest } from '../message.ts';
 import { readObject } from '../read-object.ts';
 import type { User } from '../user.ts';
 import { parseWriteOptions } from '../write-options.ts';
@@ -21,21 +22,25 @@ export type ReviewParts = {
 };
 
 export type ReviewRequest = {
-  readonly request: ApiRequest;
+  readonly request: VerbRequest;
   readonly user: User;
   readonly namespace: string;
   readonly warn: (text: string) => void;
+  readonly pace: Pace;
 };
 
 export async function answerReview(
   { context, authorizer, authenticator }: ReviewParts,
   kind: ReviewKind,
-  { request, user, namespace, warn }: ReviewRequest,
+  { request, user, namespace, warn, pace }: ReviewRequest,
 ): Promise<ApiResponse> {
-  const representation = negotiate(header(request, 'accept'), request.query, { allow: 'object' });
+  const representation = negotiate(header(request, 'accept'), request.query, {
+    allow: 'object',
+    forms: 'metadata',
+  });
   assertShape(representation, kind, 'object');
   const options = parseWriteOptions(request.query, 'CreateOptions');
-  const object = await readObject({ context, request, warn }, kind, options);
+  const object = await readObject({ context, request, warn, pace }, kind, options);
   const now = formatTime(context.now());
   const review: KubeObject = kind.create(object, {
     user,
@@ -44,6 +49,6 @@ export async function answerReview(
     namespace,
     now,
   });
-  const { contentType, body } = encodeObject(representation, kind, review, context.now());
-  return { status: 201, headers: { 'content-type': contentType }, body };
+  const { contentType, ...encoded } = encodeObject(representation, kind, review, context.now());
+  return { status: 201, headers: { 'content-type': contentType }, ...encoded };
 }

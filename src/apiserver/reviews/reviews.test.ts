@@ -23,12 +23,15 @@ const authorizer = createAuthorizer(
     exampleBinding({ namespace: 'ns', name: 'lost', role: 'Role/nope', subjects: [toUser('l')] }),
   ]),
 );
-const authenticator = createAuthenticator([
-  (token) =>
-    token === 'good'
-      ? { user: { name: 't', uid: '1', groups: ['g'], extra: { k: ['v'] } }, audiences: ['here'] }
-      : undefined,
-]);
+const authenticator = createAuthenticator({
+  tokens: [
+    (token) =>
+      token === 'good'
+        ? { user: { name: 't', uid: '1', groups: ['g'], extra: { k: ['v'] } }, audiences: ['here'] }
+        : undefined,
+  ],
+  now: () => 0,
+});
 const admin = exampleUser('admin', 'system:masters');
 const now = '2026-01-02T03:04:05Z';
 

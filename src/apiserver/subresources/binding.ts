@@ -6,13 +6,22 @@ import type { PodCondition } from '../../kinds/pod/pod-status.ts';
 import { badRequest, conflict, invalid } from '../../meta/api-error.ts';
 import { notSupported, required } from '../../meta/field-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import * as s from '../../schema/node.ts';
+import { alreadyAdmitted } from '../admission/admission.ts';
+import { negotiate } from '../encode/negotiate.ts';
 import { answerStatus } from '../encode/status.ts';
-import type { ApiResponse } from '../message.ts';
+import { type ApiResponse, header } from '../message.ts';
 import { otherUid } from '../objects/other-uid.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { readObject } from '../read-object.ts';
-import { admitted, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
+import {
+  admissionOf,
+  admittedRequest,
+  type Call,
+  namespaceOf,
+  writeRequest,
+} from '../verbs/call.ts';
 import { parseWriteOptions } from '../write-options.ts';
 
 export const binding = s.struct(
@@ -42,6 +51,8 @@ type Binding = s.Static<typeof binding> & KubeObject;
 /** For `pods/NAME/binding` the name is in the path; for the collection `bindings` it is in the body. */
 export async function bind(call: Call): Promise<ApiResponse> {
   const { context, request, info } = call;
+  // Upstream chooses the form of the answer first, and a Status has no columns.
+  negotiate(header(request, 'accept'), request.query, { allow: 'object', forms: 'metadata' });
   const options = parseWriteOptions(request.query, 'CreateOptions');
   const body = (await readObject(
     call,
@@ -53,10 +64,10 @@ export async function bind(call: Call): Promise<ApiResponse> {
     throw badRequest(`name in URL does not match name in Binding object`);
   }
   const asked = { ...call, info: { ...info, name, subresource: 'binding' } };
-  const allowed = admitted(asked, undefined, body) as Binding;
+  const allowed = await admittedRequest(admissionOf(asked, options), body);
   validate(allowed);
   const resource = context.resources.of('pods');
-  const write = writeRequest(call, options);
+  const write = { ...writeRequest(call, options), admission: alreadyAdmitted };
   await updateObject(context, {
     resource,
     namespace: namespaceOf(call),
@@ -68,7 +79,6 @@ export async function bind(call: Call): Promise<ApiResponse> {
       checkPod(live as Pod, allowed);
       return assigned(live as Pod, allowed, write.now);
     },
-    creates: false,
     needsVersion: false,
     checksUid: false,
     write,
@@ -110,8 +120,7 @@ function checkPod(pod: Pod, { metadata }: Binding): void {
   if (pod.metadata.deletionTimestamp !== undefined)
     throw refused('is being deleted, cannot be assigned to a host');
   const { nodeName, schedulingGates = [] } = pod.spec;
-  if (nodeName !== undefined)
-    throw refused(`is already assigned to node ${JSON.stringify(nodeName)}`);
+  if (nodeName !== undefined) throw refused(`is already assigned to node ${goQuote(nodeName)}`);
   if (schedulingGates.length > 0) throw refused('has non-empty .spec.schedulingGates');
 }
 

@@ -1,13 +1,16 @@
 // What a client may ask of a container's streams, and how the node is asked for it (upstream: pkg/registry/core/pod/strategy.go,
 // streamLocation and PortForwardLocation).
+
 import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
+import type { QueryOption, QueryOptions } from '../message.ts';
 import { logContainer } from './log-options.ts';
 
 export type StreamKind = 'exec' | 'attach';
 
 /** Names in the API's query and in the node's. */
-const switches: readonly (readonly [string, string])[] = [
+const switches: readonly (readonly [QueryOption, string])[] = [
   ['stdin', 'input'],
   ['stdout', 'output'],
   ['stderr', 'error'],
@@ -15,7 +18,7 @@ const switches: readonly (readonly [string, string])[] = [
 ];
 
 /** The path with query for the node; throws ApiError for what cannot be asked. */
-export function streamPath(kind: StreamKind, pod: Pod, query: URLSearchParams): string {
+export function streamPath(kind: StreamKind, pod: Pod, query: QueryOptions): string {
   const container = logContainer(pod, query.get('container') ?? '');
   const asked = new URLSearchParams();
   for (const [name, nodeName] of switches) {
@@ -25,13 +28,13 @@ export function streamPath(kind: StreamKind, pod: Pod, query: URLSearchParams): 
   return `/${kind}/${place(pod)}/${encodeURIComponent(container)}?${asked}`;
 }
 
-export function portForwardPath(pod: Pod, query: URLSearchParams): string {
+export function portForwardPath(pod: Pod, query: QueryOptions): string {
   const asked = new URLSearchParams();
   // Repeated, or several in one: clients do both.
   for (const port of query.getAll('ports').flatMap((text) => text.split(','))) {
     if (port === '') continue;
     if (!/^\d+$/.test(port))
-      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(port)}: invalid syntax`);
+      throw badRequest(`strconv.ParseInt: parsing ${goQuote(port)}: invalid syntax`);
     asked.append('port', port);
   }
   const text = asked.toString();

@@ -2,12 +2,11 @@
 // is spoken on it (SPDY or WebSocket).
 import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest } from '../../meta/api-error.ts';
-import { forbiddenAccess } from '../access/forbidden.ts';
 import { tooManyTunnels } from '../limits/too-many-requests.ts';
 import { type ApiResponse, header, isTunnel, type Tunnel } from '../message.ts';
 import { findNode } from '../proxy/find-node.ts';
-import { dialPod, forward } from '../proxy/forward.ts';
-import type { Call } from '../verbs/call.ts';
+import { forward } from '../proxy/forward.ts';
+import { type Call, needVerb } from '../verbs/call.ts';
 import { liveObject } from '../verbs/get.ts';
 import { nodeNameOf, portForwardPath, type StreamKind, streamPath } from './connect-options.ts';
 
@@ -22,10 +21,11 @@ const connectStreams = (kind: StreamKind, call: Call): Promise<ApiResponse> =>
 
 async function connect(call: Call, pathFor: (pod: Pod) => string): Promise<ApiResponse> {
   const { context, request, user } = call;
-  requireCreate(call);
+  // A browser's WebSocket can only be a GET; what it does is the same as a POST does.
+  needVerb(call, 'create');
   const pod = liveObject(call).object as Pod;
   const path = pathFor(pod);
-  const { host, port } = findNode(context.resources.reader, nodeNameOf(pod));
+  const { node, host, port } = findNode(context.resources.reader, nodeNameOf(pod));
   if (header(request, 'upgrade') === undefined || request.tunnels !== true)
     throw badRequest('Upgrade request required');
   const { tunnels } = context;
@@ -34,8 +34,11 @@ async function connect(call: Call, pathFor: (pod: Pod) => string): Promise<ApiRe
   try {
     const response = await forward({
       request,
-      target: { scheme: 'https', host, port, credentials: context.nodeCredentials() },
-      dial: context.dialNode ?? context.dial ?? dialPod,
+      target: {
+        ...{ scheme: 'https', host, port },
+        agent: { node, credentials: context.nodeCredentials() },
+      },
+      dial: context.dialNode,
       prefix: '',
       path,
     });
@@ -46,14 +49,6 @@ async function connect(call: Call, pathFor: (pod: Pod) => string): Promise<ApiRe
     closed();
     throw error;
   }
-}
-
-/** A browser's WebSocket can only be a GET; what it does is the same as a POST does. */
-function requireCreate({ context, info, user }: Call): void {
-  if (info.verb === 'create') return;
-  const wanted = { ...info, verb: 'create' };
-  const { allowed, reason } = context.authorizer.authorize(user, wanted);
-  if (!allowed) throw forbiddenAccess(user, wanted, reason);
 }
 
 function counted({ tunnelTo }: Tunnel, closed: () => void): Tunnel {

@@ -5,17 +5,26 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
+import { alreadyAdmitted } from '../admission/admission.ts';
 import type { WriteRequest } from '../context.ts';
+import { negotiate } from '../encode/negotiate.ts';
 import { answerStatus } from '../encode/status.ts';
-import type { ApiResponse } from '../message.ts';
-import { checkPreconditions, type DeleteOptions, deleteObject } from '../objects/delete-object.ts';
+import { type ApiResponse, header } from '../message.ts';
+import type { DeleteOptions } from '../objects/delete-marks.ts';
+import { checkPreconditions, deleteObject } from '../objects/delete-object.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { readObject } from '../read-object.ts';
-import { admitted, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
+import {
+  admissionOf,
+  admittedRequest,
+  type Call,
+  namespaceOf,
+  writeRequest,
+} from '../verbs/call.ts';
 import { deleteOptions } from '../verbs/delete-options.ts';
 import { parseWriteOptions } from '../write-options.ts';
 
-export const eviction = s.struct(
+const eviction = s.struct(
   'Eviction',
   {
     ...objectFields,
@@ -38,15 +47,20 @@ export const evictionKind = {
 
 export async function evict(call: Call): Promise<ApiResponse> {
   const { context, request, info, resource } = call;
+  // Upstream chooses the form of the answer first, and a Status has no columns.
+  negotiate(header(request, 'accept'), request.query, { allow: 'object', forms: 'metadata' });
   const options = parseWriteOptions(request.query, 'CreateOptions');
   const body = (await readObject(call, evictionKind, options)) as Eviction;
   if ((body.metadata.name ?? '') !== info.name) {
     throw badRequest('name in URL does not match name in Eviction object');
   }
-  admitted(call, undefined, body);
+  await admittedRequest(admissionOf(call, options), body);
   const { dryRun = [], ...wish } = body.deleteOptions ?? {};
   const isDryRun = options.dryRun || dryRun.length > 0;
-  if (!isDryRun) await markDisrupted(call, wish, writeRequest(call, options));
+  if (!isDryRun) {
+    const write = { ...writeRequest(call, options), admission: alreadyAdmitted };
+    await markDisrupted(call, wish, write);
+  }
   const { preconditions, ...rest } = wish;
   const { uid } = preconditions ?? {};
   await deleteObject(context, {
@@ -58,6 +72,8 @@ export async function evict(call: Call): Promise<ApiResponse> {
       ? wish
       : { ...rest, ...(uid === undefined ? {} : { preconditions: { uid } }) },
     dryRun: isDryRun,
+    // The Eviction was admitted in place of the delete.
+    admit() {},
     now: context.now(),
   });
   return answerStatus(request, 201, {
@@ -88,7 +104,6 @@ async function markDisrupted(
       const conditions = withPodCondition(status.conditions, disrupted, write.now);
       return { ...(live as Pod), status: { ...status, conditions } };
     },
-    creates: false,
     needsVersion: false,
     checksUid: false,
     write,

@@ -1,10 +1,13 @@
 // What a client may ask of a log, and which container it means (upstream: pkg/registry/core/pod/strategy.go, LogLocation).
+
 import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest, invalid as invalidObject } from '../../meta/api-error.ts';
 import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
+import type { QueryOption, QueryOptions } from '../message.ts';
 
 /** Passed on to the node as they are. */
-const passed = [
+const passed: readonly QueryOption[] = [
   'follow',
   'previous',
   'timestamps',
@@ -16,7 +19,7 @@ const passed = [
 ];
 
 /** The query for the node; throws ApiError for what cannot be asked. */
-export function logQuery(query: URLSearchParams, podName: string): string {
+export function logQuery(query: QueryOptions, podName: string): string {
   const errors = [
     ...least(query, 'tailLines', 0),
     ...least(query, 'limitBytes', 1),
@@ -40,11 +43,11 @@ const isFlag = (name: string): boolean => ['follow', 'previous', 'timestamps'].i
 /** Go's rule for switches in a query. */
 const isTrue = (value: string): boolean => !['false', '0', ''].includes(value.toLowerCase());
 
-function least(query: URLSearchParams, name: string, lowest: number): FieldError[] {
+function least(query: QueryOptions, name: QueryOption, lowest: number): FieldError[] {
   const text = query.get(name);
   if (text === null || text === '') return [];
   if (!/^-?\d+$/.test(text))
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+    throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`);
   if (Number(text) >= lowest) return [];
   const limit = lowest === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0';
   return [invalid(name, Number(text), limit)];

@@ -2,12 +2,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest, failure, internal } from '../../meta/api-error.ts';
-import type { ApiResponse } from '../message.ts';
+import type { ApiResponse, Sink } from '../message.ts';
 import { askNode } from '../proxy/ask-node.ts';
 import { findNode } from '../proxy/find-node.ts';
-import { dialPod, pour } from '../proxy/forward.ts';
+import { pour } from '../proxy/forward.ts';
 import { type Call, namespaceOf } from '../verbs/call.ts';
 import { liveObject } from '../verbs/get.ts';
+import { isWebSocketRequest } from '../web-socket/handshake.ts';
+import { byteFramings, sendOverWebSocket } from '../web-socket/send-stream.ts';
 import { logContainer, logQuery } from './log-options.ts';
 
 /** As much of a node's complaint as is passed on. */
@@ -25,12 +27,14 @@ export async function getLog(call: Call): Promise<ApiResponse> {
   const message = await askNode({
     target: findNode(context.resources.reader, nodeName),
     path,
-    dial: context.dialNode ?? context.dial ?? dialPod,
+    dial: context.dialNode,
     credentials: context.nodeCredentials(),
     signal: request.signal(),
   });
   if (message.statusCode !== 200) throw await problem(message, info.name);
-  return { status: 200, headers: plain, body: { start: (sink) => pour(message, sink) } };
+  const body = { start: (sink: Sink) => pour(message, sink) };
+  if (isWebSocketRequest(request)) return sendOverWebSocket(request, body, byteFramings);
+  return { status: 200, headers: plain, body };
 }
 
 const plain = { 'content-type': 'text/plain' };

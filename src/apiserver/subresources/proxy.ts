@@ -30,28 +30,28 @@ function destination(call: Call): { readonly target: Target; readonly dial: Dial
   const { context, info, resource } = call;
   const { reader } = context.resources;
   const { plural } = resource.definition;
-  const dial = context.dial ?? dialPod;
   if (plural === 'nodes') {
     const credentials = context.nodeCredentials;
     const target = findNodeTarget({ reader, id: info.name, credentials });
-    return { target, dial: context.dialNode ?? dial };
+    return { target, dial: context.dialNode };
   }
   const find = plural === 'pods' ? findPodTarget : findServiceTarget;
   const random = (below: number): number => randomInt(below);
-  return { target: find({ reader, namespace: namespaceOf(call), id: info.name, random }), dial };
+  const target = find({ reader, namespace: namespaceOf(call), id: info.name, random });
+  return { target, dial: context.dial ?? dialPod };
 }
 
-const queryOf = ({ request }: Call): string =>
-  request.rawQuery === undefined || request.rawQuery === '' ? '' : `?${request.rawQuery}`;
+const queryOf = ({ rawUrl }: Call): string =>
+  rawUrl.rawQuery === undefined || rawUrl.rawQuery === '' ? '' : `?${rawUrl.rawQuery}`;
 
 /**
  * The path in two, both as they came: access was judged by the decoded path, so the first part must be what that
  * path says, and what an encoded slash hides is refused.
  */
-function forwardedPart({ request, info }: Call): Forwarded {
+function forwardedPart({ rawUrl, info }: Call): Forwarded {
   const match =
     /^(\/api\/+v1\/+(?:namespaces\/+([^/]+)\/+)?([^/]+)\/+([^/]+)\/+proxy)(\/.*)?$/s.exec(
-      request.path,
+      rawUrl.path,
     );
   const [, prefix = '', namespace = '', resource = '', name = '', path = ''] = match ?? [];
   const isSame =

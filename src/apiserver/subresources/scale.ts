@@ -6,6 +6,7 @@ import { type Scale, scaleSchema } from '../../kinds/scale/types.ts';
 import { badRequest, conflict, invalid } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { decode } from '../../schema/decode.ts';
+import { alreadyAdmitted } from '../admission/admission.ts';
 import { typed } from '../decode-body.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
@@ -13,7 +14,7 @@ import { type ApiResponse, header } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { readObject } from '../read-object.ts';
 import type { Cached } from '../resource-cache.ts';
-import { type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
+import { admissionOf, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
 import { liveObject } from '../verbs/get.ts';
 import { badPatch, parsePatch, patched, patchTypeOf } from '../verbs/patch.ts';
 import { checkIdentity } from '../verbs/update.ts';
@@ -61,6 +62,7 @@ async function resize(
 ): Promise<ApiResponse> {
   const { context, resource, info } = call;
   const { definition } = resource;
+  const admission = admissionOf(call, options);
   const { cached } = await updateObject(context, {
     resource,
     namespace: namespaceOf(call),
@@ -69,17 +71,25 @@ async function resize(
     rules: definition.update,
     desired(live) {
       const workload = live as Scalable;
-      const scale = wanted(scaleOf(workload));
+      const current = scaleOf(workload);
+      const scale = admission.mutate(current, wanted(current)) as Scale;
       const errors = validateScale(scale);
       if (errors.length > 0)
         throw invalid({ group: 'autoscaling', kind: 'Scale' }, info.name, errors);
       checkUid(call, workload, scale);
       return sized(workload, scale);
     },
-    creates: false,
     needsVersion: false,
     checksUid: false,
-    write: writeRequest(call, options),
+    // Plugins are shown the Scale, which is what the client wrote, and not the workload.
+    write: {
+      ...writeRequest(call, options),
+      admission: {
+        ...alreadyAdmitted,
+        validate: (before, after) =>
+          admission.validate(scaleOf(before as Scalable), scaleOf(after as Scalable)),
+      },
+    },
   });
   return answerScale(call, cached);
 }
@@ -106,11 +116,11 @@ function sized(workload: Scalable, scale: Scale): KubeObject {
 
 function answerScale({ request, context }: Call, { object }: Cached): ApiResponse {
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'object' });
-  const { contentType, body } = encodeObject(
+  const { contentType, ...encoded } = encodeObject(
     representation,
     scaleKind,
     scaleOf(object as Scalable),
     context.now(),
   );
-  return { status: 200, headers: { 'content-type': contentType }, body };
+  return { status: 200, headers: { 'content-type': contentType }, ...encoded };
 }

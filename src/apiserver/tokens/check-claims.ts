@@ -1,5 +1,7 @@
 // Whether the claims of a token still hold: its time, its account, and the object it is bound to.
+
 import type { KubeObject } from '../../meta/object.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import { parseTime } from '../../schema/time.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import type { TokenClaims } from './claims.ts';
@@ -12,10 +14,16 @@ export function problemWithClaims(
   reader: ObjectReader,
   claims: TokenClaims,
   now: number,
-): string | undefined {
+): ClaimsProblem | undefined {
   const facts: Facts = { reader, claims, now };
-  return problemWithTime(facts) ?? problemWithAccount(facts) ?? problemWithBinding(facts);
+  const outOfTime = problemWithTime(facts);
+  if (outOfTime !== undefined) return { error: outOfTime };
+  const unknown = problemWithAccount(facts) ?? problemWithBinding(facts);
+  return unknown === undefined ? undefined : { error: unknown, isOurs: true };
 }
+
+/** `isOurs`: it fails by what is stored, and another server may have written that just now. */
+export type ClaimsProblem = { readonly error: string; readonly isOurs?: true };
 
 type Facts = { readonly reader: ObjectReader; readonly claims: TokenClaims; readonly now: number };
 
@@ -32,7 +40,7 @@ function problemWithAccount({ reader, claims, now }: Facts): string | undefined 
   const { namespace, serviceAccount } = claims;
   const { name } = serviceAccount;
   const found = reader.get('serviceaccounts', namespace, name);
-  if (found === undefined) return `serviceaccounts ${JSON.stringify(name)} not found`;
+  if (found === undefined) return `serviceaccounts ${goQuote(name)} not found`;
   if (uidOf(found) !== serviceAccount.uid) {
     return `service account UID (${uidOf(found)}) does not match claim (${serviceAccount.uid})`;
   }

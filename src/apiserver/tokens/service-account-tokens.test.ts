@@ -153,7 +153,11 @@ for (const {
     for (const _time of [1, 2]) {
       const proof = authenticate(token, audiences);
       if (error === undefined) assert.ok(proof && 'user' in proof, JSON.stringify(proof));
-      else assert.deepEqual(proof, { error });
+      else {
+        // What fails by time or audience fails on every server.
+        const isStored = !/not valid yet|expired|audiences/.test(error);
+        assert.deepEqual(proof, isStored ? { error, isOurs: true } : { error });
+      }
     }
   });
 }

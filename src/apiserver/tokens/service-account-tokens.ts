@@ -1,7 +1,7 @@
 // Tokens of service accounts: made for an account, and taken back as a proof of being it.
 import { randomUUID } from 'node:crypto';
+import { goQuoteList } from '../../schema/go-quote.ts';
 import type { TokenAuthenticator } from '../access/authenticate.ts';
-import { goQuoteList } from '../access/go-quote.ts';
 import { serviceAccountGroups, serviceAccountUser } from '../access/known-users.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import type { User } from '../user.ts';
@@ -89,8 +89,7 @@ export function createTokenAuthenticator({ issuer, reader, now }: TokenChecks): 
       const error = `token audiences ${goQuoteList(claims.audiences)} is invalid for the target audiences ${goQuoteList(wanted)}`;
       return { error };
     }
-    const error = problemWithClaims(reader, claims, now());
-    return error === undefined ? { user: userOf(claims), audiences } : { error };
+    return problemWithClaims(reader, claims, now()) ?? { user: userOf(claims), audiences };
   };
 }
 

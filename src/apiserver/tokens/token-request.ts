@@ -4,15 +4,15 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest, conflict, invalid, notFound } from '../../meta/api-error.ts';
 import { type FieldError, invalid as invalidField } from '../../meta/field-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import { formatTime } from '../../schema/time.ts';
-import { goQuote } from '../access/go-quote.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
 import { assertShape } from '../encode/partial-metadata.ts';
 import { type ApiResponse, header } from '../message.ts';
 import type { ObjectReader } from '../object-reader.ts';
 import { readObject } from '../read-object.ts';
-import { admitted, type Call, namespaceOf } from '../verbs/call.ts';
+import { admissionOf, admittedRequest, type Call, namespaceOf } from '../verbs/call.ts';
 import { parseWriteOptions } from '../write-options.ts';
 import type { Reference } from './claims.ts';
 import type { TokenWish } from './service-account-tokens.ts';
@@ -28,10 +28,16 @@ const defaultSeconds = 60 * 60;
 
 export async function requestToken(call: Call): Promise<ApiResponse> {
   const { context, request, info } = call;
-  const representation = negotiate(header(request, 'accept'), request.query, { allow: 'object' });
+  const representation = negotiate(header(request, 'accept'), request.query, {
+    allow: 'object',
+    forms: 'metadata',
+  });
   assertShape(representation, tokenRequestKind, 'object');
-  const asked = await readRequest(call);
-  admitted(call, undefined, asked);
+  const options = parseWriteOptions(request.query, 'CreateOptions');
+  const asked = await admittedRequest(
+    admissionOf(call, options),
+    (await readObject(call, tokenRequestKind, options)) as TokenRequest,
+  );
   const namespace = namespaceOf(call);
   checkNames(asked, info.name, namespace);
   const { reader } = context.resources;
@@ -67,16 +73,11 @@ export async function requestToken(call: Call): Promise<ApiResponse> {
       expirationTimestamp: formatTime(now + seconds * 1000),
     },
   };
-  const { contentType, body } = encodeObject(representation, tokenRequestKind, answer, now);
-  return { status: 201, headers: { 'content-type': contentType }, body };
+  const { contentType, ...encoded } = encodeObject(representation, tokenRequestKind, answer, now);
+  return { status: 201, headers: { 'content-type': contentType }, ...encoded };
 }
 
 const serviceAccounts = { group: '', resource: 'serviceaccounts' };
-
-async function readRequest(call: Call): Promise<TokenRequest> {
-  const options = parseWriteOptions(call.request.query, 'CreateOptions');
-  return (await readObject(call, tokenRequestKind, options)) as TokenRequest;
-}
 
 function checkNames({ metadata }: TokenRequest, name: string, namespace: string): void {
   const wrong = (field: 'name' | 'namespace', value: string): Error =>

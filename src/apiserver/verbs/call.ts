@@ -2,9 +2,13 @@
 import type { KindDefinition, SubresourceDefinition } from '../../kinds/definition.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
+import { forbiddenAccess } from '../access/forbidden.ts';
+import type { AdmissionSteps, WriteAdmission } from '../admission/admission.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
-import type { ApiRequest, ApiResponse } from '../message.ts';
+import type { Pace } from '../limits/pace.ts';
+import type { ApiResponse, RawUrl, VerbRequest } from '../message.ts';
 import { header } from '../message.ts';
+import type { MissingCreation } from '../objects/update-object.ts';
 import { managerFromUserAgent } from '../patch/manager.ts';
 import type { ResourceRequest } from '../request-info.ts';
 import type { Resource } from '../resources.ts';
@@ -13,55 +17,102 @@ import type { WriteOptions } from '../write-options.ts';
 
 export type Call = {
   readonly context: ApiContext;
-  readonly request: ApiRequest;
+  readonly request: VerbRequest;
+  /** For proxies. */
+  readonly rawUrl: RawUrl;
   readonly info: ResourceRequest;
   readonly resource: Resource;
   /** The subresource asked for; absent for the object itself. */
   readonly subresource?: SubresourceDefinition<KubeObject>;
   readonly user: User;
   readonly warn: (text: string) => void;
+  readonly pace: Pace;
+  /** Adds an annotation to the audit event. */
+  readonly annotate: (key: string, value: string) => void;
 };
 
 export type VerbHandler = (call: Call) => Promise<ApiResponse> | ApiResponse;
 
 export function writeRequest(call: Call, options: WriteOptions): WriteRequest {
-  const { context, request, user, warn } = call;
+  const { context, request, user, warn, pace } = call;
   return {
     user,
     dryRun: options.dryRun,
     manager: options.fieldManager || managerFromUserAgent(header(request, 'user-agent') ?? ''),
     now: formatTime(context.now()),
+    admission: admissionOf(call, options),
     warn,
+    pace,
   };
 }
 
-/** What admission leaves of a write; `before` is absent when it creates. Throws what it refuses. */
-export function admitted(
-  call: Call,
-  before: KubeObject | undefined,
-  after: KubeObject,
-): KubeObject {
-  const { context, user, resource, info } = call;
-  return context.admit({
+/** Creating takes the right to create, whichever verb does it. */
+export function creation(call: Call): MissingCreation {
+  return { authorize: () => needVerb(call, 'create') };
+}
+
+/** For requests that do more than their own verb says. Throws 403. */
+export function needVerb(call: Call, verb: string): void {
+  const { context, info, user } = call;
+  if (info.verb === verb) return;
+  // A Namespace is inside itself by its path, but not before it is there.
+  const wanted = { ...info, verb, namespace: namespaceOf(call) };
+  const { allowed, reason } = context.authorizer.authorize(user, wanted);
+  if (!allowed) throw forbiddenAccess(user, wanted, reason);
+}
+
+/** Admission of what the request asks to write. */
+export function admissionOf(call: Call, { dryRun }: Pick<WriteOptions, 'dryRun'>): AdmissionSteps {
+  const { context, user, resource, info, warn, annotate } = call;
+  const { admission } = context;
+  // Field by field, without a spread: every write comes through here three times.
+  const asked = (before: KubeObject | undefined, after: KubeObject): WriteAdmission => ({
     user,
     operation: before === undefined ? 'create' : 'update',
     definition: resource.definition,
     subresource: info.subresource,
     namespace: namespaceOf(call),
     name: info.name || (after.metadata.name ?? ''),
-    pathName: info.name,
-    ...(before === undefined ? {} : { before }),
+    pathName: info.pathName,
+    before,
     after,
+    dryRun,
+    warn,
+    annotate,
   });
+  return {
+    ready: (after) => admission.ready(asked(undefined, after)),
+    mutate: (before, after) => admission.mutate(asked(before, after)),
+    validate: (before, after) => admission.validate(asked(before, after)),
+  };
+}
+
+/** An object that is not stored itself, such as a Binding: what admission leaves of it. */
+export async function admittedRequest<T extends KubeObject>(
+  steps: AdmissionSteps,
+  object: T,
+): Promise<T> {
+  const after = steps.mutate(undefined, object) as T;
+  await steps.validate(undefined, after);
+  return after;
 }
 
 /** Throws what admission refuses to let go. */
-export function admitDelete(call: Call, name: string, namespace: string): void {
-  const { context, user, resource, info } = call;
+export function admitDelete(call: Call, target: DeleteTarget): void {
+  const { context, user, resource, info, warn, annotate } = call;
   const { definition } = resource;
   const { subresource } = info;
-  context.admitDelete({ user, operation: 'delete', definition, subresource, namespace, name });
+  context.admission.admitDelete({
+    ...{ user, definition, subresource, warn, annotate, operation: 'delete' },
+    ...target,
+  });
 }
+
+type DeleteTarget = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly dryRun: boolean;
+};
 
 /** Where the objects of the request live: cluster-wide kinds have no namespace, whatever the path said. */
 export function namespaceOf({ info, resource }: Call): string {

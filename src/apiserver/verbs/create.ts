@@ -5,7 +5,7 @@ import { createObject } from '../objects/create-object.ts';
 import { withoutRepeatedOwners } from '../owner-references.ts';
 import { readObject } from '../read-object.ts';
 import { parseWriteOptions } from '../write-options.ts';
-import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
+import { type Call, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 
 export async function create(call: Call): Promise<ApiResponse> {
@@ -19,7 +19,7 @@ export async function create(call: Call): Promise<ApiResponse> {
     call.warn,
   );
   const namespace = namespaceOf(call);
-  const object = admitted(call, undefined, definition.defaults?.(decoded) ?? decoded);
+  const object = definition.defaults?.(decoded) ?? decoded;
   const cached = await createObject(context, {
     resource,
     namespace,

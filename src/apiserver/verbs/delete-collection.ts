@@ -1,7 +1,9 @@
 // DELETE of everything that the selectors pick.
+import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { isNotFound } from '../../meta/api-error.ts';
-import { encodeList } from '../encode/list.ts';
+import { encodeListSteps } from '../encode/list.ts';
 import { negotiate } from '../encode/negotiate.ts';
+import { runWhileDue } from '../limits/pace.ts';
 import { parseListOptions } from '../list-options.ts';
 import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
@@ -15,27 +17,31 @@ import { readPage } from './list.ts';
 const inFlight = 32;
 
 export async function removeCollection(call: Call): Promise<ApiResponse> {
-  const { context, request, resource } = call;
+  const { context, request, resource, info } = call;
+  const { definition } = resource;
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'list' });
-  const selection = parseListOptions(request.query, resource.definition, false);
+  const selection = parseListOptions(info, request.query, { definition, watch: false });
   const { options, dryRun } = await parseDelete(request);
   const page = await readPage(call, selection);
-  const waiting = [...page.items];
+  const waiting = page.items.values();
   const removeSome = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    for (const next of waiting) {
       await removeOne(next);
+      // A store that answers at once would keep the event loop until all are gone.
+      const due = yieldWhenDue();
+      if (due !== undefined) await due;
     }
   };
   const removeOne = async ({ object }: Cached): Promise<void> => {
     const { name = '', namespace = '' } = object.metadata;
     try {
-      admitDelete(call, name, namespace);
       await deleteObject(context, {
         resource,
         namespace,
         name,
         options,
         dryRun,
+        admit: () => admitDelete(call, { name, namespace, dryRun }),
         now: context.now(),
       });
     } catch (error) {
@@ -43,9 +49,8 @@ export async function removeCollection(call: Call): Promise<ApiResponse> {
     }
   };
   await Promise.all(Array.from({ length: inFlight }, removeSome));
-  const { contentType, body } = encodeList(representation, resource.definition, {
-    ...page,
-    now: context.now(),
-  });
-  return { status: 200, headers: { 'content-type': contentType }, body };
+  const { contentType, ...encoded } = await runWhileDue(
+    encodeListSteps(representation, definition, { ...page, now: context.now() }),
+  );
+  return { status: 200, headers: { 'content-type': contentType }, ...encoded };
 }

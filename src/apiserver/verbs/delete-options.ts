@@ -1,13 +1,15 @@
 // DeleteOptions from the body or the query; the body wins where there is one.
+
 import { badRequest, invalid } from '../../meta/api-error.ts';
 import { type FieldError, invalid as invalidField, notSupported } from '../../meta/field-error.ts';
 import { decode } from '../../schema/decode.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import * as s from '../../schema/node.ts';
 import { parseYaml } from '../../schema/yaml.ts';
 import { mediaOf, notAnObject, parseJson } from '../decode-body.ts';
 import { parseInteger } from '../list-options.ts';
-import { type ApiRequest, header } from '../message.ts';
-import type { DeleteOptions } from '../objects/delete-object.ts';
+import { header, type QueryOptions, type VerbRequest } from '../message.ts';
+import type { DeleteOptions } from '../objects/delete-marks.ts';
 import { openProtobufBody } from '../protobuf-body.ts';
 import { dryRunErrors } from '../write-options.ts';
 
@@ -41,7 +43,7 @@ export const deleteOptions = s.struct(
 
 export type ParsedDelete = { readonly options: DeleteOptions; readonly dryRun: boolean };
 
-export async function parseDelete(request: ApiRequest): Promise<ParsedDelete> {
+export async function parseDelete(request: VerbRequest): Promise<ParsedDelete> {
   const body = await request.body();
   const raw =
     body.length === 0
@@ -55,7 +57,7 @@ export async function parseDelete(request: ApiRequest): Promise<ParsedDelete> {
 
 type Raw = DeleteOptions & { readonly dryRun?: readonly string[] };
 
-function fromQuery(query: URLSearchParams): Raw {
+function fromQuery(query: QueryOptions): Raw {
   const grace = query.get('gracePeriodSeconds');
   const policy = query.get('propagationPolicy');
   const orphan = query.get('orphanDependents');
@@ -72,7 +74,7 @@ function fromBody(body: Uint8Array, contentType: string): Raw {
   const { kind = 'DeleteOptions', apiVersion = 'v1' } = raw;
   if (kind !== 'DeleteOptions' && kind !== '') {
     throw badRequest(
-      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
+      `no kind ${goQuote(String(kind))} is registered for version ${goQuote(String(apiVersion))} in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"`,
     );
   }
   const { object, error } = decode(deleteOptions, raw);

@@ -13,17 +13,19 @@ export async function remove(call: Call): Promise<ApiResponse> {
   const { definition } = resource;
   const { options, dryRun } = await parseDelete(request);
   const namespace = namespaceOf(call);
-  admitDelete(call, info.name, namespace);
   const deleted = await deleteObject(context, {
     resource,
     namespace,
     name: info.name,
     options,
     dryRun,
+    admit: () => admitDelete(call, { name: info.name, namespace, dryRun }),
     now: context.now(),
   });
-  if (answersObject(definition, deleted)) return answerObject(call, 200, deleted.cached);
-  return answerStatus(request, 200, success(definition, deleted));
+  // Upstream's word for a client that asked in the old way for dependents to go as well.
+  const status = !deleted.removed && options.orphanDependents === false ? 202 : 200;
+  if (answersObject(definition, deleted)) return answerObject(call, status, deleted.cached);
+  return answerStatus(request, status, success(definition, deleted));
 }
 
 /** Some kinds answer with themselves, and so does everything that is not gone yet. */

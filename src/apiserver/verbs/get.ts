@@ -38,11 +38,11 @@ export function liveObject(call: Call): Cached {
 export function answerObject(call: Call, status: number, cached: Cached): ApiResponse {
   const { context, request, resource } = call;
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'object' });
-  const { contentType, body } = encodeObject(
+  const { contentType, body, convert } = encodeObject(
     representation,
     resource.definition,
     cached,
     context.now(),
   );
-  return { status, headers: { 'content-type': contentType }, body };
+  return { status, headers: { 'content-type': contentType }, body, convert };
 }

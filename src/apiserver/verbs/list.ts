@@ -1,16 +1,21 @@
 // A collection, now or at a revision, whole or page by page.
-import { ApiError, badRequest, expired, failure } from '../../meta/api-error.ts';
+
+import { ApiError, badRequest, expired, failure, internal } from '../../meta/api-error.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import { isStoreError } from '../../storage/store-error.ts';
 import type { EncodedBody } from '../encode/body.ts';
 import { compress } from '../encode/compress.ts';
-import { encodeList } from '../encode/list.ts';
+import { encodeListSteps } from '../encode/list.ts';
 import { negotiate, type Representation } from '../encode/negotiate.ts';
 import { createSharedLists } from '../encode/shared-lists.ts';
 import type { ListMeta } from '../encode/table.ts';
+import { runWhileDue, stepObjects } from '../limits/pace.ts';
 import { type ListOptions, parseListOptions } from '../list-options.ts';
 import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
+import { readEntry } from '../read-stored.ts';
 import type { Cached } from '../resource-cache.ts';
+import { convertBody } from '../yaml/convert-body.ts';
 import { type Call, keyPrefix } from './call.ts';
 import { type ContinueToken, decodeContinue, encodeContinue } from './continue-token.ts';
 
@@ -18,15 +23,20 @@ import { type ContinueToken, decodeContinue, encodeContinue } from './continue-t
 const futureWaitMs = 3000;
 
 export async function list(call: Call): Promise<ApiResponse> {
-  const { context, request, resource } = call;
+  const { context, request, resource, info } = call;
+  const { definition } = resource;
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'list' });
-  const options = parseListOptions(request.query, resource.definition, false);
+  const options = parseListOptions(info, request.query, { definition, watch: false });
   const page = await readPage(call, options);
-  const encode = (): EncodedBody =>
-    encodeList(representation, resource.definition, { ...page, now: context.now() });
-  const { contentType, body } = isWhole(options, representation)
-    ? sharedLists({ resource, key: identity(call, page, representation) }, encode)
-    : encode();
+  const encode = (): Promise<EncodedBody> =>
+    runWhileDue(
+      encodeListSteps(representation, resource.definition, { ...page, now: context.now() }),
+    );
+  const { contentType, body } = await convertBody(
+    isWhole(options, representation)
+      ? await sharedLists({ resource, key: identity(call, page, representation) }, encode)
+      : await encode(),
+  );
   const encoded = await compress(body, header(request, 'accept-encoding'));
   return {
     status: 200,
@@ -69,7 +79,7 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
         });
   const after = token === undefined ? '' : prefix + token.after;
   const rest = after === '' ? everything : everything.filter((cached) => cached.key > after);
-  return cut(call, { rest, options, prefix, shown });
+  return runWhileDue(cut(call, { rest, options, prefix, shown }));
 }
 
 function continueFrom({ continueToken, resourceVersion }: ListOptions): ContinueToken | undefined {
@@ -87,22 +97,20 @@ type Cut = {
 };
 
 /** The selected objects up to the limit, and where the next page starts. */
-function cut({ resource }: Call, { rest, options, prefix, shown }: Cut): Page {
+function* cut(
+  { resource }: Call,
+  { rest, options, prefix, shown }: Cut,
+): Generator<undefined, Page> {
   const { view } = resource;
   const resourceVersion = String(shown);
   const ignoresLimit = options.resourceVersion === 0 && options.continueToken === '';
-  if (options.limit <= 0 || ignoresLimit) {
-    const items = rest.map(view);
-    return {
-      items: options.selectsAll ? items : items.filter((i) => options.selects(i.object)),
-      metadata: { resourceVersion },
-    };
-  }
+  const limit = options.limit <= 0 || ignoresLimit ? Number.POSITIVE_INFINITY : options.limit;
   const items: Cached[] = [];
   let position = 0;
-  for (; position < rest.length && items.length < options.limit; position += 1) {
+  for (; position < rest.length && items.length < limit; position += 1) {
     const cached = view(rest[position] as Cached);
-    if (options.selects(cached.object)) items.push(cached);
+    if (options.selectsAll || options.selects(cached.object)) items.push(cached);
+    if (position % stepObjects === stepObjects - 1) yield;
   }
   if (position >= rest.length) return { items, metadata: { resourceVersion } };
   const last = rest[position - 1] as Cached;
@@ -125,7 +133,11 @@ async function listAt(
   revision: number,
 ): Promise<readonly Cached[]> {
   const { entries } = await context.store.list(prefix, { revision });
-  return entries.map((e) => resource.codec.fromValue(e.key, e.value, e.revision));
+  return entries.map((entry) => {
+    const read = readEntry(resource.codec, entry);
+    if ('object' in read) return read;
+    throw internal(`unable to transform key ${goQuote(read.key)}: ${read.reason}`);
+  });
 }
 
 /** A page that cannot be had any more comes with a token for those who rather go on with what there is now. */

@@ -1,12 +1,13 @@
 // PATCH in its four forms: JSON patch, merge patch, strategic merge patch, and server-side apply.
 import { badRequest, failure, invalid } from '../../meta/api-error.ts';
+import { cutText } from '../../meta/cut-text.ts';
 import { invalid as invalidField } from '../../meta/field-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import { decode } from '../../schema/decode.ts';
 import { findDuplicateFields } from '../../schema/duplicates.ts';
 import type { StructNode } from '../../schema/node.ts';
-import { parseYaml } from '../../schema/yaml.ts';
+import { maxValues, valueLimits } from '../../schema/value-count.ts';
 import {
+  decodeValue,
   kindMismatch,
   notAnObject,
   noVersionKind,
@@ -15,6 +16,8 @@ import {
   typed,
   unknownField,
 } from '../decode-body.ts';
+import { checkValues } from '../limits/check-values.ts';
+import { runSteps, spending } from '../limits/pace.ts';
 import { type ApiResponse, header } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { withoutRepeatedOwners } from '../owner-references.ts';
@@ -23,10 +26,11 @@ import { goText } from '../patch/go-text.ts';
 import { applyJsonPatch, duplicateField, jsonPatchProblems } from '../patch/json-patch.ts';
 import { keepReset, keepTimes } from '../patch/managed-fields.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
-import { applyObject } from '../patch/server-side-apply.ts';
+import { applySteps } from '../patch/server-side-apply.ts';
 import { applyStrategicMerge } from '../patch/strategic-merge.ts';
 import { parseWriteOptions, type WriteOptions } from '../write-options.ts';
-import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
+import { parseYamlText } from '../yaml/parse-yaml-text.ts';
+import { type Call, creation, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 import { checkIdentity, nameless, rulesOf } from './update.ts';
 
@@ -44,10 +48,12 @@ export async function patch(call: Call): Promise<ApiResponse> {
   const type = patchTypeOf(call);
   const options = parseWriteOptions(call.request.query, 'PatchOptions', type === 'apply');
   const { buffer, byteOffset, byteLength } = await call.request.body();
+  call.pace.grow(byteLength);
   const text = Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
-  return type === 'apply'
-    ? apply(call, options, text)
-    : change(call, options, parsePatch(type, text));
+  if (type === 'apply') return apply(call, options, text);
+  const parsed = parsePatch(type, text);
+  if (call.pace.isLarge()) await call.pace.pause();
+  return change(call, options, parsed);
 }
 
 export function patchTypeOf({ request }: Call): PatchType {
@@ -70,7 +76,9 @@ export type ParsedPatch = {
 export function parsePatch(type: Exclude<PatchType, 'apply'>, text: string): ParsedPatch {
   const fail = (why: string): Error =>
     badRequest(type === 'strategic' ? why : `error decoding patch: ${why}`);
-  return { type, patch: parseJson(text, fail), text };
+  // Operations have a limit of their own; what they make of the object is counted.
+  const limits = { ...valueLimits, members: maxValues };
+  return { type, patch: parseJson(text, fail, type === 'json' ? limits : undefined), text };
 }
 
 export function patched(
@@ -101,14 +109,14 @@ async function change(
     name: info.name,
     subresource: info.subresource,
     rules: rulesOf(call),
-    desired(live) {
+    async desired(live) {
       if (live === undefined) throw new Error('a patch needs a live object');
-      const result = decodePatched(call, options, parsed, live);
+      const result = await decodePatched(call, options, parsed, live);
+      if (call.pace.isLarge()) await call.pace.pause();
       const wanted = withoutRepeatedOwners(result, 'patch', call.warn);
       checkIdentity(call, wanted);
-      return admitted(call, live, definition.defaults?.(wanted) ?? wanted);
+      return definition.defaults?.(wanted) ?? wanted;
     },
-    creates: false,
     needsVersion: false,
     checksUid: false,
     write: writeRequest(call, options),
@@ -116,21 +124,26 @@ async function change(
   return answerObject(call, 200, cached);
 }
 
-function decodePatched(
+async function decodePatched(
   call: Call,
   options: WriteOptions,
   parsed: ParsedPatch,
   live: KubeObject,
-): KubeObject {
+): Promise<KubeObject> {
   const { definition } = call.resource;
-  const raw = patched(parsed, definition.schema, live);
+  const raw = spending(call.pace, () => patched(parsed, definition.schema, live));
+  if (call.pace.isLarge()) {
+    await call.pace.pause();
+    checkValues(raw, 'the object');
+  }
   const mistyped =
     parsed.type === 'strategic' ? unstructuredError(definition.schema, raw) : undefined;
   if (mistyped !== undefined) throw badPatch(parsed, raw, mistyped);
   if (Array.isArray(raw)) throw badPatch(parsed, raw, noVersionKind(notAnObject(raw)));
   checkKind(call, parsed, raw as Fields);
   // What the patch left alone was decoded when it was written.
-  const { object, error, problems } = decode(definition.schema, raw, undefined, live);
+  const source = { raw, known: live };
+  const { object, error, problems } = await decodeValue(definition.schema, source, call.pace);
   if (error !== undefined) throw badPatch(parsed, raw, error);
   if (options.fieldValidation !== 'Ignore') {
     const found = [...problemsOf(parsed), ...problems.unknown.map(unknownField)];
@@ -150,7 +163,7 @@ function problemsOf({ type, patch: sent, text }: ParsedPatch): readonly string[]
 
 /** A result that cannot be read is 422 on the field `patch` of an object without kind and name. */
 export function badPatch({ type, patch: sent }: ParsedPatch, result: unknown, why: string): Error {
-  const shown = type === 'strategic' ? goText(sent) : JSON.stringify(result);
+  const shown = cutText(type === 'strategic' ? goText(sent) : JSON.stringify(result));
   return invalid({ group: '', kind: '' }, '', [invalidField('patch', shown, why)]);
 }
 
@@ -170,7 +183,7 @@ async function apply(call: Call, options: WriteOptions, text: string): Promise<A
   const write = writeRequest(call, options);
   const namespace = namespaceOf(call);
   const facts = {
-    applied: parseApplied(call, options, text),
+    applied: await parseApplied(call, options, text),
     schema: definition.schema,
     kind: definition,
     manager: write.manager,
@@ -184,15 +197,22 @@ async function apply(call: Call, options: WriteOptions, text: string): Promise<A
     name: info.name,
     subresource: info.subresource,
     rules: rulesOf(call),
-    desired(live) {
-      const { object: merged } = applyObject({ ...facts, ...(live === undefined ? {} : { live }) });
-      const { object, error } = decode(definition.schema, merged);
+    async desired(live) {
+      if (call.pace.isLarge()) await call.pace.pause();
+      const request = { ...facts, ...(live === undefined ? {} : { live }) };
+      const { object: merged } = await runSteps(applySteps(request), call.pace);
+      if (call.pace.isLarge()) {
+        await call.pace.pause();
+        checkValues(merged, 'the object');
+      }
+      const source = { raw: merged };
+      const { object, error } = await decodeValue(definition.schema, source, call.pace);
       if (error !== undefined) throw badRequest(error);
       const wanted = typed(object as KubeObject, definition);
       checkIdentity(call, wanted);
-      return admitted(call, live, definition.defaults?.(wanted) ?? wanted);
+      return definition.defaults?.(wanted) ?? wanted;
     },
-    creates: info.subresource === '',
+    ...(info.subresource === '' ? { create: creation(call) } : {}),
     needsVersion: false,
     checksUid: false,
     write,
@@ -202,8 +222,12 @@ async function apply(call: Call, options: WriteOptions, text: string): Promise<A
   return answerObject(call, created ? 201 : 200, cached);
 }
 
-function parseApplied(call: Call, { fieldValidation }: WriteOptions, text: string): unknown {
-  const parsed = parseYaml(text);
+async function parseApplied(
+  call: Call,
+  { fieldValidation }: WriteOptions,
+  text: string,
+): Promise<unknown> {
+  const parsed = await parseYamlText(text);
   if ('error' in parsed)
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${parsed.error}`);
   const { value, duplicates } = parsed;

@@ -8,7 +8,7 @@ import { updateObject } from '../objects/update-object.ts';
 import { withoutRepeatedOwners } from '../owner-references.ts';
 import { readObject } from '../read-object.ts';
 import { parseWriteOptions } from '../write-options.ts';
-import { admitted, type Call, namespaceOf, writeRequest } from './call.ts';
+import { type Call, creation, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 
 export async function update(call: Call): Promise<ApiResponse> {
@@ -28,8 +28,8 @@ export async function update(call: Call): Promise<ApiResponse> {
     name: info.name,
     subresource: info.subresource,
     rules: rulesOf(call),
-    desired: (live) => admitted(call, live, wanted),
-    creates: (definition.createsOnUpdate ?? false) && info.subresource === '',
+    desired: () => wanted,
+    ...(definition.createsOnUpdate && info.subresource === '' ? { create: creation(call) } : {}),
     needsVersion: definition.needsResourceVersion ?? false,
     checksUid: true,
     write: writeRequest(call, options),
@@ -56,7 +56,7 @@ export function nameless(name: string): Error {
   );
 }
 
-export function checkNamespace(call: Call, { metadata }: KubeObject): void {
+function checkNamespace(call: Call, { metadata }: KubeObject): void {
   const { definition } = call.resource;
   if (!definition.namespaced || metadata.namespace === undefined) return;
   if (metadata.namespace !== namespaceOf(call)) {

@@ -1,14 +1,22 @@
 // The stream of changes of a collection: what exists, what happened since a revision, and what happens from now on.
-import { expired, isApiError, type Status } from '../../meta/api-error.ts';
+import { yieldWhenDue } from '../../host/yield-when-due.ts';
+import { type ApiError, expired, internal, isApiError, type Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { decode } from '../../schema/decode.ts';
 import { typed } from '../decode-body.ts';
 import { negotiate, streamContentType } from '../encode/negotiate.ts';
 import { createWatchEncoder, type WatchEncoder } from '../encode/watch.ts';
+import { stepObjects } from '../limits/pace.ts';
 import { type ListOptions, parseListOptions } from '../list-options.ts';
 import { type ApiResponse, header, type Sink } from '../message.ts';
 import type { Cached, Change, ChangeType } from '../resource-cache.ts';
 import type { Resource } from '../resources.ts';
+import { isWebSocketRequest } from '../web-socket/handshake.ts';
+import {
+  jsonEventFramings,
+  protobufEventFramings,
+  sendOverWebSocket,
+} from '../web-socket/send-stream.ts';
 import { type Call, keyPrefix } from './call.ts';
 import { freshEnough } from './list.ts';
 
@@ -31,15 +39,18 @@ const initialEventsEnd = 'k8s.io/initial-events-end';
 export async function watch(call: Call): Promise<ApiResponse> {
   const { context, request, resource, info } = call;
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'watch' });
-  const options = parseListOptions(request.query, resource.definition, true);
-  const encoder = createWatchEncoder(representation, resource.definition, context.now);
+  const { definition } = resource;
+  const options = parseListOptions(info, request.query, { definition, watch: true });
+  const encoder = createWatchEncoder(representation, definition, context.now);
   const failure = await waitForStart(call, options);
-  const only = call.request.query.has('fieldSelector') ? '' : info.name;
-  return {
-    status: 200,
-    headers: { 'content-type': streamContentType(representation) },
-    body: { start: (sink) => startWatcher({ call, options, encoder, sink, failure, only }) },
+  const body = {
+    start: (sink: Sink) => startWatcher({ call, options, encoder, sink, failure }),
   };
+  if (isWebSocketRequest(request)) {
+    const isProtobuf = representation.format === 'protobuf';
+    return sendOverWebSocket(request, body, isProtobuf ? protobufEventFramings : jsonEventFramings);
+  }
+  return { status: 200, headers: { 'content-type': streamContentType(representation) }, body };
 }
 
 type Watcher = {
@@ -49,12 +60,12 @@ type Watcher = {
   readonly sink: Sink;
   /** Why the watch cannot start, told as its only event. */
   readonly failure: Status | undefined;
-  /** The one object watched, when the path names it. */
-  readonly only: string;
 };
 
 /** A streaming list waits for the revision it was asked for; a plain watch from the future just waits. */
 async function waitForStart(call: Call, options: ListOptions): Promise<Status | undefined> {
+  // What exists cannot be told where a part of it cannot be read.
+  if (startsWithState(options)) call.resource.cache.list(keyPrefix(call));
   if (options.sendInitialEvents !== true) return undefined;
   try {
     await freshEnough(call, options);
@@ -65,6 +76,9 @@ async function waitForStart(call: Call, options: ListOptions): Promise<Status | 
   }
 }
 
+const startsWithState = ({ sendInitialEvents, resourceVersion = 0 }: ListOptions): boolean =>
+  sendInitialEvents ?? resourceVersion === 0;
+
 function startWatcher(watcher: Watcher): void {
   const { call, options, encoder, sink, failure } = watcher;
   const { resource, context } = call;
@@ -74,7 +88,7 @@ function startWatcher(watcher: Watcher): void {
   }
   const { send, begin } = createSender(watcher);
   const start = options.resourceVersion ?? 0;
-  const fromState = options.sendInitialEvents ?? start === 0;
+  const fromState = startsWithState(options);
   const after = fromState || start === 0 ? context.resources.revision() : start;
   const missed = resource.cache.changesAfter(after);
   if (missed === undefined) {
@@ -83,28 +97,34 @@ function startWatcher(watcher: Watcher): void {
     return;
   }
   // From here to listen() nothing waits, so no change can fall between.
-  const state = fromState ? startState(watcher, { send, begin }) : undefined;
-  for (const change of missed) send(change);
-  if (state === undefined) begin();
+  const first = fromState ? stateOf(watcher) : missed;
+  if (first === undefined) return;
+  const replay = startReplay(watcher, first, { send, begin });
   const stopListening = resource.cache.listen(
     (change) => {
       if (change.revision <= after) return;
-      if (state?.isUnderWay() === true) state.hold(change);
+      if (replay.isUnderWay()) replay.hold(change);
       else send(change);
     },
-    () => endWith(watcher, expired('changes were compacted before this server saw them').status),
+    (unreadable) => endWith(watcher, gap(unreadable).status),
   );
   const timers = startTimers(watcher, () => {
     // What is held back is not told yet, so the watcher is not as far as the server.
-    if (state?.isUnderWay() === true) return;
+    if (replay.isUnderWay()) return;
     const reached = Math.max(after, context.resources.revision());
     sink.write(encoder('BOOKMARK', bookmark(resource, reached)));
   });
   sink.onClose(() => {
     stopListening();
+    replay.stop();
     for (const timer of timers) clearTimeout(timer);
   });
 }
+
+const gap = (unreadable: string | undefined): ApiError =>
+  unreadable === undefined
+    ? expired('changes were compacted before this server saw them')
+    : internal(unreadable);
 
 function startTimers({ options, sink }: Watcher, tell: () => void): readonly NodeJS.Timeout[] {
   const endMs = lifetimeMs(options);
@@ -121,43 +141,52 @@ function endWith({ encoder, sink }: Watcher, status: Status): void {
   sink.end();
 }
 
-type StateUnderWay = {
+type Replay = {
   readonly isUnderWay: () => boolean;
-  /** A change that comes meanwhile follows the state. */
+  /** A change that comes meanwhile follows. */
   readonly hold: (change: Change) => void;
+  readonly stop: () => void;
 };
 
-/** What exists, as fast as it is read: a large state is never in memory twice. */
-function startState(watcher: Watcher, { send, begin }: Sender): StateUnderWay {
-  const { call, options, encoder, sink, only } = watcher;
-  const { cache } = call.resource;
+/**
+ * What exists or was missed, as fast as it is read: a large state is never in memory twice. Others go first now and then,
+ * because to look through all of it may take long, also where nothing of it is selected.
+ */
+function startReplay(watcher: Watcher, first: readonly Change[], { send, begin }: Sender): Replay {
+  const { call, options, encoder, sink } = watcher;
   const revision = call.context.resources.revision();
-  const entries = [...cache.list(keyPrefix(call))];
+  let changes = first;
   let held: Change[] | undefined = [];
   let at = 0;
-  const finish = (): void => {
-    if (options.allowBookmarks) {
+  const finishFirst = (): void => {
+    if (startsWithState(options) && options.allowBookmarks) {
       const end = bookmark(call.resource, revision, { [initialEventsEnd]: 'true' });
       sink.write(encoder('BOOKMARK', end));
     }
     begin();
-    const changes = held ?? [];
-    held = undefined;
-    for (const change of changes) send(change);
+  };
+  /** Whether to go on now. */
+  const mayGoOn = (): boolean => {
+    if (sink.onDrain !== undefined && sink.buffered() > statePieceBytes) {
+      sink.onDrain(sendSome);
+      return false;
+    }
+    const due = at % stepObjects === stepObjects - 1 ? yieldWhenDue() : undefined;
+    void due?.then(sendSome);
+    return due === undefined;
+  };
+  /** All were sent: what was held back meanwhile is next. */
+  const goOnWith = (waiting: readonly Change[]): void => {
+    if (changes === first) finishFirst();
+    [changes, at] = [waiting, 0];
+    held = waiting.length === 0 ? undefined : [];
   };
   const sendSome = (): void => {
-    if (held === undefined) return;
-    for (; at < entries.length; at += 1) {
-      if (sink.onDrain !== undefined && sink.buffered() > statePieceBytes) {
-        sink.onDrain(sendSome);
-        return;
-      }
-      const current = entries[at] as Cached;
-      if (only === '' || current.object.metadata.name === only) {
-        send({ type: 'ADDED', revision: current.revision, current });
-      }
+    while (held !== undefined) {
+      if (at === changes.length) goOnWith(held);
+      else if (mayGoOn()) send(changes[at++] as Change);
+      else return;
     }
-    finish();
   };
   sendSome();
   return {
@@ -169,7 +198,23 @@ function startState(watcher: Watcher, { send, begin }: Sender): StateUnderWay {
       const message = `too slow: more than ${mostHeld} changes came before the state was read`;
       endWith(watcher, expired(message).status);
     },
+    stop() {
+      held = undefined;
+    },
   };
+}
+
+/** Undefined when a part of it cannot be read since the request was answered; the watcher was told. */
+function stateOf(watcher: Watcher): readonly Change[] | undefined {
+  const { call } = watcher;
+  try {
+    const entries = call.resource.cache.list(keyPrefix(call));
+    return entries.map((current) => ({ type: 'ADDED', revision: current.revision, current }));
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    endWith(watcher, error.status);
+    return undefined;
+  }
 }
 
 type Sender = {
@@ -180,11 +225,10 @@ type Sender = {
 
 /** Writes a change if the watcher sees it: enter and leave of a selection are ADDED and DELETED. */
 function createSender(watcher: Watcher): Sender {
-  const { call, options, encoder, sink, only } = watcher;
+  const { call, options, encoder, sink } = watcher;
   const { view } = call.resource;
   const prefix = keyPrefix(call);
-  const isInScope = ({ current }: Change): boolean =>
-    current.key.startsWith(prefix) && (only === '' || current.object.metadata.name === only);
+  const isInScope = ({ current }: Change): boolean => current.key.startsWith(prefix);
   let allowance = Number.POSITIVE_INFINITY;
   const isTooSlow = (): boolean => {
     const unread = sink.buffered();

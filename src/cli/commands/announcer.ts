@@ -12,6 +12,7 @@ import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flag
 import { type OpenConnection, withConnection } from '../open-connection.ts';
 import { packageVersion } from '../package-version.ts';
 import { duration, formatDuration } from '../parse-amounts.ts';
+import { watchStallsOf } from '../watch-stalls.ts';
 
 type Flags = ClientFlags &
   LogFlag &
@@ -21,6 +22,7 @@ type Flags = ClientFlags &
     readonly leaseDuration: number;
     readonly proxyHealthzUrl: string;
     readonly loadBalancerClass?: string;
+    readonly allowForeignAddresses?: true;
   };
 
 /** A lease says how long it lasts in whole seconds. */
@@ -47,6 +49,10 @@ export const announcer: CommandDefinition = {
       .option(
         '--load-balancer-class <name>',
         'answer for Services of this class instead of those without one',
+      )
+      .option(
+        '--allow-foreign-addresses',
+        'answer also for addresses of nodes, pods and the API server where the status of a load balancer names them (default: never)',
       );
     addMetricsFlag(command, '127.0.0.1:10259');
     addLogFlag(command).action(async (flags: Flags) => run(flags, world));
@@ -65,6 +71,7 @@ async function serve(
   { connection, transport }: OpenConnection,
 ): Promise<void> {
   const metrics = createMetrics();
+  const stopWatching = watchStallsOf(flags, metrics);
   const served = await serveMetrics(flags, metrics);
   const { loadBalancerClass, interface: link, proxyHealthzUrl } = flags;
   const nodeName = (flags.nodeName ?? hostname()).trim().toLowerCase();
@@ -78,6 +85,7 @@ async function serve(
         log,
         metrics,
         leaseMs: flags.leaseDuration,
+        allowsForeignAddresses: flags.allowForeignAddresses ?? false,
         isProxyReady: () => probeProxy(proxyHealthzUrl),
         ...(link === undefined ? {} : { interface: link }),
         ...(loadBalancerClass === undefined ? {} : { loadBalancerClass }),
@@ -88,6 +96,7 @@ async function serve(
     const text = error instanceof Error ? error.message : String(error);
     throw new FailedError(`Cannot answer for addresses: ${text}.`, { cause: error });
   } finally {
+    stopWatching();
     await served.stop();
   }
 }

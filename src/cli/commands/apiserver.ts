@@ -12,8 +12,11 @@ export const apiserver: CommandDefinition = {
 };
 
 async function run(flags: ServerFlags, world: World): Promise<void> {
-  const { url, kubeconfig, stop } = await startFromFlags(flags, world);
+  const { url, kubeconfig, gone, stop } = await startFromFlags(flags, world);
   world.write(`API server at ${url}, kubeconfig in ${kubeconfig}\n`);
-  await aborted(world.interrupted);
-  await stop();
+  try {
+    await Promise.race([aborted(world.interrupted), gone]);
+  } finally {
+    await stop();
+  }
 }

@@ -1,6 +1,7 @@
 // The balancers of LoadBalancer Services alone, against any API server; of several copies one works at a time.
 import type { LeaseTiming } from '../../client/leader-election.ts';
 import type { MakeProvider } from '../../cloud/provider.ts';
+import { cloudLease } from '../../cloud/rights.ts';
 import { startCloud } from '../../cloud/run.ts';
 import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
@@ -13,13 +14,14 @@ import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-f
 import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
 import { type OpenConnection, withConnection } from '../open-connection.ts';
+import { watchStallsOf } from '../watch-stalls.ts';
 
 type Flags = ClientFlags & CloudFlags & ElectionFlags & MetricsFlags & LogFlag;
 
 export const cloud: CommandDefinition = {
   configure(command, world) {
     addCloudFlags(addConnectionFlags(command), 'local');
-    addElectionFlags(command, { namespace: 'kube-system', name: 'fairlead-cloud' });
+    addElectionFlags(command, cloudLease);
     addMetricsFlag(command, '127.0.0.1:10258');
     addLogFlag(command).action(async (flags: Flags) => run(flags, world));
   },
@@ -49,6 +51,7 @@ async function serve(
   { connection, transport }: OpenConnection,
 ): Promise<void> {
   const metrics = createMetrics();
+  const stopWatching = watchStallsOf(flags, metrics);
   const served = await serveMetrics(flags, metrics);
   const { clusterName, concurrentServiceSyncs: concurrency, loadBalancerClass } = flags;
   const lead = (signal: AbortSignal): Promise<void> =>
@@ -71,6 +74,7 @@ async function serve(
   try {
     await electLeader({ flags, timing, transport, program, log, metrics, lead }, world.interrupted);
   } finally {
+    stopWatching();
     await served.stop();
   }
 }

@@ -2,8 +2,12 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { Option } from 'commander';
+import { createAccountTransports } from '../../client/account-transports.ts';
 import type { LeaseTiming } from '../../client/leader-election.ts';
+import { accountNamespace, controllersLease } from '../../controllers/rights.ts';
 import { startControllers } from '../../controllers/run.ts';
+import { systemClock } from '../../host/clock.ts';
 import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
@@ -18,13 +22,16 @@ import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-f
 import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
 import { type OpenConnection, withConnection } from '../open-connection.ts';
+import { bool } from '../parse-amounts.ts';
 import { serviceRanges } from '../parse-flags.ts';
+import { watchStallsOf } from '../watch-stalls.ts';
 
 type ControllersFlags = ClientFlags &
   LogFlag &
   ControllerFlags &
   ElectionFlags &
   MetricsFlags & {
+    readonly useServiceAccountCredentials?: boolean;
     readonly rootCaFile?: string;
   };
 
@@ -34,12 +41,21 @@ export const controllers: CommandDefinition = {
       '--root-ca-file <file>',
       'certificate published to all namespaces (default: that of the kubeconfig)',
     );
-    addControllerFlags(command).option(
-      '--service-cluster-ip-range <cidrs>',
-      'ranges of services, of which no node gets a part',
-      serviceRanges,
-    );
-    addElectionFlags(command, { namespace: 'kube-system', name: 'fairlead-controllers' });
+    addControllerFlags(command)
+      .option(
+        '--service-cluster-ip-range <cidrs>',
+        'ranges of services, of which no node gets a part',
+        serviceRanges,
+      )
+      .addOption(
+        new Option(
+          '--use-service-account-credentials [bool]',
+          'each controller acts as its own service account in kube-system, with a token that is renewed',
+        )
+          .argParser(bool)
+          .default(false, 'false'),
+      );
+    addElectionFlags(command, controllersLease);
     addMetricsFlag(command, '127.0.0.1:10257');
     addLogFlag(command).action(async (flags: ControllersFlags) => run(flags, world));
   },
@@ -58,8 +74,16 @@ async function serve(
   { connection, transport }: OpenConnection,
 ): Promise<void> {
   const metrics = createMetrics();
+  const stopWatching = watchStallsOf(flags, metrics);
   const authorityCertificate = await authority(flags, world, connection.certificateAuthority);
   const served = await serveMetrics(flags, metrics);
+  const program = 'fairlead-controllers';
+  const transportOf = createAccountTransports({
+    caller: { transport, userAgent: program },
+    namespace: accountNamespace,
+    clock: systemClock,
+    log,
+  });
   const lead = (signal: AbortSignal): Promise<void> =>
     startControllers({
       transport,
@@ -69,13 +93,14 @@ async function serve(
       signal,
       controllers: flags.controllers,
       settings: controllerSettings(flags),
+      ...(flags.useServiceAccountCredentials ? { transportOf } : {}),
     });
   const where = served.url === undefined ? '' : `, metrics at ${served.url}`;
   world.write(`Controllers for ${connection.server}${where}\n`);
   try {
-    const program = 'fairlead-controllers';
     await electLeader({ flags, timing, transport, program, log, metrics, lead }, world.interrupted);
   } finally {
+    stopWatching();
     await served.stop();
   }
 }

@@ -7,12 +7,15 @@ import { type WireName, wireName } from '../../dns/wire/names.ts';
 import { preferSmallHeap } from '../../host/free-memory.ts';
 import { parseAddress } from '../../ip/address.ts';
 import { parseCidr } from '../../ip/cidr.ts';
+import { beginWork, endWork } from '../../observe/current-work.ts';
 import { createLog, type Log } from '../../observe/log.ts';
+import { createMetrics } from '../../observe/metrics.ts';
 import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, type World } from '../command.ts';
 import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { type OpenConnection, withConnection } from '../open-connection.ts';
 import { seconds } from '../parse-flags.ts';
+import { watchStallsOf } from '../watch-stalls.ts';
 
 type DnsFlags = ClientFlags &
   LogFlag & {
@@ -112,10 +115,15 @@ async function serve(
   { connection, transport }: OpenConnection,
 ): Promise<void> {
   const { clusterDomain, stubDomain: stubDomains, allow, lameduck } = flags;
+  const metrics = createMetrics();
+  const stopWatching = watchStallsOf(flags, metrics);
+  // Its work has no pieces that are worth a name: names and addresses are put in order as they come.
+  const begun = beginWork(connection, ({ server }) => ({ kind: 'dns', server }));
   try {
     const running = await startDns({
       transport,
       log,
+      metrics,
       signal: world.interrupted,
       listen: flags.listen,
       domain: clusterDomain,
@@ -143,6 +151,9 @@ async function serve(
     throw error instanceof Error && error.message.startsWith('Cannot listen')
       ? new FailedError(error.message, { cause: error })
       : error;
+  } finally {
+    endWork(begun);
+    stopWatching();
   }
 }
 

@@ -1,51 +1,85 @@
 // Ends what `up` runs, from another terminal.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Clock, sleep, systemClock } from '../../host/clock.ts';
+import { Option } from 'commander';
+import { sleep, systemClock } from '../../host/clock.ts';
 import { removeCgroups } from '../../node/runtimes/process/apply-cgroups.ts';
 import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
+import { duration, formatDuration } from '../parse-amounts.ts';
 import { addDataDirFlag, type DataDirFlag } from '../up/data-dir-flag.ts';
+import { findUp } from '../up/find-up.ts';
 import { createProgress } from '../up/progress.ts';
-import { isOurs, readRunning } from '../up/state-file.ts';
+import { isOurs, readRunning, removeState } from '../up/state-file.ts';
 
-type Flags = DataDirFlag & { readonly purge?: true };
+type Flags = DataDirFlag & {
+  readonly purge?: true;
+  /** In milliseconds. */
+  readonly timeout: number;
+};
+
+/** Ending waits for pods, each of which has at most its grace; after that something is wrong. */
+const defaultTimeoutMs = 120_000;
 
 export const down: CommandDefinition = {
   configure(command, world) {
     addDataDirFlag(command)
       .option('--purge', 'remove its data as well: objects, certificates, logs')
+      .addOption(
+        new Option(
+          '--timeout <time>',
+          'how long it may take to end in order; after that it is killed, and all that it runs',
+        )
+          .argParser(duration())
+          .default(defaultTimeoutMs, formatDuration(defaultTimeoutMs)),
+      )
       .action(async (flags: Flags) => run(flags, world));
   },
 };
 
-async function run({ dataDir, purge }: Flags, world: World): Promise<void> {
+async function run({ dataDir, purge, timeout }: Flags, world: World): Promise<void> {
   const directory = resolve(world.cwd(), dataDir);
-  const state = readRunning(directory);
-  if (state === undefined && purge !== true) {
+  // One that is still starting, or hangs in it, has written nothing down yet.
+  const pid = readRunning(directory)?.pid ?? findUp(directory);
+  if (pid === undefined && purge !== true) {
     throw new FailedError(`Nothing runs with the data in "${dataDir}".`);
   }
-  if (state !== undefined) {
-    process.kill(state.pid, 'SIGTERM');
-    const progress = createProgress(world);
-    await progress(`waiting for process ${state.pid} to end`, endOf(state.pid, systemClock, world));
-    world.write(`Ended process ${state.pid}.\n`);
-  }
+  if (pid !== undefined) await end(pid, directory, { timeout, world });
   if (purge === true) await removeData(directory, dataDir, world);
 }
 
-/** Ending waits for pods, each of which has at most its grace; after that something is wrong. */
-const longestMs = 120_000;
-const lookMs = 50;
+async function end(
+  pid: number,
+  directory: string,
+  { timeout, world }: { readonly timeout: number; readonly world: World },
+): Promise<void> {
+  process.kill(pid, 'SIGTERM');
+  const progress = createProgress(world);
+  const text = `waiting for process ${pid} to end`;
+  if (await progress(text, hasEnded(pid, timeout, world))) {
+    world.write(`Ended process ${pid}.\n`);
+    return;
+  }
+  process.kill(pid, 'SIGKILL');
+  if (!(await progress(text, hasEnded(pid, killTimeoutMs, world)))) {
+    throw new FailedError(`Process ${pid} does not end, not even by SIGKILL.`);
+  }
+  removeState(directory);
+  world.write(`Killed process ${pid}: it did not end within ${formatDuration(timeout)}.\n`);
+}
 
-async function endOf(pid: number, clock: Clock, { interrupted }: World): Promise<void> {
-  const deadline = clock.now() + longestMs;
+/** The kernel takes a moment to take a killed process apart. */
+const killTimeoutMs = 10_000;
+const checkIntervalMs = 50;
+
+/** False when the time is over. */
+async function hasEnded(pid: number, timeoutMs: number, { interrupted }: World): Promise<boolean> {
+  const deadline = systemClock.now() + timeoutMs;
   while (isOurs(pid)) {
     if (interrupted.aborted) throw new FailedError(`Process ${pid} is still ending.`);
-    if (clock.now() > deadline) {
-      throw new FailedError(`Process ${pid} does not end. \`kill -9 ${pid}\` ends all of it.`);
-    }
-    await sleep(clock, lookMs, interrupted);
+    if (systemClock.now() > deadline) return false;
+    await sleep(systemClock, checkIntervalMs, interrupted);
   }
+  return true;
 }
 
 /** What makes a directory ours; nobody's home is removed because of a wrong flag. */
@@ -55,6 +89,11 @@ async function removeData(directory: string, shown: string, world: World): Promi
   if (!existsSync(directory)) return;
   if (!marks.every((name) => existsSync(join(directory, name)))) {
     throw new UsageError(`Cannot remove "${shown}": it is not a data directory of \`up\`.`);
+  }
+  // Its owner could lead what is removed elsewhere while it is.
+  const { uid } = lstatSync(directory);
+  if (uid !== 0 && uid !== process.geteuid?.()) {
+    throw new UsageError(`Cannot remove "${shown}": it belongs to another user (${uid}).`);
   }
   const nodes = join(directory, 'nodes');
   for (const name of existsSync(nodes) ? readdirSync(nodes) : []) {

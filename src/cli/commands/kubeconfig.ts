@@ -8,6 +8,7 @@ import { type KubeconfigOptions, renderKubeconfig } from '../../apiserver/kubeco
 import type { Connection } from '../../client/read-kubeconfig.ts';
 import { addClientFlags, type ClientFlags, connect, withSession } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import { readTokenFile } from '../join/read-token.ts';
 import { days, repeated } from '../parse-flags.ts';
 import { addTokenFlags, requestToken, type TokenFlags } from '../request-token.ts';
 
@@ -18,6 +19,7 @@ type KubeconfigFlags = ClientFlags &
     readonly days: number;
     readonly serviceAccount?: string;
     readonly token?: string;
+    readonly tokenFile?: string;
     readonly server?: readonly string[];
     readonly dataDir: string;
     readonly output?: string;
@@ -30,7 +32,11 @@ export const kubeconfig: CommandDefinition = {
       .option('--group <name>', 'group of the user, may be repeated', repeated)
       .option('--days <n>', 'how long the certificate is good', days, 365)
       .option('--service-account <name>', 'a token of this service account, made by the server')
-      .option('--token <token>', 'this token, for example of the token file')
+      .option('--token-file <file>', 'the token in this file; - for standard input')
+      .option(
+        '--token <token>',
+        'this token; other users of the machine may see it before it is hidden',
+      )
       .option(
         '--server <url>',
         'the server to name, may be repeated for several of one cluster (default: what our own kubeconfig names)',
@@ -43,9 +49,10 @@ export const kubeconfig: CommandDefinition = {
 };
 
 async function run(flags: KubeconfigFlags, world: World): Promise<void> {
-  const ways = [flags.user, flags.serviceAccount, flags.token].filter((way) => way !== undefined);
+  const { user, serviceAccount, token, tokenFile } = flags;
+  const ways = [user, serviceAccount, token, tokenFile].filter((way) => way !== undefined);
   if (ways.length !== 1) {
-    throw new UsageError('Name one of --user, --service-account and --token.');
+    throw new UsageError('Name one of --user, --service-account, --token-file and --token.');
   }
   const text = renderKubeconfig(
     flags.user === undefined
@@ -111,7 +118,8 @@ async function withToken(flags: KubeconfigFlags, world: World): Promise<Kubeconf
     if (authority === undefined) {
       throw new UsageError('Cannot make a kubeconfig: our own names no certificate authority.');
     }
-    const { serviceAccount, token } = flags;
+    const { serviceAccount, tokenFile } = flags;
+    const token = tokenFile === undefined ? flags.token : await readTokenFile(tokenFile, world);
     const isAccount = serviceAccount !== undefined;
     const namespace = isAccount ? session.namespace : flags.namespace;
     return {

@@ -1,32 +1,45 @@
 // The node agent alone, against any API server: this machine becomes a node.
+import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { type KeyPair, makeCertificate } from '../../apiserver/certificates/x509.ts';
+import { isReachable } from '../../apiserver/proxy/find-target.ts';
 import type { Connection } from '../../client/read-kubeconfig.ts';
 import { parseAddress } from '../../ip/address.ts';
+import { releaseVersion } from '../../meta/release-version.ts';
 import { probeNodeIPs } from '../../node/probe-machine.ts';
 import { type NodeOptions, startNode } from '../../node/run.ts';
 import { createProcessRuntime } from '../../node/runtimes/process/run-runtime.ts';
 import type { NodeServerTls } from '../../node/serve-node.ts';
 import { createLog } from '../../observe/log.ts';
+import { createMetrics } from '../../observe/metrics.ts';
 import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
 import { readImageMap } from '../image-map-file.ts';
 import { readPair } from '../join/identity-files.ts';
 import { addJoinFlags, type JoinFlags } from '../join/join-flags.ts';
 import { carries, keepServingCertificate } from '../join/keep-certificates.ts';
-import { type KeepOptions, keeperOf, openMember, whileFresh } from '../join/open-member.ts';
+import {
+  type KeepOptions,
+  keeperOf,
+  type Member,
+  openMember,
+  whileFresh,
+} from '../join/open-member.ts';
 import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { packageVersion } from '../package-version.ts';
 import { ipAddress, port } from '../parse-flags.ts';
+import { addPidFlag, maxPidsOf, type PidFlag } from '../pid-flag.ts';
 import { addPodNetworkFlags, openPodNetwork, type PodNetworkFlags } from '../pod-network-flags.ts';
 import { addShutdownFlag, type ShutdownFlag } from '../shutdown-flag.ts';
+import { watchStallsOf } from '../watch-stalls.ts';
 
 type NodeFlags = ClientFlags &
   LogFlag &
   JoinFlags &
   PodNetworkFlags &
+  PidFlag &
   ShutdownFlag & {
     readonly nodeName?: string;
     readonly nodeIp?: readonly string[];
@@ -61,34 +74,46 @@ export const node: CommandDefinition = {
       .option('--address <ip>', 'where to serve logs, pods and metrics', ipAddress, '0.0.0.0')
       .option('--port <port>', 'port for that, 0 for any free one', port, 10250)
       .option('--max-pods <count>', 'how many pods the node takes', count, 110);
-    addLogFlag(addShutdownFlag(command)).action(async (flags: NodeFlags) => run(flags, world));
+    addLogFlag(addShutdownFlag(addPidFlag(command))).action(async (flags: NodeFlags) =>
+      run(flags, world),
+    );
   },
 };
 
 async function run(flags: NodeFlags, world: World): Promise<void> {
+  const nodeIPs = flags.nodeIp ?? probeNodeIPs();
+  checkReachable(nodeIPs);
   const name = (flags.nodeName ?? hostname()).toLowerCase();
   const dataDirectory = resolve(world.cwd(), flags.dataDir);
   const place = { nodeName: name, directory: dataDirectory };
+  // Pods must not act as the node, or as who started it.
+  const keptPaths = [flags.kubeconfig, flags.networkKubeconfig, world.env.KUBECONFIG].flatMap(
+    (path) => (path === undefined || path === '' ? [] : [resolve(world.cwd(), path)]),
+  );
   const member = await openMember(flags, place, world);
   const { connection, transport } = member;
   const log = createLog(flags.logLevel);
-  const nodeIPs = flags.nodeIp ?? probeNodeIPs();
   const keeping = { member, flags, place, world, log };
-  const version = `v${packageVersion}`;
+  const version = releaseVersion(packageVersion);
   const opened = await openPodNetwork(flags, world, { name, ips: nodeIPs, log, transport });
+  const metrics = createMetrics();
   const options: NodeOptions = {
+    metrics,
     caller: { transport, userAgent: `kubelet/fairlead-${packageVersion}` },
     log,
     name,
     nodeIPs,
     labels: flags.nodeLabels,
     dataDirectory,
+    keptPaths,
     runtime: await createProcessRuntime({
       images: await readImageMap(flags.imageMap, world.cwd()),
       directory: dataDirectory,
+      hidden: keptPaths,
       now: world.now,
       log,
       version: packageVersion,
+      ...maxPidsOf(flags),
     }),
     cluster: { nameservers: flags.clusterDns, domain: flags.clusterDomain },
     version,
@@ -101,6 +126,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
     shutdownGraceMs: flags.shutdownGracePeriod,
     ...(opened.network === undefined ? {} : { network: opened.network }),
   };
+  const stopWatching = watchStallsOf(flags, metrics);
   try {
     await whileFresh(keeping, async (signal) => {
       const running = await startNode(options, world.interrupted);
@@ -113,6 +139,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
   } catch (error) {
     throw explained(error, flags);
   } finally {
+    stopWatching();
     await opened.close();
     await transport.close();
   }
@@ -123,8 +150,9 @@ const dayMs = 24 * 3600 * 1000;
 /** What the cluster signed for us before; else signed by itself, as a kubelet's is that was given none. */
 async function servingTls({ member, place, world }: KeepOptions, names: readonly string[]) {
   const { nodeName, directory } = place;
-  const kept = member.isOwn ? await readPair(directory, 'serving') : undefined;
-  const isFit = kept !== undefined && carries(kept.certificate, names);
+  const kept = asksForServing(member, nodeName) ? await readPair(directory, 'serving') : undefined;
+  // One for the name alone will do until there is another.
+  const isFit = kept !== undefined && carries(kept.certificate, names.slice(0, 1));
   const now = world.now();
   const made = {
     subject: { commonName: `system:node:${nodeName}` },
@@ -143,15 +171,23 @@ function tlsOf(
   return { key, cert, ...(clientAuthority === undefined ? {} : { clientAuthority }) };
 }
 
-/** Of a member only: who was given a kubeconfig may not be allowed to ask. */
+/** Who is the node itself: another may not ask for a certificate of it. */
+function asksForServing({ isOwn, connection }: Member, nodeName: string): boolean {
+  const { clientCertificate } = connection;
+  if (isOwn || clientCertificate === undefined) return isOwn;
+  return new X509Certificate(clientCertificate).subject
+    .split('\n')
+    .includes(`CN=system:node:${nodeName}`);
+}
+
 async function keepServing(
   options: KeepOptions,
   names: readonly string[],
   use: ((tls: NodeServerTls) => void) | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const { member } = options;
-  if (!member.isOwn || use === undefined) return;
+  const { member, place } = options;
+  if (!asksForServing(member, place.nodeName) || use === undefined) return;
   await keepServingCertificate(
     keeperOf(options),
     names,
@@ -166,6 +202,15 @@ function explained(error: unknown, flags: NodeFlags): unknown {
   if (!isTaken) return error;
   return new UsageError(
     `Cannot serve on ${flags.address}:${flags.port}: ${message}. Choose others with --address and --port.`,
+  );
+}
+
+/** As a kubelet refuses them: the cluster connects to a node at its addresses. */
+function checkReachable(nodeIPs: readonly string[]): void {
+  const wrong = nodeIPs.find((ip) => !isReachable(ip));
+  if (wrong === undefined) return;
+  throw new UsageError(
+    `Cannot be a node at ${wrong}: nobody reaches another machine there. Name an address of this one with --node-ip.`,
   );
 }
 

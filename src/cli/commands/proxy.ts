@@ -22,6 +22,7 @@ import { addLogFlag, type LogFlag } from '../log-flag.ts';
 import { packageVersion } from '../package-version.ts';
 import { type ProxyFile, readProxyFile } from '../proxy-config-file.ts';
 import { addProxyFlags, flagSettings, type ProxyFlags, unknownGates } from '../proxy-flags.ts';
+import { watchStallsOf } from '../watch-stalls.ts';
 
 type Flags = ClientFlags &
   LogFlag &
@@ -54,7 +55,7 @@ async function run(flags: Flags, world: World): Promise<void> {
   if (gates.length > 0)
     log.warn('feature gates that mean nothing here', { gates: gates.join(', ') });
   const config = makeConfig(file?.settings ?? {}, flagSettings(flags));
-  const problems = configProblems(config);
+  const problems = configProblems(config, allModes);
   if (problems.length > 0) throw new UsageError(`Cannot start the proxy: ${problems.join('; ')}.`);
   const directory = resolve(world.cwd(), flags.dataDir);
   // What a node beside this proxy has joined with is the node's to renew.
@@ -70,7 +71,9 @@ async function run(flags: Flags, world: World): Promise<void> {
   world.write(`Proxy for ${member.connection.server}\n`);
   const keeping = { member, flags: given, place, world, log };
   await whileFresh(keeping, (signal) =>
-    untilReconfigured(file, signal, (until) => serve(member.transport, config, log, until)),
+    untilReconfigured(file, signal, (until) =>
+      serve(flags, member.transport, { config, log }, until),
+    ),
   );
 }
 
@@ -97,18 +100,20 @@ async function untilReconfigured(
 }
 
 async function serve(
+  flags: LogFlag,
   transport: Transport,
-  config: ProxyConfig,
-  log: Log,
+  { config, log }: { readonly config: ProxyConfig; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   const caller = { transport, userAgent: `fairlead-proxy/${packageVersion}` };
   const metrics = createMetrics();
+  const stopWatching = watchStallsOf(flags, metrics);
   try {
     await startProxy({ caller, config, modes: allModes, log, metrics }, signal);
   } catch (error) {
     throw explained(error);
   } finally {
+    stopWatching();
     await transport.close();
   }
 }

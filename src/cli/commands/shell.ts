@@ -1,10 +1,12 @@
 // A shell, or any program, inside what `up` runs.
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { writePrivateFile } from '../../apiserver/certificates/private-file.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { starterName } from '../../node/runtimes/sandbox/fork-steps.ts';
 import { withSession } from '../client-flags.ts';
 import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
 import { addDataDirFlag, type DataDirFlag } from '../up/data-dir-flag.ts';
@@ -15,6 +17,7 @@ type Flags = DataDirFlag & {
   readonly pod?: string;
   readonly node?: string;
   readonly container?: string;
+  readonly outside?: true;
   readonly namespace: string;
 };
 
@@ -25,6 +28,7 @@ export const shell: CommandDefinition = {
       .option('-c, --container <name>', "which of the pod's containers (default: the first)")
       .option('-n, --namespace <name>', 'namespace of the pod', 'default')
       .option('--node <name>', 'on this node (default: the first)')
+      .option('--outside', 'beside the nodes, as a client from outside the cluster')
       .argument('[command...]', 'what to run instead of a shell, after --')
       .action(async (words: readonly string[], flags: Flags) => run(words, flags, world));
   },
@@ -40,20 +44,38 @@ async function run(words: readonly string[], flags: Flags, world: World): Promis
   const place = placeOf(state);
   const command = words.length > 0 ? words : [world.env.SHELL ?? 'sh'];
   if (flags.pod !== undefined) {
-    const pid = await containerProcess(state, { ...flags, pod: flags.pod }, world);
+    const outside = await containerProcess(state, { ...flags, pod: flags.pod }, world);
+    const pid = programOf(place, outside);
     const env = { ...containerVariables(place, pid), TERM: world.env.TERM ?? 'dumb' };
     const target = { kind: 'pod', pid } as const;
     return become(shellCommand(place, target, words.length > 0 ? words : ['sh']), env);
   }
+  if (flags.outside === true) return outside(state, place, command, world);
   const node = nodeOf(state, flags.node);
   const resolvConf = join(state.dataDir, 'shell-resolv.conf');
-  writeFileSync(resolvConf, resolverText(state));
+  // Beside its place first: a shell that runs already keeps the file that it has.
+  await writePrivateFile(resolvConf, resolverText(state));
   const { namespacePath } = node;
   const target = {
     ...({ kind: 'node', resolvConf } as const),
     ...(namespacePath === undefined ? {} : { namespacePath }),
   };
   return become(shellCommand(place, target, command), { ...world.env, FAIRLEAD_NODE: node.name });
+}
+
+function outside(
+  { outside: network, dataDir }: UpState,
+  place: ShellPlace,
+  command: readonly string[],
+  { env }: World,
+): Promise<void> {
+  if (network === undefined) {
+    throw new UsageError(
+      `There is no network beside the nodes of "${dataDir}": that machine is the node itself.`,
+    );
+  }
+  const target = { kind: 'outside', namespacePath: network.namespacePath } as const;
+  return become(shellCommand(place, target, command), { ...env, FAIRLEAD_SERVER: network.server });
 }
 
 function nodeOf({ nodes }: UpState, name: string | undefined): UpState['nodes'][number] {
@@ -120,6 +142,21 @@ function containerProcess(
     const mark = readFileSync(join(node.dataDirectory, 'processes', `${id}.json`), 'utf8');
     return (JSON.parse(mark) as { readonly pid: number }).pid;
   });
+}
+
+/** The agent's mark names the one who waits outside; its child is the first inside, and has the container's program as its first. */
+function programOf({ firstProcess }: ShellPlace, outside: number): number {
+  const root = firstProcess === undefined ? '' : `/proc/${firstProcess}/root`;
+  let pid = outside;
+  for (let depth = 0; depth < 2; depth += 1) {
+    const children = readFileSync(`${root}/proc/${pid}/task/${pid}/children`, 'utf8');
+    const [child = ''] = children.split(' ');
+    if (child === '') break;
+    const isInit = readFileSync(`${root}/proc/${pid}/comm`, 'utf8').trim() === starterName;
+    if (!isInit) break;
+    pid = Number(child);
+  }
+  return pid;
 }
 
 function containerId({ status }: Pod, name: string | undefined): string | undefined {

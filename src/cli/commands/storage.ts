@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { registryPrefix } from '../../apiserver/stored-object.ts';
+import { createLog } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { formatTime } from '../../schema/time.ts';
 import { openEmbeddedStore } from '../../storage/backends/embedded/store.ts';
@@ -24,11 +25,20 @@ import {
 } from '../../storage/transfer/import-store.ts';
 import { type CommandDefinition, UsageError, type World } from '../command.ts';
 import { explainLocked } from '../data-directory.ts';
+import {
+  addEncryptionFile,
+  type Encryption,
+  type EncryptionFlags,
+  openEncryption,
+  pathPrefixOf,
+} from '../encryption-flags.ts';
 import { addEtcdClientFlags, type EtcdClientFlags, openEtcd } from '../etcd-flags.ts';
 import { wholeNumber } from '../parse-amounts.ts';
+import { plainStore, storedForm } from '../transfer-encryption.ts';
 
-type PlaceFlags = EtcdClientFlags & { readonly dataDir: string };
-type ExportFlags = PlaceFlags & { readonly output?: string };
+type PlaceFlags = EtcdClientFlags &
+  Pick<EncryptionFlags, 'encryptionProviderConfig'> & { readonly dataDir: string };
+type ExportFlags = PlaceFlags & { readonly output?: string; readonly decrypt?: boolean };
 type ImportFlags = PlaceFlags & { readonly bumpRevision?: number };
 
 export const storage: CommandDefinition = {
@@ -40,6 +50,10 @@ export const storage: CommandDefinition = {
       .option(
         '-o, --output <file>',
         'write here, readable by you only; not there until it is whole',
+      )
+      .option(
+        '--decrypt',
+        'write encrypted values as plain text, with the keys of --encryption-provider-config; without it they stay as they are stored',
       )
       .action(async (flags: ExportFlags) => runExport(flags, world));
     addPlaceFlags(command.command('import'))
@@ -56,8 +70,10 @@ export const storage: CommandDefinition = {
 };
 
 function addPlaceFlags(command: Command): Command {
-  return addEtcdClientFlags(
-    command.option('--data-dir <dir>', 'data directory of the server', '.fairlead'),
+  return addEncryptionFile(
+    addEtcdClientFlags(
+      command.option('--data-dir <dir>', 'data directory of the server', '.fairlead'),
+    ),
   );
 }
 
@@ -67,10 +83,21 @@ const storeDirectory = ({ dataDir }: PlaceFlags, world: World): string =>
 const openOther = (flags: PlaceFlags, world: World): Promise<Store | undefined> =>
   openEtcd(flags, { cwd: world.cwd(), now: world.now, metrics: createMetrics() });
 
+const readEncryption = (flags: PlaceFlags, world: World): Promise<Encryption | undefined> =>
+  openEncryption(flags, { cwd: world.cwd(), log: createLog('warn'), metrics: createMetrics() });
+
 async function runExport(flags: ExportFlags, world: World): Promise<void> {
-  const store = (await openOther(flags, world)) ?? (await openStopped(flags, world));
+  const encryption = await readEncryption(flags, world);
+  if ((flags.decrypt === true) !== (encryption !== undefined))
+    throw new UsageError(
+      'Cannot use --decrypt and --encryption-provider-config without each other.',
+    );
+  const stored = (await openOther(flags, world)) ?? (await openStopped(flags, world));
+  const keyPrefix = pathPrefixOf(flags);
+  const store = encryption === undefined ? stored : plainStore(stored, encryption, keyPrefix);
   try {
-    const lines = exportStore(store, { prefix: registryPrefix, now: formatTime(world.now()) });
+    const now = formatTime(world.now());
+    const lines = exportStore(store, { prefix: registryPrefix, now, keyPrefix });
     if (flags.output === undefined) for await (const line of lines) world.write(line);
     else await writeLines(resolve(world.cwd(), flags.output), lines);
   } finally {
@@ -116,11 +143,17 @@ async function runImport(name: string, flags: ImportFlags, world: World): Promis
   }
   // All of it is read once before anything is written.
   const header = await checkFile(file);
+  const encryption = await readEncryption(flags, world);
+  const move = { encryption, from: header.keyPrefix ?? '', to: pathPrefixOf(flags) };
+  const entries = (): AsyncGenerator<ExportEntry> => storedForm(entriesOf(file), move);
+  for await (const _ of entries()) {
+    // Every value can be read where it goes, or nothing is changed.
+  }
   const etcd = await openOther(flags, world);
   const imported =
     etcd === undefined
-      ? await importToDirectory(file, header, flags, world)
-      : await importToEtcd(file, header, etcd, flags, world);
+      ? await importToDirectory(entries(), header, flags, world)
+      : await importToEtcd(entries(), header, etcd, flags, world);
   const over = imported.expired === 0 ? '' : `, ${imported.expired} whose time was over left out`;
   world.write(
     `Imported ${imported.written} keys of revision ${header.revision}${over}; the store is at revision ${imported.revision}.\n`,
@@ -152,7 +185,7 @@ const etcdMargin = 1000;
 
 /** Beside its place first: a store is there whole, or not at all. */
 async function importToDirectory(
-  file: string,
+  entries: AsyncGenerator<ExportEntry>,
   { revision }: ExportHeader,
   { bumpRevision = directoryMargin, ...flags }: ImportFlags,
   world: World,
@@ -169,7 +202,7 @@ async function importToDirectory(
   const store = await openEmbeddedStore({ directory, now: world.now, startRevision: above });
   let imported: Imported;
   try {
-    imported = await importStore(store, { entries: entriesOf(file), above, now: world.now });
+    imported = await importStore(store, { entries, above, now: world.now });
     await store.close();
   } catch (error) {
     await store.close();
@@ -183,7 +216,7 @@ async function importToDirectory(
 }
 
 async function importToEtcd(
-  file: string,
+  entries: AsyncGenerator<ExportEntry>,
   { revision }: ExportHeader,
   store: Store,
   { bumpRevision = etcdMargin, etcdPrefix }: ImportFlags,
@@ -193,7 +226,7 @@ async function importToEtcd(
     await refuseUnlessEmpty(store, `etcd under "${etcdPrefix}"`);
     const above = revision + bumpRevision;
     try {
-      return await importStore(store, { entries: entriesOf(file), above, now: world.now });
+      return await importStore(store, { entries, above, now: world.now });
     } catch (error) {
       await emptyStore(store);
       throw error;

@@ -3,7 +3,6 @@ import type { CommandDefinition, World } from '../command.ts';
 import { addControllerFlags } from '../controller-flags.ts';
 import { refusedVariable } from '../launch.ts';
 import { addServerFlags } from '../server-flags.ts';
-import { followLauncher } from '../up/follow-launcher.ts';
 import type { IsolatedNetwork } from '../up/isolated.ts';
 import { runNone } from '../up/run-none.ts';
 import { addUpFlags, type UpFlags } from '../up/up-flags.ts';
@@ -17,7 +16,6 @@ export const up: CommandDefinition = {
 };
 
 async function run(flags: UpFlags, world: World): Promise<void> {
-  followLauncher(world.env);
   switch (flags.network) {
     case 'none':
       return runNone(flags, world);

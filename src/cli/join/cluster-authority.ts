@@ -15,6 +15,8 @@ import { isApiError } from '../../meta/api-error.ts';
 import { FailedError } from '../command.ts';
 import type { JoinWish } from './join-flags.ts';
 
+export type Discovery = JoinWish & { readonly token: string };
+
 /** Hex SHA-256 of the public key of a certificate, as kubeadm prints it. */
 export function pinOf(certificate: string): string {
   const { publicKey } = new X509Certificate(certificate);
@@ -24,7 +26,7 @@ export function pinOf(certificate: string): string {
 }
 
 /** PEM of the authority. Nothing secret is sent: who answers is not known yet. */
-export async function discoverAuthority(wish: JoinWish, signal: AbortSignal): Promise<string> {
+export async function discoverAuthority(wish: Discovery, signal: AbortSignal): Promise<string> {
   const data = await readClusterInfo(wish, signal);
   const judged = judgeClusterInfo(data, wish);
   if ('authority' in judged) return judged.authority;
@@ -64,9 +66,9 @@ async function readClusterInfo(
 
 type Judged = { readonly authority: string } | { readonly problem: string };
 
-export function judgeClusterInfo(
+function judgeClusterInfo(
   data: Readonly<Record<string, string>>,
-  { token, pins }: Pick<JoinWish, 'token' | 'pins'>,
+  { token, pins }: Pick<Discovery, 'token' | 'pins'>,
 ): Judged {
   const text = data[clusterInfoKey] ?? '';
   const { id = '', secret = '' } = splitToken(token) ?? {};

@@ -73,7 +73,8 @@ export async function printJoinCommand(
     const servers = flags.server ?? (await reachableServers(caller, connection));
     const token = await createToken(caller, flags, world.now());
     const joins = servers.map((server) => `--join ${server}`).join(' ');
-    return `fairlead node ${joins} --token ${token} --discovery-token-ca-cert-hash sha256:${pinOf(authority)}`;
+    // By standard input: other users of a machine see what stands on command lines, also behind sudo.
+    return `echo ${token} | fairlead node ${joins} --token-file - --discovery-token-ca-cert-hash sha256:${pinOf(authority)}`;
   });
   world.write(`${command}\n`);
 }

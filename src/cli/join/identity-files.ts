@@ -20,11 +20,15 @@ export type Identity = {
 
 /** The kubeconfig last: where it is, everything is. */
 export async function writeIdentity(directory: string, identity: Identity): Promise<void> {
-  await mkdir(pki(directory), { recursive: true });
-  await chmod(pki(directory), 0o700);
+  await makePki(directory);
   await writePrivateFile(join(pki(directory), 'ca.crt'), identity.authority);
   await writePair(directory, 'client', identity.client);
   await writePrivateFile(kubeconfigPath(directory), kubeconfigText(identity.servers));
+}
+
+async function makePki(directory: string): Promise<void> {
+  await mkdir(pki(directory), { recursive: true, mode: 0o700 });
+  await chmod(pki(directory), 0o700);
 }
 
 export async function writePair(
@@ -32,6 +36,7 @@ export async function writePair(
   name: 'client' | 'serving',
   { certificate, privateKey }: KeyPair,
 ): Promise<void> {
+  await makePki(directory);
   await writePrivateFile(join(pki(directory), `${name}.pem`), `${certificate}${privateKey}`);
 }
 

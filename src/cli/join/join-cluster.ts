@@ -43,7 +43,7 @@ function problemOf(
   { directory, nodeName, now, wish }: JoinOptions,
 ): Problem | undefined {
   const certificate = new X509Certificate(clientCertificate);
-  const owner = /^CN=system:node:(.*)$/m.exec(certificate.subject)?.[1] ?? '';
+  const owner = /^CN=system:node:(.*)/m.exec(certificate.subject)?.[1] ?? '';
   if (owner !== nodeName) {
     const text = `Cannot use "${directory}": it belongs to the node "${owner}", not "${nodeName}". Name that with --node-name, or another --data-dir.`;
     return { text, isFinal: true };
@@ -66,9 +66,10 @@ async function obtainIdentity(
   { nodeName, say }: JoinOptions,
   signal: AbortSignal,
 ): Promise<Identity> {
-  const { servers, token } = wish;
+  const { servers } = wish;
+  const token = typeof wish.token === 'string' ? wish.token : await wish.token();
   const [server, ...otherServers] = servers;
-  const authority = await discoverAuthority(wish, signal);
+  const authority = await discoverAuthority({ ...wish, token }, signal);
   const transport = openTransport({
     ...{ server, otherServers, token, namespace: 'default', certificateAuthority: authority },
     skipTlsVerification: false,

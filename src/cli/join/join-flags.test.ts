@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { Command } from 'commander';
 import { addJoinFlags, type JoinFlags, joinWish } from './join-flags.ts';
@@ -7,10 +10,15 @@ const token = 'abcdef.0123456789abcdef';
 const pin = 'a'.repeat(64);
 const rest = ['--token', token, '--discovery-token-ca-cert-hash', `sha256:${pin}`];
 
-function wishOf(...argv: readonly string[]) {
+type Place = { readonly directory?: string; readonly env?: Readonly<Record<string, string>> };
+
+const wishOf = (...argv: readonly string[]) => wishIn({}, ...argv);
+
+function wishIn({ directory = '', env = {} }: Place, ...argv: readonly string[]) {
   const quiet = { writeErr: () => {} };
   const command = addJoinFlags(new Command()).exitOverride().configureOutput(quiet);
-  return joinWish(command.parse([...argv], { from: 'user' }).opts<JoinFlags>());
+  const flags = command.parse([...argv], { from: 'user' }).opts<JoinFlags>();
+  return joinWish(flags, { cwd: () => directory, env });
 }
 
 test('--join may be repeated: servers are asked in that order', () => {
@@ -29,7 +37,7 @@ const refused: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['a second server that is no address', ['--join', 'https://a:1', '--join', 'b', ...rest], /"b"/],
   ['a server without TLS', ['--join', 'http://a:1', ...rest], /https:/],
   ['a token without a server', rest, /--join with the address/],
-  ['a server without a token', ['--join', 'https://a:1'], /--token is missing/],
+  ['a server without a token', ['--join', 'https://a:1'], /--token-file is missing/],
   ['no hash', ['--join', 'https://a:1', '--token', token], /cert-hash is missing/],
 ];
 for (const [title, argv, reason] of refused) {
@@ -37,3 +45,42 @@ for (const [title, argv, reason] of refused) {
     assert.throws(() => wishOf(...argv), reason);
   });
 }
+
+const toJoin = ['--join', 'https://a:1', '--discovery-token-ca-cert-hash', `sha256:${pin}`];
+
+async function tokenIn(place: Place, ...argv: readonly string[]): Promise<string | undefined> {
+  const found = wishIn(place, ...toJoin, ...argv)?.token;
+  return typeof found === 'function' ? await found() : found;
+}
+
+test('a token is read from a file, when it is needed', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'join-flags-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const tokenOf = (file: string) => tokenIn({ directory }, '--token-file', file);
+  assert.equal(typeof wishOf(...toJoin, '--token-file', 'none')?.token, 'function');
+  await assert.rejects(tokenOf('none'), /Cannot read a token from ".*none"/);
+  writeFileSync(join(directory, 'good'), `${token}\nmore\n`);
+  assert.equal(await tokenOf('good'), token);
+  writeFileSync(join(directory, 'bad'), 's3cret');
+  await assert.rejects(
+    tokenOf('bad'),
+    ({ message }: Error) => /has no bootstrap token/.test(message) && !message.includes('s3cret'),
+  );
+  writeFileSync(join(directory, 'empty'), '\n');
+  await assert.rejects(tokenOf('empty'), /its first line is empty/);
+});
+
+test('a token is read from the environment', async () => {
+  const env = { FAIRLEAD_TOKEN: token };
+  assert.equal(await tokenIn({ env }), token);
+  assert.equal(wishIn({ env }), undefined, 'it alone joins nothing');
+  const wrong = { env: { FAIRLEAD_TOKEN: 's3cret' } };
+  assert.throws(
+    () => wishIn(wrong, ...toJoin),
+    /the variable FAIRLEAD_TOKEN has no bootstrap token/,
+  );
+});
+
+test('two tokens are one too many', () => {
+  assert.throws(() => wishOf(...toJoin, '--token', token, '--token-file', 'f'), /name one of/);
+});

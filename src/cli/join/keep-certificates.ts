@@ -44,7 +44,11 @@ export async function keepClientCertificate(
   await keep(keeper, { name: 'client', wish, isFit: () => true, use }, signal);
 }
 
-/** The names are those of the node; a certificate without them is replaced at once. */
+/**
+ * The first name is the node's, the others are its addresses; a certificate without them is replaced at once. For addresses that the
+ * server has not seen the node speak from somebody must approve: meanwhile a certificate for the name alone is used, by which the
+ * server knows the node already.
+ */
 export async function keepServingCertificate(
   keeper: CertificateKeeper,
   names: readonly string[],
@@ -52,8 +56,10 @@ export async function keepServingCertificate(
   signal: AbortSignal,
 ): Promise<void> {
   const wish = { signer: nodeServingSigner, use: 'server auth', names } as const;
+  const meanwhile = names.length > 1 ? { ...wish, names: names.slice(0, 1) } : undefined;
   const isFit = ({ certificate }: KeyPair): boolean => carries(certificate, names);
-  await keep(keeper, { name: 'serving', wish, isFit, use }, signal);
+  const kept = { name: 'serving', wish, isFit, use } as const;
+  await keep(keeper, meanwhile === undefined ? kept : { ...kept, meanwhile }, signal);
 }
 
 export function carries(certificate: string, names: readonly string[]): boolean {
@@ -66,6 +72,8 @@ export function carries(certificate: string, names: readonly string[]): boolean 
 type Kept = {
   readonly name: 'client' | 'serving';
   readonly wish: Omit<CertificateWish, 'caller' | 'nodeName'>;
+  /** What to do with until somebody has approved the other. */
+  readonly meanwhile?: Kept['wish'];
   readonly isFit: (pair: KeyPair) => boolean;
   readonly use: (pair: KeyPair) => Promise<void>;
 };
@@ -103,20 +111,38 @@ async function keep(keeper: CertificateKeeper, kept: Kept, signal: AbortSignal):
 }
 
 async function obtain(
-  { caller, nodeName, clock }: CertificateKeeper,
-  { wish }: Kept,
+  keeper: CertificateKeeper,
+  kept: Kept,
   signal: AbortSignal,
 ): Promise<KeyPair> {
+  const { caller, nodeName, clock, log } = keeper;
   const givenUp = new AbortController();
-  const cancel = clock.after(patienceMs, () => {
-    givenUp.abort(new Error('nobody has approved the request'));
-  });
+  const giveUpAfter = (ms: number): (() => void) =>
+    clock.after(ms, () => givenUp.abort(new Error('nobody has approved the request')));
+  const cancels = [giveUpAfter(patienceMs)];
+  const until = AbortSignal.any([signal, givenUp.signal]);
+  let isObtained = false;
+  const makeDo = async (request: string): Promise<void> => {
+    log.warn('certificate request waits for approval', { certificate: kept.name, request });
+    if (kept.meanwhile === undefined) return;
+    const pair = await requestCertificate({ ...kept.meanwhile, caller, nodeName }, until);
+    if (isObtained || until.aborted) return;
+    await writePair(keeper.directory, kept.name, pair);
+    await kept.use(pair);
+    log.info('certificate for the name alone in use', { certificate: kept.name });
+    // By then there must be another, whether or not anybody has approved.
+    cancels.push(giveUpAfter(renewalTime(pair.certificate, keeper.random()) - clock.now()));
+  };
+  const onWait = (request: string): void => {
+    makeDo(request).catch((error: unknown) => {
+      if (until.aborted || isObtained) return;
+      log.warn('no certificate for the name alone either', { error: String(error) });
+    });
+  };
   try {
-    return await requestCertificate(
-      { ...wish, caller, nodeName },
-      AbortSignal.any([signal, givenUp.signal]),
-    );
+    return await requestCertificate({ ...kept.wish, caller, nodeName, onWait }, until);
   } finally {
-    cancel();
+    isObtained = true;
+    for (const cancel of cancels) cancel();
   }
 }

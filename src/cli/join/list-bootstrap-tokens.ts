@@ -26,7 +26,7 @@ export async function printTokens(flags: ClientFlags, world: World): Promise<voi
   world.write(tokenTable(tokens, world.now()));
 }
 
-export function tokenTable(tokens: readonly BootstrapToken[], now: number): string {
+function tokenTable(tokens: readonly BootstrapToken[], now: number): string {
   const head = ['ID', 'LEFT', 'USAGES', 'GROUPS', 'DESCRIPTION'];
   const rows = tokens.map((token) => [
     token.id,

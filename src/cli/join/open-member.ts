@@ -30,7 +30,7 @@ export async function openMember(
   place: MemberPlace,
   world: World,
 ): Promise<Member> {
-  const wish = joinWish(flags);
+  const wish = joinWish(flags, world);
   if (wish !== undefined && flags.kubeconfig !== undefined) {
     throw new UsageError(
       'Cannot use --join and --kubeconfig together: joining writes a kubeconfig.',

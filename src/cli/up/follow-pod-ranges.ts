@@ -36,7 +36,7 @@ export function followPodRanges(
 
 type PodRoute = { readonly destination: string; readonly gateway: string };
 
-export function podRoutes({ spec, status }: Pick<Node, 'spec' | 'status'>): readonly PodRoute[] {
+function podRoutes({ spec, status }: Pick<Node, 'spec' | 'status'>): readonly PodRoute[] {
   const gateways = (status?.addresses ?? [])
     .filter(({ type }) => type === 'InternalIP')
     .map(({ address }) => address);

@@ -4,6 +4,7 @@ import { listenHere } from '../../host/namespace-sockets.ts';
 import { familyOf, isLoopback, isUnspecified, parseAddress } from '../../ip/address.ts';
 import { probeNodeIPs } from '../../node/probe-machine.ts';
 import { UsageError } from '../command.ts';
+import { balancerPools } from './balancer-pools.ts';
 import type { ClusterRun } from './run-cluster.ts';
 import { podRangesOf, type UpFlags } from './up-flags.ts';
 
@@ -21,6 +22,7 @@ export function hostRun(flags: UpFlags): ClusterRun {
       'Cannot make this machine a node: it has no address but loopback. --network isolated needs none.',
     );
   }
+  const pools = balancerPools(flags);
   return {
     place: {
       server: {
@@ -37,7 +39,7 @@ export function hostRun(flags: UpFlags): ClusterRun {
         flags,
         addresses.flatMap((ip) => familyOf(ip) ?? []),
       ),
-      ...(flags.loadBalancerPool === undefined ? {} : { balancerPool: flags.loadBalancerPool }),
+      ...(pools === undefined ? {} : { balancerPools: pools }),
     },
     networkText: `host: this machine is the node ${name}, and its proxy writes rules here`,
     fromHere: `node ports on ${addresses.join(', ')}; cluster IPs as they are`,

@@ -1,12 +1,19 @@
 // The isolated network: lan and nodes in namespaces of their own. Sockets for this machine's users stay outside.
 import type { Dial } from '../../apiserver/proxy/forward.ts';
+import { claimName } from '../../host/claim-name.ts';
+import { claimLoopback, type LoopbackClaims } from '../../relay/run-claims.ts';
+import { balancerPools } from './balancer-pools.ts';
 import { machineFamilies, readHostRanges } from './build-lan.ts';
 import { type LanPlan, planLan } from './plan-lan.ts';
 import type { ClusterPlace } from './start-cluster.ts';
 import { type Lan, startLanThread } from './start-lan-thread.ts';
 import { podRangesOf, type UpFlags } from './up-flags.ts';
 
-export type IsolatedNetwork = { readonly plan: LanPlan; readonly lan: Lan };
+export type IsolatedNetwork = {
+  readonly plan: LanPlan;
+  readonly lan: Lan;
+  readonly loopback: LoopbackClaims;
+};
 
 export async function makeIsolatedNetwork(flags: UpFlags): Promise<IsolatedNetwork> {
   const plan = planLan({
@@ -15,7 +22,8 @@ export async function makeIsolatedNetwork(flags: UpFlags): Promise<IsolatedNetwo
     families: machineFamilies(),
     ...(flags.lanCidr === undefined ? {} : { ranges: flags.lanCidr }),
   });
-  return { plan, lan: await startLanThread(plan) };
+  const [lan, loopback] = await Promise.all([startLanThread(plan), claimLoopback(claimName)]);
+  return { plan, lan, loopback };
 }
 
 const dnsPort = 53;
@@ -23,6 +31,7 @@ const dnsPort = 53;
 export function isolatedPlace(flags: UpFlags, { plan, lan }: IsolatedNetwork): ClusterPlace {
   const families = plan.ranges.map(({ family }) => family);
   const [advertiseAddress = ''] = plan.gateways;
+  const pools = balancerPools(flags, plan);
   // The lan has routes to nodes and to pods.
   const dial: Dial = (host, port) => lan.connect(lan.path, { host, port });
   return {
@@ -45,6 +54,6 @@ export function isolatedPlace(flags: UpFlags, { plan, lan }: IsolatedNetwork): C
       }),
     },
     podRanges: podRangesOf(flags, families),
-    balancerPool: flags.loadBalancerPool ?? plan.balancerRanges.join(','),
+    ...(pools === undefined ? {} : { balancerPools: pools }),
   };
 }

@@ -2,7 +2,7 @@
 import type { KeyPair } from '../../apiserver/certificates/x509.ts';
 import type { ImageMap } from '../../node/runtimes/process/image-map.ts';
 import type { LogLevel } from '../../observe/log.ts';
-import type { ModeName } from '../../proxy/modes/mode.ts';
+import type { ProxySettings } from '../../proxy/config.ts';
 
 export type NodeThreadOptions = {
   /** Where the thread goes before anything else; absent: it stays on the network of the process. */
@@ -18,14 +18,16 @@ export type NodeThreadOptions = {
   /** As whom the agent and the proxy speak to the server, and with what the agent answers. */
   readonly credentials: Readonly<Record<'agent' | 'proxy' | 'announcer' | 'serving', KeyPair>>;
   readonly dataDirectory: string;
+  /** More that no pod gets to see: all that `up` keeps. */
+  readonly keptPaths: readonly string[];
   readonly images: ImageMap;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** Of all pods, one of each family. */
-  readonly clusterCIDRs: readonly string[];
-  readonly proxyMode?: ModeName;
+  readonly proxy: ProxySettings;
   readonly logLevel: LogLevel;
   readonly shutdownGraceMs: number;
+  /** How many processes a pod may have; absent: any. */
+  readonly maxPids?: number;
 };
 
 export type ToNodeThread =
@@ -37,7 +39,7 @@ export type ToNodeThread =
 
 export type FromNodeThread =
   /** How the proxy works, or that it does not. */
-  | { readonly kind: 'mode'; readonly mode: string; readonly families: readonly string[] }
+  | { readonly kind: 'mode'; readonly mode: string }
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly message: string }
   /** A pod of this node ends; answered with `released` when nobody leads to it any more. */

@@ -18,6 +18,7 @@ test('planLan() gives the lan, the nodes and load balancers addresses of both fa
       { name: 'node-2', addresses: ['172.30.0.3', 'fd30::3'] },
     ],
     balancerRanges: ['172.30.128.0/26', 'fd30::8000/122'],
+    internalBalancerRanges: ['172.30.128.64/26', 'fd30::8040/122'],
   });
 });
 

@@ -16,6 +16,8 @@ export type LanPlan = {
   readonly nodes: readonly NodePlan[];
   /** What load balancers may have, as ranges of the lan. */
   readonly balancerRanges: readonly string[];
+  /** The same for those that only the network itself is to reach. */
+  readonly internalBalancerRanges: readonly string[];
 };
 
 export type LanWish = {
@@ -52,7 +54,8 @@ export function planLan({ nodeCount, ranges, taken, families }: LanWish): LanPla
       name: `node-${index + 1}`,
       addresses: at(firstNodeAt + BigInt(index)),
     })),
-    balancerRanges: chosen.map(balancerRange),
+    balancerRanges: chosen.map((range) => balancerRange(range, 0n)),
+    internalBalancerRanges: chosen.map((range) => balancerRange(range, 1n)),
   };
 }
 
@@ -66,11 +69,15 @@ function freeRange(family: Family, taken: readonly Cidr[]): Cidr {
   return found;
 }
 
-/** 64 addresses in the middle: far from the nodes at the beginning, and from the broadcast address at the end. */
+/** 64 addresses in the middle and 64 after them: far from the nodes at the beginning. */
 const balancerBits = 6;
 
-function balancerRange(range: Cidr): string {
+function balancerRange(range: Cidr, at: bigint): string {
   const bits = range.family === 'IPv4' ? 32 : 128;
   const half = 1n << BigInt(Math.min(bits - range.prefix - 1, 15));
-  return formatCidr({ ...range, base: range.base + half, prefix: bits - balancerBits });
+  return formatCidr({
+    ...range,
+    base: range.base + half + (at << BigInt(balancerBits)),
+    prefix: bits - balancerBits,
+  });
 }

@@ -3,12 +3,16 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { systemClock } from '../../host/clock.ts';
 import { formatCidr } from '../../ip/cidr.ts';
+import { isLoopbackOnly } from '../../proxy/node-addresses.ts';
 import { type Inside, type RelayState, startRelays } from '../../relay/run.ts';
+import { type Claimed, sharedText } from '../../relay/run-claims.ts';
 import { FailedError, type World } from '../command.ts';
 import { packageVersion } from '../package-version.ts';
 import { describeRanges } from '../server-flags.ts';
-import { visiblePid } from './follow-launcher.ts';
+import { describePools } from './balancer-pools.ts';
+import { dataDirArgument } from './data-dir-flag.ts';
 import { followPodRanges } from './follow-pod-ranges.ts';
+import { foreignAddresses } from './foreign-addresses.ts';
 import { type IsolatedNetwork, isolatedPlace } from './isolated.ts';
 import { createProgress } from './progress.ts';
 import { renderScreen } from './screen.ts';
@@ -17,6 +21,7 @@ import { removeState, type UpState, writeState } from './state-file.ts';
 import { relayLine } from './status-text.ts';
 import { programName, shownPath, untilInterrupted } from './terminal.ts';
 import type { UpFlags } from './up-flags.ts';
+import { visiblePid } from './visible-pid.ts';
 
 /** What a network adds beside the cluster itself, until the signal ends it. */
 export type NetworkExtras = (cluster: Cluster, signal: AbortSignal) => Promise<void>;
@@ -24,6 +29,8 @@ export type NetworkExtras = (cluster: Cluster, signal: AbortSignal) => Promise<v
 export type ClusterRun = {
   readonly place: ClusterPlace;
   readonly networkText: string;
+  /** The network beside the nodes, where there is one. */
+  readonly outsidePath?: string;
   /** How Services are reached from this machine. */
   readonly fromHere: string;
   /** Told what relays there are. */
@@ -33,13 +40,18 @@ export type ClusterRun = {
 };
 
 export function isolatedRun(flags: UpFlags, network: IsolatedNetwork): ClusterRun {
-  const { lan, plan } = network;
+  const { lan, plan, loopback } = network;
   const ranges = plan.ranges.map(formatCidr).join(', ');
+  const place = isolatedPlace(flags, network);
+  const isForeign = foreignAddresses({
+    ...{ serviceRanges: flags.serviceClusterIpRange, podRanges: place.podRanges },
+    ...{ nodes: place.nodes, serverAddress: place.server.advertiseAddress },
+  });
   return {
-    place: isolatedPlace(flags, network),
+    place,
+    outsidePath: lan.path,
     networkText: `isolated: ${flags.nodes} node${flags.nodes === 1 ? '' : 's'} and all pods in namespaces of their own, ${rightsText()}, on ${ranges}`,
-    fromHere:
-      'node ports answer on 127.0.0.1, load balancers on addresses of their own (`status` lists them)',
+    fromHere: fromHereText(loopback.nodePorts),
     extras: (tell) => async (cluster, signal) => {
       const caller = { transport: cluster.transport, userAgent: 'fairlead-up' };
       const { log } = cluster.started;
@@ -49,16 +61,27 @@ export function isolatedRun(flags: UpFlags, network: IsolatedNetwork): ClusterRu
           {
             ...{ caller, log, clock: systemClock },
             nodeAddresses: plan.nodes[0]?.addresses ?? [],
+            nodePortsOnLoopback: isLoopbackOnly(flags.nodeportAddresses ?? []),
             allServices: flags.relayServices ?? false,
+            isForeign: flags.allowForeignAddresses ? () => false : isForeign,
             inside: socketsInside(network),
+            loopback,
             changed: tell,
           },
           signal,
         ),
       ]);
     },
-    release: lan.release,
+    release: () => {
+      loopback.release();
+      return lan.release();
+    },
   };
+}
+
+function fromHereText({ value, isShared }: Claimed<string>): string {
+  const text = `node ports answer on ${value}, load balancers and external IPs on addresses of their own (\`status\` lists them)`;
+  return isShared ? `${text}\nWarning: ${value}: ${sharedText}` : text;
 }
 
 /** With root's rights, or with those that everybody has in a user namespace: there only one user is known. */
@@ -92,7 +115,15 @@ export async function runCluster(flags: UpFlags, run: ClusterRun, world: World):
     state = { ...state, ...change };
     writeState(state);
   };
-  const extras = run.extras((relays) => show({ relays }))(cluster, ending.signal);
+  let warned: readonly string[] = [];
+  const extras = run.extras((relays) => {
+    show({ relays });
+    const warnings = relays
+      .filter(({ problem, isShared }) => problem !== undefined || isShared === true)
+      .map(relayLine);
+    for (const text of warnings) if (!warned.includes(text)) world.write(`Warning: ${text}\n`);
+    warned = warnings;
+  })(cluster, ending.signal);
   const stopped = untilInterrupted(world);
   try {
     await Promise.race([progress('waiting for nodes', cluster.ready), stopped]);
@@ -100,7 +131,7 @@ export async function runCluster(flags: UpFlags, run: ClusterRun, world: World):
       show({ nodes: nodeStates(run.place, cluster) });
       world.write(screen(flags, run, state, world));
     }
-    await Promise.race([stopped, failed(cluster, ending.signal)]);
+    await Promise.race([stopped, failed(cluster, ending.signal), cluster.started.gone]);
   } finally {
     ending.abort();
     await progress('ending pods', cluster.stop());
@@ -132,6 +163,9 @@ function firstState(flags: UpFlags, run: ClusterRun, cluster: Cluster, world: Wo
     kubeconfig,
     dataDir: resolve(world.cwd(), flags.dataDir),
     nodes: nodeStates(run.place, cluster),
+    ...(run.outsidePath === undefined
+      ? {}
+      : { outside: { namespacePath: run.outsidePath, server: cluster.lanUrl } }),
     dns: cluster.dnsAddresses,
     domain: clusterDomain,
     relays: [],
@@ -159,6 +193,7 @@ function screen(
   );
   const relays = state.relays.map(relayLine);
   const program = programName(world);
+  const here = dataDirArgument(flags);
   return renderScreen({
     version: state.version,
     tookMs: world.now() - world.startedAt,
@@ -169,6 +204,7 @@ function screen(
       { name: 'Nodes', text: nodes.join('\n') },
       { name: 'Pods', text: place.podRanges.map(formatCidr).join(', ') },
       { name: 'Services', text: describeRanges(flags) },
+      { name: 'Balancers', text: describePools(place.balancerPools) },
       {
         name: 'DNS',
         text: `${state.dns.join(', ')} for pods; other names go to this machine's servers`,
@@ -182,8 +218,8 @@ function screen(
     tries: [
       'kubectl get nodes,services --all-namespaces',
       `${program} demo      # three pods behind a Service, and a client`,
-      `${program} shell     # a shell on a node, where names and cluster IPs work`,
-      `${program} status`,
+      `${program} shell${here}     # a shell on a node, where names and cluster IPs work`,
+      `${program} status${here}`,
     ],
   });
 }

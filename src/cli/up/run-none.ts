@@ -1,20 +1,21 @@
 // API server and controllers only: the quickest start, for those who bring nodes of their own or need none.
 import { resolve } from 'node:path';
+import { serviceAccountPlugin } from '../../apiserver/admission/service-account.ts';
 import { createLocalCall } from '../../apiserver/local-call.ts';
 import type { World } from '../command.ts';
 import { controllerSettings } from '../controller-flags.ts';
 import { leadControllers } from '../lead-controllers.ts';
 import { packageVersion } from '../package-version.ts';
 import { describeRanges, type StartedServer, startFromFlags } from '../server-flags.ts';
-import { visiblePid } from './follow-launcher.ts';
 import { renderScreen } from './screen.ts';
 import { removeState, writeState } from './state-file.ts';
 import { shownPath, untilInterrupted } from './terminal.ts';
 import type { UpFlags } from './up-flags.ts';
+import { visiblePid } from './visible-pid.ts';
 
 /** `why`: what kept a network from being made. */
 export async function runNone(flags: UpFlags, world: World, why?: string): Promise<void> {
-  const started = await startFromFlags(flags, world);
+  const started = await startFromFlags(withoutAccounts(flags), world);
   const controllers = new AbortController();
   const call = createLocalCall(started.server.handle, {
     user: 'system:kube-controller-manager',
@@ -38,11 +39,21 @@ export async function runNone(flags: UpFlags, world: World, why?: string): Promi
     ...{ nodes: [], dns: [], domain: '', relays: [] },
   });
   world.write(screen(flags, started, world, network));
-  await untilInterrupted(world);
-  controllers.abort();
-  await running;
-  await started.stop();
-  removeState(dataDir);
+  try {
+    await Promise.race([untilInterrupted(world), started.gone]);
+  } finally {
+    controllers.abort();
+    await running;
+    await started.stop();
+    removeState(dataDir);
+  }
+}
+
+/** Nobody mounts tokens where there are no nodes: pods stay as they are written, as in other API servers for tests. */
+function withoutAccounts(flags: UpFlags): UpFlags {
+  const plugin = serviceAccountPlugin.name;
+  if (flags.enableAdmissionPlugins.includes(plugin)) return flags;
+  return { ...flags, disableAdmissionPlugins: [...flags.disableAdmissionPlugins, plugin] };
 }
 
 function networkText(why: string | undefined): string {

@@ -21,7 +21,7 @@ test('shellCommand() of a pod enters its container from inside', () => {
   );
   assert.equal(
     words.join(' '),
-    'nsenter --target 71 --mount --pid -- nsenter --target 12 --mount --uts --net --root --wd -- env',
+    'nsenter --target 71 --mount --pid -- nsenter --target 12 --mount --pid --uts --ipc --net --root --wd -- env',
   );
 });
 
@@ -30,4 +30,13 @@ test('shellCommand() on the machine itself enters nothing but the container', ()
   assert.equal(shellCommand(place, { kind: 'pod', pid: 12 }, ['env'])[2], '12');
   const { namespacePath: _, ...here } = node;
   assert.equal(shellCommand(place, here, ['env'])[0], 'unshare');
+});
+
+test('shellCommand() outside is beside the nodes, with the names of the machine', () => {
+  const target = { kind: 'outside', namespacePath: '/proc/2/fd/31' } as const;
+  const words = shellCommand({ firstProcess: 71, isUserNamespace: false }, target, ['env']);
+  assert.equal(
+    words.join(' '),
+    'nsenter --target 71 --mount --pid --net=/proc/71/root/proc/2/fd/31 -- env',
+  );
 });

@@ -14,9 +14,12 @@ export type NodeTarget = {
   readonly resolvConf: string;
 };
 
+/** A host beside the nodes: a client from outside the cluster. */
+export type OutsideTarget = { readonly kind: 'outside'; readonly namespacePath: string };
+
 export type PodTarget = {
   readonly kind: 'pod';
-  /** The container's first process, as processes inside see it. */
+  /** The container's program, as processes inside see it. */
   readonly pid: number;
 };
 
@@ -25,21 +28,20 @@ const withNames = 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"';
 
 export function shellCommand(
   place: ShellPlace,
-  target: NodeTarget | PodTarget,
+  target: NodeTarget | OutsideTarget | PodTarget,
   command: readonly string[],
 ): readonly string[] {
   if (target.kind === 'pod') {
     const container = [
       '--target',
       String(target.pid),
-      '--mount',
-      '--uts',
-      '--net',
+      ...['--mount', '--pid', '--uts', '--ipc', '--net'],
       '--root',
       '--wd',
     ];
     return [...enter(place), 'nsenter', ...container, '--', ...command];
   }
+  if (target.kind === 'outside') return [...enter(place, target.namespacePath), ...command];
   const { namespacePath, resolvConf } = target;
   const mounts = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', withNames, 'sh'];
   return [...enter(place, namespacePath), ...mounts, resolvConf, ...command];

@@ -1,7 +1,10 @@
 // All parts of a cluster on one machine: server and controllers in this thread, DNS beside it, each node in a thread of its own.
 import { join, resolve } from 'node:path';
-import { issueClientCertificate } from '../../apiserver/certificates/authority.ts';
-import { type KeyPair, makeCertificate } from '../../apiserver/certificates/x509.ts';
+import {
+  issueClientCertificate,
+  issueNodeServingCertificate,
+} from '../../apiserver/certificates/authority.ts';
+import type { KeyPair } from '../../apiserver/certificates/x509.ts';
 import { createLocalCall } from '../../apiserver/local-call.ts';
 import type { ApiCaller } from '../../client/api-call.ts';
 import type { Transport } from '../../client/transport.ts';
@@ -11,13 +14,18 @@ import { wireName } from '../../dns/wire/names.ts';
 import { systemClock } from '../../host/clock.ts';
 import { type Cidr, formatCidr } from '../../ip/cidr.ts';
 import type { ImageMap } from '../../node/runtimes/process/image-map.ts';
+import { configProblems, makeConfig, type ProxySettings } from '../../proxy/config.ts';
+import { allModes } from '../../proxy/modes/all.ts';
 import { checkProviderSettings } from '../check-provider-settings.ts';
 import { providerNamed } from '../cloud-flags.ts';
-import type { World } from '../command.ts';
+import { UsageError, type World } from '../command.ts';
 import { controllerSettings } from '../controller-flags.ts';
 import { readImageMap } from '../image-map-file.ts';
 import { leadControllers } from '../lead-controllers.ts';
+import { maxPidsOf } from '../pid-flag.ts';
+import { modeFlagSettings } from '../proxy-flags.ts';
 import { type ServerPlace, type StartedServer, startFromFlags } from '../server-flags.ts';
+import { type BalancerPools, poolSettings } from './balancer-pools.ts';
 import { clusterDnsAddresses, publishClusterDns } from './cluster-dns.ts';
 import { createReleases } from './release-pods.ts';
 import { type NodeThread, startNodeThread } from './start-node-thread.ts';
@@ -36,12 +44,14 @@ export type ClusterPlace = {
   readonly dns: Pick<DnsOptions, 'listen' | 'openSockets'>;
   /** Of all pods, one of each family; each node gets a piece. */
   readonly podRanges: readonly Cidr[];
-  /** Addresses for load balancers, as ranges with commas between; absent: none are given out. */
-  readonly balancerPool?: string;
+  /** Addresses for load balancers; absent: none are given out. */
+  readonly balancerPools?: BalancerPools;
 };
 
 export type Cluster = {
   readonly started: StartedServer;
+  /** The server's URL for nodes and their neighbours. */
+  readonly lanUrl: string;
   /** As an administrator, without a socket. */
   readonly transport: Transport;
   readonly nodes: readonly NodeThread[];
@@ -63,7 +73,8 @@ export async function startCluster(
 ): Promise<Cluster> {
   // What can be wrong with flags is told before anything is started.
   const images = await readImageMap(flags.imageMap, world.cwd());
-  await checkPool(place);
+  checkProxy(flags, place);
+  await checkPools(place);
   const { advertiseAddress, ...server } = place.server;
   const started = await startFromFlags({ ...flags, advertiseAddress }, world, server);
   const ending = new AbortController();
@@ -119,7 +130,8 @@ async function startParts(start: ClusterStart, ending: AbortController): Promise
     ...nodes.map((node) => node.ready),
     waitForNodes({ caller, log: started.log }, names, ending.signal),
   ]).then(() => undefined);
-  return { started, transport, nodes, dns, dnsAddresses, ready, stop };
+  const lanUrl = lanUrlOf(start);
+  return { started, lanUrl, transport, nodes, dns, dnsAddresses, ready, stop };
 }
 
 function localTransport({ server }: StartedServer): Transport {
@@ -130,10 +142,19 @@ function localTransport({ server }: StartedServer): Transport {
   return { send, close: () => Promise.resolve() };
 }
 
-async function checkPool({ balancerPool }: ClusterPlace): Promise<void> {
-  if (balancerPool === undefined) return;
+function proxySettings(flags: UpFlags, { podRanges }: ClusterPlace): ProxySettings {
+  return { ...modeFlagSettings(flags), clusterCIDRs: podRanges.map(formatCidr) };
+}
+
+function checkProxy(flags: UpFlags, place: ClusterPlace): void {
+  const problems = configProblems(makeConfig(proxySettings(flags, place)), allModes);
+  if (problems.length > 0) throw new UsageError(`Cannot start the proxy: ${problems.join('; ')}.`);
+}
+
+async function checkPools({ balancerPools }: ClusterPlace): Promise<void> {
+  if (balancerPools === undefined) return;
   const makeProvider = await providerNamed('local').load();
-  const settings = { loadBalancerPool: balancerPool };
+  const settings = poolSettings(balancerPools);
   await checkProviderSettings(makeProvider, { clusterName: defaultClusterName, settings });
 }
 
@@ -141,12 +162,12 @@ async function checkPool({ balancerPool }: ClusterPlace): Promise<void> {
 async function startBalancers(
   { log, metrics }: StartedServer,
   transport: Transport,
-  { balancerPool }: ClusterPlace,
+  { balancerPools }: ClusterPlace,
   signal: AbortSignal,
 ): Promise<void> {
-  if (balancerPool === undefined) return;
+  if (balancerPools === undefined) return;
   const makeProvider = await providerNamed('local').load();
-  const settings = { loadBalancerPool: balancerPool };
+  const settings = poolSettings(balancerPools);
   await startCloud({ transport, log, metrics, makeProvider, settings, signal });
 }
 
@@ -184,35 +205,37 @@ type NodeStart = ClusterStart & { readonly dnsAddresses: readonly string[] };
 async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
   const { flags, place, started, images, dnsAddresses, world } = start;
   const { authority } = started.credentials;
-  const { port } = started.server.address;
-  const host = place.server.advertiseAddress;
   const nodes: NodeThread[] = [];
   const releases = createReleases({ clock: systemClock, nodes: () => nodes });
   const now = world.now();
   const proxy = client(authority, now, 'system:kube-proxy', ['system:node-proxier']);
-  // It writes leases beside those of its node, for which there is no role by default.
-  const announcer = client(authority, now, 'fairlead:announcer', ['system:masters']);
+  const announcer = client(authority, now, 'fairlead:announcer', []);
   for (const { name, addresses, namespacePath } of place.nodes) {
     const credentials = {
       agent: client(authority, now, `system:node:${name}`, ['system:nodes']),
       proxy,
       announcer,
-      serving: servingCertificate(name, addresses, now),
+      serving: issueNodeServingCertificate(authority, {
+        node: name,
+        names: [name, ...addresses],
+        now,
+      }),
     };
     const node = startNodeThread(
       {
         ...{ name, addresses, credentials, images, clusterDomain },
-        server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+        proxy: proxySettings(flags, place),
+        server: lanUrlOf(start),
         authority: authority.certificate,
         dataDirectory: join(resolve(world.cwd(), flags.dataDir), 'nodes', name),
+        keptPaths: [resolve(world.cwd(), flags.dataDir)],
         clusterDns: dnsAddresses,
-        clusterCIDRs: place.podRanges.map(formatCidr),
         logLevel: flags.logLevel,
         shutdownGraceMs: flags.shutdownGracePeriod,
+        ...maxPidsOf(flags),
         cleansUp: namespacePath === undefined,
-        announces: place.balancerPool !== undefined,
+        announces: place.balancerPools !== undefined,
         ...(namespacePath === undefined ? {} : { namespacePath }),
-        ...(flags.proxyMode === undefined ? {} : { proxyMode: flags.proxyMode }),
       },
       {
         release: (from, id, ips) => releases.begin(from, id, ips),
@@ -224,8 +247,12 @@ async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
   return nodes;
 }
 
+function lanUrlOf({ place, started }: ClusterStart): string {
+  const { advertiseAddress: host } = place.server;
+  return `https://${host.includes(':') ? `[${host}]` : host}:${started.server.address.port}`;
+}
+
 const days = 365;
-const dayMs = 24 * 3600 * 1000;
 
 function client(
   authority: KeyPair,
@@ -234,15 +261,4 @@ function client(
   organizations: readonly string[],
 ): KeyPair {
   return issueClientCertificate(authority, { commonName, organizations, days, now });
-}
-
-/** Signed by itself, as a kubelet's is that was given none. */
-function servingCertificate(name: string, addresses: readonly string[], now: number): KeyPair {
-  return makeCertificate({
-    subject: { commonName: `system:node:${name}` },
-    use: 'server',
-    names: [name, ...addresses],
-    notBefore: new Date(now - dayMs),
-    notAfter: new Date(now + days * dayMs),
-  });
 }

@@ -68,8 +68,7 @@ export function startNodeThread(
   worker.on('message', (message: FromNodeThread) => {
     switch (message.kind) {
       case 'mode':
-        mode =
-          message.mode + (message.families.length > 0 ? ` (${message.families.join(', ')})` : '');
+        mode = message.mode;
         return;
       case 'ready':
         return resolveReady();

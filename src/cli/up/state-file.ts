@@ -1,7 +1,17 @@
 // What a running `up` writes down in its data directory, for `status`, `down` and `shell`.
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { RelayState } from '../../relay/run.ts';
+import { FailedError } from '../command.ts';
 import type { NetworkMode } from './up-flags.ts';
 
 export type UpState = {
@@ -18,6 +28,12 @@ export type UpState = {
   readonly kubeconfig: string;
   readonly dataDir: string;
   readonly nodes: readonly NodeState[];
+  /** The network beside the nodes, as its hosts see it; absent: the nodes are on the machine's. */
+  readonly outside?: {
+    readonly namespacePath: string;
+    /** URL of the API server. */
+    readonly server: string;
+  };
   /** What pods ask for names. */
   readonly dns: readonly string[];
   readonly domain: string;
@@ -39,7 +55,9 @@ const fileName = 'up.json';
 /** Whole or not at all: somebody may be reading. */
 export function writeState(state: UpState): void {
   const path = join(state.dataDir, fileName);
-  writeFileSync(`${path}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  // What a killed process left by this name may have another mode, or be a link.
+  rmSync(`${path}.new`, { force: true });
+  writeFileSync(`${path}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   renameSync(`${path}.new`, path);
 }
 
@@ -49,19 +67,45 @@ export function removeState(dataDir: string): void {
 
 /** Undefined where none was written, or its program ended. */
 export function readRunning(dataDir: string): UpState | undefined {
-  let text: string;
-  try {
-    text = readFileSync(join(dataDir, fileName), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = readOwn(join(dataDir, fileName));
+  if (text === undefined) return undefined;
   const state = JSON.parse(text) as UpState;
   return isOurs(state.pid) ? state : undefined;
 }
 
+/** A state is some kilobytes. */
+const maxStateBytes = 4 * 1024 * 1024;
+const writtenByOthers = 0o022;
+
+/**
+ * What it says is done with the rights of who asks: signals are sent, namespaces entered, files written. So it must be their own, or
+ * root's: the directory is the current one, where another user may have put it.
+ */
+function readOwn(path: string): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (stat.uid !== 0 && stat.uid !== process.geteuid?.())
+      throw new FailedError(
+        `Cannot use "${path}": it belongs to another user (${stat.uid}). Run this as that user.`,
+      );
+    if (!stat.isFile() || stat.size > maxStateBytes || (stat.mode & writtenByOthers) !== 0)
+      throw new FailedError(`Cannot use "${path}": \`fairlead up\` did not write it like this.`);
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** Process ids come back: what has this one now must have been started as `up`. */
 export function isOurs(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes('up');
   } catch (error) {

@@ -1,5 +1,6 @@
 // What `status` tells of a running `up`.
 import type { RelayState } from '../../relay/run.ts';
+import { sharedText } from '../../relay/run-claims.ts';
 import type { UpState } from './state-file.ts';
 
 export function statusText(state: UpState, now: number): string {
@@ -40,12 +41,12 @@ export function relayLine({
   purpose,
   service,
   problem,
+  isShared,
 }: RelayState): string {
   const place = `${listen.host}:${listen.port}/${protocol}`;
   const what = `${purpose} of ${service}${purpose === 'node port' ? '' : `, ${target.host}:${target.port}`}`;
-  return problem === undefined
-    ? `${place} is the ${what}`
-    : `${place} cannot be the ${what}: ${problem}`;
+  if (problem !== undefined) return `${place} cannot be the ${what}: ${problem}`;
+  return `${place} is the ${what}${isShared === true ? `; ${sharedText}` : ''}`;
 }
 
 const units: readonly (readonly [string, number])[] = [

@@ -2,30 +2,32 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Family } from '../../ip/address.ts';
 import { type Cidr, parseCidr } from '../../ip/cidr.ts';
-import type { ModeName } from '../../proxy/modes/mode.ts';
 import type { ControllerFlags } from '../controller-flags.ts';
-import { modeName } from '../proxy-flags.ts';
+import { addPidFlag, type PidFlag } from '../pid-flag.ts';
+import { addModeFlags, type ModeFlags } from '../proxy-flags.ts';
 import type { ServerFlags } from '../server-flags.ts';
 import { addShutdownFlag, type ShutdownFlag } from '../shutdown-flag.ts';
 import { mostNodes } from './plan-lan.ts';
 
-export const networkModes = ['isolated', 'host', 'none'] as const;
+const networkModes = ['isolated', 'host', 'none'] as const;
 export type NetworkMode = (typeof networkModes)[number];
 
 export type UpFlags = ServerFlags &
   ControllerFlags &
-  ShutdownFlag & {
+  PidFlag &
+  ShutdownFlag &
+  ModeFlags & {
     readonly network: NetworkMode;
     readonly nodes: number;
     readonly lanCidr?: readonly Cidr[];
-    readonly proxyMode?: ModeName;
     readonly imageMap?: string;
     readonly relayServices?: true;
     readonly loadBalancerPool?: string;
+    readonly loadBalancerInternalPool?: string;
   };
 
 export function addUpFlags(command: Command): Command {
-  return addShutdownFlag(command)
+  return addModeFlags(addShutdownFlag(addPidFlag(command)))
     .option(
       '--network <mode>',
       'isolated: nodes and pods in namespaces of their own; host: this machine is the node, as root; none: API server and controllers only',
@@ -38,11 +40,6 @@ export function addUpFlags(command: Command): Command {
       'addresses of nodes and load balancers in the isolated network, one range of each family (default: 172.30.0.0/16, fd30::/64, or ranges that are free here)',
       ranges,
     )
-    .option(
-      '--proxy-mode <mode>',
-      'nftables, iptables, ipvs or userspace (default: the best that works)',
-      modeName,
-    )
     .option('--image-map <file>', 'what the names of images mean: commands and root directories')
     .option(
       '--relay-services',
@@ -51,6 +48,10 @@ export function addUpFlags(command: Command): Command {
     .option(
       '--load-balancer-pool <ranges>',
       'addresses for balancers, as CIDRs or FIRST-LAST with commas between (default: a part of the isolated network)',
+    )
+    .option(
+      '--load-balancer-internal-pool <ranges>',
+      'the same for Services whose annotations ask for an internal balancer (default: another part of the isolated network)',
     );
 }
 

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import type { Lease } from '../../kinds/lease/types.ts';
+import type { Node } from '../../kinds/node/types.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { exampleService, type ServiceExample } from '../example.ts';
 import { chooseNode, decideAnswerers } from './desired.ts';
+import { foreignAddresses } from './foreign-addresses.ts';
 import { createHolding, standingOf } from './holding.ts';
 import { nodesIn, serviceOfSlice, sliceKeyOf, trimSlice } from './local-endpoints.ts';
 import { createWitness } from './witness.ts';
@@ -39,6 +41,7 @@ describe('decideAnswerers()', () => {
       services,
       nodes,
       nodesWithEndpoints: ({ metadata }) => new Set(endpoints[metadata.name ?? ''] ?? []),
+      isForeign: (address) => address === '10.9.9.9',
     });
   const local = { externalTrafficPolicy: 'Local' as const };
 
@@ -51,6 +54,7 @@ describe('decideAnswerers()', () => {
 
   const cases: readonly [string, Service][] = [
     ['no address', exampleService()],
+    ['an address that others own', at('10.9.9.9')],
     ['another type', at('10.0.0.1', { spec: { type: 'ClusterIP' } })],
     ['the class of others', at('10.0.0.1', { spec: { loadBalancerClass: 'example.com/x' } })],
     [
@@ -84,6 +88,36 @@ describe('decideAnswerers()', () => {
     assert.equal(answerer?.services.length, 2);
     assert.equal(decide(both, { a: ['n1'], b: [] }).get('10.0.0.1')?.node, 'n1');
   });
+});
+
+describe('foreignAddresses()', () => {
+  const node = {
+    metadata: { name: 'n1' },
+    spec: { podCIDR: '10.244.1.0/24', podCIDRs: ['10.244.1.0/24', 'fd00:1::/64'] },
+    status: { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }] },
+  } as unknown as Node;
+  const server: EndpointSlice = {
+    kind: 'EndpointSlice',
+    apiVersion: 'discovery.k8s.io/v1',
+    metadata: {
+      ...{ namespace: 'default', name: 'kubernetes' },
+      labels: { 'kubernetes.io/service-name': 'kubernetes' },
+    },
+    addressType: 'IPv4',
+    ports: [],
+    endpoints: [{ addresses: ['192.0.2.9'], conditions: { ready: true } }],
+  };
+  const ownerOf = foreignAddresses({ nodes: [node], apiServerSlices: [trimSlice(server)] });
+  for (const [address, why] of [
+    ['192.0.2.1', 'it is an address of node n1'],
+    ['192.0.2.9', 'it is an address of the API server'],
+    ['10.244.1.7', 'it lies in the range 10.244.1.0/24 of pods'],
+    ['fd00:1::7', 'it lies in the range fd00:1::/64 of pods'],
+    ['192.0.2.200', undefined],
+  ] as const) {
+    test(`says of ${address} ${why ?? 'that it is nobody else’s'}`, () =>
+      assert.equal(ownerOf(address), why));
+  }
 });
 
 describe('createWitness()', () => {

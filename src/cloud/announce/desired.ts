@@ -10,6 +10,8 @@ export type AnnounceInput = {
   /** The nodes with endpoints of the Service that take connections. */
   readonly nodesWithEndpoints: (service: Service) => ReadonlySet<string>;
   readonly ownClass?: string;
+  /** Whether somebody else owns an address: nobody answers in their place. */
+  readonly isForeign: (address: string) => boolean;
 };
 
 export type Answerer = {
@@ -31,11 +33,13 @@ export function decideAnswerers(input: AnnounceInput): ReadonlyMap<string, Answe
 function servicesByAddress({
   services,
   ownClass,
+  isForeign,
 }: AnnounceInput): ReadonlyMap<string, readonly Service[]> {
   const found = new Map<string, Service[]>();
   for (const service of services) {
     if (!wantsBalancer(service, ownClass)) continue;
     for (const address of caughtAddresses(service)) {
+      if (isForeign(address)) continue;
       const before = found.get(address);
       if (before === undefined) found.set(address, [service]);
       else before.push(service);

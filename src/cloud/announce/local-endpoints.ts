@@ -1,5 +1,6 @@
 // Which nodes have endpoints of a Service that take connections.
 import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
+import { apiServerKey } from '../../kinds/service/address-owners.ts';
 import type { Service } from '../../kinds/service/types.ts';
 
 export const serviceIndex = 'service';
@@ -12,14 +13,10 @@ export function serviceOfSlice({ metadata }: EndpointSlice): string {
 export const sliceKeyOf = ({ metadata }: Service): string =>
   `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 
-/** Only where endpoints are and whether they are ready counts here; there may be many. */
-export function trimSlice({
-  kind,
-  apiVersion,
-  metadata,
-  addressType,
-  endpoints,
-}: EndpointSlice): EndpointSlice {
+/** Only where endpoints are and whether they are ready counts here, and the API server's addresses; there may be many. */
+export function trimSlice(slice: EndpointSlice): EndpointSlice {
+  if (serviceOfSlice(slice) === apiServerKey) return slice;
+  const { kind, apiVersion, metadata, addressType, endpoints } = slice;
   const { namespace, name, uid, resourceVersion, labels } = metadata;
   return {
     kind,

@@ -6,10 +6,12 @@ import type { Cancel, Clock } from '../../host/clock.ts';
 import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import type { Lease } from '../../kinds/lease/types.ts';
 import type { Node } from '../../kinds/node/types.ts';
+import { apiServerKey } from '../../kinds/service/address-owners.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import type { Log } from '../../observe/log.ts';
 import { candidateNodes } from '../service-controller/candidate-nodes.ts';
 import { type Answerer, decideAnswerers } from './desired.ts';
+import { foreignAddresses } from './foreign-addresses.ts';
 import { type Holding, standingOf } from './holding.ts';
 import { nodesIn, serviceIndex, sliceKeyOf } from './local-endpoints.ts';
 import type { AnnouncerMetrics } from './metrics.ts';
@@ -33,6 +35,8 @@ export type LookParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly ownClass?: string;
+  /** Answers for whatever address the status of a Service names. */
+  readonly allowsForeignAddresses: boolean;
 };
 
 export type Looking = { readonly soon: () => void; readonly stop: () => void };
@@ -111,14 +115,19 @@ function lookAround(parts: LookParts): void {
 
 /** What falls to this node, of all that the living share. */
 function addressesOf(
-  { services, nodes, slices, nodeName, ownClass }: LookParts,
+  { services, nodes, slices, nodeName, ownClass, allowsForeignAddresses }: LookParts,
   living: readonly string[],
 ): ReadonlyMap<string, Answerer> {
   if (!living.includes(nodeName)) return new Map();
   const candidates = new Set(
     candidateNodes([...nodes.store.values()]).map(({ metadata }) => metadata.name),
   );
+  const ownerOf = foreignAddresses({
+    nodes: [...nodes.store.values()],
+    apiServerSlices: slices.store.select(serviceIndex, apiServerKey),
+  });
   const answerers = decideAnswerers({
+    isForeign: (address) => !allowsForeignAddresses && ownerOf(address) !== undefined,
     services: services.store.values(),
     nodes: living.filter((node) => candidates.has(node)),
     nodesWithEndpoints: (service) =>

@@ -33,6 +33,8 @@ export type AnnouncerOptions = {
   readonly leaseMs?: number;
   /** The class of Services whose addresses are answered for; absent: those without one. */
   readonly loadBalancerClass?: string;
+  /** Answers for whatever address the status of a Service names, also a node's or the API server's. */
+  readonly allowsForeignAddresses?: boolean;
   /** Whether this node's proxy carries traffic; absent: as its /healthz says on its usual port of loopback. */
   readonly isProxyReady?: () => Promise<boolean>;
 };
@@ -117,6 +119,7 @@ async function runOnce(
     witness: createWitness(),
     renewedAt: own.renewedAt,
     metrics: createAnnouncerMetrics(options.metrics),
+    allowsForeignAddresses: options.allowsForeignAddresses ?? false,
     ...(options.loadBalancerClass === undefined ? {} : { ownClass: options.loadBalancerClass }),
   });
   await own.ended;

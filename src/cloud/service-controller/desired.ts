@@ -10,6 +10,11 @@ export function wantsBalancer({ spec }: Service, ownClass?: string): boolean {
   return spec.type === 'LoadBalancer' && (spec.loadBalancerClass ?? undefined) === ownClass;
 }
 
+/** All controllers use one finalizer: of a balancer of another class it is theirs, and so is the status. */
+export function isOfOthers(service: Service, ownClass?: string): boolean {
+  return service.spec.type === 'LoadBalancer' && !wantsBalancer(service, ownClass);
+}
+
 export function hasCleanupFinalizer({ metadata }: Service): boolean {
   return metadata.finalizers?.includes(cleanupFinalizer) ?? false;
 }
@@ -19,6 +24,7 @@ export function hasCleanupFinalizer({ metadata }: Service): boolean {
  * goes after the last, so a crash anywhere between leaves nothing behind.
  */
 export function nextStep(service: Service, ownClass?: string): Step {
+  if (isOfOthers(service, ownClass)) return 'nothing';
   const isGoing = service.metadata.deletionTimestamp !== undefined;
   if (!isGoing && wantsBalancer(service, ownClass)) return 'ensure';
   return hasCleanupFinalizer(service) ? 'remove' : 'nothing';

@@ -15,7 +15,7 @@ import {
 } from '../provider.ts';
 import type { ServiceWriter } from './apply.ts';
 import { candidateNodes, hostsKey } from './candidate-nodes.ts';
-import { nextStep } from './desired.ts';
+import { isOfOthers, nextStep } from './desired.ts';
 import type { ServiceControllerMetrics } from './metrics.ts';
 import { droppedConditions, solvedConditions } from './status.ts';
 
@@ -45,6 +45,8 @@ export type SyncMemory = {
   readonly hosts: Map<string, string>;
   /** What our own last write left, until the informer has it. */
   readonly written: Map<string, Service>;
+  /** The ignored annotations that were told of a Service. */
+  readonly told: Map<string, string>;
 };
 
 export const createSyncMemory = (): SyncMemory => ({
@@ -53,6 +55,7 @@ export const createSyncMemory = (): SyncMemory => ({
   served: new Map(),
   hosts: new Map(),
   written: new Map(),
+  told: new Map(),
 });
 
 /** In which step something failed; upstream's words. */
@@ -73,7 +76,12 @@ export async function syncService(
   const isAsked = memory.whole.delete(key);
   const service = find(key);
   const before = memory.served.get(key);
-  const isLost = before !== undefined && before.metadata.uid !== service?.metadata.uid;
+  // Another Service of the name, or one that another controller looks after by now.
+  const isLost =
+    before !== undefined &&
+    (service === undefined ||
+      before.metadata.uid !== service.metadata.uid ||
+      isOfOthers(service, ownClass));
   if (isLost) await removeLost(parts, key, before, signal);
   if (service === undefined) return forget(memory, key);
   const wanted = nextStep(service, ownClass);
@@ -94,7 +102,7 @@ export async function syncService(
 /** But not what was asked for meanwhile. */
 function forget(memory: SyncMemory, key: string): undefined {
   memory.unmet.delete(key);
-  for (const known of [memory.hosts, memory.written, memory.served]) known.delete(key);
+  for (const known of [memory.hosts, memory.written, memory.served, memory.told]) known.delete(key);
 }
 
 /** LBC-03: the finalizer, then the balancer, then the status. */
@@ -114,6 +122,7 @@ async function ensure(
   if (service === undefined) return;
   remember(memory, key, service);
   memory.served.set(key, service);
+  warnOfIgnored(parts, key, service);
   const all = parts.nodes();
   const nodes = candidateNodes(all);
   if (nodes.length === 0) warnOfNoNodes(recorder, service);
@@ -268,6 +277,27 @@ function remember({ written }: SyncMemory, key: string, service: Service | undef
 
 function tell(recorder: EventRecorder, service: Service, reason: string, message: string): void {
   recorder.record(service, { type: 'Normal', reason, message });
+}
+
+/** As many names as a person reads. */
+const maxShownAnnotations = 10;
+
+/** Once, and again when they are others. */
+function warnOfIgnored(
+  { provider, recorder, memory }: SyncParts,
+  key: string,
+  service: Service,
+): void {
+  const names = provider.ignored?.(service) ?? [];
+  const all = `${service.metadata.uid} ${names.join()}`;
+  if (memory.told.get(key) === all) return;
+  memory.told.set(key, all);
+  if (names.length === 0) return;
+  const shown = names.slice(0, maxShownAnnotations).join(', ');
+  const more =
+    names.length > maxShownAnnotations ? ` and ${names.length - maxShownAnnotations} more` : '';
+  const message = `Provider ${provider.name} ignores annotations: ${shown}${more}`;
+  recorder.record(service, { type: 'Warning', reason: 'IgnoredAnnotations', message });
 }
 
 function warnOfNoNodes(recorder: EventRecorder, service: Service): void {

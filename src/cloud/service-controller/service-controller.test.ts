@@ -21,9 +21,14 @@ function service(
 
 const node = (
   name: string,
-  parts: { labels?: Record<string, string>; spec?: object; deletionTimestamp?: string } = {},
+  parts: {
+    labels?: Record<string, string>;
+    spec?: object;
+    status?: object;
+    deletionTimestamp?: string;
+  } = {},
 ): Node => {
-  const { labels, spec = {}, deletionTimestamp } = parts;
+  const { labels, spec = {}, status = {}, deletionTimestamp } = parts;
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -34,7 +39,7 @@ const node = (
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     },
     spec,
-    status: {},
+    status,
   } as unknown as Node;
 };
 const finalizers = [cleanupFinalizer];
@@ -56,6 +61,16 @@ describe('nextStep()', () => {
       'takes the balancer of a Service that is deleted (LBC-04)',
       service({}, { finalizers, deletionTimestamp }),
       'remove',
+    ],
+    [
+      'leaves the finalizer of a Service with a class to others',
+      service({ loadBalancerClass: 'x/y' }, { finalizers }),
+      'nothing',
+    ],
+    [
+      'leaves it when that Service is deleted',
+      service({ loadBalancerClass: 'x/y' }, { finalizers, deletionTimestamp }),
+      'nothing',
     ],
     [
       'takes it when the type changes (LBC-05)',
@@ -109,7 +124,7 @@ describe('candidateNodes()', () => {
   const tainted = {
     spec: { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] },
   };
-  test('leaves out nodes that go, are excluded or are about to go (LBC-11, LBC-12)', () => {
+  test('leaves out nodes that go, are excluded or are about to go, and no others (LBC-11, LBC-12)', () => {
     const nodes = [
       node('c'),
       node('a'),
@@ -118,10 +133,11 @@ describe('candidateNodes()', () => {
       node('excluded-2', excluded('perhaps')),
       node('included', excluded('false')),
       node('doomed', tainted),
+      node('tired', { status: { conditions: [{ type: 'Ready', status: 'False' }] } }),
     ];
     assert.deepEqual(
       candidateNodes(nodes).map(({ metadata }) => metadata.name),
-      ['a', 'c', 'included'],
+      ['a', 'c', 'included', 'tired'],
     );
   });
   test('hostsKey() changes with the set and provider ids, not with the deletion taint (LBC-13)', () => {

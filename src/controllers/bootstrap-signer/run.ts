@@ -1,10 +1,12 @@
 // Keeps the signatures of the public cluster information in step with the bootstrap tokens.
+
 import { createHmac } from 'node:crypto';
 import { startReconciler } from '../../client/reconcile.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { clusterInfo } from '../../kinds/config-map/cluster-info.ts';
 import { configMapDefinition } from '../../kinds/config-map/definition.ts';
+import { may } from '../../kinds/rbac/rights.ts';
 import { bootstrapTokenNamespace, bootstrapTokenType } from '../../kinds/secret/bootstrap-token.ts';
 import { secretDefinition } from '../../kinds/secret/definition.ts';
 import type { Controller } from '../controller.ts';
@@ -13,9 +15,17 @@ import { desiredClusterInfo } from './desired.ts';
 const mac = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('base64url');
 
+const publicInfo = { namespace: clusterInfo.namespace, names: [clusterInfo.name] };
+
 export const bootstrapSigner: Controller = {
   name: 'bootstrap-signer-controller',
   shortName: 'bootstrapsigner',
+  account: 'bootstrap-signer',
+  watches: [
+    may('list watch', secretDefinition, { namespace: bootstrapTokenNamespace }),
+    may('list watch', configMapDefinition, publicInfo),
+  ],
+  rights: [may('update', configMapDefinition, publicInfo)],
   async run({ caller, informers, clock, log, queueMetrics: metrics }, signal) {
     const tokens = informers.of(secretDefinition, {
       namespace: bootstrapTokenNamespace,

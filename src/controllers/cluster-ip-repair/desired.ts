@@ -124,9 +124,9 @@ export function addressNamesOf(service: Service): readonly string[] {
 }
 
 /** An address without its service may be of one that is just being made, by a server that writes it first. */
-export const leakGraceMs = 60_000;
+const leakGraceMs = 60_000;
 /** An address that its service does not name may be of a change that we have not seen yet. */
-export const youngGraceMs = 5000;
+const youngGraceMs = 5000;
 
 export type AddressVerdict =
   | { readonly action: 'none' }

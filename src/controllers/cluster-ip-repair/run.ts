@@ -1,4 +1,5 @@
 // Looks at services and addresses when they change, and at all of them every few minutes.
+
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
@@ -7,6 +8,7 @@ import type { Clock } from '../../host/clock.ts';
 import { parseCidr } from '../../ip/cidr.ts';
 import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
 import type { IPAddress } from '../../kinds/ip-address/types.ts';
+import { may, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { serviceCidrDefinition } from '../../kinds/service-cidr/definition.ts';
@@ -28,6 +30,13 @@ const addressMark = 'address ';
 
 export const clusterIpRepair: Controller = {
   name: 'cluster-ip-repair',
+  account: 'allocator-repair',
+  watches: mayWatch(serviceDefinition, ipAddressDefinition, serviceCidrDefinition),
+  rights: [
+    may('get', serviceDefinition),
+    may('create delete get', ipAddressDefinition),
+    mayRecordEvents,
+  ],
   async run(given, signal) {
     const { caller, informers, clock, log, queueMetrics: metrics } = given;
     const counts = createRepairMetrics(given.metrics);

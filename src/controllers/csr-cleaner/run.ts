@@ -1,8 +1,10 @@
 // Removes certificate requests that are done with, now and then.
+
 import { resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { sleep } from '../../host/clock.ts';
 import { certificateSigningRequestDefinition } from '../../kinds/certificate-signing-request/definition.ts';
+import { may, mayWatch } from '../../kinds/rbac/rights.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import type { Controller } from '../controller.ts';
 import { removalTime } from './desired.ts';
@@ -13,6 +15,9 @@ const everyMs = 3_600_000;
 export const csrCleaner: Controller = {
   name: 'certificatesigningrequest-cleaner-controller',
   shortName: 'csrcleaner',
+  account: 'certificate-controller',
+  watches: mayWatch(certificateSigningRequestDefinition),
+  rights: [may('delete', certificateSigningRequestDefinition)],
   async run({ caller, informers, clock, log }, signal) {
     const requests = informers.of(certificateSigningRequestDefinition);
     const client = resourceClient(caller, certificateSigningRequestDefinition);

@@ -22,7 +22,8 @@ export type DeploymentTask = {
   readonly now: number;
 };
 
-export async function applyPlan(task: DeploymentTask, plan: DeploymentPlan): Promise<void> {
+/** Whether all of it was done: where the namespace goes, nothing more can be made, and nothing is left to do. */
+export async function applyPlan(task: DeploymentTask, plan: DeploymentPlan): Promise<boolean> {
   /** The version of a set that an earlier change of the plan made. */
   const versions = new Map<string, string | undefined>();
   for (const change of plan.changes) {
@@ -30,13 +31,14 @@ export async function applyPlan(task: DeploymentTask, plan: DeploymentPlan): Pro
       change.action === 'create'
         ? await create(task, change.replicaSet)
         : await update(task, change.replicaSet, versions);
-    if (answer === undefined) return;
+    if (answer === undefined) return false;
     task.setNotes.wrote(answer);
     versions.set(answer.metadata.name ?? '', answer.metadata.resourceVersion);
     tellOfSize(task, change);
   }
   for (const set of plan.remove) await remove(task, set);
   if (plan.deployment !== undefined) await writeStatus(task, plan.deployment);
+  return true;
 }
 
 function tellOfSize(

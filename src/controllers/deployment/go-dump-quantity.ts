@@ -32,24 +32,25 @@ export function dumpQuantity(text: string): string {
 
 function parse(text: string): Parsed {
   if (text === '0') return { value: 0n, scale: 0, format: '', keepsText: true };
-  const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(.*)$/.exec(text);
-  const [, sign = '', whole = '', fraction = '', suffix = ''] = match ?? [];
+  const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?/.exec(text);
+  const [number = '', sign = '', whole = '', fraction = ''] = match ?? [];
+  const suffix = text.slice(number.length);
   const digits = whole.replace(/^0+/, '') + fraction;
-  const number = BigInt(digits === '' ? '0' : digits);
+  const unsigned = BigInt(digits === '' ? '0' : digits);
   const signed = (amount: bigint): bigint => (sign === '-' ? -amount : amount);
   const power = binaryPowers[suffix];
   if (power !== undefined) {
     return {
-      value: signed(number << BigInt(power)),
+      value: signed(unsigned << BigInt(power)),
       scale: 0,
       format: 'BinarySI',
-      keepsText: (number & 7n) !== 0n,
+      keepsText: (unsigned & 7n) !== 0n,
     };
   }
   const exponent = /^[eE]([+-]?[0-9]+)$/.exec(suffix)?.[1];
   const scale = (decimalSuffixes[suffix] ?? Number(exponent ?? 0)) - fraction.length;
   return {
-    value: signed(number),
+    value: signed(unsigned),
     scale,
     format: exponent === undefined ? 'DecimalSI' : 'DecimalExponent',
     keepsText: scale % 3 === 0 && !digits.endsWith('000') && digits !== '' && digits[0] !== '0',

@@ -1,8 +1,14 @@
 // Writes a value as Go's spew prints it with %#v: the text over which Kubernetes takes the hash of a pod template.
 // A name such as web-7d9d45bdf is only the same as upstream's when this text is, down to the fields that nobody set.
+
+import {
+  goEmbedded,
+  goFieldNames,
+  goFieldNamesOfStructs,
+  goTypes,
+} from '../../kinds/pod/go-names.ts';
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from '../../schema/node.ts';
 import { dumpQuantity } from './go-dump-quantity.ts';
-import { goEmbedded, goFieldNames, goFieldNamesOfStructs, goTypes } from './go-names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,16 +1,24 @@
 // Rolls deployments out: looks at each again when it, one of its replica sets or one of its pods changes.
+
 import { applyClaims } from '../../client/apply-claims.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
-import { byNamespace } from '../../client/local-store.ts';
 import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/own-writes.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
+import {
+  byController,
+  byNamespace,
+  controllerIndex,
+  namespaceIndex,
+  orphansIn,
+} from '../../client/shared-indexes.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { deploymentDefinition } from '../../kinds/deployment/definition.ts';
 import type { Deployment } from '../../kinds/deployment/types.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { may, mayOwn, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { replicaSetDefinition } from '../../kinds/replica-set/definition.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
 import { claimObjects } from '../../meta/claim.ts';
@@ -22,10 +30,6 @@ import type { Controller, ControllerParts } from '../controller.ts';
 import { applyPlan } from './apply.ts';
 import { planDeployment } from './desired.ts';
 import { isRolling } from './limits.ts';
-
-const setsByDeployment = 'managed by';
-const podsBySet = 'managed by';
-const namespaceIndex = 'namespace';
 
 type Parts = ControllerParts & {
   readonly deployments: Informer<Deployment>;
@@ -44,6 +48,15 @@ type Writes = {
 export const deploymentController: Controller = {
   name: 'deployment-controller',
   shortName: 'deployment',
+  account: 'deployment-controller',
+  watches: mayWatch(deploymentDefinition, replicaSetDefinition, podDefinition),
+  rights: [
+    may('get', deploymentDefinition),
+    may('update', deploymentDefinition, { subresource: 'status' }),
+    mayOwn(deploymentDefinition),
+    may('create delete get patch update', replicaSetDefinition),
+    mayRecordEvents,
+  ],
   async run(given, signal) {
     const parts = gather(given);
     const { deployments, sets, pods, clock, log, queueMetrics: metrics } = parts;
@@ -85,12 +98,9 @@ function gather(given: ControllerParts): Parts {
   const deployments = informers.of(deploymentDefinition);
   const sets = informers.of(replicaSetDefinition);
   const pods = informers.of(podDefinition);
-  const managedBy = (object: KubeObject): readonly string[] => [
-    controllerOf(object)?.uid ?? nobodyIn(object.metadata.namespace ?? ''),
-  ];
   deployments.addIndex(namespaceIndex, byNamespace);
-  sets.addIndex(setsByDeployment, managedBy);
-  pods.addIndex(podsBySet, managedBy);
+  sets.addIndex(controllerIndex, byController);
+  pods.addIndex(controllerIndex, byController);
   return {
     ...given,
     deployments,
@@ -101,8 +111,6 @@ function gather(given: ControllerParts): Parts {
     recorder: createEventRecorder({ caller, component: 'deployment-controller', clock, log }),
   };
 }
-
-const nobodyIn = (namespace: string): string => `nobody in ${namespace}`;
 
 function keyOfOwner(object: KubeObject, kind: string): string | undefined {
   const controller = controllerOf(object);
@@ -167,16 +175,18 @@ async function sync(parts: SyncParts, key: string): Promise<ReconcileResult | un
     replicaSets,
     pods: isRolling(deployment)
       ? []
-      : replicaSets.flatMap(({ metadata }) => pods.store.select(podsBySet, metadata.uid ?? '')),
+      : replicaSets.flatMap(({ metadata }) =>
+          pods.store.select(controllerIndex, metadata.uid ?? ''),
+        ),
     now,
   });
   const { client, setClient, recorder, notes, setNotes } = parts;
-  await applyPlan(
+  const isDone = await applyPlan(
     { deployment, deployments: client, replicaSets: setClient, recorder, notes, setNotes, now },
     plan,
   );
   // Own changes are not told again; the next step may already be due.
-  if (plan.changes.length > 0) return { retryAfterMs: 0 };
+  if (plan.changes.length > 0) return isDone ? { again: true } : undefined;
   return plan.retryAfterMs === undefined ? undefined : { retryAfterMs: plan.retryAfterMs };
 }
 
@@ -186,8 +196,8 @@ async function claimSets(
 ): Promise<readonly ReplicaSet[]> {
   const { name = '', namespace = '', uid = '' } = deployment.metadata;
   const candidates = [
-    ...sets.store.select(setsByDeployment, uid),
-    ...sets.store.select(setsByDeployment, nobodyIn(namespace)),
+    ...sets.store.select(controllerIndex, uid),
+    ...sets.store.select(controllerIndex, orphansIn(namespace)),
   ];
   const known = writes.ofSets.over(objectKey(deployment.metadata), candidates);
   const selector = selectorFromLabelSelector(deployment.spec.selector);

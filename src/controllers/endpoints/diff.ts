@@ -17,7 +17,7 @@ export type EndpointsDiff = {
   readonly triggerTime?: string | undefined;
 };
 
-export const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
+const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
 const truncated = 'truncated';
 
 export function diffEndpoints({

@@ -3,7 +3,7 @@ import type { Endpoints } from '../../kinds/endpoints/types.ts';
 import { objectKey } from '../../meta/object.ts';
 
 /** Programs once elected leaders through Endpoints; those belong to no Service and are in use. */
-export const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
+const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
 
 export function isOrphanToSweep(
   { metadata }: Endpoints,

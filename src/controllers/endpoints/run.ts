@@ -1,4 +1,5 @@
 // Keeps one Endpoints object for every Service with a selector.
+
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
 import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/own-writes.ts';
@@ -12,6 +13,7 @@ import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import { podLabelIndex, podLabels, selectPods } from '../../kinds/pod/label-index.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { may, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { hasSelectedPods } from '../../kinds/service/backends.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
 import { followPods } from '../../kinds/service/follow-pods.ts';
@@ -39,6 +41,9 @@ type Parts = {
 export const endpointsController: Controller = {
   name: 'endpoints-controller',
   shortName: 'endpoint',
+  account: 'endpoint-controller',
+  watches: mayWatch(podDefinition, serviceDefinition, endpointsDefinition),
+  rights: [may('create delete update', endpointsDefinition), mayRecordEvents],
   async run(given, signal) {
     const { clock, log, settings, queueMetrics: metrics } = given;
     const parts = gather(given);

@@ -3,7 +3,7 @@
 import type { EndpointSubset } from '../../kinds/endpoints/types.ts';
 
 /** Beyond this, objects get too large to write and to watch. Slices have no such limit for a service. */
-export const mostAddresses = 1000;
+const mostAddresses = 1000;
 
 export type TruncatedSubsets = {
   readonly subsets: readonly EndpointSubset[];

@@ -1,4 +1,5 @@
 // Keeps slices for the Endpoints that people and programs write for Services without a selector.
+
 import { applyChanges } from '../../client/apply-changes.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
@@ -18,6 +19,7 @@ import {
 import { endpointsDefinition } from '../../kinds/endpoints/definition.ts';
 import type { Endpoints } from '../../kinds/endpoints/types.ts';
 import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
+import { may, mayOwn, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
 import { isSelectorless } from '../../kinds/service/needs.ts';
 import type { Service } from '../../kinds/service/types.ts';
@@ -48,6 +50,13 @@ type Parts = {
 export const endpointSliceMirroringController: Controller = {
   name: 'endpointslice-mirroring-controller',
   shortName: 'endpointslicemirroring',
+  account: 'endpointslicemirroring-controller',
+  watches: mayWatch(serviceDefinition, endpointsDefinition, endpointSliceDefinition),
+  rights: [
+    may('create delete update', endpointSliceDefinition),
+    mayOwn(endpointsDefinition),
+    mayRecordEvents,
+  ],
   async run(given, signal) {
     const { clock, log, settings, queueMetrics: metrics } = given;
     const parts = gather(given);
@@ -95,10 +104,7 @@ export const endpointSliceMirroringController: Controller = {
 function gather(given: ControllerParts): Parts {
   const { caller, informers, clock, log, metrics, settings } = given;
   const slices = informers.of(endpointSliceDefinition);
-  slices.addIndex(mirrorIndex, (slice) => {
-    const key = mirroredKey(slice);
-    return key === undefined ? [] : [key];
-  });
+  slices.addIndex(mirrorIndex, mirroredKeys);
   const component = 'endpoint-slice-mirroring-controller';
   return {
     client: resourceClient(caller, endpointSliceDefinition),
@@ -111,6 +117,11 @@ function gather(given: ControllerParts): Parts {
     clock,
   };
 }
+
+const mirroredKeys = (slice: EndpointSlice): readonly string[] => {
+  const key = mirroredKey(slice);
+  return key === undefined ? [] : [key];
+};
 
 /** The Endpoints that a slice of this controller stands for. */
 function mirroredKey({ metadata }: EndpointSlice): string | undefined {

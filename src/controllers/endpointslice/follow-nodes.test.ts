@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { podNode } from '../../kinds/pod/node-index.ts';
 import { exampleBackend } from '../../kinds/service/example-backends.ts';
 import { exampleNode } from './example.ts';
-import { followNodes, podNode } from './follow-nodes.ts';
+import { followNodes } from './follow-nodes.ts';
 
 function start() {
   const told: string[] = [];

@@ -1,16 +1,8 @@
 // Which changes of nodes matter to endpoints: the zone of the pods on them, and how much they weigh in their zone.
 import type { Node } from '../../kinds/node/types.ts';
-import type { Pod } from '../../kinds/pod/types.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { zoneLabel } from './desired.ts';
 import { isNodeReady } from './zone-shares.ts';
-
-/** Name under which a store of pods keeps the index. */
-export const podNodeIndex = 'node';
-
-export function podNode({ spec }: Pod): readonly string[] {
-  return spec.nodeName ? [spec.nodeName] : [];
-}
 
 export type NodeFollower = {
   /** The node came, went or is in another zone now. */

@@ -1,4 +1,5 @@
 // Keeps the EndpointSlices of every Service with a selector.
+
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import { createOwnWrites } from '../../client/own-writes.ts';
 import { startReconciler } from '../../client/reconcile.ts';
@@ -10,10 +11,12 @@ import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import { nodeDefinition } from '../../kinds/node/definition.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import { podLabelIndex, podLabels } from '../../kinds/pod/label-index.ts';
+import { podNode, podNodeIndex } from '../../kinds/pod/node-index.ts';
+import { may, mayOwn, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
 import { followPods } from '../../kinds/service/follow-pods.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
-import { followNodes, podNode, podNodeIndex } from './follow-nodes.ts';
+import { followNodes } from './follow-nodes.ts';
 import { createSliceMetrics } from './metrics.ts';
 import {
   managedSlice,
@@ -34,6 +37,13 @@ const nodeBatchMs = 100;
 export const endpointSliceController: Controller = {
   name: 'endpointslice-controller',
   shortName: 'endpointslice',
+  account: 'endpointslice-controller',
+  watches: mayWatch(nodeDefinition, podDefinition, serviceDefinition, endpointSliceDefinition),
+  rights: [
+    may('create delete update', endpointSliceDefinition),
+    mayOwn(serviceDefinition),
+    mayRecordEvents,
+  ],
   async run(given, signal) {
     const { clock, log, settings, queueMetrics: metrics } = given;
     const weights = createWeights();

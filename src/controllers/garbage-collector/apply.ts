@@ -7,7 +7,7 @@ import { groupVersion, type KubeObject, type OwnerReference } from '../../meta/o
 import type { DependentDecision, OwnerState } from './desired.ts';
 import { type GraphNode, waitsForDependents } from './graph.ts';
 
-export function nameOf({ metadata }: KubeObject): ObjectName {
+function nameOf({ metadata }: KubeObject): ObjectName {
   const { name = '', namespace } = metadata;
   return { name, ...(namespace === undefined ? {} : { namespace }) };
 }

@@ -1,5 +1,7 @@
 // Deletes what has lost its owners, and carries out foreground and orphaning deletes.
+
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
+import { everything, may } from '../../kinds/rbac/rights.ts';
 import type { OwnerReference } from '../../meta/object.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
 import { applyDecision, readLive, readOwnerState, releaseFrom, removeFinalizer } from './apply.ts';
@@ -21,6 +23,10 @@ const unknownOwnerMs = 30_000;
 export const garbageCollector: Controller = {
   name: 'garbage-collector-controller',
   shortName: 'garbagecollector',
+  account: 'generic-garbage-collector',
+  // Its own informers read everything.
+  watches: [],
+  rights: [may('delete get list patch watch', everything)],
   async run(parts, signal) {
     // What changes before the first state is whole waits for it.
     const early = new Set<string>();

@@ -1,10 +1,12 @@
 // Ends namespaces: some seconds after the delete their content goes, then the namespace itself.
+
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { retryOnConflict } from '../../client/retry.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { namespaceDefinition } from '../../kinds/namespace/definition.ts';
 import { kubernetesFinalizer, type Namespace } from '../../kinds/namespace/types.ts';
+import { everything, may, mayWatch } from '../../kinds/rbac/rights.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import { parseTime } from '../../schema/time.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
@@ -24,6 +26,15 @@ const backOff = { firstMs: 5, mostMs: 60_000 };
 export const namespaceController: Controller = {
   name: 'namespace-controller',
   shortName: 'namespace',
+  account: 'namespace-controller',
+  watches: mayWatch(namespaceDefinition),
+  rights: [
+    may('get', namespaceDefinition),
+    may('update', namespaceDefinition, { subresource: 'status' }),
+    may('update', namespaceDefinition, { subresource: 'finalize' }),
+    may('deletecollection list', everything),
+    may('delete', everything, { onlyElsewhere: 'for resources without deletecollection' }),
+  ],
   async run(parts, signal) {
     const { informers, clock, log, queueMetrics: metrics } = parts;
     const { concurrentNamespaceSyncs: concurrency } = parts.settings;
@@ -57,7 +68,8 @@ async function endNamespace(
   const namespace = await read(client, name);
   const deletionTimestamp = namespace?.metadata.deletionTimestamp;
   if (namespace === undefined || deletionTimestamp === undefined) return;
-  if (!namespace.spec.finalizers?.includes(kubernetesFinalizer)) return;
+  // The content goes for whoever holds the namespace, as upstream's controller has it.
+  if ((namespace.spec.finalizers ?? []).length === 0) return;
   const now = clock.now();
   const deletedMs = parseTime(deletionTimestamp) ?? now;
   const report = await deleteContent({ caller, namespace: name, deletedMs, now, signal });

@@ -1,10 +1,12 @@
 // Gives every node a range of addresses for its pods.
+
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { nodeDefinition } from '../../kinds/node/definition.ts';
 import type { Node } from '../../kinds/node/types.ts';
+import { may, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import type { Controller } from '../controller.ts';
 import { createAssigner } from './desired.ts';
@@ -17,6 +19,9 @@ const nothing = { clusterCidrs: [], maskSizes: { IPv4: 32, IPv6: 128 }, serviceC
 export const nodeIpamController: Controller = {
   name: 'node-ipam-controller',
   shortName: 'nodeipam',
+  account: 'node-controller',
+  watches: mayWatch(nodeDefinition),
+  rights: [may('patch', nodeDefinition), mayRecordEvents],
   async run(parts, signal) {
     const { caller, informers, clock, log, settings, queueMetrics: metrics } = parts;
     const assigner = createAssigner(settings.nodeIpam ?? nothing);

@@ -1,4 +1,5 @@
 // Follows nodes and the leases of their agents.
+
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
@@ -11,7 +12,9 @@ import { nodeDefinition } from '../../kinds/node/definition.ts';
 import { isNodeReady, nodeCondition, nodeLeaseNamespace } from '../../kinds/node/readiness.ts';
 import type { Node } from '../../kinds/node/types.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
+import { podNode, podNodeIndex } from '../../kinds/pod/node-index.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { may, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { parseTime } from '../../schema/time.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
 import type { ControllerSettings } from '../settings.ts';
@@ -21,7 +24,6 @@ import { measureNodes } from './metrics.ts';
 import { desiredTaints } from './taints.ts';
 
 const concurrency = 4;
-const nodeIndex = 'node';
 
 type Parts = {
   readonly settings: ControllerSettings;
@@ -40,6 +42,17 @@ type Parts = {
 export const nodeLifecycleController: Controller = {
   name: 'node-lifecycle-controller',
   shortName: 'nodelifecycle',
+  account: 'node-controller',
+  watches: [
+    ...mayWatch(nodeDefinition, podDefinition),
+    may('list watch', leaseDefinition, { namespace: nodeLeaseNamespace }),
+  ],
+  rights: [
+    may('patch', nodeDefinition),
+    may('patch', nodeDefinition, { subresource: 'status' }),
+    may('patch', podDefinition, { subresource: 'status' }),
+    mayRecordEvents,
+  ],
   async run(given, signal) {
     const leases = given.informers.of(leaseDefinition, { namespace: nodeLeaseNamespace });
     const parts = gather(given);
@@ -106,7 +119,7 @@ function gather(given: ControllerParts): Parts {
   const nodes = informers.of(nodeDefinition);
   measureNodes(metrics, () => nodes.store.values());
   const pods = informers.of(podDefinition);
-  pods.addIndex(nodeIndex, ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
+  pods.addIndex(podNodeIndex, podNode);
   return {
     settings,
     nodes,
@@ -141,7 +154,7 @@ async function sync(parts: Parts, name: string): Promise<ReconcileResult | undef
   const hasFallen = fallen.delete(name);
   if (hasFallen || isSilent(node)) {
     try {
-      await markNotReady(podClient, pods.store.select(nodeIndex, name), now);
+      await markNotReady(podClient, pods.store.select(podNodeIndex, name), now);
     } catch (error) {
       if (hasFallen) fallen.add(name);
       throw error;

@@ -6,7 +6,7 @@ import type { Pod } from '../../kinds/pod/types.ts';
  * A node that is missing may be one that we have not heard of yet. Each pod has this time for itself: upstream counts it
  * for the node, so that a pod made late may go at once with older ones.
  */
-export const quarantineMs = 40_000;
+const quarantineMs = 40_000;
 
 export type PodGcSituation = {
   readonly pods: readonly Pod[];

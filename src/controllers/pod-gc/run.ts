@@ -1,4 +1,5 @@
 // Looks at all pods now and then, and removes those that are lost.
+
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { sleep } from '../../host/clock.ts';
@@ -7,6 +8,7 @@ import { withPodCondition } from '../../kinds/pod/conditions.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import type { PodCondition } from '../../kinds/pod/pod-status.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { may, mayWatch } from '../../kinds/rbac/rights.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import { objectKey } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
@@ -19,6 +21,13 @@ const everyMs = 20_000;
 export const podGc: Controller = {
   name: 'pod-garbage-collector-controller',
   shortName: 'podgc',
+  account: 'pod-garbage-collector',
+  watches: mayWatch(podDefinition, nodeDefinition),
+  rights: [
+    may('get', nodeDefinition),
+    may('delete', podDefinition),
+    may('patch', podDefinition, { subresource: 'status' }),
+  ],
   async run(parts, signal) {
     const pods = parts.informers.of(podDefinition);
     const nodes = parts.informers.of(nodeDefinition);

@@ -1,6 +1,12 @@
 // Finds pods by who manages them, from the copies that informers keep.
 import type { Informer } from '../../client/informer.ts';
-import { byNamespace } from '../../client/local-store.ts';
+import {
+  byController,
+  byNamespace,
+  controllerIndex,
+  namespaceIndex,
+  orphansIn,
+} from '../../client/shared-indexes.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { objectKey } from '../../meta/object.ts';
 import { controllerOf } from '../../meta/owner.ts';
@@ -15,33 +21,25 @@ export type ManagedPods = {
   readonly ownersIn: (namespace: string) => readonly string[];
 };
 
-const podIndex = 'managed by';
-const ownerIndex = 'managed by';
-const namespaceIndex = 'namespace';
-
 export function managedPods<T extends ReplicaOwner>(
   owners: Informer<T>,
   pods: Informer<Pod>,
 ): ManagedPods {
-  pods.addIndex(podIndex, (pod) => [
-    controllerOf(pod)?.uid ?? orphans(pod.metadata.namespace ?? ''),
-  ]);
-  owners.addIndex(ownerIndex, (owner) => [controllerOf(owner)?.uid ?? '']);
+  pods.addIndex(controllerIndex, byController);
+  owners.addIndex(controllerIndex, byController);
   owners.addIndex(namespaceIndex, byNamespace);
   const of = (owner: ReplicaOwner): readonly Pod[] =>
-    pods.store.select(podIndex, owner.metadata.uid ?? '');
+    pods.store.select(controllerIndex, owner.metadata.uid ?? '');
   return {
     of,
-    orphansIn: (namespace) => pods.store.select(podIndex, orphans(namespace)),
+    orphansIn: (namespace) => pods.store.select(controllerIndex, orphansIn(namespace)),
     related(owner) {
       const controller = controllerOf(owner)?.uid;
       const peers =
-        controller === undefined ? [owner] : owners.store.select(ownerIndex, controller);
+        controller === undefined ? [owner] : owners.store.select(controllerIndex, controller);
       return peers.flatMap((peer) => of(peer)).filter(isActive);
     },
     ownersIn: (namespace) =>
       owners.store.select(namespaceIndex, namespace).map(({ metadata }) => objectKey(metadata)),
   };
 }
-
-const orphans = (namespace: string): string => `nobody in ${namespace}`;

@@ -9,6 +9,7 @@ import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { may, mayOwn, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import { claimObjects } from '../../meta/claim.ts';
 import { matchesSelector, type Selector } from '../../meta/labels.ts';
@@ -25,7 +26,7 @@ import { desiredStatus, nextAvailableMs, type ReplicaFailure } from './status.ts
 
 export type OwnerKind<T extends ReplicaOwner> = {
   readonly type: ResourceType<T>;
-  readonly names: Pick<Controller, 'name' | 'shortName'>;
+  readonly names: Pick<Controller, 'name' | 'shortName' | 'account'>;
   /** Of the work queue. */
   readonly queue: string;
   readonly concurrencyOf: (settings: ControllerSettings) => number;
@@ -51,6 +52,14 @@ type Parts<T extends ReplicaOwner> = ControllerParts & {
 export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): Controller {
   return {
     ...kind.names,
+    watches: mayWatch(kind.type, podDefinition),
+    rights: [
+      may('get', kind.type),
+      may('update', kind.type, { subresource: 'status' }),
+      mayOwn(kind.type),
+      may('create delete patch', podDefinition),
+      mayRecordEvents,
+    ],
     async run(parts, signal) {
       const gathered = gather(parts, kind);
       const { owners, pods, clock, log, queueMetrics: metrics } = gathered;

@@ -6,7 +6,11 @@ import { replicaController } from './run-replicas.ts';
 
 export const replicaSetController = replicaController({
   type: replicaSetDefinition,
-  names: { name: 'replicaset-controller', shortName: 'replicaset' },
+  names: {
+    name: 'replicaset-controller',
+    shortName: 'replicaset',
+    account: 'replicaset-controller',
+  },
   queue: 'replicaset',
   concurrencyOf: (settings) => settings.concurrentReplicaSetSyncs,
   component: 'replicaset-controller',
@@ -16,7 +20,11 @@ export const replicaSetController = replicaController({
 
 export const replicationControllerController = replicaController({
   type: replicationControllerDefinition,
-  names: { name: 'replicationcontroller-controller', shortName: 'replicationcontroller' },
+  names: {
+    name: 'replicationcontroller-controller',
+    shortName: 'replicationcontroller',
+    account: 'replication-controller',
+  },
   queue: 'replicationmanager',
   concurrencyOf: (settings) => settings.concurrentReplicationControllerSyncs,
   component: 'replication-controller',

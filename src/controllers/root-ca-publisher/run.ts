@@ -6,7 +6,9 @@ import { waitForSync } from '../../client/shared-informers.ts';
 import { configMapDefinition } from '../../kinds/config-map/definition.ts';
 import { namespaceDefinition } from '../../kinds/namespace/definition.ts';
 import { isTerminating } from '../../kinds/namespace/life-cycle.ts';
-import { isAlreadyExists, isForbidden, isNotFound } from '../../meta/api-error.ts';
+import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
+import { may, mayWatch } from '../../kinds/rbac/rights.ts';
+import { isAlreadyExists, isNotFound } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { Controller } from '../controller.ts';
 import { desiredRootCa, rootCaName } from './desired.ts';
@@ -14,6 +16,15 @@ import { desiredRootCa, rootCaName } from './desired.ts';
 export const rootCaPublisher: Controller = {
   name: 'root-ca-certificate-publisher-controller',
   shortName: 'root-ca-cert-publisher',
+  account: 'root-ca-cert-publisher',
+  watches: [
+    ...mayWatch(namespaceDefinition),
+    may('list watch', configMapDefinition, { names: [rootCaName] }),
+  ],
+  rights: [
+    may('update', configMapDefinition, { names: [rootCaName] }),
+    may('create', configMapDefinition),
+  ],
   async run(given, signal) {
     const { caller, informers, clock, log, authorityCertificate, queueMetrics: metrics } = given;
     if (authorityCertificate === '') return log.info('no certificate to publish');
@@ -37,7 +48,8 @@ export const rootCaPublisher: Controller = {
         if (change.action === 'update') await client.update(change.configMap);
       } catch (error) {
         // Made by another copy of us, or the namespace goes: either way the next event tells.
-        if (!isAlreadyExists(error) && !isForbidden(error) && !isNotFound(error)) throw error;
+        if (!isAlreadyExists(error) && !isNamespaceTerminating(error) && !isNotFound(error))
+          throw error;
       }
     };
     const { queue, ended } = startReconciler(

@@ -3,7 +3,7 @@ import { type ApiCaller, callApi } from '../../client/api-call.ts';
 import type { EventRecorder } from '../../client/event-recorder.ts';
 import { resourcePath } from '../../client/resource.ts';
 import { resourceClient } from '../../client/rest.ts';
-import { judgedPodCondition } from '../../kinds/pod/conditions.ts';
+import { judgedPodCondition, podConditionPatch } from '../../kinds/pod/conditions.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import { podCondition } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -61,8 +61,10 @@ export async function reportUnschedulable(
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...told,
   };
-  const condition = judgedPodCondition(pod.status.conditions, verdict, formatTime(now));
-  const patch = { metadata: { uid }, status: { conditions: [condition] } };
+  const { conditions } = pod.status;
+  const condition = judgedPodCondition(conditions, verdict, formatTime(now));
+  const change = podConditionPatch(conditions, condition);
+  const patch = { metadata: { uid }, status: { conditions: [change] } };
   try {
     await resourceClient(caller, podDefinition).patch({ namespace, name }, patch, {
       type: 'strategic',

@@ -1,4 +1,5 @@
 // Gives pods their nodes, one pod after the other. A pod that fits nowhere waits until nodes or pods change.
+
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
 import { startReconciler } from '../../client/reconcile.ts';
@@ -8,8 +9,10 @@ import type { Namespace } from '../../kinds/namespace/types.ts';
 import { nodeDefinition } from '../../kinds/node/definition.ts';
 import type { Node } from '../../kinds/node/types.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
+import { podNode, podNodeIndex } from '../../kinds/pod/node-index.ts';
 import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { may, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { objectKey } from '../../meta/object.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { Controller } from '../controller.ts';
@@ -22,16 +25,22 @@ const concurrency = 16;
 /** What changes together is tried once. */
 const settleMs = 100;
 const backOff = { firstMs: 1000, mostMs: 10_000 };
-const nodeIndex = 'node';
 
 export const scheduler: Controller = {
   name: 'scheduler',
+  account: 'fairlead-scheduler',
+  watches: mayWatch(nodeDefinition, podDefinition, namespaceDefinition),
+  rights: [
+    may('create', podDefinition, { subresource: 'binding' }),
+    may('patch', podDefinition, { subresource: 'status' }),
+    mayRecordEvents,
+  ],
   async run({ caller: given, informers, clock, log, queueMetrics: metrics }, signal) {
     const caller = { ...given, userAgent: 'kube-scheduler' };
     const nodes = informers.of(nodeDefinition);
     const pods = informers.of(podDefinition);
     const namespaces = informers.of(namespaceDefinition);
-    pods.addIndex(nodeIndex, ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
+    pods.addIndex(podNodeIndex, podNode);
     if (!(await waitForSync([nodes, pods, namespaces], signal))) return;
     const recorder = createEventRecorder({ caller, component: schedulerName, clock, log });
     const bound = createBound();
@@ -148,7 +157,7 @@ function clusterOf({ nodes, pods, namespaces, bound }: Sources): Cluster {
   return {
     nodes: [...nodes.store.values()].map((node) => {
       const { name = '' } = node.metadata;
-      const shown = pods.store.select(nodeIndex, name).filter((pod) => !isPodFinished(pod));
+      const shown = pods.store.select(podNodeIndex, name).filter((pod) => !isPodFinished(pod));
       return { node, pods: [...shown, ...bound.on(name)] };
     }),
     namespaceLabels: (name) => namespaces.store.get(name)?.metadata.labels,

@@ -1,17 +1,26 @@
 // Keeps the default ServiceAccount in every namespace that is not going.
+
 import { startReconciler } from '../../client/reconcile.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { namespaceDefinition } from '../../kinds/namespace/definition.ts';
 import { isTerminating } from '../../kinds/namespace/life-cycle.ts';
+import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
+import { may, mayWatch } from '../../kinds/rbac/rights.ts';
 import { serviceAccountDefinition } from '../../kinds/service-account/definition.ts';
-import { isAlreadyExists, isForbidden, isNotFound } from '../../meta/api-error.ts';
+import { isAlreadyExists, isNotFound } from '../../meta/api-error.ts';
 import type { Controller } from '../controller.ts';
 import { defaultAccount, defaultAccountName } from './desired.ts';
 
 export const serviceAccountController: Controller = {
   name: 'serviceaccount-controller',
   shortName: 'serviceaccount',
+  account: 'service-account-controller',
+  watches: [
+    ...mayWatch(namespaceDefinition),
+    may('list watch', serviceAccountDefinition, { names: [defaultAccountName] }),
+  ],
+  rights: [may('create', serviceAccountDefinition)],
   async run({ caller, informers, clock, log, queueMetrics: metrics }, signal) {
     const namespaces = informers.of(namespaceDefinition);
     const accounts = informers.of(serviceAccountDefinition, {
@@ -28,7 +37,8 @@ export const serviceAccountController: Controller = {
         await client.create(defaultAccount(name));
       } catch (error) {
         // Made by another copy of us, or the namespace goes: either way the next event tells.
-        if (!isAlreadyExists(error) && !isForbidden(error) && !isNotFound(error)) throw error;
+        if (!isAlreadyExists(error) && !isNamespaceTerminating(error) && !isNotFound(error))
+          throw error;
       }
     };
     const { queue, ended } = startReconciler(

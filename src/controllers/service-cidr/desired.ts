@@ -9,7 +9,7 @@ import { formatTime, parseTime } from '../../schema/time.ts';
 
 export const serviceCidrFinalizer = 'networking.k8s.io/service-cidr-finalizer';
 /** Allocators may not have seen the delete yet: an address could still be taken within this time. */
-export const deletionGraceMs = 10_000;
+const deletionGraceMs = 10_000;
 
 const readyMessage = 'Kubernetes Service CIDR is ready';
 
@@ -91,7 +91,7 @@ export function hasAddress(serviceCidr: ServiceCIDR, name: string): boolean {
   );
 }
 
-export function rangesOf({ spec }: ServiceCIDR): readonly Cidr[] {
+function rangesOf({ spec }: ServiceCIDR): readonly Cidr[] {
   return (spec.cidrs ?? []).flatMap((text) => parseCidr(text) ?? []);
 }
 

@@ -1,8 +1,10 @@
 // Follows ServiceCIDRs and the addresses in them.
+
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
+import { may, mayWatch } from '../../kinds/rbac/rights.ts';
 import { serviceCidrDefinition } from '../../kinds/service-cidr/definition.ts';
 import type { ServiceCIDR } from '../../kinds/service-cidr/types.ts';
 import { isNotFound } from '../../meta/api-error.ts';
@@ -12,6 +14,12 @@ import { hasAddress, nextStep, type ServiceCidrStep } from './desired.ts';
 
 export const serviceCidrController: Controller = {
   name: 'service-cidr-controller',
+  account: 'service-cidrs-controller',
+  watches: mayWatch(serviceCidrDefinition, ipAddressDefinition),
+  rights: [
+    may('patch', serviceCidrDefinition),
+    may('patch', serviceCidrDefinition, { subresource: 'status' }),
+  ],
   async run({ caller, informers, clock, log, queueMetrics: metrics }, signal) {
     const ranges = informers.of(serviceCidrDefinition);
     const addresses = informers.of(ipAddressDefinition);

@@ -1,6 +1,6 @@
 // Ends a pod that has to leave its node, and says why in its status.
 import type { ResourceClient } from '../../client/rest.ts';
-import { judgedPodCondition } from '../../kinds/pod/conditions.ts';
+import { judgedPodCondition, podConditionPatch } from '../../kinds/pod/conditions.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { isConflict, isNotFound } from '../../meta/api-error.ts';
 import { formatTime } from '../../schema/time.ts';
@@ -23,7 +23,10 @@ export async function evictPod(
   try {
     await client.patch(
       { namespace, name },
-      { metadata: { uid }, status: { conditions: [condition] } },
+      {
+        metadata: { uid },
+        status: { conditions: [podConditionPatch(status.conditions, condition)] },
+      },
       { type: 'strategic', subresource: 'status' },
     );
     await client.delete({ namespace, name }, { preconditions: { uid } });

@@ -1,4 +1,5 @@
 // Follows the taints of nodes, and ends pods when their time on a tainted node is over.
+
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
@@ -8,7 +9,9 @@ import type { Clock } from '../../host/clock.ts';
 import { nodeDefinition } from '../../kinds/node/definition.ts';
 import type { Node, Taint } from '../../kinds/node/types.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
+import { podNode, podNodeIndex } from '../../kinds/pod/node-index.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { may, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
 import { objectKey } from '../../meta/object.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
@@ -17,7 +20,6 @@ import { evictingTaints, evictionTime } from './desired.ts';
 import { createEvictionMetrics, type EvictionMetrics } from './metrics.ts';
 
 const concurrency = 8;
-const nodeIndex = 'node';
 
 type Parts = {
   readonly nodes: Informer<Node>;
@@ -33,6 +35,13 @@ type Parts = {
 
 export const taintEvictionController: Controller = {
   name: 'taint-eviction-controller',
+  account: 'node-controller',
+  watches: mayWatch(nodeDefinition, podDefinition),
+  rights: [
+    may('delete', podDefinition),
+    may('patch', podDefinition, { subresource: 'status' }),
+    mayRecordEvents,
+  ],
   async run(given, signal) {
     const parts = gather(given);
     const { nodes, pods, clock, seen, awaited } = parts;
@@ -45,7 +54,7 @@ export const taintEvictionController: Controller = {
     );
     const taintsChanged = (node: Node): void => {
       seen.update(node);
-      for (const pod of pods.store.select(nodeIndex, node.metadata.name ?? '')) {
+      for (const pod of pods.store.select(podNodeIndex, node.metadata.name ?? '')) {
         queue.add(objectKey(pod.metadata));
       }
     };
@@ -79,7 +88,7 @@ export const taintEvictionController: Controller = {
 
 function gather({ caller, informers, clock, log, metrics }: ControllerParts): Parts {
   const pods = informers.of(podDefinition);
-  pods.addIndex(nodeIndex, ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
+  pods.addIndex(podNodeIndex, podNode);
   const component = 'taint-eviction-controller';
   return {
     nodes: informers.of(nodeDefinition),

@@ -1,7 +1,9 @@
 // Removes bootstrap tokens when their time is over. Upstream: controller/bootstrap/tokencleaner.go.
+
 import { startReconciler } from '../../client/reconcile.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
+import { may } from '../../kinds/rbac/rights.ts';
 import {
   bootstrapTokenNamespace,
   bootstrapTokenType,
@@ -16,6 +18,9 @@ import type { Controller } from '../controller.ts';
 export const tokenCleaner: Controller = {
   name: 'token-cleaner-controller',
   shortName: 'tokencleaner',
+  account: 'token-cleaner',
+  watches: [may('list watch', secretDefinition, { namespace: bootstrapTokenNamespace })],
+  rights: [may('delete', secretDefinition, { namespace: bootstrapTokenNamespace })],
   async run({ caller, informers, clock, log, queueMetrics: metrics }, signal) {
     const tokens = informers.of(secretDefinition, {
       namespace: bootstrapTokenNamespace,

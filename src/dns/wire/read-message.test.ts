@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeAnswer, type Sections } from './encode-answer.ts';
 import { answerText, name, query, questionPacket } from './example.ts';
-import { readMessage, readName } from './read-message.ts';
+import { readAnswerRecords, readMessage, readName } from './read-message.ts';
 import { types } from './record-types.ts';
 import { writeReply } from './write-reply.ts';
 
@@ -72,3 +72,104 @@ test('readName() follows pointers backwards only', () => {
   assert.equal(readName(bytes, 9), undefined, 'to itself at the end');
   assert.equal(readName(Buffer.from([5, 65]), 0), undefined, 'beyond the end');
 });
+
+/** A record of www.example.com, by a pointer to the question, with this data. */
+function withRecord(type: number, data: readonly number[], owner: readonly number[] = [0xc0, 12]) {
+  const bytes = message({ flags: 0, answers: [] });
+  bytes.writeUInt16BE(1, 6);
+  const fixed = [type >> 8, type & 0xff, 0, 1, 0, 0, 0, 9, data.length >> 8, data.length & 0xff];
+  return Buffer.concat([bytes, Buffer.from([...owner, ...fixed, ...data])]);
+}
+
+test('readMessage() refuses records that their reader could not read, or would read without end', () => {
+  const end = message({ flags: 0, answers: [] }).length;
+  const data = end + 12;
+  const pointer = (to: number): readonly number[] => [0xc0 | (to >> 8), to & 0xff];
+  const sound: Readonly<Record<string, Buffer>> = {
+    address: withRecord(types.A, [192, 0, 2, 1]),
+    'a name by a pointer': withRecord(types.CNAME, pointer(16)),
+    'a name with a pointer': withRecord(types.CNAME, [1, 120, ...pointer(16)]),
+    'a type that we do not know': withRecord(999, [0xc0, 0xff]),
+  };
+  const broken: Readonly<Record<string, Buffer>> = {
+    'an owner that leads to itself': withRecord(types.A, [192, 0, 2, 1], pointer(end)),
+    'an owner that leads forwards': withRecord(types.A, [192, 0, 2, 1], pointer(end + 4)),
+    'an owner in the header': withRecord(types.A, [192, 0, 2, 1], pointer(2)),
+    'data that leads to itself': withRecord(types.CNAME, pointer(data)),
+    'data that leads to itself behind a label': withRecord(types.CNAME, [1, 120, ...pointer(data)]),
+    'a name that runs out of its data': withRecord(types.CNAME, [9, 120]),
+    'something behind a name': withRecord(types.CNAME, [...pointer(16), 0]),
+    'an address that is too short': withRecord(types.A, [192, 0, 2]),
+    'an address that is too long': withRecord(types.AAAA, Array(17).fill(0)),
+    'a SOA without its numbers': withRecord(types.SOA, [...pointer(16), ...pointer(16), 0]),
+  };
+  for (const [what, bytes] of Object.entries(sound)) assert.ok(readMessage(bytes, 30), what);
+  for (const [what, bytes] of Object.entries(broken)) {
+    assert.equal(readMessage(bytes, 30), undefined, what);
+  }
+});
+
+test('readMessage() takes no more of a chain of pointers than names need', () => {
+  const bytes = message({ flags: 0, answers: [] });
+  const records: Buffer[] = [];
+  let at = bytes.length;
+  let target = 12;
+  for (let n = 0; n < 1000; n += 1) {
+    const owner = [0xc0 | (target >> 8), target & 0xff];
+    const one = Buffer.from([...owner, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 192, 0, 2, 1]);
+    target = at;
+    at += one.length;
+    records.push(one);
+  }
+  bytes.writeUInt16BE(records.length, 6);
+  assert.equal(readMessage(Buffer.concat([bytes, ...records]), 30), undefined);
+});
+
+test('readMessage() survives a chain of pointers that is longer than any stack', () => {
+  const bytes = message({ flags: 0, answers: [] });
+  const from = bytes.length + 12;
+  // Text may hold anything, pointers among them, each to the one before.
+  const chain = Array.from({ length: 8000 }, (_, n) => {
+    const to = n === 0 ? 12 : from + 2 * (n - 1);
+    return [0xc0 | (to >> 8), to & 0xff];
+  });
+  const text = withRecord(16, chain.flat());
+  const last = from + 2 * (chain.length - 1);
+  const owner = [0xc0 | (last >> 8), last & 0xff];
+  const record = Buffer.from([...owner, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 192, 0, 2, 1]);
+  text.writeUInt16BE(2, 6);
+  assert.equal(readMessage(Buffer.concat([text, record]), 30), undefined);
+});
+
+test('readMessage() of bytes that were changed at random: what it passes on can be read to its end', () => {
+  const whole = message({ flags: 0, answers: [a(5), a(6)], authorities: [soa(4, 7)] });
+  const random = createRandom(1);
+  let passed = 0;
+  for (let round = 0; round < 20_000; round += 1) {
+    const bytes = Buffer.from(whole);
+    for (let n = random.below(4); n >= 0; n -= 1) {
+      bytes[random.below(bytes.length)] = random.below(256);
+    }
+    const read = readMessage(bytes, 30);
+    if (read === undefined) continue;
+    passed += 1;
+    assert.ok(
+      readAnswerRecords(read.question.name, read.answer) !== undefined,
+      bytes.toString('hex'),
+    );
+  }
+  assert.ok(passed > 100, `${passed}`);
+});
+
+/** mulberry32, for runs that can be repeated. */
+function createRandom(seed: number): { readonly below: (limit: number) => number } {
+  let state = seed >>> 0;
+  return {
+    below(limit) {
+      state = (state + 0x6d2b79f5) >>> 0;
+      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+      return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
+    },
+  };
+}

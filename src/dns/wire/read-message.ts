@@ -1,6 +1,7 @@
 // Reads what an upstream server answered: checks that it is one whole message for this question, finds what ages, and takes
 // records apart where they have to go into another message.
 import type { Answer, Run } from './answer.ts';
+import { isSoundRecord, type KnownNames, namesInside } from './check-record.ts';
 import type { RecordData, ResourceRecord } from './encode-answer.ts';
 import { foldCase, longestName, type WireName } from './names.ts';
 import { flags, headerSize, rcodes, types } from './record-types.ts';
@@ -30,6 +31,13 @@ export function readMessage(bytes: Buffer, longestTtl: number): Message | undefi
   if (nameEnd + 4 > bytes.length) return undefined;
   const walked = walk(bytes, nameEnd + 4);
   if (walked === undefined) return undefined;
+  const known: KnownNames = new Map();
+  const first = nameEnd + 4;
+  // Passed on as they are: what our client could not read, or would read without end, goes no further.
+  const areSound = walked.records.every(({ at, dataEnd }) =>
+    isSoundRecord(bytes, at, first + dataEnd, known),
+  );
+  if (!areSound) return undefined;
   const body = new Uint8Array(bytes.subarray(nameEnd + 4, walked.end));
   const view = new DataView(body.buffer, body.byteOffset, body.length);
   for (const offset of walked.ttlOffsets) {
@@ -72,6 +80,8 @@ export function readAnswerRecords(
 
 type Walked = {
   readonly type: number;
+  /** In the packet; the others count from the first record. */
+  readonly at: number;
   readonly ttlOffset: number;
   readonly section: number;
   /** Of a SOA: where its last number stands, how long a no is good. */
@@ -95,7 +105,7 @@ function walk(bytes: Buffer, start: number) {
       // Ours goes in its place. What stands behind it would move, and is left out: nobody needs the additional section.
       if (type === types.OPT) optSeen = true;
       if (!optSeen) {
-        records.push({ type, section, ttlOffset: fixed + 4 - start, dataEnd: next - start });
+        records.push({ type, section, at, ttlOffset: fixed + 4 - start, dataEnd: next - start });
         written[section] = (written[section] ?? 0) + 1;
         end = next;
         noteRun(runs, bytes, at - start, next - at, at, type);
@@ -138,16 +148,6 @@ function shortestTtl(records: readonly Walked[], view: DataView): { readonly ttl
   // RFC 2308: a no is good for as long as both the record and its last number say.
   return { ttl: Math.min(view.getUint32(soa.ttlOffset), view.getUint32(soa.dataEnd - 4)) };
 }
-
-/** Names inside of data, by type: how many bytes stand before the first, and how many names there are. */
-const namesInside: Readonly<Record<number, { readonly before: number; readonly names: number }>> = {
-  [types.NS]: { before: 0, names: 1 },
-  [types.CNAME]: { before: 0, names: 1 },
-  [types.PTR]: { before: 0, names: 1 },
-  [types.MX]: { before: 2, names: 1 },
-  [types.SRV]: { before: 6, names: 1 },
-  [types.SOA]: { before: 0, names: 2 },
-};
 
 function readRecord(bytes: Buffer, at: number): ResourceRecord | undefined {
   const name = readName(bytes, at);

@@ -6,7 +6,7 @@ const nestedFlag = 0x8000;
 const startBytes = 4096;
 
 /** An attribute's length is a 16-bit number that counts its own header. */
-export const longestAttribute = 0xffff;
+const longestAttribute = 0xffff;
 
 export function alignAttribute(length: number): number {
   return (length + 3) & ~3;

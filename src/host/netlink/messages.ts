@@ -4,7 +4,7 @@ import type { ByteWriter } from './attributes.ts';
 import { alignAttribute } from './attributes.ts';
 import { readAttributes, textIn, u32In, viewOf } from './read-attributes.ts';
 
-export const messageHeaderBytes = 16;
+const messageHeaderBytes = 16;
 
 export const messageType = { noop: 1, error: 2, done: 3, overrun: 4 } as const;
 

@@ -3,7 +3,7 @@ import { insideNamespace } from '../namespaces.ts';
 import { loadCLibrary, type NativeFunction } from '../native.ts';
 import { SystemCallError } from '../system-call-error.ts';
 
-export const netlinkProtocol = { route: 0, netfilter: 12, generic: 16 } as const;
+const netlinkProtocol = { route: 0, netfilter: 12, generic: 16 } as const;
 export type NetlinkProtocol = keyof typeof netlinkProtocol;
 
 export type SocketOptions = {

@@ -112,7 +112,7 @@ function renderKey({ key }: Element): string {
   return key.join(' . ');
 }
 
-export function renderRule({ statements }: Rule, family: TableFamily): string {
+function renderRule({ statements }: Rule, family: TableFamily): string {
   return statements.map((statement) => renderStatement(statement, family)).join(' ');
 }
 

@@ -12,9 +12,9 @@ export const hasFailed = isTrueOf('Failed');
 /** As `kubectl get csr` shows it. */
 export function conditionText(request: CertificateSigningRequest): string {
   const words = [
-    ...(isDenied(request) ? ['Denied'] : isApproved(request) ? ['Approved'] : []),
+    isDenied(request) ? 'Denied' : isApproved(request) ? 'Approved' : 'Pending',
     ...(hasFailed(request) ? ['Failed'] : []),
     ...(request.status.certificate ? ['Issued'] : []),
   ];
-  return words.length === 0 ? 'Pending' : words.join(',');
+  return words.join(',');
 }

@@ -32,6 +32,11 @@ const invalid: readonly (readonly [string, Partial<CertificateSigningRequestSpec
   ['no usages', { usages: [] }, /^spec.usages: Required value$/],
   ['a usage twice', { usages: ['any', 'any'] }, /^spec.usages\[1\]: Duplicate value: "any"$/],
   ['a usage of its own', { usages: ['x'] }, /^spec.usages\[0\]: Unsupported value: "x"/],
+  [
+    'the signer of old',
+    { signerName: 'kubernetes.io/legacy-unknown' },
+    /: the legacy signerName is not allowed via this API version$/,
+  ],
   ['no signer', { signerName: '' }, /^spec.signerName: Required value$/],
   ['a signer without a path', { signerName: 'a.b' }, /fully qualified domain and path/],
   ['a signer without dots', { signerName: 'a/b' }, /at least two segments/],
@@ -76,7 +81,9 @@ test('approval is given through approval alone, and for good', () => {
   assert.deepEqual(approval.validate(csr(), approved), []);
   assert.match(approval.validate(approved, csr()).map(errorText).join(), /may not remove/);
   const both = csr({}, { conditions: [condition('Approved'), condition('Denied')] });
-  assert.match(approval.validate(csr(), both).map(errorText).join(), /mutually exclusive/);
+  assert.deepEqual(approval.validate(csr(), both).map(errorText), [
+    'status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
+  ]);
   const no = csr({}, { conditions: [condition('Approved', 'False')] });
   assert.match(approval.validate(csr(), no).map(errorText).join(), /Unsupported value: "False"/);
 });
@@ -86,9 +93,15 @@ test('a certificate is one, and does not change', () => {
   const pem = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
   const issued = csr({}, { certificate: Buffer.from(pem).toString('base64') });
   assert.deepEqual(validate(csr(), issued), []);
-  assert.match(validate(issued, csr()).map(errorText).join(), /status.certificate: Forbidden/);
+  assert.match(
+    validate(issued, csr()).map(errorText).join(),
+    /^status.certificate: Forbidden: updates may not modify existing certificate content$/,
+  );
   const wrong = csr({}, { certificate: 'AAAA' });
-  assert.match(validate(csr(), wrong).map(errorText).join(), /PEM blocks of type CERTIFICATE/);
+  assert.match(
+    validate(csr(), wrong).map(errorText).join(),
+    /^status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block$/,
+  );
 });
 
 test('the condition column says where a request stands', () => {
@@ -96,6 +109,7 @@ test('the condition column says where a request stands', () => {
     conditionText(csr({}, { conditions: types.map((type) => condition(type)) }));
   assert.deepEqual([at(), at('Approved'), at('Denied')], ['Pending', 'Approved', 'Denied']);
   assert.equal(at('Approved', 'Failed'), 'Approved,Failed');
+  assert.equal(at('Failed'), 'Pending,Failed');
   const certificate = 'AA==';
   const issued = csr({}, { certificate, conditions: [condition('Approved')] });
   assert.equal(conditionText(issued), 'Approved,Issued');

@@ -8,6 +8,9 @@ const ofNode =
 const ofPerson =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQmV6Q0I1UUlCQURBWk1Rc3dDUVlEVlFRR0V3SkVSVEVLTUFnR0ExVUVBd3dCZURDQm56QU5CZ2txaGtpRwo5dzBCQVFFRkFBT0JqUUF3Z1lrQ2dZRUEzenM1aUtpY2IyOWFkeWtxWnd4eVB1bXhYTlJHMXd1MXZzN25SNnJBCklDWkw1dFhjQTZkSU5uWkFSMk81SGhkVHVia0pHSUlaS1ptcVVENXZGaUVoMUl5WU1TV0RXOTROOStJVEY5dEgKV0htOTRtdVZlbThHWmwvb1EvdXcrSlY1SGt3Q3A3dFlRRVVBQ2ZUUCsyMTVCU3dlbkVjQTEwM21Cd0w4NjN3ZgoxdU1DQXdFQUFhQWpNQ0VHQ1NxR1NJYjNEUUVKRGpFVU1CSXdFQVlEVlIwUkJBa3dCNEVGWVVCaUxtTXdEUVlKCktvWklodmNOQVFFTEJRQURnWUVBUUFVV2xyaFc3TXQzNzloeFNXRENsUWRSL0kyUjZtMEFxeDBaOWFxdHVuS2MKSDEvSktCWGQ4VHlVZ3RXVkRZNG83YTdiNGdLMjdOdEc2QVNTbWVzYi9tNUcvL1ZZWVQwVVpYRHB3QzFkMmw0dQpCaHVSVFFsc3RoSCtQZTQzZUIyWEZUQzEwbXVWY3piOGk1bENJOFc5SlMxM052NjhjbEIrRCsyK1FCU0xGdGM9Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=';
 
+const ofTwo =
+  'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQkFqQ0JxQUlCQURCR01SVXdFd1lEVlFRS0RBeHplWE4wWlcwNmJtOWtaWE14RlRBVEJnTlZCQU1NREhONQpjM1JsYlRwaFpHMXBiakVXTUJRR0ExVUVBd3dOYzNsemRHVnRPbTV2WkdVNllUQlpNQk1HQnlxR1NNNDlBZ0VHCkNDcUdTTTQ5QXdFSEEwSUFCRENGbHI5Qko1OEpuek04ZzJXUWtnNElkRFRzcWxmU0xKdzZJVDdBdnMycUduWHkKRW0wbVlNVEdoMHhuR21yQk0rWDc0MGt2SmRtVldnN2hlTmZhekcyZ0FEQUtCZ2dxaGtqT1BRUURBZ05KQURCRwpBaUVBbHBpU1c5T3YrRWJER0YrRFcxUC9CTGJjQURhUlUxZDhEN2QzS1pzUkFJQUNJUURHcnZlSEVUR3V2ZWhPCkptQitvSm1GUUdCWC9RdXI2dVNRbm04eWtPbFhCQT09Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=';
+
 test('parseRequestField() reads subject, names and key', () => {
   const read = parseRequestField(ofNode);
   assert.ok(read);
@@ -31,6 +34,11 @@ test('parseRequestField() reads subject, names and key', () => {
 test('parseRequestField() notices what it does not certify', () => {
   const read = parseRequestField(ofPerson);
   assert.deepEqual([read?.hasOtherSubject, read?.hasOtherNames], [true, true]);
+});
+
+test('parseRequestField() takes two common names for more than one user', () => {
+  const { commonName, hasOtherSubject } = parseRequestField(ofTwo) ?? {};
+  assert.deepEqual([commonName, hasOtherSubject], ['system:node:a', true]);
 });
 
 test('bytes that do not fit give nothing', () => {

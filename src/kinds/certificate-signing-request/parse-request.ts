@@ -5,7 +5,7 @@ import { type DerItem, readDer, readItems, readObjectIdentifier } from './read-d
 export type CertificateRequest = {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** Whether the subject says more than the two. */
+  /** Whether the subject says more than the two, or names several users. */
   readonly hasOtherSubject: boolean;
   readonly dnsNames: readonly string[];
   /** Their bytes: four or sixteen. */
@@ -30,13 +30,18 @@ const identifiers = {
 
 const tags = { bitString: 0x03, octetString: 0x04, sequence: 0x30, set: 0x31, attributes: 0xa0 };
 
-const pemForm =
-  /^\s*-----BEGIN CERTIFICATE REQUEST-----\s+([A-Za-z0-9+/=\s]+?)\s*-----END CERTIFICATE REQUEST-----\s*$/;
+/** Base64 of PEM of what is a few kilobytes, even with many names and a long key. */
+const maxFieldLength = 256 * 1024;
+const pemBegin = '-----BEGIN CERTIFICATE REQUEST-----';
+const pemEnd = '-----END CERTIFICATE REQUEST-----';
 
 /** `base64` is the field of the object: PEM text, once more in base64. */
 export function parseRequestField(base64: string): CertificateRequest | undefined {
-  const [, body] = pemForm.exec(Buffer.from(base64, 'base64').toString('latin1')) ?? [];
-  if (body === undefined) return undefined;
+  if (base64.length > maxFieldLength) return undefined;
+  const text = Buffer.from(base64, 'base64').toString('latin1').trim();
+  if (!text.startsWith(pemBegin) || !text.endsWith(pemEnd)) return undefined;
+  const body = text.slice(pemBegin.length, -pemEnd.length);
+  if (!/^\s[A-Za-z0-9+/=\s]*$/.test(body) || body.trim() === '') return undefined;
   return parseCertificateRequest(new Uint8Array(Buffer.from(body, 'base64')));
 }
 
@@ -78,13 +83,14 @@ function readSubject(subject: DerItem): Names | undefined {
     const name = type && readObjectIdentifier(type);
     return { name, text: value === undefined ? '' : textOf(value.content) };
   });
+  const commonNames = pairs.filter(({ name }) => name === identifiers.commonName);
   const known: readonly (string | undefined)[] = [identifiers.commonName, identifiers.organization];
   return {
-    commonName: pairs.filter(({ name }) => name === identifiers.commonName).at(-1)?.text ?? '',
+    commonName: commonNames.at(-1)?.text ?? '',
     organizations: pairs.flatMap(({ name, text }) =>
       name === identifiers.organization ? [text] : [],
     ),
-    hasOtherSubject: pairs.some(({ name }) => !known.includes(name)),
+    hasOtherSubject: pairs.some(({ name }) => !known.includes(name)) || commonNames.length > 1,
   };
 }
 

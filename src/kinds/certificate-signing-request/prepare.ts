@@ -67,8 +67,9 @@ function stamped(
   after: readonly Condition[],
   now: string,
 ): readonly Condition[] {
+  const known = new Map([...before].reverse().map((one) => [one.type, one]));
   return after.map((one) => {
-    const old = before.find(({ type }) => type === one.type);
+    const old = known.get(one.type);
     if (deepEqual(old, one)) return one;
     const isSame = old !== undefined && old.status === one.status;
     return {

@@ -1,4 +1,6 @@
 // Upstream: pkg/apis/certificates/validation.
+
+import { repeatedPlaces } from '../../meta/contains.ts';
 import {
   duplicate,
   type FieldError,
@@ -15,9 +17,10 @@ import type {
 } from './types.ts';
 
 const leastSeconds = 600;
+const legacySigner = 'kubernetes.io/legacy-unknown';
 const longestPath = 253 + 1 + 63;
 
-export const keyUsages: readonly string[] = [
+const keyUsages: readonly string[] = [
   'signing',
   'digital signature',
   'content commitment',
@@ -43,6 +46,8 @@ export const keyUsages: readonly string[] = [
   'netscape sgc',
 ];
 
+const sortedUsages = [...keyUsages].sort();
+
 export function validateRequest(object: CertificateSigningRequest): readonly FieldError[] {
   const { request = '', signerName, usages = [], expirationSeconds } = object.spec;
   const errors: FieldError[] = [];
@@ -60,16 +65,22 @@ export function validateRequest(object: CertificateSigningRequest): readonly Fie
 
 function validateUsages(usages: readonly string[]): readonly FieldError[] {
   if (usages.length === 0) return [required('spec.usages')];
-  return usages.flatMap((usage, index) => {
-    const field = `spec.usages[${index}]`;
-    if (usages.indexOf(usage) !== index) return [duplicate(field, usage)];
-    return keyUsages.includes(usage) ? [] : [notSupported(field, usage, [...keyUsages].sort())];
-  });
+  return [
+    ...usages.flatMap((usage, index) =>
+      keyUsages.includes(usage) ? [] : [notSupported(`spec.usages[${index}]`, usage, sortedUsages)],
+    ),
+    ...[...repeatedPlaces(usages)].map((index) =>
+      duplicate(`spec.usages[${index}]`, usages[index]),
+    ),
+  ];
 }
 
 function validateSignerName(name: string): readonly FieldError[] {
   const field = 'spec.signerName';
   if (name === '') return [required(field)];
+  if (name === legacySigner) {
+    return [invalid(field, name, 'the legacy signerName is not allowed via this API version')];
+  }
   const [domain = '', path, ...rest] = name.split('/');
   if (path === undefined || rest.length > 0) {
     return [
@@ -101,24 +112,32 @@ export function validateConditionChange(
   const old = before.status.conditions ?? [];
   const conditions = after.status.conditions ?? [];
   const types = conditions.map(({ type }) => type);
-  const errors = conditions.flatMap((one, index) => validateCondition(one, index, types));
-  if (types.includes('Approved') && types.includes('Denied')) {
-    errors.push(invalid(field, 'Denied', 'Approved and Denied conditions are mutually exclusive'));
-  }
-  const lost = ['Approved', 'Denied', 'Failed'].find(
-    (type) => old.some((one) => one.type === type) && !types.includes(type),
-  );
-  if (lost !== undefined) {
-    errors.push(forbidden(field, `updates may not remove a condition of type "${lost}"`));
-  }
-  return errors;
+  const repeated = repeatedPlaces(types);
+  const first = { Approved: types.indexOf('Approved'), Denied: types.indexOf('Denied') };
+  // Where an approval follows a denial, or the other way round.
+  const isRival = (type: string, index: number): boolean => {
+    const other = type === 'Approved' ? first.Denied : type === 'Denied' ? first.Approved : -1;
+    return other >= 0 && other < index;
+  };
+  const count = (list: readonly Condition[], type: string): number =>
+    list.filter((one) => one.type === type).length;
+  return [
+    ...conditions.flatMap((one, index) => [
+      ...validateCondition(one, `${field}[${index}]`),
+      ...(isRival(one.type, index) ? [invalid(`${field}[${index}].type`, one.type, rivalry)] : []),
+      ...(repeated.has(index) ? [duplicate(`${field}[${index}].type`, one.type)] : []),
+    ]),
+    ...['Approved', 'Denied', 'Failed']
+      .filter((type) => count(conditions, type) < count(old, type))
+      .map((type) => forbidden(field, `updates may not remove a condition of type "${type}"`)),
+  ];
 }
 
-function validateCondition(one: Condition, index: number, types: readonly string[]): FieldError[] {
-  const field = `status.conditions[${index}]`;
+const rivalry = 'Approved and Denied conditions are mutually exclusive';
+
+function validateCondition(one: Condition, field: string): readonly FieldError[] {
   const errors: FieldError[] = [];
   if (one.type === '') errors.push(required(`${field}.type`));
-  if (types.indexOf(one.type) !== index) errors.push(duplicate(`${field}.type`, one.type));
   const isFinal = ['Approved', 'Denied', 'Failed'].includes(one.type);
   const allowed = isFinal ? ['True'] : ['False', 'True', 'Unknown'];
   if (one.status === '') errors.push(required(`${field}.status`));
@@ -135,27 +154,22 @@ export function validateStatusChange(
 ): readonly FieldError[] {
   const { certificate: issued = '' } = before.status;
   const { certificate = '' } = after.status;
+  const field = 'status.certificate';
   const errors = [...validateConditionChange(before, after)];
-  if (issued !== '' && certificate !== issued) {
-    errors.push(
-      forbidden(
-        'status.certificate',
-        'updates may not set certificate content; an issued certificate cannot change',
-      ),
-    );
-  } else if (certificate !== issued && !isPem(certificate)) {
-    errors.push(
-      invalid(
-        'status.certificate',
-        '<certificate data>',
-        'must contain one or more PEM blocks of type CERTIFICATE',
-      ),
-    );
+  if (certificate === issued) return errors;
+  if (certificate !== '' && !isPem(certificate)) {
+    const detail = 'must contain at least one CERTIFICATE PEM block';
+    errors.push(invalid(field, '<certificate data>', detail));
+  }
+  if (issued !== '') {
+    errors.push(forbidden(field, 'updates may not modify existing certificate content'));
   }
   return errors;
 }
 
 function isPem(base64: string): boolean {
   const text = Buffer.from(base64, 'base64').toString('latin1');
-  return /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(text);
+  const begin = text.indexOf('-----BEGIN CERTIFICATE-----');
+  const end = text.lastIndexOf('-----END CERTIFICATE-----');
+  return begin >= 0 && end > begin + '-----BEGIN CERTIFICATE-----'.length;
 }

@@ -38,6 +38,7 @@ const cases: readonly [string, Partial<ClusterRole>, readonly string[]][] = [
     },
     [
       `${field}[0].matchExpressions[0].values: Required value: must be specified when \`operator\` is 'In' or 'NotIn'`,
+      `${field}[0]: Invalid value: null: invalid label selector.`,
     ],
   ],
 ];

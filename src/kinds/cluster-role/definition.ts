@@ -1,4 +1,4 @@
-import { type FieldError, required } from '../../meta/field-error.ts';
+import { type FieldError, invalid, required } from '../../meta/field-error.ts';
 import { validateLabelSelector } from '../../meta/labels.ts';
 import { nameIsPathSegment } from '../../meta/names.ts';
 import type { KindDefinition } from '../definition.ts';
@@ -35,5 +35,10 @@ function validateAggregation({ aggregationRule }: ClusterRole): readonly FieldEr
     const detail = 'at least one clusterRoleSelector required if aggregationRule is non-nil';
     return [required(field, detail)];
   }
-  return selectors.flatMap((selector, i) => validateLabelSelector(selector, `${field}[${i}]`));
+  return selectors.flatMap((selector, i) => {
+    const wrong = validateLabelSelector(selector, `${field}[${i}]`);
+    return wrong.length === 0
+      ? []
+      : [...wrong, invalid(`${field}[${i}]`, null, 'invalid label selector.')];
+  });
 }

@@ -47,6 +47,8 @@ test('defaultDeployment() fills in the strategy and the counts', () => {
   });
 });
 
+const namePart =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const noMatch = '`selector` does not match template `labels`';
 const refused: readonly [string, object, readonly string[]][] = [
   [
@@ -66,6 +68,19 @@ const refused: readonly [string, object, readonly string[]][] = [
     'selector of other pods',
     { selector: { matchLabels: { app: 'b' } } },
     [`spec.template.metadata.labels: Invalid value: {"app":"a"}: ${noMatch}`],
+  ],
+  [
+    'labels and annotations that are none',
+    {
+      template: {
+        ...template,
+        metadata: { labels: { app: 'a', 'a b': '' }, annotations: { 'a b': '' } },
+      },
+    },
+    [
+      `spec.template.labels: Invalid value: "a b": ${namePart}`,
+      `spec.template.annotations: Invalid value: "a b": ${namePart}`,
+    ],
   ],
   [
     'negative size',

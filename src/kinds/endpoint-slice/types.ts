@@ -2,7 +2,7 @@ import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { objectReference } from '../object-reference.ts';
 
-export const endpointConditions = s.struct(
+const endpointConditions = s.struct(
   'EndpointConditions',
   {
     ready: s.pointer(s.boolean('May get traffic; unknown counts as true.')),
@@ -30,7 +30,7 @@ const forNode = s.struct(
   { numbers: [1] },
 );
 
-export const endpointHints = s.struct(
+const endpointHints = s.struct(
   'EndpointHints',
   {
     forZones: s.list(forZone, 'Zones that should use this endpoint, at most eight.', {
@@ -44,7 +44,7 @@ export const endpointHints = s.struct(
 );
 export type EndpointHints = s.Static<typeof endpointHints>;
 
-export const endpoint = s.struct(
+const endpoint = s.struct(
   'Endpoint',
   {
     addresses: s.required(
@@ -66,7 +66,7 @@ export const endpoint = s.struct(
 );
 export type Endpoint = s.Static<typeof endpoint>;
 
-export const slicePort = s.struct(
+const slicePort = s.struct(
   'EndpointPort',
   {
     name: s.pointer(s.string('Name of the port, unique in the slice; may be empty.')),

@@ -95,10 +95,11 @@ function validateDomainName(address: string, field: string): readonly FieldError
 }
 
 function validateHints(hints: EndpointHints, field: string): readonly FieldError[] {
-  return [
-    ...validateHintNames(hints.forZones ?? [], `${field}.forZones`, labelValue),
-    ...validateHintNames(hints.forNodes ?? [], `${field}.forNodes`, dns1123Subdomain),
-  ];
+  const { forZones = [], forNodes = [] } = hints;
+  const ofZones = validateHintNames(forZones, `${field}.forZones`, labelValue);
+  // Too many zones end the check of the hints.
+  if (forZones.length > maxHints) return ofZones;
+  return [...ofZones, ...validateHintNames(forNodes, `${field}.forNodes`, dns1123Subdomain)];
 }
 
 function validateHintNames(

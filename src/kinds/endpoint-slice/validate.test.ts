@@ -70,6 +70,11 @@ const cases: readonly [string, EndpointSlice, readonly string[]][] = [
     ['endpoints[0].hints.forZones: Too many: 9: must have at most 8 items'],
   ],
   [
+    'too many zone hints, which hide those of nodes (EPS-02)',
+    withEndpoint({ hints: { forZones: names(9, 'z'), forNodes: names(9, 'n') } }),
+    ['endpoints[0].hints.forZones: Too many: 9: must have at most 8 items'],
+  ],
+  [
     'repeated node hints (EPS-02)',
     withEndpoint({ hints: { forNodes: [{ name: 'n' }, { name: 'n' }] } }),
     ['endpoints[0].hints.forNodes[1].name: Duplicate value: "n"'],

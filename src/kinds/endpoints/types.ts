@@ -2,7 +2,7 @@ import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { objectReference } from '../object-reference.ts';
 
-export const endpointAddress = s.struct(
+const endpointAddress = s.struct(
   'EndpointAddress',
   {
     ip: s.required(s.always(s.string('IP address of the endpoint; not loopback, not link-local.'))),
@@ -14,7 +14,7 @@ export const endpointAddress = s.struct(
 );
 export type EndpointAddress = s.Static<typeof endpointAddress>;
 
-export const endpointPort = s.struct(
+const endpointPort = s.struct(
   'EndpointPort',
   {
     name: s.string('Name of the port as in the Service; needed when there are several.'),
@@ -26,7 +26,7 @@ export const endpointPort = s.struct(
 );
 export type EndpointPort = s.Static<typeof endpointPort>;
 
-export const endpointSubset = s.struct(
+const endpointSubset = s.struct(
   'EndpointSubset',
   {
     addresses: s.list(endpointAddress, 'Addresses that are ready for traffic on all ports.', {

@@ -1,11 +1,18 @@
-import { type FieldError, forbidden, required, tooLong } from '../../meta/field-error.ts';
+import {
+  type FieldError,
+  forbidden,
+  notSupported,
+  required,
+  tooLong,
+} from '../../meta/field-error.ts';
 import { dns1123Label, domainPrefixedPath } from '../../meta/names.ts';
 import { immutableField } from '../immutable-field.ts';
 import { validateReference } from '../ingress/validate.ts';
-import { invalidEach, validateChoice } from '../pod/field-rules.ts';
+import { invalidEach } from '../pod/field-rules.ts';
 import type { IngressClass, IngressClassParameters } from './types.ts';
 
 const longestController = 250;
+const scopes: readonly string[] = ['Cluster', 'Namespace'];
 
 export function validateIngressClass({ spec }: IngressClass): readonly FieldError[] {
   const { controller = '', parameters } = spec;
@@ -24,13 +31,13 @@ export function validateIngressClassUpdate(
   after: IngressClass,
 ): readonly FieldError[] {
   return [
-    ...validateIngressClass(after),
     ...immutableField({
       field: 'spec.controller',
       before: before.spec.controller,
       after: after.spec.controller,
       shown: after.spec.controller ?? '',
     }),
+    ...validateIngressClass(after),
   ];
 }
 
@@ -43,11 +50,16 @@ function validateParameters(
   const isNamespaced = scope === 'Namespace';
   return [
     ...validateReference(parameters, field),
-    ...validateChoice(`${field}.scope`, scope, ['Cluster', 'Namespace']),
-    ...(isNamespaced && !namespace
+    ...(scope === undefined ? [required(`${field}.scope`)] : []),
+    ...(scope === undefined || scopes.includes(scope)
+      ? []
+      : [notSupported(`${field}.scope`, scope, scopes)]),
+    ...(isNamespaced && namespace === undefined
       ? [required(at, "`parameters.scope` is set to 'Namespace'")]
       : []),
-    ...(isNamespaced && namespace ? invalidEach(at, namespace, dns1123Label(namespace)) : []),
+    ...(isNamespaced && namespace !== undefined
+      ? invalidEach(at, namespace, dns1123Label(namespace))
+      : []),
     ...(scope === 'Cluster' && namespace !== undefined
       ? [forbidden(at, "`parameters.scope` is set to 'Cluster'")]
       : []),

@@ -3,7 +3,7 @@ import type { Column } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';
 import type { Ingress } from './types.ts';
 
-const mostHosts = 3;
+const maxHosts = 3;
 
 export const ingressColumns: readonly Column<Ingress>[] = [
   nameColumn,
@@ -18,7 +18,7 @@ export const ingressColumns: readonly Column<Ingress>[] = [
     name: 'Hosts',
     type: 'string',
     description: 'Hosts that incoming requests are matched against before the ingress rule',
-    cell: ({ spec }) => hosts((spec.rules ?? []).flatMap(({ host }) => (host ? [host] : []))),
+    cell: ({ spec }) => hosts(spec.rules ?? []),
   },
   {
     name: 'Address',
@@ -43,8 +43,12 @@ function addresses(
   return [...new Set(shown)].sort().join(',');
 }
 
-function hosts(names: readonly string[]): string {
-  if (names.length === 0) return '*';
-  const shown = names.slice(0, mostHosts).join(',');
-  return names.length > mostHosts ? `${shown} + ${names.length - mostHosts} more...` : shown;
+/** Rules after the last host that is shown count as more hosts, whether they have one or not: as upstream counts. */
+function hosts(rules: readonly { readonly host?: string }[]): string {
+  const named = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
+  if (named.length === 0) return '*';
+  const shown = named.slice(0, maxHosts);
+  const text = shown.map(({ host }) => host).join(',');
+  const isMore = shown.length === maxHosts && (shown.at(-1)?.index ?? 0) < rules.length - 1;
+  return isMore ? `${text} + ${rules.length - maxHosts} more...` : text;
 }

@@ -60,6 +60,19 @@ const judged: readonly [string, object, readonly string[]][] = [
     ['spec.defaultBackend: Required value: port name or number is required'],
   ],
   [
+    'backend of another kind without names',
+    { defaultBackend: { resource: {} } },
+    [
+      'spec.defaultBackend.resource.kind: Required value: kind is required',
+      'spec.defaultBackend.resource.name: Required value: name is required',
+    ],
+  ],
+  [
+    'backend of another kind with a path for a name',
+    { defaultBackend: { resource: { kind: 'K', name: 'a/b' } } },
+    [`spec.defaultBackend.resource.name: Invalid value: "a/b": may not contain '/'`],
+  ],
+  [
     'backend that is none',
     { defaultBackend: {} },
     ['spec.defaultBackend: Invalid value: "": resource or service backend is required'],
@@ -89,6 +102,12 @@ test('ingress columns show class, hosts, addresses and ports', () => {
     '<unknown>',
   ]);
   assert.deepEqual(cells(ingress({})), ['i', '<none>', '*', '', '80', '<unknown>']);
+  const hostCell = (...names: readonly string[]) =>
+    cells(ingress({ rules: names.map((host) => ({ host })) }))[2];
+  assert.equal(hostCell('a', '', 'b'), 'a,b');
+  assert.equal(hostCell('a', '', 'b', 'c'), 'a,b,c');
+  assert.equal(hostCell('a', 'b', 'c', ''), 'a,b,c + 1 more...');
+  assert.equal(hostCell('a', '', 'b', 'c', 'd'), 'a,b,c + 2 more...');
 });
 
 test('ingressClassDefinition judges controller and parameters', () => {
@@ -112,6 +131,43 @@ test('ingressClassDefinition judges controller and parameters', () => {
   assert.deepEqual(other.map(errorText), [
     'spec.controller: Invalid value: "acme.io/bar": field is immutable',
   ]);
+});
+
+test('validateIngressCreate() compares the class with its annotation', () => {
+  const annotations = { 'kubernetes.io/ingress.class': 'a' };
+  const texts = (ingressClassName: string) => {
+    const metadata = { name: 'i', namespace: 'default', annotations };
+    const made = ingress({ defaultBackend: backend, ingressClassName }, { metadata });
+    return ingressDefinition.create.validateCreate(made).map(errorText);
+  };
+  assert.deepEqual(texts('a'), []);
+  assert.deepEqual(texts('b'), [
+    'annotations.kubernetes.io/ingress.class: Invalid value: "a": must match `ingressClassName` when both are specified',
+  ]);
+});
+
+test('status of an ingress keeps addresses that are spelled loosely', () => {
+  const rules = ingressDefinition.subresources?.find(({ name }) => name === 'status')?.rules;
+  const status = { loadBalancer: { ingress: [{ ip: '010.1.0.1' }] } };
+  const loose = ingress({}, { status });
+  assert.deepEqual(rules?.validateUpdate(loose, loose), []);
+  assert.equal(rules?.validateUpdate(ingress({}), loose).length, 1);
+});
+
+test('ingressClassDefinition judges where parameters lie', () => {
+  const texts = (parameters: object) => {
+    const spec = { controller: 'a.b/c', parameters: { kind: 'K', name: 'n', ...parameters } };
+    const { object } = decode(ingressClassDefinition.schema, { metadata: { name: 'c' }, spec });
+    return ingressClassDefinition.create.validateCreate(object as IngressClass).map(errorText);
+  };
+  const at = 'spec.parameters';
+  assert.deepEqual(texts({ scope: '' }), [
+    `${at}.scope: Unsupported value: "": supported values: "Cluster", "Namespace"`,
+  ]);
+  assert.deepEqual(texts({ scope: 'Namespace' }), [
+    `${at}.namespace: Required value: \`parameters.scope\` is set to 'Namespace'`,
+  ]);
+  assert.match(texts({ scope: 'Namespace', namespace: '' })[0] ?? '', /Invalid value: ""/);
 });
 
 test('ingressDefinition warns of the class as an annotation and of odd addresses (API-66)', () => {

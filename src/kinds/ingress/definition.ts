@@ -32,7 +32,7 @@ export const ingressDefinition: KindDefinition<Ingress> = {
       verbs: ['get', 'patch', 'update'],
       rules: {
         prepareUpdate: (before, after) => ({ ...after, spec: before.spec }),
-        validateUpdate: (_before, after) => validateIngressStatus(after),
+        validateUpdate: validateIngressStatus,
         warnOnUpdate: ingressStatusWarnings,
       },
     },

@@ -3,12 +3,13 @@ import { type FieldError, invalid, notSupported, required } from '../../meta/fie
 import {
   dns1123Label,
   dns1123Subdomain,
+  pathSegmentName,
   portName,
   portNumber,
   wildcardDns1123Subdomain,
 } from '../../meta/names.ts';
 import { validateIPLegacy } from '../../meta/validate-ip.ts';
-import { invalidEach, validateFilled } from '../pod/field-rules.ts';
+import { invalidEach } from '../pod/field-rules.ts';
 import type { TypedLocalObjectReference } from '../pod/references.ts';
 import type { Ingress, IngressBackend, IngressPath, IngressRule, IngressTls } from './types.ts';
 
@@ -16,16 +17,18 @@ const classAnnotation = 'kubernetes.io/ingress.class';
 const notAnAddress = 'must be a DNS name, not an IP address';
 
 export function validateIngressCreate(ingress: Ingress): readonly FieldError[] {
+  const { ingressClassName } = ingress.spec;
   const annotation = ingress.metadata.annotations?.[classAnnotation];
-  const twice = annotation !== undefined && ingress.spec.ingressClassName !== undefined;
+  const differs =
+    annotation !== undefined && ingressClassName !== undefined && annotation !== ingressClassName;
   return [
     ...validateIngress(ingress),
-    ...(twice
+    ...(differs
       ? [
           invalid(
             `annotations.${classAnnotation}`,
             annotation,
-            'can not be set when the class field is also set',
+            'must match `ingressClassName` when both are specified',
           ),
         ]
       : []),
@@ -47,11 +50,13 @@ export function validateIngress({ spec }: Ingress): readonly FieldError[] {
   ];
 }
 
-export function validateIngressStatus({ status }: Ingress): readonly FieldError[] {
+/** Addresses that are already stored pass even if they are spelled loosely. */
+export function validateIngressStatus(before: Ingress, { status }: Ingress): readonly FieldError[] {
+  const stored = (before.status.loadBalancer.ingress ?? []).map(({ ip }) => ip ?? '');
   return (status.loadBalancer.ingress ?? []).flatMap(({ ip, hostname }, index) => {
     const at = `status.loadBalancer.ingress[${index}]`;
     return [
-      ...(ip ? validateIPLegacy(`${at}.ip`, ip) : []),
+      ...(ip ? validateIPLegacy(`${at}.ip`, ip, stored) : []),
       ...(hostname
         ? [
             ...invalidEach(`${at}.hostname`, hostname, dns1123Subdomain(hostname)),
@@ -163,7 +168,11 @@ export function validateReference(
     ...(apiGroup === undefined
       ? []
       : invalidEach(`${field}.apiGroup`, apiGroup, dns1123Subdomain(apiGroup))),
-    ...validateFilled(`${field}.kind`, kind),
-    ...validateFilled(`${field}.name`, name),
+    ...(kind === ''
+      ? [required(`${field}.kind`, 'kind is required')]
+      : invalidEach(`${field}.kind`, kind, pathSegmentName(kind))),
+    ...(name === ''
+      ? [required(`${field}.name`, 'name is required')]
+      : invalidEach(`${field}.name`, name, pathSegmentName(name))),
   ];
 }

@@ -1,4 +1,5 @@
 import { warningsForIP } from '../../meta/validate-ip.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import type { Ingress } from './types.ts';
 
 const classAnnotation = 'kubernetes.io/ingress.class';
@@ -8,7 +9,7 @@ export const ingressWarnings = ({ metadata }: Ingress): readonly string[] =>
   metadata.annotations?.[classAnnotation] === undefined
     ? []
     : [
-        `annotation ${JSON.stringify(classAnnotation)} is deprecated, please use 'spec.ingressClassName' instead`,
+        `annotation ${goQuote(classAnnotation)} is deprecated, please use 'spec.ingressClassName' instead`,
       ];
 
 export function ingressStatusWarnings(_before: Ingress, { status }: Ingress): readonly string[] {

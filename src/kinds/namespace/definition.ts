@@ -1,7 +1,7 @@
 import { nameIsDnsLabel } from '../../meta/names.ts';
 import type { KindDefinition, SubresourceDefinition } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';
-import { isFinalized, markTerminating } from './life-cycle.ts';
+import { hasOwnFinalizers, markTerminating } from './life-cycle.ts';
 import {
   defaultNamespace,
   prepareNamespaceCreate,
@@ -52,7 +52,7 @@ export const namespaceDefinition: KindDefinition<Namespace> = {
     validateUpdate: (_before, after) => validateNamespace(after),
   },
   markDeleting: markTerminating,
-  holdsDeletion: (namespace) => !isFinalized(namespace),
+  holdsDeletion: hasOwnFinalizers,
   deleteAnswersObject: true,
   subresources: [finalize, status],
   columns: [

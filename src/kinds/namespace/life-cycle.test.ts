@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isFinalized, isTerminating, markTerminating } from './life-cycle.ts';
+import { hasOwnFinalizers, isTerminating, markTerminating } from './life-cycle.ts';
 import type { Namespace } from './types.ts';
 
 const now = '2026-01-02T03:04:05Z';
@@ -22,16 +22,8 @@ test('markTerminating() sets the phase and drops the grace period', () => {
   assert.ok(isTerminating(marked));
 });
 
-const ends: readonly [string, Namespace, boolean][] = [
-  ['a finalizer of the spec', active, false],
-  ['no finalizer', { ...active, spec: {} }, true],
-  [
-    'a finalizer of the metadata',
-    { ...active, spec: {}, metadata: { name: 'a', finalizers: ['example.com/hold'] } },
-    false,
-  ],
-];
-
-for (const [name, namespace, want] of ends) {
-  test(`isFinalized() is ${want} with ${name}`, () => assert.equal(isFinalized(namespace), want));
-}
+test('hasOwnFinalizers() goes by the spec', () => {
+  const held = { ...active, spec: {}, metadata: { name: 'a', finalizers: ['example.com/hold'] } };
+  assert.equal(hasOwnFinalizers(active), true);
+  assert.equal(hasOwnFinalizers(held), false);
+});

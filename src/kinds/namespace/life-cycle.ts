@@ -8,9 +8,9 @@ export function markTerminating(namespace: Namespace): Namespace {
   return { ...namespace, metadata, status: { ...namespace.status, phase: 'Terminating' } };
 }
 
-/** Nothing keeps the namespace any more. Only a namespace that is terminating may go for this. */
-export function isFinalized({ spec, metadata }: Namespace): boolean {
-  return (spec.finalizers ?? []).length === 0 && (metadata.finalizers ?? []).length === 0;
+/** The finalizers of the spec keep the namespace, besides those of its metadata. */
+export function hasOwnFinalizers({ spec }: Namespace): boolean {
+  return (spec.finalizers ?? []).length > 0;
 }
 
 export function isTerminating({ metadata, status }: Namespace): boolean {

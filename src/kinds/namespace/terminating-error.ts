@@ -1,7 +1,7 @@
 // Recognises the refusal to create anything in a namespace that is going.
 import { isApiError } from '../../meta/api-error.ts';
 
-export const namespaceTerminatingCause = 'NamespaceTerminating';
+const namespaceTerminatingCause = 'NamespaceTerminating';
 
 export function isNamespaceTerminating(error: unknown): boolean {
   if (!isApiError(error)) return false;

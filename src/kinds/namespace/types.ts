@@ -11,7 +11,7 @@ const namespaceSpec = s.struct(
   { numbers: [1] },
 );
 
-export const namespaceCondition = s.struct(
+const namespaceCondition = s.struct(
   'NamespaceCondition',
   {
     type: s.required(s.always(s.string('What the condition is about.'))),

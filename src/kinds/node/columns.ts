@@ -47,7 +47,7 @@ export const nodeColumns: readonly Column<Node>[] = [
 ];
 
 function nodeState({ spec, status }: Node): string {
-  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  const ready = status.conditions?.findLast(({ type }) => type === 'Ready');
   const state = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
   return spec.unschedulable ? `${state},SchedulingDisabled` : state;
 }

@@ -76,6 +76,23 @@ const refused: readonly [string, object, readonly string[]][] = [
     ],
   ],
   [
+    'a range twice',
+    { spec: { podCIDRs: ['10.1.0.0/24', '10.1.0.0/24'] } },
+    [
+      'spec.podCIDRs: Invalid value: ["10.1.0.0/24","10.1.0.0/24"]: may specify no more than one CIDR for each IP family',
+      'spec.podCIDRs[1]: Duplicate value: "10.1.0.0/24"',
+    ],
+  ],
+  [
+    'two ranges of which one is none',
+    { spec: { podCIDRs: ['10.1.0.0/24', 'x'] } },
+    [
+      'spec.podCIDRs[1]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+      'spec.podCIDRs: Internal error: invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[1]: <nil> (invalid CIDR address: x)',
+      'spec.podCIDRs: Invalid value: ["10.1.0.0/24","x"]: may specify no more than one CIDR for each IP family',
+    ],
+  ],
+  [
     'two ranges of a family',
     { spec: { podCIDRs: ['10.1.0.0/24', '10.2.0.0/24'] } },
     [

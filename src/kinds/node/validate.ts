@@ -1,8 +1,10 @@
-import { familyOf } from '../../ip/address.ts';
+import { parseCidrSloppy } from '../../ip/cidr.ts';
+import { repeatedPlaces } from '../../meta/contains.ts';
 import {
   duplicate,
   type FieldError,
   forbidden,
+  internalError,
   invalid,
   notSupported,
   required,
@@ -18,27 +20,34 @@ import type { Node, Taint } from './types.ts';
 // The path under which Kubernetes reports errors of spec.taints.
 const taintsField = 'metadata.taints';
 
-export function validateNode(node: Node): readonly FieldError[] {
+export function validateNode(node: Node, ofAmounts = validateAmounts(node)): readonly FieldError[] {
   return [
     ...validateTaints(node.spec.taints ?? []),
-    ...validateAmounts(node),
+    ...ofAmounts,
     ...validatePodCIDRs(node.spec.podCIDRs ?? []),
   ];
 }
 
 export function validateNodeUpdate(before: Node, after: Node): readonly FieldError[] {
-  return [...validateNode(after), ...validateNodeChange(before, after)];
+  // Told twice, found once: a node may have thousands.
+  const ofAmounts = validateAmounts(after);
+  return [...validateNode(after, ofAmounts), ...validateNodeChange(before, after, ofAmounts)];
 }
 
 /** What holds for changes of a node and of its status alike. */
-export function validateNodeChange(before: Node, after: Node): readonly FieldError[] {
+export function validateNodeChange(
+  before: Node,
+  after: Node,
+  ofAmounts = validateAmounts(after),
+): readonly FieldError[] {
   const { podCIDRs: oldCIDRs = [], providerID: oldID = '' } = before.spec;
   const { podCIDRs = [], providerID = '' } = after.spec;
   const addresses = (after.status.addresses ?? []).map(({ type, address }) => `${type} ${address}`);
+  const repeated = repeatedPlaces(addresses);
   return [
-    ...validateAmounts(after),
+    ...ofAmounts,
     ...(after.status.addresses ?? []).flatMap((address, index) =>
-      addresses.indexOf(addresses[index] ?? '') === index
+      !repeated.has(index)
         ? []
         : [
             duplicate(`status.addresses[${index}]`, {
@@ -98,9 +107,27 @@ function validateAmounts({ status }: Node): readonly FieldError[] {
 function validatePodCIDRs(cidrs: readonly string[]): readonly FieldError[] {
   const field = 'spec.podCIDRs';
   const wrong = cidrs.flatMap((cidr, index) => validateCIDR(`${field}[${index}]`, cidr));
-  const families = new Set(cidrs.map((cidr) => familyOf(cidr.split('/')[0] ?? '')));
-  const onePerFamily = cidrs.length === families.size;
-  return wrong.length > 0 || onePerFamily
-    ? wrong
-    : [invalid(field, cidrs, 'may specify no more than one CIDR for each IP family')];
+  if (cidrs.length < 2) return wrong;
+  const ranges = cidrs.map(parseCidrSloppy);
+  const unread = ranges.indexOf(undefined);
+  const families = new Set(ranges.map((range) => range?.family));
+  const isDualStack = unread < 0 && cidrs.length === 2 && families.size === 2;
+  const repeated = repeatedPlaces(cidrs);
+  return [
+    ...wrong,
+    ...(unread < 0 ? [] : [unreadRange(field, unread, cidrs[unread] ?? '')]),
+    ...(isDualStack
+      ? []
+      : [invalid(field, cidrs, 'may specify no more than one CIDR for each IP family')]),
+    ...[...repeated].map((index) => duplicate(`${field}[${index}]`, cidrs[index])),
+  ];
+}
+
+/** Kubernetes tells of its own parser's error besides. */
+function unreadRange(field: string, index: number, cidr: string): FieldError {
+  const detail = `invalid CIDR[${index}]: <nil> (invalid CIDR address: ${cidr})`;
+  return internalError(
+    field,
+    `invalid PodCIDRs. failed to check with dual stack with error:${detail}`,
+  );
 }

@@ -2,6 +2,7 @@
 import { validateAnnotations } from '../../meta/annotations.ts';
 import { type FieldError, forbidden, invalid, notSupported } from '../../meta/field-error.ts';
 import { matchesSelector, type Selector, validateLabels } from '../../meta/labels.ts';
+import { validatePodAnnotations } from '../pod/validate-annotations.ts';
 import { validatePodSpec } from '../pod/validate-spec.ts';
 import type { PodTemplateSpec } from './types.ts';
 
@@ -49,9 +50,11 @@ function validatePodTemplate(
   field: string,
 ): readonly FieldError[] {
   return [
-    ...validateLabels(metadata.labels, `${field}.metadata.labels`),
-    ...validateAnnotations(metadata.annotations, `${field}.metadata.annotations`),
-    ...validatePodSpec(spec, `${field}.spec`),
+    // The paths lack `metadata`, as upstream's do.
+    ...validateLabels(metadata.labels, `${field}.labels`),
+    ...validateAnnotations(metadata.annotations, `${field}.annotations`),
+    ...validatePodAnnotations(metadata.annotations ?? {}, spec, `${field}.annotations`),
+    ...validatePodSpec(spec, `${field}.spec`, { isTemplate: true }),
     ...((spec.ephemeralContainers ?? []).length === 0
       ? []
       : [

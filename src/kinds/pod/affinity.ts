@@ -14,7 +14,7 @@ const nodeSelectorRequirement = s.struct(
 );
 export type NodeSelectorRequirement = s.Static<typeof nodeSelectorRequirement>;
 
-const nodeSelectorTerm = s.struct(
+export const nodeSelectorTerm = s.struct(
   'NodeSelectorTerm',
   {
     matchExpressions: s.list(nodeSelectorRequirement, 'What the labels must be.', {

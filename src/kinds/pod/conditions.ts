@@ -35,3 +35,10 @@ export function withPodCondition(
   const condition = judgedPodCondition(conditions, verdict, now);
   return index === -1 ? [...conditions, condition] : conditions.with(index, condition);
 }
+
+/** Patches merge conditions by type, field by field: what the condition no longer says has to be named. */
+export function podConditionPatch(before: Conditions, after: PodCondition): object {
+  const last = before?.find(({ type }) => type === after.type) ?? {};
+  const dropped = Object.keys(last).filter((field) => !(field in after));
+  return { ...after, ...Object.fromEntries(dropped.map((field) => [field, null])) };
+}

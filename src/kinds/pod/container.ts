@@ -6,7 +6,7 @@ import { must } from './references.ts';
 import { containerResizePolicy, resourceRequirements } from './resources.ts';
 import { securityContext } from './security.ts';
 
-export const containerPort = s.struct(
+const containerPort = s.struct(
   'ContainerPort',
   {
     name: s.string('Name by which services refer to the port.'),

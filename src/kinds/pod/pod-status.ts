@@ -3,7 +3,7 @@ import * as s from '../../schema/node.ts';
 import { must, timeOrNull } from './references.ts';
 import { resourceList, resourceRequirements } from './resources.ts';
 
-export const podCondition = s.struct(
+const podCondition = s.struct(
   'PodCondition',
   {
     type: must(s.string('Name of the condition.')),

@@ -10,7 +10,7 @@ export function isRestartableInitContainer(container: Container): boolean {
 }
 
 /** Containers that run for as long as the pod: its containers, then its sidecars. */
-export function servingContainers(pod: HasContainers): readonly Container[] {
+function servingContainers(pod: HasContainers): readonly Container[] {
   const sidecars = pod.spec.initContainers?.filter(isRestartableInitContainer) ?? [];
   return [...(pod.spec.containers ?? []), ...sidecars];
 }

@@ -179,7 +179,7 @@ test('a pod that runs is resized where its node says what is in force', () => {
 test('pods that come from files, and those of Windows, are not resized', () => {
   const annotations = { 'kubernetes.io/config.mirror': 'x' };
   const mirror = { ...before, metadata: { ...before.metadata, annotations } };
-  assert.deepEqual(problems(before.spec, mirror), [': static pods cannot be resized']);
+  assert.deepEqual(problems(before.spec, mirror), ['[]: static pods cannot be resized']);
   const windows = { ...before, spec: { ...before.spec, os: { name: 'windows' } } };
-  assert.deepEqual(problems(before.spec, windows), [': windows pods cannot be resized']);
+  assert.deepEqual(problems(before.spec, windows), ['[]: windows pods cannot be resized']);
 });

@@ -46,10 +46,11 @@ function resized(before: Pod, after: Pod, list: ContainerList): readonly Contain
 
 /** In the order in which Kubernetes reports what is wrong. */
 export function validatePodResize(before: Pod, after: Pod): readonly FieldError[] {
-  if (isMirrorPod(before)) return [forbidden('', 'static pods cannot be resized')];
-  if (before.spec.os?.name === 'windows') return [forbidden('', 'windows pods cannot be resized')];
+  if (isMirrorPod(before)) return [forbidden('[]', 'static pods cannot be resized')];
+  if (before.spec.os?.name === 'windows')
+    return [forbidden('[]', 'windows pods cannot be resized')];
   const general = [
-    ...validatePod(after),
+    ...validatePod(after, before),
     ...validateQualityOfService(before, after),
     ...validateNodeSupport(before),
     ...validatePodAmounts(before.spec.resources, after.spec.resources),

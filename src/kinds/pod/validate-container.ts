@@ -8,48 +8,50 @@ import {
   required,
 } from '../../meta/field-error.ts';
 import { portName, portNumber } from '../../meta/names.ts';
-import type { Container, ContainerPort, EphemeralContainer, VolumeMount } from './container.ts';
-import {
-  invalidEach,
-  validateChoice,
-  validateDnsLabel,
-  validateFilled,
-  validateOptionalChoice,
-} from './field-rules.ts';
+import type { Container, ContainerPort, EphemeralContainer } from './container.ts';
+import { invalidEach, validateChoice, validateDnsLabel, validateFilled } from './field-rules.ts';
 import type { PodSpec } from './pod-spec.ts';
 import { isRestartableInitContainer } from './ports.ts';
+import { type PodClaims, validateContainerClaims } from './validate-claims.ts';
 import { validateEnv, validateEnvFrom } from './validate-environment.ts';
+import { type MountableVolumes, validateMounts } from './validate-mounts.ts';
 import { validateLifecycle, validateProbes } from './validate-probes.ts';
 import { validateResizePolicy, validateResources } from './validate-resources.ts';
+import { validateInitRestartRules, validateRestartRules } from './validate-restart-rules.ts';
 import { validateContainerSecurity } from './validate-security.ts';
-import { validateLocalPath } from './validate-volumes.ts';
 
 const initOnly = 'may not be set for init containers without restartPolicy=Always';
+/** In the order of the struct. */
 const ephemeralFields = [
-  'ports',
-  'lifecycle',
-  'livenessProbe',
-  'readinessProbe',
-  'startupProbe',
-] as const;
+  ...(['ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules'] as const),
+  ...(['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const),
+];
+const notEphemeral = 'cannot be set for an Ephemeral Container';
+const paddedImage = 'must not have leading or trailing whitespace';
 const initFields = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 type Surroundings = {
   /** Volumes that can be mounted. */
-  readonly volumes: ReadonlySet<string>;
+  readonly volumes: MountableVolumes;
+  /** Claims of the pod. */
+  readonly claims: PodClaims;
   readonly graceSeconds: number;
   /** Of the pod. */
   readonly restartPolicy: string | undefined;
+  /** Whether the pod has the users of the node. */
+  readonly sharesUsers: boolean;
 };
 
 export function validateContainers(
   spec: PodSpec,
-  volumes: ReadonlySet<string>,
+  volumes: MountableVolumes,
+  claims: PodClaims,
   field: string,
 ): readonly FieldError[] {
   const containers = spec.containers ?? [];
   const { restartPolicy, terminationGracePeriodSeconds: graceSeconds = 0 } = spec;
-  const around = { volumes, graceSeconds, restartPolicy };
+  const sharesUsers = spec.hostUsers !== false;
+  const around = { volumes, claims, graceSeconds, restartPolicy, sharesUsers };
   const names = new Set<string>();
   return [
     ...validateRegular(containers, names, around, `${field}.containers`),
@@ -60,7 +62,6 @@ export function validateContainers(
       around,
       `${field}.ephemeralContainers`,
     ),
-    ...(spec.hostNetwork ? validateHostNetworkPorts(containers, `${field}.containers`) : []),
   ];
 }
 
@@ -79,6 +80,7 @@ function validateRegular(
         ...claimName(container.name, names, at),
         ...validateLifecycle(container.lifecycle, around.graceSeconds, `${at}.lifecycle`),
         ...validateProbes(container, around.graceSeconds, at),
+        ...validateRestartRules(container, at),
       ];
     }),
     ...validateHostPorts(containers, field),
@@ -103,7 +105,10 @@ function validateInit(
           .map((name) => forbidden(`${at}.${name}`, initOnly));
     return [
       ...validateAnyContainer(container, around, at),
+      ...validateInitRestartRules(container, at),
       ...claimName(container.name, names, at),
+      // One after the other: ports conflict only within one. Upstream reports all of them on the first.
+      ...validateHostPorts([container], field),
       ...hooks,
     ];
   });
@@ -121,15 +126,29 @@ function validateEphemeral(
     const target = container.targetContainerName ?? '';
     return [
       ...validateAnyContainer(container, around, at),
+      ...validatePadding(container.image, `${at}.image`),
       ...claimName(container.name, names, at),
       ...(target !== '' && !targets.has(target)
         ? [notFoundValue(`${at}.targetContainerName`, target)]
         : []),
       ...ephemeralFields
-        .filter((name) => container[name] !== undefined)
-        .map((name) => forbidden(`${at}.${name}`, 'cannot be set for an Ephemeral Container')),
+        .filter((name) => isGiven(container[name]))
+        .map((name) => forbidden(`${at}.${name}`, notEphemeral)),
+      ...(container.volumeMounts ?? []).flatMap((mount, place) =>
+        (['subPath', 'subPathExpr'] as const)
+          .filter((name) => mount[name])
+          .map((name) => forbidden(`${at}.volumeMounts[${place}].${name}`, notEphemeral)),
+      ),
     ];
   });
+}
+
+/** A struct without fields is what Go has for none. */
+const isGiven = (value: unknown): boolean =>
+  value !== undefined && (typeof value !== 'object' || Object.keys(value ?? {}).length > 0);
+
+function validatePadding(image = '', field: string): readonly FieldError[] {
+  return image === image.trim() ? [] : [invalid(field, image, paddedImage)];
 }
 
 function claimName(name: string, names: Set<string>, field: string): readonly FieldError[] {
@@ -143,7 +162,7 @@ function validateAnyContainer(
   around: Surroundings,
   field: string,
 ): readonly FieldError[] {
-  const { ports = [], env = [], envFrom = [], volumeMounts = [], securityContext } = container;
+  const { ports = [], env = [], envFrom = [], securityContext } = container;
   return [
     ...validateDnsLabel(`${field}.name`, container.name),
     ...validateFilled(`${field}.image`, container.image),
@@ -154,26 +173,26 @@ function validateAnyContainer(
     ...validatePorts(ports, `${field}.ports`),
     ...validateEnv(env, `${field}.env`),
     ...validateEnvFrom(envFrom, `${field}.envFrom`),
-    ...validateMounts(volumeMounts, around.volumes, `${field}.volumeMounts`),
+    ...validateMounts(container, around.volumes, field),
     ...validateChoice(`${field}.imagePullPolicy`, container.imagePullPolicy, [
       'Always',
       'IfNotPresent',
       'Never',
     ]),
+    ...validateResources(container.resources, `${field}.resources`),
+    ...validateContainerClaims(
+      container.resources.claims ?? [],
+      around.claims,
+      `${field}.resources.claims`,
+    ),
     ...validateResizePolicy(
       container.resizePolicy ?? [],
       around.restartPolicy,
       `${field}.resizePolicy`,
     ),
-    ...validateResources(container.resources, `${field}.resources`),
     ...(securityContext === undefined
       ? []
-      : validateContainerSecurity(securityContext, `${field}.securityContext`)),
-    ...validateOptionalChoice(`${field}.restartPolicy`, container.restartPolicy, [
-      'Always',
-      'Never',
-      'OnFailure',
-    ]),
+      : validateContainerSecurity(securityContext, around.sharesUsers, `${field}.securityContext`)),
   ];
 }
 
@@ -224,54 +243,16 @@ function validateHostPorts(containers: readonly Container[], field: string): rea
   });
 }
 
-function validateHostNetworkPorts(
-  containers: readonly Container[],
+/** Templates may leave out the port of the host: it is filled in when their pods are made. */
+export function validateHostNetworkPorts(
+  spec: PodSpec,
+  isTemplate: boolean,
   field: string,
 ): readonly FieldError[] {
+  if (!spec.hostNetwork) return [];
   const detail = 'must match `containerPort` when `hostNetwork` is true';
-  return placedPorts(containers, field)
+  return placedPorts(spec.containers ?? [], `${field}.containers`)
+    .filter(({ port: { hostPort = 0 } }) => !isTemplate || hostPort !== 0)
     .filter(({ port }) => (port.hostPort ?? 0) !== port.containerPort)
     .map(({ port, field: at }) => invalid(at, port.hostPort ?? 0, detail));
-}
-
-function validateMounts(
-  mounts: readonly VolumeMount[],
-  volumes: ReadonlySet<string>,
-  field: string,
-): readonly FieldError[] {
-  const paths = new Set<string>();
-  return mounts.flatMap((mount, index) => {
-    const at = `${field}[${index}]`;
-    const repeated = paths.has(mount.mountPath);
-    paths.add(mount.mountPath);
-    return [
-      ...validateFilled(`${at}.name`, mount.name),
-      ...(volumes.has(mount.name) ? [] : [notFoundValue(`${at}.name`, mount.name)]),
-      ...validateFilled(`${at}.mountPath`, mount.mountPath),
-      ...(repeated ? [invalid(`${at}.mountPath`, mount.mountPath, 'must be unique')] : []),
-      ...validateSubPaths(mount, at),
-      ...validateOptionalChoice(`${at}.mountPropagation`, mount.mountPropagation, [
-        'Bidirectional',
-        'HostToContainer',
-        'None',
-      ]),
-    ];
-  });
-}
-
-function validateSubPaths(mount: VolumeMount, field: string): readonly FieldError[] {
-  const { subPath = '', subPathExpr = '' } = mount;
-  return [
-    ...(subPath === '' ? [] : validateLocalPath(subPath, `${field}.subPath`)),
-    ...(subPathExpr !== '' && subPath !== ''
-      ? [
-          invalid(
-            `${field}.subPathExpr`,
-            subPathExpr,
-            'subPathExpr and subPath are mutually exclusive',
-          ),
-        ]
-      : []),
-    ...(subPathExpr === '' ? [] : validateLocalPath(subPathExpr, `${field}.subPathExpr`)),
-  ];
 }

@@ -95,8 +95,8 @@ export function validateHostnameOverride(spec: PodSpec, field: string): readonly
 export function validateHostAliases(spec: PodSpec, field: string): readonly FieldError[] {
   return (spec.hostAliases ?? []).flatMap(({ ip, hostnames = [] }, index) => [
     ...validateIPLegacy(`${field}[${index}].ip`, ip),
-    ...hostnames.flatMap((name) =>
-      invalidEach(`${field}[${index}].hostnames`, name, dns1123Subdomain(name)),
+    ...hostnames.flatMap((name, at) =>
+      invalidEach(`${field}[${index}].hostnames[${at}]`, name, dns1123Subdomain(name)),
     ),
   ]);
 }

@@ -6,6 +6,7 @@ import {
   qualifiedName,
   relaxedEnvVarName,
 } from '../../meta/names.ts';
+import { compareQuantities } from '../../schema/quantity.ts';
 import type {
   EnvFromSource,
   EnvVar,
@@ -37,7 +38,6 @@ const otherFields = [
 ];
 const amounts = ['cpu', 'ephemeral-storage', 'memory'];
 const amountFields = ['limits', 'requests'].flatMap((kind) => amounts.map((of) => `${kind}.${of}`));
-const subscripted = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/;
 
 export function validateEnv(env: readonly EnvVar[], field: string): readonly FieldError[] {
   return env.flatMap((variable, index) => {
@@ -65,10 +65,10 @@ export function validateEnvFrom(
         : validateSourceName(configMapRef.name, `${at}.configMapRef`)),
       ...(secretRef === undefined ? [] : validateSourceName(secretRef.name, `${at}.secretRef`)),
       ...(count === 0
-        ? [invalid(at, '', 'must specify one of: `configMapRef` or `secretRef`')]
+        ? [invalid(field, '', 'must specify one of: `configMapRef` or `secretRef`')]
         : []),
       ...(count > 1
-        ? [invalid(at, '', 'may not have more than one field specified at a time')]
+        ? [invalid(field, '', 'may not have more than one field specified at a time')]
         : []),
     ];
   });
@@ -115,7 +115,7 @@ function validateCount(count: number, value: string, field: string): readonly Fi
 
 function validateKeyRef(selector: KeySelector, field: string): readonly FieldError[] {
   return [
-    ...validateFilled(`${field}.name`, selector.name),
+    ...invalidEach(`${field}.name`, selector.name ?? '', dns1123Subdomain(selector.name ?? '')),
     ...(selector.key === ''
       ? [required(`${field}.key`)]
       : invalidEach(`${field}.key`, selector.key, configMapKey(selector.key))),
@@ -145,10 +145,14 @@ export function validateFieldRef(
       invalid(at, fieldPath, `error converting fieldPath: unsupported pod version: ${apiVersion}`),
     ];
   }
-  const [, map, key = ''] = subscripted.exec(fieldPath) ?? [];
+  const [map, subscript = ''] = splitSubscript(fieldPath);
+  if (map === 'metadata.annotations' || map === 'metadata.labels') {
+    const key = map === 'metadata.annotations' ? subscript.toLowerCase() : subscript;
+    return invalidEach(field, key, qualifiedName(key));
+  }
   if (map !== undefined) {
-    const annotation = map === 'metadata.annotations';
-    return invalidEach(at, key, qualifiedName(annotation ? key.toLowerCase() : key));
+    const why = `error converting fieldPath: field label does not support subscript: ${fieldPath}`;
+    return [invalid(at, fieldPath, why)];
   }
   if (!envFields.includes(fieldPath) && !otherFields.includes(fieldPath)) {
     const why = `error converting fieldPath: field label not supported: ${fieldPath}`;
@@ -157,14 +161,56 @@ export function validateFieldRef(
   return allowed.includes(fieldPath) ? [] : [notSupported(at, fieldPath, allowed)];
 }
 
+/** `metadata.labels['a']` as its two parts, if it has two. */
+function splitSubscript(path: string): readonly [path?: string, subscript?: string] {
+  const at = path.indexOf("['");
+  return path.endsWith("']") && at > 0 ? [path.slice(0, at), path.slice(at + 2, -2)] : [];
+}
+
 export function validateResourceFieldRef(
   selector: ResourceFieldSelector,
   inVolume: boolean,
   field: string,
 ): readonly FieldError[] {
-  if (inVolume && !selector.containerName) return [required(`${field}.containerName`)];
-  const { resource } = selector;
+  return [
+    ...validateResourceField(selector, inVolume, field),
+    ...validateDivisor(selector, `${field}.divisor`),
+  ];
+}
+
+function validateResourceField(
+  { containerName, resource }: ResourceFieldSelector,
+  inVolume: boolean,
+  field: string,
+): readonly FieldError[] {
+  if (inVolume && !containerName) return [required(`${field}.containerName`)];
   if (resource === '') return [required(`${field}.resource`)];
-  const known = amountFields.includes(resource) || /^(limits|requests)\.hugepages-/.test(resource);
-  return known ? [] : [notSupported(`${field}.resource`, resource, amountFields)];
+  const isKnown = amountFields.includes(resource) || hugePages.test(resource);
+  return isKnown ? [] : [notSupported(`${field}.resource`, resource, amountFields)];
+}
+
+const hugePages = /^(limits|requests)\.hugepages-/;
+const byteDivisors = ['1', '1k', '1M', '1G', '1T', '1P', '1E'].concat([
+  '1Ki',
+  '1Mi',
+  '1Gi',
+  '1Ti',
+  '1Pi',
+  '1Ei',
+]);
+
+/** The text shows the resource, not the divisor. */
+function validateDivisor(
+  { resource, divisor }: ResourceFieldSelector,
+  field: string,
+): readonly FieldError[] {
+  const of = amountFields.includes(resource) ? resource.slice(resource.indexOf('.') + 1) : '';
+  const what =
+    { cpu: 'cpu', memory: 'memory', 'ephemeral-storage': 'local ephemeral storage' }[of] ??
+    (hugePages.test(resource) ? 'hugepages' : undefined);
+  if (what === undefined || compareQuantities(divisor, '0') === 0) return [];
+  const allowed = what === 'cpu' ? ['1m', '1'] : byteDivisors;
+  const text = what === 'cpu' ? '1m and 1' : byteDivisors.join(', ');
+  const detail = `only divisor's values ${text} are supported with the ${what} resource`;
+  return allowed.includes(divisor) ? [] : [invalid(field, resource, detail)];
 }

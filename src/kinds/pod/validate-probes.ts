@@ -86,7 +86,7 @@ function validateHandler(
   const given: readonly (readonly [string, () => readonly FieldError[]])[] = [
     ...(exec === undefined
       ? []
-      : [['exec', () => validateFilled(`${field}.exec.command`, exec.command?.[0])] as const]),
+      : [['exec', () => validateCommand(exec.command, `${field}.exec.command`)] as const]),
     ...(httpGet === undefined
       ? []
       : [['httpGet', () => validateHttpGet(httpGet, `${field}.httpGet`)] as const]),
@@ -117,6 +117,10 @@ function validateHttpGet(action: HttpGetAction, field: string): readonly FieldEr
       invalidEach(`${field}.httpHeaders`, name, httpHeaderName(name)),
     ),
   ];
+}
+
+function validateCommand(command: readonly string[] = [], field: string): readonly FieldError[] {
+  return command.length === 0 ? [required(field)] : [];
 }
 
 /** The number of a port, or its name. */

@@ -1,5 +1,11 @@
 // Amounts that containers request and may use.
-import { duplicate, type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+import {
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  required,
+} from '../../meta/field-error.ts';
 import { qualifiedName } from '../../meta/names.ts';
 import { compareQuantities, quantityValue } from '../../schema/quantity.ts';
 import { invalidEach, validateChoice } from './field-rules.ts';
@@ -11,14 +17,27 @@ import {
 } from './resources.ts';
 
 const standardResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
+/** Standard, but nothing that a container can have. */
+const otherStandardResources = new Set([
+  ...['requests', 'limits'].flatMap((kind) =>
+    ['cpu', 'memory', 'ephemeral-storage'].map((name) => `${kind}.${name}`),
+  ),
+  ...['pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps'],
+  ...['persistentvolumeclaims', 'storage', 'requests.storage'],
+  ...['services.nodeports', 'services.loadbalancers'],
+]);
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
 /** Resources of the kubernetes.io domain and those without one belong to Kubernetes. */
-function isNative(name: string): boolean {
+export function isNative(name: string): boolean {
   return !name.includes('/') || (name.split('/')[0] ?? '').endsWith('kubernetes.io');
 }
 
 const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith('requests.');
+
+/** A quota must be able to name it, too. */
+const isExtendedName = (name: string): boolean =>
+  isExtended(name) && qualifiedName(`requests.${name}`).length === 0;
 
 export function validateResources(
   resources: ResourceRequirements,
@@ -61,13 +80,11 @@ const neverRestarted = "must be 'NotRequired' when `restartPolicy` is 'Never'";
 
 /** The amount itself, of any object that has amounts. */
 export function validateAmount(name: string, amount: string, field: string): readonly FieldError[] {
-  if (compareQuantities(amount, '0') < 0) {
+  if (amount.startsWith('-') && compareQuantities(amount, '0') < 0) {
     return [invalid(field, amount, 'must be greater than or equal to 0')];
   }
-  const whole = Number.isInteger(quantityValue(amount));
-  return (name === 'pods' || isExtended(name)) && !whole
-    ? [invalid(field, amount, 'must be an integer')]
-    : [];
+  const isWhole = (name !== 'pods' && !isExtended(name)) || Number.isInteger(quantityValue(amount));
+  return isWhole ? [] : [invalid(field, amount, 'must be an integer')];
 }
 
 function validateContainerAmounts(amounts: ResourceList, field: string): readonly FieldError[] {
@@ -79,10 +96,20 @@ function validateContainerAmounts(amounts: ResourceList, field: string): readonl
 
 function validateResourceName(name: string, field: string): readonly FieldError[] {
   const wrong = invalidEach(field, name, qualifiedName(name));
-  if (wrong.length > 0 || name.includes('/')) return wrong;
-  return standardResources.has(name) || isHugePages(name)
-    ? []
-    : [invalid(field, name, 'must be a standard resource for containers')];
+  if (name.includes('/')) {
+    const isFit = isNative(name) || isExtendedName(name);
+    const detail = "doesn't follow extended resource name standard";
+    return isFit ? wrong : [...wrong, invalid(field, name, detail)];
+  }
+  if (standardResources.has(name) || isHugePages(name)) return wrong;
+  const isStandard = wrong.length > 0 || otherStandardResources.has(name);
+  return [
+    ...wrong,
+    ...(isStandard
+      ? []
+      : [invalid(field, name, 'must be a standard resource type or fully qualified')]),
+    invalid(field, name, 'must be a standard resource for containers'),
+  ];
 }
 
 function compareWithLimit(
@@ -96,7 +123,7 @@ function compareWithLimit(
   const exact = isExtended(name) || isHugePages(name);
   if (limit === undefined) {
     return exact
-      ? [invalid(`${field}.limits`, '', 'Limit must be set for non overcommitable resources')]
+      ? [required(`${field}.limits`, 'Limit must be set for non overcommitable resources')]
       : [];
   }
   const order = compareQuantities(request, limit);

@@ -1,4 +1,4 @@
-// Where a pod may run: affinity, tolerations, spreading, gates.
+// Where a pod may run: affinity, tolerations, gates.
 import {
   duplicate,
   type FieldError,
@@ -8,7 +8,7 @@ import {
   required,
 } from '../../meta/field-error.ts';
 import { validateLabelName, validateLabelSelector } from '../../meta/labels.ts';
-import { labelValue, qualifiedName } from '../../meta/names.ts';
+import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../../meta/names.ts';
 import type {
   Affinity,
   NodeAffinity,
@@ -17,9 +17,8 @@ import type {
   PodAffinity,
   PodAffinityTerm,
   Toleration,
-  TopologySpreadConstraint,
 } from './affinity.ts';
-import { invalidEach, validateChoice, validateOptionalChoice } from './field-rules.ts';
+import { invalidEach } from './field-rules.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -49,23 +48,42 @@ function validateNodeAffinity(affinity: NodeAffinity, field: string): readonly F
     ...(needed !== undefined && terms.length === 0
       ? [required(neededAt, 'must have at least one node selector term')]
       : []),
-    ...terms.flatMap((term, index) => validateTerm(term, `${neededAt}[${index}]`)),
+    ...terms.flatMap((term, index) => validateTerm(term, `${neededAt}[${index}]`, true)),
     ...(affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap((wish, index) => [
       ...validateWeight(wish.weight, `${wishedAt}[${index}].weight`),
-      ...validateTerm(wish.preference, `${wishedAt}[${index}].preference`),
+      // Values that no label can have are harmless in a preference.
+      ...validateTerm(wish.preference, `${wishedAt}[${index}].preference`, false),
     ]),
   ];
 }
 
-function validateTerm(term: NodeSelectorTerm, field: string): readonly FieldError[] {
+function validateTerm(
+  term: NodeSelectorTerm,
+  field: string,
+  judgesValues: boolean,
+): readonly FieldError[] {
   return [
-    ...(term.matchExpressions ?? []).flatMap((requirement, index) =>
-      validateRequirement(requirement, `${field}.matchExpressions[${index}]`),
-    ),
+    ...(term.matchExpressions ?? []).flatMap((requirement, index) => {
+      const at = `${field}.matchExpressions[${index}]`;
+      return [
+        ...validateRequirement(requirement, at),
+        ...(judgesValues ? validateValues(requirement.values ?? [], at, labelValue) : []),
+      ];
+    }),
     ...(term.matchFields ?? []).flatMap((requirement, index) =>
       validateFieldRequirement(requirement, `${field}.matchFields[${index}]`),
     ),
   ];
+}
+
+function validateValues(
+  values: readonly string[],
+  field: string,
+  rule: (value: string) => readonly string[],
+): readonly FieldError[] {
+  return values.flatMap((value, index) =>
+    invalidEach(`${field}.values[${index}]`, value, rule(value)),
+  );
 }
 
 function validateRequirement(
@@ -125,7 +143,7 @@ function validateFieldRequirement(
             ),
           ];
   return key === 'metadata.name'
-    ? judged
+    ? [...judged, ...validateValues(values, field, dns1123Subdomain)]
     : [...judged, invalid(`${field}.key`, key, 'not a valid field selector key')];
 }
 
@@ -152,13 +170,36 @@ function validatePodAffinityTerm(term: PodAffinityTerm, field: string): readonly
     ...(namespaceSelector === undefined
       ? []
       : validateLabelSelector(namespaceSelector, `${field}.namespaceSelector`)),
-    ...validateTopologyKey(term.topologyKey, `${field}.topologyKey`),
+    ...(term.namespaces ?? []).flatMap((name) =>
+      invalidEach(`${field}.namespace`, name, dns1123Label(name)),
+    ),
+    ...validateLabelKeys(term, field),
+    ...(term.topologyKey === '' ? [required(`${field}.topologyKey`, 'can not be empty')] : []),
+    ...validateLabelName(term.topologyKey, `${field}.topologyKey`),
   ];
 }
 
-function validateTopologyKey(key: string, field: string): readonly FieldError[] {
-  return key === '' ? [required(field, 'can not be empty')] : validateLabelName(key, field);
+/** Keys whose values come from the pod itself; each may be asked for in one way only. */
+function validateLabelKeys(term: PodAffinityTerm, field: string): readonly FieldError[] {
+  const { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector } = term;
+  const judge = (keys: readonly string[], at: string): readonly FieldError[] => {
+    if (keys.length === 0) return [];
+    return labelSelector === undefined
+      ? [forbidden(at, withoutSelector)]
+      : keys.flatMap((key, index) => validateLabelName(key, `${at}[${index}]`));
+  };
+  const mismatched = new Set(mismatchLabelKeys);
+  const both = 'exists in both matchLabelKeys and mismatchLabelKeys';
+  return [
+    ...judge(matchLabelKeys, `${field}.matchLabelKeys`),
+    ...judge(mismatchLabelKeys, `${field}.mismatchLabelKeys`),
+    ...matchLabelKeys.flatMap((key, index) =>
+      mismatched.has(key) ? [invalid(`${field}.matchLabelKeys[${index}]`, key, both)] : [],
+    ),
+  ];
 }
+
+const withoutSelector = 'must not be specified when labelSelector is not set';
 
 function validateWeight(weight: number, field: string): readonly FieldError[] {
   return weight >= 1 && weight <= 100 ? [] : [invalid(field, weight, 'must be in the range 1-100')];
@@ -215,43 +256,6 @@ function validateTolerationValue(
     default:
       return [notSupported(`${field}.operator`, operator, ['Equal', 'Exists'])];
   }
-}
-
-export function validateSpread(
-  constraints: readonly TopologySpreadConstraint[],
-  field: string,
-): readonly FieldError[] {
-  const pairs = new Set<string>();
-  return constraints.flatMap((constraint, index) => {
-    const at = `${field}[${index}]`;
-    const { maxSkew, minDomains, topologyKey, whenUnsatisfiable, labelSelector } = constraint;
-    const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
-    const repeated = pairs.has(pair);
-    pairs.add(pair);
-    return [
-      ...(maxSkew > 0 ? [] : [invalid(`${at}.maxSkew`, maxSkew, 'must be greater than zero')]),
-      ...validateTopologyKey(topologyKey, `${at}.topologyKey`),
-      ...validateChoice(`${at}.whenUnsatisfiable`, whenUnsatisfiable, [
-        'DoNotSchedule',
-        'ScheduleAnyway',
-      ]),
-      ...(repeated ? [duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair)] : []),
-      ...(minDomains !== undefined && minDomains <= 0
-        ? [invalid(`${at}.minDomains`, minDomains, 'must be greater than zero')]
-        : []),
-      ...validateOptionalChoice(`${at}.nodeAffinityPolicy`, constraint.nodeAffinityPolicy, [
-        'Honor',
-        'Ignore',
-      ]),
-      ...validateOptionalChoice(`${at}.nodeTaintsPolicy`, constraint.nodeTaintsPolicy, [
-        'Honor',
-        'Ignore',
-      ]),
-      ...(labelSelector === undefined
-        ? []
-        : validateLabelSelector(labelSelector, `${at}.labelSelector`)),
-    ];
-  });
 }
 
 export function validateGates(spec: PodSpec, field: string): readonly FieldError[] {

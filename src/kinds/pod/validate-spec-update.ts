@@ -3,10 +3,16 @@ import { type FieldError, forbidden, invalid, required } from '../../meta/field-
 import { deepEqual } from '../../schema/equality.ts';
 import type { Toleration } from './affinity.ts';
 import type { Container } from './container.ts';
-import { describeDifference } from './describe-difference.ts';
+import { podSpecDiff } from './internal-form.ts';
 import type { PodSpec } from './pod-spec.ts';
+import {
+  isGated,
+  restoredPlacement,
+  validatePlacementUpdate,
+} from './validate-placement-update.ts';
 
 const longestDeadline = 2 ** 31 - 1;
+const paddedImage = 'must not have leading or trailing whitespace';
 const changeable = [
   '`spec.containers[*].image`',
   '`spec.initContainers[*].image`',
@@ -34,6 +40,7 @@ export function validateSpecUpdate(before: PodSpec, after: PodSpec): readonly Fi
     ...deadline,
     ...validateTolerationUpdate(before.tolerations ?? [], after.tolerations ?? []),
     ...validateGateUpdate(before, after),
+    ...(isGated(before) ? validatePlacementUpdate(before, after) : []),
     ...validateRest(before, after),
   ];
 }
@@ -48,9 +55,10 @@ function validateImages(
     const errors = [forbidden(field, 'pod updates may not add or remove containers')];
     return { errors, stop: true };
   }
-  const errors = after.flatMap(({ image = '' }, index) =>
-    image.trim() === '' ? [required(`${field}[${index}].image`)] : [],
-  );
+  const errors = after.flatMap(({ image = '' }, index) => {
+    if (image === '') return [required(`${field}[${index}].image`)];
+    return image === image.trim() ? [] : [invalid(`${field}[${index}].image`, image, paddedImage)];
+  });
   return { errors, stop: false };
 }
 
@@ -76,8 +84,10 @@ function validateTolerationUpdate(
   before: readonly Toleration[],
   after: readonly Toleration[],
 ): readonly FieldError[] {
-  const core = ({ tolerationSeconds: _time, ...rest }: Toleration) => rest;
-  const kept = before.every((was) => after.some((is) => deepEqual(core(was), core(is))));
+  const core = ({ key, operator, value, effect }: Toleration): string =>
+    JSON.stringify([key, operator, value, effect]);
+  const left = new Set(after.map(core));
+  const kept = before.every((was) => left.has(core(was)));
   return kept
     ? []
     : [
@@ -90,12 +100,15 @@ function validateTolerationUpdate(
 
 function validateGateUpdate(before: PodSpec, after: PodSpec): readonly FieldError[] {
   const known = new Set((before.schedulingGates ?? []).map(({ name }) => name));
-  const added = (after.schedulingGates ?? []).filter(({ name }) => !known.has(name));
-  return added.map(({ name }) =>
-    forbidden(
-      'spec.schedulingGates',
-      `only deletion is allowed, but found new scheduling gate '${name}'`,
-    ),
+  return (after.schedulingGates ?? []).flatMap(({ name }, index) =>
+    known.has(name)
+      ? []
+      : [
+          forbidden(
+            `spec.schedulingGates[${index}].name`,
+            `only deletion is allowed, but found new scheduling gate '${name}'`,
+          ),
+        ],
   );
 }
 
@@ -103,8 +116,7 @@ function validateGateUpdate(before: PodSpec, after: PodSpec): readonly FieldErro
 function validateRest(before: PodSpec, after: PodSpec): readonly FieldError[] {
   const munged = restored(before, after);
   if (deepEqual(munged, before)) return [];
-  const difference = describeDifference(before, munged);
-  const detail = `pod updates may not change fields other than ${changeable.join(',')}\n${difference}`;
+  const detail = `pod updates may not change fields other than ${changeable.join(',')}\n${podSpecDiff(before, munged)}`;
   return [forbidden('spec', detail)];
 }
 
@@ -128,7 +140,7 @@ function restored(before: PodSpec, after: PodSpec): PodSpec {
     ...keep('activeDeadlineSeconds'),
     ...keep('tolerations'),
     ...keep('schedulingGates'),
-    ...(isGated(before) ? keepAddedSelectors(before, after) : {}),
+    ...(isGated(before) ? restoredPlacement(before, after) : {}),
     ...((before.terminationGracePeriodSeconds ?? 0) < 0 && after.terminationGracePeriodSeconds === 1
       ? keep('terminationGracePeriodSeconds')
       : {}),
@@ -144,14 +156,4 @@ function withImages(
     const image = before[index]?.image;
     return image === undefined ? rest : { ...rest, image };
   });
-}
-
-const isGated = (spec: PodSpec): boolean => (spec.schedulingGates ?? []).length > 0;
-
-/** A pod that waits for a node may narrow down the nodes it wants. */
-function keepAddedSelectors(before: PodSpec, after: PodSpec): object {
-  const was = before.nodeSelector ?? {};
-  const is = after.nodeSelector ?? {};
-  const onlyAdded = Object.entries(was).every(([key, value]) => is[key] === value);
-  return onlyAdded ? { nodeSelector: before.nodeSelector } : {};
 }

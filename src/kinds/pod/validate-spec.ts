@@ -1,38 +1,48 @@
 // The wanted state of a pod, as pods and pod templates carry it.
-import { type FieldError, invalid } from '../../meta/field-error.ts';
+import { type FieldError, invalid, notSupported, required } from '../../meta/field-error.ts';
 import { validateLabels } from '../../meta/labels.ts';
 import { dns1123Subdomain } from '../../meta/names.ts';
 import { invalidEach, validateChoice, validateOptionalChoice } from './field-rules.ts';
 import type { PodSpec } from './pod-spec.ts';
-import { validateContainers } from './validate-container.ts';
+import { podClaimsOf, validatePodClaims, validatePodLevelClaims } from './validate-claims.ts';
+import { validateContainers, validateHostNetworkPorts } from './validate-container.ts';
 import {
   validateDnsConfig,
   validateHostAliases,
   validateHostnameOverride,
   validateHostnames,
 } from './validate-dns.ts';
-import { validateAmount, validateResources } from './validate-resources.ts';
-import {
-  validateAffinity,
-  validateGates,
-  validateSpread,
-  validateTolerations,
-} from './validate-scheduling.ts';
+import { validateHostUsers } from './validate-host-users.ts';
+import { validateForOs } from './validate-os.ts';
+import { validateResources } from './validate-resources.ts';
+import { validateAffinity, validateGates, validateTolerations } from './validate-scheduling.ts';
 import { validatePodSecurity } from './validate-security.ts';
+import { validateSpread } from './validate-spread.ts';
 import { validateVolumes } from './validate-volumes.ts';
+import { validateHostProcess } from './validate-windows.ts';
 
 const longestDeadline = 2 ** 31 - 1;
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 
 /** In the order in which Kubernetes reports what is wrong. */
-export function validatePodSpec(spec: PodSpec, field: string): readonly FieldError[] {
-  const { errors, names } = validateVolumes(spec.volumes ?? [], `${field}.volumes`);
+export function validatePodSpec(
+  spec: PodSpec,
+  field: string,
+  { isTemplate = false }: { readonly isTemplate?: boolean } = {},
+): readonly FieldError[] {
+  const { errors, byName } = validateVolumes(spec.volumes ?? [], `${field}.volumes`);
+  const claims = podClaimsOf(spec);
   return [
     ...errors,
-    ...validateContainers(spec, names, field),
+    ...validatePodClaims(spec.resourceClaims ?? [], `${field}.resourceClaims`),
+    ...validateContainers(spec, byName, claims, field),
     ...(spec.resources === undefined
       ? []
-      : validateResources(spec.resources, `${field}.resources`)),
+      : [
+          ...validatePodLevelClaims(spec.resources, claims, `${field}.resources.claims`),
+          ...validateResources(spec.resources, `${field}.resources`),
+        ]),
+    ...validateHostNetworkPorts(spec, isTemplate, field),
     ...validateChoice(`${field}.restartPolicy`, spec.restartPolicy, [
       'Always',
       'OnFailure',
@@ -45,23 +55,28 @@ export function validatePodSpec(spec: PodSpec, field: string): readonly FieldErr
     ...validateDnsConfig(spec, `${field}.dnsConfig`),
     ...validateGates(spec, field),
     ...validateSpread(spec.topologySpreadConstraints ?? [], `${field}.topologySpreadConstraints`),
+    ...validateHostProcess(spec, field),
+    ...validateHostUsers(spec, field),
     ...validateNames(spec, field),
     ...validateDeadline(spec.activeDeadlineSeconds, `${field}.activeDeadlineSeconds`),
     ...validateHostnames(spec, field),
     ...validateTolerations(spec.tolerations ?? [], `${field}.tolerations`),
     ...validateHostAliases(spec, `${field}.hostAliases`),
     ...validateSubdomain(spec.priorityClassName, `${field}.priorityClassName`),
-    ...validateSubdomain(spec.runtimeClassName, `${field}.runtimeClassName`),
-    ...validateOptionalChoice(`${field}.preemptionPolicy`, spec.preemptionPolicy, [
-      'Never',
-      'PreemptLowerPriority',
-    ]),
-    ...Object.entries(spec.overhead ?? {}).flatMap(([name, amount]) =>
-      validateAmount(name, amount, `${field}.overhead[${name}]`),
-    ),
-    ...(spec.os === undefined
+    ...(spec.runtimeClassName === undefined
       ? []
-      : validateChoice(`${field}.os.name`, spec.os.name, ['linux', 'windows'])),
+      : invalidEach(
+          `${field}.runtimeClassName`,
+          spec.runtimeClassName,
+          dns1123Subdomain(spec.runtimeClassName),
+        )),
+    ...validateOptionalChoice(`${field}.preemptionPolicy`, spec.preemptionPolicy, [
+      'PreemptLowerPriority',
+      'Never',
+    ]),
+    ...validateResources({ limits: spec.overhead ?? {} }, `${field}.overhead`),
+    ...validateOs(spec.os?.name, `${field}.os`),
+    ...validateForOs(spec, field),
     ...validateHostnameOverride(spec, `${field}.hostnameOverride`),
   ];
 }
@@ -71,6 +86,13 @@ function validateNames(spec: PodSpec, field: string): readonly FieldError[] {
     ...validateSubdomain(spec.serviceAccountName, `${field}.serviceAccountName`),
     ...validateSubdomain(spec.nodeName, `${field}.nodeName`),
   ];
+}
+
+/** Another name than the known ones is reported on the whole field, as upstream does. */
+function validateOs(name: string | undefined, field: string): readonly FieldError[] {
+  if (name === '') return [required(`${field}.name`, 'cannot be empty')];
+  const known = ['linux', 'windows'];
+  return name === undefined || known.includes(name) ? [] : [notSupported(field, name, known)];
 }
 
 /** Names of other objects, where one is given. */

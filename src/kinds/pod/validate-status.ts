@@ -1,60 +1,115 @@
 // The reported state of a pod.
 
 import { familyOf } from '../../ip/address.ts';
-import { duplicate, type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
 import { dns1123Subdomain, qualifiedName } from '../../meta/names.ts';
 import { validateIPLegacy } from '../../meta/validate-ip.ts';
+import { immutableField } from '../immutable-field.ts';
+import type { Container } from './container.ts';
 import { invalidEach } from './field-rules.ts';
-import type { ContainerStatus } from './pod-status.ts';
+import type { PodCondition } from './pod-status.ts';
 import type { Pod } from './types.ts';
+import { validatePodAnnotationsUpdate } from './validate-annotations.ts';
+import { validateClaimStatuses } from './validate-claim-statuses.ts';
+import { validateContainerStatuses } from './validate-container-statuses.ts';
 
 const ownConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);
 
+/** In the order in which Kubernetes reports what is wrong. */
 export function validatePodStatusUpdate(before: Pod, after: Pod): readonly FieldError[] {
-  const { conditions = [], nominatedNodeName = '' } = after.status;
+  const { status } = after;
   return [
-    ...conditions.flatMap(({ type }, index) =>
-      ownConditions.has(type)
-        ? []
-        : invalidEach(`status.conditions[${index}].Type`, type, qualifiedName(type)),
+    ...validatePodAnnotationsUpdate(before, after),
+    ...(status.conditions ?? []).flatMap((condition, index) =>
+      validateCondition(condition, `status.conditions[${index}]`),
     ),
-    ...(nominatedNodeName === ''
-      ? []
-      : invalidEach(
-          'status.nominatedNodeName',
-          nominatedNodeName,
-          dns1123Subdomain(nominatedNodeName),
-        )),
-    ...validateRestarts(before, after),
+    ...validateNomination(before, after),
+    ...validateGeneration(status.observedGeneration, 'status.observedGeneration'),
+    ...immutableField({
+      field: 'status.qosClass',
+      before: before.status.qosClass ?? '',
+      after: status.qosClass ?? '',
+    }),
+    ...validateRestarts(before, after, 'containerStatuses', before.spec.containers ?? []),
+    ...validateRestarts(before, after, 'initContainerStatuses', before.spec.initContainers ?? []),
+    ...validateRestarts(before, after, 'ephemeralContainerStatuses', []),
+    ...validateClaimStatuses(after),
     ...validatePodIPs(before, after),
     ...validateHostIPs(before, after),
+    ...validateContainerStatuses(after),
   ];
 }
 
-/** A container that will not be restarted has ended for good. */
-function validateRestarts(before: Pod, after: Pod): readonly FieldError[] {
-  const policy = after.spec.restartPolicy;
-  if (policy !== 'Never' && policy !== 'OnFailure') return [];
-  const now = new Map(
-    (after.status.containerStatuses ?? []).map((c, index) => [c.name, { c, index }]),
-  );
-  return (before.status.containerStatuses ?? []).flatMap((was) => {
-    const found = now.get(was.name);
-    if (found === undefined || !endedForGood(was, policy)) return [];
-    return found.c.state.terminated === undefined
-      ? [
-          forbidden(
-            `status.containerStatuses[${found.index}].state`,
-            'may not be transitioned to non-terminated state',
-          ),
-        ]
-      : [];
+function validateCondition(
+  { type, observedGeneration }: PodCondition,
+  field: string,
+): readonly FieldError[] {
+  return [
+    ...validateGeneration(observedGeneration, `${field}.observedGeneration`),
+    ...(ownConditions.has(type) ? [] : invalidEach(`${field}.Type`, type, qualifiedName(type))),
+  ];
+}
+
+function validateGeneration(generation: number | undefined, field: string): readonly FieldError[] {
+  return (generation ?? 0) < 0
+    ? [invalid(field, generation, 'must be a non-negative integer')]
+    : [];
+}
+
+/** What was there before is not judged again. */
+function validateNomination(before: Pod, after: Pod): readonly FieldError[] {
+  const field = 'status.nominatedNodeName';
+  const { nominatedNodeName: name = '' } = after.status;
+  if (name === '' || name === before.status.nominatedNodeName) return [];
+  return [
+    ...invalidEach(field, name, dns1123Subdomain(name)),
+    ...(before.spec.nodeName
+      ? [forbidden(field, 'may not be set on pods that are already bound to a node')]
+      : []),
+  ];
+}
+
+type StatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses';
+
+/** A container that is not started again has ended for good. The index is that of the status before. */
+function validateRestarts(
+  before: Pod,
+  after: Pod,
+  list: StatusList,
+  containers: readonly Container[],
+): readonly FieldError[] {
+  const now = after.status[list] ?? [];
+  return (before.status[list] ?? []).flatMap((was, index) => {
+    if (was.state.terminated === undefined) return [];
+    const isBack = now.some(({ name, state }) => name === was.name && !state.terminated);
+    const container = containers.find(({ name }) => name === was.name);
+    const mayRestart =
+      container !== undefined &&
+      restartsAfter(container, before.spec.restartPolicy, was.state.terminated.exitCode);
+    if (!isBack || mayRestart) return [];
+    const detail = 'may not be transitioned to non-terminated state';
+    return [forbidden(`status.${list}[${index}].state`, detail)];
   });
 }
 
-function endedForGood({ state }: ContainerStatus, policy: string): boolean {
-  if (state.terminated === undefined) return false;
-  return policy === 'Never' || state.terminated.exitCode === 0;
+/** The first rule of the container that matches, then its own policy, then that of the pod. */
+function restartsAfter(container: Container, ofPod: string | undefined, exitCode: number): boolean {
+  const { restartPolicy, restartPolicyRules = [] } = container;
+  if (restartPolicy !== undefined) {
+    const rule = restartPolicyRules.find(({ exitCodes }) => {
+      const isListed = (exitCodes?.values ?? []).includes(exitCode);
+      return exitCodes?.operator === 'In' ? isListed : exitCodes?.operator === 'NotIn' && !isListed;
+    });
+    if (rule?.action === 'Restart') return true;
+  }
+  switch (restartPolicy ?? ofPod) {
+    case 'Never':
+      return false;
+    case 'OnFailure':
+      return exitCode !== 0;
+    default:
+      return true;
+  }
 }
 
 function validatePodIPs(before: Pod, after: Pod): readonly FieldError[] {
@@ -64,7 +119,6 @@ function validatePodIPs(before: Pod, after: Pod): readonly FieldError[] {
   return [
     ...ips.flatMap((ip, index) => validateIPLegacy(`${field}[${index}]`, ip, known)),
     ...validateFamilies(ips, field),
-    ...validateUnique(ips, field),
   ];
 }
 
@@ -79,7 +133,6 @@ function validateHostIPs(before: Pod, after: Pod): readonly FieldError[] {
       ? []
       : [invalid(`${field}[0].ip`, first, 'must be equal to `hostIP`')]),
     ...ips.flatMap((ip, index) => validateIPLegacy(`${field}[${index}]`, ip, known)),
-    ...validateUnique(ips, field),
     ...validateFamilies(ips, field),
   ];
 }
@@ -90,10 +143,4 @@ function validateFamilies(ips: readonly string[], field: string): readonly Field
   if (ips.length === 2 && new Set(ips.map(familyOf)).size === 2) return [];
   const shown = ips.map((ip) => ({ IP: ip }));
   return [invalid(field, shown, 'may specify no more than one IP for each IP family')];
-}
-
-function validateUnique(ips: readonly string[], field: string): readonly FieldError[] {
-  return ips.flatMap((ip, index) =>
-    ips.indexOf(ip) === index ? [] : [duplicate(`${field}[${index}]`, ip)],
-  );
 }

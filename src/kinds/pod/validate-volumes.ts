@@ -10,7 +10,7 @@ import { compareQuantities } from '../../schema/quantity.ts';
 import { validateChoice, validateDnsLabel, validateFilled } from './field-rules.ts';
 import type { DownwardFile, KeyToPath, VolumeProjection } from './projected-volume.ts';
 import { validateFieldRef, validateResourceFieldRef } from './validate-environment.ts';
-import { type Volume, volumeSources } from './volume.ts';
+import type { Volume } from './volume.ts';
 
 const hostPathTypes = [
   '',
@@ -34,36 +34,64 @@ const modeRange = 'must be a number between 0 and 0777 (octal), both inclusive';
 export type CheckedVolumes = {
   readonly errors: readonly FieldError[];
   /** Volumes that containers may mount: those without an error. */
-  readonly names: ReadonlySet<string>;
+  readonly byName: ReadonlyMap<string, Volume>;
 };
 
 export function validateVolumes(volumes: readonly Volume[], field: string): CheckedVolumes {
-  const names = new Set<string>();
+  const byName = new Map<string, Volume>();
   const errors: FieldError[] = [];
   for (const [index, volume] of volumes.entries()) {
     const at = `${field}[${index}]`;
     const wrong = [
       ...validateSources(volume, at),
       ...validateDnsLabel(`${at}.name`, volume.name),
-      ...(names.has(volume.name) ? [duplicate(`${at}.name`, volume.name)] : []),
+      ...(byName.has(volume.name) ? [duplicate(`${at}.name`, volume.name)] : []),
     ];
-    if (wrong.length === 0) names.add(volume.name);
+    if (wrong.length === 0) byName.set(volume.name, volume);
     errors.push(...wrong);
   }
-  return { errors, names };
+  return { errors, byName };
 }
 
 function validateSources(volume: Volume, field: string): readonly FieldError[] {
-  const given = volumeSources.filter((source) => volume[source] !== undefined);
+  const given = givenSources(volume);
   const [first, ...others] = given;
   if (first === undefined) return [required(field, 'must specify a volume type')];
   return [
     ...(sourceRules[first]?.(volume, `${field}.${first}`) ?? []),
     ...others.map((other) =>
-      forbidden(`${field}.${other}`, 'may not specify more than 1 volume type'),
+      forbidden(
+        `${field}.${sourceSpellings[other] ?? other}`,
+        'may not specify more than 1 volume type',
+      ),
     ),
   ];
 }
+
+/** In the order below. By what the volume has: there are thirty kinds, of which it has one. */
+function givenSources(volume: Volume): readonly (keyof Volume)[] {
+  const given: (keyof Volume)[] = [];
+  for (const name in volume) {
+    const source = name as keyof Volume;
+    if (source !== 'name' && volume[source] !== undefined) given.push(source);
+  }
+  return given.length < 2 ? given : sourceOrder.filter((source) => given.includes(source));
+}
+
+/** The order in which upstream looks for them; of two, the later is too many. */
+const sourceOrder: readonly (keyof Volume)[] = [
+  ...(['emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore'] as const),
+  ...(['secret', 'nfs', 'iscsi', 'glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd'] as const),
+  ...(['cinder', 'cephfs', 'quobyte', 'downwardAPI', 'fc', 'flexVolume', 'configMap'] as const),
+  ...(['azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume'] as const),
+  ...(['azureDisk', 'storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'] as const),
+];
+
+/** As upstream misspells them where they are too many. */
+const sourceSpellings: Partial<Record<keyof Volume, string>> = {
+  cephfs: 'cephFS',
+  downwardAPI: 'downwarAPI',
+};
 
 type SourceRule = (volume: Volume, field: string) => readonly FieldError[];
 
@@ -73,7 +101,7 @@ const sourceRules: Partial<Record<keyof Volume, SourceRule>> = {
     ...(hostPath?.type ? validateChoice(`${field}.type`, hostPath.type, hostPathTypes) : []),
   ],
   emptyDir: ({ emptyDir }, field) =>
-    compareQuantities(emptyDir?.sizeLimit ?? '0', '0') < 0
+    emptyDir?.sizeLimit !== undefined && compareQuantities(emptyDir.sizeLimit, '0') < 0
       ? [forbidden(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
       : [],
   secret: ({ secret }, field) => [
@@ -141,14 +169,14 @@ function validateProjection(source: VolumeProjection, field: string): readonly F
 function validateItems(items: readonly KeyToPath[] = [], field: string): readonly FieldError[] {
   return items.flatMap((item, index) => [
     ...validateFilled(`${field}[${index}].key`, item.key),
-    ...validateLocalPath(item.path, `${field}[${index}].path`),
+    ...validateOwnPath(item.path, `${field}[${index}].path`),
     ...validateMode(item.mode, `${field}[${index}].mode`),
   ]);
 }
 
 function validateFiles(files: readonly DownwardFile[] = [], field: string): readonly FieldError[] {
   return files.flatMap((file) => [
-    ...validateLocalPath(file.path, `${field}.path`),
+    ...validateOwnPath(file.path, `${field}.path`),
     ...validateFileSource(file, field),
     ...validateMode(file.mode, `${field}.mode`),
   ]);
@@ -166,6 +194,15 @@ function validateFileSource(file: DownwardFile, field: string): readonly FieldEr
   return resourceFieldRef === undefined
     ? [required(field, 'one of fieldRef and resourceFieldRef is required')]
     : validateResourceFieldRef(resourceFieldRef, true, `${field}.resourceFieldRef`);
+}
+
+/** A path of a file in a volume: names that begin with two dots are the volume's own. */
+function validateOwnPath(path: string, field: string): readonly FieldError[] {
+  const isReserved = path.startsWith('..') && path !== '..' && !path.startsWith('../');
+  return [
+    ...validateLocalPath(path, field),
+    ...(isReserved ? [invalid(field, path, "must not start with '..'")] : []),
+  ];
 }
 
 /** A path that stays below where it starts. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorText } from '../../meta/field-error.ts';
 import { examplePod } from './example.ts';
+import type { Pod } from './types.ts';
 import { validateEphemeralUpdate, validatePodCreate, validatePodUpdate } from './validate.ts';
 
 const c = (fields: object) => ({ containers: [{ name: 'c', image: 'i', ...fields }] });
@@ -9,6 +10,47 @@ const first = 'spec.containers[0]';
 
 const refused: readonly [string, object, readonly string[]][] = [
   ['no containers', { containers: [] }, ['spec.containers: Required value']],
+  [
+    'an unmasked /proc for users of the node',
+    c({ securityContext: { procMount: 'Unmasked' } }),
+    [
+      `${first}.securityContext.procMount: Invalid value: "Unmasked": \`hostUsers\` must be false to use \`Unmasked\``,
+    ],
+  ],
+  [
+    'users of its own beside namespaces and devices of the node',
+    {
+      ...{ hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true },
+      volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'd' } }],
+      ...c({ volumeDevices: [{ name: 'd', devicePath: '/dev/d' }] }),
+    },
+    [
+      'spec.hostNetwork: Forbidden: when `hostUsers` is false',
+      'spec.HostPID: Forbidden: when `hostUsers` is false',
+      'spec.HostIPC: Forbidden: when `hostUsers` is false',
+      `${first}.volumeDevices: Forbidden: when \`hostUsers\` is false`,
+    ],
+  ],
+  [
+    'what a Windows pod cannot have',
+    {
+      ...{ os: { name: 'windows' }, hostPID: true, securityContext: { fsGroup: 1 } },
+      ...c({ securityContext: { privileged: true, runAsUser: 1 } }),
+    },
+    [
+      'spec.hostPID: Forbidden: cannot be set for a windows pod',
+      'spec.securityContext.fsGroup: Forbidden: cannot be set for a windows pod',
+      `${first}.securityContext.privileged: Forbidden: cannot be set for a windows pod`,
+      `${first}.securityContext.runAsUser: Forbidden: cannot be set for a windows pod`,
+    ],
+  ],
+  [
+    'what a Linux pod cannot have',
+    { os: { name: 'linux' }, ...c({ securityContext: { windowsOptions: {} } }) },
+    [
+      `${first}.securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod`,
+    ],
+  ],
   ['no image', { containers: [{ name: 'c' }] }, [`${first}.image: Required value`]],
   [
     'repeated container name',
@@ -55,6 +97,13 @@ const refused: readonly [string, object, readonly string[]][] = [
     },
     [
       `${first}.resizePolicy: Invalid value: "RestartContainer": must be 'NotRequired' when \`restartPolicy\` is 'Never'`,
+    ],
+  ],
+  [
+    'no name for the second host alias',
+    { hostAliases: [{ ip: '10.0.0.1', hostnames: ['a', ''] }] },
+    [
+      `spec.hostAliases[0].hostnames[1]: Invalid value: "": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
     ],
   ],
   ['port without number', c({ ports: [{}] }), [`${first}.ports[0].containerPort: Required value`]],
@@ -114,6 +163,7 @@ const refused: readonly [string, object, readonly string[]][] = [
     'unknown resource',
     c({ resources: { requests: { foo: '1' } } }),
     [
+      `${first}.resources.requests[foo]: Invalid value: "foo": must be a standard resource type or fully qualified`,
       `${first}.resources.requests[foo]: Invalid value: "foo": must be a standard resource for containers`,
     ],
   ],
@@ -162,7 +212,7 @@ const refused: readonly [string, object, readonly string[]][] = [
   [
     'two volume sources',
     { volumes: [{ name: 'v', emptyDir: {}, hostPath: { path: '/x' } }] },
-    ['spec.volumes[0].emptyDir: Forbidden: may not specify more than 1 volume type'],
+    ['spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type'],
   ],
   [
     'toleration without key',
@@ -219,12 +269,27 @@ test('validatePodCreate() accepts a pod with most things in it', () => {
   assert.deepEqual(validatePodCreate(examplePod({ spec })), []);
 });
 
-const before = { activeDeadlineSeconds: 100, schedulingGates: [{ name: 'g' }] };
+const zones = (...values: readonly (readonly string[])[]) => ({
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [
+        { matchExpressions: values.map((v) => ({ key: 'zone', operator: 'In', values: v })) },
+      ],
+    },
+  },
+});
+const terms =
+  'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
+const before = {
+  activeDeadlineSeconds: 100,
+  schedulingGates: [{ name: 'g' }],
+  nodeSelector: { a: 'b' },
+  affinity: zones(['a']),
+};
 const changes: readonly [string, object, readonly string[]][] = [
   ['image', c({ name: 'app', image: 'app:2' }), []],
   ['shorter deadline', { activeDeadlineSeconds: 50 }, []],
   ['opened gate', { schedulingGates: [] }, []],
-  ['added node selector while gated', { nodeSelector: { a: 'b' } }, []],
   ['added toleration', { tolerations: [{ operator: 'Exists' }] }, []],
   [
     'longer deadline',
@@ -251,10 +316,48 @@ const changes: readonly [string, object, readonly string[]][] = [
     ['spec.containers: Forbidden: pod updates may not add or remove containers'],
   ],
   [
+    'blanks around an image',
+    { containers: [{ name: 'app', image: ' ' }] },
+    [
+      'spec.containers[0].image: Invalid value: " ": must not have leading or trailing whitespace',
+      'spec.containers[0].image: Invalid value: " ": must not have leading or trailing whitespace',
+    ],
+  ],
+  [
+    'another selector behind a gate',
+    { nodeSelector: { a: 'c', d: 'e' } },
+    [
+      'spec.nodeSelector: Invalid value: {"a":"c","d":"e"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+    ],
+  ],
+  [
+    'no selector behind a gate',
+    { nodeSelector: null },
+    [
+      'spec.nodeSelector: Invalid value: null: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+    ],
+  ],
+  ['a narrower selector behind a gate', { nodeSelector: { a: 'b', d: 'e' } }, []],
+  ['a narrower affinity behind a gate', { affinity: zones(['a'], ['b']) }, []],
+  [
+    'another affinity behind a gate',
+    { affinity: zones(['b']) },
+    [
+      `${terms}[0]: Invalid value: {"MatchExpressions":[{"Key":"zone","Operator":"In","Values":["b"]}],"MatchFields":null}: only additions are allowed (no mutations or deletions)`,
+    ],
+  ],
+  [
+    'no affinity behind a gate',
+    { affinity: null },
+    [
+      `${terms}: Invalid value: null: no additions/deletions to non-empty NodeSelectorTerms list are allowed`,
+    ],
+  ],
+  [
     'new gate',
     { schedulingGates: [{ name: 'g' }, { name: 'h' }] },
     [
-      "spec.schedulingGates: Forbidden: only deletion is allowed, but found new scheduling gate 'h'",
+      "spec.schedulingGates[1].name: Forbidden: only deletion is allowed, but found new scheduling gate 'h'",
     ],
   ],
 ];
@@ -271,11 +374,22 @@ test('validatePodUpdate() tells which other field changed', () => {
   const errors = validatePodUpdate(examplePod(), examplePod({ spec: { hostname: 'x' } }));
   assert.equal(errors[0]?.field, 'spec');
   assert.match(errors[0]?.detail ?? '', /^pod updates may not change fields other than `spec.c/);
-  assert.match(errors[0]?.detail ?? '', /\+hostname: "x"/);
+  assert.match(
+    errors[0]?.detail ?? '',
+    /negative\)\n@@ -\d+,7 \+\d+,7 @@\n[^@]*\n\+ "Hostname": "x",\n/,
+  );
 });
 
 test('validateEphemeralUpdate() lets containers only be added', () => {
   const one = examplePod({ spec: { ephemeralContainers: [{ name: 'e', image: 'i' }] } });
   assert.deepEqual(validateEphemeralUpdate(examplePod(), one), []);
-  assert.equal(validateEphemeralUpdate(one, examplePod()).length, 1);
+  const texts = (after: Pod) => validateEphemeralUpdate(one, after).map(errorText);
+  assert.deepEqual(texts(examplePod()), [
+    'spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be removed\n',
+  ]);
+  const other = examplePod({ spec: { ephemeralContainers: [{ name: 'e', image: 'j' }] } });
+  assert.match(
+    texts(other)[0] ?? '',
+    /"e" may not be changed\n@@ [^@]* @@\n[^@]*\n- "Image": "i",\n/,
+  );
 });

@@ -1,8 +1,12 @@
 // Pods: what must hold when they are made, changed and reported on.
 import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import type { Container } from './container.ts';
+import { ephemeralContainerDiff } from './internal-form.ts';
+import { isMirrorPod } from './mirror.ts';
 import type { Pod } from './types.ts';
+import { validatePodAnnotations, validatePodAnnotationsUpdate } from './validate-annotations.ts';
 import { validatePodSpec } from './validate-spec.ts';
 import { validateSpecUpdate } from './validate-spec-update.ts';
 
@@ -20,30 +24,47 @@ export function validatePodCreate(pod: Pod): readonly FieldError[] {
 }
 
 export function validatePodUpdate(before: Pod, after: Pod): readonly FieldError[] {
-  return [...validatePod(after), ...validateSpecUpdate(before.spec, after.spec)];
+  return [
+    ...validatePod(after, before),
+    ...validatePodAnnotationsUpdate(before, after),
+    ...validateSpecUpdate(before.spec, after.spec),
+  ];
 }
+
+/** Each difference takes a millisecond, and a pod can have ten thousand containers. */
+const maxShownChanges = 10;
 
 /** Containers for debugging are added through a path of their own and never change or go. */
 export function validateEphemeralUpdate(before: Pod, after: Pod): readonly FieldError[] {
   const field = 'spec.ephemeralContainers';
+  if (isMirrorPod(before)) {
+    return [forbidden('[]', 'static pods do not support ephemeral containers')];
+  }
+  let shown = 0;
   const present = new Map((after.spec.ephemeralContainers ?? []).map((c) => [c.name, c]));
   return [
-    ...validatePod(after),
+    ...validatePod(after, before),
+    ...validatePodAnnotationsUpdate(before, after),
     ...(before.spec.ephemeralContainers ?? []).flatMap((container) => {
       const now = present.get(container.name);
-      const name = JSON.stringify(container.name);
+      const name = goQuote(container.name);
       if (now === undefined) {
         return [forbidden(field, `existing ephemeral containers ${name} may not be removed\n`)];
       }
-      return deepEqual(now, container)
-        ? []
-        : [forbidden(field, `existing ephemeral containers ${name} may not be changed\n`)];
+      if (deepEqual(now, container)) return [];
+      const difference = shown < maxShownChanges ? ephemeralContainerDiff(container, now) : '';
+      shown += 1;
+      const detail = `existing ephemeral containers ${name} may not be changed\n${difference}`;
+      return [forbidden(field, detail)];
     }),
   ];
 }
 
-export function validatePod({ spec }: Pod): readonly FieldError[] {
+/** `before` is the stored pod, where there is one. */
+export function validatePod({ metadata, spec }: Pod, before?: Pod): readonly FieldError[] {
+  const stored = before === undefined ? undefined : (before.metadata.annotations ?? {});
   return [
+    ...validatePodAnnotations(metadata.annotations ?? {}, spec, 'metadata.annotations', stored),
     ...validatePodSpec(spec, 'spec'),
     ...validateTokenVolumes(spec),
     ...validateImages(spec.containers ?? [], 'spec.containers'),

@@ -1,4 +1,5 @@
 // What is allowed in the containers of a pod but seldom meant.
+import { goQuote } from '../../schema/go-quote.ts';
 import { parseQuantity } from '../../schema/quantity.ts';
 import type { Container, ContainerPort } from './container.ts';
 import type { PodSpec } from './pod-spec.ts';
@@ -73,7 +74,7 @@ export function fractionalAmount(
   const amount = amounts[resource];
   if (amount === undefined || !isFractional(amount)) return [];
   return [
-    `${field}[${resource}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`,
+    `${field}[${resource}]: fractional byte value ${goQuote(amount)} is invalid, must be an integer`,
   ];
 }
 
@@ -92,7 +93,7 @@ function repeatedVariables({ container, field }: Placed): readonly string[] {
     const builds = valueFrom === undefined && value !== reference && value.includes(reference);
     if (!earlier || builds) return [];
     return [
-      `${field}.env[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`,
+      `${field}.env[${index}]: hides previous definition of ${goQuote(name)}, which may be dropped when using apply`,
     ];
   });
 }
@@ -147,7 +148,7 @@ function repeatedPortNames(containers: readonly Placed[]): readonly string[] {
       return [];
     }
     return [
-      `${field}: duplicate port name ${JSON.stringify(name)} with ${first}, services and probes that select ports by name will use ${first}`,
+      `${field}: duplicate port name ${goQuote(name)} with ${first}, services and probes that select ports by name will use ${first}`,
     ];
   });
 }

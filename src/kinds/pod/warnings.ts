@@ -1,7 +1,9 @@
 // What is allowed in a pod but seldom meant. Upstream: pkg/api/pod/warnings.go.
+
 import { dns1123Label } from '../../meta/names.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
 import { warningsForIP } from '../../meta/validate-ip.ts';
+import { goQuote } from '../../schema/go-quote.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { Pod } from './types.ts';
 import type { Volume } from './volume.ts';
@@ -119,7 +121,7 @@ function repeated<K extends 'ip' | 'name'>(
       seen.add(value);
       return [];
     }
-    return [`${field}[${index}].${key}: duplicate ${key} ${JSON.stringify(value)}`];
+    return [`${field}[${index}].${key}: duplicate ${key} ${goQuote(value)}`];
   });
 }
 

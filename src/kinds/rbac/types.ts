@@ -5,7 +5,7 @@ export const rbacGroup = 'rbac.authorization.k8s.io';
 
 const atomic = { listType: 'atomic' } as const;
 
-export const policyRule = s.struct(
+const policyRule = s.struct(
   'PolicyRule',
   {
     verbs: s.required(s.always(s.list(s.string(), 'What may be done; * is everything.', atomic))),
@@ -20,7 +20,7 @@ export type PolicyRule = s.Static<typeof policyRule>;
 
 export const policyRules = s.always(s.list(policyRule, 'What the role allows.', atomic));
 
-export const subject = s.struct(
+const subject = s.struct(
   'Subject',
   {
     kind: s.required(s.always(s.string('User, Group or ServiceAccount.'))),
@@ -32,7 +32,7 @@ export const subject = s.struct(
 );
 export type Subject = s.Static<typeof subject>;
 
-export const roleRef = s.struct(
+const roleRef = s.struct(
   'RoleRef',
   {
     apiGroup: s.required(s.always(s.string('Group of the role.'))),

@@ -33,6 +33,26 @@ function isPrivateKey(type: string): boolean {
 /** The types of the PEM blocks in order. */
 function pemBlocks(encoded = ''): readonly string[] {
   const text = Buffer.from(encoded, 'base64').toString('latin1');
-  const block = /^-----BEGIN ([^\n-]+)-----\r?\n[^-]*-----END \1-----/gm;
-  return [...text.matchAll(block)].map((match) => match[1] ?? '');
+  const types: string[] = [];
+  for (let at = text.indexOf(pemBegin); at >= 0; at = text.indexOf(pemBegin, at + 1)) {
+    const type = blockType(text, at);
+    if (type !== undefined) types.push(type);
+  }
+  return types;
+}
+
+const pemBegin = '-----BEGIN ';
+/** No type of a block is nearly as long. */
+const maxTypeLength = 256;
+const typeForm = /^([^\n-]+)-----\r?\n/;
+
+/** The type of the block that begins here, if it has an end; its body holds no hyphen. */
+function blockType(text: string, at: number): string | undefined {
+  const before = text.charAt(at - 1);
+  if (before !== '' && before !== '\n' && before !== '\r') return undefined;
+  const from = at + pemBegin.length;
+  const [opening, type] = typeForm.exec(text.slice(from, from + maxTypeLength)) ?? [];
+  if (opening === undefined || type === undefined) return undefined;
+  const end = text.indexOf('-', from + opening.length);
+  return end >= 0 && text.startsWith(`-----END ${type}-----`, end) ? type : undefined;
 }

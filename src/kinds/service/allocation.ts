@@ -98,13 +98,16 @@ function createWishes(
   isWanted: (port: ServicePort) => boolean,
 ): readonly PortWish[] {
   const first = new Map<number, { readonly index: number; readonly nodePort: number | 'any' }>();
+  const named = new Map<number, number>();
+  for (const { port, nodePort } of ports) {
+    if (nodePort !== undefined && !named.has(port)) named.set(port, nodePort);
+  }
   const wishes: PortWish[] = [];
   for (const [index, port] of ports.entries()) {
     if (!isWanted(port)) continue;
     const earlier = first.get(port.port);
     if (earlier === undefined) {
-      const named = ports.find((p) => p.port === port.port && p.nodePort !== undefined)?.nodePort;
-      const wish = { index, nodePort: named ?? ('any' as const) };
+      const wish = { index, nodePort: named.get(port.port) ?? ('any' as const) };
       first.set(port.port, wish);
       wishes.push(wish);
     } else if (port.nodePort === undefined) wishes.push({ index, sameAs: earlier.index });

@@ -2,7 +2,7 @@ import { condition } from '../../meta/conditions.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 
-export const servicePortSchema = s.struct(
+const servicePortSchema = s.struct(
   'ServicePort',
   {
     name: s.string('Name of the port within the Service; needed when there is more than one.'),
@@ -44,7 +44,7 @@ const sessionAffinityConfig = s.struct(
 const ipFamily = s.oneOf(['IPv4', 'IPv6'], 'An address family.', { goType: 'v1.IPFamily' });
 export type IPFamily = s.Static<typeof ipFamily>;
 
-export const serviceSpecSchema = s.struct(
+const serviceSpecSchema = s.struct(
   'ServiceSpec',
   {
     ports: s.list(servicePortSchema, 'The ports on which the Service answers.', {

@@ -1,6 +1,7 @@
 // The linked fields clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy. Checked before addresses are
 // allocated and again with the whole object.
 import { isIPv6 } from '../../ip/address.ts';
+import { repeatedPlaces } from '../../meta/contains.ts';
 import {
   duplicate,
   type FieldError,
@@ -44,11 +45,12 @@ function linkErrors({ clusterIP, clusterIPs = [] }: ServiceSpec): readonly Field
 const knownFamilies: readonly string[] = ['IPv4', 'IPv6'];
 
 function familyErrors(families: readonly string[]): readonly FieldError[] {
+  const repeated = repeatedPlaces(families);
   return families.flatMap((family, index) => {
     const path = `spec.ipFamilies[${index}]`;
     return [
       ...(knownFamilies.includes(family) ? [] : [notSupported(path, family, knownFamilies)]),
-      ...(families.indexOf(family) < index ? [duplicate(path, family)] : []),
+      ...(repeated.has(index) ? [duplicate(path, family)] : []),
     ];
   });
 }

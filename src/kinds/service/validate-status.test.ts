@@ -54,6 +54,6 @@ for (const [name, ingress, wanted] of cases) {
 
 test('validateServiceStatus() forbids a balancer to other types (STA-01)', () => {
   assert.deepEqual(errors({ hostname: 'lb.example.com' }, 'NodePort'), [
-    `${field}: Forbidden: may only be used when \`spec.type\` is LoadBalancer`,
+    `${field}: Forbidden: may only be used when \`spec.type\` is 'LoadBalancer'`,
   ]);
 });

@@ -17,7 +17,7 @@ export function validateServiceStatus(before: Service, after: Service): readonly
   const { ingress = [] } = after.status.loadBalancer;
   if (ingress.length === 0) return [];
   if (after.spec.type !== 'LoadBalancer') {
-    return [forbidden(ingressField, 'may only be used when `spec.type` is LoadBalancer')];
+    return [forbidden(ingressField, "may only be used when `spec.type` is 'LoadBalancer'")];
   }
   const stored = (before.status.loadBalancer.ingress ?? []).map((entry) => entry.ip ?? '');
   return ingress.flatMap((entry, index) => {

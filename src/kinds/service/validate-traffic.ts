@@ -9,9 +9,8 @@ import {
 import { portNumber, qualifiedName } from '../../meta/names.ts';
 import { validateCIDR } from '../../meta/validate-ip.ts';
 import { directsTraffic, isExternallyAccessible, needsHealthCheck } from './needs.ts';
+import { annotatedRanges, sourceRangesAnnotation } from './source-ranges.ts';
 import type { Service, ServiceSpec } from './types.ts';
-
-export const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 
 const onlyForLoadBalancers = "may only be used when `type` is 'LoadBalancer'";
 
@@ -39,15 +38,12 @@ export function validateSourceRanges(service: Service, before?: Service): readon
   ];
 }
 
-function annotatedRanges({ metadata }: Service): readonly string[] {
-  const text = metadata.annotations?.[sourceRangesAnnotation]?.trim() ?? '';
-  return text === '' ? [] : text.split(',').map((range) => range.trim());
-}
-
 export function validateNodePortChoice({ spec }: Service): readonly FieldError[] {
   const field = 'spec.allocateLoadBalancerNodePorts';
   const isGiven = spec.allocateLoadBalancerNodePorts !== undefined;
-  if (spec.type === 'LoadBalancer') return isGiven ? [] : [required(field)];
+  // Upstream leaves out `spec` here.
+  if (spec.type === 'LoadBalancer')
+    return isGiven ? [] : [required('allocateLoadBalancerNodePorts')];
   return isGiven ? [forbidden(field, onlyForLoadBalancers)] : [];
 }
 

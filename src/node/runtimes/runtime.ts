@@ -2,7 +2,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { TerminalSize } from '../../host/pseudo-terminal.ts';
 import type { ResourceRequirements } from '../../kinds/pod/resources.ts';
+import type { ContainerSecurity } from '../container-security.ts';
 import type { Variables } from '../service-variables.ts';
+
+export type HiddenBelow = { readonly path: string; readonly isDirectory: boolean };
 
 export type Mount = {
   /** A file or directory of the host. */
@@ -10,6 +13,10 @@ export type Mount = {
   /** Where the container sees it. */
   readonly path: string;
   readonly isReadOnly: boolean;
+  /** An open descriptor of the source: the container does not start if the path leads elsewhere by then. The caller closes it. */
+  readonly descriptor?: number;
+  /** Below the source: what the container must not see. */
+  readonly hidden?: readonly HiddenBelow[];
   /** The container starts without it where the machine allows no mounts. */
   readonly isOptional?: boolean;
 };
@@ -25,11 +32,16 @@ export type ContainerToRun = {
   readonly args: readonly string[];
   readonly variables: Variables;
   readonly workingDir?: string;
-  readonly user?: { readonly uid: number; readonly gid?: number };
+  /** Who it is and what it may do. */
+  readonly security: ContainerSecurity;
   readonly mounts: readonly Mount[];
   readonly hostname?: string;
+  /** Of the pod's containers together; a file system in memory. Absent: this one alone has it. */
+  readonly sharedMemory?: string;
   /** Network namespace of the pod; absent: that of the node. */
   readonly namespacePath?: string;
+  /** `pid` of a container that runs, whose processes this one sees and ends with. */
+  readonly processesOf?: number;
   /** A directory for the container's own files, which is there and empty. */
   readonly directory: string;
   /** How much it may use. */
@@ -71,8 +83,11 @@ export type RunningContainer = {
   readonly ended: Promise<ContainerEnd>;
   /** To all its processes; nothing when they are gone. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Starts a program beside the container's own, with its view of the world. Throws ContainerStartError. */
-  readonly enter: (argv: readonly [string, ...string[]], wish?: EnterWish) => EnteredProgram;
+  /** Starts a program beside the container's own, with its view of the world and its rights. Rejects with ContainerStartError. */
+  readonly enter: (
+    argv: readonly [string, ...string[]],
+    wish?: EnterWish,
+  ) => Promise<EnteredProgram>;
   /** Its standard input; absent when it has none. */
   readonly input?: Writable;
   /** Of its terminal; nothing when it has none. */
@@ -93,6 +108,8 @@ export type Runtime = {
   ) => string | undefined;
   /** Throws ContainerStartError. */
   readonly startContainer: (container: ContainerToRun) => Promise<RunningContainer>;
+  /** Takes back what the containers of a pod had in common; none of them may be left. */
+  readonly endPod: (uid: string) => void;
   /** Ends what an earlier run of the agent has left. Returns how many it found. */
   readonly endLeftovers: () => Promise<number>;
 };

@@ -18,7 +18,7 @@ export async function serveExec(
   streams: CommandStreams,
 ): Promise<void> {
   const [program = '', ...args] = command;
-  const entered = enter(() => running.enter([program, ...args], { hasTerminal }));
+  const entered = await enter(() => running.enter([program, ...args], { hasTerminal }));
   if (!('ended' in entered)) return streams.finish(entered);
   const { input, output, errors, closed } = streams;
   // A client that has gone takes its program with it.
@@ -32,9 +32,9 @@ export async function serveExec(
   await streams.finish(exitStatus(exitCode));
 }
 
-function enter(start: () => EnteredProgram): EnteredProgram | StreamStatus {
+async function enter(start: () => Promise<EnteredProgram>): Promise<EnteredProgram | StreamStatus> {
   try {
-    return start();
+    return await start();
   } catch (error) {
     // Programs that are not there, terminals that are not to be had.
     if (!(error instanceof Error)) throw error;

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { allContainers } from '../container-lists.ts';
 import type { PodWorker } from '../run-pod.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
 import { serveAttach, serveExec } from './serve-command.ts';
@@ -52,9 +53,8 @@ function findPod(find: FindPod, { namespace, pod }: StreamPlace): PodWorker {
   return worker;
 }
 
-function attached({ spec }: Pod, name: string, running: RunningContainer) {
-  const all = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
-  const container = all.find((one) => one.name === name);
+function attached(pod: Pod, name: string, running: RunningContainer) {
+  const container = allContainers(pod).find((one) => one.name === name);
   return { running, hasInputOnce: container?.stdinOnce === true };
 }
 

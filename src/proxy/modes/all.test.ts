@@ -1,6 +1,7 @@
 // From objects to verdicts: whatever Services and slices there are, every mode's rules do what the model decides.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { noOwners } from '../../kinds/service/address-owners.ts';
 import { compareDestinations, decide } from '../decide.ts';
 import type { Verdict } from '../packet.ts';
 import { randomObjects } from '../random-objects.ts';
@@ -15,8 +16,12 @@ const packetsOfState = 50;
 
 function stateOf(random: Random): ProxyState {
   const family = random.pick<Family>(['IPv4', 'IPv4', 'IPv6']);
-  const view = { node: randomNode(random, family), zone: 'zone-a' };
-  const tracker = createStateTracker(view, { allowsExternalIPs: true });
+  const view = { node: randomNode(random, family), zone: 'zone-a', owners: noOwners };
+  const tracker = createStateTracker(view, {
+    allowsExternalIPs: true,
+    allowsForeignAddresses: false,
+    endpointOwner: () => undefined,
+  });
   for (let n = 0; n < 30; n += 1) tracker.update(`default/s${n}`, randomObjects(random, `s${n}`));
   return tracker.take().state;
 }
@@ -26,7 +31,7 @@ function sorted(verdict: Verdict): Verdict {
   return { ...verdict, destinations: [...verdict.destinations].sort(compareDestinations) };
 }
 
-/** USR-07. */
+/** Userspace mode leaves SCTP to the kernel mode below it (USR-07). */
 const carries = ({ name }: Mode, protocol: Protocol): boolean =>
   name !== 'userspace' || protocol !== 'SCTP';
 

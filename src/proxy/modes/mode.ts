@@ -60,6 +60,8 @@ export type RunningMode = {
 export type Mode = {
   readonly name: ModeName;
   readonly probe: (family: Family) => Promise<ProbeResult>;
+  /** Throws RangeError where flags of this mode are wrong, whichever mode is chosen. Absent: it has no flags. */
+  readonly readSettings?: (settings: ModeOptions['settings']) => unknown;
   readonly start: (options: ModeOptions, signal: AbortSignal) => Promise<RunningMode>;
   /** Modes that bring this one its traffic: their rules are its own and must not be cleaned up beside it. */
   readonly carriers?: readonly ModeName[];

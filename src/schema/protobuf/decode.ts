@@ -4,6 +4,7 @@ import type { ListNode, MapNode, Schema, StructNode } from '../node.ts';
 import { itemsNumber, type Layout, layoutOf, mapKeyNumber, mapValueNumber } from './layout.ts';
 import { scalarReader } from './scalar-reader.ts';
 import {
+  countField,
   expectType,
   lengthType,
   type Reader,
@@ -127,7 +128,10 @@ function listReader(name: string, { items }: ListNode): ReadField {
 function readPacked(reader: Reader, readItem: () => void): void {
   const outer = reader.end;
   reader.end = readLength(reader);
-  while (reader.at < reader.end) readItem();
+  while (reader.at < reader.end) {
+    countField(reader);
+    readItem();
+  }
   reader.end = outer;
 }
 

@@ -1,9 +1,15 @@
 // The bytes of protobuf: varints, and fields with a number and a wire type. What is wrong with bad bytes is
 // said in the words of the code that Kubernetes generates.
+import { maxValues } from '../value-count.ts';
 
 /** Bytes that are not the message they should be. */
 export class ProtobufError extends Error {
-  override readonly name = 'ProtobufError';
+  override readonly name: string = 'ProtobufError';
+}
+
+/** A message with more fields than any object may have. */
+export class TooManyFields extends ProtobufError {
+  override readonly name: string = 'TooManyFields';
 }
 
 export const varintType = 0;
@@ -21,17 +27,22 @@ export type Reader = {
   /** The last varint: its lower and upper 32 bits, both unsigned. */
   low: number;
   high: number;
+  /** Fields and items that may still come. */
+  left: number;
 };
+
+/** Some are not values of the object: map entries are messages with a key and a value. */
+const maxFields = 4 * maxValues;
 
 export function readerOf(bytes: Uint8Array): Reader {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return { bytes: buffer, at: 0, end: buffer.length, low: 0, high: 0 };
+  return { bytes: buffer, at: 0, end: buffer.length, low: 0, high: 0, left: maxFields };
 }
 
 const truncated = (): ProtobufError => new ProtobufError('unexpected EOF');
 
 /** Leaves the value in low and high, because a JavaScript number holds no 64 bits. */
-export function readVarint(reader: Reader): void {
+function readVarint(reader: Reader): void {
   let low = 0;
   let high = 0;
   for (let shift = 0; shift < 64; shift += 7) {
@@ -78,6 +89,7 @@ export type FieldReader = (number: number, type: number) => boolean;
 /** Reads fields up to the end of the message; its name is for errors. */
 export function readFields(reader: Reader, message: string, read: FieldReader): void {
   while (reader.at < reader.end) {
+    countField(reader);
     readVarint(reader);
     const type = reader.low & 7;
     const number = (reader.low >>> 3) | (reader.high << 29);
@@ -87,6 +99,11 @@ export function readFields(reader: Reader, message: string, read: FieldReader): 
     if (number <= 0) throw illegalTag(reader, message, number);
     if (!read(number, type)) skipField(reader, type);
   }
+}
+
+export function countField(reader: Reader): void {
+  reader.left -= 1;
+  if (reader.left < 0) throw new TooManyFields('proto: too many fields');
 }
 
 function illegalTag({ low, high }: Reader, message: string, number: number): Error {
@@ -135,7 +152,7 @@ export function readNested(reader: Reader, message: string, read: FieldReader): 
 }
 
 /** Steps over a field nobody knows. Groups may nest as deep as they like: they are counted, not entered. */
-export function skipField(reader: Reader, firstType: number): void {
+function skipField(reader: Reader, firstType: number): void {
   let depth = 0;
   let type = firstType;
   for (;;) {

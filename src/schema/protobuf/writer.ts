@@ -20,7 +20,7 @@ export function written({ bytes, at }: Writer): Buffer {
 }
 
 /** How much is written; the length of a message is the difference of two of these. */
-export function size({ bytes, at }: Writer): number {
+function size({ bytes, at }: Writer): number {
   return bytes.length - at;
 }
 

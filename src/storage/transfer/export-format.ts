@@ -3,14 +3,16 @@
 import { createHash } from 'node:crypto';
 import { StoreError } from '../store-error.ts';
 
-export const exportFormat = 'fairlead-export';
-export const exportVersion = 1;
+const exportFormat = 'fairlead-export';
+const exportVersion = 1;
 
 export type ExportHeader = {
   /** The revision that all keys are as of. */
   readonly revision: number;
   /** RFC 3339. */
   readonly exportedAt: string;
+  /** What stood before the keys where they were stored: an encrypted value may be bound to its whole path. Absent: nothing. */
+  readonly keyPrefix?: string;
 };
 
 export type ExportEntry = {
@@ -112,14 +114,14 @@ function parse(text: string, isFirst: boolean): Fields {
   throw isFirst ? foreign('it is no export of this program') : damaged('a line cannot be read');
 }
 
-function readHeader({ format, version, revision, exportedAt }: Fields): ExportHeader {
+function readHeader({ format, version, revision, exportedAt, keyPrefix }: Fields): ExportHeader {
   if (format !== exportFormat) throw foreign('it is no export of this program');
   if (version !== exportVersion) {
     throw foreign(`it has format ${String(version)}; this program knows ${exportVersion}`);
   }
   if (!isCount(revision) || typeof exportedAt !== 'string')
     throw damaged('its first line is broken');
-  return { revision, exportedAt };
+  return { revision, exportedAt, ...(typeof keyPrefix === 'string' ? { keyPrefix } : {}) };
 }
 
 function readEntry(fields: Fields, line: number): ExportEntry {

@@ -6,6 +6,8 @@ export type ExportOptions = {
   readonly prefix: string;
   /** RFC 3339. */
   readonly now: string;
+  /** What stands before the keys where they are stored; absent: nothing. */
+  readonly keyPrefix?: string;
 };
 
 /** In one read. */
@@ -13,7 +15,7 @@ const pageEntries = 500;
 
 export async function* exportStore(
   store: Store,
-  { prefix, now }: ExportOptions,
+  { prefix, now, keyPrefix = '' }: ExportOptions,
 ): AsyncGenerator<string> {
   const writer = createExportWriter();
   const ends = new Map<string, number>();
@@ -25,7 +27,7 @@ export async function* exportStore(
   const { revision } = page;
   // Others may write meanwhile: what came between the two reads is known from one or the other.
   await learn();
-  yield writer.header({ revision, exportedAt: now });
+  yield writer.header({ revision, exportedAt: now, ...(keyPrefix === '' ? {} : { keyPrefix }) });
   for (;;) {
     for (const entry of page.entries) {
       const expiresAt = ends.get(entry.key);

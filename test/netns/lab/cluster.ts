@@ -69,12 +69,13 @@ export type ProxyPlace = {
   /** In whose network; absent: the node's. */
   readonly pid?: number | undefined;
   readonly syncPeriod?: string;
+  readonly flags?: readonly string[];
 };
 
 export function startProxy(
   kubeconfig: string,
   mode: string,
-  { pid, syncPeriod = '30s' }: ProxyPlace = {},
+  { pid, syncPeriod = '30s', flags = [] }: ProxyPlace = {},
 ): ProxyProcess {
   const inside = pid === undefined ? [] : ['nsenter', '-t', String(pid), '-n'];
   const [command = '', ...args] = [
@@ -82,7 +83,7 @@ export function startProxy(
     ...[process.execPath, fairlead, 'proxy', '--kubeconfig', kubeconfig, '--proxy-mode', mode],
     ...['--hostname-override', 'n1', '--bind-address', nodeIP, '--cluster-cidr', podRange],
     ...['--nodeport-addresses', 'primary', '--min-sync-period', '0', '--sync-period', syncPeriod],
-    ...['--log-level', 'debug'],
+    ...['--log-level', 'debug', ...flags],
   ];
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   // Who waits for its next write would wait for ever.

@@ -29,8 +29,8 @@ export type Machine = {
 };
 
 export type Running = {
-  /** Resolves when a line has come, or comes, that holds the words. */
-  readonly says: (words: string) => Promise<void>;
+  /** Resolves when so many lines have come that hold the words. */
+  readonly says: (words: string, times?: number) => Promise<void>;
   readonly stop: () => Promise<void>;
   /** As a power cut. */
   readonly kill: () => Promise<void>;
@@ -122,10 +122,10 @@ function followOutput(child: ChildProcess, line: string): Running {
     await ended;
   };
   return {
-    says: (words) =>
+    says: (words, times = 1) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
-          const isSaid = seen.some((text) => text.includes(words));
+          const isSaid = seen.filter((text) => text.includes(words)).length >= times;
           if (!isSaid && !hasEnded()) return;
           waiting.delete(look);
           if (isSaid) resolve();

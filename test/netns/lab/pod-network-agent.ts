@@ -2,6 +2,7 @@
 import { createHttpTransport } from '../../../src/client/http-transport.ts';
 import type { Connection } from '../../../src/client/read-kubeconfig.ts';
 import type { Pod } from '../../../src/kinds/pod/types.ts';
+import { releaseVersion } from '../../../src/meta/release-version.ts';
 import { createBridgeNetwork } from '../../../src/node/network/run-network.ts';
 import { startNode } from '../../../src/node/run.ts';
 import { createProcessRuntime } from '../../../src/node/runtimes/process/run-runtime.ts';
@@ -88,7 +89,7 @@ async function runNode(order: Extract<AgentOrder, { kind: 'run-node' }>): Promis
         version: 'lab',
       }),
       cluster: { nameservers: [], domain: 'cluster.local' },
-      version: 'v1.36.0',
+      version: releaseVersion('test'),
       network: await makeNetwork(order),
       released: () => Promise.resolve(),
     },

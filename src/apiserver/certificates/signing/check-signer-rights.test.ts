@@ -46,6 +46,9 @@ function isRefused(name: string, subresource: string, more: Partial<WriteAdmissi
     ...{ subresource, namespace: '', name: 'x' },
     before: csr(),
     after: csr(),
+    dryRun: false,
+    warn() {},
+    annotate() {},
     ...more,
   };
   try {

@@ -31,9 +31,11 @@ const serving: Spec = {
   usages: ['digital signature', 'key encipherment', 'server auth'],
 };
 const named = { ...plain, dnsNames: ['a'], addresses: [Uint8Array.of(10, 0, 0, 1)] };
+const mapped = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1);
 const facts: ApprovalFacts = {
   may: () => true,
   addressesOf: (node) => (node === 'a' ? ['10.0.0.1', '10.0.0.2'] : undefined),
+  source: '10.0.0.1',
   isTaken: (address) => address === '10.0.0.2',
 };
 const only = (...allowed: readonly string[]): Partial<ApprovalFacts> => ({
@@ -93,6 +95,46 @@ const cases: readonly Case[] = [
     serving,
     { ...named, addresses: [Uint8Array.of(10, 0, 0, 2)] },
     false,
+  ],
+  [
+    'a server with an address of two that it speaks from',
+    serving,
+    { ...named, addresses: [Uint8Array.of(10, 0, 0, 2)] },
+    false,
+    { source: '10.0.0.2' },
+  ],
+  [
+    'a server with an address of its own that it does not speak from',
+    serving,
+    named,
+    false,
+    { source: '10.0.0.9' },
+  ],
+  ['a server whom nobody saw speak', serving, named, false, { source: '' }],
+  [
+    'a server with its name alone, whom nobody saw speak',
+    serving,
+    { ...plain, dnsNames: ['a'] },
+    true,
+    { source: '' },
+  ],
+  ['a server with its name in capitals', serving, { ...named, dnsNames: ['A.'] }, true],
+  ['a server with its address in IPv6 clothes', serving, { ...named, addresses: [mapped] }, true],
+  ['a server with a wildcard', serving, { ...named, dnsNames: ['*.default.svc'] }, false],
+  ['a server with a wildcard it claims', serving, { ...named, dnsNames: ['*'] }, false],
+  [
+    'a server with a name that its node claims',
+    serving,
+    { ...named, dnsNames: ['KUBERNETES.default.svc'] },
+    false,
+    { addressesOf: () => ['10.0.0.1', 'kubernetes.default.svc'] },
+  ],
+  [
+    'a server that would pass for a Service',
+    { ...serving, username: 'system:node:web.default.svc' },
+    { ...plain, commonName: 'system:node:web.default.svc', dnsNames: ['web.default.svc'] },
+    false,
+    { addressesOf: () => [] },
   ],
   ['a server with a mail address', serving, { ...named, hasOtherNames: true }, false],
   ['a server of a node that is not there', serving, named, false, { addressesOf: () => undefined }],

@@ -1,5 +1,6 @@
 // Which certificate requests are approved without a person: a node's first client certificate when a bootstrap token asks,
 // and what a node asks for itself. Upstream: pkg/apis/certificates/helpers.go and controller/certificates/approver.
+
 import { formatAddress } from '../../../ip/address.ts';
 import type { CertificateRequest } from '../../../kinds/certificate-signing-request/parse-request.ts';
 import {
@@ -7,16 +8,20 @@ import {
   nodeClientSigner,
   nodeServingSigner,
 } from '../../../kinds/certificate-signing-request/types.ts';
+import { canonicalHost } from '../../../meta/canonical-host.ts';
+import { goQuote } from '../../../schema/go-quote.ts';
 import { nodeOf, nodesGroup } from '../../access/known-users.ts';
 
 /** What may be asked of who sent the request. */
 export type ApprovalFacts = {
   /** Whether who asks may create this subresource of certificate requests. */
   readonly may: (subresource: string) => boolean;
-  /** Addresses and names of a node, as its object has them; undefined when there is no such node. */
+  /** Addresses of a node, as its object has them, in canonical form; undefined when there is no such node. */
   readonly addressesOf: (node: string) => readonly string[] | undefined;
-  /** Whether an address or a name is another's: of the API servers, or of another node. */
-  readonly isTaken: (address: string, node: string) => boolean;
+  /** From which the request came, in canonical form: a node that speaks from an address has it. Absent: nobody saw it. */
+  readonly source?: string;
+  /** Whether an address or a name, in canonical form, is another's: of the API servers, of Services or of another node. */
+  readonly isTaken: (host: string, node: string) => boolean;
 };
 
 export type Judgement =
@@ -70,20 +75,53 @@ function judgeServing(
   usages: readonly string[],
   asked: CertificateRequest,
   node: string,
-  { may, addressesOf, isTaken }: ApprovalFacts,
+  facts: ApprovalFacts,
 ): Judgement {
-  const names = namesOf(asked);
-  if (names.length === 0 || asked.hasOtherNames)
+  const { may, addressesOf } = facts;
+  if (namesOf(asked).length === 0 || asked.hasOtherNames)
     return wait('it needs DNS names or addresses, and only those');
   if (!areUsages(usages, 'server auth')) return wait('its usages are not those of a server');
   if (!may('selfnodeserver')) return wait('who asks may not ask for serving certificates');
   const own = addressesOf(node);
   if (own === undefined) return wait('there is no such node');
-  const stranger = names.find((name) => name !== node && !own.includes(name));
-  if (stranger !== undefined) return wait(`"${stranger}" is no address of the node`);
-  const taken = names.find((name) => isTaken(name, node));
-  if (taken !== undefined) return wait(`"${taken}" also belongs to another node or an API server`);
+  const why =
+    firstProblem(asked.dnsNames, (name) => nameProblem(canonicalHost(name), node, facts)) ??
+    firstProblem(asked.addresses.map(addressText), (address) =>
+      addressProblem(canonicalHost(address), node, { ...facts, own }),
+    );
+  if (why !== undefined) return wait(why);
   return { approved: true, message: 'Auto approving self kubelet serving certificate.' };
+}
+
+function firstProblem(
+  hosts: readonly string[],
+  problemOf: (host: string) => string | undefined,
+): string | undefined {
+  for (const host of hosts) {
+    const why = problemOf(host);
+    if (why !== undefined) return `${goQuote(host)} ${why}`;
+  }
+  return undefined;
+}
+
+/** Its own name, for which it has a client certificate; and not where that would pass for a Service. */
+function nameProblem(name: string, node: string, { isTaken }: ApprovalFacts): string | undefined {
+  if (name !== node) return 'is not the name of the node';
+  if (name.split('.').includes('svc')) return 'could be the name of a Service';
+  return isTaken(name, node) ? 'also belongs to another node or an API server' : undefined;
+}
+
+/** What a node says of its addresses is not enough: it could say anything. */
+function addressProblem(
+  address: string,
+  node: string,
+  { own, source, isTaken }: ApprovalFacts & { readonly own: readonly string[] },
+): string | undefined {
+  if (!own.includes(address)) return 'is no address of the node';
+  if (address !== source) return 'is not the address that the request came from';
+  return isTaken(address, node)
+    ? 'also belongs to a Service, another node or an API server'
+    : undefined;
 }
 
 /** DNS names and addresses, as text. */

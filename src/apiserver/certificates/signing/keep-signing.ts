@@ -1,7 +1,7 @@
 // Follows certificate requests: approves what needs no person, signs what is approved. Every API server of a store does this;
 // who comes second finds the work done.
-import { X509Certificate } from 'node:crypto';
-import { formatAddress, parseAddress } from '../../../ip/address.ts';
+import { parseAddress } from '../../../ip/address.ts';
+import { containsAddress, parseCidrSloppy } from '../../../ip/cidr.ts';
 import {
   hasFailed,
   isApproved,
@@ -15,11 +15,14 @@ import type {
 } from '../../../kinds/certificate-signing-request/types.ts';
 import type { Node } from '../../../kinds/node/types.ts';
 import { isNotFound } from '../../../meta/api-error.ts';
+import { canonicalHost } from '../../../meta/canonical-host.ts';
 import type { KubeObject } from '../../../meta/object.ts';
 import type { Log } from '../../../observe/log.ts';
+import { sourceAddressOf } from '../../access/source-address.ts';
 import type { ApiContext } from '../../context.ts';
 import { updateObject } from '../../objects/update-object.ts';
 import { ownWrite } from '../../own-write.ts';
+import { isReachable } from '../../proxy/find-target.ts';
 import type { Credentials } from '../ensure-certificates.ts';
 import { type ApprovalFacts, judgeRequest } from './judge-request.ts';
 import { isOurSigner, signRequest } from './sign-request.ts';
@@ -55,7 +58,7 @@ export function keepSigning(options: SigningOptions): () => Promise<void> {
     // Listeners are called inside the commit: whatever is written must wait until it is over.
     if (type !== 'DELETED') setImmediate(look, current.object);
   });
-  for (const { object } of cache.list('')) look(object);
+  for (const { object } of cache.listReadable('')) look(object);
   return async () => {
     isStopped = true;
     stop();
@@ -133,17 +136,13 @@ async function write(
     subresource,
     rules,
     desired: (live) => desired(live as CertificateSigningRequest),
-    creates: false,
     needsVersion: false,
     checksUid: false,
     write: ownWrite(context),
   });
 }
 
-function factsFor(
-  { context, credentials }: SigningOptions,
-  { spec }: CertificateSigningRequest,
-): ApprovalFacts {
+function factsFor({ context }: SigningOptions, { spec }: CertificateSigningRequest): ApprovalFacts {
   const { username: name = '', groups = [], uid, extra } = spec;
   const user = {
     ...{ name, groups },
@@ -151,7 +150,7 @@ function factsFor(
     ...(extra === undefined ? {} : { extra }),
   };
   const nodes = (): readonly Node[] => context.resources.reader.list('nodes') as readonly Node[];
-  const ownNames = serverNames(credentials());
+  const source = sourceAddressOf(user);
   return {
     may: (subresource) =>
       context.authorizer.authorize(user, {
@@ -164,30 +163,35 @@ function factsFor(
         namespace: '',
         name: '',
       }).allowed,
+    ...(source === undefined ? {} : { source }),
     addressesOf: (node) => {
       const found = nodes().find(({ metadata }) => metadata.name === node);
-      return found && addresses(found);
+      return found && hostsOf(found);
     },
-    isTaken: (address, node) =>
-      ownNames.has(address) ||
+    isTaken: (host, node) =>
+      isOfCluster(context.addresses, host) ||
       nodes().some((one) => {
         const other = one.metadata.name ?? '';
-        return other !== node && (other === address || addresses(one).includes(address));
+        return other !== node && (canonicalHost(other) === host || hasHost(one, host));
       }),
   };
 }
 
-const addresses = ({ status }: Node): readonly string[] =>
-  (status.addresses ?? []).map(({ address }) => address);
+const hostsOf = ({ status }: Node): readonly string[] =>
+  (status.addresses ?? []).map(({ address }) => canonicalHost(address));
 
-/** By which clients know an API server: a node with one of them could pass for it. */
-function serverNames({ server }: Credentials): ReadonlySet<string> {
-  const { subjectAltName = '' } = new X509Certificate(server.certificate);
-  return new Set(
-    subjectAltName.split(', ').map((entry) => {
-      const name = entry.replace(/^(DNS|IP Address):/, '');
-      const address = parseAddress(name);
-      return address === undefined ? name : formatAddress(address);
-    }),
+/** A node has its own addresses, and those of its pods. */
+function hasHost(node: Node, host: string): boolean {
+  const address = parseAddress(host);
+  const ranges = (node.spec.podCIDRs ?? []).flatMap((text) => parseCidrSloppy(text) ?? []);
+  return (
+    hostsOf(node).includes(host) ||
+    (address !== undefined && ranges.some((range) => containsAddress(range, address)))
   );
+}
+
+function isOfCluster(addresses: ApiContext['addresses'], host: string): boolean {
+  const address = parseAddress(host);
+  if (addresses.isServerHost(host)) return true;
+  return address !== undefined && (!isReachable(host) || addresses.isServiceAddress(address));
 }

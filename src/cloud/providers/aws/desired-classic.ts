@@ -37,7 +37,7 @@ export function desiredClassic({ request, ...parts }: ClassicInput): ClassicWant
   };
 }
 
-/** LBC-25 */
+/** All ports use TLS unless some are listed, by number or by name (LBC-25). */
 export function isTlsPort(tls: Tls | undefined, { name, port }: ServicePort): tls is Tls {
   if (tls?.ports === undefined) return tls !== undefined;
   return tls.ports.includes(String(port)) || (name !== undefined && tls.ports.includes(name));

@@ -48,7 +48,7 @@ export function readRequest(service: Service): Request {
   };
 }
 
-/** LBC-19 */
+/** The API allows mixed protocols; AWS does not carry all of them (LBC-19). */
 function refusePorts(kind: Settings['kind'], ports: readonly ServicePort[]): void {
   if (ports.length === 0) throw new UnmetWishError('A balancer needs at least one port');
   const carried = kind === 'classic' ? ['TCP'] : ['TCP', 'UDP'];

@@ -88,7 +88,7 @@ export function readSettings({ metadata }: Service): Settings {
   };
 }
 
-/** LBC-23 */
+/** Classic unless the annotation says network; external types are left to the other controller (LBC-23). */
 function readKind(annotations: Annotations): Settings['kind'] {
   const kinds = ['classic', 'nlb', 'nlb-ip', 'external'] as const;
   switch (readChoice(annotations, annotation.type, kinds)) {
@@ -111,7 +111,7 @@ function readIsInternal(annotations: Annotations): boolean {
   return (readText(annotations, annotation.internal) ?? 'false') !== 'false';
 }
 
-/** LBC-24, LBC-25, LBC-27 */
+/** The certificate, the ports that use it, and the TLS policy (LBC-24, LBC-25, LBC-27). */
 function readTls(annotations: Annotations): Tls | undefined {
   const certificate = readText(annotations, annotation.certificate);
   if (certificate === undefined) return undefined;
@@ -127,14 +127,14 @@ function readTls(annotations: Annotations): Tls | undefined {
   };
 }
 
-/** LBC-28 */
+/** PROXY protocol is for all ports or for none (LBC-28). */
 function readProxyProtocol(annotations: Annotations): boolean {
   const value = readText(annotations, annotation.proxyProtocol);
   if (value === undefined || value === '*') return value === '*';
   throw refuse(annotation.proxyProtocol, value, '"*" (all ports)');
 }
 
-/** LBC-29 */
+/** Access logs need a bucket (LBC-29). */
 function readAccessLog(annotations: Annotations): AccessLog {
   const interval = readChoice(annotations, annotation.accessLogInterval, ['5', '60']);
   if (!readFlag(annotations, annotation.accessLogEnabled)) return { isEnabled: false };
@@ -146,7 +146,7 @@ function readAccessLog(annotations: Annotations): AccessLog {
   return { isEnabled: true, bucket, prefix, intervalMinutes: Number(interval ?? 60) };
 }
 
-/** LBC-30 */
+/** Seconds of connection draining; absent: none (LBC-30). */
 function readDraining(annotations: Annotations): number | undefined {
   const seconds = readNumber(annotations, annotation.drainingTimeout, {
     least: 1,
@@ -161,7 +161,7 @@ function readDraining(annotations: Annotations): number | undefined {
 const tagText = /^[\p{L}\p{N}\s_.:/=+\-@]*$/u;
 const reservedTag = /^(aws:|kubernetes\.io\/(cluster\/|service-name$))/i;
 
-/** LBC-32 */
+/** Tags for every resource, within the limits of AWS (LBC-32). */
 function readResourceTags(annotations: Annotations): Tags {
   const tags = readPairs(annotations, annotation.resourceTags);
   for (const [key, value] of Object.entries(tags)) {
@@ -174,7 +174,7 @@ function readResourceTags(annotations: Annotations): Tags {
   return tags;
 }
 
-/** LBC-33 */
+/** Each value has a range, and the timeout is below the interval (LBC-33). */
 function readHealthCheck(annotations: Annotations): HealthCheckTimes {
   const healthyThreshold = readNumber(annotations, annotation.healthyThreshold, {
     least: 2,
@@ -205,7 +205,7 @@ function readHealthCheck(annotations: Annotations): HealthCheckTimes {
   return { healthyThreshold, unhealthyThreshold, intervalSeconds, timeoutSeconds };
 }
 
-/** LBC-34 */
+/** Ids of security groups (LBC-34). */
 function readGroups(annotations: Annotations, name: string): readonly string[] {
   const groups = readList(annotations, name);
   const wrong = groups.find((group) => !/^sg-[0-9a-zA-Z]+$/.test(group));

@@ -131,6 +131,14 @@ function nthOf(pool: Pool, family: Family, n: bigint): string | undefined {
 
 const firstOf = ({ family, first }: AddressRange): Address => ({ family, value: first });
 
+/** As many ranges as a message holds. */
+const maxShownRanges = 8;
+
+export function formatPool(pool: Pool): string {
+  const shown = pool.slice(0, maxShownRanges).map(formatRange);
+  return pool.length > shown.length ? `${shown.join(', ')}, ...` : shown.join(', ') || 'none';
+}
+
 function formatRange({ family, first, last }: AddressRange): string {
   return `${formatAddress({ family, value: first })}-${formatAddress({ family, value: last })}`;
 }

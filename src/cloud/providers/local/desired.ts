@@ -2,6 +2,7 @@
 import { type Family, formatAddress, parseAddressSloppy } from '../../../ip/address.ts';
 import {
   type FreeSearch,
+  formatPool,
   type Pool,
   type Pools,
   poolFamilies,
@@ -85,7 +86,7 @@ function problemOfAsked(
   if (!poolHas(pools[wish.pool], address))
     return {
       reason: 'AddressOutsidePool',
-      message: `${cannot}: it is not in the ${wish.pool} pool of addresses`,
+      message: `${cannot}: it is not in the ${wish.pool} pool of addresses (${formatPool(pools[wish.pool])})`,
     };
   for (const other of othersAt(formatAddress(address))) {
     const clash = clashOf(wish.sharing, other.sharing);
@@ -116,7 +117,7 @@ function chooseAddress(situation: Situation, family: Family, asked: string | und
   }
   const free = situation.findFree(wish.pool, family, (one) => othersAt(one).length > 0);
   if (free !== undefined) return { address: free };
-  const message = `Cannot give an address: all ${poolSize(pool, family)} ${family} addresses of the ${wish.pool} pool are taken`;
+  const message = `Cannot give an address: all ${poolSize(pool, family)} ${family} addresses of the ${wish.pool} pool (${formatPool(pool)}) are taken`;
   return { problem: { reason: 'PoolExhausted', message } };
 }
 

@@ -85,7 +85,7 @@ runProviderContract('local', {
     {
       title: 'an address outside the pool',
       service: exampleService({ spec: { loadBalancerIP: '198.51.100.1' } }),
-      says: /"198.51.100.1" of spec.loadBalancerIP: it is not in the external pool/,
+      says: /"198.51.100.1" of spec.loadBalancerIP: it is not in the external pool of addresses \(192/,
     },
     {
       title: 'an address that is none',
@@ -154,7 +154,10 @@ test('local: many at once never get the same address, and the last hears that th
   assert.equal(failed.length, 1);
   assert.ok(failed[0] instanceof UnmetWishError);
   assert.equal(failed[0].reason, 'PoolExhausted');
-  assert.match(failed[0].message, /all 6 IPv4 addresses of the external pool are taken/);
+  assert.match(
+    failed[0].message,
+    /all 6 IPv4 addresses of the external pool \(192.0.2.1-192.0.2.6, 2001:db8::1-2001:db8::3\) are taken/,
+  );
 });
 
 test('local: tells when an address comes free', async () => {

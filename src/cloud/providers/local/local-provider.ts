@@ -12,6 +12,7 @@ import { createAddressBook } from './address-book.ts';
 import { createFreeSearch, overlapIn, type Pool, type Pools, parsePool } from './address-pool.ts';
 import { decideAddresses } from './desired.ts';
 import { localFlags } from './flags.ts';
+import { ignoredAnnotations } from './ignored-annotations.ts';
 import { measurePools } from './metrics.ts';
 import { publishedAddresses, readWish } from './read-wish.ts';
 
@@ -52,6 +53,7 @@ export const makeLocalProvider: MakeProvider = async (given) => {
     remove: async ({ uid }) => book.takeBack(uid),
     exists: async ({ uid }) => book.heldBy(uid).length > 0,
     onRelief: (tell) => told.add(tell),
+    ignored: ignoredAnnotations,
   } satisfies Provider;
 };
 

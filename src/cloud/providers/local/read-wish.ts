@@ -115,6 +115,15 @@ const internalAnnotations: Readonly<Record<string, (value: string) => boolean>> 
   'service.beta.kubernetes.io/oci-load-balancer-internal': yes,
 };
 
+/** Whether this provider does what the annotation says. */
+export function isKnownAnnotation(name: string): boolean {
+  return (
+    Object.hasOwn(internalAnnotations, name) ||
+    addressAnnotations.includes(name) ||
+    sharingAnnotations.includes(name)
+  );
+}
+
 export function asksForInternal(annotations: Readonly<Record<string, string>>): boolean {
   return Object.entries(internalAnnotations).some(([name, means]) => {
     const value = annotations[name];

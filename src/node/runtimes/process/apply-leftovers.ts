@@ -10,9 +10,9 @@ type ProcessMark = { readonly pid: number; readonly startTicks: string; readonly
 export function markProcess(directory: string, id: string, pid: number): void {
   const startTicks = startTicksOf(pid);
   if (startTicks === undefined) return;
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const mark: ProcessMark = { pid, startTicks, boot: bootId() };
-  writeFileSync(join(directory, `${id}.json`), JSON.stringify(mark));
+  writeFileSync(join(directory, `${id}.json`), JSON.stringify(mark), { mode: 0o600 });
 }
 
 export function unmarkProcess(directory: string, id: string): void {
@@ -21,7 +21,7 @@ export function unmarkProcess(directory: string, id: string): void {
 
 /** Kills what is still there of what is marked. Returns how many that were. */
 export function endMarkedProcesses(directory: string): number {
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   let count = 0;
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);

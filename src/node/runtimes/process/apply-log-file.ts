@@ -19,7 +19,7 @@ export type LogLimits = {
 };
 
 /** A kubelet's containerLogMaxSize and containerLogMaxFiles. */
-export const defaultLogLimits: LogLimits = { mostBytes: 10 * 1024 * 1024, mostFiles: 5 };
+const defaultLogLimits: LogLimits = { mostBytes: 10 * 1024 * 1024, mostFiles: 5 };
 
 export type LogFile = {
   readonly write: (stream: LogStream, bytes: Uint8Array) => void;
@@ -31,8 +31,8 @@ export function openLogFile(
   path: string,
   { now, limits = defaultLogLimits }: { readonly now: () => number; readonly limits?: LogLimits },
 ): LogFile {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-  let descriptor = openSync(path, 'a', 0o640);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  let descriptor = openSync(path, 'a', 0o600);
   let size = 0;
   const streams = {
     stdout: { decoder: new StringDecoder('utf8'), rest: '' },
@@ -42,7 +42,7 @@ export function openLogFile(
     if (size > 0 && size + text.length > limits.mostBytes) {
       closeSync(descriptor);
       rotate(path, now(), limits);
-      descriptor = openSync(path, 'a', 0o640);
+      descriptor = openSync(path, 'a', 0o600);
       size = 0;
     }
     size += writeSync(descriptor, text);

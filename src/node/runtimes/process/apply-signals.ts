@@ -1,6 +1,7 @@
 // Signals to more than one process.
+import type { ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { mountsOf, sessionOf } from './probe-process.ts';
+import { sessionOf } from './probe-process.ts';
 
 export function signalGroup(pid: number, name: NodeJS.Signals): void {
   if (pid > 1) signal(-pid, name);
@@ -13,10 +14,10 @@ export function killSession(leader: number): void {
   killWith((pid) => sessionOf(pid) === leader);
 }
 
-/** All that see these mounts; never those who see what this process sees, which would be the whole machine. */
-export function killWithMounts(mounts: string): void {
-  if (mounts === mountsOf(process.pid)) return;
-  killWith((pid) => mountsOf(pid) === mounts);
+/** Nothing when it has ended: its number may be another's by then. */
+export function signalProcess(child: ChildProcess, name: NodeJS.Signals): void {
+  if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
+    signal(child.pid, name);
 }
 
 function killWith(isMeant: (pid: number) => boolean): void {

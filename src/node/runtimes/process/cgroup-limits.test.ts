@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cgroupLimits, hasKilledForMemory } from './cgroup-limits.ts';
-import { cgroupPlaces } from './cgroup-places.ts';
+import { cgroupPlaces, pidGroupPlace } from './cgroup-places.ts';
 
 const cases = [
   ['nothing', {}, []],
@@ -46,4 +46,14 @@ test('cgroupPlaces() are the top of the hierarchy and the own group, where versi
   ]);
   assert.deepEqual(cgroupPlaces(mounts, '0::/\n'), ['/sys/fs/cgroup/my groups']);
   assert.deepEqual(cgroupPlaces('', own), []);
+});
+
+test('pidGroupPlace() is where version 1 counts processes, in the own group', () => {
+  const mounts = [
+    '30 25 0:26 / /sys/fs/cgroup/pids-not rw - cgroup cgroup rw,cpu',
+    '31 25 0:27 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids',
+  ].join('\n');
+  assert.equal(pidGroupPlace(mounts, '8:pids:/\n'), '/sys/fs/cgroup/pids');
+  assert.equal(pidGroupPlace(mounts, '8:pids:/user\n4:memory:/x\n'), '/sys/fs/cgroup/pids/user');
+  assert.equal(pidGroupPlace('31 25 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw', ''), undefined);
 });

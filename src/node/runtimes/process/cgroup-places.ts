@@ -2,13 +2,28 @@
 
 /** From /proc/self/mountinfo and /proc/self/cgroup; none without version 2. The top of the hierarchy first. */
 export function cgroupPlaces(mounts: string, own: string): readonly string[] {
-  const mounted = mounts.split('\n').find((line) => line.includes(' - cgroup2 '));
+  const root = mountPoint(mounts, (text) => text.includes(' - cgroup2 '));
+  if (root === undefined) return [];
+  const path = /^0::(\/.*)/m.exec(own)?.[1] ?? '/';
+  return path === '/' ? [root] : [root, `${root}${path}`];
+}
+
+/** Where version 1 counts processes; undefined where it does not. */
+export function pidGroupPlace(mounts: string, own: string): string | undefined {
+  const root = mountPoint(mounts, (text) => {
+    const [, options] = text.split(' - cgroup ');
+    return options?.split(/[ ,]/).includes('pids') ?? false;
+  });
+  if (root === undefined) return undefined;
+  const fields = own.split('\n').map((text) => text.split(':'));
+  const path = fields.find(([, names]) => names?.split(',').includes('pids'))?.[2] ?? '/';
+  return path === '/' ? root : `${root}${path}`;
+}
+
+function mountPoint(mounts: string, isIt: (text: string) => boolean): string | undefined {
   // Fields in front: two ids, the device, the root within it, where it is mounted.
-  const top = mounted?.split(' ')[4];
-  if (top === undefined) return [];
-  const root = top.replace(/\\([0-7]{3})/g, (_, octal: string) =>
+  const top = mounts.split('\n').find(isIt)?.split(' ')[4];
+  return top?.replace(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
-  const path = /^0::(\/.*)$/m.exec(own)?.[1] ?? '/';
-  return path === '/' ? [root] : [root, `${root}${path}`];
 }

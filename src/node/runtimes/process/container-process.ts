@@ -11,8 +11,16 @@ export type ContainerProcess = {
   /** `/` for the host's own files. */
   readonly root: string;
   readonly isolation: Isolation;
+  /** What the container has together with others of its pod: descriptors of namespaces. */
+  readonly shared: { readonly ipc?: number; readonly pid?: number };
+  /** Paths of this machine that no container sees. */
+  readonly hidden: readonly { readonly path: string; readonly isDirectory: boolean }[];
   readonly now: () => number;
   readonly logLimits?: LogLimits;
-  /** Told of its first process, and of programs that are started beside it, before they have done anything of note. */
+  /** `cgroup.procs` of its control groups. */
+  readonly groupFiles: readonly string[];
+  /** How many processes its user may have (RLIMIT_NPROC). */
+  readonly maxProcesses?: number;
+  /** Told of processes that could not enter the group by themselves. */
   readonly onSpawn?: (pid: number) => void;
 };

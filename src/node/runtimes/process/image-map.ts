@@ -32,8 +32,14 @@ export function parseImageMap(text: string): ImageMap {
 
 /** By the whole name, then without digest and tag. */
 export function mappedImage(map: ImageMap, name: string): MappedImage | undefined {
-  const bare = name.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
+  const bare = withoutTag(name.split('@', 1)[0] ?? '');
   return [name, bare].flatMap((key) => (Object.hasOwn(map, key) ? [map[key]] : []))[0];
+}
+
+/** A colon before the last slash belongs to the registry. */
+function withoutTag(name: string): string {
+  const colon = name.lastIndexOf(':');
+  return colon > name.lastIndexOf('/') ? name.slice(0, colon) : name;
 }
 
 function image(name: string, entry: unknown): MappedImage {

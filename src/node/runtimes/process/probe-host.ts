@@ -1,59 +1,99 @@
-// What this machine lets containers have: the programs that make their file systems, and the right to make them.
-import { accessSync, constants, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { type RunCommand, runCommand } from '../../../host/exec.ts';
-import type { HostEntry, HostFiles } from './root-plan.ts';
-import { type Tools, toolNames } from './start-script.ts';
+// What this machine lets containers have: namespaces and mounts, as root, as root of a user namespace, or not at all.
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { NativeUnavailableError } from '../../../host/native.ts';
+import { SystemCallError } from '../../../host/system-call-error.ts';
+import type { Step } from '../sandbox/assemble.ts';
+import { writeSteps } from '../sandbox/privilege-steps.ts';
+import type { HostEntry, HostFiles } from '../sandbox/root-plan.ts';
+import { architectureOf, spawnStarter } from '../sandbox/spawn-starter.ts';
+import { systemPaths } from './system-paths.ts';
 
-/** How a container gets a view of its own: as root, as root of a user namespace, or not at all. */
 export type Isolation =
-  | { readonly kind: 'mounts'; readonly tools: Tools; readonly flags: readonly string[] }
+  | {
+      readonly kind: 'namespaces';
+      /** Who the agent is, where it needs a user namespace to make the others. */
+      readonly agent?: { readonly uid: number; readonly gid: number };
+      /** There is one user, whatever number it has. */
+      readonly isOnlyUser: boolean;
+      readonly devices: readonly string[];
+      readonly hidden: readonly HiddenPath[];
+      readonly fixed: readonly string[];
+    }
   | { readonly kind: 'none'; readonly why: string };
 
-const mountFlags = ['--mount', '--uts', '--propagation', 'private'] as const;
+export type HiddenPath = { readonly path: string; readonly isDirectory: boolean };
 
-export async function probeIsolation(run: RunCommand = runCommand): Promise<Isolation> {
-  const found = toolNames.map((name) => [name, findProgram(name, process.env.PATH)] as const);
-  const missing = found.filter(([, path]) => path === undefined).map(([name]) => name);
-  if (missing.length > 0)
-    return { kind: 'none', why: `programs are missing: ${missing.join(', ')}` };
-  const hostname = findProgram('hostname', process.env.PATH);
-  const tools = {
-    ...(Object.fromEntries(found) as Tools),
-    ...(hostname === undefined ? {} : { hostname }),
-  };
-  let why = '';
-  for (const flags of [mountFlags, ['--user', '--map-root-user', ...mountFlags]]) {
-    try {
-      await run({
-        argv: [tools.unshare, ...flags, tools.mount, '-t', 'tmpfs', 'fairlead', '/proc'],
-      });
-      return { kind: 'mounts', tools, flags };
-    } catch (error) {
-      why = error instanceof Error ? error.message : String(error);
-    }
+const newUser = 0x10000000;
+const newMountsAndProcesses = 0x20000 | 0x20000000;
+
+export async function probeIsolation(): Promise<Isolation> {
+  if (architectureOf(process.arch) === undefined || process.platform !== 'linux')
+    return { kind: 'none', why: `there is no starter for ${process.platform} on ${process.arch}` };
+  const agent = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
+  const asUser: readonly Step[] = [
+    { call: 'unshare', args: [newUser], what: 'make a user namespace' },
+    ...writeSteps('/proc/self/setgroups', 'deny'),
+    ...writeSteps('/proc/self/uid_map', `0 ${agent.uid} 1`),
+  ];
+  const first = await tryMounts([]);
+  if (first === undefined) return { ...found(), isOnlyUser: hasOneUser() };
+  const second = await tryMounts(asUser);
+  if (second === undefined) return { ...found(), agent, isOnlyUser: true };
+  return { kind: 'none', why: second };
+}
+
+/** Undefined when it works. */
+async function tryMounts(before: readonly Step[]): Promise<string | undefined> {
+  const steps: readonly Step[] = [
+    ...before,
+    { call: 'unshare', args: [newMountsAndProcesses], what: 'make namespaces' },
+    { call: 'mount', args: ['fairlead', '/proc', 'tmpfs', 0, 0], what: 'make mounts' },
+    { call: 'exit_group', args: [0] },
+  ];
+  try {
+    const { problem } = spawnStarter(steps, ['ignore', 'ignore', 'ignore']);
+    const told = await problem;
+    return told && `cannot ${told.what}: ${told.code}`;
+  } catch (error) {
+    if (error instanceof NativeUnavailableError || error instanceof SystemCallError)
+      return error.message;
+    throw error;
   }
-  return { kind: 'none', why };
 }
 
-/** As a shell would find it. */
-export function findProgram(name: string, path = '', root = '/'): string | undefined {
-  const candidates = name.includes('/')
-    ? [name]
-    : path.split(delimiter).map((at) => join(at, name));
-  return candidates.find((candidate) => {
-    try {
-      const real = join(root, candidate);
-      accessSync(real, constants.X_OK);
-      return statSync(real).isFile();
-    } catch (error) {
-      if (isFileError(error)) return false;
-      throw error;
-    }
-  });
+function found() {
+  const { devices, hidden, fixed } = systemPaths;
+  return {
+    kind: 'namespaces',
+    devices: devices.filter((name) => existsSync(join('/dev', name))),
+    hidden: hidden.flatMap((path) =>
+      existsSync(path) ? [{ path, isDirectory: statSync(path).isDirectory() }] : [],
+    ),
+    fixed: fixed.filter((path) => existsSync(path)),
+  } as const;
 }
 
-export const hostFiles: HostFiles = {
+/** A line of the map: first inside, first outside, how many. */
+function hasOneUser(): boolean {
+  const lines = readFileSync('/proc/self/uid_map', 'utf8').trim().split('\n');
+  return lines.length === 1 && lines[0]?.trim().split(/\s+/)[2] === '1';
+}
+
+/** Directories of this machine that hold programs and what they need, and nothing of its users. */
+const programDirectories = new Set([
+  ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'usr', 'etc', 'opt', 'nix', 'gnu'],
+]);
+
+/** All that is below a root that is not this machine's. */
+export const allFiles: HostFiles = {
   entries: (directory) =>
     readdirSync(directory, { withFileTypes: true }).map((entry): HostEntry => {
       const { name } = entry;
@@ -64,6 +104,21 @@ export const hostFiles: HostFiles = {
     }),
   resolve: (path) => quietly(() => realpathSync(path)),
   isDirectory: (path) => quietly(() => statSync(path).isDirectory()) ?? false,
+};
+
+const isProgramFile = (path: string): boolean => programDirectories.has(path.split('/')[1] ?? '');
+
+/** What containers see of this machine. */
+export const hostFiles: HostFiles = {
+  entries: (directory) =>
+    allFiles
+      .entries(directory)
+      .filter(({ name }) => directory !== '/' || programDirectories.has(name)),
+  resolve(path) {
+    const resolved = isProgramFile(path) ? allFiles.resolve(path) : undefined;
+    return resolved !== undefined && isProgramFile(resolved) ? resolved : undefined;
+  },
+  isDirectory: (path) => isProgramFile(path) && allFiles.isDirectory(path),
 };
 
 function quietly<T>(read: () => T): T | undefined {

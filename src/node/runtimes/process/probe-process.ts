@@ -1,5 +1,5 @@
 // What /proc says of a process. Undefined for what is gone, or not ours to see.
-import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs';
+import { openSync, readFileSync, readlinkSync } from 'node:fs';
 
 const isGone = (error: unknown): boolean =>
   ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
@@ -25,18 +25,16 @@ export const startTicksOf = (pid: number): string | undefined => statFields(pid)
 /** The process that leads its session. */
 export const sessionOf = (pid: number): number => Number(statFields(pid)[3]);
 
-/** Which mounts it sees. */
-export const mountsOf = (pid: number): string | undefined =>
-  quietly(() => readlinkSync(`/proc/${pid}/ns/mnt`));
-
-export type HeldMounts = { readonly name: string; readonly release: () => void };
-
-/** As long as they are held nobody else's mounts get their name, which the kernel gives again as soon as the last process has ended. */
-export function holdMounts(pid: number): HeldMounts | undefined {
-  const descriptor = quietly(() => openSync(`/proc/${pid}/ns/mnt`, 'r'));
-  if (descriptor === undefined) return undefined;
-  return {
-    name: readlinkSync(`/proc/self/fd/${descriptor}`),
-    release: () => closeSync(descriptor),
-  };
+/** The processes that it has started and not yet waited for. */
+export function childrenOf(pid: number): readonly number[] {
+  const told = quietly(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+  return (told ?? '').split(' ').filter(Boolean).map(Number);
 }
+
+/** Which namespace of a kind it is in: a name that no other has while somebody is. */
+export const namespaceOf = (pid: number | 'thread-self', kind: string): string | undefined =>
+  quietly(() => readlinkSync(`/proc/${pid}/ns/${kind}`));
+
+/** A descriptor of it, which keeps it there. */
+export const openNamespace = (pid: number, kind: string): number | undefined =>
+  quietly(() => openSync(`/proc/${pid}/ns/${kind}`, 'r'));

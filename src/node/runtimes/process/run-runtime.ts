@@ -5,28 +5,39 @@ import { ContainerStartError, type ContainerToRun, type Runtime } from '../runti
 import { removeCgroups } from './apply-cgroups.ts';
 import { endMarkedProcesses, markProcess, unmarkProcess } from './apply-leftovers.ts';
 import type { LogLimits } from './apply-log-file.ts';
+import { removePidGroups } from './apply-pid-groups.ts';
 import { type ImageMap, mappedImage, processImage } from './image-map.ts';
-import { probeIsolation } from './probe-host.ts';
-import { createLimits } from './run-limits.ts';
+import { type HiddenPath, type Isolation, probeIsolation } from './probe-host.ts';
+import { probeSecrets } from './probe-secrets.ts';
+import { type ContainerLimits, createLimits } from './run-limits.ts';
+import { createSharedNamespaces, type SharedNamespaces } from './run-shared-namespaces.ts';
+import { spawnBesideTarget } from './spawn-beside-target.ts';
 import { spawnContainer } from './spawn-container.ts';
 
 export type ProcessRuntimeOptions = {
   readonly images: ImageMap;
   /** For files of its own. */
   readonly directory: string;
+  /** More that no container may see: files and directories with keys and passwords of this program. */
+  readonly hidden?: readonly string[];
   readonly now: () => number;
   readonly log: Log;
   readonly version: string;
   readonly logLimits?: LogLimits;
+  /** How many processes and threads a pod may have; absent: as many as the machine. */
+  readonly maxPids?: number;
 };
 
 export async function createProcessRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
-  const { images, directory, now, log, version, logLimits } = options;
+  const { images, directory, log, version } = options;
   const isolation = await probeIsolation();
   if (isolation.kind === 'none')
-    log.warn('containers have no mounts of their own', { why: isolation.why });
+    log.warn('containers are not isolated from this machine', { why: isolation.why });
+  const hidden = probeSecrets([directory, ...(options.hidden ?? [])]);
+  const pods = createSharedNamespaces(isolation, log);
   const marks = join(directory, 'processes');
-  const limitsOf = createLimits(directory, log);
+  const { maxPids } = options;
+  const limitsOf = createLimits({ directory, log, ...(maxPids === undefined ? {} : { maxPids }) });
   return {
     name: 'process',
     version,
@@ -36,26 +47,13 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
       return `image ${JSON.stringify(image)} is not known here: this node runs processes, so the container needs a command, or the image map an entry`;
     },
     async startContainer(container) {
-      const image = mappedImage(images, container.image);
-      const [program, ...args] = commandOf(container, image?.command);
-      if (program === undefined) {
-        throw new ContainerStartError('CreateContainerError', 'no command specified');
-      }
       const limits = limitsOf(container);
-      const running = await spawnContainer({
-        container,
-        argv: [program, ...args],
-        variables: { ...baseVariables(container), ...image?.variables, ...container.variables },
-        workingDir: container.workingDir || image?.workingDir || '/',
-        root: image?.root ?? '/',
-        isolation,
-        now,
-        onSpawn: limits.hold,
-        ...(logLimits === undefined ? {} : { logLimits }),
-      }).catch(async (error: unknown) => {
-        await limits.finish({ exitCode: 128 });
-        throw error;
-      });
+      const running = await start({ container, options, isolation, hidden, pods, limits }).catch(
+        async (error: unknown) => {
+          await limits.finish({ exitCode: 128 });
+          throw error;
+        },
+      );
       markProcess(marks, container.id, running.pid);
       const ended = running.ended.then((end) => {
         unmarkProcess(marks, container.id);
@@ -63,12 +61,50 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
       });
       return { ...running, ended, setAmounts: limits.change };
     },
+    endPod: pods.end,
     async endLeftovers() {
       const count = endMarkedProcesses(marks);
       await removeCgroups(directory);
+      await removePidGroups(directory);
       return count;
     },
   };
+}
+
+type Starting = {
+  readonly container: ContainerToRun;
+  readonly options: ProcessRuntimeOptions;
+  readonly isolation: Isolation;
+  readonly hidden: readonly HiddenPath[];
+  readonly pods: SharedNamespaces;
+  readonly limits: ContainerLimits;
+};
+
+async function start({ container, options, isolation, hidden, pods, limits }: Starting) {
+  const { images, now, logLimits } = options;
+  const image = mappedImage(images, container.image);
+  const [program, ...args] = commandOf(container, image?.command);
+  if (program === undefined) {
+    throw new ContainerStartError('CreateContainerError', 'no command specified');
+  }
+  const shared = await pods.of(container);
+  return spawnBesideTarget(container, isolation, (pid) =>
+    spawnContainer({
+      container,
+      argv: [program, ...args],
+      variables: { ...baseVariables(container), ...image?.variables, ...container.variables },
+      workingDir: container.workingDir || image?.workingDir || '/',
+      root: image?.root ?? '/',
+      isolation,
+      shared: { ...shared, ...pid },
+      hidden,
+      now,
+      onSpawn: limits.hold,
+      groupFiles: limits.groupFiles,
+      ...(limits.maxProcesses === undefined ? {} : { maxProcesses: limits.maxProcesses }),
+      ...(logLimits === undefined ? {} : { logLimits }),
+    }),
+  );
 }
 
 /** As an image's entry point and arguments: a command replaces both, arguments alone only the latter. */
@@ -79,9 +115,9 @@ function commandOf(
   return [...(command.length > 0 ? command : ofImage), ...args];
 }
 
-/** Nothing of the agent's own but where programs and the home are. */
-function baseVariables({ hostname }: ContainerToRun): Readonly<Record<string, string>> {
-  const { PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME = '/' } =
-    process.env;
+/** Nothing of the agent's own but where programs are. */
+function baseVariables({ hostname, security }: ContainerToRun): Readonly<Record<string, string>> {
+  const { PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' } = process.env;
+  const HOME = security.uid === 0 ? '/root' : '/';
   return { PATH, HOME, ...(hostname === undefined ? {} : { HOSTNAME: hostname }) };
 }

@@ -1,51 +1,50 @@
 // Starts the processes of one container, writes down what they say, and tells how they end.
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { PseudoTerminal } from '../../../host/pseudo-terminal.ts';
+import { ContainerStartError, type OutputListener, type RunningContainer } from '../runtime.ts';
+import { type ContainerSpec, containerSteps } from '../sandbox/container-steps.ts';
 import {
-  ContainerStartError,
-  type ContainerToRun,
-  type Mount,
-  type OutputListener,
-  type RunningContainer,
-} from '../runtime.ts';
+  architectureOf,
+  type StarterRun,
+  type StarterStdio,
+  spawnStarter,
+} from '../sandbox/spawn-starter.ts';
 import { openLogFile } from './apply-log-file.ts';
-import { signalGroup } from './apply-signals.ts';
+import { makeRoot } from './apply-root.ts';
+import { signalGroup, signalProcess } from './apply-signals.ts';
 import type { ContainerProcess } from './container-process.ts';
-import { hostFiles, type Isolation } from './probe-host.ts';
-import { planRoot } from './root-plan.ts';
-import { createEntrance, inNetwork, requireProgram } from './spawn-entered.ts';
+import { unenforceable } from './plain-limits.ts';
+import type { Isolation } from './probe-host.ts';
+import { createEntrance, inNetwork, privilegesOf } from './spawn-entered.ts';
 import { launchWithStreams, type ProgramStreams } from './spawn-streams.ts';
-import { startScript } from './start-script.ts';
+import { startError } from './start-error.ts';
 
 /** Limits are the business of who starts it. */
 export async function spawnContainer(
   options: ContainerProcess,
 ): Promise<Omit<RunningContainer, 'setAmounts'>> {
-  requireProgram(options, options.argv);
-  const streams = startStreams(options);
+  const { streams, problem } = startStreams(options);
   const { child } = streams;
-  if (child.pid !== undefined) options.onSpawn?.(child.pid);
   const output = followOutput(options, streams);
-  const problem = await startProblem(child);
-  if (problem !== undefined) {
+  const told = await problem;
+  if (told !== undefined) {
     output.close();
-    throw problem;
+    throw told;
   }
   const { pid = 0 } = child;
   const entrance = createEntrance(options, pid);
-  // With the first process the others of its group end, as in a container, and so does what was entered.
+  const isGroup = options.isolation.kind === 'none';
   child.once('exit', () => {
-    signalGroup(pid, 'SIGKILL');
+    // With the first process the others of its group end, as in a container, and so does what was entered.
+    if (isGroup) signalGroup(pid, 'SIGKILL');
     entrance.close();
   });
   return {
     id: options.container.id,
     pid,
     ended: streams.ended.finally(output.close),
-    signal: (name) => signalGroup(pid, name),
+    // The process outside hands signals on; all inside end when it is killed.
+    signal: (name) => (isGroup ? signalGroup(pid, name) : signalProcess(child, name)),
     enter: entrance.enter,
     ...(streams.input === undefined ? {} : { input: streams.input }),
     resize: streams.resize,
@@ -53,117 +52,111 @@ export async function spawnContainer(
   };
 }
 
+type Started = {
+  readonly streams: ProgramStreams;
+  /** Why it did not start. */
+  readonly problem: Promise<ContainerStartError | undefined>;
+};
+
 /** Where there are no terminals to be had, that is why the container does not run. */
-function startStreams(options: ContainerProcess): ProgramStreams {
+function startStreams(options: ContainerProcess): Started {
+  const { container, argv } = options;
+  const { hasStdin: hasInput, hasTerminal = false, security } = container;
+  let problem: Started['problem'] = Promise.resolve(undefined);
+  const choice = { hasInput, hasTerminal, ...(security.uid === 0 ? {} : { owner: security }) };
   try {
-    return start(options);
+    const streams = launchWithStreams(choice, (stdio, terminal) => {
+      const run = inNetwork(container, () => launch(options, stdio, terminal));
+      problem = run.problem.then((told) => told && startError(told, argv));
+      return run.child;
+    });
+    return { streams, problem };
   } catch (error) {
     if (error instanceof ContainerStartError || !(error instanceof Error)) throw error;
     throw new ContainerStartError('RunContainerError', error.message, { cause: error });
   }
 }
 
-function start(options: ContainerProcess): ProgramStreams {
-  const { container, variables } = options;
-  const { hasStdin: hasInput, hasTerminal = false, user } = container;
-  const [cwd, words] = commandLine(options);
-  const wish = { hasInput, hasTerminal, ...(user === undefined ? {} : { user }) };
-  return launchWithStreams(wish, (before, stdio) => {
-    const shape: SpawnOptions = {
-      env: variables,
-      cwd,
-      // The fourth is for what goes wrong before the container starts.
-      stdio: [...stdio, 'pipe'],
-      // A group of its own, so that all its processes get signals.
-      detached: true,
-    };
-    const [program = '', ...args] = [...before, ...words];
-    return inNetwork(container, () => spawn(program, args, shape));
-  });
+function launch(
+  options: ContainerProcess,
+  stdio: StarterStdio,
+  terminal: PseudoTerminal | undefined,
+): StarterRun {
+  const { isolation } = options;
+  if (isolation.kind === 'none') return launchPlain(options, isolation.why, stdio);
+  const { spec, descriptors } = specOf(options, isolation, terminal);
+  const architecture = architectureOf(process.arch) ?? 'x64';
+  return spawnStarter(containerSteps(spec, architecture), stdio, descriptors);
 }
 
-/** Where it is started, and the program with its arguments. */
-function commandLine(options: ContainerProcess): readonly [string, readonly string[]] {
-  const { container, argv, workingDir, isolation } = options;
-  if (isolation.kind === 'none') {
-    requireNoMounts(container, isolation.why);
-    return [workingDir, argv];
+/** Without anything of its own: what was asked for beyond that is refused. */
+function launchPlain(
+  { container, argv, variables, workingDir, onSpawn }: ContainerProcess,
+  why: string,
+  stdio: StarterStdio,
+): StarterRun {
+  const refused = unenforceable(container, process.getuid?.() ?? 0);
+  if (refused !== undefined) {
+    throw new ContainerStartError(
+      'CreateContainerError',
+      `${refused}: this machine does not let the node agent isolate containers (${why})`,
+    );
   }
-  const { tools, flags } = isolation;
-  return ['/', [tools.unshare, ...flags, tools.sh, writeScript(options, isolation), ...argv]];
-}
-
-function requireNoMounts({ mounts }: ContainerToRun, why: string): void {
-  const first = mounts.find(({ isOptional }) => isOptional !== true);
-  if (first === undefined) return;
-  throw new ContainerStartError(
-    'CreateContainerError',
-    `cannot mount ${first.path}: this machine does not let the node agent make mounts (${why})`,
-  );
-}
-
-function writeScript(
-  { container, root, workingDir }: ContainerProcess,
-  { tools }: Extract<Isolation, { kind: 'mounts' }>,
-): string {
-  const { directory, hostname, user } = container;
-  const newRoot = join(directory, 'root');
-  mkdirSync(newRoot, { recursive: true });
-  const mounts = [
-    ...systemMounts(root),
-    ...container.mounts,
-    ...missingDirectory(container, root, workingDir),
-  ];
-  const steps = planRoot({ root, mounts, host: hostFiles });
-  const { script, files } = startScript({
-    newRoot,
-    steps,
-    tools,
-    directory,
-    workingDir,
-    ...(hostname === undefined ? {} : { hostname }),
-    ...(user === undefined ? {} : { user }),
+  const [program, ...args] = argv;
+  const child = spawn(program, args, {
+    env: variables,
+    cwd: workingDir,
+    stdio: [...stdio],
+    detached: true,
   });
-  for (const [path, table] of Object.entries(files)) writeFileSync(path, table);
-  const path = join(directory, 'start.sh');
-  writeFileSync(path, script);
-  return path;
+  if (child.pid !== undefined) onSpawn?.(child.pid);
+  return { child, problem: plainProblem(child, program) };
 }
 
-/** A root directory of its own has no view of the system yet. */
-function systemMounts(root: string): readonly Mount[] {
-  if (root === '/') return [];
-  return ['/proc', '/sys', '/dev'].map((path) => ({ source: path, path, isReadOnly: false }));
-}
+const plainProblem = (child: ChildProcess, program: string): StarterRun['problem'] =>
+  new Promise((resolve) => {
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      resolve({ what: `run ${program}`, code: error.code ?? error.message }),
+    );
+    child.once('spawn', () => resolve(undefined));
+  });
 
-/** A working directory that is not there is made, empty. */
-function missingDirectory(
-  { directory, mounts }: ContainerToRun,
-  root: string,
-  path: string,
-): readonly Mount[] {
-  const isMounted = mounts.some(
-    (mount) => path === mount.path || path.startsWith(`${mount.path}/`),
-  );
-  if (isMounted || hostFiles.isDirectory(join(root, path))) return [];
-  const source = join(directory, 'workdir');
-  mkdirSync(source, { recursive: true });
-  return [{ source, path, isReadOnly: false }];
-}
+/** The descriptors of the starter begin here. */
+const firstGiven = 4;
 
-/** Resolves when the container has begun; what kept it from beginning otherwise. */
-async function startProblem(child: ChildProcess): Promise<ContainerStartError | undefined> {
-  const failed = new Promise<ContainerStartError>((resolve) =>
-    child.once('error', (error) =>
-      resolve(new ContainerStartError('RunContainerError', error.message, { cause: error })),
-    ),
-  );
-  const report = child.stdio[3] as Readable | null | undefined;
-  const said = report ? text(report).catch(() => '') : Promise.resolve('');
-  const outcome = await Promise.race([failed, said]);
-  if (outcome instanceof Error) return outcome;
-  if (outcome.trim() === '') return undefined;
-  return new ContainerStartError('CreateContainerError', outcome.trim().replaceAll('\n', '; '));
+function specOf(
+  options: ContainerProcess,
+  isolation: Extract<Isolation, { kind: 'namespaces' }>,
+  terminal: PseudoTerminal | undefined,
+): { readonly spec: ContainerSpec; readonly descriptors: readonly number[] } {
+  const { container, argv, variables, workingDir, groupFiles, maxProcesses, shared } = options;
+  const { security, hostname } = container;
+  const descriptors: number[] = [];
+  const give = (descriptor: number): number => firstGiven - 1 + descriptors.push(descriptor);
+  const choose = (isHost: boolean, descriptor: number | undefined): ContainerSpec['pid'] => {
+    if (isHost) return 'host';
+    return descriptor === undefined ? 'new' : { descriptor: give(descriptor) };
+  };
+  const pid = choose(security.hasHostProcesses, shared.pid);
+  const ipc = choose(security.hasHostMessages, shared.ipc);
+  const root = makeRoot(options, isolation, {
+    give,
+    ...(terminal === undefined ? {} : { terminal }),
+  });
+  return {
+    descriptors,
+    spec: {
+      ...{ argv, variables, workingDir, pid, ipc, root },
+      privileges: privilegesOf(options, isolation),
+      settings: security.settings,
+      hasTerminal: terminal !== undefined,
+      descriptors: descriptors.length,
+      ...(hostname === undefined ? {} : { hostname }),
+      groupFiles,
+      ...(maxProcesses === undefined ? {} : { maxProcesses }),
+      ...(isolation.agent === undefined ? {} : { agent: isolation.agent }),
+    },
+  };
 }
 
 function followOutput({ container, now, logLimits }: ContainerProcess, streams: ProgramStreams) {

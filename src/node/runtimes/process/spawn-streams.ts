@@ -1,8 +1,8 @@
 // How a program is talked to: by three pipes, or by a terminal.
 import type { ChildProcess } from 'node:child_process';
-import { chownSync } from 'node:fs';
+import { fchownSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import {
   openPseudoTerminal,
   type PseudoTerminal,
@@ -23,49 +23,68 @@ export type ProgramStreams = {
   readonly ended: Promise<ContainerEnd>;
 };
 
-/** Starts the program, with words before its own, and a group and session of its own. */
+/** Starts the program with these as its first three descriptors, and a group of its own. A terminal is still to be taken as its own. */
 export type Launch = (
-  before: readonly string[],
-  stdio: readonly ('pipe' | 'ignore')[],
+  stdio: readonly ('pipe' | 'ignore' | number)[],
+  terminal?: PseudoTerminal,
 ) => ChildProcess;
 
-export type StreamWish = {
+export type StreamChoice = {
   readonly hasInput: boolean;
   readonly hasTerminal: boolean;
   /** Who shall own the terminal, where that is not who the agent is. */
-  readonly user?: { readonly uid: number; readonly gid?: number };
+  readonly owner?: { readonly uid: number; readonly gid: number };
+  /** Output waits for who reads it. Without, what comes when nobody listens yet may be lost with the program's end. */
+  readonly isOutputKept?: boolean;
+  /** Opens the device that makes the terminal; absent: the machine's. */
+  readonly openTerminals?: () => number;
 };
 
-export function launchWithStreams(wish: StreamWish, launch: Launch): ProgramStreams {
-  return wish.hasTerminal ? launchInTerminal(wish, launch) : launchWithPipes(wish, launch);
+export function launchWithStreams(choice: StreamChoice, launch: Launch): ProgramStreams {
+  return choice.hasTerminal ? launchInTerminal(choice, launch) : launchWithPipes(choice, launch);
 }
 
-function launchWithPipes({ hasInput }: StreamWish, launch: Launch): ProgramStreams {
-  const child = launch([], [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe']);
+function launchWithPipes(
+  { hasInput, isOutputKept = false }: StreamChoice,
+  launch: Launch,
+): ProgramStreams {
+  const child = launch([hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe']);
   const { stdin, stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error('Cannot read a program without pipes');
   // It may end before it has read what it was sent.
   stdin?.on('error', () => stdin.destroy());
+  const [output, errors] = isOutputKept ? [kept(stdout), kept(stderr)] : [stdout, stderr];
   return {
     child,
     ...(stdin === null ? {} : { input: stdin }),
-    output: stdout,
-    errors: stderr,
+    output,
+    errors,
     resize: () => {},
-    ended: endOf(child, [stdout, stderr]),
+    ended: endOf(child, [
+      { source: stdout, read: output },
+      { source: stderr, read: errors },
+    ]),
   };
 }
 
-/** The session's leader gets the terminal that it opens first. */
-const takeTerminal = 'exec <>"$0" >&0 2>&0 && exec "$@"';
+/** Node throws away what is unread in the pipes of a program that ends. */
+function kept(source: Readable): Readable {
+  const relay = new PassThrough();
+  source.once('close', () => relay.end());
+  relay.once('close', () => source.destroy());
+  return source.pipe(relay, { end: false });
+}
 
-function launchInTerminal({ hasInput, user }: StreamWish, launch: Launch): ProgramStreams {
-  const terminal = openPseudoTerminal();
-  const { master, path } = terminal;
-  if (user !== undefined) chownSync(path, user.uid, user.gid ?? user.uid);
+function launchInTerminal(
+  { hasInput, owner, openTerminals }: StreamChoice,
+  launch: Launch,
+): ProgramStreams {
+  const terminal = openPseudoTerminal(openTerminals);
+  const { master, slave } = terminal;
   let child: ChildProcess;
   try {
-    child = launch(['/bin/sh', '-c', takeTerminal, path], ['ignore', 'ignore', 'ignore']);
+    if (owner !== undefined) fchownSync(slave, owner.uid, owner.gid);
+    child = launch([slave, slave, slave], terminal);
   } catch (error) {
     terminal.release();
     master.destroy();
@@ -79,7 +98,7 @@ function launchInTerminal({ hasInput, user }: StreamWish, launch: Launch): Progr
     ...(hasInput ? { input: master } : {}),
     output: master,
     resize: resizer(terminal),
-    ended: endOf(child, [master]),
+    ended: endOf(child, [{ source: master, read: master }]),
   };
 }
 
@@ -91,11 +110,16 @@ const resizer =
 /** How long an output may stay open and silent after the program's end: another process may hold it. */
 const quietMs = 1000;
 
-function endOf(child: ChildProcess, outputs: readonly Readable[]): Promise<ContainerEnd> {
-  const closed = outputs.map((output) => closeOf(output));
+type Output = { readonly source: Readable; readonly read: Readable };
+
+function endOf(child: ChildProcess, outputs: readonly Output[]): Promise<ContainerEnd> {
+  const closed = outputs.map(({ read }) => closeOf(read));
   return new Promise((resolve) => {
     child.once('error', () => {
-      for (const output of outputs) output.destroy();
+      for (const { source, read } of outputs) {
+        source.destroy();
+        read.destroy();
+      }
       resolve({ exitCode: 128 });
     });
     child.once('exit', (code, signalName) => {
@@ -115,15 +139,15 @@ const closeOf = (stream: Readable): Promise<void> =>
   new Promise((resolve) => stream.once('close', () => resolve()));
 
 /** One that waits for a slow reader is not quiet. */
-function closeWhenQuiet(output: Readable): NodeJS.Timeout {
+function closeWhenQuiet({ source, read }: Output): NodeJS.Timeout {
   let wasRead = true;
-  output.on('data', () => {
+  source.on('data', () => {
     wasRead = true;
   });
   // A listener must not set a stream flowing that its reader holds back.
   return setInterval(() => {
-    if (!wasRead && output.readableFlowing !== false && output.readableLength === 0)
-      output.destroy();
+    const isHeldBack = source.readableFlowing === false || read.readableLength > 0;
+    if (!wasRead && !isHeldBack && source.readableLength === 0) source.destroy();
     wasRead = false;
   }, quietMs);
 }

@@ -60,7 +60,7 @@ async function readAll(programs: Programs): Promise<SavedRules> {
   }
 }
 
-export function removal(saved: SavedRules, family: Family): Changes {
+function removal(saved: SavedRules, family: Family): Changes {
   const nothing = { jumps: [], shared: [], sharedJumps: [] };
   const own = keepReferenced(diffChains(ownChains(saved), new Map()), saved);
   const shared = unusedShared(saved);

@@ -68,7 +68,7 @@ export function endpointChains(
   return [...new Map(chains).values()];
 }
 
-/** IPT-03. */
+/** Each rule takes its share of what the rules before it left, the last takes the rest (IPT-03). */
 function chanceOf(i: number, count: number): Pick<Rule, 'probability'> {
   return i === count - 1 ? {} : { probability: 1 / (count - i) };
 }

@@ -3,12 +3,14 @@ import type { Mode } from '../mode.ts';
 import { startIptables } from './apply.ts';
 import { removeRules } from './apply-cleanup.ts';
 import { probeIptables } from './probe.ts';
+import { readSettings } from './settings.ts';
 import { traits } from './traits.ts';
 import { walk } from './walk.ts';
 
 export const iptables: Mode = {
   name: 'iptables',
   probe: (family) => probeIptables(family),
+  readSettings,
   start: startIptables,
   cleanup: (family) => removeRules(family),
   walk,

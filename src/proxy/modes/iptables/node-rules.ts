@@ -79,7 +79,7 @@ export function nodePortTails(context: RuleContext): Tails {
   ]);
 }
 
-/** KPX-30, KPX-31, IPT-09. */
+/** Node ports answer on the configured local addresses only, on loopback where allowed (KPX-30, KPX-31, IPT-09). */
 function nodePortRules({ node, settings }: RuleContext, target: Target): readonly Rule[] {
   const { family, nodePortAddresses } = node;
   const isOnLoopback = answersOnLoopback(node, settings);

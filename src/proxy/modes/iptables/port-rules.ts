@@ -47,12 +47,12 @@ function hasExternal({ nodePort, externalIPs, loadBalancerIPs }: ServicePort): b
   return nodePort !== undefined || externalIPs.length > 0 || loadBalancerIPs.length > 0;
 }
 
-/** IPT-10. */
+/** Without endpoints packets are rejected, whoever sends them, so that source ranges need no chain (IPT-10). */
 function isFirewalled({ hasEndpoints, loadBalancerIPs, sourceRanges }: ServicePort): boolean {
   return hasEndpoints && loadBalancerIPs.length > 0 && sourceRanges !== undefined;
 }
 
-/** KPX-20. */
+/** Traffic to a cluster IP that does not come from a pod (KPX-20). */
 function masqueradeInternal({ port, context }: EndpointOptions): readonly Rule[] {
   const { localTraffic, masqueradeAll } = context.node;
   if (port.clusterIP === undefined || (!masqueradeAll && localTraffic.kind === 'unknown'))
@@ -68,7 +68,7 @@ function masqueradeInternal({ port, context }: EndpointOptions): readonly Rule[]
   ];
 }
 
-/** KPX-15, KPX-17, KPX-18. */
+/** Policy Cluster masquerades everything; under policy Local only what starts here may leave the node (KPX-15, KPX-17, KPX-18). */
 function externalRules({ port, names, context }: EndpointOptions): readonly Rule[] {
   const name = displayName(port);
   const jump = (chain: string): Pick<Rule, 'target'> => ({ target: { kind: 'jump', chain } });
@@ -174,7 +174,7 @@ function nodePortEntries({ port, names, context }: EndpointOptions): readonly Di
   return entries;
 }
 
-/** IPT-08. */
+/** Health checks of balancers are accepted (IPT-08). */
 function healthCheckEntries({ port, context }: EndpointOptions): readonly DispatchEntry[] {
   if (port.healthCheckNodePort === undefined) return [];
   const at = { protocol: 'TCP', port: port.healthCheckNodePort } as const;
@@ -231,7 +231,7 @@ function onPort(
   return { protocol, destinationPorts: { first: port, last: port } };
 }
 
-/** KPX-22. */
+/** The match for traffic of pods, by range or by interface (KPX-22). */
 function fromPods(local: LocalTraffic, isNegated = false): Pick<Rule, 'source' | 'inputInterface'> {
   const not = isNegated ? ({ isNot: true } as const) : {};
   switch (local.kind) {

@@ -61,7 +61,7 @@ function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** IPT-04. */
+/** Affinity: checked in the service chain, recorded in the endpoint chain (IPT-04). */
 function renderRecent(recent: RecentMatch, family: Family): string {
   const mask = family === 'IPv4' ? '255.255.255.255' : 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff';
   const list = `--name ${recent.list} --mask ${mask} --rsource`;
@@ -81,7 +81,7 @@ function renderTarget(target: Target, family: Family): string {
       return `-j MARK --set-xmark ${bit}/${target.action === 'set' ? bit : '0x0'}`;
     }
     case 'masquerade':
-      // KPX-58.
+      // With random source ports, so that connections of many clients do not collide (KPX-58).
       return '-j MASQUERADE --random-fully';
     case 'reject':
       return `-j REJECT --reject-with ${family === 'IPv4' ? 'icmp' : 'icmp6'}-port-unreachable`;
@@ -106,7 +106,7 @@ const addressPlaces = {
 } as const;
 
 /** Classic BPF, an instruction being `code jumpTrue jumpFalse operand`; the packet starts at its IP header. */
-export function sameEndsProgram(family: Family): string {
+function sameEndsProgram(family: Family): string {
   const { source, destination, words } = addressPlaces[family];
   const length = words * 4 + 2;
   const program: string[] = [];

@@ -105,7 +105,8 @@ function isTable(name: string): name is Table {
 
 /** The chain that a line leads to, or the name of its target. */
 export function targetOf(line: string): string | undefined {
-  return / ?-[jg] (\S+)/.exec(line.replaceAll(/"(?:[^"\\]|\\.)*"/g, ''))?.[1];
+  const unquoted = line.replaceAll(/\\./g, '').replaceAll(/"[^"]*"?/g, '');
+  return / ?-[jg] (\S+)/.exec(unquoted)?.[1];
 }
 
 /** The kernel keeps a probability in 31 bits, so it comes back with other decimals than it went in with. */

@@ -10,15 +10,19 @@ export type ModeSettings = {
 
 export type Variant = 'nft' | 'legacy';
 
-/** By flag name; upstream's where upstream has one. */
+/** By flag name; upstream's where upstream has one. Throws RangeError with what is wrong and what would be right. */
 export function readSettings(settings: Readonly<Record<string, string>>): ModeSettings {
   const variant = settings['iptables-variant'];
   const namespacePath = settings['network-namespace'];
   if (variant !== undefined && variant !== 'nft' && variant !== 'legacy') {
-    throw new RangeError(`Cannot use iptables-variant "${variant}": it must be "nft" or "legacy"`);
+    throw new RangeError(`--iptables-variant "${variant}" must be "nft" or "legacy"`);
+  }
+  const onLoopback = settings['iptables-localhost-nodeports'];
+  if (onLoopback !== undefined && onLoopback !== 'true' && onLoopback !== 'false') {
+    throw new RangeError(`--iptables-localhost-nodeports "${onLoopback}" must be true or false`);
   }
   return {
-    answersOnLoopback: settings['iptables-localhost-nodeports'] !== 'false',
+    answersOnLoopback: onLoopback !== 'false',
     ...(variant === undefined ? {} : { variant }),
     ...(namespacePath === undefined ? {} : { namespacePath }),
   };

@@ -88,7 +88,7 @@ function serverItem(door: Door, port: ServicePort, scheduler: string): Item {
         port: door.port,
         scheduler,
         ...(port.affinitySeconds === undefined ? {} : { persistenceSeconds: port.affinitySeconds }),
-        // IVS-03.
+        // As kube-proxy: mh hashes the source port as well (IVS-03).
         ...(scheduler === 'mh' ? { hashesSourcePort: true } : {}),
       },
       realServers: endpoints.map(({ ip, port: to }) => ({ address: ip, port: to })),
@@ -123,7 +123,7 @@ function shortCircuitEntries(key: Element['key'], port: ServicePort): readonly E
   ];
 }
 
-/** KPX-28, KPX-29. */
+/** Which sources may use the balancer addresses, the balancer itself among them (KPX-28, KPX-29). */
 function firewallEntries(key: Element['key'], port: ServicePort): readonly Entry[] {
   if (port.sourceRanges === undefined) return [];
   const itself = port.allowsBalancerItself ? port.loadBalancerIPs : [];
@@ -158,7 +158,7 @@ function addressItems(port: ServicePort, { nodeIPs }: NodeState): readonly Item[
   ];
 }
 
-/** KPX-21. */
+/** Local endpoints that reach themselves through the Service are masqueraded (KPX-21). */
 function hairpinItems(port: ServicePort, node: NodeState): readonly Item[] {
   const protocol = port.protocol.toLowerCase();
   return [...port.clusterEndpoints, ...port.localEndpoints]

@@ -3,12 +3,14 @@ import type { Mode } from '../mode.ts';
 import { startIpvs } from './apply.ts';
 import { cleanUpIpvs } from './apply-cleanup.ts';
 import { probeIpvs } from './probe.ts';
+import { readSettings } from './settings.ts';
 import { traits } from './traits.ts';
 import { walk } from './walk.ts';
 
 export const ipvs: Mode = {
   name: 'ipvs',
   probe: (family) => probeIpvs(family),
+  readSettings,
   start: (options) => startIpvs(options),
   cleanup: (family) => cleanUpIpvs(family),
   walk,

@@ -38,9 +38,9 @@ describe('readSettings()', () => {
   });
 
   const wrong: readonly [string, string, RegExp][] = [
-    ['ipvs-scheduler', 'random', /ipvs-scheduler "random": it must be one of rr, wrr, /],
-    ['ipvs-exclude-cidrs', '10.0.0.0/8,here', /ipvs-exclude-cidrs "here": it must be a network/],
-    ['ipvs-tcp-timeout', 'soon', /ipvs-tcp-timeout "soon": it must be a time/],
+    ['ipvs-scheduler', 'random', /--ipvs-scheduler "random" must be one of rr, wrr, /],
+    ['ipvs-exclude-cidrs', '10.0.0.0/8,here', /--ipvs-exclude-cidrs "here" must be a network/],
+    ['ipvs-tcp-timeout', 'soon', /--ipvs-tcp-timeout "soon" must be a time/],
   ];
   for (const [flag, value, message] of wrong) {
     it(`refuses ${flag} "${value}" with words`, () => {

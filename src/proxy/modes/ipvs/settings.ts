@@ -1,7 +1,7 @@
 // The flags of this mode, read.
 import { type Cidr, parseCidr } from '../../../ip/cidr.ts';
 
-/** IVS-03. */
+/** Those of the kernel that kube-proxy takes (IVS-03). */
 export const schedulers: readonly string[] = [
   ...['rr', 'wrr', 'lc', 'wlc', 'lblc', 'lblcr', 'sh', 'dh', 'sed', 'nq', 'mh'],
 ];
@@ -17,13 +17,11 @@ export type IpvsSettings = {
   readonly udpTimeoutSeconds: number;
 };
 
-/** By upstream's flag name. Throws RangeError with a sentence for the user. */
+/** By upstream's flag name. Throws RangeError with what is wrong and what would be right. */
 export function readSettings(settings: Readonly<Record<string, string>>): IpvsSettings {
   const scheduler = settings['ipvs-scheduler'] || 'rr';
   if (!schedulers.includes(scheduler)) {
-    throw new RangeError(
-      `Cannot use ipvs-scheduler "${scheduler}": it must be one of ${schedulers.join(', ')}`,
-    );
+    throw new RangeError(`--ipvs-scheduler "${scheduler}" must be one of ${schedulers.join(', ')}`);
   }
   return {
     scheduler,
@@ -42,9 +40,7 @@ function readRanges(text: string): readonly Cidr[] {
     .map((word) => {
       const cidr = parseCidr(word);
       if (cidr !== undefined) return cidr;
-      throw new RangeError(
-        `Cannot use ipvs-exclude-cidrs "${word}": it must be a network like 10.0.0.0/8`,
-      );
+      throw new RangeError(`--ipvs-exclude-cidrs "${word}" must be a network like 10.0.0.0/8`);
     });
 }
 
@@ -54,9 +50,9 @@ const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, 
 function readSeconds(flag: string, settings: Readonly<Record<string, string>>): number {
   const text = settings[flag] || '0';
   if (text === '0') return 0;
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/gy)];
   if (parts.map(([part]) => part).join('') !== text) {
-    throw new RangeError(`Cannot use ${flag} "${text}": it must be a time like 900s or 15m`);
+    throw new RangeError(`--${flag} "${text}" must be a time like 900s or 15m`);
   }
   const seconds = parts.reduce(
     (sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0),

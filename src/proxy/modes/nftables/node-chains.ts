@@ -126,7 +126,7 @@ function isToNodePortAddress({ nodePortAddresses, family }: NodeState): readonly
   ];
 }
 
-export const loopbackRange: Readonly<Record<Family, string>> = {
+const loopbackRange: Readonly<Record<Family, string>> = {
   IPv4: '127.0.0.0/8',
   IPv6: '::1/128',
 };

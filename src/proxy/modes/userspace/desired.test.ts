@@ -25,7 +25,6 @@ test('relaysOf() has a relay for each set of endpoints that traffic may use (USR
     { ...common, id: `${port.key} local`, endpoints: [cluster] },
   ]);
   assert.deepEqual(relaysOf({ ...port, clusterEndpoints: [], localEndpoints: [] }), []);
-  assert.deepEqual(relaysOf({ ...port, protocol: 'SCTP' }), []);
 });
 
 test('redirected() leads every address of a service to its relay, which lives with the process (USR-01, USR-12)', () => {
@@ -39,4 +38,13 @@ test('redirected() leads every address of a service to its relay, which lives wi
   });
   // Without relays, as before they are open and after the process has ended, nobody is there.
   assert.deepEqual(redirected(port, () => undefined).clusterEndpoints, []);
+});
+
+test('relaysOf() and redirected() leave SCTP to the kernel (USR-07)', () => {
+  const sctp = { ...port, protocol: 'SCTP' } as const;
+  assert.deepEqual(relaysOf(sctp), []);
+  assert.deepEqual(
+    redirected(sctp, () => undefined),
+    sctp,
+  );
 });

@@ -21,6 +21,7 @@ export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
       const all = [...refusals, direct];
       return { works: false, reason: reasons(all), remedy: remedies(all) };
     },
+    readSettings,
     async start(options, signal) {
       const { carrier, refusals } = await findCarrier(carriers, options.family);
       if (carrier !== undefined) return startUserspace({ ...options, carrier }, signal);

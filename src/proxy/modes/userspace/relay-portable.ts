@@ -152,6 +152,8 @@ async function listenUdp({ balancer, counts, limits }: Carrier, { listen }: Rela
   });
   server.bind(listen.port, listen.ip);
   await once(server, 'listening');
+  // About single datagrams, such as an answer to a client that has no route any more: without a listener it would end the program.
+  server.on('error', () => {});
   return {
     port: server.address().port,
     stop: () => {

@@ -236,4 +236,27 @@ function testDatagrams(world: World): void {
     client.close();
     server.close();
   });
+
+  test('show each UDP client to the endpoint as a sender of its own (USR-06)', async () => {
+    const server = createSocket('udp4');
+    // The endpoint answers with the port that it sees.
+    server.on('message', (_, { port, address }) => server.send(String(port), port, address));
+    server.bind(0, '127.0.0.1');
+    await once(server, 'listening');
+    const port = await world.relays.open({
+      ...{ id: 'udp-senders', protocol: 'UDP', listen },
+      endpoints: [{ ip: '127.0.0.1', port: server.address().port }],
+    });
+    const clients = [createSocket('udp4'), createSocket('udp4')];
+    const seen = await Promise.all(
+      clients.map(async (client) => {
+        const answered = once(client, 'message');
+        client.send('who am I?', port, '127.0.0.1');
+        const [message] = (await answered) as [Buffer];
+        return message.toString();
+      }),
+    );
+    for (const socket of [...clients, server]) socket.close();
+    assert.equal(new Set(seen).size, 2);
+  });
 }

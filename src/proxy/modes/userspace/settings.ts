@@ -12,7 +12,7 @@ export type UserspaceSettings = {
 const mostConnections = 50_000;
 const defaultUdpIdleMs = 250;
 
-/** Throws with what is wrong and what would be right. */
+/** Throws RangeError with what is wrong and what would be right. */
 export function readSettings(settings: Readonly<Record<string, string>>): UserspaceSettings {
   const udpIdleMs = readMilliseconds(settings['udp-timeout']);
   const limits = { mostConnections, udpIdleMs };
@@ -20,7 +20,7 @@ export function readSettings(settings: Readonly<Record<string, string>>): Usersp
   if (range === undefined || range === '' || range === '0-0') return { limits };
   const ports = parsePortRange(range);
   if (ports === undefined) {
-    throw new Error(`Cannot use --proxy-port-range "${range}": it must be like 40000-41000`);
+    throw new RangeError(`--proxy-port-range "${range}" must be like 40000-41000`);
   }
   return { limits, ports };
 }
@@ -30,7 +30,7 @@ function readMilliseconds(text: string | undefined): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
   const factor = { ms: 1, s: 1000, m: 60_000 }[unit];
   if (factor === undefined || Number(number) <= 0) {
-    throw new Error(`Cannot use --udp-timeout "${text}": it must be a time above zero, like 250ms`);
+    throw new RangeError(`--udp-timeout "${text}" must be a time above zero, like 250ms`);
   }
   return Number(number) * factor;
 }

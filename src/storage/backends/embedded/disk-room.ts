@@ -1,13 +1,18 @@
 // Tells a full disk from a broken one, and when there is room again.
+import { statfsSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { StoreError } from '../../store-error.ts';
 
 /** What the file system says when it is full, or the user's share of it is, or a file may not grow. */
 const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Resolves when there is that much room beside the file, by trying; rejects with a StoreError 'full'. */
-export async function assertRoom(file: string, bytes: number): Promise<void> {
-  const probe = `${file}.probe`;
+/**
+ * Resolves when there is that much room beside the file, by trying; rejects with a StoreError 'full'. Who tries at the same
+ * time for another purpose has a file of their own.
+ */
+export async function assertRoom(file: string, bytes: number, purpose = 'probe'): Promise<void> {
+  const probe = `${file}.${purpose}`;
   try {
     const handle = await open(probe, 'w', 0o600);
     try {
@@ -21,6 +26,15 @@ export async function assertRoom(file: string, bytes: number): Promise<void> {
   } finally {
     await rm(probe, { force: true });
   }
+}
+
+/**
+ * Throws a StoreError 'full' when the file system says that it has less room than that. LMDB spoils its own memory now and then
+ * when a write of it fails for want of room, and that ends the process later: it must not come so far where that can be known.
+ */
+export function assertFree(file: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  if (bavail * bsize < bytes) throw full(file, undefined);
 }
 
 /**

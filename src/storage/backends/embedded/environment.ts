@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { RootDatabase } from 'lmdb';
 import type { Change, LogStep, Place, RecordLog } from '../../record-log.ts';
 import type { StoreError } from '../../store-error.ts';
-import { assertRoom, commitFailure } from './disk-room.ts';
+import { assertFree, assertRoom, commitFailure } from './disk-room.ts';
 import { damagedRecord } from './file-error.ts';
 import {
   encodeHeader,
@@ -54,22 +54,47 @@ export function createFileLog(environment: Environment, file: string): RecordLog
   const recordKey = Buffer.alloc(recordKeyLength);
   let lookFirstUntil = 0;
   let broken: StoreError | undefined;
+  /** What the last commit needed that was refused for want of room; 0 when there is room. */
+  let lackedBytes = 0;
+  let checking: Promise<void> | undefined;
 
   const commit = async (step: LogStep): Promise<void> => {
     if (broken !== undefined) throw broken;
-    if (performance.now() < lookFirstUntil) await assertRoom(file, roomFor(step));
+    try {
+      assertFree(file, roomFor(step));
+      if (performance.now() < lookFirstUntil) await assertRoom(file, roomFor(step));
+    } catch (error) {
+      lackedBytes = roomFor(step);
+      throw error;
+    }
     try {
       await write(environment, step);
       lookFirstUntil = 0;
+      lackedBytes = 0;
     } catch (error) {
       const failure = await commitFailure(error, file, roomFor(step));
       if (failure.reason !== 'full' || !isReadable(environment)) broken = failure;
       lookFirstUntil = performance.now() + lookFirstMs;
+      lackedBytes = failure.reason === 'full' ? roomFor(step) : 0;
       throw failure;
     }
   };
+  const findRoom = async (): Promise<void> => {
+    assertFree(file, lackedBytes);
+    await assertRoom(file, lackedBytes, 'check');
+    lackedBytes = 0;
+  };
+  const checkWrites = async (): Promise<void> => {
+    if (broken !== undefined) throw broken;
+    if (lackedBytes === 0) return;
+    checking ??= findRoom().finally(() => {
+      checking = undefined;
+    });
+    await checking;
+  };
   return {
     commit,
+    checkWrites,
     readValue(place) {
       const bytes = environment.getBinaryFast(writeRecordKey(place, recordKey));
       return takeValue(bytes, place, file);

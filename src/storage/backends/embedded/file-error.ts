@@ -1,4 +1,5 @@
 // The errors about a store file, in words for the one who has to do something about it.
+import type { Stats } from 'node:fs';
 import { StoreError } from '../../store-error.ts';
 import { guessKey } from './format.ts';
 
@@ -24,4 +25,33 @@ export function foreign(file: string, what: string): StoreError {
     'foreign',
     `Cannot use "${file}": ${what}. Move it away, or choose another directory`,
   );
+}
+
+/** What stands where a file should be, as the rest of a sentence. */
+export function notAFile(found: Stats): string {
+  if (found.isDirectory()) return 'it is a directory';
+  if (found.isSymbolicLink()) return 'it is a symbolic link; link the directory instead';
+  return 'it is not a regular file';
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not read and write there',
+  EPERM: 'this user may not read and write there',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'there is no space left',
+  EDQUOT: 'there is no space left',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'it is a file',
+  ELOOP: 'it is a symbolic link that leads to itself',
+  ENAMETOOLONG: 'the path is too long',
+  EMFILE: 'this process has too many files open',
+  ENFILE: 'this machine has too many files open',
+};
+
+/** Whatever keeps a store from being opened, in the same words everywhere. */
+export function fileFailure(directory: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  const why = reasons[code] ?? message;
+  return new StoreError('unavailable', `Cannot open "${directory}": ${why}`, { cause: error });
 }

@@ -38,7 +38,6 @@ export function decodeHeader(bytes: Buffer): Header | 'foreign' | 'damaged' {
 
 // Record key: revision 8, position 2; so the order of the keys is the order of the changes.
 export const recordKeyLength = 10;
-export const mostWrites = 0xffff;
 
 export function writeRecordKey({ revision, position }: Place, key: Buffer): Buffer {
   writeRevision(key, revision, 0);

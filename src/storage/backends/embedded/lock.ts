@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, linkSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { StoreError } from '../../store-error.ts';
 
 export type DirectoryLock = { release(): Promise<void> };
@@ -111,12 +112,28 @@ function ask(path: string): Promise<string | 'unknown' | 'dead' | 'gone'> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(path, () => {
-      server.removeListener('error', reject);
-      resolve();
-    });
+    forOwnerOnly(() =>
+      server.listen(path, () => {
+        server.removeListener('error', reject);
+        resolve();
+      }),
+    );
     server.unref();
   });
+}
+
+/** A socket gets its mode from the umask when it is bound, which listen() does before it returns. Threads may not change the umask. */
+function forOwnerOnly(bind: () => void): void {
+  if (!isMainThread) {
+    bind();
+    return;
+  }
+  const before = process.umask(0o177);
+  try {
+    bind();
+  } finally {
+    process.umask(before);
+  }
 }
 
 function close(server: Server): Promise<void> {

@@ -49,6 +49,9 @@ const deepestTree = 32;
 /** The flags of a tree that say how its keys are ordered and its values kept. */
 const treeFlags = { main: 0, free: 8 } as const;
 
+/** LMDB's own: the store is a file and not a directory with one. */
+const isOneFile = 0x4000;
+
 /** 'foreign' when the file does not begin as an LMDB file of this layout does. */
 export function openPages(descriptor: number, fileSize: number): PageFile | 'foreign' {
   const first = readMeta(descriptor, 0);
@@ -56,11 +59,15 @@ export function openPages(descriptor: number, fileSize: number): PageFile | 'for
   const second = readMeta(descriptor, first.pageSize);
   if (second === 'foreign' || second === undefined)
     throw new PageError('its second page is broken');
+  checkTransactions(descriptor, [first, second]);
   const newest = second.transaction > first.transaction ? second : first;
   const { pageSize, lastPage, free, main, transaction } = newest;
-  if (main.flags !== treeFlags.main || (free.flags & 0x3f) !== treeFlags.free) {
-    throw new PageError('its first page is broken');
-  }
+  // Of both pages: LMDB keeps settings of its own in the upper bits, and some make it end the process.
+  const isSet = [first, second].every(
+    (meta) =>
+      meta.main.flags === treeFlags.main && (meta.free.flags & ~isOneFile) === treeFlags.free,
+  );
+  if (!isSet) throw new PageError('its first page is broken');
   const filePages = Math.floor(fileSize / pageSize);
   // Pages at the end that are free again need never have been written; that is never many.
   if (lastPage > 2 * filePages + 65_536) throw new PageError('it is far too short');
@@ -106,6 +113,29 @@ function readMeta(descriptor: number, offset: number): Meta | 'foreign' | undefi
     free: readTree(meta.subarray(24)),
     main: readTree(meta.subarray(72)),
   };
+}
+
+/**
+ * The two pages that say where the trees begin are written in turns, each by every second transaction, and each transaction of ours
+ * writes the root anew. Without this, a change of one number would show the state of before the last commit as if nothing were wrong.
+ */
+function checkTransactions(descriptor: number, metas: readonly [Meta, Meta]): void {
+  const [first, second] = metas;
+  const distance = first.transaction - second.transaction;
+  const isInTurn = first.transaction % 2n === 0n && (distance === 1n || distance === -1n);
+  if (isInTurn && metas.every((meta) => isOfTransaction(descriptor, meta))) return;
+  throw new PageError('the numbers of its last transactions do not fit');
+}
+
+function isOfTransaction(descriptor: number, { main, pageSize, transaction }: Meta): boolean {
+  // As a new file has it.
+  if (main.root === -1) return transaction === 0n;
+  const bytes = Buffer.alloc(16);
+  const position = main.root * pageSize;
+  const isThere =
+    Number.isSafeInteger(position) && readSync(descriptor, bytes, 0, 16, position) === 16;
+  if (!isThere) throw new PageError(`it ends before page ${main.root}`);
+  return bytes.readBigUInt64LE(8) === transaction;
 }
 
 /** struct MDB_db: pad 4, flags 2, depth 2, pages 8 + 8 + 8, entries 8, root 8. */

@@ -1,6 +1,7 @@
 // Files that are not what this program wrote, or no longer.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -75,10 +76,51 @@ describe('recover()', () => {
     );
     assert.equal(live.length, keys);
   });
-  it('takes what was never filled for nothing', () => {
+  it('takes only a file that is absent for a new store', () => {
     assert.equal(recover(join(root, 'absent')), undefined);
-    assert.equal(recover(fileWith('')), undefined);
-    assert.equal(recover(fileWith(new Uint8Array(8192))), undefined);
+    refuses('damaged', /it is empty/, () => recover(fileWith('')));
+    for (const bytes of [1, 2, 7, 8, 100, 4096, 8192])
+      refuses('damaged', /nothing but zeros/, () => recover(fileWith(new Uint8Array(bytes))));
+  });
+});
+
+describe('recover() of what is hardly a store', () => {
+  it('refuses every length that a file is cut to', () => {
+    for (const bytes of [1, 8, 9, 24, 100, 168, 4095, 4096, 5000, 8192, 12_288, 20_000]) {
+      assert.throws(
+        () => recoverChanged((b) => b.subarray(0, bytes)),
+        (error) => isStoreError(error, 'damaged') || isStoreError(error, 'foreign'),
+      );
+    }
+  });
+  it('refuses what is not a file', () => {
+    const place = (): string => join(root, `store-${made++}.mdb`);
+    const directory = place();
+    mkdirSync(directory);
+    refuses('foreign', /it is a directory/, () => recover(directory));
+    const link = place();
+    symlinkSync(fileWith(sound), link);
+    refuses('foreign', /it is a symbolic link/, () => recover(link));
+    const pipe = place();
+    spawnSync('mkfifo', [pipe]);
+    refuses('foreign', /it is not a regular file/, () => recover(pipe));
+  });
+  it('refuses a number of a transaction that was changed', () => {
+    const numbers = [0, pageSize].map((page) => page + 24 + 128);
+    for (const at of numbers) {
+      for (let bit = 0; bit < 64; bit += 1) {
+        assert.throws(
+          () =>
+            recoverChanged((bytes) => {
+              const place = at + (bit >> 3);
+              bytes[place] = (bytes[place] ?? 0) ^ (1 << (bit & 7));
+              return undefined;
+            }),
+          (error) => isStoreError(error, 'damaged'),
+          `bit ${bit} at ${at}`,
+        );
+      }
+    }
   });
   it('refuses the files of others', async () => {
     refuses('foreign', /not made by this program/, () =>

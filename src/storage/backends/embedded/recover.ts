@@ -1,10 +1,10 @@
 // Reads a store file from end to end before it is used: every page, every record, every checksum. What
 // it learns on the way is the index of the store.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { firstRevision } from '../../history.ts';
 import type { Change } from '../../record-log.ts';
 import { createVersions, type Versions } from '../../versions.ts';
-import { damaged, damagedRecord, foreign } from './file-error.ts';
+import { damaged, damagedRecord, foreign, notAFile } from './file-error.ts';
 import {
   decodeHeader,
   formatVersion,
@@ -26,18 +26,19 @@ export type Recovered = {
   readonly recordBytes: number;
 };
 
-/** Absent when there is no file, or one whose making was cut short before anything was in it. */
+/** Absent when there is no file. A store is given its name when it is whole, so an empty file is a damaged one. */
 export function recover(file: string): Recovered | undefined {
   const descriptor = openExisting(file);
   if (descriptor === undefined) return;
   try {
     const fileBytes = fstatSync(descriptor).size;
-    if (isBlank(descriptor, fileBytes)) return;
+    if (fileBytes === 0) throw damaged(file, 'it is empty');
+    if (isBlank(descriptor, fileBytes)) throw damaged(file, 'it holds nothing but zeros');
     const pages = openPages(descriptor, fileBytes);
     if (pages === 'foreign') throw foreign(file, 'it was not made by this program');
     const recovered = readRecords(file, pages);
     checkFreePages(pages);
-    return recovered && { ...recovered, fileBytes };
+    return { ...recovered, fileBytes };
   } catch (error) {
     if (error instanceof PageError) throw damaged(file, error.message);
     throw error;
@@ -48,6 +49,9 @@ export function recover(file: string): Recovered | undefined {
 
 function openExisting(file: string): number | undefined {
   try {
+    // Not through a link, and not what would make us wait for a writer.
+    const found = lstatSync(file);
+    if (!found.isFile()) throw foreign(file, notAFile(found));
     return openSync(file, 'r');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
@@ -55,7 +59,7 @@ function openExisting(file: string): number | undefined {
   }
 }
 
-/** After a power cut a new file may have its length but not yet its content. */
+/** After a power cut a file may have its length but not its content. */
 function isBlank(descriptor: number, fileBytes: number): boolean {
   if (fileBytes > 2 * 65_536) return false;
   const bytes = Buffer.alloc(fileBytes);
@@ -63,7 +67,7 @@ function isBlank(descriptor: number, fileBytes: number): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-function readRecords(file: string, pages: PageFile): Omit<Recovered, 'fileBytes'> | undefined {
+function readRecords(file: string, pages: PageFile): Omit<Recovered, 'fileBytes'> {
   const versions = createVersions();
   let header: Header | undefined;
   let last: Change | undefined;
@@ -93,7 +97,7 @@ type Read = {
 };
 
 function summary(file: string, { versions, header, last, recordBytes }: Read) {
-  if (header === undefined) return;
+  if (header === undefined) throw damaged(file, 'its header is missing');
   const { compacted } = header;
   if (last?.isLast === false && last.revision > compacted) {
     throw damaged(file, `the changes of revision ${last.revision} are not complete`);

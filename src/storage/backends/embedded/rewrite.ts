@@ -57,7 +57,8 @@ async function copyRecords(file: string, fresh: string): Promise<void> {
   }
 }
 
-async function discard(file: string): Promise<void> {
+/** Takes away a file that was being written, with its lock. */
+export async function discard(file: string): Promise<void> {
   await rm(file, { force: true });
   await rm(`${file}-lock`, { force: true });
 }

@@ -145,7 +145,7 @@ function isOutage(error: unknown): boolean {
   );
 }
 
-export function toStoreError(error: unknown): StoreError {
+function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (!(error instanceof GrpcError)) return unavailable(error);
   const { status, message } = error;

@@ -24,7 +24,12 @@ import { readExpiring } from './expiring.ts';
 import { createHeard, type Heard } from './heard.ts';
 import { endOfPrefix, keyAfter, placeOf, tickKey } from './key-range.ts';
 import { createLeases, type Leases } from './leases.ts';
-import { encodeProgressRequest, type Operation } from './messages.ts';
+import {
+  encodeProgressRequest,
+  type Operation,
+  type TransactionAnswer,
+  type TransactionRequest,
+} from './messages.ts';
 import { tellsProgressInOrder } from './progress.ts';
 import { follow, toEntry } from './watch.ts';
 
@@ -48,6 +53,8 @@ type Parts = {
   readonly catchUp: CatchUp;
   readonly progress: Progress;
   readonly end: AbortController;
+  /** Whether the last write was refused for want of space. */
+  isFull: boolean;
 };
 
 type Progress = {
@@ -75,7 +82,7 @@ export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOption
       nudge: () => nudge(client, prefix, progress),
     });
     const leases = createLeases(client, now);
-    const parts = { client, now, prefix, leases, heard, catchUp, progress, end };
+    const parts = { client, now, prefix, leases, heard, catchUp, progress, end, isFull: false };
     const following = listen(parts);
     return storeOf(parts, following);
   } catch (error) {
@@ -121,6 +128,12 @@ function storeOf(parts: Parts, following: Promise<void>): Store {
     watch: (under, afterRevision, signal) => watch(parts, under, { afterRevision, signal }),
     subscribe: heard.subscribe,
     currentRevision: () => guarded(() => currentRevision(client, prefix)),
+    checkWrites: () =>
+      guarded(async () => {
+        await currentRevision(client, prefix);
+        // Reads go on while etcd refuses writes for want of space: whether it still does is known by trying.
+        if (parts.isFull) await tryWrite(parts);
+      }),
     expiring: () => guarded(() => readExpiring(client, prefix, parts.now)),
     compactedRevision: heard.compacted,
     compact: (revision) =>
@@ -270,8 +283,8 @@ async function list(
 
 async function transact(parts: Parts, { compare, write }: Transaction): Promise<Outcome> {
   assertWritable(write);
-  const { client, prefix, catchUp } = parts;
-  const answer = await client.transact({
+  const { prefix, catchUp } = parts;
+  const answer = await noteFull(parts, {
     compare: compare.map(({ key, revision }) => ({ key: prefix + key, revision })),
     success: await Promise.all(write.map((each) => toOperation(parts, each))),
     failure: compare.map(({ key }) => ({ kind: 'get', key: prefix + key })),
@@ -288,6 +301,24 @@ async function transact(parts: Parts, { compare, write }: Transaction): Promise<
     return [{ ...each, found: found && toEntry(found, prefix.length) }];
   });
   return { committed: false, revision, failed };
+}
+
+/** Remembers whether etcd is out of space, as it says when something is written. */
+async function noteFull(parts: Parts, request: TransactionRequest): Promise<TransactionAnswer> {
+  try {
+    const answer = await parts.client.transact(request);
+    if (request.success.some(({ kind }) => kind === 'put')) parts.isFull = false;
+    return answer;
+  } catch (error) {
+    if (error instanceof StoreError && error.reason === 'full') parts.isFull = true;
+    throw error;
+  }
+}
+
+async function tryWrite(parts: Parts): Promise<void> {
+  const key = tickKey(parts.prefix);
+  const put = { kind: 'put', key, value: new Uint8Array(0), lease: 0 } as const;
+  await noteFull(parts, { compare: [], success: [put], failure: [] });
 }
 
 async function toOperation({ prefix, leases }: Parts, write: Write): Promise<Operation> {

@@ -1,0 +1,164 @@
+// Default roles of controllers that only kube-controller-manager has: with `--use-service-account-credentials` each of them comes as its own
+// service account. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go.
+import type { PolicyRule } from '../../kinds/rbac/types.ts';
+import { allow, read, recordEvents } from './bootstrap-objects.ts';
+
+const readWatch = 'list watch';
+const claims = 'persistentvolumeclaims';
+const volumes = 'persistentvolumes';
+const storage = 'storage.k8s.io';
+const dynamicResources = 'resource.k8s.io';
+
+const volumeControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
+  'attachdetach-controller': [
+    allow(readWatch, '', `${claims} ${volumes}`),
+    allow(read, '', 'nodes'),
+    allow('patch update', '', 'nodes/status'),
+    allow(readWatch, '', 'pods'),
+    allow('create delete get list watch', storage, 'volumeattachments'),
+    allow(read, storage, 'csidrivers csinodes'),
+    recordEvents,
+  ],
+  'ephemeral-volume-controller': [
+    allow(read, '', 'pods'),
+    allow('update', '', 'pods/finalizers'),
+    allow('create get list watch', '', claims),
+    recordEvents,
+  ],
+  'expand-controller': [
+    allow('get list patch update watch', '', volumes),
+    allow('patch update', '', `${claims}/status`),
+    allow(read, '', claims),
+    allow(read, storage, 'storageclasses'),
+    allow('get', '', 'endpoints secrets services'),
+    recordEvents,
+  ],
+  'persistent-volume-binder': [
+    allow('create delete get list update watch', '', volumes),
+    allow('update', '', `${volumes}/status ${claims}/status`),
+    allow('get list update watch', '', claims),
+    allow('create delete get list watch', '', 'pods'),
+    allow(read, storage, 'storageclasses'),
+    allow('create delete get update', '', 'endpoints'),
+    allow('create delete get', '', 'services'),
+    allow('get', '', 'secrets'),
+    allow('get list', '', 'nodes'),
+    allow('watch', '', 'events'),
+    recordEvents,
+  ],
+  'pv-protection-controller': [allow('get list update watch', '', volumes), recordEvents],
+  'pvc-protection-controller': [
+    allow('get list update watch', '', claims),
+    allow(read, '', 'pods'),
+    recordEvents,
+  ],
+  'selinux-warning-controller': [
+    allow(read, '', `${claims} ${volumes} pods`),
+    allow(read, storage, 'csidrivers'),
+    recordEvents,
+  ],
+  'volumeattributesclass-protection-controller': [
+    allow(read, '', `${claims} ${volumes}`),
+    allow('get list update watch', storage, 'volumeattributesclasses'),
+    recordEvents,
+  ],
+};
+
+const workloadControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
+  'cronjob-controller': [
+    allow('get list update watch', 'batch', 'cronjobs'),
+    allow('create delete get list patch update watch', 'batch', 'jobs'),
+    allow('update', 'batch', 'cronjobs/status cronjobs/finalizers'),
+    allow('delete list', '', 'pods'),
+    recordEvents,
+  ],
+  'daemon-set-controller': [
+    allow(read, 'apps', 'daemonsets'),
+    allow('update', 'apps', 'daemonsets/status daemonsets/finalizers'),
+    allow(readWatch, '', 'nodes'),
+    allow('create delete list patch watch', '', 'pods'),
+    allow('create', '', 'pods/binding'),
+    allow('create delete get list patch update watch', 'apps', 'controllerrevisions'),
+    recordEvents,
+  ],
+  'disruption-controller': [
+    allow(read, 'apps', 'deployments replicasets statefulsets'),
+    allow(read, '', 'replicationcontrollers'),
+    allow(read, 'policy', 'poddisruptionbudgets'),
+    allow('update', 'policy', 'poddisruptionbudgets/status'),
+    allow('patch update', '', 'pods/status'),
+    allow('get', '*', '*/scale'),
+    recordEvents,
+  ],
+  'horizontal-pod-autoscaler': [
+    allow(read, 'autoscaling', 'horizontalpodautoscalers'),
+    allow('update', 'autoscaling', 'horizontalpodautoscalers/status'),
+    allow('get update', '*', '*/scale'),
+    allow('list', '', 'pods'),
+    allow('list', 'metrics.k8s.io', 'pods'),
+    allow('get list', 'custom.metrics.k8s.io', '*'),
+    allow('get list', 'external.metrics.k8s.io', '*'),
+    recordEvents,
+  ],
+  'job-controller': [
+    allow('get list patch update watch', 'batch', 'jobs'),
+    allow('update', 'batch', 'jobs/status jobs/finalizers'),
+    allow('create delete list patch watch', '', 'pods'),
+    recordEvents,
+  ],
+  'statefulset-controller': [
+    allow(readWatch, '', 'pods'),
+    allow(read, 'apps', 'statefulsets'),
+    allow('update', 'apps', 'statefulsets/status statefulsets/finalizers'),
+    allow('create delete get patch update', '', 'pods'),
+    allow('create delete get list patch update watch', 'apps', 'controllerrevisions'),
+    allow('create get', '', claims),
+    allow('delete update', '', claims),
+    recordEvents,
+  ],
+  'ttl-after-finished-controller': [allow('delete get list watch', 'batch', 'jobs'), recordEvents],
+};
+
+const otherControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
+  'device-taint-eviction-controller': [
+    allow('delete get list watch', '', 'pods'),
+    allow('patch update', '', 'pods/status'),
+    allow(read, dynamicResources, 'deviceclasses resourceclaims resourceslices'),
+    recordEvents,
+  ],
+  'legacy-service-account-token-cleaner': [
+    allow('get', '', 'configmaps', 'kube-apiserver-legacy-service-account-token-tracking'),
+    allow('delete patch', '', 'secrets'),
+  ],
+  'resource-claim-controller': [
+    allow(read, '', 'pods'),
+    allow('update', '', 'pods/finalizers'),
+    allow('create delete get list watch', dynamicResources, 'resourceclaims'),
+    allow('patch update', dynamicResources, 'resourceclaims resourceclaims/status'),
+    allow('patch update', '', 'pods/status'),
+    recordEvents,
+  ],
+  'resourcequota-controller': [
+    allow(readWatch, '*', '*'),
+    allow('update', '', 'resourcequotas/status'),
+    recordEvents,
+  ],
+  'route-controller': [
+    allow(readWatch, '', 'nodes'),
+    allow('patch', '', 'nodes/status'),
+    recordEvents,
+  ],
+  'ttl-controller': [allow('list patch update watch', '', 'nodes'), recordEvents],
+  'validatingadmissionpolicy-status-controller': [
+    allow(read, 'admissionregistration.k8s.io', 'validatingadmissionpolicies'),
+    allow('get patch update', 'admissionregistration.k8s.io', 'validatingadmissionpolicies/status'),
+    recordEvents,
+  ],
+};
+
+/** By the name of the service account. */
+export const rulesOfUpstreamControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
+  ...volumeControllers,
+  ...workloadControllers,
+  ...otherControllers,
+};

@@ -1,0 +1,88 @@
+// Which addresses a node may say it has. Others take its word: they connect to them, and certificates are for them. What belongs to
+// the cluster or to another node is refused, unless the connection shows that the node really is there.
+
+import { isLoopback, parseAddressSloppy } from '../../ip/address.ts';
+import type { Node } from '../../kinds/node/types.ts';
+import { canonicalHost } from '../../meta/canonical-host.ts';
+import { goQuote } from '../../schema/go-quote.ts';
+import { sourceAddressOf } from '../access/source-address.ts';
+import type { ClusterAddresses } from '../cluster-addresses.ts';
+import type { ObjectReader } from '../object-reader.ts';
+import { isReachable } from '../proxy/find-target.ts';
+import type { AdmissionRequest } from './admission.ts';
+
+export type AddressFacts = {
+  readonly request: AdmissionRequest;
+  readonly node: string;
+  readonly reader: ObjectReader;
+  readonly addresses: ClusterAddresses;
+};
+
+/** What the node said before stays, whatever has become of it since: a heartbeat must not fail for that. */
+export function nodeAddressProblem(facts: AddressFacts): string | undefined {
+  const { request, node } = facts;
+  const isSaid = request.operation === 'create' || request.subresource === 'status';
+  if (!isSaid) return undefined;
+  const before = hostsOf(request.before as Node | undefined);
+  const after = hostsOf(request.after as Node | undefined);
+  // Of all nodes at once, where it is needed: a node may say that it has thousands.
+  let taken: ReadonlySet<string> | undefined;
+  const why = (host: string): string | undefined => {
+    if (before.has(host)) return undefined;
+    taken ??= hostsOfOthers(facts);
+    return hostProblem(host, facts, taken);
+  };
+  const wrong = [...after].find((host) => why(host) !== undefined);
+  if (wrong !== undefined) {
+    return `node ${goQuote(node)} is not allowed to set the address ${goQuote(wrong)}: it is ${why(wrong)}`;
+  }
+  return portProblem(facts, after);
+}
+
+function hostsOfOthers({ reader, node }: AddressFacts): ReadonlySet<string> {
+  const nodes = reader.list('nodes') as readonly Node[];
+  const others = nodes.filter(({ metadata }) => metadata.name !== node);
+  return new Set(others.flatMap((one) => [...hostsOf(one)]));
+}
+
+function hostsOf(node: Node | undefined): ReadonlySet<string> {
+  return new Set((node?.status?.addresses ?? []).map(({ address }) => canonicalHost(address)));
+}
+
+function hostProblem(
+  host: string,
+  facts: AddressFacts,
+  taken: ReadonlySet<string>,
+): string | undefined {
+  const { request, addresses } = facts;
+  const address = parseAddressSloppy(host);
+  const source = sourceAddressOf(request.user);
+  if (addresses.isServerHost(host) && !isBesideServer(source, addresses)) return 'of an API server';
+  if (address === undefined) return undefined;
+  if (!isReachable(host)) return 'not one at which others reach a node';
+  if (addresses.isServiceAddress(address)) return 'in a range of Services';
+  return taken.has(host) && source !== host ? 'of another node' : undefined;
+}
+
+/** On the machine of a server, which it reaches by loopback or by the server's own address. */
+function isBesideServer(source: string | undefined, addresses: ClusterAddresses): boolean {
+  const address = parseAddressSloppy(source ?? '');
+  if (source === undefined || address === undefined) return false;
+  return isLoopback(address) || addresses.isServerHost(source);
+}
+
+/** The agent beside a server listens on another port than that. */
+function portProblem(
+  { request, node, addresses }: AddressFacts,
+  hosts: ReadonlySet<string>,
+): string | undefined {
+  const { kubeletEndpoint } = (request.after as Node).status?.daemonEndpoints ?? {};
+  const port = kubeletEndpoint?.Port ?? 0;
+  const isServers = [...hosts].some((host) => {
+    const address = parseAddressSloppy(host);
+    return address !== undefined && addresses.isServer(address, port);
+  });
+  return isServers
+    ? `node ${goQuote(node)} is not allowed to set the port ${port}: an API server listens there`
+    : undefined;
+}

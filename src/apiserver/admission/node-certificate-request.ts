@@ -1,0 +1,25 @@
+// The certificates that a node may ask for: its own.
+import { parseRequestField } from '../../kinds/certificate-signing-request/parse-request.ts';
+import {
+  type CertificateSigningRequest,
+  nodeClientSigner,
+  nodeServingSigner,
+} from '../../kinds/certificate-signing-request/types.ts';
+import { nodeUser } from '../access/known-users.ts';
+import type { AdmissionRequest } from './admission.ts';
+
+export function certificateRequestProblem(
+  { operation, after }: AdmissionRequest,
+  node: string,
+): string | undefined {
+  if (operation !== 'create') return undefined;
+  const { spec } = after as CertificateSigningRequest;
+  if (spec.signerName !== nodeClientSigner && spec.signerName !== nodeServingSigner) {
+    return undefined;
+  }
+  const asked = parseRequestField(spec.request ?? '');
+  if (asked === undefined) return 'unable to parse csr: it is not a certificate request';
+  return asked.commonName === nodeUser(node)
+    ? undefined
+    : `can only create a node CSR with CN=${nodeUser(node)}`;
+}

@@ -1,0 +1,163 @@
+// A value that many operations change before anybody reads it. What an operation reaches is taken over once, into forms
+// that grow and shrink at a cost that does not depend on their size; all else stays the shared, unchanged JSON.
+import { isTooManyOpen } from '../../schema/nesting.ts';
+import { spendSteps } from '../../schema/work-budget.ts';
+import { type Fields, field, isFields, setField } from './json-value.ts';
+
+/** Items in blocks, so that one in front can come and go without moving all that follow. */
+type DraftList = { readonly blocks: unknown[][]; length: number };
+type DraftFields = Map<string, unknown>;
+export type Draft = DraftFields | DraftList;
+/** A place that holds other values, taken over or not. */
+export type Container = Draft | Fields | readonly unknown[];
+
+/** Where an operation cannot be carried out; the caller knows the words. */
+export class NoSuchPlace extends Error {}
+
+/** Blocks of this length are split when they double. */
+const blockLength = 512;
+const lists = new WeakSet<object>();
+
+const isDraftList = (value: unknown): value is DraftList =>
+  typeof value === 'object' && value !== null && lists.has(value);
+const isDraftFields = (value: unknown): value is DraftFields => value instanceof Map;
+
+export function containerIn(value: unknown): Container {
+  if (typeof value === 'object' && value !== null) return value as Container;
+  throw new NoSuchPlace();
+}
+
+/** The value below a key; undefined where a map has none. */
+export function childOf(container: Container, key: string): unknown {
+  if (isDraftFields(container)) return container.get(key);
+  if (isDraftList(container)) {
+    const { block, at } = placeIn(container, indexBelow(container.length, key));
+    return block[at];
+  }
+  if (Array.isArray(container)) return container[indexBelow(container.length, key)];
+  return field(container as Fields, key);
+}
+
+/** The container itself where it was taken over before. */
+export function takeOver(container: Container): Draft {
+  if (isDraftFields(container) || isDraftList(container)) return container;
+  if (!Array.isArray(container)) {
+    const entries = Object.entries(container);
+    spendSteps(entries.length);
+    return new Map(entries);
+  }
+  spendSteps(container.length);
+  const blocks: unknown[][] = [];
+  for (let at = 0; at < container.length; at += blockLength) {
+    blocks.push(container.slice(at, at + blockLength));
+  }
+  const list = { blocks: blocks.length === 0 ? [[]] : blocks, length: container.length };
+  lists.add(list);
+  return list;
+}
+
+/** In a list the item must be there; a map takes any key. */
+export function replaceChild(draft: Draft, key: string, value: unknown): void {
+  if (isDraftFields(draft)) {
+    draft.set(key, value);
+    return;
+  }
+  const { block, at } = placeIn(draft, indexBelow(draft.length, key));
+  block[at] = value;
+}
+
+export function removeChild(draft: Draft, key: string): void {
+  if (isDraftFields(draft)) {
+    if (!draft.delete(key)) throw new NoSuchPlace();
+    return;
+  }
+  const { block, at } = placeIn(draft, indexBelow(draft.length, key));
+  block.splice(at, 1);
+  draft.length -= 1;
+}
+
+/** Before the item of that index, or at the end. */
+export function addChild(draft: Draft, key: string, value: unknown): void {
+  if (isDraftFields(draft)) {
+    draft.set(key, value);
+    return;
+  }
+  const index = key === '-' ? draft.length : indexBelow(draft.length + 1, key);
+  const { block, at, number } = placeIn(draft, index);
+  block.splice(at, 0, value);
+  draft.length += 1;
+  if (block.length >= 2 * blockLength) {
+    draft.blocks.splice(number + 1, 0, block.splice(blockLength));
+  }
+}
+
+type Place = { readonly block: unknown[]; readonly at: number; readonly number: number };
+
+/** Of the item of an index; of what follows the last one, where that is asked for. */
+function placeIn({ blocks }: DraftList, index: number): Place {
+  let at = index;
+  let number = 0;
+  for (; number < blocks.length - 1; number += 1) {
+    const { length } = blocks[number] as unknown[];
+    if (at < length) break;
+    at -= length;
+  }
+  return { block: blocks[number] as unknown[], at, number };
+}
+
+/** Longer texts are no index of anything. */
+const maxIndexLength = 16;
+
+function indexBelow(length: number, key: string): number {
+  if (key.length > maxIndexLength || !/^[+-]?\d+$/.test(key)) throw new NoSuchPlace();
+  const index = Number(key);
+  if (index >= length || index < -length) throw new NoSuchPlace();
+  return index < 0 ? index + length : index;
+}
+
+/** As plain JSON; what was never taken over is shared. Moves can nest without end, and a stack ends. */
+export function plainOf(value: unknown, depth = 0): unknown {
+  if (isTooManyOpen(depth)) throw new NoSuchPlace();
+  if (isDraftFields(value)) {
+    const fields: Record<string, unknown> = {};
+    spendSteps(value.size);
+    for (const [key, item] of value) setField(fields, key, plainOf(item, depth + 1));
+    return fields;
+  }
+  if (!isDraftList(value)) return value;
+  spendSteps(value.length);
+  return value.blocks.flat().map((item) => plainOf(item, depth + 1));
+}
+
+/** Keys of maps that nobody changes, counted once however often they are compared. */
+const counts = new WeakMap<object, number>();
+
+function keyCount(fields: object): number {
+  let count = counts.get(fields);
+  if (count === undefined) {
+    count = Object.keys(fields).length;
+    counts.set(fields, count);
+  }
+  return count;
+}
+
+/** Exact equality with plain JSON, at the cost of the smaller of the two. */
+export function equalsPlain(found: unknown, wanted: unknown): boolean {
+  if (found === wanted) return true;
+  if (Array.isArray(wanted)) {
+    const items = isDraftList(found) && found.length === wanted.length ? plainItems(found) : found;
+    if (!Array.isArray(items) || items.length !== wanted.length) return false;
+    return wanted.every((item, index) => equalsPlain(items[index], item));
+  }
+  if (!isFields(wanted) || typeof found !== 'object' || found === null) return false;
+  if (isDraftList(found) || Array.isArray(found)) return false;
+  const isTaken = isDraftFields(found);
+  if ((isTaken ? found.size : keyCount(found)) !== keyCount(wanted)) return false;
+  return Object.keys(wanted).every(
+    (key) =>
+      (isTaken ? found.has(key) : Object.hasOwn(found, key)) &&
+      equalsPlain(isTaken ? found.get(key) : (found as Fields)[key], wanted[key]),
+  );
+}
+
+const plainItems = ({ blocks }: DraftList): readonly unknown[] => blocks.flat();

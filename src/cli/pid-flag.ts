@@ -1,0 +1,27 @@
+// How many processes a pod may have. Kubelet: --pod-max-pids.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+export type PidFlag = { readonly podMaxPids: number };
+
+/** Far more than programs need, and so few that a pod which forks without end leaves the machine usable. */
+const defaultPodMaxPids = 4096;
+const unlimited = -1;
+
+export function addPidFlag(command: Command): Command {
+  return command.addOption(
+    new Option('--pod-max-pids <count>', 'how many processes and threads a pod may have; -1: any')
+      .argParser(podMaxPids)
+      .default(defaultPodMaxPids),
+  );
+}
+
+function podMaxPids(text: string): number {
+  const value = /^(-1|[1-9]\d{0,8})$/.test(text) ? Number(text) : undefined;
+  if (value === undefined) throw new InvalidArgumentError('Expected a number from 1 on, or -1.');
+  return value;
+}
+
+/** As runtimes take it. */
+export function maxPidsOf({ podMaxPids: max }: PidFlag): { readonly maxPids?: number } {
+  return max === unlimited ? {} : { maxPids: max };
+}

@@ -1,0 +1,36 @@
+// Addresses that no announcer answers for, whatever the status of a Service says: neighbours would send there what is for a
+// node, a pod or the API server.
+import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
+import type { Node } from '../../kinds/node/types.ts';
+import {
+  apiServerOwns,
+  createOwnerLookup,
+  makeOwners,
+  type OwnerLookup,
+} from '../../kinds/service/address-owners.ts';
+
+export type ForeignFacts = {
+  readonly nodes: readonly Node[];
+  readonly apiServerSlices: readonly EndpointSlice[];
+};
+
+export function foreignAddresses({ nodes, apiServerSlices }: ForeignFacts): OwnerLookup {
+  const servers = new Set(
+    apiServerSlices.flatMap(({ endpoints }) =>
+      (endpoints ?? []).flatMap(({ addresses }) => addresses ?? []),
+    ),
+  );
+  const apiServer = (ip: string): string | undefined =>
+    servers.has(ip) ? apiServerOwns : undefined;
+  const lookups = (['IPv4', 'IPv6'] as const).map((family) =>
+    createOwnerLookup(
+      makeOwners({
+        ...{ family, nodes, nodeName: '' },
+        // Its link is not where those are asked for, and its Node says what the node has.
+        ...{ interfaceAddresses: [], serviceRanges: [], clusterCIDRs: [] },
+      }),
+      apiServer,
+    ),
+  );
+  return (ip) => lookups.map((ownerOf) => ownerOf(ip)).find((why) => why !== undefined);
+}

@@ -1,0 +1,66 @@
+// Tolerations as pods of long ago carried them: JSON in an annotation, decoded into Go's structs, whose names it gives.
+import { type FieldError, invalid } from '../../meta/field-error.ts';
+import { goJsonParseError } from '../../schema/go-json-error.ts';
+import type { Toleration } from './affinity.ts';
+import { validateTolerations } from './validate-scheduling.ts';
+
+export const tolerationsAnnotation = 'scheduler.alpha.kubernetes.io/tolerations';
+
+/** The type in Go of each field; names of fields are compared without regard to case, as Go does. */
+const goTypes: Readonly<Record<string, readonly [name: string, type: string]>> = {
+  key: ['Key', 'string'],
+  operator: ['Operator', 'core.TolerationOperator'],
+  value: ['Value', 'string'],
+  effect: ['Effect', 'core.TaintEffect'],
+  tolerationseconds: ['TolerationSeconds', 'int64'],
+};
+
+export function validateTolerationsAnnotation(text: string, field: string): readonly FieldError[] {
+  if (text === '') return [];
+  const problem = goJsonParseError(text);
+  // The value shown is the key of the annotation, as upstream has it.
+  if (problem !== '') return [invalid(field, tolerationsAnnotation, problem)];
+  const read = readTolerations(JSON.parse(text));
+  return typeof read === 'string'
+    ? [invalid(field, tolerationsAnnotation, read)]
+    : validateTolerations(read, `${field}.${tolerationsAnnotation}`);
+}
+
+/** What was read, or Go's text of the first value that does not fit. */
+function readTolerations(value: unknown): readonly Toleration[] | string {
+  if (value === null) return [];
+  if (!Array.isArray(value)) return mismatch(value, 'value of type []core.Toleration');
+  const problems = value.flatMap(itemProblems);
+  return problems[0] ?? value.map(toToleration);
+}
+
+function itemProblems(item: unknown): readonly string[] {
+  if (item === null) return [];
+  if (typeof item !== 'object' || Array.isArray(item)) {
+    return [mismatch(item, 'value of type core.Toleration')];
+  }
+  return Object.entries(item).flatMap(([key, value]) => {
+    const [name, type] = goTypes[key.toLowerCase()] ?? [];
+    if (name === undefined || value === null) return [];
+    const fits = type === 'int64' ? Number.isInteger(value) : typeof value === 'string';
+    return fits ? [] : [mismatch(value, `struct field Toleration.${name} of type ${type}`)];
+  });
+}
+
+function toToleration(item: object | null): Toleration {
+  const entries = Object.entries(item ?? {}).filter(([, value]) => value !== null);
+  const lower = Object.fromEntries(entries.map(([key, value]) => [key.toLowerCase(), value]));
+  const { tolerationseconds: tolerationSeconds, ...rest } = lower;
+  return { ...rest, ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }) };
+}
+
+function mismatch(value: unknown, into: string): string {
+  return `json: cannot unmarshal ${goKind(value)} into Go ${into}`;
+}
+
+function goKind(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number' && !Number.isInteger(value)) return `number ${value}`;
+  return typeof value;
+}

@@ -1,0 +1,16 @@
+// Who may reach a load balancer.
+import type { Service } from './types.ts';
+
+/** What was there before the field. */
+export const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+
+/** As written, without the blanks around them. The field counts; the annotation only where the field is empty (API-27). Empty: everybody may. */
+export function sourceRangesOf(service: Service): readonly string[] {
+  const given = service.spec.loadBalancerSourceRanges ?? [];
+  return given.length > 0 ? given.map((range) => range.trim()) : annotatedRanges(service);
+}
+
+export function annotatedRanges({ metadata }: Service): readonly string[] {
+  const text = metadata.annotations?.[sourceRangesAnnotation]?.trim() ?? '';
+  return text === '' ? [] : text.split(',').map((range) => range.trim());
+}

@@ -1,0 +1,6 @@
+/** Without the given characters at its end. `/x+$/` would try every run of them in the text. */
+export function trimEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}

@@ -1,0 +1,199 @@
+// The last steps before a program of a container runs, the same for its first process and for what is started beside it: who it is, what it
+// may, where it stands, and which file it is.
+import { reportDescriptor, type Step } from './assemble.ts';
+import { type CapabilityName, capabilityMask } from './capabilities.ts';
+import type { Architecture } from './machine-code.ts';
+import { seccompFilter } from './seccomp-filter.ts';
+
+export type Identity = {
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups: readonly number[];
+};
+
+export type Privileges = {
+  readonly identity: Identity;
+  /** The most that its processes can ever have. */
+  readonly capabilities: ReadonlySet<CapabilityName>;
+  /** Its programs never get more rights than they have, whatever their files say. */
+  readonly hasNoNewPrivileges: boolean;
+  readonly seccomp: 'default' | 'none';
+  /**
+   * Absent: the agent may become anybody. Otherwise there is one user only, and another one is put on by a user namespace: `uid` and `gid`
+   * inside are this machine's only one.
+   */
+  readonly isOnlyUser?: boolean;
+};
+
+export type ProgramToRun = {
+  readonly argv: readonly [string, ...string[]];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly workingDir: string;
+  /** How many processes its user may have; absent: as many as the agent's. */
+  readonly maxProcesses?: number;
+};
+
+// Numbers of prctl().
+const setDeathSignal = 1;
+const dropFromBounding = 24;
+const setNoNewPrivileges = 38;
+const changeAmbient = 47;
+const clearAmbient = 4;
+const kill = 9;
+
+const newUser = 0x10000000;
+const seccompFilterMode = 1;
+const capabilityVersion = 0x20080522;
+const lastCapability = 63;
+
+/** `isJoined`: the user namespace that puts the user on is there already. */
+export function privilegeSteps(
+  privileges: Privileges,
+  architecture: Architecture,
+  { isJoined = false }: { readonly isJoined?: boolean } = {},
+): readonly Step[] {
+  const { capabilities, hasNoNewPrivileges, seccomp } = privileges;
+  const filter = seccomp === 'none' ? [] : filterSteps(architecture, capabilities);
+  const mask = capabilityMask(capabilities);
+  const dropped = Array.from({ length: lastCapability + 1 }, (_, number) => number).filter(
+    (number) => ((mask >> BigInt(number)) & 1n) === 0n,
+  );
+  return [
+    { call: 'umask', args: [0o022] },
+    ...(isJoined && privileges.isOnlyUser === true ? [] : identitySteps(privileges)),
+    ...dropped.map(
+      // The kernel does not know all numbers yet.
+      (number): Step => ({ call: 'prctl', args: [dropFromBounding, number], onError: 'next' }),
+    ),
+    { call: 'prctl', args: [changeAmbient, clearAmbient, 0, 0, 0], onError: 'next' },
+    ...(hasNoNewPrivileges
+      ? [{ call: 'prctl', args: [setNoNewPrivileges, 1, 0, 0, 0], what: 'no_new_privs' } as const]
+      : // Without them only an administrator sets a filter: as long as we are one.
+        filter),
+    ...userSteps(privileges),
+    ...capabilitySteps(privileges, mask),
+    ...(hasNoNewPrivileges ? filter : []),
+    // Changes of the identity take it back: last.
+    { call: 'prctl', args: [setDeathSignal, kill, 0, 0, 0] },
+  ];
+}
+
+/** Groups while we may still choose them. */
+function identitySteps({ identity, isOnlyUser = false }: Privileges): readonly Step[] {
+  const { uid, gid, groups } = identity;
+  if (!isOnlyUser) {
+    const list = Buffer.alloc(groups.length * 4);
+    for (const [index, group] of groups.entries()) list.writeUInt32LE(group, index * 4);
+    return [
+      { call: 'setgroups', args: [groups.length, list], what: `set groups ${groups.join(', ')}` },
+    ];
+  }
+  if (uid === 0 && gid === 0) return [];
+  return [
+    { call: 'unshare', args: [newUser], what: `become user ${uid}` },
+    ...writeSteps('/proc/self/setgroups', 'deny'),
+    ...writeSteps('/proc/self/uid_map', `${uid} 0 1`),
+    ...writeSteps('/proc/self/gid_map', `${gid} 0 1`),
+  ];
+}
+
+function userSteps({ identity: { uid, gid } }: Privileges): readonly Step[] {
+  return [
+    { call: 'setresgid', args: [gid, gid, gid], what: `become group ${gid}` },
+    { call: 'setresuid', args: [uid, uid, uid], what: `become user ${uid}` },
+  ];
+}
+
+/** Another user than root has lost them by now. */
+function capabilitySteps({ identity }: Privileges, mask: bigint): readonly Step[] {
+  const header = Buffer.alloc(8);
+  header.writeUInt32LE(capabilityVersion);
+  const held = identity.uid === 0 ? mask : 0n;
+  const low = Number(held & 0xffffffffn);
+  const high = Number(held >> 32n);
+  // Effective, permitted, inheritable; the lower halves first.
+  const sets = Buffer.alloc(24);
+  for (const [index, word] of [low, low, 0, high, high, 0].entries())
+    sets.writeUInt32LE(word, index * 4);
+  return [{ call: 'capset', args: [header, sets], what: 'drop capabilities' }];
+}
+
+function filterSteps(
+  architecture: Architecture,
+  capabilities: ReadonlySet<CapabilityName>,
+): readonly Step[] {
+  const filter = seccompFilter(architecture, capabilities);
+  const count = Buffer.alloc(8);
+  count.writeUInt16LE(filter.length / 8);
+  // struct sock_fprog: how many, and where; a list ends with a zero that nobody reads.
+  const program = { list: [count.readBigUInt64LE(), filter] };
+  return [{ call: 'seccomp', args: [seccompFilterMode, 0, program], what: 'filter system calls' }];
+}
+
+const currentDirectory = -100;
+const writeOnly = 0x80001;
+
+/** The descriptor closes when the program starts. `name` is unique among the steps. */
+export function writeSteps(path: string, text: string, name = path): readonly Step[] {
+  return [
+    {
+      call: 'openat',
+      args: [currentDirectory, path, writeOnly, 0],
+      result: { argumentOf: name, index: 0 },
+      what: `open ${path}`,
+    },
+    {
+      label: name,
+      call: 'write',
+      args: [0, text, Buffer.byteLength(text)],
+      what: `write to ${path}`,
+    },
+  ];
+}
+
+const setDescriptorFlags = 2;
+const closeOnExec = 1;
+
+/** What no path of the search had. */
+export const missingProgram = 'find the program';
+
+/** As a shell looks for it, inside: the first that can be run. */
+export function programSteps({
+  argv,
+  variables,
+  workingDir,
+  maxProcesses,
+}: ProgramToRun): readonly Step[] {
+  const [program] = argv;
+  const list = { list: Object.entries(variables).map(([name, value]) => `${name}=${value}`) };
+  const run = (path: string): Step => ({
+    call: 'execve',
+    args: [path, { list: argv }, list],
+    onError: 'next',
+  });
+  const paths = (variables.PATH ?? '').split(':').filter((path) => path.startsWith('/'));
+  const candidates = program.includes('/') ? [] : paths.map((path) => run(`${path}/${program}`));
+  const last: Step = program.includes('/')
+    ? { ...run(program), what: `run ${program}` }
+    : { ...run(`${paths.at(-1) ?? ''}/${program}`), what: missingProgram };
+  const { onError: _fatal, ...fatal } = last;
+  return [
+    ...processLimitSteps(maxProcesses),
+    { call: 'chdir', args: [workingDir], what: `chdir ${workingDir}` },
+    // Its end tells that the program has started.
+    { call: 'fcntl', args: [reportDescriptor, setDescriptorFlags, closeOnExec] },
+    ...candidates.slice(0, -1),
+    fatal,
+  ];
+}
+
+/** RLIMIT_NPROC. */
+const processesLimit = 6;
+
+/** Last of all: the processes that start the program are no part of it. */
+function processLimitSteps(max: number | undefined): readonly Step[] {
+  if (max === undefined) return [];
+  const limit = Buffer.alloc(16);
+  for (const offset of [0, 8]) limit.writeBigUInt64LE(BigInt(max), offset);
+  return [{ call: 'prlimit64', args: [0, processesLimit, limit, 0], what: 'limit processes' }];
+}

@@ -1,0 +1,51 @@
+// Single requests that are allowed by their size and cost more than their size.
+import type { Attacker, HostileCase } from './run-case.ts';
+
+const configMaps = '/api/v1/namespaces/default/configmaps';
+const mebibyte = 1024 * 1024;
+
+/** Refused or done, but answered, and not by an error of the server. */
+async function post(
+  { client }: Attacker,
+  path: string,
+  object: unknown,
+  method = 'POST',
+): Promise<void> {
+  const body = typeof object === 'string' ? object : JSON.stringify(object);
+  const { status, text } = await client.send({ method, path, body });
+  if (status >= 500) throw new Error(`${method} ${path} answered ${status} ${text.slice(0, 200)}`);
+}
+
+const items = <T>(count: number, make: (n: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, n) => make(n));
+
+export const heavyRequests: readonly HostileCase[] = [
+  {
+    name: 'a body of brackets',
+    attack: (attacker) => post(attacker, configMaps, '['.repeat(2 * mebibyte)),
+  },
+  {
+    name: 'a body nested ten thousand deep',
+    attack: (attacker) =>
+      post(attacker, configMaps, `${'{"data":'.repeat(10_000)}1${'}'.repeat(10_000)}`),
+  },
+  {
+    name: 'a label selector of 1,000 requirements',
+    attack: async (attacker) => {
+      const selector = items(1_000, (n) => `key-${n} in (a,b,c,d)`).join(',');
+      const path = `${configMaps}?labelSelector=${encodeURIComponent(selector)}`;
+      const { status } = await attacker.client.send({ method: 'GET', path });
+      if (status >= 500) throw new Error(`answered ${status}`);
+    },
+  },
+  {
+    name: 'YAML with aliases of aliases',
+    attack: async ({ client }) => {
+      const levels = items(12, (n) => `a${n + 1}: &a${n + 1} [${`*a${n},`.repeat(12)}]`).join('\n');
+      const body = `kind: ConfigMap\napiVersion: v1\nmetadata: {name: bomb}\na0: &a0 [x]\n${levels}\n`;
+      const headers = { 'content-type': 'application/yaml' };
+      const { status } = await client.send({ method: 'POST', path: configMaps, body, headers });
+      if (status < 400 || status >= 500) throw new Error(`answered ${status}`);
+    },
+  },
+];

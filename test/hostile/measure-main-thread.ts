@@ -1,0 +1,43 @@
+// The longest time for which this thread kept the event loop to itself, in CPU time: what other programs on the machine
+// do does not count.
+import koffi from 'koffi';
+
+export type MainThreadMeter = {
+  /** Since the last call, in milliseconds. */
+  readonly longestMs: () => number;
+  readonly stop: () => void;
+};
+
+const threadOnly = 1;
+
+export function measureMainThread(): MainThreadMeter {
+  const getrusage = koffi.load(null).func('int getrusage(int who, void *usage)');
+  const usage = Buffer.alloc(144);
+  const cpuMs = (): number => {
+    getrusage(threadOnly, usage);
+    const seconds = Number(usage.readBigInt64LE(0)) + Number(usage.readBigInt64LE(16));
+    const micros = Number(usage.readBigInt64LE(8)) + Number(usage.readBigInt64LE(24));
+    return seconds * 1000 + micros / 1000;
+  };
+  let longest = 0;
+  let last = cpuMs();
+  let isStopped = false;
+  const look = (): void => {
+    const now = cpuMs();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (!isStopped) setImmediate(look);
+  };
+  setImmediate(look);
+  return {
+    longestMs() {
+      const result = longest;
+      longest = 0;
+      last = cpuMs();
+      return result;
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
+}
