@@ -17,8 +17,11 @@ import { prepare, root } from './prepare.mjs';
 import { installTools } from './test-tools.mjs';
 
 const node = process.execPath;
-/** Most tests wait for something most of the time: several files at once, each with directories, ports and networks of its own. */
-const atOnce = (files) => ['--test', `--test-concurrency=${files}`];
+/**
+ * Most tests wait for something most of the time: several files at once, each with directories, ports and networks of its own. This reporter
+ * repeats what failed at the end, where a log that is cut still has it.
+ */
+const atOnce = (files) => ['--test', '--test-reporter=spec', `--test-concurrency=${files}`];
 const lanes = () => ({
   lint: [
     node,

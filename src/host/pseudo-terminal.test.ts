@@ -40,9 +40,10 @@ test('in a worker thread nobody else has the number of a terminal that ended', l
     workerData: new URL('./pseudo-terminal.js', import.meta.url).href,
   });
   t.after(() => worker.terminate());
-  const [warnings] = (await once(worker, 'message')) as [readonly string[]];
+  // A thread that has ended by the time its message is read reports both in one turn of the event loop.
+  const [[warnings], [code]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
   assert.deepEqual(warnings, []);
-  assert.deepEqual(await once(worker, 'exit'), [0]);
+  assert.equal(code, 0);
 });
 
 /** Numbers are given again at once, so that each file gets that of the terminal before it. */

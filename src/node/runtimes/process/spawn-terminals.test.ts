@@ -26,9 +26,10 @@ test(
       },
     });
     t.after(() => worker.terminate());
-    const [found] = (await once(worker, 'message')) as [unknown];
+    // A thread that has ended by the time its message is read reports both in one turn of the event loop.
+    const [[found], [code]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
     assert.deepEqual(found, { outputs: Array.from({ length: 24 }, () => 'yes'), warnings: [] });
-    assert.deepEqual(await once(worker, 'exit'), [0]);
+    assert.equal(code, 0);
   },
 );
 
