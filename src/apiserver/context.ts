@@ -29,9 +29,9 @@ export type ApiContext = {
   readonly admission: Admission;
   /** Makes tokens of service accounts. */
   readonly tokens: TokenIssuer;
-  /** Opens connections to pods; absent: as the machine does. */
-  readonly dial?: Dial;
-  /** Opens connections to nodes, and refuses addresses that no node may have. */
+  /** Opens connections to pods, and refuses addresses that no pod has. */
+  readonly dial: Dial;
+  /** Opens connections to nodes, and refuses addresses that no node has. */
   readonly dialNode: Dial;
   /** For requests that need more rights than their verb says. */
   readonly authorizer: Authorizer;

@@ -265,6 +265,12 @@ async function createContext(
     newUid: randomUUID,
     random: (below) => randomInt(below),
   });
+  const guarded = (dial: Dial): Dial =>
+    guardDial({
+      dial,
+      isReserved: (address, port) =>
+        addresses.isServer(address, port) || addresses.isServiceAddress(address),
+    });
   const context: ApiContext = {
     store,
     resources,
@@ -284,12 +290,8 @@ async function createContext(
       },
     },
     tokens: tokens.issuer,
-    ...(options.dial === undefined ? {} : { dial: options.dial }),
-    dialNode: guardDial({
-      dial: options.dialNode ?? options.dial ?? dialPod,
-      isReserved: (address, port) =>
-        addresses.isServer(address, port) || addresses.isServiceAddress(address),
-    }),
+    dial: guarded(options.dial ?? dialPod),
+    dialNode: guarded(options.dialNode ?? options.dial ?? dialPod),
     authorizer,
     addresses,
     tunnels: createStreamCount((options.limits ?? defaultLimits).maxTunnelsPerUser),

@@ -142,12 +142,15 @@ type Admission = {
 };
 
 async function admit(options: NodeServerOptions, request: IncomingMessage): Promise<Admission> {
-  const verb = request.method === 'GET' || request.method === 'HEAD' ? 'get' : 'create';
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
   const url = parseTarget(request.url);
   if (url === undefined) {
-    return { url: noTarget, first: '', verb, refusal: { code: 400, text: 'Bad Request' } };
+    const refusal = { code: 400, text: 'Bad Request' };
+    return { url: noTarget, first: '', verb: isRead ? 'get' : 'create', refusal };
   }
   const [, first = ''] = url.pathname.split('/');
+  // A WebSocket begins with a GET; what it does is the same as a POST does. A kubelet takes `get` for it.
+  const verb = isRead && !streamed.has(first) ? 'get' : 'create';
   const asked = { url, first, verb } as const;
   const user = await whoAsks(options, request);
   if (user === undefined) return { ...asked, refusal: { code: 401, text: 'Unauthorized' } };

@@ -75,6 +75,45 @@ for (const [name, place] of places) {
   });
 }
 
+const podPlaces: readonly (readonly [string, string, (own: number) => number])[] = [
+  ['loopback', '127.0.0.1', (own) => own],
+  ['the metadata of a cloud', '169.254.169.254', () => 80],
+  ['the link', 'fe80::1', () => 80],
+  ['the server', '192.0.2.1', (own) => own],
+  ['the Service of the server', '10.96.0.1', () => 443],
+  ['the range of Services', 'fd00:96::1', () => 443],
+];
+for (const [name, ip, portOf] of podPlaces) {
+  test(`a pod that is said to be at ${name} is not called`, limit, async (t) => {
+    // The status of a pod is written by its node.
+    const dial = (host: string, to: number) => assert.fail(`called ${host} ${to}`);
+    const running = await start(t, { access: { dial } });
+    const { api, server } = running;
+    const port = portOf(server.address.port);
+    await makeNode(running, 'liar', [], 10250);
+    const namespace = '/api/v1/namespaces/default';
+    await api.patch(`${namespace}/pods/on-liar/status`, { status: { podIPs: [{ ip }] } });
+    await api.post(`${namespace}/services`, {
+      metadata: { name: 'web' },
+      spec: { ports: [{ port }] },
+    });
+    const targetRef = { kind: 'Pod', name: 'on-liar', namespace: 'default' };
+    const made = await api.send<Status>({
+      method: 'POST',
+      path: `${namespace}/endpoints`,
+      body: {
+        metadata: { name: 'web' },
+        subsets: [{ addresses: [{ ip, targetRef }], ports: [{ port }] }],
+      },
+    });
+    const direct = `${namespace}/pods/https:on-liar:${port}/proxy/version`;
+    assert.deepEqual(await statusOf(running, direct), [400, 'address not allowed']);
+    // Loopback and the link are no addresses of Endpoints in the first place.
+    const [code] = await statusOf(running, `${namespace}/services/https:web:/proxy/version`);
+    assert.equal(code, made.status === 201 ? 400 : 404);
+  });
+}
+
 /** Something that listens where the agent of the node should be. Resolves to who called it. */
 async function serveAs(t: TestContext, { certificate: cert, privateKey: key }: KeyPair) {
   const callers: unknown[] = [];

@@ -42,7 +42,12 @@ export function nodeAddressProblem(facts: AddressFacts): string | undefined {
 function hostsOfOthers({ reader, node }: AddressFacts): ReadonlySet<string> {
   const nodes = reader.list('nodes') as readonly Node[];
   const others = nodes.filter(({ metadata }) => metadata.name !== node);
-  return new Set(others.flatMap((one) => [...hostsOf(one)]));
+  return new Set(
+    others.flatMap((one) => [
+      canonicalHost(one.metadata.name ?? ''),
+      ...[...hostsOf(one)].filter((host) => parseAddressSloppy(host) !== undefined),
+    ]),
+  );
 }
 
 function hostsOf(node: Node | undefined): ReadonlySet<string> {
@@ -54,14 +59,22 @@ function hostProblem(
   facts: AddressFacts,
   taken: ReadonlySet<string>,
 ): string | undefined {
-  const { request, addresses } = facts;
+  const { request, node, addresses } = facts;
   const address = parseAddressSloppy(host);
   const source = sourceAddressOf(request.user);
   if (addresses.isServerHost(host) && !isBesideServer(source, addresses)) return 'of an API server';
-  if (address === undefined) return undefined;
-  if (!isReachable(host)) return 'not one at which others reach a node';
+  if (address === undefined && host === node) return undefined;
+  if (address === undefined ? isNoName(host) : !isReachable(host))
+    return 'not one at which others reach a node';
+  if (address === undefined) return taken.has(host) ? 'of another node' : undefined;
   if (addresses.isServiceAddress(address)) return 'in a range of Services';
   return taken.has(host) && source !== host ? 'of another node' : undefined;
+}
+
+/** An address in a spelling of its own, such as `127.1` or `0x7f000001`: resolvers read them, and no name ends in a number (RFC 1123, 2.1). */
+function isNoName(host: string): boolean {
+  const last = host.slice(host.lastIndexOf('.') + 1);
+  return /[:%]/.test(host) || /^(\d+|0x[\da-f]*)$/.test(last);
 }
 
 /** On the machine of a server, which it reaches by loopback or by the server's own address. */

@@ -1,4 +1,4 @@
-// Connections to nodes go to addresses that nodes choose themselves. Never to this machine, to what is only on its link (where
+// Connections to nodes and pods go to addresses that nodes choose themselves: a node writes the status of its pods too. Never to this machine, to what is only on its link (where
 // clouds serve credentials), to Services, or to an API server. Names are resolved here, so that what is checked is what is
 // connected to.
 import { lookup } from 'node:dns/promises';

@@ -4,15 +4,17 @@ import { badRequest } from '../../meta/api-error.ts';
 import type { ApiResponse } from '../message.ts';
 import { findNodeTarget } from '../proxy/find-node.ts';
 import { findPodTarget, findServiceTarget, type Target } from '../proxy/find-target.ts';
-import { type Dial, dialPod, forward, isUpgrade } from '../proxy/forward.ts';
+import { type Dial, forward, isUpgrade } from '../proxy/forward.ts';
 import type { Forwarded } from '../proxy/proxy-headers.ts';
-import { type Call, namespaceOf } from '../verbs/call.ts';
+import { type Call, namespaceOf, needVerb } from '../verbs/call.ts';
 
 export async function proxy(call: Call): Promise<ApiResponse> {
   const { request } = call;
   const { prefix, path } = forwardedPart(call);
   // Where there is nothing to lead to, that is the answer, whatever the path.
   const to = destination(call);
+  // What a node's agent hands a connection over for are commands, terminals and ports of pods. Upstream lets `get` do that.
+  if (to.target.agent !== undefined && isUpgrade(request)) needVerb(call, 'create');
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (path === '' && isRead && !isUpgrade(request)) {
     // Relative links of the page would leave the proxy otherwise.
@@ -38,7 +40,7 @@ function destination(call: Call): { readonly target: Target; readonly dial: Dial
   const find = plural === 'pods' ? findPodTarget : findServiceTarget;
   const random = (below: number): number => randomInt(below);
   const target = find({ reader, namespace: namespaceOf(call), id: info.name, random });
-  return { target, dial: context.dial ?? dialPod };
+  return { target, dial: context.dial };
 }
 
 const queryOf = ({ rawUrl }: Call): string =>
