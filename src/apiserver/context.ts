@@ -1,16 +1,16 @@
 // What the server is made of, as the verbs see it. Built once by start.ts.
 import type { Store } from '../storage/store.ts';
 import type { Authorizer } from './access/authorize.ts';
+import type { User } from './access/user.ts';
 import type { Admission, AdmissionSteps } from './admission/admission.ts';
+import type { Resources } from './cache/resources.ts';
 import type { NodeCredentials } from './certificates/node-credentials.ts';
-import type { ClusterAddresses } from './cluster-addresses.ts';
+import type { ClusterAddresses } from './kubernetes-service/cluster-addresses.ts';
 import type { Pace } from './limits/pace.ts';
 import type { StreamCount } from './limits/stream-count.ts';
+import type { Reserve } from './objects/reservation.ts';
 import type { Dial } from './proxy/forward.ts';
-import type { Reserve } from './reservation.ts';
-import type { Resources } from './resources.ts';
 import type { TokenIssuer } from './tokens/service-account-tokens.ts';
-import type { User } from './user.ts';
 
 export type ApiContext = {
   readonly store: Store;

@@ -1,6 +1,8 @@
 // Which piece of the server answers a request.
 import { allVerbs, type KindDefinition, type SubresourceDefinition } from '../kinds/definition.ts';
 import type { KubeObject } from '../meta/object.ts';
+import type { User } from './access/user.ts';
+import type { Resource } from './cache/resources.ts';
 import type { ApiContext } from './context.ts';
 import type { Discovery } from './discovery/discovery.ts';
 import {
@@ -9,9 +11,10 @@ import {
   isRead,
   listedCollections,
   refusedWrite,
-} from './empty-collections.ts';
+} from './discovery/empty-collections.ts';
+import type { Health } from './discovery/health.ts';
+import { isRoot, rootPaths } from './discovery/root-paths.ts';
 import { type Dispatch, methodNotAllowed, notServed } from './handle.ts';
-import type { Health } from './health.ts';
 import { createPace, type Pace } from './limits/pace.ts';
 import {
   type ApiRequest,
@@ -21,15 +24,12 @@ import {
   type VerbRequest,
 } from './message.ts';
 import type { OpenApi } from './openapi/openapi.ts';
-import type { ResourceRequest } from './request-info.ts';
-import type { Resource } from './resources.ts';
+import type { ResourceRequest } from './request/request-info.ts';
 import { reviewKinds } from './reviews/all.ts';
 import { answerReview, type ReviewParts } from './reviews/answer-review.ts';
-import { isRoot, rootPaths } from './root-paths.ts';
 import { subresourceHandlers } from './subresources/all.ts';
 import { bind } from './subresources/binding.ts';
 import { answerOpenId } from './tokens/openid.ts';
-import type { User } from './user.ts';
 import type { Call, VerbHandler } from './verbs/call.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';

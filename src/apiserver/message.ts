@@ -1,7 +1,7 @@
 // One request and its answer, free of sockets: the HTTP server and the in-process client both speak this.
 import type { Duplex } from 'node:stream';
 import type { ClientCertificate } from '../host/client-certificate.ts';
-import type { User } from './user.ts';
+import type { User } from './access/user.ts';
 
 export type ApiRequest = {
   readonly method: string;

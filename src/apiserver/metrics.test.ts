@@ -7,7 +7,7 @@ import {
   createRequestMetrics,
   type RouteMetrics,
 } from './metrics.ts';
-import { parseRequest } from './request-info.ts';
+import { parseRequest } from './request/request-info.ts';
 
 function measure(): {
   readonly of: (line: string) => RouteMetrics;

@@ -4,7 +4,7 @@ import type { Labels, MetricsRegistry, Tally } from '../observe/metrics.ts';
 import type { ConnectionTable, EvictReason } from './limits/connection-table.ts';
 import type { Rejection } from './limits/fair-queue.ts';
 import type { CutReason } from './limits/unread-bytes.ts';
-import type { RequestInfo, ResourceRequest } from './request-info.ts';
+import type { RequestInfo, ResourceRequest } from './request/request-info.ts';
 
 /** What is counted for requests of one sort. The same object each time, so that counting finds nothing and makes nothing. */
 export type RouteMetrics = {

@@ -2,6 +2,7 @@
 // It is a bundle file of its own and loads next to nothing of ours, so that the program itself is loaded once, inside.
 import { spawn, spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
+import { launcherVariable } from '../up/visible-pid.ts';
 import {
   controlDescriptor,
   endWord,
@@ -11,8 +12,6 @@ import {
   starterVariable,
 } from './end-requests.ts';
 
-/** Process id of the launcher, for the program that it started. */
-export const launcherVariable = 'FAIRLEAD_LAUNCHER';
 /** Why there is no launcher: what the machine does not permit. */
 export const refusedVariable = 'FAIRLEAD_REFUSED';
 

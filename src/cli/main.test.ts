@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { World } from './command.ts';
+import type { World } from '../flags/command.ts';
 import { allCommands } from './commands/all.ts';
 import { run } from './main.ts';
 

@@ -1,10 +1,11 @@
 // The one binary: subcommands are the parts.
 import { Command, CommanderError } from 'commander';
 import { PrivateFileError } from '../apiserver/certificates/private-file.ts';
+import { FailedError, UsageError, type World } from '../flags/command.ts';
+import { tokenVariable } from '../join/read-token.ts';
 import { isApiError } from '../meta/api-error.ts';
 import { isStoreError } from '../storage/store-error.ts';
-import { apiErrorText } from './api-error-text.ts';
-import { FailedError, UsageError, type World } from './command.ts';
+import { launcherVariable } from '../up/visible-pid.ts';
 import { allCommands } from './commands/all.ts';
 import { versionText } from './commands/version.ts';
 import { describeFlag } from './describe-flag.ts';
@@ -16,8 +17,7 @@ import {
   starterVariable,
 } from './end-requests.ts';
 import { hideSecrets } from './hide-secrets.ts';
-import { tokenVariable } from './join/read-token.ts';
-import { launcherVariable } from './launch.ts';
+import { apiErrorText } from './output/api-error-text.ts';
 
 /** Set where the process that started this one has something to say, through a descriptor that programs started here do not have. */
 const parentVariables = [launcherVariable, starterVariable];

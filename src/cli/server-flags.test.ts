@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { World } from './command.ts';
+import type { World } from '../flags/command.ts';
 import { run } from './main.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'fairlead-start-'));

@@ -1,10 +1,11 @@
 // What an export does with values that are encrypted: it holds them as they are stored, unless somebody asks for plain text.
+
+import { resourceOfKey } from '../apiserver/cache/stored-object.ts';
 import { isEncrypted, Unreadable } from '../apiserver/encryption/unreadable.ts';
-import { resourceOfKey } from '../apiserver/stored-object.ts';
+import { UsageError } from '../flags/command.ts';
+import type { Encryption } from '../flags/encryption-flags.ts';
 import type { Store } from '../storage/store.ts';
 import type { ExportEntry } from '../storage/transfer/export-format.ts';
-import { UsageError } from './command.ts';
-import type { Encryption } from './encryption-flags.ts';
 
 /** A store whose values are plain, for an export that is to hold plain text. Throws UsageError at one that cannot be read. */
 export function plainStore(store: Store, encryption: Encryption, keyPrefix: string): Store {

@@ -1,7 +1,7 @@
 // Carries out a diff of objects: creates, updates and deletes, a few at a time.
 import { isNotFound } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
-import type { WriteNotes } from './own-writes.ts';
+import type { WriteNotes } from './expectations.ts';
 import type { ResourceClient } from './rest.ts';
 
 export type ObjectChanges<T> = {

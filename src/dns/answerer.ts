@@ -1,8 +1,8 @@
 // Packets in, packets out. What many ask for is answered from encoded answers that hold until their Service changes; all else goes
 // through the chain.
 import { type Counters, handlerIndex, type Transfer } from './counters.ts';
-import type { KeptAnswers } from './kept-answers.ts';
 import type { Lookup, Question, Reply } from './question.ts';
+import type { KeptAnswers } from './response-cache.ts';
 import { type Answer, emptyAnswer } from './wire/answer.ts';
 import { decodeQuery, ignored, type Query, queryName } from './wire/decode-query.ts';
 import { classInternet, flags, largestMessage, rcodes } from './wire/record-types.ts';

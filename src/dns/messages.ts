@@ -2,7 +2,7 @@
 import type { PodMode } from './cluster/find-rows.ts';
 import type { ZoneChange } from './cluster/zone.ts';
 import type { CounterMemory } from './counters.ts';
-import type { ServerAddress, ServerGroup } from './upstream-servers.ts';
+import type { ServerAddress, ServerGroup } from './forward/upstream-servers.ts';
 import type { WireName } from './wire/names.ts';
 
 /** Of one address. */

@@ -2,15 +2,16 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type Clock, sleep } from '../host/clock.ts';
+import { workerUrl } from '../host/worker-url.ts';
 import type { Log } from '../observe/log.ts';
 import type { ZoneChange } from './cluster/zone.ts';
+import type { ServerAddress, ServerGroup } from './forward/upstream-servers.ts';
 import type {
   AnswerWorkerOptions,
   FromAnswerer,
   SocketDescriptors,
   ToAnswerer,
 } from './messages.ts';
-import type { ServerAddress, ServerGroup } from './upstream-servers.ts';
 
 export type AnswerThreadOptions = {
   readonly worker: AnswerWorkerOptions;
@@ -100,8 +101,7 @@ function resend(post: (message: ToAnswerer) => void, options: AnswerThreadOption
 type Listening = Extract<FromAnswerer, { kind: 'listening' }>;
 
 async function startWorker(workerData: AnswerWorkerOptions, options: AnswerThreadOptions) {
-  // The same path from the compiled file and from the bundle.
-  const worker = new Worker(new URL('../dns/run-answers-worker.js', import.meta.url), {
+  const worker = new Worker(workerUrl('dns/run-answers-worker'), {
     workerData: { ...workerData, ...openedFor(workerData.listen, options) },
     resourceLimits: { maxYoungGenerationSizeMb },
   });

@@ -9,16 +9,16 @@ import { type Answered, type Answerer, createAnswerer } from './answerer.ts';
 import { createChain } from './chain.ts';
 import { createZone, type Zone } from './cluster/zone.ts';
 import { type Counters, createCounters } from './counters.ts';
+import { createUpstream } from './forward/forward.ts';
+import { probeForLoop } from './forward/probe-loop.ts';
+import { type ServerGroup, serverText } from './forward/upstream-servers.ts';
 import { createAnswerCache } from './handlers/answer-cache.ts';
 import { createLoopGuard } from './handlers/loop.ts';
-import { createKeptAnswers, type KeptAnswers } from './kept-answers.ts';
 import type { AnswerWorkerOptions, FromAnswerer, ToAnswerer } from './messages.ts';
 import { createUpstreamMetrics } from './metrics.ts';
 import { queryLine } from './query-log.ts';
-import { probeForLoop } from './relay-loop-probe.ts';
-import { createUpstream } from './relay-upstream.ts';
+import { createKeptAnswers, type KeptAnswers } from './response-cache.ts';
 import { type Listening, startListening } from './serve.ts';
-import { type ServerGroup, serverText } from './upstream-servers.ts';
 
 export type AnsweringWorld = {
   readonly tell: (message: FromAnswerer) => void;

@@ -9,14 +9,14 @@ import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import type { PodMode } from './cluster/find-rows.ts';
 import { makeCounterMemory } from './counters.ts';
+import { observeTransport } from './forward/observed-transport.ts';
+import { type ServerAddress, type ServerGroup, serverText } from './forward/upstream-servers.ts';
 import type { SocketDescriptors } from './messages.ts';
 import { counterText, createSyncMetrics, measureContact } from './metrics.ts';
-import { observeTransport } from './relay-observed.ts';
 import { parseResolverConfig, type ResolverConfig } from './resolv-conf.ts';
 import { type AnswerThread, startAnswerThread } from './run-answer-thread.ts';
 import { type Watching, watchCluster } from './run-watch.ts';
 import { type StatusServer, serveStatus } from './serve-status.ts';
-import { type ServerAddress, type ServerGroup, serverText } from './upstream-servers.ts';
 import { rootName, type WireName } from './wire/names.ts';
 
 export type DnsOptions = {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { limitConnections, statusBounds } from '../observe/limit-connections.ts';
-import type { ServerAddress } from './upstream-servers.ts';
+import type { ServerAddress } from './forward/upstream-servers.ts';
 
 export type StatusOptions = {
   readonly address: ServerAddress;

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Answerer, Peer } from './answerer.ts';
 import type { Counters } from './counters.ts';
+import type { ServerAddress } from './forward/upstream-servers.ts';
 import type { Listener } from './serve-udp.ts';
-import type { ServerAddress } from './upstream-servers.ts';
 import { largestMessage } from './wire/record-types.ts';
 
 export type TcpOptions = {

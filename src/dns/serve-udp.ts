@@ -5,7 +5,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Answerer, Peer } from './answerer.ts';
 import type { Counters } from './counters.ts';
-import type { ServerAddress } from './upstream-servers.ts';
+import type { ServerAddress } from './forward/upstream-servers.ts';
 import { largestMessage } from './wire/record-types.ts';
 
 export type UdpOptions = {

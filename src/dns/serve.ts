@@ -1,11 +1,11 @@
 // All listeners: each address over UDP and TCP on the same port.
 import type { Answerer } from './answerer.ts';
 import type { Counters } from './counters.ts';
+import { type ServerAddress, serverText } from './forward/upstream-servers.ts';
 import type { AnswerWorkerOptions, SocketDescriptors } from './messages.ts';
 import { serveTcp } from './serve-tcp.ts';
 import { type Listener, serveUdp, type UdpOptions } from './serve-udp.ts';
 import { type BatchCalls, loadBatchCalls, serveUdpBatches } from './serve-udp-batches.ts';
-import { type ServerAddress, serverText } from './upstream-servers.ts';
 
 export type Listening = {
   readonly addresses: readonly ServerAddress[];

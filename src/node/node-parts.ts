@@ -9,10 +9,10 @@ import type { Pod } from '../kinds/pod/types.ts';
 import type { Secret } from '../kinds/secret/types.ts';
 import type { Service } from '../kinds/service/types.ts';
 import type { Log } from '../observe/log.ts';
+import type { ClusterDns, ResolverConfig } from './environment/resolver-config.ts';
 import type { NodeMetrics } from './metrics.ts';
-import type { PodNetwork } from './pod-network.ts';
-import type { Dial } from './probe-endpoint.ts';
-import type { ClusterDns, ResolverConfig } from './resolver-config.ts';
+import type { PodNetwork } from './network/pod-network.ts';
+import type { Dial } from './probes/probe-endpoint.ts';
 import type { Runtime } from './runtimes/runtime.ts';
 
 export type NodeParts = {

@@ -1,7 +1,7 @@
 // What this thread is working on: requests that are not answered, keys that are being reconciled, names that are being
 // looked up. Costs one small object while the work lasts; texts are made only when somebody asks, which is when the event
-// loop is blocked (`cli/watch-stalls.ts`).
-import { createLine, type Line, type Place } from '../host/line.ts';
+// loop is blocked (`flags/watch-stalls.ts`).
+import { createLine, type Line, type Place } from '../host/linked-queue.ts';
 
 export type WorkDescription = Readonly<Record<string, string | number | undefined>>;
 

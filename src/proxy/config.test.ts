@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Log } from '../observe/log.ts';
 import { silentLog } from '../observe/log.ts';
-import { applyKernelSettings } from './apply-kernel-settings.ts';
 import { configProblems, defaultConfig, makeConfig, type ProxySettings } from './config.ts';
-import { conntrackSettings } from './conntrack-settings.ts';
-import { exampleTraits } from './example-traits.ts';
+import { applyKernelSettings } from './conntrack/apply-kernel-settings.ts';
+import { conntrackSettings } from './conntrack/conntrack-settings.ts';
 import { allModes } from './modes/all.ts';
 import type { Mode, ModeName, ProbeResult } from './modes/mode.ts';
+import { exampleTraits } from './packets/example-traits.ts';
 import { chooseMode } from './run-choose-mode.ts';
 
 describe('makeConfig()', () => {

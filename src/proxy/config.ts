@@ -1,9 +1,9 @@
 // The settings of a proxy, whether they come from flags or from a file.
 import { parseAddress } from '../ip/address.ts';
 import { parseCidr } from '../ip/cidr.ts';
-import type { LocalDetection, LocalMode } from './local-traffic.ts';
 import type { Mode, ModeName } from './modes/mode.ts';
-import { isLoopbackOnly, primaryOnly } from './node-addresses.ts';
+import type { LocalDetection, LocalMode } from './node-view/local-traffic.ts';
+import { isLoopbackOnly, primaryOnly } from './node-view/node-addresses.ts';
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 

@@ -1,9 +1,9 @@
 // Picks the mode: the one asked for, or the best that works on this machine, and says why.
 import type { Log } from '../observe/log.ts';
 import type { ProxyConfig } from './config.ts';
+import type { Family } from './model/state.ts';
 import type { Mode, ModeName, ProbeResult } from './modes/mode.ts';
-import { isLoopbackOnly } from './node-addresses.ts';
-import type { Family } from './state.ts';
+import { isLoopbackOnly } from './node-view/node-addresses.ts';
 
 export type ChosenMode = {
   readonly mode: Mode;

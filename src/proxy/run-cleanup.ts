@@ -1,7 +1,7 @@
 // Removes what modes have left on the machine: those not in use after a switch, or all of them (KPX-52).
 import type { Log } from '../observe/log.ts';
+import type { Family } from './model/state.ts';
 import type { Mode } from './modes/mode.ts';
-import type { Family } from './state.ts';
 
 /** Returns whether all went; what could not be removed is told, and the rest is removed all the same. */
 export async function cleanUpModes(

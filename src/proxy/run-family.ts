@@ -1,7 +1,7 @@
 // One family at work: changes are collected and written, not too often, and what was written is looked after.
 
 import { beginWork, endWork, type WorkDescription } from '../observe/current-work.ts';
-import { createPendingChanges } from './pending-changes.ts';
+import { createPendingChanges } from './model/pending-changes.ts';
 import { startBoundedRun } from './run-bounded.ts';
 import { createSync, type SyncOptions } from './run-sync.ts';
 

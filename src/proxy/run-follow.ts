@@ -1,9 +1,9 @@
 // Tells the families what changes in the informers' copies.
 import type { Node } from '../kinds/node/types.ts';
 import { objectKey } from '../meta/object.ts';
+import type { TrimmedSlice } from './model/trim-objects.ts';
 import type { FamilyRun } from './run-family.ts';
 import type { ProxyInformers } from './run-informers.ts';
-import type { TrimmedSlice } from './trim-objects.ts';
 
 type Told = Omit<FamilyRun, 'ended'>;
 

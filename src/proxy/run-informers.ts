@@ -12,10 +12,10 @@ import { serviceCidrDefinition } from '../kinds/service-cidr/definition.ts';
 import type { ServiceCIDR } from '../kinds/service-cidr/types.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { Log } from '../observe/log.ts';
-import { createEndpointOwners } from './endpoint-owner.ts';
-import { proxyNameLabel } from './service-ports.ts';
-import type { ServiceObjects } from './track-state.ts';
-import { createTrimmer, type TrimmedSlice, trimNode } from './trim-objects.ts';
+import { createEndpointOwners } from './model/endpoint-owner.ts';
+import { proxyNameLabel } from './model/service-ports.ts';
+import type { ServiceObjects } from './model/track-state.ts';
+import { createTrimmer, type TrimmedSlice, trimNode } from './model/trim-objects.ts';
 
 export type ProxyInformers = {
   readonly services: Informer<Service>;

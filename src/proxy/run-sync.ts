@@ -2,22 +2,22 @@
 import type { Clock } from '../host/clock.ts';
 import { freeMemory } from '../host/free-memory.ts';
 import type { Log } from '../observe/log.ts';
-import type { FlowCleaner } from './apply-conntrack.ts';
-import { createFlowChanges, type FlowChanges } from './flow-changes.ts';
-import type { ProxyHealth } from './health.ts';
+import type { FlowCleaner } from './conntrack/apply-conntrack.ts';
+import { createFlowChanges, type FlowChanges } from './conntrack/flow-changes.ts';
+import { findStaleFlows } from './conntrack/stale-flows.ts';
+import type { ProxyHealth } from './health/health.ts';
+import type { HealthChecks } from './health/serve-health-checks.ts';
 import type { ProxyMetrics } from './metrics.ts';
-import type { ModeName, PacketCounts, RunningMode, SyncReport } from './modes/mode.ts';
-import type { RefusedAddress } from './own-addresses.ts';
-import type { PendingChanges } from './pending-changes.ts';
-import type { HealthChecks } from './serve-health-checks.ts';
-import { findStaleFlows } from './stale-flows.ts';
-import type { Family, ProxyState, StateChange } from './state.ts';
+import type { RefusedAddress } from './model/own-addresses.ts';
+import type { PendingChanges } from './model/pending-changes.ts';
+import type { Family, ProxyState, StateChange } from './model/state.ts';
 import {
   createStateTracker,
   type NodeView,
   type ServiceObjects,
   type StateTracker,
-} from './track-state.ts';
+} from './model/track-state.ts';
+import type { ModeName, PacketCounts, RunningMode, SyncReport } from './modes/mode.ts';
 
 export type SyncOptions = {
   readonly family: Family;

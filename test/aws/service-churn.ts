@@ -1,6 +1,6 @@
 // Random Services with all kinds of wishes, which come, change and go, as a seed says.
 import { annotation } from '../../src/cloud/providers/aws/annotations.ts';
-import type { Random } from '../parts/random.ts';
+import type { Random } from '../parts/harness/random.ts';
 import { exampleCertificate, lentGroups, otherCertificate } from './example-account.ts';
 
 export type ApiRequest = {

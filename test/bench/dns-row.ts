@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
-import { askUdp } from '../parts/dns-client.ts';
+import { askUdp } from '../parts/harness/dns-client.ts';
 import { startBinary } from './binary.ts';
 import { openClient, prepare } from './client.ts';
 import {

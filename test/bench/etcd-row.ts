@@ -1,6 +1,6 @@
 // Creates, gets and lists on a real etcd of one member, each beside the embedded engine in the same run.
 import { join } from 'node:path';
-import { etcdMissing, startEtcd } from '../parts/running-etcd.ts';
+import { etcdMissing, startEtcd } from '../parts/harness/running-etcd.ts';
 import { type Binary, startBinary } from './binary.ts';
 import type { Figure } from './figure.ts';
 import { load, type Measured } from './load.ts';

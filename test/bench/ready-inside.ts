@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
 import { endpointSliceDefinition } from '../../src/kinds/endpoint-slice/definition.ts';
-import { askUdp } from '../parts/dns-client.ts';
+import { askUdp } from '../parts/harness/dns-client.ts';
 import { startBinary } from './binary.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { podAddress, podName, podReadyBody, podsEach, podsPath } from './cluster-objects.ts';

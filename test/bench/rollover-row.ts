@@ -1,7 +1,7 @@
 // 1,000 pods behind one service are replaced in waves, as a deployment does it: how many slices are written, against the
 // fewest that the packing rules allow when each wave is one look.
 import { resourceClient } from '../../src/client/rest.ts';
-import { diffSlices } from '../../src/controllers/endpointslice/diff.ts';
+import { diffSlices } from '../../src/controllers/endpoint-slice/diff.ts';
 import { defaultSettings } from '../../src/controllers/settings.ts';
 import { endpointSliceDefinition } from '../../src/kinds/endpoint-slice/definition.ts';
 import type { EndpointSlice } from '../../src/kinds/endpoint-slice/types.ts';

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { readConnection } from '../../src/client/read-kubeconfig.ts';
 import { openEmbeddedStore } from '../../src/storage/backends/embedded/store.ts';
 import { root } from '../lanes/running-server.ts';
-import { assertExact } from '../parts/allocation-checks.ts';
-import { type ApiClient, openApiClient } from '../parts/api-client.ts';
-import { heard } from '../parts/heard.ts';
+import { assertExact } from '../parts/harness/allocation-checks.ts';
+import { type ApiClient, openApiClient } from '../parts/harness/api-client.ts';
+import { heard } from '../parts/harness/wait-for-output.ts';
 
 export type CrashServer = {
   readonly kubeconfig: string;

@@ -1,7 +1,7 @@
 // A watcher that outlives the server: it goes on from the last version that it saw.
 import assert from 'node:assert/strict';
 import type { Service } from '../../src/kinds/service/types.ts';
-import type { ApiClient, Watch, WatchEvent } from '../parts/api-client.ts';
+import type { ApiClient, Watch, WatchEvent } from '../parts/harness/api-client.ts';
 import { collection } from './api-crash-writers.ts';
 
 type Seen = WatchEvent<Service>;

@@ -1,8 +1,8 @@
 // Writers that note what was acknowledged, and what was under way when the server died.
 import assert from 'node:assert/strict';
 import type { Service } from '../../src/kinds/service/types.ts';
-import type { Answer, ApiClient } from '../parts/api-client.ts';
-import type { Random } from '../parts/random.ts';
+import type { Answer, ApiClient } from '../parts/harness/api-client.ts';
+import type { Random } from '../parts/harness/random.ts';
 
 export const collection = '/api/v1/namespaces/default/services';
 

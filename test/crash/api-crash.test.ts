@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Service } from '../../src/kinds/service/types.ts';
-import type { ApiClient, ObjectList } from '../parts/api-client.ts';
-import { chooseSeed, createRandom, type Random } from '../parts/random.ts';
+import type { ApiClient, ObjectList } from '../parts/harness/api-client.ts';
+import { chooseSeed, createRandom, type Random } from '../parts/harness/random.ts';
 import { type CrashServer, makeCrashServer } from './api-crash-server.ts';
 import { assertWhole, createWatcher, line, type Watcher } from './api-crash-watcher.ts';
 import { collection, type Records, verify, write } from './api-crash-writers.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { KubeObject } from '../../src/meta/object.ts';
-import type { ApiClient, ObjectList } from '../parts/api-client.ts';
+import type { ApiClient, ObjectList } from '../parts/harness/api-client.ts';
 import { makeCrashServer } from './api-crash-server.ts';
 
 const secrets = '/api/v1/namespaces/default/secrets';

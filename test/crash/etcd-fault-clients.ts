@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import type { Service } from '../../src/kinds/service/types.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
-import type { Answer, ApiCall, ApiClient, ObjectList, WatchEvent } from '../parts/api-client.ts';
-import type { Operation } from '../parts/register-history.ts';
+import type {
+  Answer,
+  ApiCall,
+  ApiClient,
+  ObjectList,
+  WatchEvent,
+} from '../parts/harness/api-client.ts';
+import type { Operation } from '../parts/harness/register-history.ts';
 import type { Tally } from './etcd-fault-tally.ts';
 
 export const maps = '/api/v1/namespaces/default/configmaps';

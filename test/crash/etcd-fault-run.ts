@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { openEtcdStore } from '../../src/storage/backends/etcd/store.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { assertExact } from '../parts/allocation-checks.ts';
-import type { ObjectList } from '../parts/api-client.ts';
-import { createRandom } from '../parts/random.ts';
-import { findViolation } from '../parts/register-history.ts';
+import { assertExact } from '../parts/harness/allocation-checks.ts';
+import type { ObjectList } from '../parts/harness/api-client.ts';
+import { createRandom } from '../parts/harness/random.ts';
+import { findViolation } from '../parts/harness/register-history.ts';
 import {
   createAsker,
   createHistory,

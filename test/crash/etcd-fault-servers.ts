@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConnection } from '../../src/client/read-kubeconfig.ts';
 import { root } from '../lanes/running-server.ts';
-import { openApiClient } from '../parts/api-client.ts';
-import { openCutLine } from '../parts/cut-line.ts';
-import { freePort } from '../parts/free-port.ts';
+import { openApiClient } from '../parts/harness/api-client.ts';
+import { freePort } from '../parts/harness/free-port.ts';
+import { openCutLine } from '../parts/harness/severable-link.ts';
 import { isReady } from './api-crash-server.ts';
 import type { Reachable } from './etcd-fault-clients.ts';
 

@@ -3,8 +3,8 @@
 // FAIRLEAD_FAULT_ROUNDS=20 for a night. What a network does that loses packets is in test/netns/etcd-cut-off.test.ts.
 import { after, before, test } from 'node:test';
 import type { Endpoints } from '../../src/kinds/endpoints/types.ts';
-import { chooseSeed } from '../parts/random.ts';
-import { etcdMissing, type RunningEtcd, startEtcd } from '../parts/running-etcd.ts';
+import { chooseSeed } from '../parts/harness/random.ts';
+import { etcdMissing, type RunningEtcd, startEtcd } from '../parts/harness/running-etcd.ts';
 import { type Fault, runFaults } from './etcd-fault-run.ts';
 import { type FaultServer, type FaultServers, startFaultServers } from './etcd-fault-servers.ts';
 

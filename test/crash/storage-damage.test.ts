@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { openEmbeddedStore } from '../../src/storage/backends/embedded/store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { isStoreError } from '../../src/storage/store-error.ts';
-import { chooseSeed, createRandom, type Random } from '../parts/random.ts';
+import { chooseSeed, createRandom, type Random } from '../parts/harness/random.ts';
 
 const rounds = Number(process.env.FAIRLEAD_DAMAGE_ROUNDS ?? 300);
 const now = (): number => Date.now();

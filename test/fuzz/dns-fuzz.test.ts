@@ -5,10 +5,10 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import type { ServerAddress } from '../../src/dns/upstream-servers.ts';
+import type { ServerAddress } from '../../src/dns/forward/upstream-servers.ts';
 import { questionPacket } from '../../src/dns/wire/example.ts';
-import { closed } from '../parts/closed.ts';
-import { framed, readAnswer } from '../parts/dns-client.ts';
+import { closed } from '../parts/harness/closed.ts';
+import { framed, readAnswer } from '../parts/harness/dns-client.ts';
 import {
   type DnsHarness,
   serviceObject,
@@ -18,9 +18,9 @@ import {
   startApi,
   startDnsHarness,
   switchedTransport,
-} from '../parts/dns-harness.ts';
-import { startUpstream } from '../parts/dns-upstream.ts';
-import { createRandom, type Random } from '../parts/random.ts';
+} from '../parts/harness/dns-harness.ts';
+import { startUpstream } from '../parts/harness/dns-upstream.ts';
+import { createRandom, type Random } from '../parts/harness/random.ts';
 
 const packets = Number(process.env.FAIRLEAD_DNS_PACKETS ?? 20_000);
 const seed = Number(process.env.FAIRLEAD_SEED ?? 20_260_101);

@@ -1,5 +1,5 @@
 // Queries and headers, some of them wrong.
-import type { Random } from '../parts/random.ts';
+import type { Random } from '../parts/harness/random.ts';
 
 const queries: readonly [string, ...string[]] = [
   'dryRun=All',

@@ -9,7 +9,7 @@ import type { StructNode } from '../../src/schema/node.ts';
 import { toProtobuf } from '../../src/schema/protobuf/encode.ts';
 import { toEnvelope } from '../../src/schema/protobuf/envelope.ts';
 import { exampleOf, fullValues } from '../../src/schema/protobuf/example.ts';
-import type { Random } from '../parts/random.ts';
+import type { Random } from '../parts/harness/random.ts';
 import { drawHeaders, drawQuery } from './draw-parts.ts';
 import type { Input } from './input.ts';
 import { mutateBytes, mutateText, mutateValue, oddValues } from './mutate.ts';

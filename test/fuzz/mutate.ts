@@ -1,5 +1,5 @@
 // Makes wrong what was right: values inside an object, characters of a text, bytes of a frame.
-import type { Random } from '../parts/random.ts';
+import type { Random } from '../parts/harness/random.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

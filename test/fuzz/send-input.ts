@@ -1,8 +1,8 @@
 // Sends an input into the server: straight to its handler, or as bytes over a TLS connection.
 import { connect } from 'node:tls';
 import { type ApiRequest, type ApiResponse, isStream } from '../../src/apiserver/message.ts';
-import { closed } from '../parts/closed.ts';
-import { type MemoryServer, testCredentials } from '../parts/memory-server.ts';
+import { closed } from '../parts/harness/closed.ts';
+import { type MemoryServer, testCredentials } from '../parts/harness/memory-server.ts';
 import type { Input } from './input.ts';
 
 const administrator = { user: 'fuzz', groups: ['system:masters'] };

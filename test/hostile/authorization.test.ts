@@ -3,8 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { issueClientCertificate } from '../../src/apiserver/certificates/authority.ts';
-import { type ApiClient, type ObjectList, openApiClient } from '../parts/api-client.ts';
-import { type MemoryServer, startMemoryServer, testCredentials } from '../parts/memory-server.ts';
+import { type ApiClient, type ObjectList, openApiClient } from '../parts/harness/api-client.ts';
+import {
+  type MemoryServer,
+  startMemoryServer,
+  testCredentials,
+} from '../parts/harness/memory-server.ts';
 import {
   certificateRequest,
   home,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLocalCall } from '../../src/apiserver/local-call.ts';
-import { type MemoryServer, startMemoryServer } from '../parts/memory-server.ts';
+import { type MemoryServer, startMemoryServer } from '../parts/harness/memory-server.ts';
 import { type MainThreadMeter, measureMainThread } from './measure-main-thread.ts';
 
 const objects = 20_000;

@@ -1,6 +1,6 @@
 // Namespaces that are deleted while everything in them is being rolled out: controllers meet "namespace is terminating" at
 // every step of their work.
-import { createRandom } from '../parts/random.ts';
+import { createRandom } from '../parts/harness/random.ts';
 import type { HttpsClient } from './https-client.ts';
 import type { HostileCase } from './run-case.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLocalCall } from '../../src/apiserver/local-call.ts';
 import { toEnvelope } from '../../src/schema/protobuf/envelope.ts';
-import { type MemoryServer, startMemoryServer } from '../parts/memory-server.ts';
+import { type MemoryServer, startMemoryServer } from '../parts/harness/memory-server.ts';
 import { type MainThreadMeter, measureMainThread } from './measure-main-thread.ts';
 
 /** CPU time of the main thread in one go. The goal is 50 ms, by hand. */

@@ -5,7 +5,7 @@ import { createLocalCall } from '../../src/apiserver/local-call.ts';
 import { groupVersion } from '../../src/meta/object.ts';
 import { toProtobuf } from '../../src/schema/protobuf/encode.ts';
 import { toEnvelope } from '../../src/schema/protobuf/envelope.ts';
-import { startMemoryServer } from '../parts/memory-server.ts';
+import { startMemoryServer } from '../parts/harness/memory-server.ts';
 import { type LargeObject, largeObjects } from './large-objects.ts';
 import { measureMainThread } from './measure-main-thread.ts';
 

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { freePort } from '../parts/free-port.ts';
+import { freePort } from '../parts/harness/free-port.ts';
 import { root, startBinary } from './running-server.ts';
 
 for (const flags of [[], ['--no-batches']]) {

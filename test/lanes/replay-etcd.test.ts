@@ -1,6 +1,6 @@
 // The recorded API conversations on a real etcd.
 import { test } from 'node:test';
-import { etcdMissing, startEtcd } from '../parts/running-etcd.ts';
+import { etcdMissing, startEtcd } from '../parts/harness/running-etcd.ts';
 import { replayRecordings } from './replay-recordings.ts';
 import { startBinary } from './running-server.ts';
 

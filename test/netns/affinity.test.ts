@@ -5,12 +5,16 @@ import { after, before, test } from 'node:test';
 import { systemClock } from '../../src/host/clock.ts';
 import { openNetlinkAccess } from '../../src/host/nftables/open-table-access.ts';
 import { silentLog } from '../../src/observe/log.ts';
-import { exampleNode, exampleServicePort, exampleState } from '../../src/proxy/example-state.ts';
+import {
+  exampleNode,
+  exampleServicePort,
+  exampleState,
+} from '../../src/proxy/model/example-state.ts';
+import type { ProxyState } from '../../src/proxy/model/state.ts';
 import { startIptables } from '../../src/proxy/modes/iptables/apply.ts';
 import { removeRules } from '../../src/proxy/modes/iptables/apply-cleanup.ts';
 import type { RunningMode } from '../../src/proxy/modes/mode.ts';
 import { cleanUpNftables, startNftables } from '../../src/proxy/modes/nftables/apply.ts';
-import type { ProxyState } from '../../src/proxy/state.ts';
 import { connect, end, startPods } from './lab/meet-endpoints.ts';
 import { createServiceLab, nodeIP, type ServiceLab } from './lab/service-lab.ts';
 import { removeOwnLock, takeOwnLock } from './lab/xtables-lock.ts';

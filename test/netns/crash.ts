@@ -3,7 +3,7 @@
 // At the end another program throws all rules away.
 import assert from 'node:assert/strict';
 import { setTimeout as passed } from 'node:timers/promises';
-import { createRandom } from '../../src/proxy/random-state.ts';
+import { createRandom } from '../../src/proxy/model/random-state.ts';
 import { startCluster, startProxy } from './lab/cluster.ts';
 import { makeBridge, nodeIP, startPod } from './lab/network.ts';
 import { endpointsOf, labService, labSlice } from './lab/objects.ts';

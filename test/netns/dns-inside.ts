@@ -11,9 +11,9 @@ import {
   slices,
   startDnsHarness,
   switchedTransport,
-} from '../parts/dns-harness.ts';
-import { startUpstream } from '../parts/dns-upstream.ts';
-import { startMemoryServer } from '../parts/memory-server.ts';
+} from '../parts/harness/dns-harness.ts';
+import { startUpstream } from '../parts/harness/dns-upstream.ts';
+import { startMemoryServer } from '../parts/harness/memory-server.ts';
 
 const run = promisify(execFile);
 const ends: (() => unknown)[] = [];

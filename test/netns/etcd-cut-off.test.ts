@@ -2,8 +2,8 @@
 // test/crash/etcd-fault-run.ts. FAIRLEAD_FAULT_ROUNDS=20 for a night.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseSeed } from '../parts/random.ts';
-import { etcdMissing } from '../parts/running-etcd.ts';
+import { chooseSeed } from '../parts/harness/random.ts';
+import { etcdMissing } from '../parts/harness/running-etcd.ts';
 import { runInLab } from './lab/enter.ts';
 
 const rounds = process.env.FAIRLEAD_FAULT_ROUNDS ?? '1';

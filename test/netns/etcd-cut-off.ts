@@ -2,7 +2,7 @@
 // clients read and write: from everybody, from their own kind, or in one direction only.
 import type { Endpoints } from '../../src/kinds/endpoints/types.ts';
 import { type Fault, runFaults } from '../crash/etcd-fault-run.ts';
-import { type Host, startEtcdOn } from '../parts/running-etcd.ts';
+import { type Host, startEtcdOn } from '../parts/harness/running-etcd.ts';
 import { type HostedServer, startServersOn } from './lab/etcd-servers.ts';
 import { type Cut, makeLossyNetwork } from './lab/lossy-network.ts';
 

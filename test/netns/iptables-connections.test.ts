@@ -11,10 +11,14 @@ import { openNetlink } from '../../src/host/netlink/netlink.ts';
 import { addAddress } from '../../src/host/netlink/route-addresses.ts';
 import { changeLink } from '../../src/host/netlink/route-links.ts';
 import { silentLog } from '../../src/observe/log.ts';
-import { exampleNode, exampleServicePort, exampleState } from '../../src/proxy/example-state.ts';
+import {
+  exampleNode,
+  exampleServicePort,
+  exampleState,
+} from '../../src/proxy/model/example-state.ts';
+import type { Endpoint, ProxyState } from '../../src/proxy/model/state.ts';
 import { iptables } from '../../src/proxy/modes/iptables/mode.ts';
 import type { RunningMode } from '../../src/proxy/modes/mode.ts';
-import type { Endpoint, ProxyState } from '../../src/proxy/state.ts';
 import { removeOwnLock, takeOwnLock } from './lab/xtables-lock.ts';
 
 type Variant = 'nft' | 'legacy';

@@ -5,15 +5,18 @@ import { systemClock } from '../../src/host/clock.ts';
 import { runCommand } from '../../src/host/exec.ts';
 import { createNamespace, type HeldNamespace } from '../../src/host/namespaces.ts';
 import { silentLog } from '../../src/observe/log.ts';
-import { exampleNode, exampleServicePort, exampleState } from '../../src/proxy/example-state.ts';
+import {
+  exampleNode,
+  exampleServicePort,
+  exampleState,
+} from '../../src/proxy/model/example-state.ts';
+import { createRandom, type Random, randomState } from '../../src/proxy/model/random-state.ts';
+import type { Family, ProxyState, ServicePort } from '../../src/proxy/model/state.ts';
 import { removeRules } from '../../src/proxy/modes/iptables/apply-cleanup.ts';
-
 import { largeClusterCount } from '../../src/proxy/modes/iptables/layout.ts';
 import { iptables } from '../../src/proxy/modes/iptables/mode.ts';
 import { probeIptables } from '../../src/proxy/modes/iptables/probe.ts';
 import type { RunningMode } from '../../src/proxy/modes/mode.ts';
-import { createRandom, type Random, randomState } from '../../src/proxy/random-state.ts';
-import type { Family, ProxyState, ServicePort } from '../../src/proxy/state.ts';
 import { removeOwnLock, takeOwnLock } from './lab/xtables-lock.ts';
 
 type Lab = {

@@ -8,11 +8,11 @@ import { useNftProgram } from '../../src/host/nftables/nft-program.ts';
 import { openNetlinkAccess } from '../../src/host/nftables/open-table-access.ts';
 import type { TableAccess } from '../../src/host/nftables/table-access.ts';
 import { silentLog } from '../../src/observe/log.ts';
+import { createRandom, type Random, randomState } from '../../src/proxy/model/random-state.ts';
+import type { Family, ProxyState, ServicePort } from '../../src/proxy/model/state.ts';
 import { cleanUpNftables, startNftables } from '../../src/proxy/modes/nftables/apply.ts';
 import { tableOf } from '../../src/proxy/modes/nftables/layout.ts';
 import { probeNftables } from '../../src/proxy/modes/nftables/probe.ts';
-import { createRandom, type Random, randomState } from '../../src/proxy/random-state.ts';
-import type { Family, ProxyState, ServicePort } from '../../src/proxy/state.ts';
 
 type Way = TableAccess['way'];
 

@@ -14,7 +14,7 @@ import { insideNamespace } from '../../src/host/namespaces.ts';
 import type { Event } from '../../src/kinds/event/types.ts';
 import type { Node } from '../../src/kinds/node/types.ts';
 import type { Pod } from '../../src/kinds/pod/types.ts';
-import type { ObjectList } from '../parts/api-client.ts';
+import type { ObjectList } from '../parts/harness/api-client.ts';
 import { startTwoNodes, type TwoNodes } from './lab/two-nodes.ts';
 
 const limit = { timeout: 60_000 };

@@ -6,7 +6,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connectInside } from '../../src/host/namespace-sockets.ts';
-import { etcdMissing } from '../parts/running-etcd.ts';
+import { etcdMissing } from '../parts/harness/running-etcd.ts';
 import { joinFlags } from './lab/join-flags.ts';
 import { type Machine, startMachines } from './lab/machines.ts';
 

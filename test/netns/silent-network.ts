@@ -10,7 +10,7 @@ import { startInformer } from '../../src/client/informer.ts';
 import { systemClock } from '../../src/host/clock.ts';
 import { configMapDefinition } from '../../src/kinds/config-map/definition.ts';
 import { silentLog } from '../../src/observe/log.ts';
-import { startMemoryServer, testCredentials } from '../parts/memory-server.ts';
+import { startMemoryServer, testCredentials } from '../parts/harness/memory-server.ts';
 
 const running = await startMemoryServer();
 const { port } = running.server.address;

@@ -6,7 +6,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { UpState } from '../../src/cli/up/state-file.ts';
+import type { UpState } from '../../src/flags/state-file.ts';
 import { type Traces, tracesOf } from '../lanes/process-traces.ts';
 import { ready, root } from '../lanes/running-server.ts';
 import { unpackKubectl } from '../lanes/unpack-kubectl.ts';

@@ -19,7 +19,7 @@ const filesWith = (pattern: RegExp): readonly string[] =>
 
 test('TLS is served in two places; another one has to say here how it knows its clients', () => {
   const serves = /createSecureServer|import \{[^}]*\bcreateServer\b[^}]*\} from 'node:(https|tls)'/;
-  assert.deepEqual(filesWith(serves), ['src/apiserver/server.ts', 'src/node/serve-node.ts']);
+  assert.deepEqual(filesWith(serves), ['src/apiserver/listen/server.ts', 'src/node/serve-node.ts']);
 });
 
 test('whoever reads `authorized` of a connection reads the certificate of that connection too', () => {

@@ -9,11 +9,11 @@ const opensListener = /\b(?:createServer|createNetServer|createSecureServer)\(|\
 
 /** File → what in it holds its connections, and what its time. A text in place of a pattern says why none is needed. */
 const listeners: Readonly<Record<string, readonly [RegExp | string, RegExp | string]>> = {
-  'apiserver/server.ts': [/admitConnections\(/, /headersTimeout[\s\S]*requestTimeout/],
+  'apiserver/listen/server.ts': [/admitConnections\(/, /headersTimeout[\s\S]*requestTimeout/],
   'node/serve-node.ts': [/limitConnections\(/, /limitConnections\(/],
   'observe/serve-status.ts': [/limitConnections\(/, /limitConnections\(/],
   'dns/serve-status.ts': [/limitConnections\(/, /limitConnections\(/],
-  'proxy/serve-http.ts': [/limitConnections\(/, /limitConnections\(/],
+  'proxy/health/serve-http.ts': [/limitConnections\(/, /limitConnections\(/],
   'dns/serve-tcp.ts': [/mostPerClient/, /idleMs/],
   'relay/relay-tcp.ts': [/maxConnections = /, 'carries what others send for as long as they do'],
   'proxy/modes/userspace/relay-portable.ts': [
@@ -29,7 +29,7 @@ const listeners: Readonly<Record<string, readonly [RegExp | string, RegExp | str
     'answers and ends at once',
   ],
   'host/claim-name.ts': ['holds a name; what connects is closed', 'what connects is closed'],
-  'cli/up/demo-objects.ts': ['a program of the demo, in a pod', 'a program of the demo, in a pod'],
+  'up/demo-objects.ts': ['a program of the demo, in a pod', 'a program of the demo, in a pod'],
 };
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findViolation, type Operation } from '../parts/register-history.ts';
+import { findViolation, type Operation } from '../parts/harness/register-history.ts';
 
 const write = (value: string, startedAt: number, endedAt?: number): Operation => ({
   kind: 'write',

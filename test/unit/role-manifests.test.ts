@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { manifestText, roleManifests } from '../parts/role-manifests.ts';
+import { manifestText, roleManifests } from '../parts/harness/role-manifests.ts';
 
 const directory = 'docs/deploy/kubernetes/rbac';
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { defaultSecurity } from '../../src/node/container-security.ts';
+import { defaultSecurity } from '../../src/node/pod/container-security.ts';
 import { createProcessRuntime } from '../../src/node/runtimes/process/run-runtime.ts';
 import type { ContainerToRun, RunningContainer } from '../../src/node/runtimes/runtime.ts';
 import { createLog } from '../../src/observe/log.ts';

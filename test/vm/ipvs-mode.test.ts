@@ -12,13 +12,17 @@ import { addAddress, listAddresses } from '../../src/host/netlink/route-addresse
 import { addLink, changeLink, findLink } from '../../src/host/netlink/route-links.ts';
 import { openNftables } from '../../src/host/nftables/open-nftables.ts';
 import { silentLog } from '../../src/observe/log.ts';
-import { exampleNode, exampleServicePort, exampleState } from '../../src/proxy/example-state.ts';
+import {
+  exampleNode,
+  exampleServicePort,
+  exampleState,
+} from '../../src/proxy/model/example-state.ts';
+import { createRandom, randomState } from '../../src/proxy/model/random-state.ts';
+import type { Endpoint, Family, ProxyState } from '../../src/proxy/model/state.ts';
 import { startIpvs } from '../../src/proxy/modes/ipvs/apply.ts';
 import { cleanUpIpvs } from '../../src/proxy/modes/ipvs/apply-cleanup.ts';
 import { probeIpvs } from '../../src/proxy/modes/ipvs/probe.ts';
 import type { RunningMode } from '../../src/proxy/modes/mode.ts';
-import { createRandom, randomState } from '../../src/proxy/random-state.ts';
-import type { Endpoint, Family, ProxyState } from '../../src/proxy/state.ts';
 import { loadModules } from './load-modules.ts';
 
 const full = { kind: 'full' } as const;

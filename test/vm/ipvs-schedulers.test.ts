@@ -6,11 +6,15 @@ import { after, afterEach, before, test } from 'node:test';
 import { systemClock } from '../../src/host/clock.ts';
 import { type Ipvs, openIpvs } from '../../src/host/netlink/ipvs.ts';
 import { silentLog } from '../../src/observe/log.ts';
-import { exampleNode, exampleServicePort, exampleState } from '../../src/proxy/example-state.ts';
+import {
+  exampleNode,
+  exampleServicePort,
+  exampleState,
+} from '../../src/proxy/model/example-state.ts';
+import type { ProxyState } from '../../src/proxy/model/state.ts';
 import { startIpvs } from '../../src/proxy/modes/ipvs/apply.ts';
 import { schedulers } from '../../src/proxy/modes/ipvs/settings.ts';
 import type { RunningMode } from '../../src/proxy/modes/mode.ts';
-import type { ProxyState } from '../../src/proxy/state.ts';
 import {
   type Connection,
   connect as connectIn,

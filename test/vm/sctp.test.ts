@@ -9,7 +9,11 @@ import { addressBytes } from '../../src/host/netlink/address-bytes.ts';
 import { openNetlinkAccess } from '../../src/host/nftables/open-table-access.ts';
 import { encodeSocketAddress } from '../../src/host/socket-address.ts';
 import { silentLog } from '../../src/observe/log.ts';
-import { exampleNode, exampleServicePort, exampleState } from '../../src/proxy/example-state.ts';
+import {
+  exampleNode,
+  exampleServicePort,
+  exampleState,
+} from '../../src/proxy/model/example-state.ts';
 import { startIptables } from '../../src/proxy/modes/iptables/apply.ts';
 import { removeRules } from '../../src/proxy/modes/iptables/apply-cleanup.ts';
 import { startIpvs } from '../../src/proxy/modes/ipvs/apply.ts';

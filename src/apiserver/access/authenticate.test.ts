@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isApiError } from '../../meta/api-error.ts';
 import type { ApiRequest, Peer } from '../message.ts';
-import type { User } from '../user.ts';
 import { createAuthenticator } from './authenticate.ts';
+import type { User } from './user.ts';
 
 const request = (peer: Peer, headers: ApiRequest['headers'] = {}): ApiRequest => ({
   method: 'GET',

@@ -2,8 +2,8 @@
 import { holdsAt } from '../../host/client-certificate.ts';
 import { unauthorized } from '../../meta/api-error.ts';
 import { type ApiRequest, header, type Peer } from '../message.ts';
-import type { User } from '../user.ts';
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from './known-users.ts';
+import type { User } from './user.ts';
 import { webSocketToken } from './web-socket-token.ts';
 
 /** A proof that was looked at: of a user, or no good. */

@@ -1,10 +1,10 @@
 // Who may do what: the group system:masters everything, nodes what is theirs, everybody what role bindings give.
 import type { PolicyRule, RoleRef } from '../../kinds/rbac/types.ts';
-import type { ObjectReader } from '../object-reader.ts';
-import type { AccessAttributes, AccessDecision, User } from '../user.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { mastersGroup, nodeIdentity } from './known-users.ts';
 import { authorizeNode } from './node-authorizer.ts';
 import { createRoleAuthorizer } from './role-authorizer.ts';
+import type { AccessAttributes, AccessDecision, User } from './user.ts';
 
 export type Authorizer = {
   readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision;

@@ -1,8 +1,8 @@
 // Default roles for controllers, one each, so that none can do more than its work.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
-import { allow, clusterRole, read, recordEvents } from './bootstrap-objects.ts';
 import { rulesOfUpstreamControllers } from './bootstrap-upstream-roles.ts';
+import { allow, clusterRole, read, recordEvents } from './role-objects.ts';
 
 const manageSlices = allow(
   'create delete get list update watch',

@@ -1,7 +1,7 @@
 // Default roles for the parts of a cluster: nodes, proxies, DNS, managers.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
-import { allow, clusterRole, read, recordEvents } from './bootstrap-objects.ts';
+import { allow, clusterRole, read, recordEvents } from './role-objects.ts';
 
 const askAboutAccess: readonly PolicyRule[] = [
   allow('create', 'authentication.k8s.io', 'tokenreviews'),

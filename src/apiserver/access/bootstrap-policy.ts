@@ -10,16 +10,6 @@ import {
   controllerRoles,
   upstreamControllerNames,
 } from './bootstrap-controller-roles.ts';
-import {
-  account,
-  allow,
-  clusterRoleBinding,
-  group,
-  recordEvents,
-  role,
-  roleBinding,
-  user,
-} from './bootstrap-objects.ts';
 import { partRoles } from './bootstrap-part-roles.ts';
 import { userRoles } from './bootstrap-user-roles.ts';
 import type { Binding } from './grant-index.ts';
@@ -31,6 +21,16 @@ import {
   nodesGroup,
   unauthenticatedGroup,
 } from './known-users.ts';
+import {
+  account,
+  allow,
+  clusterRoleBinding,
+  group,
+  recordEvents,
+  role,
+  roleBinding,
+  user,
+} from './role-objects.ts';
 
 export type BootstrapPolicy = {
   readonly clusterRoles: readonly ClusterRole[];

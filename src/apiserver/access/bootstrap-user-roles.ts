@@ -1,7 +1,7 @@
 // Default roles for people: cluster-admin, admin, edit, view, and what everybody may do.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, rbacGroup } from '../../kinds/rbac/types.ts';
-import { allow, allowPaths, clusterRole, gatheringRole, read, write } from './bootstrap-objects.ts';
+import { allow, allowPaths, clusterRole, gatheringRole, read, write } from './role-objects.ts';
 
 const toAdmin = 'rbac.authorization.k8s.io/aggregate-to-admin';
 const toEdit = 'rbac.authorization.k8s.io/aggregate-to-edit';

@@ -6,11 +6,11 @@ import { type ApiError, badRequest, forbidden, notFound } from '../../meta/api-e
 import type { KubeObject } from '../../meta/object.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { goQuote, goQuoteList } from '../../schema/go-quote.ts';
-import type { User } from '../user.ts';
 import type { Authorizer, UserRules } from './authorize.ts';
 import type { Binding } from './grant-index.ts';
 import { mastersGroup } from './known-users.ts';
 import { describeRules, type MissingRules, missingRules } from './rule-coverage.ts';
+import type { User } from './user.ts';
 
 export type EscalationCheck = {
   readonly user: User;

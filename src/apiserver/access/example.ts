@@ -3,9 +3,9 @@ import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, rbacGroup, type Subject } from '../../kinds/rbac/types.ts';
 import type { Role } from '../../kinds/role/types.ts';
 import { groupResource, type KubeObject } from '../../meta/object.ts';
-import type { ObjectReader } from '../object-reader.ts';
-import type { AccessAttributes, User } from '../user.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import type { Binding } from './grant-index.ts';
+import type { AccessAttributes, User } from './user.ts';
 
 const apiVersion = `${rbacGroup}/v1`;
 

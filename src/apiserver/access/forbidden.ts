@@ -1,7 +1,7 @@
 // The answer to a request that access control does not allow, in upstream's words.
 import { type ApiError, failure, forbidden } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
-import type { AccessAttributes, User } from '../user.ts';
+import type { AccessAttributes, User } from './user.ts';
 
 /** `reason` is what the authorizer had to say, often nothing. */
 export function forbiddenAccess(

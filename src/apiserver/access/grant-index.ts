@@ -3,8 +3,8 @@
 import type { Subject } from '../../kinds/rbac/types.ts';
 import type { RoleBinding } from '../../kinds/role-binding/types.ts';
 import { goQuote } from '../../schema/go-quote.ts';
-import type { User } from '../user.ts';
 import { serviceAccountUser } from './known-users.ts';
+import type { User } from './user.ts';
 
 /** Of either scope: a cluster role binding is the same without a namespace. */
 export type Binding = RoleBinding;

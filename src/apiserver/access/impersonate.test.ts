@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { isApiError } from '../../meta/api-error.ts';
 import type { ApiRequest } from '../message.ts';
-import type { User } from '../user.ts';
 import { createAuthorizer } from './authorize.ts';
 import {
   ask,
@@ -14,6 +13,7 @@ import {
   toUser,
 } from './example.ts';
 import { impersonate } from './impersonate.ts';
+import type { User } from './user.ts';
 
 const on = (verbs: string, group: string, resources: string, names?: string): PolicyRule => ({
   verbs: verbs.split(' '),

@@ -4,7 +4,6 @@
 import { type ApiError, badRequest } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { type ApiRequest, header } from '../message.ts';
-import type { AccessAttributes, User } from '../user.ts';
 import type { Authorizer } from './authorize.ts';
 import { forbiddenAccess } from './forbidden.ts';
 import {
@@ -17,6 +16,7 @@ import {
   serviceAccountOf,
   unauthenticatedGroup,
 } from './known-users.ts';
+import type { AccessAttributes, User } from './user.ts';
 
 type Impersonation = {
   readonly request: ApiRequest;

@@ -1,5 +1,5 @@
 // Values made of objects, kept for as long as those stay as they are.
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 
 /** A value that is built again only after one of the resources has changed. */
 export function keepCurrent<T>(

@@ -1,6 +1,6 @@
 // Names of users and groups that the server itself gives meaning to.
 import { dns1123Label, dns1123Subdomain } from '../../meta/names.ts';
-import type { User } from '../user.ts';
+import type { User } from './user.ts';
 
 export const mastersGroup = 'system:masters';
 export const authenticatedGroup = 'system:authenticated';

@@ -7,11 +7,11 @@ import { type ReferencedObjects, referencedObjects } from '../../kinds/pod/refer
 import type { Pod } from '../../kinds/pod/types.ts';
 import { parseFieldSelector } from '../../meta/fields.ts';
 import { goQuote } from '../../schema/go-quote.ts';
-import type { ObjectReader } from '../object-reader.ts';
-import type { AccessAttributes, AccessDecision, User } from '../user.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { nodeRules } from './bootstrap-part-roles.ts';
 import { nodeIdentity, nodeLeaseNamespace } from './known-users.ts';
 import { ruleAllows } from './rbac-rules.ts';
+import type { AccessAttributes, AccessDecision, User } from './user.ts';
 
 type Asked = Extract<AccessAttributes, { kind: 'resource' }>;
 type Question = { readonly asked: Asked; readonly node: string; readonly reader: ObjectReader };

@@ -1,7 +1,7 @@
 // The rules of role-based access control: what one rule allows. Kubernetes: component-helpers/auth/rbac/validation.
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { trimEnd } from '../../meta/trim-end.ts';
-import type { AccessAttributes } from '../user.ts';
+import type { AccessAttributes } from './user.ts';
 
 export function ruleAllows(rule: PolicyRule, asked: AccessAttributes): boolean {
   if (!lists(rule.verbs, asked.verb)) return false;

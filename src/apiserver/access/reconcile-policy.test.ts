@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import {
-  clusterRole,
-  clusterRoleBinding,
-  gatheringRole,
-  group,
-  user,
-} from './bootstrap-objects.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
+import { clusterRole, clusterRoleBinding, gatheringRole, group, user } from './role-objects.ts';
 
 const pods: PolicyRule = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] };
 const nodes: PolicyRule = { verbs: ['get'], apiGroups: [''], resources: ['nodes'] };

@@ -3,14 +3,14 @@ import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, type RoleRef, rbacGroup } from '../../kinds/rbac/types.ts';
 import type { Role } from '../../kinds/role/types.ts';
 import { goQuote } from '../../schema/go-quote.ts';
-import type { ObjectReader } from '../object-reader.ts';
-import type { AccessAttributes, AccessDecision, User } from '../user.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { aggregateRules } from './aggregate-rules.ts';
 import type { Authorizer, UserRules } from './authorize.ts';
+import { rememberDecisions } from './decision-cache.ts';
 import { type Binding, describeGrant, findGrant, type Grant, indexGrants } from './grant-index.ts';
 import { keepCurrent } from './keep-current.ts';
 import { ruleAllows } from './rbac-rules.ts';
-import { rememberDecisions } from './remember-decisions.ts';
+import type { AccessAttributes, AccessDecision, User } from './user.ts';
 
 const roles = `roles.${rbacGroup}`;
 const clusterRoles = `clusterroles.${rbacGroup}`;

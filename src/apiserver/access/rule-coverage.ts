@@ -4,7 +4,7 @@
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { tooLarge } from '../../meta/api-error.ts';
 import { goQuoteList } from '../../schema/go-quote.ts';
-import { type OwnedBox, ownedBoxes } from './owned-boxes.ts';
+import { type OwnedBox, ownedBoxes } from './covered-rules.ts';
 
 /** Sides of a box; `null` is every name. */
 export type Box = readonly (readonly (string | null)[])[];

@@ -2,8 +2,8 @@
 // user, so that a certificate request of the node carries it (spec.extra) and no client can write it.
 import { canonicalHost } from '../../meta/canonical-host.ts';
 import type { Peer } from '../message.ts';
-import type { User } from '../user.ts';
 import { nodeIdentity } from './known-users.ts';
+import type { User } from './user.ts';
 
 export const sourceAddressKey = 'fairlead.dev/source-address';
 

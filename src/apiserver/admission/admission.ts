@@ -3,9 +3,9 @@
 import type { AnyKind } from '../../kinds/definition.ts';
 import { type ApiError, forbidden } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import type { ClusterAddresses } from '../cluster-addresses.ts';
-import type { ObjectReader } from '../object-reader.ts';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
+import type { ClusterAddresses } from '../kubernetes-service/cluster-addresses.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 
 export type AdmissionRequest = {

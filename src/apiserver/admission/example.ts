@@ -5,7 +5,7 @@ import { isApiError } from '../../meta/api-error.ts';
 import { canonicalHost } from '../../meta/canonical-host.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { exampleReader } from '../access/example.ts';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
 import type { AdmissionFacts, AdmissionPlugin, AdmissionRequest } from './admission.ts';
 import { defaultPodSecurity } from './pod-security/configuration.ts';
 

@@ -5,7 +5,7 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import { notFound } from '../../meta/api-error.ts';
 import type { OwnerReference } from '../../meta/object.ts';
 import { goQuote } from '../../schema/go-quote.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 
 export function mirrorPodProblem(pod: Pod, node: string, reader: ObjectReader): string | undefined {
   const who = `node ${goQuote(node)}`;

@@ -5,7 +5,7 @@ import { nodeDefinition } from '../../kinds/node/definition.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
 import { isApiError, type Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import type { AdmissionRequest } from './admission.ts';
 import { exampleFacts } from './example.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';

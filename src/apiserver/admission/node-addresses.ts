@@ -6,8 +6,8 @@ import type { Node } from '../../kinds/node/types.ts';
 import { canonicalHost } from '../../meta/canonical-host.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { sourceAddressOf } from '../access/source-address.ts';
-import type { ClusterAddresses } from '../cluster-addresses.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
+import type { ClusterAddresses } from '../kubernetes-service/cluster-addresses.ts';
 import { isReachable } from '../proxy/find-target.ts';
 import type { AdmissionRequest } from './admission.ts';
 

@@ -8,7 +8,7 @@ import { mirrorAnnotation } from '../../kinds/pod/mirror.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
 import { serviceAccountDefinition } from '../../kinds/service-account/definition.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
 import { type ExampleWrite, outcomeOf } from './example.ts';
 import { nodeRestriction } from './node-restriction.ts';
 

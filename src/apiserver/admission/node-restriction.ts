@@ -6,7 +6,7 @@ import { notFound } from '../../meta/api-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { nodeIdentity, nodeLeaseNamespace } from '../access/known-users.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import type { BoundObjectReference, TokenRequest } from '../tokens/token-request-schema.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource, refused } from './admission.ts';
 import { mirrorPodProblem } from './mirror-pod.ts';

@@ -2,7 +2,7 @@
 import type { Node } from '../../kinds/node/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { type AdmissionPlugin, isResource } from './admission.ts';
 
 const topologyLabels: readonly string[] = [

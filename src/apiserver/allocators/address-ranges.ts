@@ -3,7 +3,7 @@ import { type Address, addressBits, type Family } from '../../ip/address.ts';
 import { addressCount, type Cidr, containsAddress, formatCidr, parseCidr } from '../../ip/cidr.ts';
 import { isReady } from '../../kinds/service-cidr/readiness.ts';
 import type { ServiceCIDR } from '../../kinds/service-cidr/types.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { type Bands, lowerBandSize } from './pick-free.ts';
 
 export type AddressRange = { readonly cidr: Cidr; readonly text: string; readonly bands: Bands };

@@ -9,7 +9,7 @@ import { type Service, withSpec } from '../../kinds/service/types.ts';
 import { ApiError, internal, invalid } from '../../meta/api-error.ts';
 import { invalid as invalidField } from '../../meta/field-error.ts';
 import { groupVersion } from '../../meta/object.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { internSet } from '../patch/known-sets.ts';
 import { type AddressRange, offersAddress } from './address-ranges.ts';
 import type { AllocatorMetrics } from './metrics.ts';

@@ -7,9 +7,9 @@ import { objectKey } from '../../meta/object.ts';
 import type { Log } from '../../observe/log.ts';
 import type { MetricsRegistry } from '../../observe/metrics.ts';
 import type { Compare, Transaction } from '../../storage/store.ts';
+import { createCodec } from '../cache/stored-object.ts';
 import type { ApiContext } from '../context.ts';
-import { recordEvent } from '../record-event.ts';
-import { createCodec } from '../stored-object.ts';
+import { recordEvent } from '../objects/record-event.ts';
 import { type NodePortView, nodePortKey, nodePortValue } from './node-port-view.ts';
 import {
   judgeNodePorts,

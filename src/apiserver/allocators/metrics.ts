@@ -3,7 +3,7 @@ import { parseAddress } from '../../ip/address.ts';
 import { type PortRange, portCount } from '../../ip/port-range.ts';
 import { allocatorName, managedByLabel } from '../../kinds/ip-address/types.ts';
 import type { Counter, Labels, MetricsRegistry, Sample, Tally } from '../../observe/metrics.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { type AddressRange, offersAddress } from './address-ranges.ts';
 import { ipAddressResource } from './cluster-ip.ts';
 import type { NodePortView } from './node-port-view.ts';

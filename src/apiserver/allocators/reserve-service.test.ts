@@ -6,7 +6,7 @@ import { examplePort, exampleService, sentService } from '../../kinds/service/ex
 import { type Service, type ServiceSpec, withSpec } from '../../kinds/service/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { Write } from '../../storage/store.ts';
-import type { Reservation } from '../reservation.ts';
+import type { Reservation } from '../objects/reservation.ts';
 import { createNodePortView, nodePortKey, nodePortValue } from './node-port-view.ts';
 import { createNumberSet } from './number-set.ts';
 import { reserveService } from './reserve-service.ts';

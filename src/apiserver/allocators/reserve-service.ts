@@ -12,16 +12,16 @@ import {
   planAddresses,
   planNodePorts,
 } from '../../kinds/service/allocation.ts';
-import { completeCreate, completeUpdate } from '../../kinds/service/carry-over.ts';
 import { settleIPFamilies } from '../../kinds/service/ip-families.ts';
+import { completeCreate, completeUpdate } from '../../kinds/service/keep-allocated.ts';
 import type { IPFamily, Service } from '../../kinds/service/types.ts';
 import { invalid } from '../../meta/api-error.ts';
 import { type KubeObject, objectKey } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { Compare, Write } from '../../storage/store.ts';
-import type { ObjectReader } from '../object-reader.ts';
-import type { Reservation, Reserve } from '../reservation.ts';
-import { type Codec, createCodec } from '../stored-object.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
+import { type Codec, createCodec } from '../cache/stored-object.ts';
+import type { Reservation, Reserve } from '../objects/reservation.ts';
 import { type AddressRange, createRangeIndex } from './address-ranges.ts';
 import { ipAddressResource, takeAddresses } from './cluster-ip.ts';
 import type { AllocatorMetrics } from './metrics.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAddress } from '../../ip/address.ts';
-import { type Cached, type ChangeType, createResourceCache } from '../resource-cache.ts';
+import { type Cached, type ChangeType, createResourceCache } from '../cache/resource-cache.ts';
 import { followTakenAddresses } from './taken-addresses.ts';
 
 const cached = (name: string, revision = 1): Cached => ({

@@ -1,6 +1,6 @@
 // Which addresses have an IPAddress, as numbers: finding a free one asks for the next gap instead of for one name after another.
 import { type Family, parseAddress } from '../../ip/address.ts';
-import type { Cached, ResourceCache } from '../resource-cache.ts';
+import type { Cached, ResourceCache } from '../cache/resource-cache.ts';
 import { createNumberSet, type NumberSet } from './number-set.ts';
 
 export type TakenAddresses = {

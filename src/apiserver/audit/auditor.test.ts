@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { createMetrics } from '../../observe/metrics.ts';
 import type { ApiRequest, ApiResponse } from '../message.ts';
-import { parseRequest } from '../request-info.ts';
+import { parseRequest } from '../request/request-info.ts';
 import { createAuditor } from './auditor.ts';
 import { parseAuditPolicy } from './policy.ts';
 

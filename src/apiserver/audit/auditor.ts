@@ -2,6 +2,7 @@
 // never waits for the log; lines for which there is no room are dropped and counted.
 import type { Status } from '../../meta/api-error.ts';
 import type { Counter, MetricsRegistry } from '../../observe/metrics.ts';
+import type { AccessDecision, User } from '../access/user.ts';
 import {
   type ApiRequest,
   type ApiResponse,
@@ -10,8 +11,7 @@ import {
   isTunnel,
   type Tunnel,
 } from '../message.ts';
-import type { RequestInfo } from '../request-info.ts';
-import type { AccessDecision, User } from '../user.ts';
+import type { RequestInfo } from '../request/request-info.ts';
 import type { AuditLog } from './audit-log.ts';
 import { bodyObject, withoutManagedFields } from './body-object.ts';
 import { auditEvent, type EventParts, reaches } from './event.ts';

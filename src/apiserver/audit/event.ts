@@ -1,7 +1,7 @@
 // One line of the audit log: an Event of audit.k8s.io/v1, its fields in Kubernetes' order.
 import type { Status } from '../../meta/api-error.ts';
-import type { RequestInfo } from '../request-info.ts';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
+import type { RequestInfo } from '../request/request-info.ts';
 import type { AuditLevel, AuditStage } from './policy.ts';
 
 export type EventParts = {

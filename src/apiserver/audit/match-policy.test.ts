@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseRequest } from '../request-info.ts';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
+import { parseRequest } from '../request/request-info.ts';
 import { createPolicyMatcher } from './match-policy.ts';
 import { type AuditRule, parseAuditPolicy } from './policy.ts';
 

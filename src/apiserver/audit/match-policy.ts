@@ -1,5 +1,5 @@
 // Which rule of the policy holds for a request: the first that matches. Kubernetes: apiserver/pkg/audit/policy.
-import type { AccessAttributes, User } from '../user.ts';
+import type { AccessAttributes, User } from '../access/user.ts';
 import type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from './policy.ts';
 
 export type AuditWish = {

@@ -3,7 +3,7 @@ import type { AnyKind } from '../../kinds/definition.ts';
 import type { Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { StructNode } from '../../schema/node.ts';
-import type { Cached } from '../resource-cache.ts';
+import type { Cached } from '../cache/resource-cache.ts';
 import { contentType, type Representation } from './negotiate.ts';
 import { toYaml } from './yaml.ts';
 

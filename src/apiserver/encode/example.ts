@@ -3,7 +3,7 @@ import type { KindDefinition } from '../../kinds/definition.ts';
 import { ageColumn, nameColumn } from '../../kinds/metadata-columns.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
-import type { Cached } from '../resource-cache.ts';
+import type { Cached } from '../cache/resource-cache.ts';
 
 const widgetPort = s.struct(
   'WidgetPort',

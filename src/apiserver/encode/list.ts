@@ -1,7 +1,7 @@
 // A list as the body of an answer. The plain form copies the bytes that the objects already have.
 import { groupVersion } from '../../meta/object.ts';
+import type { Cached } from '../cache/resource-cache.ts';
 import { runAtOnce, stepObjects } from '../limits/pace.ts';
-import type { Cached } from '../resource-cache.ts';
 import { type EncodedBody, type EncodedKind, toBody } from './body.ts';
 import { contentType, type Representation } from './negotiate.ts';
 import { assertShape, partialMetadata } from './partial-metadata.ts';

@@ -1,6 +1,6 @@
 // Events of a watch, one JSON line or one protobuf frame each. An event is encoded once and its bytes shared by every watcher.
 import type { Status } from '../../meta/api-error.ts';
-import type { Cached, ChangeType } from '../resource-cache.ts';
+import type { Cached, ChangeType } from '../cache/resource-cache.ts';
 import { type Encodable, type EncodedKind, isCached, jsonOf, objectOf } from './body.ts';
 import type { Representation } from './negotiate.ts';
 import { assertShape, partialMetadata } from './partial-metadata.ts';

@@ -1,6 +1,6 @@
 // A store whose values are encrypted in the store below it, and only there. Keys are not: they hold no secret and must sort.
 import type { Entry, Listing, Store, StoreEvent, Write } from '../../storage/store.ts';
-import { registryPrefix, resourceOfKey } from '../stored-object.ts';
+import { registryPrefix, resourceOfKey } from '../cache/stored-object.ts';
 import type { Opened, Transformer, Transformers } from './transformer.ts';
 import { Unreadable } from './unreadable.ts';
 

@@ -2,7 +2,7 @@
 // request shows whose it is; from then on it counts against that user. Both kinds have places of their own, so whatever
 // strangers open, users keep their connections and get new ones. Where places run out, whoever holds most gives one up, idle
 // and old ones first.
-import { createLine, type Line, type Place } from '../../host/line.ts';
+import { createLine, type Line, type Place } from '../../host/linked-queue.ts';
 
 export type ConnectionLimits = {
   /** All; 0 is no limit. */

@@ -1,6 +1,6 @@
 // Ends what takes too long. All entries have the same time, so the one that came first is the first to end, and one
 // timer is enough for all; entering and leaving costs next to nothing.
-import { createLine, type Place } from '../../host/line.ts';
+import { createLine, type Place } from '../../host/linked-queue.ts';
 
 /** What one who has entered leaves with. */
 export type Deadline<T> = Place<Entered<T>>;

@@ -1,7 +1,7 @@
 // Seats for requests, shared fairly between users: whoever finds one free goes on at once, others wait in a queue of
 // their own user, and the queues take turns. Nobody holds more than half of the seats, so that work that hangs takes
 // the seats of one user and not the server.
-import { createLine, type Line, type Place } from '../../host/line.ts';
+import { createLine, type Line, type Place } from '../../host/linked-queue.ts';
 
 export type FairQueueOptions = {
   /** Requests at work at a time; 0 is no limit. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMetrics } from '../../observe/metrics.ts';
+import type { User } from '../access/user.ts';
 import { createFlowMetrics } from '../metrics.ts';
-import { parseRequest } from '../request-info.ts';
-import type { User } from '../user.ts';
+import { parseRequest } from '../request/request-info.ts';
 import { createGate, isCostly, isLongRunning } from './gate.ts';
 import { defaultLimits } from './limits.ts';
 

@@ -1,8 +1,8 @@
 // Who may come in: reads and writes have seats of their own, shared fairly between users; some need none.
 import { mastersGroup } from '../access/known-users.ts';
+import type { User } from '../access/user.ts';
 import type { FlowMetrics, Level } from '../metrics.ts';
-import type { RequestInfo } from '../request-info.ts';
-import type { User } from '../user.ts';
+import type { RequestInfo } from '../request/request-info.ts';
 import { createFairQueue, type FairQueue, type Flow } from './fair-queue.ts';
 import type { Limits } from './limits.ts';
 import { createStreamCount, type StreamCount } from './stream-count.ts';

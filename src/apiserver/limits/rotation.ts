@@ -1,5 +1,5 @@
 // What waits, by owner: handed out to the owners in turn, and to each in the order in which its things came.
-import { createLine, type Line } from '../../host/line.ts';
+import { createLine, type Line } from '../../host/linked-queue.ts';
 
 export type Rotation<T> = {
   readonly add: (owner: string, thing: T) => void;

@@ -2,9 +2,9 @@
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { type ReadCertificate, readClientCertificate } from '../../host/client-certificate.ts';
-import { createLine, type Line } from '../../host/line.ts';
+import { createLine, type Line } from '../../host/linked-queue.ts';
+import type { User } from '../access/user.ts';
 import type { Peer } from '../message.ts';
-import type { User } from '../user.ts';
 import { createStreamBurst, type StreamBurst } from './pace-streams.ts';
 
 export type Connection = {

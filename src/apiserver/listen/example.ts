@@ -13,7 +13,7 @@ import {
 import { defaultLimits, type Limits } from '../limits/limits.ts';
 import type { ApiRequest, ApiResponse, Sink } from '../message.ts';
 import type { ServerMetrics } from '../metrics.ts';
-import { type RunningServer, startServer } from '../server.ts';
+import { type RunningServer, startServer } from './server.ts';
 
 const now = Date.now();
 export const authority = makeAuthority(now);

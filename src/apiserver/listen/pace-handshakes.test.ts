@@ -16,10 +16,13 @@ async function listening(server: Server): Promise<number> {
 type Line = { readonly begun: Socket[]; readonly come: (socket: Socket) => boolean };
 
 /** A server that is paced, into which connections come by hand. */
-function openLine(isBusy: () => boolean = () => false): Line & { readonly waiting: () => number } {
+function openLine(
+  isBusy?: () => boolean,
+  now?: () => number,
+): Line & { readonly waiting: () => number } {
   const begun: Socket[] = [];
   const server = createServer((socket) => begun.push(socket));
-  const { size } = paceHandshakes(server, isBusy);
+  const { size } = paceHandshakes(server, isBusy ?? (() => false), now);
   return { begun, come: (socket) => server.emit('connection', socket), waiting: size };
 }
 
@@ -85,10 +88,13 @@ test('of those who go while they wait none begins, and nobody behind them is for
 
 test('while the loop is busy newcomers wait, but not for ever', { timeout }, async (t) => {
   let asked = 0;
-  const line = openLine(() => {
+  let nowMs = 0;
+  const isBusy = (): boolean => {
     asked += 1;
     return true;
-  });
+  };
+  // Each look at the clock takes a millisecond, however long the machine takes for it.
+  const line = openLine(isBusy, () => nowMs++);
   for (const socket of await connections(t, Array(3).fill('127.0.0.1'))) line.come(socket);
   while (line.begun.length < 1 && !t.signal.aborted) await turn();
   assert.equal(asked, 0, 'the first had nobody before it');

@@ -17,7 +17,11 @@ const longestMs = 5_000;
 export type Waiting = { readonly size: () => number };
 
 /** For a server whose own listeners begin the handshake when a connection comes; call before others are added. */
-export function paceHandshakes(server: Server, isBusy: () => boolean = watchLoop()): Waiting {
+export function paceHandshakes(
+  server: Server,
+  isBusy: () => boolean = watchLoop(),
+  now: () => number = () => performance.now(),
+): Waiting {
   const begin = server.listeners('connection');
   server.removeAllListeners('connection');
   const waiting = createRotation<Socket>();
@@ -30,19 +34,19 @@ export function paceHandshakes(server: Server, isBusy: () => boolean = watchLoop
   function plan(): void {
     if (isPlanned || waiting.size() === 0) return;
     isPlanned = true;
-    const leftMs = dueAt(apartMs) - performance.now();
+    const leftMs = dueAt(apartMs) - now();
     if (leftMs >= 1) setTimeout(takeTurn, leftMs);
     else setImmediate(takeTurn);
   }
 
   function takeTurn(): void {
-    if (waiting.size() > 0 && performance.now() < dueAt(apartWhileBusyMs) && isBusy()) {
+    if (waiting.size() > 0 && now() < dueAt(apartWhileBusyMs) && isBusy()) {
       setTimeout(takeTurn, apartMs);
       return;
     }
     isPlanned = false;
     const socket = nextAlive();
-    if (socket !== undefined) lastAt = performance.now();
+    if (socket !== undefined) lastAt = now();
     // Before anything can go wrong with this one.
     plan();
     if (socket === undefined) return;

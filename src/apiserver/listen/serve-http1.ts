@@ -2,14 +2,14 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { type ApiRequest, type ApiResponse, isStream, isTunnel } from '../message.ts';
-import { handOver } from '../upgrade.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import { createDeparture } from './departure.ts';
+import { createDeparture } from './disconnect.ts';
 import { readBody } from './read-body.ts';
 import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
+import { endTurn, takeTurn } from './request-slots.ts';
 import { openSink } from './sink.ts';
 import type { ServerState } from './state.ts';
-import { endTurn, takeTurn } from './turn.ts';
+import { handOver } from './upgrade.ts';
 
 type Exchange = {
   readonly request: IncomingMessage;

@@ -11,14 +11,14 @@ import type { TLSSocket } from 'node:tls';
 import { endLater, endSessionLater, resetLater } from '../../host/end-later.ts';
 import { type ApiRequest, type ApiResponse, isStream, isTunnel } from '../message.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import { createDeparture } from './departure.ts';
+import { createDeparture } from './disconnect.ts';
 import { isResetTooMany } from './pace-streams.ts';
 import { readBody } from './read-body.ts';
 import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
+import { endTurn, takeTurn } from './request-slots.ts';
 import { asBytes } from './serve-http1.ts';
 import { openSink } from './sink.ts';
 import type { ServerState } from './state.ts';
-import { endTurn, takeTurn } from './turn.ts';
 
 export type Http2Head = {
   readonly headers: IncomingHttpHeaders;

@@ -1,10 +1,10 @@
 // Turns one object change with what was reserved for it into one store transaction.
 import type { KubeObject } from '../../meta/object.ts';
 import type { Compare, Write } from '../../storage/store.ts';
+import type { Cached } from '../cache/resource-cache.ts';
+import type { Resource } from '../cache/resources.ts';
 import type { ApiContext } from '../context.ts';
-import type { Reservation } from '../reservation.ts';
-import type { Cached } from '../resource-cache.ts';
-import type { Resource } from '../resources.ts';
+import type { Reservation } from './reservation.ts';
 
 export type Commit = {
   readonly resource: Resource;

@@ -5,7 +5,7 @@ import { ApiError } from '../../meta/api-error.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
 import { openMemoryStore } from '../../storage/backends/memory/store.ts';
 import { ownAdmission } from '../admission/admission.ts';
-import { loadResources } from '../resources.ts';
+import { loadResources } from '../cache/resources.ts';
 import { createObject } from './create-object.ts';
 
 /** Creates objects whose made-up names are those given, the last of them for ever. */

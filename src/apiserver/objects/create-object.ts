@@ -11,10 +11,10 @@ import {
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
 import { groupResource, withMetadata } from '../../meta/object.ts';
 import { validateObjectMeta } from '../../meta/validate-metadata.ts';
+import type { Cached } from '../cache/resource-cache.ts';
+import type { Resource } from '../cache/resources.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
 import { recordUpdate } from '../patch/managed-fields.ts';
-import type { Cached } from '../resource-cache.ts';
-import type { Resource } from '../resources.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
 import { type Check, findErrors } from './find-errors.ts';
 import { recordLarge } from './record-large.ts';

@@ -2,9 +2,9 @@
 import type { AnyKind } from '../../kinds/definition.ts';
 import { conflict, notFound, serviceUnavailable } from '../../meta/api-error.ts';
 import { groupResource, type KubeObject } from '../../meta/object.ts';
+import type { Cached } from '../cache/resource-cache.ts';
+import type { Resource } from '../cache/resources.ts';
 import type { ApiContext } from '../context.ts';
-import type { Cached } from '../resource-cache.ts';
-import type { Resource } from '../resources.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
 import { kindName } from './create-object.ts';
 import { type DeleteOptions, markDeleted } from './delete-marks.ts';

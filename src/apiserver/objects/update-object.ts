@@ -13,17 +13,17 @@ import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
 import { groupResource, withMetadata } from '../../meta/object.ts';
 import { validateObjectMetaUpdate } from '../../meta/validate-metadata.ts';
 import { deepEqual } from '../../schema/equality.ts';
+import type { Cached } from '../cache/resource-cache.ts';
+import type { Resource } from '../cache/resources.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
 import { recordUpdate } from '../patch/managed-fields.ts';
-import type { Reservation } from '../reservation.ts';
-import type { Cached } from '../resource-cache.ts';
-import type { Resource } from '../resources.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
 import { createObject, kindName } from './create-object.ts';
 import { type Check, findErrors } from './find-errors.ts';
 import { otherUid } from './other-uid.ts';
 import { recordLarge } from './record-large.ts';
-import { takeTurn } from './turns.ts';
+import type { Reservation } from './reservation.ts';
+import { takeTurn } from './write-lock.ts';
 
 export type UpdateRequest = {
   readonly resource: Resource;

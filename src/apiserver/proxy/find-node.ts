@@ -3,8 +3,8 @@
 import type { Node } from '../../kinds/node/types.ts';
 import { badRequest, notFound } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import type { NodeCredentials } from '../certificates/node-credentials.ts';
-import type { ObjectReader } from '../object-reader.ts';
 import type { Target } from './find-target.ts';
 import { parseTargetName } from './target-name.ts';
 

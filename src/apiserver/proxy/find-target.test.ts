@@ -4,7 +4,7 @@ import { examplePod } from '../../kinds/pod/example.ts';
 import { exampleService } from '../../kinds/service/example.ts';
 import { isApiError } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { findPodTarget, findServiceTarget, type Target } from './find-target.ts';
 
 const namespace = 'default';

@@ -13,8 +13,8 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { badRequest, notFound, serviceUnavailable } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import type { NodeCredentials } from '../certificates/node-credentials.ts';
-import type { ObjectReader } from '../object-reader.ts';
 import { parseTargetName, type TargetName } from './target-name.ts';
 
 export type Target = {

@@ -4,15 +4,15 @@ import type { KubeObject } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { Authenticator } from '../access/authenticate.ts';
 import type { Authorizer } from '../access/authorize.ts';
+import type { User } from '../access/user.ts';
 import type { ApiContext } from '../context.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
 import { assertShape } from '../encode/partial-metadata.ts';
 import type { Pace } from '../limits/pace.ts';
 import { type ApiResponse, header, type VerbRequest } from '../message.ts';
-import { readObject } from '../read-object.ts';
-import type { User } from '../user.ts';
-import { parseWriteOptions } from '../write-options.ts';
+import { readObject } from '../request/read-object.ts';
+import { parseWriteOptions } from '../request/write-options.ts';
 import type { ReviewKind } from './review-kind.ts';
 
 export type ReviewParts = {

@@ -4,7 +4,7 @@ import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
 import type { StructNode } from '../../schema/node.ts';
 import type { Authenticator } from '../access/authenticate.ts';
 import type { Authorizer } from '../access/authorize.ts';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
 
 export type ReviewContext = {
   readonly user: User;

@@ -12,7 +12,7 @@ import {
   exampleUser,
   toUser,
 } from '../access/example.ts';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
 import { reviewKinds } from './all.ts';
 
 const podReader = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] };

@@ -4,7 +4,7 @@ import type { FieldError } from '../../meta/field-error.ts';
 import { parseFieldSelector } from '../../meta/fields.ts';
 import { parseLabelSelector } from '../../meta/labels.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import type { AccessAttributes, User } from '../user.ts';
+import type { AccessAttributes, User } from '../access/user.ts';
 import {
   localSubjectAccessReviewSchema,
   type ResourceAttributes,

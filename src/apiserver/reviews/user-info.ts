@@ -1,6 +1,6 @@
 // A user as reviews show it.
 import * as s from '../../schema/node.ts';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
 
 export const userInfo = s.struct(
   'UserInfo',

@@ -14,7 +14,8 @@ import { answerStatus } from '../encode/status.ts';
 import { type ApiResponse, header } from '../message.ts';
 import { otherUid } from '../objects/other-uid.ts';
 import { updateObject } from '../objects/update-object.ts';
-import { readObject } from '../read-object.ts';
+import { readObject } from '../request/read-object.ts';
+import { parseWriteOptions } from '../request/write-options.ts';
 import {
   admissionOf,
   admittedRequest,
@@ -22,7 +23,6 @@ import {
   namespaceOf,
   writeRequest,
 } from '../verbs/call.ts';
-import { parseWriteOptions } from '../write-options.ts';
 
 export const binding = s.struct(
   'Binding',

@@ -13,7 +13,8 @@ import { type ApiResponse, header } from '../message.ts';
 import type { DeleteOptions } from '../objects/delete-marks.ts';
 import { checkPreconditions, deleteObject } from '../objects/delete-object.ts';
 import { updateObject } from '../objects/update-object.ts';
-import { readObject } from '../read-object.ts';
+import { readObject } from '../request/read-object.ts';
+import { parseWriteOptions } from '../request/write-options.ts';
 import {
   admissionOf,
   admittedRequest,
@@ -22,7 +23,6 @@ import {
   writeRequest,
 } from '../verbs/call.ts';
 import { deleteOptions } from '../verbs/delete-options.ts';
-import { parseWriteOptions } from '../write-options.ts';
 
 const eviction = s.struct(
   'Eviction',

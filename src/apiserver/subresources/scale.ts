@@ -7,18 +7,18 @@ import { badRequest, conflict, invalid } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { decode } from '../../schema/decode.ts';
 import { alreadyAdmitted } from '../admission/admission.ts';
-import { typed } from '../decode-body.ts';
+import type { Cached } from '../cache/resource-cache.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
 import { type ApiResponse, header } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
-import { readObject } from '../read-object.ts';
-import type { Cached } from '../resource-cache.ts';
+import { typed } from '../request/decode-body.ts';
+import { readObject } from '../request/read-object.ts';
+import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts';
 import { admissionOf, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
 import { liveObject } from '../verbs/get.ts';
 import { badPatch, parsePatch, patched, patchTypeOf } from '../verbs/patch.ts';
 import { checkIdentity } from '../verbs/update.ts';
-import { parseWriteOptions, type WriteOptions } from '../write-options.ts';
 
 export const scaleKind = {
   group: 'autoscaling',

@@ -11,7 +11,7 @@ import {
 } from '../../kinds/secret/bootstrap-token.ts';
 import type { Secret } from '../../kinds/secret/types.ts';
 import type { TokenAuthenticator } from '../access/authenticate.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 
 export function createBootstrapAuthenticator(
   reader: ObjectReader,

@@ -3,7 +3,7 @@
 import type { KubeObject } from '../../meta/object.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { parseTime } from '../../schema/time.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import type { TokenClaims } from './claims.ts';
 
 /** For machines whose clocks differ; also how long what is being deleted still counts. */

@@ -1,7 +1,7 @@
 // All ways in which this server makes and takes tokens, put together.
 import type { Log } from '../../observe/log.ts';
 import type { TokenAuthenticator } from '../access/authenticate.ts';
-import type { ObjectReader } from '../object-reader.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { createBootstrapAuthenticator } from './bootstrap-tokens.ts';
 import { followTokenFile } from './follow-token-file.ts';
 import {

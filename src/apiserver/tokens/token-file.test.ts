@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
 import { readTokenFile, tokenLine } from './token-file.ts';
 
 const userOf = (text: string, token: string): User | undefined => {

@@ -1,6 +1,6 @@
 // The list of bearer tokens of --token-auth-file, in Kubernetes' form: token,user,uid,"group1,group2".
 import { createHash } from 'node:crypto';
-import type { User } from '../user.ts';
+import type { User } from '../access/user.ts';
 import { parseCsv } from './csv.ts';
 
 export type TokenList = {

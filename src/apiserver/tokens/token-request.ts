@@ -6,14 +6,14 @@ import { type FieldError, invalid as invalidField } from '../../meta/field-error
 import type { KubeObject } from '../../meta/object.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { formatTime } from '../../schema/time.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
 import { assertShape } from '../encode/partial-metadata.ts';
 import { type ApiResponse, header } from '../message.ts';
-import type { ObjectReader } from '../object-reader.ts';
-import { readObject } from '../read-object.ts';
+import { readObject } from '../request/read-object.ts';
+import { parseWriteOptions } from '../request/write-options.ts';
 import { admissionOf, admittedRequest, type Call, namespaceOf } from '../verbs/call.ts';
-import { parseWriteOptions } from '../write-options.ts';
 import type { Reference } from './claims.ts';
 import type { TokenWish } from './service-account-tokens.ts';
 import {

@@ -3,17 +3,17 @@ import type { KindDefinition, SubresourceDefinition } from '../../kinds/definiti
 import type { KubeObject } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
 import { forbiddenAccess } from '../access/forbidden.ts';
+import type { User } from '../access/user.ts';
 import type { AdmissionSteps, WriteAdmission } from '../admission/admission.ts';
+import type { Resource } from '../cache/resources.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
 import type { Pace } from '../limits/pace.ts';
 import type { ApiResponse, RawUrl, VerbRequest } from '../message.ts';
 import { header } from '../message.ts';
 import type { MissingCreation } from '../objects/update-object.ts';
 import { managerFromUserAgent } from '../patch/manager.ts';
-import type { ResourceRequest } from '../request-info.ts';
-import type { Resource } from '../resources.ts';
-import type { User } from '../user.ts';
-import type { WriteOptions } from '../write-options.ts';
+import type { ResourceRequest } from '../request/request-info.ts';
+import type { WriteOptions } from '../request/write-options.ts';
 
 export type Call = {
   readonly context: ApiContext;

@@ -2,9 +2,9 @@
 
 import type { ApiResponse } from '../message.ts';
 import { createObject } from '../objects/create-object.ts';
-import { withoutRepeatedOwners } from '../owner-references.ts';
-import { readObject } from '../read-object.ts';
-import { parseWriteOptions } from '../write-options.ts';
+import { withoutRepeatedOwners } from '../request/owner-references.ts';
+import { readObject } from '../request/read-object.ts';
+import { parseWriteOptions } from '../request/write-options.ts';
 import { type Call, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 

@@ -1,14 +1,14 @@
 // DELETE of everything that the selectors pick.
 import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { isNotFound } from '../../meta/api-error.ts';
+import type { Cached } from '../cache/resource-cache.ts';
 import { encodeListSteps } from '../encode/list.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { runWhileDue } from '../limits/pace.ts';
-import { parseListOptions } from '../list-options.ts';
 import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
 import { deleteObject } from '../objects/delete-object.ts';
-import type { Cached } from '../resource-cache.ts';
+import { parseListOptions } from '../request/list-options.ts';
 import { admitDelete, type Call } from './call.ts';
 import { parseDelete } from './delete-options.ts';
 import { readPage } from './list.ts';

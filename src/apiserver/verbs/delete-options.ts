@@ -6,12 +6,12 @@ import { decode } from '../../schema/decode.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import * as s from '../../schema/node.ts';
 import { parseYaml } from '../../schema/yaml.ts';
-import { mediaOf, notAnObject, parseJson } from '../decode-body.ts';
-import { parseInteger } from '../list-options.ts';
 import { header, type QueryOptions, type VerbRequest } from '../message.ts';
 import type { DeleteOptions } from '../objects/delete-marks.ts';
-import { openProtobufBody } from '../protobuf-body.ts';
-import { dryRunErrors } from '../write-options.ts';
+import { mediaOf, notAnObject, parseJson } from '../request/decode-body.ts';
+import { parseInteger } from '../request/list-options.ts';
+import { openProtobufBody } from '../request/protobuf-body.ts';
+import { dryRunErrors } from '../request/write-options.ts';
 
 export const deleteOptions = s.struct(
   'DeleteOptions',

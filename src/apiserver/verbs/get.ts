@@ -1,12 +1,12 @@
 // One object as it is now.
 import { notFound } from '../../meta/api-error.ts';
+import type { Cached } from '../cache/resource-cache.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { encodeObject } from '../encode/object.ts';
 import { assertShape } from '../encode/partial-metadata.ts';
-import { parseVersion } from '../list-options.ts';
 import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
-import type { Cached } from '../resource-cache.ts';
+import { parseVersion } from '../request/list-options.ts';
 import { type Call, namespaceOf, targetOf } from './call.ts';
 import { freshEnough } from './list.ts';
 

@@ -6,6 +6,17 @@ import type { KubeObject } from '../../meta/object.ts';
 import { findDuplicateFields } from '../../schema/duplicates.ts';
 import type { StructNode } from '../../schema/node.ts';
 import { maxValues, valueLimits } from '../../schema/value-count.ts';
+import { checkValues } from '../limits/check-values.ts';
+import { runSteps, spending } from '../limits/pace.ts';
+import { type ApiResponse, header } from '../message.ts';
+import { updateObject } from '../objects/update-object.ts';
+import { unstructuredError } from '../patch/from-unstructured.ts';
+import { goText } from '../patch/go-text.ts';
+import { applyJsonPatch, duplicateField, jsonPatchProblems } from '../patch/json-patch.ts';
+import { keepReset, keepTimes } from '../patch/managed-fields.ts';
+import { applyMergePatch } from '../patch/merge-patch.ts';
+import { applySteps } from '../patch/server-side-apply.ts';
+import { applyStrategicMerge } from '../patch/strategic-merge.ts';
 import {
   decodeValue,
   kindMismatch,
@@ -15,20 +26,9 @@ import {
   repeatedKeys,
   typed,
   unknownField,
-} from '../decode-body.ts';
-import { checkValues } from '../limits/check-values.ts';
-import { runSteps, spending } from '../limits/pace.ts';
-import { type ApiResponse, header } from '../message.ts';
-import { updateObject } from '../objects/update-object.ts';
-import { withoutRepeatedOwners } from '../owner-references.ts';
-import { unstructuredError } from '../patch/from-unstructured.ts';
-import { goText } from '../patch/go-text.ts';
-import { applyJsonPatch, duplicateField, jsonPatchProblems } from '../patch/json-patch.ts';
-import { keepReset, keepTimes } from '../patch/managed-fields.ts';
-import { applyMergePatch } from '../patch/merge-patch.ts';
-import { applySteps } from '../patch/server-side-apply.ts';
-import { applyStrategicMerge } from '../patch/strategic-merge.ts';
-import { parseWriteOptions, type WriteOptions } from '../write-options.ts';
+} from '../request/decode-body.ts';
+import { withoutRepeatedOwners } from '../request/owner-references.ts';
+import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts';
 import { parseYamlText } from '../yaml/parse-yaml-text.ts';
 import { type Call, creation, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';

@@ -5,9 +5,9 @@ import { badRequest } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { ApiResponse } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
-import { withoutRepeatedOwners } from '../owner-references.ts';
-import { readObject } from '../read-object.ts';
-import { parseWriteOptions } from '../write-options.ts';
+import { withoutRepeatedOwners } from '../request/owner-references.ts';
+import { readObject } from '../request/read-object.ts';
+import { parseWriteOptions } from '../request/write-options.ts';
 import { type Call, creation, namespaceOf, writeRequest } from './call.ts';
 import { answerObject, assertAcceptable } from './get.ts';
 

@@ -3,14 +3,14 @@ import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { type ApiError, expired, internal, isApiError, type Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { decode } from '../../schema/decode.ts';
-import { typed } from '../decode-body.ts';
+import type { Cached, Change, ChangeType } from '../cache/resource-cache.ts';
+import type { Resource } from '../cache/resources.ts';
 import { negotiate, streamContentType } from '../encode/negotiate.ts';
 import { createWatchEncoder, type WatchEncoder } from '../encode/watch.ts';
 import { stepObjects } from '../limits/pace.ts';
-import { type ListOptions, parseListOptions } from '../list-options.ts';
 import { type ApiResponse, header, type Sink } from '../message.ts';
-import type { Cached, Change, ChangeType } from '../resource-cache.ts';
-import type { Resource } from '../resources.ts';
+import { typed } from '../request/decode-body.ts';
+import { type ListOptions, parseListOptions } from '../request/list-options.ts';
 import { isWebSocketRequest } from '../web-socket/handshake.ts';
 import {
   jsonEventFramings,

@@ -1,6 +1,6 @@
 // The subcommands, in the order in which help lists them. Those of the network are loaded when they are asked for: `up` without one
 // has no use for proxies, and reading what is not used would be a good part of its start.
-import type { ListedCommand } from '../command.ts';
+import type { ListedCommand } from '../../flags/command.ts';
 import { apiserver } from './apiserver.ts';
 import { apply } from './apply.ts';
 import { controllers } from './controllers.ts';

@@ -3,16 +3,16 @@ import { hostname } from 'node:os';
 import { Option } from 'commander';
 import { probeProxy } from '../../cloud/announce/probe-proxy.ts';
 import { defaultLeaseMs, defaultProxyUrl, startAnnouncer } from '../../cloud/announce/run.ts';
+import { addConnectionFlags, type ClientFlags } from '../../flags/client-flags.ts';
+import { type CommandDefinition, FailedError, type World } from '../../flags/command.ts';
+import { addLogFlag, type LogFlag } from '../../flags/log-flag.ts';
+import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../../flags/metrics-flags.ts';
+import { type OpenConnection, withConnection } from '../../flags/open-connection.ts';
+import { packageVersion } from '../../flags/package-version.ts';
+import { duration, formatDuration } from '../../flags/parse-values.ts';
+import { watchStallsOf } from '../../flags/watch-stalls.ts';
 import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
-import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
-import { type CommandDefinition, FailedError, type World } from '../command.ts';
-import { addLogFlag, type LogFlag } from '../log-flag.ts';
-import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
-import { type OpenConnection, withConnection } from '../open-connection.ts';
-import { packageVersion } from '../package-version.ts';
-import { duration, formatDuration } from '../parse-amounts.ts';
-import { watchStallsOf } from '../watch-stalls.ts';
 
 type Flags = ClientFlags &
   LogFlag &

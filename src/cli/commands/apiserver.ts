@@ -1,7 +1,8 @@
 // The API server alone.
+
+import type { CommandDefinition, World } from '../../flags/command.ts';
+import { addServerFlags, type ServerFlags, startFromFlags } from '../../flags/server-flags.ts';
 import { aborted } from '../../host/clock.ts';
-import type { CommandDefinition, World } from '../command.ts';
-import { addServerFlags, type ServerFlags, startFromFlags } from '../server-flags.ts';
 
 export const apiserver: CommandDefinition = {
   configure(command, world) {

@@ -1,14 +1,19 @@
 // Makes objects what manifests say, by server-side apply.
 import { discover } from '../../client/discovery.ts';
 import { resourceClient } from '../../client/rest.ts';
+import {
+  addClientFlags,
+  type ClientFlags,
+  type Session,
+  withSession,
+} from '../../flags/client-flags.ts';
+import { type CommandDefinition, FailedError, type World } from '../../flags/command.ts';
 import { isApiError, isConflict, isNotFound } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import { apiErrorText } from '../api-error-text.ts';
-import { addClientFlags, type ClientFlags, type Session, withSession } from '../client-flags.ts';
-import { type CommandDefinition, FailedError, type World } from '../command.ts';
-import { shortKind } from '../find-resource.ts';
-import { type ManifestTarget, manifestTarget } from '../manifest-targets.ts';
-import { readManifests } from '../read-manifests.ts';
+import { shortKind } from '../manifests/find-resource.ts';
+import { type ManifestTarget, manifestTarget } from '../manifests/manifest-targets.ts';
+import { readManifests } from '../manifests/read-manifests.ts';
+import { apiErrorText } from '../output/api-error-text.ts';
 
 type ApplyFlags = ClientFlags & {
   readonly filename: readonly string[];

@@ -3,18 +3,18 @@ import type { LeaseTiming } from '../../client/leader-election.ts';
 import type { MakeProvider } from '../../cloud/provider.ts';
 import { cloudLease } from '../../cloud/rights.ts';
 import { startCloud } from '../../cloud/run.ts';
+import { checkProviderSettings } from '../../flags/check-provider-settings.ts';
+import { addConnectionFlags, type ClientFlags } from '../../flags/client-flags.ts';
+import { addCloudFlags, type CloudFlags, providerSettings } from '../../flags/cloud-flags.ts';
+import type { CommandDefinition, World } from '../../flags/command.ts';
+import { electLeader } from '../../flags/elect-leader.ts';
+import { addElectionFlags, type ElectionFlags, leaseTiming } from '../../flags/election-flags.ts';
+import { addLogFlag, type LogFlag } from '../../flags/log-flag.ts';
+import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../../flags/metrics-flags.ts';
+import { type OpenConnection, withConnection } from '../../flags/open-connection.ts';
+import { watchStallsOf } from '../../flags/watch-stalls.ts';
 import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
-import { checkProviderSettings } from '../check-provider-settings.ts';
-import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
-import { addCloudFlags, type CloudFlags, providerSettings } from '../cloud-flags.ts';
-import type { CommandDefinition, World } from '../command.ts';
-import { electLeader } from '../elect-leader.ts';
-import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-flags.ts';
-import { addLogFlag, type LogFlag } from '../log-flag.ts';
-import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
-import { type OpenConnection, withConnection } from '../open-connection.ts';
-import { watchStallsOf } from '../watch-stalls.ts';
 
 type Flags = ClientFlags & CloudFlags & ElectionFlags & MetricsFlags & LogFlag;
 

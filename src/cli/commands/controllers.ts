@@ -7,24 +7,24 @@ import { createAccountTransports } from '../../client/account-transports.ts';
 import type { LeaseTiming } from '../../client/leader-election.ts';
 import { accountNamespace, controllersLease } from '../../controllers/rights.ts';
 import { startControllers } from '../../controllers/run.ts';
-import { systemClock } from '../../host/clock.ts';
-import { createLog, type Log } from '../../observe/log.ts';
-import { createMetrics } from '../../observe/metrics.ts';
-import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
-import { type CommandDefinition, UsageError, type World } from '../command.ts';
+import { addConnectionFlags, type ClientFlags } from '../../flags/client-flags.ts';
+import { type CommandDefinition, UsageError, type World } from '../../flags/command.ts';
 import {
   addControllerFlags,
   type ControllerFlags,
   controllerSettings,
-} from '../controller-flags.ts';
-import { electLeader } from '../elect-leader.ts';
-import { addElectionFlags, type ElectionFlags, leaseTiming } from '../election-flags.ts';
-import { addLogFlag, type LogFlag } from '../log-flag.ts';
-import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../metrics-flags.ts';
-import { type OpenConnection, withConnection } from '../open-connection.ts';
-import { bool } from '../parse-amounts.ts';
-import { serviceRanges } from '../parse-flags.ts';
-import { watchStallsOf } from '../watch-stalls.ts';
+} from '../../flags/controller-flags.ts';
+import { electLeader } from '../../flags/elect-leader.ts';
+import { addElectionFlags, type ElectionFlags, leaseTiming } from '../../flags/election-flags.ts';
+import { addLogFlag, type LogFlag } from '../../flags/log-flag.ts';
+import { addMetricsFlag, type MetricsFlags, serveMetrics } from '../../flags/metrics-flags.ts';
+import { type OpenConnection, withConnection } from '../../flags/open-connection.ts';
+import { serviceRanges } from '../../flags/parse-flags.ts';
+import { bool } from '../../flags/parse-values.ts';
+import { watchStallsOf } from '../../flags/watch-stalls.ts';
+import { systemClock } from '../../host/clock.ts';
+import { createLog, type Log } from '../../observe/log.ts';
+import { createMetrics } from '../../observe/metrics.ts';
 
 type ControllersFlags = ClientFlags &
   LogFlag &

@@ -3,14 +3,24 @@ import { InvalidArgumentError, Option } from 'commander';
 import { type DiscoveredResource, discover } from '../../client/discovery.ts';
 import { type DeleteOptions, resourceClient } from '../../client/rest.ts';
 import { watchResource } from '../../client/watch.ts';
+import {
+  addClientFlags,
+  type ClientFlags,
+  type Session,
+  withSession,
+} from '../../flags/client-flags.ts';
+import {
+  type CommandDefinition,
+  FailedError,
+  UsageError,
+  type World,
+} from '../../flags/command.ts';
 import { isApiError, isNotFound } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import { apiErrorText } from '../api-error-text.ts';
-import { addClientFlags, type ClientFlags, type Session, withSession } from '../client-flags.ts';
-import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
-import { parseTargets, shortKind } from '../find-resource.ts';
-import { manifestTarget } from '../manifest-targets.ts';
-import { readManifests } from '../read-manifests.ts';
+import { parseTargets, shortKind } from '../manifests/find-resource.ts';
+import { manifestTarget } from '../manifests/manifest-targets.ts';
+import { readManifests } from '../manifests/read-manifests.ts';
+import { apiErrorText } from '../output/api-error-text.ts';
 
 type DeleteFlags = ClientFlags & {
   readonly filename?: readonly string[];

@@ -3,6 +3,14 @@ import { type ApiCaller, openCall } from '../../client/api-call.ts';
 import { discover } from '../../client/discovery.ts';
 import { startInformer } from '../../client/informer.ts';
 import { resourceClient } from '../../client/rest.ts';
+import {
+  addClientFlags,
+  type ClientFlags,
+  type Session,
+  withSession,
+} from '../../flags/client-flags.ts';
+import { type CommandDefinition, FailedError, type World } from '../../flags/command.ts';
+import { wholeNumber } from '../../flags/parse-values.ts';
 import { systemClock } from '../../host/clock.ts';
 import { nodeDefinition } from '../../kinds/node/definition.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
@@ -10,13 +18,10 @@ import { isPodReady } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import { silentLog } from '../../observe/log.ts';
-import { addClientFlags, type ClientFlags, type Session, withSession } from '../client-flags.ts';
-import { type CommandDefinition, FailedError, type World } from '../command.ts';
-import { manifestTarget } from '../manifest-targets.ts';
-import { wholeNumber } from '../parse-amounts.ts';
-import { demoClient, demoName, demoObjects } from '../up/demo-objects.ts';
-import { createProgress } from '../up/progress.ts';
-import { programName } from '../up/terminal.ts';
+import { demoClient, demoName, demoObjects } from '../../up/demo-objects.ts';
+import { createProgress } from '../../up/progress.ts';
+import { programName } from '../../up/terminal.ts';
+import { manifestTarget } from '../manifests/manifest-targets.ts';
 
 type Flags = ClientFlags & { readonly answers: number; readonly delete?: true };
 

@@ -1,17 +1,22 @@
 // Shows one object after the other in words for people, with the events about it.
 import { type DiscoveredResource, discover } from '../../client/discovery.ts';
 import { resourceClient } from '../../client/rest.ts';
+import {
+  addClientFlags,
+  type ClientFlags,
+  type Session,
+  withSession,
+} from '../../flags/client-flags.ts';
+import type { CommandDefinition, World } from '../../flags/command.ts';
 import { endpointSliceDefinition } from '../../kinds/endpoint-slice/definition.ts';
 import { eventDefinition } from '../../kinds/event/definition.ts';
 import type { Event } from '../../kinds/event/types.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import { addClientFlags, type ClientFlags, type Session, withSession } from '../client-flags.ts';
-import type { CommandDefinition, World } from '../command.ts';
-import { describeObject } from '../describe-object.ts';
-import { describeService } from '../describe-service.ts';
-import { eventsField, type Field, renderFields } from '../describe-text.ts';
-import { parseTargets, type Target } from '../find-resource.ts';
+import { describeObject } from '../describe/describe-object.ts';
+import { describeService } from '../describe/describe-service.ts';
+import { eventsField, type Field, renderFields } from '../describe/describe-text.ts';
+import { parseTargets, type Target } from '../manifests/find-resource.ts';
 
 type DescribeFlags = ClientFlags & { readonly selector?: string };
 

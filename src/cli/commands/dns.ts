@@ -1,21 +1,25 @@
 // Cluster DNS alone, against any API server.
 import { InvalidArgumentError } from 'commander';
 import { type PodMode, podModes } from '../../dns/cluster/find-rows.ts';
+import {
+  type ServerAddress,
+  type ServerGroup,
+  serverText,
+} from '../../dns/forward/upstream-servers.ts';
 import { startDns } from '../../dns/run.ts';
-import { type ServerAddress, type ServerGroup, serverText } from '../../dns/upstream-servers.ts';
 import { type WireName, wireName } from '../../dns/wire/names.ts';
+import { addConnectionFlags, type ClientFlags } from '../../flags/client-flags.ts';
+import { type CommandDefinition, FailedError, type World } from '../../flags/command.ts';
+import { addLogFlag, type LogFlag } from '../../flags/log-flag.ts';
+import { type OpenConnection, withConnection } from '../../flags/open-connection.ts';
+import { seconds } from '../../flags/parse-flags.ts';
+import { watchStallsOf } from '../../flags/watch-stalls.ts';
 import { preferSmallHeap } from '../../host/free-memory.ts';
 import { parseAddress } from '../../ip/address.ts';
 import { parseCidr } from '../../ip/cidr.ts';
 import { beginWork, endWork } from '../../observe/current-work.ts';
 import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
-import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
-import { type CommandDefinition, FailedError, type World } from '../command.ts';
-import { addLogFlag, type LogFlag } from '../log-flag.ts';
-import { type OpenConnection, withConnection } from '../open-connection.ts';
-import { seconds } from '../parse-flags.ts';
-import { watchStallsOf } from '../watch-stalls.ts';
 
 type DnsFlags = ClientFlags &
   LogFlag & {

@@ -2,14 +2,19 @@
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Option } from 'commander';
+import {
+  type CommandDefinition,
+  FailedError,
+  UsageError,
+  type World,
+} from '../../flags/command.ts';
+import { duration, formatDuration } from '../../flags/parse-values.ts';
+import { isOurs, readRunning, removeState } from '../../flags/state-file.ts';
 import { sleep, systemClock } from '../../host/clock.ts';
 import { removeCgroups } from '../../node/runtimes/process/apply-cgroups.ts';
-import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
-import { duration, formatDuration } from '../parse-amounts.ts';
-import { addDataDirFlag, type DataDirFlag } from '../up/data-dir-flag.ts';
-import { findUp } from '../up/find-up.ts';
-import { createProgress } from '../up/progress.ts';
-import { isOurs, readRunning, removeState } from '../up/state-file.ts';
+import { addDataDirFlag, type DataDirFlag } from '../../up/data-dir-flag.ts';
+import { findUp } from '../../up/find-up.ts';
+import { createProgress } from '../../up/progress.ts';
 
 type Flags = DataDirFlag & {
   readonly purge?: true;

@@ -6,14 +6,24 @@ import { readJsonLines } from '../../client/json-lines.ts';
 import { queryText, resourcePath } from '../../client/resource.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { watchPath } from '../../client/watch.ts';
+import {
+  addClientFlags,
+  type ClientFlags,
+  type Session,
+  withSession,
+} from '../../flags/client-flags.ts';
+import {
+  type CommandDefinition,
+  FailedError,
+  UsageError,
+  type World,
+} from '../../flags/command.ts';
 import { ApiError, isApiError, type Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import { apiErrorText } from '../api-error-text.ts';
-import { addClientFlags, type ClientFlags, type Session, withSession } from '../client-flags.ts';
-import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
-import { parseTargets, shortKind, type Target } from '../find-resource.ts';
-import { listOf, objectText, type ServerTable, withoutManagedFields } from '../print.ts';
-import { createTableOutput } from '../table-output.ts';
+import { parseTargets, shortKind, type Target } from '../manifests/find-resource.ts';
+import { apiErrorText } from '../output/api-error-text.ts';
+import { listOf, objectText, type ServerTable, withoutManagedFields } from '../output/print.ts';
+import { createTableOutput } from '../output/table-output.ts';
 
 type GetFlags = ClientFlags & {
   readonly allNamespaces?: boolean;

@@ -2,15 +2,23 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { issueClientCertificate } from '../../apiserver/certificates/authority.ts';
+import {
+  type KubeconfigOptions,
+  renderKubeconfig,
+} from '../../apiserver/certificates/kubeconfig-file.ts';
 import { readPrivateFile, writePrivateFile } from '../../apiserver/certificates/private-file.ts';
 import type { KeyPair } from '../../apiserver/certificates/x509.ts';
-import { type KubeconfigOptions, renderKubeconfig } from '../../apiserver/kubeconfig-file.ts';
 import type { Connection } from '../../client/read-kubeconfig.ts';
-import { addClientFlags, type ClientFlags, connect, withSession } from '../client-flags.ts';
-import { type CommandDefinition, UsageError, type World } from '../command.ts';
-import { readTokenFile } from '../join/read-token.ts';
-import { days, repeated } from '../parse-flags.ts';
-import { addTokenFlags, requestToken, type TokenFlags } from '../request-token.ts';
+import {
+  addClientFlags,
+  type ClientFlags,
+  connect,
+  withSession,
+} from '../../flags/client-flags.ts';
+import { type CommandDefinition, UsageError, type World } from '../../flags/command.ts';
+import { days, repeated } from '../../flags/parse-flags.ts';
+import { readTokenFile } from '../../join/read-token.ts';
+import { addTokenFlags, requestToken, type TokenFlags } from '../tokens/request-token.ts';
 
 type KubeconfigFlags = ClientFlags &
   TokenFlags & {

@@ -6,34 +6,38 @@ import { InvalidArgumentError } from 'commander';
 import { type KeyPair, makeCertificate } from '../../apiserver/certificates/x509.ts';
 import { isReachable } from '../../apiserver/proxy/find-target.ts';
 import type { Connection } from '../../client/read-kubeconfig.ts';
+import { addConnectionFlags, type ClientFlags } from '../../flags/client-flags.ts';
+import { type CommandDefinition, UsageError, type World } from '../../flags/command.ts';
+import { readImageMap } from '../../flags/image-map-file.ts';
+import { addLogFlag, type LogFlag } from '../../flags/log-flag.ts';
+import { packageVersion } from '../../flags/package-version.ts';
+import { ipAddress, port } from '../../flags/parse-flags.ts';
+import { addPidFlag, maxPidsOf, type PidFlag } from '../../flags/pid-flag.ts';
+import {
+  addPodNetworkFlags,
+  openPodNetwork,
+  type PodNetworkFlags,
+} from '../../flags/pod-network-flags.ts';
+import { addShutdownFlag, type ShutdownFlag } from '../../flags/shutdown-flag.ts';
+import { watchStallsOf } from '../../flags/watch-stalls.ts';
 import { parseAddress } from '../../ip/address.ts';
-import { releaseVersion } from '../../meta/release-version.ts';
-import { probeNodeIPs } from '../../node/probe-machine.ts';
-import { type NodeOptions, startNode } from '../../node/run.ts';
-import { createProcessRuntime } from '../../node/runtimes/process/run-runtime.ts';
-import type { NodeServerTls } from '../../node/serve-node.ts';
-import { createLog } from '../../observe/log.ts';
-import { createMetrics } from '../../observe/metrics.ts';
-import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
-import { type CommandDefinition, UsageError, type World } from '../command.ts';
-import { readImageMap } from '../image-map-file.ts';
-import { readPair } from '../join/identity-files.ts';
-import { addJoinFlags, type JoinFlags } from '../join/join-flags.ts';
-import { carries, keepServingCertificate } from '../join/keep-certificates.ts';
+import { readPair } from '../../join/identity-files.ts';
+import { addJoinFlags, type JoinFlags } from '../../join/join-flags.ts';
+import { carries, keepServingCertificate } from '../../join/keep-certificates.ts';
 import {
   type KeepOptions,
   keeperOf,
   type Member,
   openMember,
   whileFresh,
-} from '../join/open-member.ts';
-import { addLogFlag, type LogFlag } from '../log-flag.ts';
-import { packageVersion } from '../package-version.ts';
-import { ipAddress, port } from '../parse-flags.ts';
-import { addPidFlag, maxPidsOf, type PidFlag } from '../pid-flag.ts';
-import { addPodNetworkFlags, openPodNetwork, type PodNetworkFlags } from '../pod-network-flags.ts';
-import { addShutdownFlag, type ShutdownFlag } from '../shutdown-flag.ts';
-import { watchStallsOf } from '../watch-stalls.ts';
+} from '../../join/open-member.ts';
+import { releaseVersion } from '../../meta/release-version.ts';
+import { type NodeOptions, startNode } from '../../node/run.ts';
+import { createProcessRuntime } from '../../node/runtimes/process/run-runtime.ts';
+import type { NodeServerTls } from '../../node/serve-node.ts';
+import { probeNodeIPs } from '../../node/status/read-machine.ts';
+import { createLog } from '../../observe/log.ts';
+import { createMetrics } from '../../observe/metrics.ts';
 
 type NodeFlags = ClientFlags &
   LogFlag &

@@ -3,8 +3,29 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Transport } from '../../client/transport.ts';
+import { awaitFileChange } from '../../flags/await-file-change.ts';
+import { addConnectionFlags, type ClientFlags } from '../../flags/client-flags.ts';
+import {
+  type CommandDefinition,
+  FailedError,
+  UsageError,
+  type World,
+} from '../../flags/command.ts';
+import { addLogFlag, type LogFlag } from '../../flags/log-flag.ts';
+import { packageVersion } from '../../flags/package-version.ts';
+import { type ProxyFile, readProxyFile } from '../../flags/proxy-config-file.ts';
+import {
+  addProxyFlags,
+  flagSettings,
+  type ProxyFlags,
+  unknownGates,
+} from '../../flags/proxy-flags.ts';
+import { watchStallsOf } from '../../flags/watch-stalls.ts';
 import { systemClock } from '../../host/clock.ts';
 import { preferSmallHeap } from '../../host/free-memory.ts';
+import { hasJoined, kubeconfigPath } from '../../join/identity-files.ts';
+import { addJoinFlags, type JoinFlags } from '../../join/join-flags.ts';
+import { openMember, whileFresh } from '../../join/open-member.ts';
 import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { configProblems, makeConfig, type ProxyConfig } from '../../proxy/config.ts';
@@ -12,17 +33,6 @@ import { allModes } from '../../proxy/modes/all.ts';
 import { startProxy } from '../../proxy/run.ts';
 import { NoModeError } from '../../proxy/run-choose-mode.ts';
 import { cleanUpModes } from '../../proxy/run-cleanup.ts';
-import { awaitFileChange } from '../await-file-change.ts';
-import { addConnectionFlags, type ClientFlags } from '../client-flags.ts';
-import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
-import { hasJoined, kubeconfigPath } from '../join/identity-files.ts';
-import { addJoinFlags, type JoinFlags } from '../join/join-flags.ts';
-import { openMember, whileFresh } from '../join/open-member.ts';
-import { addLogFlag, type LogFlag } from '../log-flag.ts';
-import { packageVersion } from '../package-version.ts';
-import { type ProxyFile, readProxyFile } from '../proxy-config-file.ts';
-import { addProxyFlags, flagSettings, type ProxyFlags, unknownGates } from '../proxy-flags.ts';
-import { watchStallsOf } from '../watch-stalls.ts';
 
 type Flags = ClientFlags &
   LogFlag &

@@ -4,14 +4,19 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writePrivateFile } from '../../apiserver/certificates/private-file.ts';
 import { resourceClient } from '../../client/rest.ts';
+import { withSession } from '../../flags/client-flags.ts';
+import {
+  type CommandDefinition,
+  FailedError,
+  UsageError,
+  type World,
+} from '../../flags/command.ts';
+import { readRunning, type UpState } from '../../flags/state-file.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { starterName } from '../../node/runtimes/sandbox/fork-steps.ts';
-import { withSession } from '../client-flags.ts';
-import { type CommandDefinition, FailedError, UsageError, type World } from '../command.ts';
-import { addDataDirFlag, type DataDirFlag } from '../up/data-dir-flag.ts';
-import { type ShellPlace, shellCommand } from '../up/shell-command.ts';
-import { readRunning, type UpState } from '../up/state-file.ts';
+import { addDataDirFlag, type DataDirFlag } from '../../up/data-dir-flag.ts';
+import { type ShellPlace, shellCommand } from '../../up/shell-command.ts';
 
 type Flags = DataDirFlag & {
   readonly pod?: string;

@@ -1,9 +1,9 @@
 // What runs here.
 import { resolve } from 'node:path';
-import { type CommandDefinition, FailedError, type World } from '../command.ts';
-import { addDataDirFlag, type DataDirFlag } from '../up/data-dir-flag.ts';
-import { readRunning } from '../up/state-file.ts';
-import { statusText } from '../up/status-text.ts';
+import { type CommandDefinition, FailedError, type World } from '../../flags/command.ts';
+import { readRunning } from '../../flags/state-file.ts';
+import { addDataDirFlag, type DataDirFlag } from '../../up/data-dir-flag.ts';
+import { statusText } from '../../up/status-text.ts';
 
 export const status: CommandDefinition = {
   configure(command, world) {

@@ -4,7 +4,18 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
-import { registryPrefix } from '../../apiserver/stored-object.ts';
+import { registryPrefix } from '../../apiserver/cache/stored-object.ts';
+import { type CommandDefinition, UsageError, type World } from '../../flags/command.ts';
+import { explainLocked } from '../../flags/data-directory.ts';
+import {
+  addEncryptionFile,
+  type Encryption,
+  type EncryptionFlags,
+  openEncryption,
+  pathPrefixOf,
+} from '../../flags/encryption-flags.ts';
+import { addEtcdClientFlags, type EtcdClientFlags, openEtcd } from '../../flags/etcd-flags.ts';
+import { wholeNumber } from '../../flags/parse-values.ts';
 import { createLog } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { formatTime } from '../../schema/time.ts';
@@ -23,17 +34,6 @@ import {
   importStore,
   refuseUnlessEmpty,
 } from '../../storage/transfer/import-store.ts';
-import { type CommandDefinition, UsageError, type World } from '../command.ts';
-import { explainLocked } from '../data-directory.ts';
-import {
-  addEncryptionFile,
-  type Encryption,
-  type EncryptionFlags,
-  openEncryption,
-  pathPrefixOf,
-} from '../encryption-flags.ts';
-import { addEtcdClientFlags, type EtcdClientFlags, openEtcd } from '../etcd-flags.ts';
-import { wholeNumber } from '../parse-amounts.ts';
 import { plainStore, storedForm } from '../transfer-encryption.ts';
 
 type PlaceFlags = EtcdClientFlags &

@@ -9,16 +9,16 @@ import {
   addConnectionFlags,
   type ClientFlags,
   withSession,
-} from '../client-flags.ts';
-import { type CommandDefinition, UsageError, type World } from '../command.ts';
+} from '../../flags/client-flags.ts';
+import { type CommandDefinition, UsageError, type World } from '../../flags/command.ts';
+import { repeated } from '../../flags/parse-flags.ts';
 import {
   addBootstrapFlags,
   type BootstrapFlags,
   printJoinCommand,
-} from '../join/create-bootstrap-token.ts';
-import { deleteTokens, printTokens } from '../join/list-bootstrap-tokens.ts';
-import { repeated } from '../parse-flags.ts';
-import { addTokenFlags, requestToken, type TokenFlags } from '../request-token.ts';
+} from '../tokens/create-bootstrap-token.ts';
+import { deleteTokens, printTokens } from '../tokens/list-bootstrap-tokens.ts';
+import { addTokenFlags, requestToken, type TokenFlags } from '../tokens/request-token.ts';
 
 type CreateFlags = ClientFlags &
   BootstrapFlags &

@@ -1,11 +1,11 @@
 // All parts on this machine.
-import type { CommandDefinition, World } from '../command.ts';
-import { addControllerFlags } from '../controller-flags.ts';
+import type { CommandDefinition, World } from '../../flags/command.ts';
+import { addControllerFlags } from '../../flags/controller-flags.ts';
+import { addServerFlags } from '../../flags/server-flags.ts';
+import type { IsolatedNetwork } from '../../up/isolated.ts';
+import { runNone } from '../../up/run-none.ts';
+import { addUpFlags, type UpFlags } from '../../up/up-flags.ts';
 import { refusedVariable } from '../launch.ts';
-import { addServerFlags } from '../server-flags.ts';
-import type { IsolatedNetwork } from '../up/isolated.ts';
-import { runNone } from '../up/run-none.ts';
-import { addUpFlags, type UpFlags } from '../up/up-flags.ts';
 
 export const up: CommandDefinition = {
   configure(command, world) {

@@ -1,6 +1,6 @@
 // Which version this is.
-import type { CommandDefinition } from '../command.ts';
-import { packageVersion } from '../package-version.ts';
+import type { CommandDefinition } from '../../flags/command.ts';
+import { packageVersion } from '../../flags/package-version.ts';
 
 export const versionText = `fairlead ${packageVersion} (Kubernetes 1.36)`;
 

@@ -8,8 +8,8 @@ import { exampleService, type ServiceExample } from '../example.ts';
 import { chooseNode, decideAnswerers } from './desired.ts';
 import { foreignAddresses } from './foreign-addresses.ts';
 import { createHolding, standingOf } from './holding.ts';
+import { createWitness } from './lease-observer.ts';
 import { nodesIn, serviceOfSlice, sliceKeyOf, trimSlice } from './local-endpoints.ts';
-import { createWitness } from './witness.ts';
 
 const nodes = ['n1', 'n2', 'n3', 'n4'];
 

@@ -5,7 +5,7 @@ import { leaseDefinition } from '../../kinds/lease/definition.ts';
 import { nodeDefinition } from '../../kinds/node/definition.ts';
 import { may, mayRecordEvents, mayWatch, type Right } from '../../kinds/rbac/rights.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
-import { leaseNamespace } from './witness.ts';
+import { leaseNamespace } from './lease-observer.ts';
 
 export const announcerRights: readonly Right[] = [
   ...mayWatch(serviceDefinition, nodeDefinition, endpointSliceDefinition),

@@ -9,7 +9,7 @@ import type { Node } from '../../kinds/node/types.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import type { Log } from '../../observe/log.ts';
 import { formatMicroTime } from '../../schema/time.ts';
-import { announcerLabel, leaseName, leaseNamespace } from './witness.ts';
+import { announcerLabel, leaseName, leaseNamespace } from './lease-observer.ts';
 
 export type OwnLeaseOptions = {
   readonly caller: ApiCaller;

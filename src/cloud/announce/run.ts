@@ -13,13 +13,13 @@ import { serviceDefinition } from '../../kinds/service/definition.ts';
 import type { Log } from '../../observe/log.ts';
 import type { MetricsRegistry } from '../../observe/metrics.ts';
 import { createHolding } from './holding.ts';
+import { announcerLabel, createWitness, leaseNamespace } from './lease-observer.ts';
 import { serviceIndex, serviceOfSlice, trimSlice } from './local-endpoints.ts';
 import { createAnnouncerMetrics } from './metrics.ts';
 import { interfaceOf } from './probe-interface.ts';
 import { probeProxy } from './probe-proxy.ts';
+import { type Looking, type LookParts, startLooking } from './run-check.ts';
 import { startOwnLease } from './run-lease.ts';
-import { type Looking, type LookParts, startLooking } from './run-look.ts';
-import { announcerLabel, createWitness, leaseNamespace } from './witness.ts';
 
 export type AnnouncerOptions = {
   readonly caller: ApiCaller;

@@ -2,8 +2,8 @@
 
 import { applyClaims } from '../../client/apply-claims.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
+import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
-import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/own-writes.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import {

@@ -1,8 +1,8 @@
 // Keeps one Endpoints object for every Service with a selector.
 
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
+import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
-import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/own-writes.ts';
 import { startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';

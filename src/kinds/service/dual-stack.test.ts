@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorText } from '../../meta/field-error.ts';
 import { planAddresses } from './allocation.ts';
-import { completeCreate, completeUpdate } from './carry-over.ts';
 import { exampleService, sentService } from './example.ts';
 import { settleIPFamilies } from './ip-families.ts';
+import { completeCreate, completeUpdate } from './keep-allocated.ts';
 import {
   type IPFamily,
   type Service,

@@ -1,6 +1,6 @@
 import type { Cidr } from '../../ip/cidr.ts';
-import type { PodAttachment } from '../pod-network.ts';
 import type { HostPort } from './host-ports.ts';
+import type { PodAttachment } from './pod-network.ts';
 
 /** What is known of a pod on the bridge. */
 export type AttachedPod = {

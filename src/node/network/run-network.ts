@@ -9,7 +9,6 @@ import { nodeDefinition } from '../../kinds/node/definition.ts';
 import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { Log } from '../../observe/log.ts';
-import type { PodAttachment, PodNetwork } from '../pod-network.ts';
 import { createAddressPool, gatewayOf } from './address-pool.ts';
 import { readMtu } from './apply-node-network.ts';
 import { attachPod } from './apply-pod.ts';
@@ -18,6 +17,7 @@ import { endStaleFlows } from './apply-stale-flows.ts';
 import type { AttachedPod } from './attached-pod.ts';
 import { portName } from './desired.ts';
 import { type HostPort, hostPortsOf, takenPort } from './host-ports.ts';
+import type { PodAttachment, PodNetwork } from './pod-network.ts';
 import { createNodeSync, type NodeSync } from './run-node-sync.ts';
 
 export type BridgeNetworkOptions = {

@@ -2,8 +2,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { TerminalSize } from '../../host/pseudo-terminal.ts';
 import type { ResourceRequirements } from '../../kinds/pod/resources.ts';
-import type { ContainerSecurity } from '../container-security.ts';
-import type { Variables } from '../service-variables.ts';
+import type { Variables } from '../environment/service-variables.ts';
+import type { ContainerSecurity } from '../pod/container-security.ts';
 
 export type HiddenBelow = { readonly path: string; readonly isDirectory: boolean };
 

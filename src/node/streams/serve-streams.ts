@@ -2,8 +2,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Pod } from '../../kinds/pod/types.ts';
-import { allContainers } from '../container-lists.ts';
-import type { PodWorker } from '../run-pod.ts';
+import { allContainers } from '../pod/container-lists.ts';
+import type { PodWorker } from '../pod/run-pod.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
 import { serveAttach, serveExec } from './serve-command.ts';
 import { type CommandStreams, spdyStreams, webSocketStreams } from './serve-command-streams.ts';

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noOwners } from '../../kinds/service/address-owners.ts';
-import { compareDestinations, decide } from '../decide.ts';
-import type { Verdict } from '../packet.ts';
-import { randomObjects } from '../random-objects.ts';
-import { createRandom, type Random, randomNode, randomPacket } from '../random-state.ts';
-import type { Family, Protocol, ProxyState } from '../state.ts';
-import { createStateTracker } from '../track-state.ts';
+import { randomObjects } from '../model/random-objects.ts';
+import { createRandom, type Random, randomNode, randomPacket } from '../model/random-state.ts';
+import type { Family, Protocol, ProxyState } from '../model/state.ts';
+import { createStateTracker } from '../model/track-state.ts';
+import type { Verdict } from '../packets/packet.ts';
+import { compareDestinations, decide } from '../packets/reference-model.ts';
 import { allModes } from './all.ts';
 import type { Mode } from './mode.ts';
 

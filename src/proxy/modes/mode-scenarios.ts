@@ -9,9 +9,9 @@ import {
   localEndpoint,
   localEndpoint6,
   remoteEndpoint,
-} from '../example-state.ts';
-import type { Packet } from '../packet.ts';
-import type { ProxyState, ServicePort } from '../state.ts';
+} from '../model/example-state.ts';
+import type { ProxyState, ServicePort } from '../model/state.ts';
+import type { Packet } from '../packets/packet.ts';
 
 export type PacketScenario = {
   readonly title: string;

@@ -1,10 +1,10 @@
 // What every mode must do with packets. A mode's own test calls runModeContract and adds only what is special about it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { compareDestinations, decide } from '../decide.ts';
-import type { Packet, Verdict } from '../packet.ts';
-import { createRandom, randomPacket, randomState } from '../random-state.ts';
-import type { Protocol, ProxyState } from '../state.ts';
+import { createRandom, randomPacket, randomState } from '../model/random-state.ts';
+import type { Protocol, ProxyState } from '../model/state.ts';
+import type { Packet, Verdict } from '../packets/packet.ts';
+import { compareDestinations, decide } from '../packets/reference-model.ts';
 import type { Mode } from './mode.ts';
 import { packetScenarios } from './mode-scenarios.ts';
 

@@ -1,8 +1,8 @@
 // What a proxy mode must say of itself.
 import type { Clock } from '../../host/clock.ts';
 import type { Log } from '../../observe/log.ts';
-import type { Packet, Verdict } from '../packet.ts';
-import type { Family, ProxyState, StateChange } from '../state.ts';
+import type { Family, ProxyState, StateChange } from '../model/state.ts';
+import type { Packet, Verdict } from '../packets/packet.ts';
 
 export type ModeName = 'nftables' | 'iptables' | 'ipvs' | 'userspace';
 

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { readConnection } from '../../../src/client/read-kubeconfig.ts';
 import { isReady } from '../../crash/api-crash-server.ts';
 import type { Reachable } from '../../crash/etcd-fault-clients.ts';
-import { openApiClient } from '../../parts/api-client.ts';
-import type { Host } from '../../parts/running-etcd.ts';
+import { openApiClient } from '../../parts/harness/api-client.ts';
+import type { Host } from '../../parts/harness/running-etcd.ts';
 
 export type HostedServer = Reachable & { readonly address: string };
 

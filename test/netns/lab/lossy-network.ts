@@ -2,7 +2,7 @@
 // is lost in silence, so connections neither end nor go on, as when a cable is pulled somewhere between.
 import { execFileSync, spawn } from 'node:child_process';
 import { createNamespace, insideNamespace } from '../../../src/host/namespaces.ts';
-import type { Host } from '../../parts/running-etcd.ts';
+import type { Host } from '../../parts/harness/running-etcd.ts';
 
 /** What happens to packets from one address to another; the way back is another cut. */
 export type Cut = {

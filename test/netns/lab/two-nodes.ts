@@ -11,13 +11,13 @@ import { type Netlink, openNetlink } from '../../../src/host/netlink/netlink.ts'
 import { addAddress } from '../../../src/host/netlink/route-addresses.ts';
 import { addLink, changeLink } from '../../../src/host/netlink/route-links.ts';
 import type { Pod } from '../../../src/kinds/pod/types.ts';
-import type { PodAttachment } from '../../../src/node/pod-network.ts';
-import type { ApiClient } from '../../parts/api-client.ts';
+import type { PodAttachment } from '../../../src/node/network/pod-network.ts';
+import type { ApiClient } from '../../parts/harness/api-client.ts';
 import {
   type MemoryServer,
   startMemoryServer,
   testCredentials,
-} from '../../parts/memory-server.ts';
+} from '../../parts/harness/memory-server.ts';
 import type { AgentAnswer, AgentOrder } from './pod-network-agent.ts';
 
 export type LabAgent = {

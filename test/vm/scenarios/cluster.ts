@@ -5,13 +5,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { renderKubeconfig } from '../../../src/apiserver/kubeconfig-file.ts';
+import { renderKubeconfig } from '../../../src/apiserver/certificates/kubeconfig-file.ts';
 import { defaultLimits } from '../../../src/apiserver/limits/limits.ts';
 import { insideNamespace } from '../../../src/host/namespaces.ts';
 import { fairlead } from '../../netns/lab/cluster.ts';
 import { relay } from '../../netns/lab/two-nodes.ts';
-import type { ApiClient } from '../../parts/api-client.ts';
-import { startMemoryServer, testCredentials } from '../../parts/memory-server.ts';
+import type { ApiClient } from '../../parts/harness/api-client.ts';
+import { startMemoryServer, testCredentials } from '../../parts/harness/memory-server.ts';
 import { addressesOf, type Lab, type NodeName, nodeNames, podRangesOf } from './lab.ts';
 
 export type Cluster = {

@@ -5,8 +5,8 @@ import type { CertificateSigningRequest } from '../../../kinds/certificate-signi
 import { clusterRoleDefinition } from '../../../kinds/cluster-role/definition.ts';
 import { isForbidden } from '../../../meta/api-error.ts';
 import { createAuthorizer } from '../../access/authorize.ts';
-import { allow, clusterRole, clusterRoleBinding, user } from '../../access/bootstrap-objects.ts';
 import { exampleReader } from '../../access/example.ts';
+import { allow, clusterRole, clusterRoleBinding, user } from '../../access/role-objects.ts';
 import type { WriteAdmission } from '../../admission/admission.ts';
 import { makeCertificateRequest } from '../x509.ts';
 import { checkSignerRights } from './check-signer-rights.ts';

@@ -7,10 +7,10 @@ import type { ClassicFound, ClassicWanted, Found, NetworkFound, Wanted } from '.
 import { desired } from './desired.ts';
 import { diff, diffNothing } from './diff.ts';
 import { diffNodeRules } from './diff-rules.ts';
-import { findHeirs } from './heirs.ts';
 import { balancerName } from './names.ts';
 import { readRequest } from './request.ts';
 import { describeRule, type Rule } from './rules.ts';
+import { findHeirs } from './successors.ts';
 
 const subnets = [{ id: 'subnet-a', vpcId: 'vpc-1', zone: 'a', cidr: '10.0.0.0/24', tags: {} }];
 const place = { vpcId: 'vpc-1', subnets };

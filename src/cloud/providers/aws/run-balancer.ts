@@ -7,7 +7,6 @@ import type { Found } from './balancer.ts';
 import type { Change } from './changes.ts';
 import { desired, desiredNodeRules } from './desired.ts';
 import { diff, diffNothing } from './diff.ts';
-import { findHeirs } from './heirs.ts';
 import { type Instance, nodeGroupIds, targetInstanceIds } from './instances.ts';
 import { balancerName, clusterTag, ownershipTags, targetGroupPrefix } from './names.ts';
 import type { AwsOptions } from './options.ts';
@@ -21,6 +20,7 @@ import type { Listing } from './run-listings.ts';
 import { fitNodeRules, sharedRulesKey } from './run-node-rules.ts';
 import type { Settling } from './run-settling.ts';
 import { choosePlace, chooseSubnets } from './subnets.ts';
+import { findHeirs } from './successors.ts';
 
 export type Context = {
   readonly cluster: string;

@@ -2,9 +2,9 @@
 import type { AwsCalls } from './apply-sdk.ts';
 import type { Change } from './changes.ts';
 import { diffNodeRules, type RuleChanges } from './diff-rules.ts';
-import type { HeirOf } from './heirs.ts';
 import { probeGroups } from './probe-groups.ts';
 import { balancerOfRule, isSharedRule, type Rule } from './rules.ts';
+import type { HeirOf } from './successors.ts';
 
 export type NodeRulesWish = {
   readonly balancer: string;

@@ -1,6 +1,6 @@
 // Who has which address: what Services publish, and what was given away and is not published yet.
 import type { Holder } from './desired.ts';
-import type { AddressWish } from './read-wish.ts';
+import type { AddressWish } from './read-request.ts';
 
 type Entry = {
   readonly wish: AddressWish;

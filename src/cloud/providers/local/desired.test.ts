@@ -5,7 +5,7 @@ import { examplePort, exampleService } from '../../example.ts';
 import { createAddressBook } from './address-book.ts';
 import { createFreeSearch, type Pools, parsePool } from './address-pool.ts';
 import { clashOf, decideAddresses } from './desired.ts';
-import { asksForInternal, readWish, type Sharing } from './read-wish.ts';
+import { asksForInternal, readWish, type Sharing } from './read-request.ts';
 
 const pool = (text: string) => {
   const parsed = parsePool(text);

@@ -9,7 +9,7 @@ import {
   poolHas,
   poolSize,
 } from './address-pool.ts';
-import type { AddressWish, AskedAddress, Sharing } from './read-wish.ts';
+import type { AddressWish, AskedAddress, Sharing } from './read-request.ts';
 
 /** Somebody who has an address. */
 export type Holder = {

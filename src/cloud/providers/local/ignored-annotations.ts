@@ -1,7 +1,7 @@
 // Annotations by which manifests ask a cloud for more than an address: TLS, the PROXY protocol, logs, checks. Without a cloud nothing comes
 // of them, and people should learn so.
 import type { Service } from '../../../kinds/service/types.ts';
-import { isKnownAnnotation } from './read-wish.ts';
+import { isKnownAnnotation } from './read-request.ts';
 
 const cloudPrefixes: readonly string[] = [
   'service.beta.kubernetes.io/',

@@ -14,7 +14,7 @@ import { decideAddresses } from './desired.ts';
 import { localFlags } from './flags.ts';
 import { ignoredAnnotations } from './ignored-annotations.ts';
 import { measurePools } from './metrics.ts';
-import { publishedAddresses, readWish } from './read-wish.ts';
+import { publishedAddresses, readWish } from './read-request.ts';
 
 export const makeLocalProvider: MakeProvider = async (given) => {
   const pools = readPools(given.settings);

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { type LogStream, logTime, longestPart, renderLogLine } from '../../log-line.ts';
+import { type LogStream, logTime, longestPart, renderLogLine } from '../../logs/log-line.ts';
 
 export type LogLimits = {
   readonly mostBytes: number;

@@ -1,6 +1,6 @@
 // What the names of images mean to a node that runs processes: a command, a root directory, variables.
 import { parse } from 'yaml';
-import type { Variables } from '../../service-variables.ts';
+import type { Variables } from '../../environment/service-variables.ts';
 
 export type MappedImage = {
   readonly command?: readonly string[];

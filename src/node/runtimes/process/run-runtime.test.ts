@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { silentLog } from '../../../observe/log.ts';
-import { defaultSecurity } from '../../container-security.ts';
+import { defaultSecurity } from '../../pod/container-security.ts';
 import type { ContainerToRun, Runtime } from '../runtime.ts';
 import { markProcess } from './apply-leftovers.ts';
 import { createProcessRuntime, type ProcessRuntimeOptions } from './run-runtime.ts';

@@ -21,7 +21,7 @@ test(
       workerData: {
         directory,
         runtime: url('./run-runtime.js'),
-        security: url('../../container-security.js'),
+        security: url('../../pod/container-security.js'),
         log: url('../../../observe/log.js'),
       },
     });

@@ -1,6 +1,6 @@
 // Removes what this mode, an earlier run of it or kube-proxy wrote, from both kernel interfaces.
 import { CommandError, isProgramMissing } from '../../../host/exec.ts';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import { openPrograms, type Programs } from './apply-programs.ts';
 import {
   type Changes,

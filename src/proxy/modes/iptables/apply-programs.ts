@@ -7,7 +7,7 @@ import {
   isProgramMissing,
   runCommand,
 } from '../../../host/exec.ts';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import type { Table } from './rules.ts';
 import {
   createSavedReader,

@@ -1,7 +1,7 @@
 // Brings the kernel's rules to the state: everything at first and after trouble, later only what a change touches.
 import { CommandError } from '../../../host/exec.ts';
 import type { Log } from '../../../observe/log.ts';
-import type { Family, ProxyState } from '../../state.ts';
+import type { Family, ProxyState } from '../../model/state.ts';
 import type { ModeOptions, PacketCounts, RunningMode, SyncReport } from '../mode.ts';
 import { isReached, isWhole, readWatched } from './apply-look.ts';
 import { openPrograms, type Programs } from './apply-programs.ts';

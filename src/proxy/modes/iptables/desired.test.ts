@@ -6,9 +6,9 @@ import {
   exampleServicePort,
   exampleServicePort6,
   exampleState,
-} from '../../example-state.ts';
-import { createRandom, randomState } from '../../random-state.ts';
-import type { ProxyState } from '../../state.ts';
+} from '../../model/example-state.ts';
+import { createRandom, randomState } from '../../model/random-state.ts';
+import type { ProxyState } from '../../model/state.ts';
 import { desiredRules } from './desired.ts';
 import { toText } from './diff.ts';
 import { largeClusterCount, type Settings, usualSettings } from './layout.ts';

@@ -1,5 +1,5 @@
 // All rules of one family, from its state.
-import type { ProxyState, ServicePort } from '../../state.ts';
+import type { ProxyState, ServicePort } from '../../model/state.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
 import { contextOf, type RuleContext, type Settings } from './layout.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exampleState } from '../../example-state.ts';
+import { exampleState } from '../../model/example-state.ts';
 import { desiredRules } from './desired.ts';
 import {
   type ChainMap,

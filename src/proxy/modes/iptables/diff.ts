@@ -1,5 +1,5 @@
 // What to change so that the kernel holds what is wanted: chains to write anew or to remove, and lines in others' chains.
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import type { ForeignRules } from './desired.ts';
 import { isOwnChain } from './names.ts';
 import { loopbackGuardComment } from './node-rules.ts';

@@ -2,7 +2,7 @@
 // and that is written anew with every service. A large node has lists of lists instead: by the low bits of the address,
 // which spread well because addresses are handed out by chance, or by blocks of ports.
 import { formatAddress, parseAddress } from '../../../ip/address.ts';
-import type { Family, Protocol } from '../../state.ts';
+import type { Family, Protocol } from '../../model/state.ts';
 import type { RuleContext } from './layout.ts';
 import { chainNames, protocolName } from './names.ts';
 import { renderRule } from './render-rule.ts';

@@ -1,5 +1,5 @@
 // How a service port's chain chooses an endpoint, and what an endpoint's own chain does.
-import type { Endpoint, ServicePort } from '../../state.ts';
+import type { Endpoint, ServicePort } from '../../model/state.ts';
 import { hostRange, type RuleContext } from './layout.ts';
 import { chainNames, displayName, type PortChainNames } from './names.ts';
 import type { Chain, RecentMatch, Rule } from './rules.ts';

@@ -1,7 +1,7 @@
 // What every rule of a family depends on besides its own service port, and how the rules are laid out.
 import { formatAddress, parseAddress } from '../../../ip/address.ts';
 import { formatCidr, parseCidr } from '../../../ip/cidr.ts';
-import type { Family, NodeState, ProxyState } from '../../state.ts';
+import type { Family, NodeState, ProxyState } from '../../model/state.ts';
 
 /** What flags and this machine's abilities say. */
 export type Settings = {

@@ -4,8 +4,8 @@ import { startIptables } from './apply.ts';
 import { removeRules } from './apply-cleanup.ts';
 import { probeIptables } from './probe.ts';
 import { readSettings } from './settings.ts';
+import { walk } from './trace-packet.ts';
 import { traits } from './traits.ts';
-import { walk } from './walk.ts';
 
 export const iptables: Mode = {
   name: 'iptables',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exampleServicePort } from '../../example-state.ts';
+import { exampleServicePort } from '../../model/example-state.ts';
 import { isOwnChain, portChainNames } from './names.ts';
 
 test('chains of a service port have the names that upstream gives them (IPT-02)', () => {

@@ -1,6 +1,6 @@
 // Names of chains. They are upstream's (pkg/proxy/iptables), because people and other programs look for them.
 import { createHash } from 'node:crypto';
-import type { Endpoint, Protocol, ServicePort } from '../../state.ts';
+import type { Endpoint, Protocol, ServicePort } from '../../model/state.ts';
 import type { Table } from './rules.ts';
 
 export const chainNames = {

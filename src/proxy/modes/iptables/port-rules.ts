@@ -1,5 +1,5 @@
 // One service port: its own chains, and its rules in the lists that all services share.
-import type { LocalTraffic, ServicePort } from '../../state.ts';
+import type { LocalTraffic, ServicePort } from '../../model/state.ts';
 import { type DispatchEntry, type DispatchList, dispatchLists } from './dispatch.ts';
 import { type EndpointOptions, endpointChains, spreadRules } from './endpoint-rules.ts';
 import { canonicalRange, hostRange, type RuleContext } from './layout.ts';

@@ -1,7 +1,7 @@
 // Can this machine run the mode: the programs, the right to use them, and what the kernel must be able to match. Tried on
 // the kernel itself, with a chain that is made and removed in one go.
 import { CommandError, isProgramMissing } from '../../../host/exec.ts';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import type { ProbeResult } from '../mode.ts';
 import { openPrograms, type Programs } from './apply-programs.ts';
 import { renderRule } from './render-rule.ts';

@@ -1,7 +1,7 @@
 // One rule as text, spelled and ordered as iptables-save prints it, so that what the kernel holds can be compared with
 // what is wanted line by line.
 import { formatAddress, parseAddress } from '../../../ip/address.ts';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import { protocolName } from './names.ts';
 import type { RecentMatch, Rule, Target } from './rules.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRandom, randomState } from '../../random-state.ts';
-import type { ProxyState } from '../../state.ts';
+import { createRandom, randomState } from '../../model/random-state.ts';
+import type { ProxyState } from '../../model/state.ts';
 import { usualSettings } from './layout.ts';
 import { type KeptRules, openRuleBook } from './rule-book.ts';
 

@@ -1,6 +1,6 @@
 // What was written last, so that a change needs no look at the kernel: old rules are made again from the old service
 // ports, which costs less than to keep the text of a hundred thousand rules.
-import type { ProxyState, ServicePort } from '../../state.ts';
+import type { ProxyState, ServicePort } from '../../model/state.ts';
 import { type Desired, desiredRules } from './desired.ts';
 import { type ChainMap, type Changes, diffChains, toText } from './diff.ts';
 import type { DispatchEntry } from './dispatch.ts';

@@ -1,6 +1,6 @@
 // A rule as data: what it looks at, and what it does then. render-rule.ts writes it as text, walk.ts carries it out.
 import type { PortRange } from '../../../ip/port-range.ts';
-import type { Protocol } from '../../state.ts';
+import type { Protocol } from '../../model/state.ts';
 
 export type Table = 'mangle' | 'filter' | 'nat';
 

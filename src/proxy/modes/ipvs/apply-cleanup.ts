@@ -3,10 +3,10 @@ import { openIpvs } from '../../../host/netlink/ipvs.ts';
 import { openNetlink } from '../../../host/netlink/netlink.ts';
 import { findLink } from '../../../host/netlink/route-links.ts';
 import { openNetlinkAccess } from '../../../host/nftables/open-table-access.ts';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import { type Place, readAddresses, removeInterface, unlessMissing } from './apply-kernel.ts';
-import { readServers, readTable, type TableContents } from './apply-read.ts';
 import { dummyInterface, servers, tableOf } from './layout.ts';
+import { readServers, readTable, type TableContents } from './read-kernel.ts';
 
 /** Where there is neither the table nor the interface, IPVS is not even asked: asking loads it into the kernel. */
 export async function cleanUpIpvs(family: Family, place: Place = {}): Promise<void> {

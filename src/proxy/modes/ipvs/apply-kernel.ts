@@ -11,7 +11,7 @@ import {
 import { addLink, deleteLink, findLink } from '../../../host/netlink/route-links.ts';
 import { openNetlinkAccess } from '../../../host/nftables/open-table-access.ts';
 import type { TableAccess } from '../../../host/nftables/table-access.ts';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import { dummyInterface } from './layout.ts';
 
 export type Place = {

@@ -3,9 +3,9 @@ import type { Ipvs } from '../../../host/netlink/ipvs.ts';
 import { hasCode } from '../../../host/netlink/netlink-error.ts';
 import type { Draining } from './apply-draining.ts';
 import { unlessMissing } from './apply-kernel.ts';
-import { readRealServers } from './apply-read.ts';
 import { type ServerContents, serviceText } from './contents.ts';
 import { diffServer, type ServerChange } from './diff.ts';
+import { readRealServers } from './read-kernel.ts';
 
 /** The kernel is asked on this thread: other work of the process gets its turn after so many changes. */
 const changesInARow = 256;

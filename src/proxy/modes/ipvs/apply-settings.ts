@@ -4,7 +4,7 @@ import { release } from 'node:os';
 import { insideNamespace } from '../../../host/namespaces.ts';
 import type { Ipvs } from '../../../host/netlink/ipvs.ts';
 import type { Log } from '../../../observe/log.ts';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import type { Place } from './apply-kernel.ts';
 import { kernelSettings } from './kernel-settings.ts';
 import type { IpvsSettings } from './settings.ts';

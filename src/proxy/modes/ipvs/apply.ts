@@ -1,7 +1,7 @@
 // Keeps virtual servers, addresses and the table as the state wants them. A sync of some ports changes what is theirs; a full one reads
 // what is there and changes only what differs, so that a restart changes nothing.
 import type { Operation } from '../../../host/nftables/objects.ts';
-import type { NodeState, ProxyState, StateChange } from '../../state.ts';
+import type { NodeState, ProxyState, StateChange } from '../../model/state.ts';
 import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
 import { type Draining, startDraining } from './apply-draining.ts';
 import {
@@ -15,7 +15,6 @@ import {
   readAddresses,
   unbindAddress,
 } from './apply-kernel.ts';
-import { hasFingerprint, readServers, readTable } from './apply-read.ts';
 import { applyServerChanges } from './apply-servers.ts';
 import { applyKernelSettings, applyTimeouts } from './apply-settings.ts';
 import { type Contents, contentsOf, emptyContents, serviceText } from './contents.ts';
@@ -24,8 +23,9 @@ import { type Difference, diff } from './diff.ts';
 import { tableOf, writtenRules } from './layout.ts';
 import { newTable } from './new-table.ts';
 import { requireScheduler } from './probe.ts';
+import { hasFingerprint, readServers, readTable } from './read-kernel.ts';
+import { createWishes, type Wishes } from './requests.ts';
 import { type IpvsSettings, readSettings } from './settings.ts';
-import { createWishes, type Wishes } from './wishes.ts';
 
 /** What we know the kernel to hold. */
 type Written = {

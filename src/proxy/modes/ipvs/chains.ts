@@ -1,7 +1,7 @@
 // The rules around the virtual servers. All but the chains that draw depend on the node alone: services change sets, not rules.
 import type { Chain, Field, NftSet, Statement } from '../../../host/nftables/objects.ts';
-import { isFromPods } from '../../from-pods.ts';
-import type { NodeState } from '../../state.ts';
+import type { NodeState } from '../../model/state.ts';
+import { isFromPods } from '../../packets/from-pods.ts';
 import {
   baseChains,
   clusterIPs,

@@ -5,8 +5,8 @@ import {
   exampleServicePort,
   localEndpoint,
   remoteEndpoint,
-} from '../../example-state.ts';
-import type { NodeState, ServicePort } from '../../state.ts';
+} from '../../model/example-state.ts';
+import type { NodeState, ServicePort } from '../../model/state.ts';
 import { nodeChains } from './chains.ts';
 import { desiredForPort } from './desired.ts';
 

@@ -3,7 +3,7 @@ import type { Element, NftSet, Verdict } from '../../../host/nftables/objects.ts
 import { isLoopback, parseAddress } from '../../../ip/address.ts';
 import { containsAddress, parseCidr } from '../../../ip/cidr.ts';
 import { widestRanges } from '../../../ip/widest-ranges.ts';
-import type { Endpoint, NodeState, ServicePort } from '../../state.ts';
+import type { Endpoint, NodeState, ServicePort } from '../../model/state.ts';
 import { choiceChainName } from './chains.ts';
 import type { Entry, Item } from './item.ts';
 import {

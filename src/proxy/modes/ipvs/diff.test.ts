@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exampleNode, exampleServicePort, exampleState } from '../../example-state.ts';
-import { createRandom, randomState } from '../../random-state.ts';
-import type { Endpoint, ServicePort } from '../../state.ts';
+import { exampleNode, exampleServicePort, exampleState } from '../../model/example-state.ts';
+import { createRandom, randomState } from '../../model/random-state.ts';
+import type { Endpoint, ServicePort } from '../../model/state.ts';
 import { type Contents, contentsOf, emptyContents, serverText } from './contents.ts';
 import { desiredForPort } from './desired.ts';
 import { type Difference, diff } from './diff.ts';
-import { createWishes } from './wishes.ts';
+import { createWishes } from './requests.ts';
 
 const endpoint = (last: number): Endpoint => ({ ip: `10.244.1.${last}`, port: 80, isLocal: true });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import { kernelSettings } from './kernel-settings.ts';
 
 function lines(family: Family, kernelRelease: string, isStrictARP = false): readonly string[] {

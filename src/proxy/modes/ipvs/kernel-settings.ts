@@ -1,5 +1,5 @@
 // Which settings of the kernel are wanted, and why.
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import type { IpvsSettings } from './settings.ts';
 
 export type KernelSetting = {

@@ -1,7 +1,7 @@
 // The table of nf_tables that goes with the virtual servers: its sets, and where it hangs in the kernel. IPVS takes packets at the end
 // of `input`, and of local processes right after destination NAT in `output`: what is asked before is asked there.
 import type { Chain, Field, NftSet, Table } from '../../../host/nftables/objects.ts';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 
 /** The interface that has the services' addresses, so that the kernel takes their packets for its own (IVS-01). */
 export const dummyInterface = 'kube-ipvs0';

@@ -4,8 +4,8 @@ import { startIpvs } from './apply.ts';
 import { cleanUpIpvs } from './apply-cleanup.ts';
 import { probeIpvs } from './probe.ts';
 import { readSettings } from './settings.ts';
+import { walk } from './trace-packet.ts';
 import { traits } from './traits.ts';
-import { walk } from './walk.ts';
 
 export const ipvs: Mode = {
   name: 'ipvs',

@@ -1,7 +1,7 @@
 // The table without any service, and how to know it again.
 import { createHash } from 'node:crypto';
 import type { Element, Operation } from '../../../host/nftables/objects.ts';
-import type { NodeState } from '../../state.ts';
+import type { NodeState } from '../../model/state.ts';
 import { nodeChains } from './chains.ts';
 import { allSets, writtenRules } from './layout.ts';
 

@@ -4,7 +4,7 @@ import { NativeUnavailableError } from '../../../host/native.ts';
 import type { Ipvs, VirtualService } from '../../../host/netlink/ipvs.ts';
 import { hasCode } from '../../../host/netlink/netlink-error.ts';
 import { addLink, deleteLink, findLink } from '../../../host/netlink/route-links.ts';
-import type { Family, NodeState } from '../../state.ts';
+import type { Family, NodeState } from '../../model/state.ts';
 import type { ProbeResult } from '../mode.ts';
 import { type Kernel, openKernel, type Place } from './apply-kernel.ts';
 import { contentsOf, emptyContents } from './contents.ts';

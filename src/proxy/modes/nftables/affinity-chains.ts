@@ -1,7 +1,7 @@
 // Choosing an endpoint for a service port with affinity. Its chain asks for each endpoint in turn whether the client has a record of it;
 // without one it draws, and makes a record. Nobody asks for the records of an endpoint that is gone (KPX-25).
 import type { Field, Statement } from '../../../host/nftables/objects.ts';
-import type { Endpoint, NodeState, ServicePort } from '../../state.ts';
+import type { Endpoint, NodeState, ServicePort } from '../../model/state.ts';
 import { markForeigners, setMark, shortCircuit } from './choice-chains.ts';
 import { affinity } from './layout.ts';
 import { affinityNumber, portChainName } from './names.ts';

@@ -3,7 +3,7 @@
 import type { Operation } from '../../../host/nftables/objects.ts';
 import { openTableAccess } from '../../../host/nftables/open-table-access.ts';
 import type { TableAccess } from '../../../host/nftables/table-access.ts';
-import type { Family, NodeState, ProxyState, ServicePort, StateChange } from '../../state.ts';
+import type { Family, NodeState, ProxyState, ServicePort, StateChange } from '../../model/state.ts';
 import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
 import { desiredForNode, desiredForPort } from './desired.ts';
 import {

@@ -2,8 +2,8 @@
 // one chain: it draws a number below theirs, and the map of endpoints says who has that number for the address at hand.
 
 import type { Field, NftSet, Statement } from '../../../host/nftables/objects.ts';
-import { isFromPods } from '../../from-pods.ts';
-import type { NodeState } from '../../state.ts';
+import type { NodeState } from '../../model/state.ts';
+import { isFromPods } from '../../packets/from-pods.ts';
 import {
   endpointsOfIPs,
   endpointsOfNodePorts,

@@ -7,8 +7,8 @@ import {
   exampleNode6,
   exampleServicePort,
   exampleServicePort6,
-} from '../../example-state.ts';
-import type { NodeState } from '../../state.ts';
+} from '../../model/example-state.ts';
+import type { NodeState } from '../../model/state.ts';
 import { desiredForNode, desiredForPort } from './desired.ts';
 import type { Fragment } from './fragment.ts';
 import { tableOf } from './layout.ts';

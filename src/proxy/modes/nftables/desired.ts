@@ -2,7 +2,7 @@
 import type { Scalar, Verdict } from '../../../host/nftables/objects.ts';
 import { isLoopback, parseAddress } from '../../../ip/address.ts';
 import { widestRanges } from '../../../ip/widest-ranges.ts';
-import type { Endpoint, NodeState, ServicePort } from '../../state.ts';
+import type { Endpoint, NodeState, ServicePort } from '../../model/state.ts';
 import { type AffinityChains, affinityChains } from './affinity-chains.ts';
 import {
   byIP,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Operation } from '../../../host/nftables/objects.ts';
-import { exampleNode, exampleServicePort, localEndpoint } from '../../example-state.ts';
-import type { Endpoint, ServicePort } from '../../state.ts';
+import { exampleNode, exampleServicePort, localEndpoint } from '../../model/example-state.ts';
+import type { Endpoint, ServicePort } from '../../model/state.ts';
 import { desiredForNode, desiredForPort } from './desired.ts';
 import {
   type Difference,

@@ -1,7 +1,7 @@
 // What the table consists of whatever the services are: its sets and maps, and where it hangs in the kernel. Nothing here changes while
 // the proxy runs; a table with another layout is written anew.
 import type { Chain, Field, NftSet, Table } from '../../../host/nftables/objects.ts';
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 
 export function tableOf(family: Family): Table {
   return { family: family === 'IPv4' ? 'ip' : 'ip6', name: 'kube-proxy' };

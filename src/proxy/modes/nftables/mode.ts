@@ -2,8 +2,8 @@
 import type { Mode } from '../mode.ts';
 import { cleanUpNftables, startNftables } from './apply.ts';
 import { probeNftables } from './probe.ts';
+import { walk } from './trace-packet.ts';
 import { traits } from './traits.ts';
-import { walk } from './walk.ts';
 
 export const nftables: Mode = {
   name: 'nftables',

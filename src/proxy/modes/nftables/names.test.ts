@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exampleServicePort, localEndpoint, remoteEndpoint } from '../../example-state.ts';
+import { exampleServicePort, localEndpoint, remoteEndpoint } from '../../model/example-state.ts';
 import { affinityNumber, portChainName } from './names.ts';
 
 test('portChainName() has a hash and words (NFT-04)', () => {

@@ -1,7 +1,7 @@
 // Names of chains that belong to one service port, after upstream's pattern: a hash for uniqueness, then what a person looks for
 // (pkg/proxy/nftables/proxier.go).
 import { createHash } from 'node:crypto';
-import type { Endpoint, ServicePort } from '../../state.ts';
+import type { Endpoint, ServicePort } from '../../model/state.ts';
 
 /** The kernel takes names of up to 255 bytes. */
 const longestName = 255;

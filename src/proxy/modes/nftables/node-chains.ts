@@ -1,7 +1,7 @@
 // The chains that stand whatever the services are: what is asked of a packet at each hook.
 import type { Statement } from '../../../host/nftables/objects.ts';
 import { widestRanges } from '../../../ip/widest-ranges.ts';
-import type { Family, NodeState } from '../../state.ts';
+import type { Family, NodeState } from '../../model/state.ts';
 import {
   baseChains,
   clusterIPs,

@@ -4,7 +4,7 @@ import { hasCode } from '../../../host/netlink/netlink-error.ts';
 import type { Operation } from '../../../host/nftables/objects.ts';
 import { openTableAccess } from '../../../host/nftables/open-table-access.ts';
 import type { TableAccess } from '../../../host/nftables/table-access.ts';
-import type { Family, NodeState, ServicePort } from '../../state.ts';
+import type { Family, NodeState, ServicePort } from '../../model/state.ts';
 import type { ProbeResult } from '../mode.ts';
 import { desiredForNode, desiredForPort } from './desired.ts';
 import { diffTable } from './diff.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Netlink, openNetlink } from '../../../host/netlink/netlink.ts';
 import { requireLink } from '../../../host/netlink/route-links.ts';
 import { deleteRoute, replaceRoute, routeTable } from '../../../host/netlink/route-routes.ts';
-import type { ProxyState, StateChange } from '../../state.ts';
+import type { ProxyState, StateChange } from '../../model/state.ts';
 import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
 import { directRelays, isLeftClosed, localRoutes } from './direct.ts';
 import type { Relays, RelayToOpen } from './relays.ts';

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NativeUnavailableError } from '../../../host/native.ts';
 import type { Log } from '../../../observe/log.ts';
-import type { ProxyState, ServicePort, StateChange } from '../../state.ts';
+import type { ProxyState, ServicePort, StateChange } from '../../model/state.ts';
 import type { Mode, ModeOptions, RunningMode, SyncReport } from '../mode.ts';
 import { redirected } from './desired.ts';
 import { startPortableRelays } from './relay-portable.ts';

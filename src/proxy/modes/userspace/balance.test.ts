@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Endpoint } from '../../state.ts';
+import type { Endpoint } from '../../model/state.ts';
 import { createBalancer } from './balance.ts';
 
 const endpoint = (last: number): Endpoint => ({

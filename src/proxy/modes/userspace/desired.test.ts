@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exampleServicePort } from '../../example-state.ts';
+import { exampleServicePort } from '../../model/example-state.ts';
 import { redirected, relaysOf } from './desired.ts';
 
 const here = { ip: '10.244.1.11', port: 9376, isLocal: true };

@@ -1,5 +1,5 @@
 // Which relays a service port needs, and how the kernel must see the port so that its traffic reaches them.
-import type { Endpoint, ServicePort } from '../../state.ts';
+import type { Endpoint, ServicePort } from '../../model/state.ts';
 import type { HostPort } from './relay-address.ts';
 
 export type RelayWish = {

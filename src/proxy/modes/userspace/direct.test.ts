@@ -6,7 +6,7 @@ import {
   exampleState,
   localEndpoint,
   remoteEndpoint,
-} from '../../example-state.ts';
+} from '../../model/example-state.ts';
 import { directRelays, isLeftClosed, localRoutes } from './direct.ts';
 
 const node = exampleNode({ nodePortAddresses: 'all', serviceCIDRs: ['10.96.0.0/16'] });

@@ -2,7 +2,7 @@
 // the node's. Rougher than redirection: what it cannot keep to is left closed, and said.
 import { parseAddress } from '../../../ip/address.ts';
 import { containsAddress, parseCidr } from '../../../ip/cidr.ts';
-import type { NodeState, ProxyState, ServicePort } from '../../state.ts';
+import type { NodeState, ProxyState, ServicePort } from '../../model/state.ts';
 import type { HostPort } from './relay-address.ts';
 import type { RelayToOpen } from './relays.ts';
 

@@ -1,11 +1,11 @@
 // The mode of the first Kubernetes releases: connections are carried by this process.
-import type { Family } from '../../state.ts';
+import type { Family } from '../../model/state.ts';
 import type { Mode, ProbeResult } from '../mode.ts';
 import { startRelays, startUserspace } from './apply.ts';
 import { startDirect } from './apply-direct.ts';
 import { probeDirect } from './probe.ts';
 import { readSettings } from './settings.ts';
-import { walkUserspace } from './walk.ts';
+import { walkUserspace } from './trace-packet.ts';
 
 /** Over the first of these that works here; where none does, on the addresses of services themselves. */
 export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {

@@ -2,7 +2,7 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
-import { createLine, type Line } from '../../../host/line.ts';
+import { createLine, type Line } from '../../../host/linked-queue.ts';
 import { type Balancer, createBalancer } from './balance.ts';
 import type { HostPort } from './relay-address.ts';
 import type { RelayLimits, Relays, RelayToOpen } from './relays.ts';

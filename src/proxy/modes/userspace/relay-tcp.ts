@@ -1,6 +1,6 @@
 // TCP connections from a listening socket to endpoints, on a poll loop. Bytes go from socket to socket through kernel
 // pipes; this process only says when.
-import type { Line } from '../../../host/line.ts';
+import type { Line } from '../../../host/linked-queue.ts';
 import {
   edgeTriggered,
   failed,

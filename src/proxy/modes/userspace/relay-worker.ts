@@ -2,7 +2,7 @@
 // loop to read them, because it never returns to Node's own.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { openDatagramSockets } from '../../../host/datagram-sockets.ts';
-import { createLine } from '../../../host/line.ts';
+import { createLine } from '../../../host/linked-queue.ts';
 import { loadCLibrary } from '../../../host/native.ts';
 import { createPollLoop, readable } from '../../../host/poll-loop.ts';
 import { openStreamSockets } from '../../../host/stream-sockets.ts';

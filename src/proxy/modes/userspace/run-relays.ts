@@ -1,7 +1,7 @@
 // The relays of all service ports: opened, given other endpoints and closed as the ports come, change and go.
 import { isDeepStrictEqual } from 'node:util';
 import { type PortRange, portCount } from '../../../ip/port-range.ts';
-import type { ServicePort } from '../../state.ts';
+import type { ServicePort } from '../../model/state.ts';
 import { type RelayWish, relayId, relaysOf } from './desired.ts';
 import type { HostPort } from './relay-address.ts';
 import type { Relays, RelayToOpen } from './relays.ts';

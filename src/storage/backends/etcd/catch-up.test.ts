@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCatchUp } from './catch-up.ts';
-import { createHeard } from './heard.ts';
+import { createHeard } from './revision-progress.ts';
 
 /** An etcd whose answers the test gives. */
 function createScene() {

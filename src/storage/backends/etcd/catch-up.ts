@@ -1,6 +1,6 @@
 // Reads that miss nothing: ask etcd how far everybody has come, and wait until the watch has brought that much.
 import { StoreError } from '../../store-error.ts';
-import type { Heard } from './heard.ts';
+import type { Heard } from './revision-progress.ts';
 
 export type CatchUp = {
   /** Until listeners have heard of this revision, which is a write of ours: its event comes. */

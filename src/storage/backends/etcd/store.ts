@@ -21,7 +21,6 @@ import {
   type MemberStream,
 } from './client.ts';
 import { readExpiring } from './expiring.ts';
-import { createHeard, type Heard } from './heard.ts';
 import { endOfPrefix, keyAfter, placeOf, tickKey } from './key-range.ts';
 import { createLeases, type Leases } from './leases.ts';
 import {
@@ -31,6 +30,7 @@ import {
   type TransactionRequest,
 } from './messages.ts';
 import { tellsProgressInOrder } from './progress.ts';
+import { createHeard, type Heard } from './revision-progress.ts';
 import { follow, toEntry } from './watch.ts';
 
 export const defaultEtcdPrefix = '/fairlead';

@@ -1,0 +1,127 @@
+// The caches filled from the store, and everything that decides with them: access, admission, allocators, tokens.
+import { randomInt, randomUUID } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
+import { allKinds } from '../kinds/all.ts';
+import { rbacGroup } from '../kinds/rbac/types.ts';
+import type { MetricsRegistry } from '../observe/metrics.ts';
+import { createAuthenticator } from './access/authenticate.ts';
+import { createAuthorizer } from './access/authorize.ts';
+import { checkEscalation } from './access/escalation.ts';
+import { createAdmission } from './admission/admission.ts';
+import { chosenPlugins } from './admission/all.ts';
+import { defaultPodSecurity } from './admission/pod-security/configuration.ts';
+import { createRangeIndex } from './allocators/address-ranges.ts';
+import { ipAddressResource } from './allocators/cluster-ip.ts';
+import { createAllocatorMetrics } from './allocators/metrics.ts';
+import { createNodePortView, type NodePortView } from './allocators/node-port-view.ts';
+import { reserveService } from './allocators/reserve-service.ts';
+import { followTakenAddresses } from './allocators/taken-addresses.ts';
+import { loadResources } from './cache/resources.ts';
+import { waitForObject } from './cache/wait-for-object.ts';
+import { createNodeCredentials } from './certificates/node-credentials.ts';
+import { checkSignerRights } from './certificates/signing/check-signer-rights.ts';
+import type { ApiContext } from './context.ts';
+import {
+  type ClusterAddressOptions,
+  createClusterAddresses,
+} from './kubernetes-service/cluster-addresses.ts';
+import { defaultLimits } from './limits/limits.ts';
+import { createStreamCount } from './limits/stream-count.ts';
+import type { ApiServerOptions } from './options.ts';
+import { type Dial, dialPod } from './proxy/forward.ts';
+import { guardDial } from './proxy/guard-dial.ts';
+import type { ReviewParts } from './reviews/answer-review.ts';
+import { createTokens } from './tokens/create-tokens.ts';
+
+export type MeasuredOptions = ApiServerOptions & { readonly metrics: MetricsRegistry };
+export type ServerParts = ReviewParts & { readonly nodePorts: NodePortView };
+
+export async function createContext(
+  options: MeasuredOptions,
+  place: Pick<ClusterAddressOptions, 'certificate' | 'port'>,
+): Promise<ServerParts> {
+  const { store, now } = options;
+  const nodePorts = createNodePortView();
+  const families = options.serviceCidrs.map(({ family }) => family);
+  const resources = await loadResources(allKinds, store, nodePorts.apply, nodePorts.replace, {
+    families,
+  });
+  nodePorts.load((await store.list(nodePorts.prefix)).entries);
+  const { reader } = resources;
+  const authorizer = createAuthorizer(reader);
+  const tokens = createTokens(options.tokens ?? {}, { reader, now, log: options.log });
+  const rangesOf = createRangeIndex(reader);
+  const addresses = createClusterAddresses({
+    ...{ reader, ...place, ownAddresses },
+    serviceRanges: (family) => rangesOf(family).map(({ cidr }) => cidr),
+  });
+  const admission = createAdmission(chosenPlugins(options.admissionPlugins ?? {}), {
+    ...{ reader, randomSuffix, addresses, podSecurity: defaultPodSecurity },
+    ...{ clock: () => performance.now(), pause: setImmediate },
+    waitFor: (object) => waitForObject(resources, object),
+    ...options.pluginConfiguration,
+  });
+  const reserve = reserveService({
+    reader,
+    addresses: followTakenAddresses(resources.of(ipAddressResource).cache),
+    nodePorts,
+    config: { serviceCidrs: options.serviceCidrs, nodePortRange: options.nodePorts },
+    metrics: createAllocatorMetrics(options.metrics, {
+      reader,
+      nodePorts,
+      nodePortRange: options.nodePorts,
+      ranges: () => [...rangesOf('IPv4'), ...rangesOf('IPv6')],
+    }),
+    now,
+    newUid: randomUUID,
+    random: (below) => randomInt(below),
+  });
+  const guarded = (dial: Dial): Dial =>
+    guardDial({
+      dial,
+      isReserved: (address, port) =>
+        addresses.isServer(address, port) || addresses.isServiceAddress(address),
+    });
+  const context: ApiContext = {
+    store,
+    resources,
+    reserve: new Map([['services', reserve]]),
+    now,
+    newUid: randomUUID,
+    randomSuffix,
+    admission: {
+      ...admission,
+      mutate(request) {
+        const after = admission.mutate(request);
+        const admitted = after === request.after ? request : { ...request, after };
+        checkSignerRights(admitted, authorizer);
+        if (request.subresource === '' && request.definition.group === rbacGroup)
+          checkEscalation({ authorizer, ...admitted });
+        return after;
+      },
+    },
+    tokens: tokens.issuer,
+    dial: guarded(options.dial ?? dialPod),
+    dialNode: guarded(options.dialNode ?? options.dial ?? dialPod),
+    authorizer,
+    addresses,
+    tunnels: createStreamCount((options.limits ?? defaultLimits).maxTunnelsPerUser),
+    nodeCredentials: createNodeCredentials(options.credentials, {
+      now,
+      ...(options.nodeTrust === undefined ? {} : { trust: options.nodeTrust }),
+    }),
+  };
+  const authenticator = createAuthenticator({ tokens: tokens.authenticators, now });
+  return { context, authorizer, authenticator, nodePorts };
+}
+
+const ownAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+
+/** Letters that make no words. */
+const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
+
+function randomSuffix(): string {
+  return Array.from({ length: 5 }, () => nameLetters[randomInt(nameLetters.length)]).join('');
+}

@@ -1,0 +1,136 @@
+// Collections that clients look into by themselves and that are always empty here. A client takes a missing one for a
+// broken server: `kubectl apply --prune` and `kubectl cluster-info dump` then end with an error.
+import type { AnyKind, Verb } from '../../kinds/definition.ts';
+import { ageColumn, nameColumn } from '../../kinds/metadata-columns.ts';
+import { type ApiError, failure, notFound } from '../../meta/api-error.ts';
+import { groupResource, objectFields } from '../../meta/object.ts';
+import * as s from '../../schema/node.ts';
+import { createResourceCache } from '../cache/resource-cache.ts';
+import { pathKey, type Resource } from '../cache/resources.ts';
+import { createCodec } from '../cache/stored-object.ts';
+
+const readVerbs: readonly Verb[] = ['get', 'list', 'watch'];
+const nothingWrong = (): readonly [] => [];
+
+type Names = {
+  readonly plural: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly isClusterWide?: boolean;
+};
+
+function emptyKind(group: string, version: string, kind: string, names: Names): AnyKind {
+  const { plural, shortNames, categories, isClusterWide = false } = names;
+  return {
+    ...{ group, version, kind, plural, singular: kind.toLowerCase(), verbs: readVerbs },
+    ...(shortNames === undefined ? {} : { shortNames }),
+    ...(categories === undefined ? {} : { categories }),
+    namespaced: !isClusterWide,
+    schema: s.struct(kind, objectFields, { numbers: [0, 0, 1] }),
+    // Nothing is ever written.
+    nameRule: nothingWrong,
+    create: { validateCreate: nothingWrong },
+    update: { validateUpdate: nothingWrong },
+    columns: [nameColumn, ageColumn],
+    fieldSelectorError: 'known',
+  };
+}
+
+const ofGroup =
+  (group: string, version: string) =>
+  (kind: string, names: Names): AnyKind =>
+    emptyKind(group, version, kind, names);
+
+const core = ofGroup('', 'v1');
+const apps = ofGroup('apps', 'v1');
+const batch = ofGroup('batch', 'v1');
+const storage = ofGroup('storage.k8s.io', 'v1');
+const dynamicResources = ofGroup('resource.k8s.io', 'v1');
+const workload = { categories: ['all'] };
+const clusterWide = { isClusterWide: true };
+
+/** What the informers of kube-scheduler and kube-controller-manager list and watch: both wait until they have all of it. */
+const listedByParts: readonly AnyKind[] = [
+  apps('ControllerRevision', { plural: 'controllerrevisions' }),
+  ofGroup('autoscaling', 'v2')('HorizontalPodAutoscaler', {
+    plural: 'horizontalpodautoscalers',
+    shortNames: ['hpa'],
+    ...workload,
+  }),
+  ofGroup('policy', 'v1')('PodDisruptionBudget', {
+    plural: 'poddisruptionbudgets',
+    shortNames: ['pdb'],
+  }),
+  ofGroup('scheduling.k8s.io', 'v1')('PriorityClass', {
+    plural: 'priorityclasses',
+    shortNames: ['pc'],
+    ...clusterWide,
+  }),
+  ofGroup('node.k8s.io', 'v1')('RuntimeClass', { plural: 'runtimeclasses', ...clusterWide }),
+  ofGroup('admissionregistration.k8s.io', 'v1')('ValidatingAdmissionPolicy', {
+    plural: 'validatingadmissionpolicies',
+    categories: ['api-extensions'],
+    ...clusterWide,
+  }),
+  storage('CSIDriver', { plural: 'csidrivers', ...clusterWide }),
+  storage('CSINode', { plural: 'csinodes', ...clusterWide }),
+  storage('CSIStorageCapacity', { plural: 'csistoragecapacities' }),
+  storage('StorageClass', { plural: 'storageclasses', shortNames: ['sc'], ...clusterWide }),
+  storage('VolumeAttachment', { plural: 'volumeattachments', ...clusterWide }),
+  storage('VolumeAttributesClass', {
+    plural: 'volumeattributesclasses',
+    shortNames: ['vac'],
+    ...clusterWide,
+  }),
+  dynamicResources('DeviceClass', { plural: 'deviceclasses', ...clusterWide }),
+  dynamicResources('ResourceClaim', { plural: 'resourceclaims' }),
+  dynamicResources('ResourceClaimTemplate', { plural: 'resourceclaimtemplates' }),
+  dynamicResources('ResourceSlice', { plural: 'resourceslices', ...clusterWide }),
+];
+
+/** Told by discovery: what pruning goes through, what people expect of a namespace, and what other parts wait for. */
+export const listedCollections: readonly AnyKind[] = [
+  // Asked for by `kubectl describe namespace`.
+  core('LimitRange', { plural: 'limitranges', shortNames: ['limits'] }),
+  core('ResourceQuota', { plural: 'resourcequotas', shortNames: ['quota'] }),
+  core('PersistentVolumeClaim', { plural: 'persistentvolumeclaims', shortNames: ['pvc'] }),
+  core('PersistentVolume', { plural: 'persistentvolumes', shortNames: ['pv'], ...clusterWide }),
+  apps('DaemonSet', { plural: 'daemonsets', shortNames: ['ds'], ...workload }),
+  apps('StatefulSet', { plural: 'statefulsets', shortNames: ['sts'], ...workload }),
+  batch('CronJob', { plural: 'cronjobs', shortNames: ['cj'], ...workload }),
+  batch('Job', { plural: 'jobs', ...workload }),
+  ...listedByParts,
+];
+
+/** kubectl asks whether a kind that it does not know is a custom one. */
+const customResource = ofGroup('apiextensions.k8s.io', 'v1')('CustomResourceDefinition', {
+  plural: 'customresourcedefinitions',
+  ...clusterWide,
+});
+
+export type FindEmpty = (group: string, version: string, plural: string) => Resource | undefined;
+
+/** They are answered as any other resource is, out of caches that nothing ever enters. */
+export function createEmptyResources(): FindEmpty {
+  const byPath = new Map(
+    [...listedCollections, customResource].map((kind) => [pathKey(kind), emptyResource(kind)]),
+  );
+  return (group, version, plural) => byPath.get(pathKey({ group, version, plural }));
+}
+
+function emptyResource(definition: AnyKind): Resource {
+  const codec = createCodec(definition);
+  return { definition, codec, cache: createResourceCache(), view: (cached) => cached };
+}
+
+/** What a write is told: that there is nothing to delete, or that the collection stays empty. */
+export function refusedWrite(
+  { group, plural }: AnyKind,
+  { verb, name }: { readonly verb: string; readonly name: string },
+): ApiError {
+  if (verb === 'delete') return notFound({ group, resource: plural }, name);
+  const message = `this server has no ${groupResource(group, plural)} and takes none`;
+  return failure({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
+}
+
+export const isRead = (verb: string): boolean => readVerbs.some((one) => one === verb);

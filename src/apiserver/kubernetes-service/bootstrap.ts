@@ -1,0 +1,119 @@
+// Makes what must exist from the start, and makes it again when somebody deletes it.
+import { isNotFound } from '../../meta/api-error.ts';
+import { reconcilePolicy } from '../access/reconcile-policy.ts';
+import type { ApiContext } from '../context.ts';
+import { deleteObject } from '../objects/delete-object.ts';
+import { decodedObject, ensureObject } from '../objects/ensure-object.ts';
+import { ownWrite } from '../objects/server-write.ts';
+import { updateObject } from '../objects/update-object.ts';
+import { createDefaultCidrKeeper } from './default-service-cidr.ts';
+import {
+  apiEndpointObjects,
+  apiServiceObject,
+  type BootstrapFacts,
+  type BootstrapObject,
+  isApiSliceName,
+  namespaceObjects,
+  restoredLabels,
+  sliceResource,
+} from './objects.ts';
+import { type LiveServers, onlyServer } from './server-leases.ts';
+
+export type Bootstrap = {
+  /** Puts back what was deleted of the Service that leads to this server, and of the range it has its address from. */
+  readonly repair: () => Promise<void>;
+};
+
+export async function bootstrap(
+  context: ApiContext,
+  facts: BootstrapFacts,
+  policy: readonly BootstrapObject[],
+  servers: Pick<LiveServers, 'all'> = onlyServer(facts.advertise),
+): Promise<Bootstrap> {
+  await ensureAll(context, namespaceObjects());
+  const keepServiceCidr = createDefaultCidrKeeper(context, facts.serviceCidrs);
+  await Promise.all([keepServiceCidr(), ...policy.map((object) => ensurePolicy(context, object))]);
+  const repair = async (): Promise<void> => {
+    await keepServiceCidr();
+    await ensureAll(context, [apiServiceObject(facts)]);
+    if (!facts.publishesEndpoints) return;
+    const wanted = apiEndpointObjects(await servers.all());
+    await Promise.all(wanted.map((object) => ensureCurrent(context, object)));
+    await removeOtherSlices(context, wanted);
+  };
+  await repair();
+  return { repair };
+}
+
+async function ensureAll(context: ApiContext, objects: readonly BootstrapObject[]): Promise<void> {
+  await Promise.all(objects.map((object) => ensureObject(context, object)));
+}
+
+const nameOf = ({ body }: BootstrapObject): string => body.metadata.name;
+
+/** Creates it, or puts back what a default role or binding has lost. */
+async function ensurePolicy(context: ApiContext, wanted: BootstrapObject): Promise<void> {
+  const { reader } = context.resources;
+  const live = reader.get(wanted.resource, wanted.namespace, nameOf(wanted));
+  if (live === undefined) return ensureObject(context, wanted);
+  const object = decodedObject(context, wanted);
+  if (reconcilePolicy(live, object) === live) return;
+  const resource = context.resources.of(wanted.resource);
+  await updateObject(context, {
+    resource,
+    namespace: wanted.namespace,
+    name: nameOf(wanted),
+    subresource: '',
+    rules: resource.definition.update,
+    desired: (current) => (current === undefined ? object : reconcilePolicy(current, object)),
+    create: { authorize: 'as the server' },
+    needsVersion: false,
+    checksUid: false,
+    write: ownWrite(context),
+  });
+}
+
+/** Creates it, or makes its content and labels what they should be; annotations of others stay. */
+async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Promise<void> {
+  const resource = context.resources.of(wanted.resource);
+  const { definition } = resource;
+  const object = decodedObject(context, wanted);
+  await updateObject(context, {
+    resource,
+    namespace: wanted.namespace,
+    name: nameOf(wanted),
+    subresource: '',
+    rules: definition.update,
+    desired: (live) => {
+      if (live === undefined) return object;
+      const labels = restoredLabels(wanted, live.metadata.labels);
+      return { ...live, ...object, metadata: { ...live.metadata, labels } };
+    },
+    create: { authorize: 'as the server' },
+    needsVersion: false,
+    checksUid: false,
+    write: ownWrite(context),
+  });
+}
+
+/** Slices of ports or families that no server has any more. */
+async function removeOtherSlices(
+  context: ApiContext,
+  wanted: readonly BootstrapObject[],
+): Promise<void> {
+  // Nobody can be led to: what is there is as good as anything.
+  if (wanted.length === 0) return;
+  const names = new Set(wanted.map(nameOf));
+  const resource = context.resources.of(sliceResource);
+  for (const { metadata } of context.resources.reader.list(sliceResource, 'default')) {
+    const { name = '' } = metadata;
+    if (!isApiSliceName(name) || names.has(name)) continue;
+    const asked = { resource, namespace: 'default', name, options: {}, dryRun: false };
+    try {
+      await deleteObject(context, { ...asked, admit() {}, now: context.now() });
+    } catch (error) {
+      // Another API server on the same store was faster.
+      if (!isNotFound(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// Names and addresses that belong to the cluster itself: of its API servers and of Services. No node may take them for its own.
+import { X509Certificate } from 'node:crypto';
+import type { Address, Family } from '../../ip/address.ts';
+import { formatAddress, unmapped } from '../../ip/address.ts';
+import { type Cidr, containsAddress } from '../../ip/cidr.ts';
+import type { Endpoints } from '../../kinds/endpoints/types.ts';
+import { canonicalHost } from '../../meta/canonical-host.ts';
+import type { ObjectReader } from '../cache/object-reader.ts';
+
+export type ClusterAddresses = {
+  /** Whether clients know an API server by the name or address, in whatever spelling. */
+  readonly isServerHost: (host: string) => boolean;
+  /** Whether an API server listens there. */
+  readonly isServer: (address: Address, port: number) => boolean;
+  /** Whether Services get addresses from there. */
+  readonly isServiceAddress: (address: Address) => boolean;
+};
+
+export type ClusterAddressOptions = {
+  readonly reader: ObjectReader;
+  /** PEM of what this server serves with. */
+  readonly certificate: () => string;
+  /** Where this server listens. */
+  readonly port: () => number;
+  /** Addresses of this machine. */
+  readonly ownAddresses: () => readonly string[];
+  readonly serviceRanges: (family: Family) => readonly Cidr[];
+};
+
+export function createClusterAddresses(options: ClusterAddressOptions): ClusterAddresses {
+  const { reader, port, ownAddresses, serviceRanges } = options;
+  const namesOf = rememberNames();
+  const servers = (): Endpoints['subsets'] =>
+    (reader.get('endpoints', 'default', 'kubernetes') as Endpoints | undefined)?.subsets ?? [];
+  return {
+    isServerHost(host) {
+      const wanted = canonicalHost(host);
+      const isAdvertised = (servers() ?? []).some(({ addresses = [] }) =>
+        addresses.some(({ ip }) => canonicalHost(ip) === wanted),
+      );
+      return (
+        isAdvertised || standardNames.has(wanted) || namesOf(options.certificate()).has(wanted)
+      );
+    },
+    isServer(address, wantedPort) {
+      const wanted = formatAddress(unmapped(address));
+      const isAdvertised = (servers() ?? []).some(
+        ({ addresses = [], ports = [] }) =>
+          ports.some((one) => one.port === wantedPort) &&
+          addresses.some(({ ip }) => canonicalHost(ip) === wanted),
+      );
+      if (isAdvertised || wantedPort !== port()) return isAdvertised;
+      const own = namesOf(options.certificate());
+      return own.has(wanted) || ownAddresses().some((one) => canonicalHost(one) === wanted);
+    },
+    isServiceAddress(address) {
+      const plain = unmapped(address);
+      return serviceRanges(plain.family).some((cidr) => containsAddress(cidr, plain));
+    },
+  };
+}
+
+/** Every API server has these, whatever its certificate says. */
+const standardNames: ReadonlySet<string> = new Set([
+  'localhost',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  'kubernetes.default.svc.cluster.local',
+]);
+
+/** Certificates are replaced now and then; taking one apart for every question would cost too much. */
+function rememberNames(): (certificate: string) => ReadonlySet<string> {
+  let last: { readonly certificate: string; readonly names: ReadonlySet<string> } | undefined;
+  return (certificate) => {
+    if (last?.certificate !== certificate) {
+      const { subjectAltName = '' } = new X509Certificate(certificate);
+      const names = subjectAltName
+        .split(', ')
+        .map((entry) => canonicalHost(entry.replace(/^(DNS|IP Address):/, '')));
+      last = { certificate, names: new Set(names) };
+    }
+    return last.names;
+  };
+}

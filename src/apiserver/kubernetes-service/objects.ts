@@ -1,0 +1,159 @@
+// The objects that exist from the start: system namespaces, and the Service, Endpoints and EndpointSlice through which
+// pods reach this server.
+import { formatAddress, isLoopback, parseAddress } from '../../ip/address.ts';
+import { type Cidr, nthAddress } from '../../ip/cidr.ts';
+
+/** Where clients inside the cluster reach a server. */
+export type Advertised = { readonly address: string; readonly port: number };
+
+export type BootstrapFacts = {
+  readonly serviceCidrs: readonly Cidr[];
+  readonly advertise: Advertised;
+  /** Node port of the Service that leads to this server; absent: it has none. */
+  readonly serviceNodePort?: number;
+  /** Whether Endpoints and slices of that Service are written at all. */
+  readonly publishesEndpoints: boolean;
+};
+
+/** A raw body and the resource it belongs to. */
+export type BootstrapObject = {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly body: Readonly<Record<string, unknown>> & {
+    readonly metadata: {
+      readonly name: string;
+      readonly labels?: Readonly<Record<string, string>>;
+    };
+  };
+};
+
+const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+const apiServiceName = 'kubernetes';
+
+export function namespaceObjects(): readonly BootstrapObject[] {
+  return systemNamespaces.map((name) => ({
+    resource: 'namespaces',
+    namespace: '',
+    body: { metadata: { name } },
+  }));
+}
+
+export function apiServiceObject(facts: BootstrapFacts): BootstrapObject {
+  const { serviceCidrs, advertise, serviceNodePort: nodePort } = facts;
+  const [primary] = serviceCidrs;
+  if (primary === undefined)
+    throw new Error('Cannot make the kubernetes Service: there is no service range');
+  return {
+    resource: 'services',
+    namespace: 'default',
+    body: {
+      metadata: {
+        name: apiServiceName,
+        labels: { component: 'apiserver', provider: 'kubernetes' },
+      },
+      spec: {
+        clusterIP: formatAddress(nthAddress(primary, 1n)),
+        ipFamilies: [primary.family],
+        ipFamilyPolicy: 'SingleStack',
+        ports: [
+          {
+            name: 'https',
+            port: 443,
+            protocol: 'TCP',
+            targetPort: advertise.port,
+            ...(nodePort === undefined ? {} : { nodePort }),
+          },
+        ],
+        sessionAffinity: 'None',
+        type: nodePort === undefined ? 'ClusterIP' : 'NodePort',
+      },
+    },
+  };
+}
+
+/** Endpoints and slices list the servers' addresses; the slices bear no managed-by label and no owner. */
+export function apiEndpointObjects(servers: readonly Advertised[]): readonly BootstrapObject[] {
+  const groups = groupsOf(servers);
+  if (groups.length === 0) return [];
+  return [
+    {
+      resource: 'endpoints',
+      namespace: 'default',
+      body: {
+        metadata: {
+          name: apiServiceName,
+          labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
+        },
+        subsets: groups.map(({ addresses, port }) => ({
+          addresses: addresses.map((ip) => ({ ip })),
+          ports: portsOf(port),
+        })),
+      },
+    },
+    ...groups.map(sliceOf),
+  ];
+}
+
+/** One for each family and port; where all servers are alike, as they should be, there is one. */
+type ServerGroup = {
+  readonly family: 'IPv4' | 'IPv6';
+  readonly port: number;
+  readonly addresses: readonly string[];
+};
+
+function groupsOf(servers: readonly Advertised[]): readonly ServerGroup[] {
+  const groups = new Map<
+    string,
+    { family: ServerGroup['family']; port: number; all: Set<string> }
+  >();
+  for (const { address: text, port } of servers) {
+    const address = parseAddress(text);
+    // Endpoints may not be loopback: on a machine without any other address the Service leads nowhere.
+    if (address === undefined || isLoopback(address)) continue;
+    const { family } = address;
+    const key = `${family} ${String(port).padStart(5, '0')}`;
+    const group = groups.get(key) ?? { family, port, all: new Set() };
+    groups.set(key, group);
+    group.all.add(text);
+  }
+  return [...groups.entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { family, port, all }]) => ({ family, port, addresses: [...all].sort() }));
+}
+
+function sliceOf({ family, port, addresses }: ServerGroup, index: number): BootstrapObject {
+  const name = index === 0 ? apiServiceName : `${apiServiceName}-${family.toLowerCase()}-${port}`;
+  return {
+    resource: sliceResource,
+    namespace: 'default',
+    body: {
+      metadata: { name, labels: { [serviceNameLabel]: apiServiceName } },
+      addressType: family,
+      endpoints: addresses.map((address) => ({
+        addresses: [address],
+        conditions: { ready: true },
+      })),
+      ports: portsOf(port),
+    },
+  };
+}
+
+const portsOf = (port: number) => [{ name: 'https', port, protocol: 'TCP' }];
+
+export const sliceResource = 'endpointslices.discovery.k8s.io';
+const serviceNameLabel = 'kubernetes.io/service-name';
+
+/** The labels of an object that is put right: on Endpoints those of others stay, a slice has its own and no other. */
+export function restoredLabels(
+  { resource, body }: BootstrapObject,
+  live: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
+  return resource === sliceResource
+    ? { ...body.metadata.labels }
+    : { ...live, ...body.metadata.labels };
+}
+
+/** Whether a slice is one of those above, for servers that may be gone. */
+export const isApiSliceName = (name: string): boolean =>
+  /^kubernetes(-ipv[46]-[0-9]{1,5})?$/.test(name);

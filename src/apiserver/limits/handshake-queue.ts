@@ -1,0 +1,22 @@
+// Work of which one piece is done in each turn of the event loop, so that everything else comes between.
+import { createLine } from '../../host/linked-queue.ts';
+
+/** Hands over a piece of work; pieces are done in the order in which they came. */
+export type Turns = (work: () => void) => void;
+
+export function createTurns(): Turns {
+  const waiting = createLine<() => void>();
+
+  function takeTurn(): void {
+    const next = waiting.first();
+    if (next === undefined) return;
+    waiting.leave(next);
+    if (waiting.size() > 0) setImmediate(takeTurn);
+    next.thing();
+  }
+
+  return (work) => {
+    waiting.add(work);
+    if (waiting.size() === 1) setImmediate(takeTurn);
+  };
+}

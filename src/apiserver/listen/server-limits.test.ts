@@ -1,0 +1,397 @@
+// The listener over real TLS on loopback, with both versions of HTTP: what clients may take of the server.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect as connectHttp2, constants } from 'node:http2';
+import { buffer } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { createMetrics } from '../../observe/metrics.ts';
+import { createServerMetrics } from '../metrics.ts';
+import {
+  authority,
+  bothVersions,
+  type Http,
+  readBody,
+  type StartOptions,
+  start,
+  startStreams,
+  text,
+} from './example.ts';
+import type { RunningServer } from './server.ts';
+
+const timeout = 30_000;
+const closing: (() => unknown)[] = [];
+after(async () => {
+  for (const close of closing) await close();
+});
+
+const kib = 1024;
+
+function measured(limits: StartOptions['limits'] = {}) {
+  const registry = createMetrics();
+  const value = (name: string): number =>
+    Number(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'm').exec(registry.text())?.[1] ?? 0);
+  return { options: { limits, metrics: createServerMetrics(registry) }, value };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function openSocket(server: RunningServer): Promise<TLSSocket> {
+  const { port } = server.address;
+  const socket = connectTls({ host: '127.0.0.1', port, ca: authority.certificate });
+  socket.on('error', () => {});
+  return new Promise((resolve) => socket.once('secureConnect', () => resolve(socket)));
+}
+
+/** Everything that comes until the server closes. */
+async function readAll(socket: TLSSocket): Promise<string> {
+  let seen = '';
+  socket.on('data', (chunk: Buffer) => {
+    seen += String(chunk);
+  });
+  await once(socket, 'close');
+  return seen;
+}
+
+function testAnswers({ version, connectTo }: Http): void {
+  test(`${version}: every answer names its audit ID, the client's own if it has one`, {
+    timeout,
+  }, async () => {
+    const seen: (string | undefined)[] = [];
+    const server = await start(async ({ auditId }) => {
+      seen.push(auditId);
+      return text('');
+    });
+    const client = connectTo(server);
+    const { headers } = await client.send({});
+    assert.match(String(headers['audit-id']), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    const own = await client.send({ headers: { 'Audit-ID': 'mine' } });
+    assert.equal(own.headers['audit-id'], 'mine');
+    const long = await client.send({ headers: { 'Audit-ID': 'x'.repeat(65) } });
+    assert.deepEqual(seen, [headers['audit-id'], 'mine', long.headers['audit-id']]);
+    assert.equal(String(long.headers['audit-id']).length, 36);
+  });
+
+  test(`${version}: answers are not to be kept unless they say so`, { timeout }, async () => {
+    const server = await start(async ({ path }) =>
+      path === '/kept' ? { ...text(''), headers: { 'cache-control': 'public' } } : text(''),
+    );
+    const client = connectTo(server);
+    assert.equal((await client.send({})).headers['cache-control'], 'no-cache, private');
+    assert.equal((await client.send({ path: '/kept' })).headers['cache-control'], 'public');
+  });
+}
+
+function testLimits({ version, connectTo }: Http): void {
+  test(`${version}: bodies of all clients together have a limit`, { timeout }, async () => {
+    const { options, value } = measured({ maxBodyBytesTotal: 100 * kib });
+    const server = await start(readBody, options);
+    const slow = await openSocket(server);
+    slow.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 90000\r\n\r\n');
+    slow.write(Buffer.alloc(80_000));
+    await until(() => value('fairlead_apiserver_request_body_bytes') === 80_000);
+    const client = connectTo(server);
+    const post = (size: number) => client.send({ method: 'POST', body: Buffer.alloc(size) });
+    assert.equal((await post(20 * kib)).status, 200);
+    assert.equal((await post(60 * kib)).status, 429);
+    slow.destroy();
+    await until(() => value('fairlead_apiserver_request_body_bytes') === 0);
+    assert.equal((await post(60 * kib)).status, 200);
+  });
+
+  test(`${version}: an answer that its client does not read is broken off`, {
+    timeout,
+  }, async () => {
+    const { options, value } = measured({ slowReaderTimeoutMs: 60 });
+    const server = await start(async () => ({ ...text(''), body: Buffer.alloc(32_768 * kib) }), {
+      ...options,
+    });
+    const stream = await connectTo(server).open({});
+    stream.pause().on('error', () => {});
+    await until(() => value('fairlead_apiserver_slow_readers_cut_total') === 1);
+    assert.equal(value('fairlead_apiserver_unread_bytes'), 0);
+    assert.equal((await connectTo(server).send({ method: 'HEAD' })).status, 200);
+  });
+
+  test(`${version}: a large answer reaches a client that reads it, whatever the limits`, {
+    timeout,
+  }, async () => {
+    const { options, value } = measured({ maxUnreadBytesPerConnection: 4096 * kib });
+    const body = randomBytes(32_768 * kib);
+    const server = await start(async () => ({ ...text(''), body }), { ...options });
+    assert.ok(body.equals(await buffer(await connectTo(server).open({}))));
+    assert.equal(value('fairlead_apiserver_slow_readers_cut_total'), 0);
+  });
+
+  test(`${version}: of streams that nobody reads the largest are cut`, { timeout }, async () => {
+    const { options, value } = measured({ maxUnreadBytes: 16_384 * kib });
+    const { server, next } = await startStreams(options);
+    const streams = await Promise.all(Array.from({ length: 4 }, () => connectTo(server).open({})));
+    for (const stream of streams) stream.pause().on('error', () => {});
+    const sinks = [await next(), await next(), await next(), await next()];
+    const open = new Set(sinks);
+    for (const one of sinks) one.sink.onClose(() => open.delete(one));
+    for (let i = 0; i < 32; i += 1) {
+      for (const { sink } of sinks) sink.write(Buffer.alloc(512 * kib));
+      await new Promise((resolve) => setImmediate(resolve));
+      const held = sinks.reduce((sum, one) => sum + (open.has(one) ? one.sink.buffered() : 0), 0);
+      assert.ok(held <= 17_000 * kib, `${held} bytes are held`);
+    }
+    await until(() => open.size < 4);
+    assert.ok(value('fairlead_apiserver_slow_readers_cut_total') > 0);
+    for (const { sink } of open) sink.end();
+  });
+}
+
+for (const http of bothVersions(closing)) {
+  testAnswers(http);
+  testLimits(http);
+}
+
+test('HTTP/1.1: requests sent ahead are worked on one by one, and answered in order', {
+  timeout,
+}, async () => {
+  const begun: string[] = [];
+  const server = await start(async ({ path }) => {
+    begun.push(path);
+    return { ...text(''), body: Buffer.alloc(24_576 * kib, path.slice(1)) };
+  });
+  const socket = await openSocket(server);
+  socket.pause();
+  const paths = ['/a', '/b', '/c'];
+  socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`).join(''));
+  const other = await openSocket(server);
+  other.write('GET /other HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  await readAll(other);
+  assert.deepEqual(begun, ['/a', '/other']);
+  let order = '';
+  socket.on('data', (chunk: Buffer) => {
+    const letter = String.fromCharCode(chunk.at(-1) ?? 0);
+    if ('abc'.includes(letter) && !order.endsWith(letter)) order += letter;
+  });
+  socket.resume();
+  await until(() => order === 'abc');
+  socket.destroy();
+  await server.drain();
+});
+
+test('HTTP/1.1: a client that sends ahead without end is cut off', { timeout }, async () => {
+  let begun = 0;
+  const server = await start(async () => {
+    begun += 1;
+    return new Promise(() => {});
+  });
+  const socket = await openSocket(server);
+  const answer = readAll(socket);
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(1000));
+  assert.equal(await answer, '');
+  assert.equal(begun, 1);
+  await server.drain();
+});
+
+test('HTTP/2: a client that does not read waits with its next requests', { timeout }, async () => {
+  let begun = 0;
+  const server = await start(async () => {
+    begun += 1;
+    return { ...text(''), body: Buffer.alloc(3072 * kib) };
+  });
+  const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
+    ca: authority.certificate,
+  });
+  const streams = Array.from({ length: 20 }, () => session.request({}).pause());
+  const [last] = streams.slice(-1);
+  assert.ok(last !== undefined);
+  await until(() => begun >= 3);
+  // One that goes while it waits takes nobody else along.
+  last.on('error', () => {});
+  last.close();
+  // Whatever came with the others has been looked at when this is answered.
+  const second = await openSocket(server);
+  second.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  await readAll(second);
+  assert.equal(begun, 4, 'three of 3 MiB, and the other client');
+  const sizes = streams.slice(0, -1).map(async (stream) => {
+    let size = 0;
+    for await (const chunk of stream) size += (chunk as Buffer).length;
+    return size;
+  });
+  assert.deepEqual(
+    await Promise.all(sizes),
+    sizes.map(() => 3072 * kib),
+  );
+  assert.equal(begun, 20);
+  session.destroy();
+  await server.drain();
+});
+
+/** A frame of HTTP/2: its length, type, flags and stream, then what it carries. */
+function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** Of all frames that end the connection: after the head and the last stream. */
+function goawayReasons(bytes: Buffer): readonly number[] {
+  const reasons: number[] = [];
+  for (let at = 0; at + 17 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+    if (bytes[at + 3] === 7) reasons.push(bytes.readUInt32BE(at + 13));
+  }
+  return reasons;
+}
+
+/** GET / over https, complete, and taken back with CANCEL. */
+const resetRequest = (n: number): Buffer =>
+  Buffer.concat([
+    frame(1, 5, 2 * n + 1, Buffer.from([0x82, 0x84, 0x87, 0x01, 0x01, 0x61])),
+    frame(3, 0, 2 * n + 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])),
+  ]);
+
+test('HTTP/2: requests that are reset at once are not answered, and too many close the connection', {
+  timeout,
+}, async () => {
+  let begun = 0;
+  const server = await start(async () => {
+    begun += 1;
+    return text('fine');
+  });
+  closing.push(server.drain);
+  const { port } = server.address;
+  const ca = authority.certificate;
+  const socket = connectTls({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'] });
+  socket.on('error', () => {});
+  await once(socket, 'secureConnect');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]));
+  socket.write(Buffer.concat(Array.from({ length: 900 }, (_, n) => resetRequest(n))));
+  await once(socket, 'close');
+  assert.ok(begun < 450, `${begun} of 900 requests were begun`);
+  const reasons = goawayReasons(Buffer.concat(chunks));
+  assert.ok(reasons.includes(constants.NGHTTP2_ENHANCE_YOUR_CALM), `${reasons}`);
+});
+
+test('HTTP/2: a thousand requests at once are all answered, and others come between', {
+  timeout,
+}, async () => {
+  let begun = 0;
+  const turns = new Set<number>();
+  let turn = 0;
+  const count = (): void => {
+    turn += 1;
+    if (begun < 900) setImmediate(count);
+  };
+  const server = await start(async () => {
+    begun += 1;
+    turns.add(turn);
+    return text('fine');
+  });
+  closing.push(server.drain);
+  const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
+    ca: authority.certificate,
+  });
+  await once(session, 'connect');
+  count();
+  const answers = Array.from({ length: 900 }, () => buffer(session.request({})));
+  const texts = new Set((await Promise.all(answers)).map(String));
+  assert.deepEqual([...texts], ['fine']);
+  assert.ok(turns.size > 50, `answered within ${turns.size} turns of the event loop`);
+  session.destroy();
+});
+
+test('HTTP/1.1: a head that is too large is refused', { timeout }, async () => {
+  const server = await start(async () => text('fine'), { limits: { maxHeaderBytes: 8 * kib } });
+  closing.push(server.drain);
+  const socket = await openSocket(server);
+  const answer = readAll(socket);
+  socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(9 * kib)}\r\n\r\n`);
+  assert.match(await answer, /^HTTP\/1\.1 431 /);
+});
+
+test('HTTP/2: a head that is too large is refused', { timeout }, async () => {
+  const server = await start(async () => text('fine'));
+  const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
+    ca: authority.certificate,
+  });
+  session.on('error', () => {});
+  closing.push(() => session.destroy(), server.drain);
+  const stream = session.request({ x: 'y'.repeat(70 * kib) });
+  const outcome = await new Promise((resolve) => {
+    stream.on('response', (headers) => resolve(headers[':status']));
+    stream.on('error', () => resolve('refused'));
+    stream.on('close', () => resolve('closed'));
+  });
+  assert.notEqual(outcome, 200);
+});
+
+test('connections of nobody beyond the limit go for new ones, and are counted', {
+  timeout,
+}, async () => {
+  const { options, value } = measured({ maxConnections: 16 });
+  const server = await start(async () => text('fine'), options);
+  const first = await openSocket(server);
+  const closed = once(first, 'close');
+  const others = [await openSocket(server), await openSocket(server)];
+  await closed;
+  assert.equal(value('fairlead_apiserver_evicted_connections_total'), 1);
+  assert.equal(value('fairlead_apiserver_unauthenticated_connections'), 2);
+  for (const socket of others) socket.destroy();
+  await server.drain();
+});
+
+for (const { version, connectTo } of bothVersions(closing)) {
+  test(`${version}: whose user is known keeps its connection, whatever strangers open`, {
+    timeout,
+  }, async () => {
+    const { options, value } = measured({ maxConnections: 16 });
+    const server = await start(async (request) => {
+      // What access control does with a token that is good.
+      if (request.headers.authorization === 'Bearer good')
+        request.authenticated?.({ name: 'jane', groups: [] });
+      return text('fine');
+    }, options);
+    const client = connectTo(server);
+    const headers = { authorization: 'Bearer good' };
+    assert.equal((await client.send({ headers })).status, 200);
+    for (let n = 0; n < 20; n += 1) await openSocket(server);
+    assert.equal(value('fairlead_apiserver_unauthenticated_connections'), 2);
+    assert.equal((await client.send({ headers })).status, 200);
+    assert.equal((await client.send({})).status, 200);
+    assert.equal(value('fairlead_apiserver_evicted_connections_total'), 18);
+  });
+}
+
+test('a connection without a request is closed, one with a quiet watch is not', {
+  timeout,
+}, async () => {
+  const { server, next } = await startStreams({ limits: { idleTimeoutMs: 200 } });
+  const connect = () =>
+    connectHttp2(`https://127.0.0.1:${server.address.port}`, { ca: authority.certificate });
+  const watching = connect();
+  const stream = watching.request({});
+  await once(stream, 'response');
+  const { sink } = await next();
+  const idle = connect();
+  await once(idle, 'close');
+  assert.equal(watching.closed, false);
+  sink.write(Buffer.from('still here'));
+  const [chunk] = await once(stream, 'data');
+  assert.equal(String(chunk), 'still here');
+  sink.end();
+  await once(watching, 'close');
+  await server.drain();
+});
+
+test('a client that takes its time with the head is cut off', { timeout }, async () => {
+  const server = await start(async () => text('fine'), { limits: { headerTimeoutMs: 50 } });
+  const socket = await openSocket(server);
+  socket.write('GET / HTTP/1.1\r\nhost:');
+  assert.match(await readAll(socket), /^HTTP\/1\.1 408 /);
+  await server.drain();
+});

@@ -1,0 +1,17 @@
+// Writes that the server makes in its own name.
+import { formatTime } from '../../schema/time.ts';
+import { ownAdmission } from '../admission/admission.ts';
+import type { ApiContext, WriteRequest } from '../context.ts';
+
+const self = { name: 'system:apiserver', groups: ['system:masters'] };
+
+export function ownWrite(context: Pick<ApiContext, 'now'>): WriteRequest {
+  return {
+    user: self,
+    dryRun: false,
+    manager: 'kube-apiserver',
+    now: formatTime(context.now()),
+    admission: ownAdmission,
+    warn: () => {},
+  };
+}

@@ -1,0 +1,42 @@
+// Which resource and namespace the objects of manifests belong to.
+import type { DiscoveredResource } from '../../client/discovery.ts';
+import type { Session } from '../../flags/client-flags.ts';
+import { FailedError } from '../../flags/command.ts';
+import type { KubeObject } from '../../meta/object.ts';
+import { findKind } from './find-resource.ts';
+import type { Manifest } from './read-manifests.ts';
+
+export type ManifestTarget = {
+  readonly source: string;
+  readonly resource: DiscoveredResource;
+  /** With its namespace filled in. */
+  readonly object: KubeObject;
+};
+
+export function manifestTarget(
+  { source, object }: Manifest,
+  all: readonly DiscoveredResource[],
+  { namespace, namespaceGiven }: Pick<Session, 'namespace' | 'namespaceGiven'>,
+): ManifestTarget {
+  const { apiVersion, kind, metadata } = object;
+  const resource = findKind(all, apiVersion, kind);
+  const own = metadata.namespace;
+  if (resource === undefined) {
+    throw new FailedError(
+      `error: resource mapping not found for name: "${metadata.name ?? ''}" namespace: "${own ?? ''}" from "${source}": ` +
+        `no matches for kind "${kind}" in version "${apiVersion}"\nensure CRDs are installed first`,
+    );
+  }
+  if (!resource.namespaced) return { source, resource, object };
+  if (namespaceGiven && own !== undefined && own !== namespace) {
+    throw new FailedError(
+      `error: the namespace from the provided object "${own}" does not match the namespace "${namespace}". ` +
+        `You must pass '--namespace=${own}' to perform this operation.`,
+    );
+  }
+  return {
+    source,
+    resource,
+    object: { ...object, metadata: { ...metadata, namespace: own ?? namespace } },
+  };
+}

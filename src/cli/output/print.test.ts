@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DiscoveredResource } from '../../client/discovery.ts';
+import { objectText, type ServerTable } from './print.ts';
+import { createTableOutput, type TableOutputOptions } from './table-output.ts';
+
+const service: DiscoveredResource = {
+  group: '',
+  version: 'v1',
+  kind: 'Service',
+  plural: 'services',
+  singular: 'service',
+  namespaced: true,
+  shortNames: ['svc'],
+  categories: ['all'],
+  verbs: [],
+  subresources: [],
+  preferred: true,
+};
+const deployment = {
+  ...service,
+  group: 'apps',
+  kind: 'Deployment',
+  plural: 'deployments',
+  singular: 'deployment',
+};
+
+const row = (cells: readonly unknown[], labels?: Record<string, string>) => ({
+  cells,
+  object: { metadata: { namespace: 'a', ...(labels === undefined ? {} : { labels }) } },
+});
+const table: ServerTable = {
+  columnDefinitions: [
+    { name: 'Name', priority: 0 },
+    { name: 'External-IP', priority: 0 },
+    { name: 'Selector', priority: 1 },
+  ],
+  rows: [
+    row(['web', null, 'app=web'], { b: '2', a: '1' }),
+    row(['database', '192.0.2.1', '<none>']),
+  ],
+};
+
+function print(
+  look: Partial<TableOutputOptions>,
+  tables: readonly (readonly [DiscoveredResource, ServerTable])[],
+): string {
+  let text = '';
+  const output = createTableOutput({
+    write: (more) => {
+      text += more;
+    },
+    wide: false,
+    withHeaders: true,
+    withLabels: false,
+    withNamespace: false,
+    mixed: false,
+    ...look,
+  });
+  for (const [resource, one] of tables) output.print(resource, one);
+  return `\n${text}`;
+}
+
+const cases: readonly {
+  name: string;
+  look: Partial<TableOutputOptions>;
+  tables?: readonly (readonly [DiscoveredResource, ServerTable])[];
+  text: string;
+}[] = [
+  {
+    name: 'a table',
+    look: {},
+    text: `
+NAME       EXTERNAL-IP
+web        <none>
+database   192.0.2.1
+`,
+  },
+  {
+    name: 'a wide table with namespaces and labels',
+    look: { wide: true, withNamespace: true, withLabels: true },
+    text: `
+NAMESPACE   NAME       EXTERNAL-IP   SELECTOR   LABELS
+a           web        <none>        app=web    a=1,b=2
+a           database   192.0.2.1     <none>     <none>
+`,
+  },
+  {
+    name: 'a table without header',
+    look: { withHeaders: false },
+    text: `
+web        <none>
+database   192.0.2.1
+`,
+  },
+  {
+    name: 'tables of several kinds',
+    look: { mixed: true },
+    tables: [
+      [service, table],
+      [deployment, { ...table, rows: [row(['web', 'x', ''])] }],
+      [
+        { ...service, plural: 'empty' },
+        { ...table, rows: null },
+      ],
+    ],
+    text: `
+NAME               EXTERNAL-IP
+service/web        <none>
+service/database   192.0.2.1
+
+NAME                  EXTERNAL-IP
+deployment.apps/web   x
+`,
+  },
+  {
+    name: 'later rows of a watch under the columns of the first',
+    look: {},
+    tables: [
+      [service, table],
+      [service, { columnDefinitions: null, rows: [row(['new', 'line\nbreak', 'hidden'])] }],
+    ],
+    text: `
+NAME       EXTERNAL-IP
+web        <none>
+database   192.0.2.1
+new        line...
+`,
+  },
+];
+for (const { name, look, tables = [[service, table] as const], text } of cases) {
+  test(`a table output prints ${name}`, () => {
+    assert.equal(print(look, tables), text);
+  });
+}
+
+const object = { b: { z: 'on', a: ['x', { k: 1 }] }, a: 'two\nlines\n', empty: {} };
+
+test('objectText() writes JSON as kubectl does', () => {
+  assert.equal(
+    objectText(object, 'json'),
+    `{
+    "a": "two\\nlines\\n",
+    "b": {
+        "a": [
+            "x",
+            {
+                "k": 1
+            }
+        ],
+        "z": "on"
+    },
+    "empty": {}
+}
+`,
+  );
+});
+
+test('objectText() writes YAML as kubectl does', () => {
+  assert.equal(
+    objectText(object, 'yaml'),
+    `a: |
+  two
+  lines
+b:
+  a:
+  - x
+  - k: 1
+  z: "on"
+empty: {}
+`,
+  );
+});

@@ -1,0 +1,130 @@
+// Text for people and programs: tables in columns, objects as JSON or YAML. Pure.
+import { stringify } from 'yaml';
+import type { KubeObject } from '../../meta/object.ts';
+
+/** The server's Table, as far as we print it. */
+export type ServerTable = {
+  readonly metadata?: { readonly resourceVersion?: string };
+  readonly columnDefinitions?:
+    | readonly { readonly name: string; readonly priority?: number }[]
+    | null;
+  readonly rows?: readonly TableRow[] | null;
+};
+
+export type TableRow = {
+  readonly cells: readonly unknown[];
+  readonly object?: { readonly metadata?: KubeObject['metadata'] };
+};
+
+export type TableLook = {
+  readonly wide: boolean;
+  readonly withNamespace: boolean;
+  readonly withLabels: boolean;
+  /** Put before the name, where several kinds are printed: `service/`. */
+  readonly namePrefix: string;
+};
+
+export type PrintedTable = {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
+
+export function tableText(table: ServerTable, look: TableLook): PrintedTable {
+  const shown = (table.columnDefinitions ?? []).map(
+    ({ priority = 0 }) => look.wide || priority === 0,
+  );
+  const header = (table.columnDefinitions ?? []).flatMap(({ name }, i) =>
+    shown[i] ? [name.toUpperCase()] : [],
+  );
+  return {
+    header: [
+      ...(look.withNamespace ? ['NAMESPACE'] : []),
+      ...header,
+      ...(look.withLabels ? ['LABELS'] : []),
+    ],
+    rows: (table.rows ?? []).map((row) => rowText(row, shown, look)),
+  };
+}
+
+function rowText(
+  { cells, object }: TableRow,
+  shown: readonly boolean[],
+  look: TableLook,
+): readonly string[] {
+  const texts = cells.map((cell, i) => (i === 0 ? look.namePrefix : '') + cellText(cell));
+  // After the first event of a watch columns are no longer named, but are the same.
+  const kept = texts.filter((_text, i) => shown[i] ?? shown.length === 0);
+  return [
+    ...(look.withNamespace ? [object?.metadata?.namespace ?? ''] : []),
+    ...kept,
+    ...(look.withLabels ? [labelsText(object?.metadata?.labels)] : []),
+  ];
+}
+
+function cellText(cell: unknown): string {
+  if (cell === null || cell === undefined) return '<none>';
+  // A cell with a line break would break the table; kubectl shows what comes before it.
+  const [line = ''] = String(cell).split(/[\r\n\f]/);
+  return line.length < String(cell).length ? `${line}...` : line;
+}
+
+export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
+  const texts = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  return texts.length === 0 ? '<none>' : texts.sort().join(',');
+}
+
+const columnGap = 3;
+
+/** Pads cells to columns; `atLeast` keeps columns where earlier output of the same table has them. */
+export function alignColumns(
+  lines: readonly (readonly string[])[],
+  atLeast: readonly number[] = [],
+): { readonly text: string; readonly widths: readonly number[] } {
+  const count = Math.max(0, ...lines.map((line) => line.length));
+  const widths = Array.from({ length: count }, (_none, i) =>
+    Math.max(atLeast[i] ?? 0, ...lines.map((line) => (line[i] ?? '').length)),
+  );
+  const text = lines
+    .map((line) =>
+      line
+        .map((cell, i) =>
+          i === line.length - 1 ? cell : cell.padEnd((widths[i] ?? 0) + columnGap),
+        )
+        .join('')
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+  return { text, widths };
+}
+
+export type ObjectFormat = 'json' | 'yaml';
+
+export function objectText(value: unknown, format: ObjectFormat): string {
+  const tidy = sortedKeys(value);
+  if (format === 'json') return `${JSON.stringify(tidy, undefined, 4)}\n`;
+  return stringify(tidy, {
+    version: '1.1',
+    indentSeq: false,
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+  });
+}
+
+/** Several objects as one, as kubectl prints them. */
+export function listOf(items: readonly KubeObject[]): unknown {
+  return { apiVersion: 'v1', items, kind: 'List', metadata: { resourceVersion: '' } };
+}
+
+/** Who set which field is for machines. */
+export function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _hidden, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sortedKeys(item)]));
+}

@@ -1,0 +1,148 @@
+// One look at one Service: reads its state, decides, writes its slices.
+import { applyChanges } from '../../client/apply-changes.ts';
+import type { EventRecorder } from '../../client/event-recorder.ts';
+import type { OwnWrites, WriteNotes } from '../../client/expectations.ts';
+import type { Informer } from '../../client/informer.ts';
+import { NotYetError } from '../../client/reconcile.ts';
+import type { ResourceClient } from '../../client/rest.ts';
+import { countChanges, type SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
+import {
+  type EndpointSlice,
+  managedByLabel,
+  serviceNameLabel,
+  sliceManager,
+} from '../../kinds/endpoint-slice/types.ts';
+import { type SeenTimes, triggerTime } from '../../kinds/endpoints/trigger-time.ts';
+import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
+import type { Node } from '../../kinds/node/types.ts';
+import { selectPods } from '../../kinds/pod/label-index.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { hasSelectedPods } from '../../kinds/service/backends.ts';
+import type { Service } from '../../kinds/service/types.ts';
+import { isConflict } from '../../meta/api-error.ts';
+import { objectKey } from '../../meta/object.ts';
+import { diffSlices } from './diff.ts';
+import type { SliceMetrics } from './metrics.ts';
+import { type SpreadHints, wantsSpread } from './topology-hints.ts';
+import type { ZoneShares } from './zone-shares.ts';
+
+/** Name under which a store of slices keeps those of this controller, by service. */
+export const managedSliceIndex = 'service of endpointslice-controller';
+
+export function managedSlice(slice: EndpointSlice): readonly string[] {
+  const key = serviceKeyOf(slice);
+  return key === undefined ? [] : [key];
+}
+
+/** The service of a slice that this controller keeps. */
+export function serviceKeyOf({ metadata }: EndpointSlice): string | undefined {
+  const name = metadata.labels?.[serviceNameLabel];
+  const isManaged = metadata.labels?.[managedByLabel] === sliceManager;
+  return isManaged && name ? `${metadata.namespace ?? ''}/${name}` : undefined;
+}
+
+export type SyncParts = {
+  readonly client: ResourceClient<EndpointSlice>;
+  readonly services: Informer<Service>;
+  readonly pods: Informer<Pod>;
+  readonly nodes: Informer<Node>;
+  readonly slices: Informer<EndpointSlice>;
+  readonly recorder: EventRecorder;
+  readonly metrics: SliceMetrics;
+  readonly mostPerSlice: number;
+  readonly zones: () => ZoneShares | undefined;
+  readonly seen: Map<string, SeenTimes>;
+  /** The services whose endpoints are spread over zones. */
+  readonly spread: Map<string, SpreadHints>;
+};
+
+export type SyncState = {
+  readonly writes: OwnWrites<EndpointSlice>;
+  readonly notes: WriteNotes<EndpointSlice>;
+};
+
+export async function syncService(
+  parts: SyncParts,
+  { writes, notes }: SyncState,
+  key: string,
+): Promise<void> {
+  const { services, pods, nodes, slices, zones, seen, spread, mostPerSlice } = parts;
+  const service = services.store.get(key);
+  if (service === undefined) {
+    // Its slices are garbage now, and collected as such.
+    for (const memory of [seen, spread]) memory.delete(key);
+    writes.forget(key);
+    parts.metrics.forget(key);
+    return;
+  }
+  if (!hasSelectedPods(service)) return;
+  const { namespace = '' } = service.metadata;
+  const selected = selectPods(pods.store, namespace, service.spec.selector ?? {});
+  const trigger = triggerTime(seen.get(key), service, selected);
+  seen.set(key, trigger.seen);
+  const existing = writes.over(key, slices.store.select(managedSliceIndex, key));
+  const wanted = diffSlices({
+    service,
+    pods: selected,
+    node: nodes.store.get,
+    zones: zones(),
+    existing,
+    spreadBefore: spread.get(key) ?? new Map(),
+    mostPerSlice,
+    triggerTime: trigger.text,
+  });
+  if (wanted.spread.size > 0) spread.set(key, wanted.spread);
+  else spread.delete(key);
+  try {
+    await write(parts, wanted, notes);
+    parts.metrics.synced({
+      key,
+      service,
+      changes: wanted,
+      counts: countChanges(existing, wanted, mostPerSlice),
+      isSpread: wantsSpread(service),
+      isWhole: wanted.homeless.length === 0,
+    });
+    complainOfHomeless(service, wanted.homeless);
+  } catch (error) {
+    parts.metrics.failed();
+    report(parts, service, error);
+    throw error;
+  } finally {
+    for (const event of wanted.events) parts.recorder.record(service, event);
+  }
+}
+
+async function write(
+  { client }: SyncParts,
+  changes: SliceChanges,
+  notes: WriteNotes<EndpointSlice>,
+): Promise<void> {
+  try {
+    await applyChanges(client, changes, { notes });
+  } catch (error) {
+    if (!isNamespaceTerminating(error)) throw error;
+  }
+}
+
+/** The node may come, or its pods may be cleared away: worth another look, and a word to people. */
+function complainOfHomeless(service: Service, homeless: readonly Pod[]): void {
+  if (homeless.length === 0) return;
+  const key = objectKey(service.metadata);
+  const texts = homeless.map(
+    ({ metadata, spec }) =>
+      `skipping Pod ${metadata.name} for Service ${key}: Node ${spec.nodeName ?? ''} Not Found`,
+  );
+  throw new NotYetError(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+}
+
+/** A conflict heals with the next look; anything else is for people to see. */
+function report({ recorder }: SyncParts, service: Service, error: unknown): void {
+  if (isConflict(error)) return;
+  const text = error instanceof Error ? error.message : String(error);
+  recorder.record(service, {
+    type: 'Warning',
+    reason: 'FailedToUpdateEndpointSlices',
+    message: `Error updating Endpoint Slices for Service ${objectKey(service.metadata)}: ${text}`,
+  });
+}

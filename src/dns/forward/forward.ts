@@ -1,0 +1,207 @@
+// Names outside of the cluster: asked of the servers that know them, with retries, and kept.
+import { setMaxListeners } from 'node:events';
+import { type Clock, sleep } from '../../host/clock.ts';
+import type { Log } from '../../observe/log.ts';
+import type { Counters } from '../counters.ts';
+import type { AnswerCache } from '../handlers/answer-cache.ts';
+import type { UpstreamMetrics } from '../metrics.ts';
+import type { Upstream } from '../parts.ts';
+import type { Found, Question } from '../question.ts';
+import { emptyAnswer } from '../wire/answer.ts';
+import type { UpstreamQuestion } from '../wire/encode-query.ts';
+import { rootName } from '../wire/names.ts';
+import { isFailure, type Message } from '../wire/read-message.ts';
+import { flags, rcodes, types } from '../wire/record-types.ts';
+import { createClientShares } from './client-shares.ts';
+import { type Exchange, exchangeTcp, exchangeUdp } from './send-query.ts';
+import {
+  createServerHealth,
+  groupFor,
+  type ServerAddress,
+  type ServerGroup,
+  type ServerHealth,
+  serverText,
+} from './upstream-servers.ts';
+
+export type UpstreamOptions = {
+  readonly groups: () => readonly ServerGroup[];
+  readonly cache: AnswerCache;
+  /** Times to live beyond this are cut, so that a change is seen within it. */
+  readonly longestTtl: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counters: Counters;
+  readonly metrics: UpstreamMetrics;
+  readonly random?: () => number;
+};
+
+/** CoreDNS' `max_concurrent` of a kubeadm cluster: more questions than that are refused rather than queued, and one client gets a fifth. */
+const mostConcurrent = 1000;
+/** How long a resolver waits before it asks again; an answer after that is for nobody. */
+const deadlineMs = 5000;
+const attemptMs = 1500;
+const leastAttempts = 3;
+/** RFC 8767: after that long, an old answer is better than a late one. */
+const patienceMs = 1800;
+/** How often a server that is down is asked whether it is back. */
+const probeMs = 500;
+
+export function createUpstream(options: UpstreamOptions, signal: AbortSignal): Upstream {
+  setMaxListeners(0, signal);
+  const { cache, clock, counters, random = Math.random } = options;
+  const health = createServerHealth(random);
+  const running = new Map<string, Promise<Message | undefined>>();
+  const shares = createClientShares(mostConcurrent);
+  const ask = (question: Question): Promise<Message | undefined> => {
+    const key = `${question.name}${question.type} ${question.dnssecOk} ${question.checkingDisabled}`;
+    const same = running.get(key);
+    if (same !== undefined) return same;
+    const { client } = question;
+    shares.begin(client);
+    const asked = resolve(question, options, health, signal)
+      .then((message) => {
+        if (message !== undefined && !isFailure(message) && !isCut(message)) {
+          cache.set(question, message, clock.now());
+        }
+        return message;
+      })
+      .finally(() => {
+        shares.end(client);
+        running.delete(key);
+      });
+    running.set(key, asked);
+    return asked;
+  };
+  const giveStale = (question: Question): Found => {
+    const stale = cache.getStale(question, clock.now());
+    if (stale !== undefined) counters.add('cacheStale');
+    return stale;
+  };
+  return {
+    async answer(question) {
+      if (groupFor(options.groups(), question.name) === undefined) {
+        return emptyAnswer(rcodes.REFUSED);
+      }
+      if (!shares.mayBegin(question.client)) {
+        counters.add('maxConcurrentRejects');
+        return giveStale(question) ?? emptyAnswer(rcodes.REFUSED);
+      }
+      const hasStale = cache.getStale(question, clock.now()) !== undefined;
+      const asked = ask(question);
+      const message = hasStale ? await impatient(asked, clock) : await asked;
+      if (message === undefined || isFailure(message)) {
+        return giveStale(question) ?? message?.answer ?? emptyAnswer(rcodes.SERVFAIL);
+      }
+      return question.dnssecOk ? message.answer : withoutAuthenticData(message);
+    },
+    refresh(question) {
+      if (!shares.mayBegin(question.client)) return;
+      counters.add('cachePrefetch');
+      ask(question).catch((error: unknown) =>
+        options.log.warn('prefetch failed', { error: String(error) }),
+      );
+    },
+  };
+}
+
+function isCut(message: Message): boolean {
+  return (message.flags & flags.truncated) !== 0;
+}
+
+/** Who did not ask for signatures is not told that they were checked. */
+function withoutAuthenticData({ answer }: Message): Found {
+  return { ...answer, flags: answer.flags & ~flags.authenticData };
+}
+
+async function impatient(
+  asked: Promise<Message | undefined>,
+  clock: Clock,
+): Promise<Message | undefined> {
+  let cancel = (): void => {};
+  const late = new Promise<undefined>((resolvePromise) => {
+    cancel = clock.after(patienceMs, () => resolvePromise(undefined));
+  });
+  return Promise.race([asked, late]).finally(() => cancel());
+}
+
+/** Undefined when no server said anything. */
+async function resolve(
+  question: Question,
+  options: UpstreamOptions,
+  health: ServerHealth,
+  signal: AbortSignal,
+): Promise<Message | undefined> {
+  const { clock } = options;
+  const servers = health.order(groupFor(options.groups(), question.name)?.servers ?? []);
+  if (servers.length > 0 && servers.every(health.isDown)) options.counters.add('healthcheckBroken');
+  const end = clock.now() + deadlineMs;
+  const attempts = Math.max(leastAttempts, servers.length);
+  let last: Message | undefined;
+  for (let attempt = 0; attempt < attempts && !signal.aborted; attempt += 1) {
+    const server = servers[attempt % servers.length];
+    const leftMs = end - clock.now();
+    if (server === undefined || leftMs <= 0) break;
+    const exchange = { server, question, timeoutMs: Math.min(attemptMs, leftMs) };
+    const message = await tryServer({ ...options, ...exchange, signal }, options, health);
+    last = message ?? last;
+    // Another server may know better than one that failed.
+    if (message !== undefined && (!isFailure(message) || attempt + 1 >= servers.length)) {
+      return message;
+    }
+  }
+  return last;
+}
+
+async function tryServer(
+  exchange: Exchange,
+  options: UpstreamOptions,
+  health: ServerHealth,
+): Promise<Message | undefined> {
+  const { server, clock, signal } = exchange;
+  const started = clock.now();
+  try {
+    const overUdp = await exchangeUdp(exchange);
+    const message = isCut(overUdp) ? await exchangeTcp(exchange).catch(() => overUdp) : overUdp;
+    health.worked(server);
+    options.metrics.answered(server, message.rcode, clock.now() - started);
+    return message;
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    options.metrics.failed(server);
+    if (health.failed(server)) {
+      const reason = error instanceof Error ? error.message : String(error);
+      options.log.warn('upstream server is down', { server: serverText(server), reason });
+      void probe(server, options, health, signal);
+    }
+    return undefined;
+  }
+}
+
+const probeQuestion: UpstreamQuestion = {
+  name: rootName,
+  type: types.NS,
+  dnssecOk: false,
+  checkingDisabled: false,
+};
+
+/** Until the server answers again, whatever it says. */
+async function probe(
+  server: ServerAddress,
+  options: UpstreamOptions,
+  health: ServerHealth,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = options;
+  while (!signal.aborted && health.isDown(server)) {
+    await sleep(clock, probeMs, signal);
+    const exchange = { ...options, server, question: probeQuestion, timeoutMs: probeMs, signal };
+    const answered = await exchangeUdp(exchange).then(
+      () => true,
+      () => false,
+    );
+    if (answered) {
+      health.worked(server);
+      options.log.info('upstream server is back', { server: serverText(server) });
+    } else options.metrics.checkFailed(server);
+  }
+}

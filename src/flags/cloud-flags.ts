@@ -1,0 +1,72 @@
+// The flags of the cloud part: cloud-controller-manager's names where they mean the same, and those of each provider.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ProviderEntry, ProviderSettings } from '../cloud/provider.ts';
+import { allProviders } from '../cloud/providers/all.ts';
+import { defaultClusterName, defaultConcurrency } from '../cloud/run.ts';
+import { wholeNumber } from './parse-values.ts';
+
+export type CloudFlags = {
+  readonly cloudProvider: ProviderEntry;
+  readonly clusterName: string;
+  readonly concurrentServiceSyncs: number;
+  readonly loadBalancerClass?: string;
+};
+
+/** No more than this ever helps. */
+const mostSyncs = 50;
+
+export function addCloudFlags(command: Command, usual: string): Command {
+  const names = allProviders.map(({ name }) => name).join(', ');
+  command
+    .addOption(
+      new Option('--cloud-provider <name>', `who makes balancers: ${names}`)
+        .argParser(providerNamed)
+        .default(providerNamed(usual), usual),
+    )
+    .option(
+      '--cluster-name <name>',
+      'tells the balancers of this cluster from those of others',
+      defaultClusterName,
+    )
+    .addOption(
+      new Option(
+        '--concurrent-service-syncs <n>',
+        `services worked on at a time, 1 to ${mostSyncs}`,
+      )
+        .argParser(wholeNumber({ least: 1, most: mostSyncs }))
+        .default(defaultConcurrency, String(defaultConcurrency)),
+    )
+    .option(
+      '--load-balancer-class <name>',
+      'serve Services of this class instead of those without one',
+    );
+  return addProviderFlags(command);
+}
+
+function addProviderFlags(command: Command): Command {
+  for (const { flag, meaning, usual } of allProviders.flatMap(({ flags }) => flags)) {
+    const option = new Option(flag, meaning);
+    command.addOption(usual === undefined ? option : option.default(usual, usual));
+  }
+  return command;
+}
+
+/** What was set of the flags of a provider. */
+export function providerSettings(
+  { flags: known }: ProviderEntry,
+  flags: Readonly<Record<string, unknown>>,
+): ProviderSettings {
+  return Object.fromEntries(
+    known.flatMap(({ key }) => {
+      const value = flags[key];
+      return typeof value === 'string' ? [[key, value]] : [];
+    }),
+  );
+}
+
+export function providerNamed(text: string): ProviderEntry {
+  const found = allProviders.find(({ name }) => name === text);
+  if (found !== undefined) return found;
+  const names = allProviders.map(({ name }) => `"${name}"`).join(', ');
+  throw new InvalidArgumentError(`"${text}" is not one of ${names}.`);
+}

@@ -1,0 +1,70 @@
+// Which of several copies of a part works: the flags of its lease, under Kubernetes' names and with its rules.
+import { type Command, Option } from 'commander';
+import { defaultTiming, type LeaseTiming } from '../client/leader-election.ts';
+import { UsageError } from './command.ts';
+import { bool, duration, formatDuration } from './parse-values.ts';
+
+export type ElectionFlags = {
+  readonly leaderElect: boolean;
+  readonly leaderElectLeaseDuration: number;
+  readonly leaderElectRenewDeadline: number;
+  readonly leaderElectRetryPeriod: number;
+  readonly leaderElectResourceNamespace: string;
+  readonly leaderElectResourceName: string;
+};
+
+/** A lease says how long it lasts in whole seconds. */
+const leastLeaseMs = 1000;
+/** Tries are spread out by up to this factor, and one more must fit before the deadline. */
+const jitterFactor = 1.2;
+
+export function addElectionFlags(
+  command: Command,
+  lease: { readonly namespace: string; readonly name: string },
+): Command {
+  const { durationMs, renewWithinMs, everyMs } = defaultTiming;
+  const time = (flag: string, meaning: string, leastMs: number, usual: number): Option =>
+    new Option(`--leader-elect-${flag} <time>`, meaning)
+      .argParser(duration({ leastMs }))
+      .default(usual, formatDuration(usual));
+  return command
+    .addOption(
+      new Option('--leader-elect [bool]', 'work only while holding the lease')
+        .argParser(bool)
+        .default(true, 'true'),
+    )
+    .option('--no-leader-elect', 'the same as --leader-elect=false')
+    .addOption(
+      time(
+        'lease-duration',
+        'others take over so long after the last renewal they saw',
+        leastLeaseMs,
+        durationMs,
+      ),
+    )
+    .addOption(
+      time('renew-deadline', 'who could not renew for so long steps down', 1, renewWithinMs),
+    )
+    .addOption(time('retry-period', 'between two tries to take or renew the lease', 1, everyMs))
+    .option('--leader-elect-resource-namespace <name>', 'namespace of the lease', lease.namespace)
+    .option('--leader-elect-resource-name <name>', 'name of the lease', lease.name);
+}
+
+export function leaseTiming(flags: ElectionFlags): LeaseTiming {
+  const timing = {
+    durationMs: flags.leaderElectLeaseDuration,
+    renewWithinMs: flags.leaderElectRenewDeadline,
+    everyMs: flags.leaderElectRetryPeriod,
+  };
+  if (timing.durationMs <= timing.renewWithinMs) {
+    throw new UsageError(
+      `Cannot elect a leader: --leader-elect-lease-duration (${formatDuration(timing.durationMs)}) must be longer than --leader-elect-renew-deadline (${formatDuration(timing.renewWithinMs)}).`,
+    );
+  }
+  if (timing.renewWithinMs <= timing.everyMs * jitterFactor) {
+    throw new UsageError(
+      `Cannot elect a leader: --leader-elect-renew-deadline (${formatDuration(timing.renewWithinMs)}) must be longer than ${jitterFactor} times --leader-elect-retry-period (${formatDuration(timing.everyMs)}).`,
+    );
+  }
+  return timing;
+}

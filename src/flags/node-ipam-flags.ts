@@ -1,0 +1,91 @@
+// Which ranges of addresses nodes get for their pods: kube-controller-manager's flags and rules.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ControllerSettings, NodeIpamSettings } from '../controllers/settings.ts';
+import { type Cidr, formatCidr, parseCidr } from '../ip/cidr.ts';
+import { UsageError } from './command.ts';
+import { bool, wholeNumber } from './parse-values.ts';
+
+export type NodeIpamFlags = {
+  readonly allocateNodeCidrs: boolean;
+  readonly clusterCidr?: readonly Cidr[];
+  readonly nodeCidrMaskSizeIpv4: number;
+  readonly nodeCidrMaskSizeIpv6: number;
+  /** Of commands that know the ranges of services. */
+  readonly serviceClusterIpRange?: readonly Cidr[];
+};
+
+const defaultMaskSizes = { IPv4: 24, IPv6: 64 } as const;
+
+export function addNodeIpamFlags(command: Command): Command {
+  const mask = (family: 'IPv4' | 'IPv6', most: number): Option =>
+    new Option(
+      `--node-cidr-mask-size-${family.toLowerCase()} <bits>`,
+      `size of the ${family} range of a node`,
+    )
+      .argParser(wholeNumber({ least: 1, most }))
+      .default(defaultMaskSizes[family], String(defaultMaskSizes[family]));
+  return command
+    .addOption(
+      new Option('--allocate-node-cidrs [bool]', 'give nodes ranges of addresses for their pods')
+        .argParser(bool)
+        .preset('true')
+        .default(false, 'false'),
+    )
+    .option('--cluster-cidr <cidrs>', 'ranges of all pods, one of each family', podRanges)
+    .addOption(mask('IPv4', 30))
+    .addOption(mask('IPv6', 126));
+}
+
+/** One range, or two of different families. */
+function podRanges(text: string): readonly Cidr[] {
+  const ranges = text.split(',').map((part) => {
+    const range = parseCidr(part.trim());
+    if (range !== undefined) return range;
+    throw new InvalidArgumentError(
+      `"${part}" is not a network; it must be one like 10.244.0.0/16 or fd44::/48.`,
+    );
+  });
+  const families = new Set(ranges.map(({ family }) => family));
+  if (families.size === ranges.length) return ranges;
+  throw new InvalidArgumentError('two ranges must be of different families.');
+}
+
+export function nodeIpamSettings(
+  flags: Partial<NodeIpamFlags>,
+): Pick<ControllerSettings, 'nodeIpam'> {
+  if (flags.allocateNodeCidrs !== true) return {};
+  const { clusterCidr: clusterCidrs, serviceClusterIpRange: serviceCidrs = [] } = flags;
+  if (clusterCidrs === undefined) {
+    throw new UsageError(
+      'Cannot give nodes ranges for pods without --cluster-cidr: it says of which.',
+    );
+  }
+  const maskSizes = {
+    IPv4: flags.nodeCidrMaskSizeIpv4 ?? defaultMaskSizes.IPv4,
+    IPv6: flags.nodeCidrMaskSizeIpv6 ?? defaultMaskSizes.IPv6,
+  };
+  for (const range of clusterCidrs) requireFitting(range, maskSizes);
+  return { nodeIpam: { clusterCidrs, serviceCidrs, maskSizes } };
+}
+
+/** Upstream's limit for IPv6; more parts than that would be a mistake. */
+const mostBits = 16;
+/** IPv4 ranges are smaller: this is one of every size that makes sense. */
+const mostBitsIPv4 = 24;
+
+function requireFitting(range: Cidr, maskSizes: NodeIpamSettings['maskSizes']): void {
+  const { family, prefix } = range;
+  const size = maskSizes[family];
+  const flag = `--node-cidr-mask-size-${family.toLowerCase()}`;
+  if (size < prefix) {
+    throw new UsageError(
+      `Cannot cut ${formatCidr(range)} into ranges of /${size}: ${flag} must be at least ${prefix}.`,
+    );
+  }
+  const most = prefix + (family === 'IPv6' ? mostBits : mostBitsIPv4);
+  if (size > most) {
+    throw new UsageError(
+      `Cannot cut ${formatCidr(range)} into ranges of /${size}: that makes too many, ${flag} must be at most ${most}.`,
+    );
+  }
+}

@@ -1,0 +1,83 @@
+// How a long-running part reaches its server by a kubeconfig: what that names is read again while the part runs, so that tokens and
+// certificates which somebody else renews are taken over without a restart.
+import { existsSync } from 'node:fs';
+import { tellMissingRights } from '../client/missing-rights.ts';
+import type { Connection } from '../client/read-kubeconfig.ts';
+import {
+  createRenewableTransport,
+  type RenewableTransport,
+} from '../client/renewable-transport.ts';
+import { type Clock, systemClock } from '../host/clock.ts';
+import type { Log } from '../observe/log.ts';
+import { type ClientFlags, connect, kubeconfigPaths } from './client-flags.ts';
+import type { World } from './command.ts';
+import { followKubeconfig } from './follow-kubeconfig.ts';
+
+export type OpenConnection = {
+  /** As it was at the start. */
+  readonly connection: Connection;
+  /** Closing it also ends the reading. */
+  readonly transport: RenewableTransport;
+};
+
+export type OpenConnectionOptions = {
+  readonly world: World;
+  readonly log: Log;
+  readonly clock?: Clock;
+};
+
+/** Connects, does the work, and closes the connection whatever happens. */
+export async function withConnection(
+  flags: ClientFlags,
+  options: OpenConnectionOptions,
+  work: (opened: OpenConnection) => Promise<void>,
+): Promise<void> {
+  const opened = await openConnection(flags, options);
+  try {
+    await work(opened);
+  } finally {
+    await opened.transport.close();
+  }
+}
+
+export async function openConnection(
+  flags: ClientFlags,
+  options: OpenConnectionOptions,
+): Promise<OpenConnection> {
+  const { world } = options;
+  const connection = await connect(flags, world);
+  const { log, clock = systemClock } = options;
+  const transport = tellMissingRights(createRenewableTransport(connection), { clock, log });
+  const closing = new AbortController();
+  const signal = AbortSignal.any([world.interrupted, closing.signal]);
+  const following = followConnection(flags, { connection, transport }, options, signal);
+  return {
+    connection,
+    transport: {
+      ...transport,
+      async close() {
+        closing.abort();
+        await following;
+        await transport.close();
+      },
+    },
+  };
+}
+
+/** Resolves when the signal ends it. */
+export async function followConnection(
+  flags: ClientFlags,
+  { connection, transport }: OpenConnection,
+  { world, log, clock = systemClock }: OpenConnectionOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  await followKubeconfig(
+    {
+      paths: kubeconfigPaths(flags, world, existsSync),
+      ...(flags.context === undefined ? {} : { context: flags.context }),
+      current: connection,
+      ...{ use: transport.use, clock, log },
+    },
+    signal,
+  );
+}

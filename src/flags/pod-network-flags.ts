@@ -1,0 +1,69 @@
+// Which network the pods of a node get, and who looks at the other nodes for it.
+import { type Command, Option } from 'commander';
+import type { Transport } from '../client/transport.ts';
+import type { PodNetwork } from '../node/network/pod-network.ts';
+import { createBridgeNetwork, NetworkNotAllowedError } from '../node/network/run-network.ts';
+import type { Log } from '../observe/log.ts';
+import { UsageError, type World } from './command.ts';
+import { openConnection } from './open-connection.ts';
+import { packageVersion } from './package-version.ts';
+
+export type PodNetworkFlags = {
+  readonly podNetwork: 'bridge' | 'host';
+  readonly networkKubeconfig?: string;
+};
+
+export function addPodNetworkFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--pod-network <kind>',
+        "bridge: each pod has a network and addresses of its own, out of the node's podCIDRs (needs root, and Linux with nftables); host: pods have the node's",
+      )
+        .choices(['bridge', 'host'])
+        .default('host'),
+    )
+    .option(
+      '--network-kubeconfig <file>',
+      'for the bridge: who reads all Nodes, where the node itself sees only its own (default: the node itself)',
+    );
+}
+
+export type OpenedNetwork = {
+  /** Absent: the host's own. */
+  readonly network?: PodNetwork;
+  readonly close: () => Promise<void>;
+};
+
+type Node = {
+  readonly name: string;
+  readonly ips: readonly string[];
+  readonly log: Log;
+  /** The agent's own, which it closes itself. */
+  readonly transport: Transport;
+};
+
+export async function openPodNetwork(
+  flags: PodNetworkFlags,
+  world: World,
+  { name, ips, log, transport: own }: Node,
+): Promise<OpenedNetwork> {
+  if (flags.podNetwork === 'host') return { close: () => Promise.resolve() };
+  const { networkKubeconfig: kubeconfig } = flags;
+  const transport =
+    kubeconfig === undefined
+      ? { ...own, close: () => Promise.resolve() }
+      : (await openConnection({ kubeconfig }, { world, log })).transport;
+  const caller = { transport, userAgent: `fairlead-pod-network/${packageVersion}` };
+  try {
+    const network = await createBridgeNetwork(
+      { caller, log, nodeName: name, nodeIPs: ips },
+      world.interrupted,
+    );
+    return { network, close: transport.close };
+  } catch (error) {
+    await transport.close();
+    if (!(error instanceof NetworkNotAllowedError)) throw error;
+    throw new UsageError(`${error.message} Without it: --pod-network host.`);
+  }
+}

@@ -1,0 +1,173 @@
+// kube-proxy's configuration file (KubeProxyConfiguration), as far as this proxy has what it sets.
+import { parse } from 'yaml';
+import type { ConntrackSettings, ListenAddress, ProxySettings } from '../proxy/config.ts';
+import type { ModeName } from '../proxy/modes/mode.ts';
+import { type LocalMode, localModes } from '../proxy/node-view/local-traffic.ts';
+import { UsageError } from './command.ts';
+import { listenAddress } from './metrics-flags.ts';
+import { duration } from './parse-values.ts';
+
+export type ProxyFile = {
+  readonly settings: ProxySettings;
+  readonly kubeconfig?: string;
+  /** Fields that mean nothing here. */
+  readonly ignored: readonly string[];
+};
+
+/** The fields that are read, and how; everything else in the file is ignored, with its name told. */
+export function readProxyFile(text: string): ProxyFile {
+  const root = fieldsOf(parseText(text), '');
+  if (root.text('kind') !== 'KubeProxyConfiguration') {
+    throw new UsageError('the file is not a KubeProxyConfiguration of kubeproxy.config.k8s.io');
+  }
+  root.text('apiVersion');
+  const kubeconfig = root.section('clientConnection').text('kubeconfig');
+  const mode = root.oneOf<ModeName>('mode', ['nftables', 'iptables', 'ipvs', 'userspace']);
+  const settings = {
+    ...plainSettings(root),
+    ...given('mode', mode),
+    ...modeSections(root, mode ?? 'nftables'),
+    conntrack: conntrackSettings(root.section('conntrack')),
+  };
+  return { settings, ...given('kubeconfig', kubeconfig), ignored: root.unread() };
+}
+
+function plainSettings(root: Fields): ProxySettings {
+  const local = root.section('detectLocal');
+  const clusterCIDRs = root.text('clusterCIDR')?.split(',') ?? local.texts('clusterCIDRs');
+  return {
+    ...given('nodeName', root.text('hostnameOverride')),
+    ...given('bindAddress', root.text('bindAddress')),
+    ...given('healthz', root.listen('healthzBindAddress')),
+    ...given('metrics', root.listen('metricsBindAddress')),
+    ...given('clusterCIDRs', clusterCIDRs),
+    ...given('detectLocalMode', root.oneOf<LocalMode>('detectLocalMode', localModes)),
+    ...given('bridgeInterface', local.text('bridgeInterface')),
+    ...given('interfaceNamePrefix', local.text('interfaceNamePrefix')),
+    ...given('nodePortAddresses', root.texts('nodePortAddresses')),
+    ...given('allowsExternalIPs', root.section('featureGates').flag('AllowServiceExternalIPs')),
+  };
+}
+
+/** Each mode has a section; masquerading and periods count of that of the mode in use. A period of 0 is the usual one. */
+function modeSections(root: Fields, mode: ModeName): ProxySettings {
+  const ipvs = root.section('ipvs');
+  const iptables = root.section('iptables');
+  const common = (section: Fields) => ({
+    ...given('masqueradeAll', section.flag('masqueradeAll')),
+    ...given('masqueradeBit', section.number('masqueradeBit')),
+    ...given('minSyncPeriodMs', section.time('minSyncPeriod') || undefined),
+    ...given('syncPeriodMs', section.time('syncPeriod') || undefined),
+  });
+  const sections = {
+    nftables: common(root.section('nftables')),
+    iptables: common(iptables),
+    // ipvs masquerades by rules of iptables, and by its settings.
+    ipvs: { ...common(iptables), ...common(ipvs) },
+  };
+  return {
+    ...sections[mode === 'userspace' ? 'iptables' : mode],
+    modeSettings: {
+      ...given('iptables-localhost-nodeports', iptables.flag('localhostNodePorts')?.toString()),
+      ...given('ipvs-scheduler', ipvs.text('scheduler')),
+      ...given('ipvs-exclude-cidrs', ipvs.texts('excludeCIDRs')?.join(',')),
+      ...given('ipvs-strict-arp', ipvs.flag('strictARP')?.toString()),
+      ...given('ipvs-tcp-timeout', ipvs.text('tcpTimeout')),
+      ...given('ipvs-tcpfin-timeout', ipvs.text('tcpFinTimeout')),
+      ...given('ipvs-udp-timeout', ipvs.text('udpTimeout')),
+    },
+  };
+}
+
+function conntrackSettings(section: Fields): Partial<ConntrackSettings> {
+  return {
+    ...given('maxPerCore', section.number('maxPerCore')),
+    ...given('min', section.number('min')),
+    ...given('tcpEstablishedTimeoutMs', section.time('tcpEstablishedTimeout')),
+    ...given('tcpCloseWaitTimeoutMs', section.time('tcpCloseWaitTimeout')),
+    ...given('udpTimeoutMs', section.time('udpTimeout')),
+    ...given('udpStreamTimeoutMs', section.time('udpStreamTimeout')),
+    ...given('tcpBeLiberal', section.flag('tcpBeLiberal')),
+  };
+}
+
+function given<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
+}
+
+function parseText(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new UsageError(`the file is no YAML: ${(error as Error).message}`);
+  }
+}
+
+/** Typed access to a mapping that remembers what was read. Null and empty text count as left out, as in Go. */
+type Fields = {
+  readonly text: (name: string) => string | undefined;
+  readonly texts: (name: string) => readonly string[] | undefined;
+  readonly number: (name: string) => number | undefined;
+  readonly flag: (name: string) => boolean | undefined;
+  readonly time: (name: string) => number | undefined;
+  readonly listen: (name: string) => ListenAddress | 'none' | undefined;
+  readonly oneOf: <T extends string>(name: string, known: readonly T[]) => T | undefined;
+  readonly section: (name: string) => Fields;
+  readonly unread: () => readonly string[];
+};
+
+function fieldsOf(value: unknown, path: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError(`${path === '' ? 'the file' : path.slice(0, -1)} is not a mapping`);
+  }
+  const fields = value as Readonly<Record<string, unknown>>;
+  const read = new Map<string, Fields | undefined>();
+  const take = (name: string): unknown => {
+    read.set(name, read.get(name));
+    const found = fields[name];
+    return found === null || found === '' ? undefined : found;
+  };
+  const typed = <T>(name: string, isType: (v: unknown) => v is T, what: string): T | undefined => {
+    const found = take(name);
+    if (found === undefined || isType(found)) return found;
+    throw new UsageError(`${path}${name} must be ${what}`);
+  };
+  const text = (name: string): string | undefined => typed(name, isText, 'a text');
+  const parsed = <T>(name: string, parseValue: (text: string) => T): T | undefined => {
+    const found = text(name);
+    try {
+      return found === undefined ? undefined : parseValue(found);
+    } catch (error) {
+      throw new UsageError(`${path}${name}: ${(error as Error).message}`);
+    }
+  };
+  return {
+    text,
+    texts: (name) => typed(name, isTexts, 'a list of texts'),
+    number: (name) => typed(name, isNumber, 'a number'),
+    flag: (name) => typed(name, isFlag, 'true or false'),
+    time: (name) => parsed(name, duration()),
+    listen: (name) => parsed(name, (found) => listenAddress(found) ?? 'none'),
+    oneOf: (name, known) =>
+      parsed(name, (found) => {
+        const match = known.find((one) => one === found);
+        if (match !== undefined) return match;
+        throw new UsageError(`"${found}" must be one of ${known.join(', ')}`);
+      }),
+    section(name) {
+      const inner = read.get(name) ?? fieldsOf(take(name) ?? {}, `${path}${name}.`);
+      read.set(name, inner);
+      return inner;
+    },
+    unread: () =>
+      Object.keys(fields).flatMap((name) =>
+        read.has(name) ? (read.get(name)?.unread() ?? []) : [`${path}${name}`],
+      ),
+  };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(isText);

@@ -1,0 +1,20 @@
+// How long the containers of a node get to end by themselves when its agent ends. KubeletConfiguration: shutdownGracePeriod.
+import { type Command, Option } from 'commander';
+import { usualShutdownGraceMs } from '../node/node-parts.ts';
+import { duration, formatDuration } from './parse-values.ts';
+
+export type ShutdownFlag = {
+  /** In milliseconds. */
+  readonly shutdownGracePeriod: number;
+};
+
+export function addShutdownFlag(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--shutdown-grace-period <time>',
+      'what containers get to end by themselves when their node ends; statuses are written for up to 5 s more',
+    )
+      .argParser(duration())
+      .default(usualShutdownGraceMs, formatDuration(usualShutdownGraceMs)),
+  );
+}

@@ -1,0 +1,86 @@
+// The stall watchdog: another thread notices when the event loop of this one is blocked, and writes down what it was working
+// on and its JavaScript stack. A timer that counts is all that it costs here. The thread takes about 9 MiB and 20 ms of
+// another core to start, so it starts with the first work there is: an idle program has nothing to watch.
+import { Worker } from 'node:worker_threads';
+import { workerUrl } from '../host/worker-url.ts';
+import { currentWork } from '../observe/current-work.ts';
+import type { MetricsRegistry } from '../observe/metrics.ts';
+import type { LogFlag } from './log-flag.ts';
+
+export type StallOptions = {
+  readonly isLogged: boolean;
+  readonly metrics: MetricsRegistry;
+};
+
+export type StallWorkerData = {
+  /** Its one number grows while the event loop goes round. */
+  readonly beats: SharedArrayBuffer;
+  readonly thresholdMs: number;
+};
+
+/** Clients begin to notice; timers of ours that matter are longer. */
+const stallThresholdMs = 1000;
+/** Four times within the threshold. */
+const beatMs = 250;
+
+const buckets = [1, 2.5, 5, 10, 30, 60, 120];
+
+export function watchStallsOf(
+  { logLevel, stallWatchdog }: LogFlag,
+  metrics: MetricsRegistry,
+): () => void {
+  return watchStalls({ isLogged: stallWatchdog && logLevel !== 'silent', metrics });
+}
+
+/** Starts to watch; what is returned ends it. */
+export function watchStalls({ isLogged, metrics }: StallOptions): () => void {
+  const stalls = metrics
+    .histogram({
+      name: 'fairlead_event_loop_stall_seconds',
+      help: 'Times for which the event loop of the main thread was blocked, where longer than a second.',
+      buckets,
+    })
+    .observer({});
+  const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const stopBeats = beat(new Int32Array(beats), (ms) => {
+    if (ms > stallThresholdMs) stalls(ms / 1000);
+  });
+  let worker: Worker | undefined;
+  // Somebody who debugs this process stops it on purpose, and the thread would go on where they stopped.
+  const isDebugged = process.execArgv.some((flag) => flag.startsWith('--inspect'));
+  if (isLogged && !isDebugged) {
+    currentWork.beforeFirst = () => {
+      worker = startWorker({ beats, thresholdMs: stallThresholdMs });
+    };
+  }
+  return () => {
+    currentWork.beforeFirst = undefined;
+    stopBeats();
+    void worker?.terminate();
+  };
+}
+
+function startWorker(workerData: StallWorkerData): Worker {
+  const worker = new Worker(workerUrl('flags/report-stalls-worker'), {
+    workerData,
+    // It has a few hundred kilobytes to look after, once in a while.
+    resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
+    execArgv: [],
+  });
+  // Without it the program works all the same.
+  worker.on('error', () => undefined);
+  worker.unref();
+  return worker;
+}
+
+/** Counts while the event loop goes round, and says how late each count came. */
+function beat(beats: Int32Array, late: (ms: number) => void): () => void {
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    late(now - last - beatMs);
+    last = now;
+    Atomics.add(beats, 0, 1);
+  }, beatMs).unref();
+  return () => clearInterval(timer);
+}

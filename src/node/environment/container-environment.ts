@@ -1,0 +1,189 @@
+// The variables of a container: what its spec says, then what Services add. Upstream: kubelet_pods.go, makeEnvironmentVariables.
+import type { ConfigMap } from '../../kinds/config-map/types.ts';
+import type { Container } from '../../kinds/pod/container.ts';
+import type {
+  EnvFromSource,
+  EnvVar,
+  EnvVarSource,
+  KeySelector,
+  ResourceFieldSelector,
+} from '../../kinds/pod/environment.ts';
+import type { ResourceList } from '../../kinds/pod/resources.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import type { Secret } from '../../kinds/secret/types.ts';
+import type { Service } from '../../kinds/service/types.ts';
+import { allContainers } from '../pod/container-lists.ts';
+import { expandVariables } from './expand-variables.ts';
+import { type PodAddresses, podField } from './pod-field.ts';
+import { resourceField } from './resource-field.ts';
+import { serviceVariables, type Variables } from './service-variables.ts';
+
+export type EnvironmentOptions = {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly services: readonly Service[];
+  /** Objects of the pod's namespace by name; undefined where there is none. */
+  readonly configMap: (name: string) => ConfigMap | undefined;
+  readonly secret: (name: string) => Secret | undefined;
+  readonly addresses: PodAddresses;
+  /** What the node has for pods. */
+  readonly allocatable: ResourceList;
+};
+
+export type ContainerEnvironment =
+  | { readonly variables: Variables; readonly warnings: readonly EnvironmentWarning[] }
+  /** Why the container cannot be made as it is configured. */
+  | { readonly problem: string };
+
+export type EnvironmentWarning = {
+  readonly reason: 'InvalidEnvironmentVariableNames';
+  readonly message: string;
+};
+
+/** Values known so far, and what went wrong. */
+type Found = { values: Record<string, string>; warnings: EnvironmentWarning[] };
+type Value = { readonly value: string } | { readonly problem: string } | undefined;
+
+export function containerEnvironment(options: EnvironmentOptions): ContainerEnvironment {
+  const { pod, container, services } = options;
+  const told = serviceVariables({
+    namespace: pod.metadata.namespace ?? '',
+    hasServiceLinks: pod.spec.enableServiceLinks ?? true,
+    services,
+  });
+  const found: Found = { values: {}, warnings: [] };
+  for (const source of container.envFrom ?? []) {
+    const problem = addAll(options, source, found);
+    if (problem !== undefined) return { problem };
+  }
+  for (const variable of container.env ?? []) {
+    const value = variableValue(options, variable, { ...told, ...found.values });
+    if (value === undefined) continue;
+    if ('problem' in value) return value;
+    found.values[variable.name] = value.value;
+  }
+  // What the pod says of itself wins over what Services say.
+  return { variables: { ...told, ...found.values }, warnings: found.warnings };
+}
+
+/** Returns what is wrong. */
+function addAll(
+  options: EnvironmentOptions,
+  source: EnvFromSource,
+  found: Found,
+): string | undefined {
+  const { configMapRef, secretRef, prefix = '' } = source;
+  if (configMapRef !== undefined) {
+    const { name = '', optional } = configMapRef;
+    const object = options.configMap(name);
+    if (object === undefined)
+      return optional ? undefined : `configmap ${JSON.stringify(name)} not found`;
+    addEntries(options, found, { entries: object.data ?? {}, prefix, from: `configMap`, name });
+  }
+  if (secretRef !== undefined) {
+    const { name = '', optional } = secretRef;
+    const object = options.secret(name);
+    if (object === undefined)
+      return optional ? undefined : `secret ${JSON.stringify(name)} not found`;
+    addEntries(options, found, { entries: decoded(object), prefix, from: `secret`, name });
+  }
+  return undefined;
+}
+
+type Entries = {
+  readonly entries: Variables;
+  readonly prefix: string;
+  readonly from: 'configMap' | 'secret';
+  readonly name: string;
+};
+
+function addEntries(
+  { pod }: EnvironmentOptions,
+  found: Found,
+  { entries, prefix, from, name }: Entries,
+): void {
+  const skipped: string[] = [];
+  for (const [key, value] of Object.entries(entries)) {
+    if (isVariableName(`${prefix}${key}`)) found.values[`${prefix}${key}`] = value;
+    else skipped.push(key);
+  }
+  if (skipped.length === 0) return;
+  const where = `${from} ${pod.metadata.namespace}/${name}`;
+  found.warnings.push({
+    reason: 'InvalidEnvironmentVariableNames',
+    message: `Keys [${skipped.sort().join(', ')}] from the EnvFrom ${where} were skipped since they are considered invalid environment variable names.`,
+  });
+}
+
+/** Printable, and no `=`, which would end the name. */
+const isVariableName = (name: string): boolean => /^[ -<>-~]+$/.test(name);
+
+/** Undefined: the variable is left out. */
+function variableValue(
+  options: EnvironmentOptions,
+  { value, valueFrom }: EnvVar,
+  known: Variables,
+): Value {
+  if (value) return { value: expandVariables(value, known) };
+  return valueFrom === undefined ? { value: '' } : sourceValue(options, valueFrom);
+}
+
+function sourceValue(options: EnvironmentOptions, source: EnvVarSource): Value {
+  const { pod, addresses } = options;
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = source;
+  if (fieldRef !== undefined) {
+    const value = podField(fieldRef.fieldPath, pod, addresses);
+    return value === undefined
+      ? { problem: `unsupported fieldPath: ${fieldRef.fieldPath}` }
+      : { value };
+  }
+  if (resourceFieldRef !== undefined) return amountValue(options, resourceFieldRef);
+  if (configMapKeyRef !== undefined) {
+    const object = options.configMap(configMapKeyRef.name ?? '');
+    return keyValue(options, configMapKeyRef, 'ConfigMap', object && (object.data ?? {}));
+  }
+  if (secretKeyRef !== undefined) {
+    const object = options.secret(secretKeyRef.name ?? '');
+    return keyValue(options, secretKeyRef, 'Secret', object && decoded(object));
+  }
+  return { problem: 'the source of a variable is of a kind that this node does not know' };
+}
+
+function amountValue(
+  { pod, container, allocatable }: EnvironmentOptions,
+  selector: ResourceFieldSelector,
+): Value {
+  const { containerName, resource } = selector;
+  const of = containerName ? containerNamed(pod, containerName) : container;
+  if (of === undefined) return { problem: `container ${containerName} not found` };
+  const value = resourceField(selector, of, allocatable);
+  return value === undefined
+    ? { problem: `unsupported container resource : ${resource}` }
+    : { value };
+}
+
+function keyValue(
+  { pod }: EnvironmentOptions,
+  { name = '', key, optional }: KeySelector,
+  kind: 'ConfigMap' | 'Secret',
+  entries: Variables | undefined,
+): Value {
+  const value = entries !== undefined && Object.hasOwn(entries, key) ? entries[key] : undefined;
+  if (value !== undefined) return { value };
+  if (optional) return undefined;
+  return {
+    problem:
+      entries === undefined
+        ? `${kind.toLowerCase()} ${JSON.stringify(name)} not found`
+        : `couldn't find key ${key} in ${kind} ${pod.metadata.namespace}/${name}`,
+  };
+}
+
+const containerNamed = (pod: Pod, name: string): Container | undefined =>
+  allContainers(pod).find((one) => one.name === name);
+
+function decoded({ data = {} }: Secret): Variables {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString('utf8')]),
+  );
+}

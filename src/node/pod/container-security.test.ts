@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Container } from '../../kinds/pod/container.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { allCapabilities } from '../runtimes/sandbox/capabilities.ts';
+import {
+  type ContainerSecurity,
+  containerSecurity,
+  defaultSecurity,
+} from './container-security.ts';
+
+function verdict(own: object, spec: object = {}): ReturnType<typeof containerSecurity> {
+  const pod = { metadata: { name: 'web', namespace: 'default', uid: 'u' }, spec } as Pod;
+  return containerSecurity(pod, { name: 'app', securityContext: own } as Container);
+}
+
+function security(own: object, spec: object = {}): ContainerSecurity {
+  const found = verdict(own, spec);
+  if ('problem' in found) throw new Error(found.problem);
+  return found.security;
+}
+
+test('containerSecurity() of a container that says nothing', () => {
+  assert.deepEqual(security({}), defaultSecurity);
+  const names = [...defaultSecurity.capabilities];
+  for (const dangerous of ['SYS_ADMIN', 'SYS_PTRACE', 'NET_ADMIN', 'SYS_MODULE', 'DAC_READ_SEARCH'])
+    assert.ok(!names.some((name) => name === dangerous), dangerous);
+});
+
+test('containerSecurity(): what the container says counts before what the pod says', () => {
+  const pod = {
+    securityContext: { runAsUser: 5, runAsGroup: 6, fsGroup: 7, supplementalGroups: [7, 8] },
+  };
+  const { uid, gid, groups } = security({ runAsUser: 9 }, pod);
+  assert.deepEqual({ uid, gid, groups }, { uid: 9, gid: 6, groups: [7, 8] });
+});
+
+const capabilityCases: readonly (readonly [object, readonly string[], readonly string[]])[] = [
+  [{ drop: ['ALL'] }, [], ['CHOWN', 'NET_RAW']],
+  [{ drop: ['ALL'], add: ['NET_BIND_SERVICE'] }, ['NET_BIND_SERVICE'], ['CHOWN']],
+  [{ drop: ['NET_RAW'] }, ['CHOWN'], ['NET_RAW']],
+  [{ add: ['CAP_SYS_TIME'] }, ['SYS_TIME', 'CHOWN'], ['SYS_ADMIN']],
+  [{ add: ['ALL'], drop: ['SYS_ADMIN'] }, ['NET_ADMIN'], ['SYS_ADMIN']],
+];
+
+for (const [capabilities, has, lacks] of capabilityCases) {
+  test(`containerSecurity(): capabilities ${JSON.stringify(capabilities)}`, () => {
+    const names = new Set<string>(security({ capabilities }).capabilities);
+    assert.deepEqual(
+      has.filter((name) => !names.has(name)),
+      [],
+    );
+    assert.deepEqual(
+      lacks.filter((name) => names.has(name)),
+      [],
+    );
+  });
+}
+
+test('containerSecurity(): a privileged container has everything, and no filter', () => {
+  const { capabilities, seccomp, hasNoNewPrivileges, hasWholeProc } = security({
+    privileged: true,
+  });
+  assert.deepEqual(capabilities, allCapabilities);
+  assert.deepEqual([seccomp, hasNoNewPrivileges, hasWholeProc], ['none', false, true]);
+});
+
+test('containerSecurity(): filters and privileges as they are asked for', () => {
+  assert.equal(security({ seccompProfile: { type: 'Unconfined' } }).seccomp, 'none');
+  const pod = { securityContext: { seccompProfile: { type: 'Unconfined' } } };
+  assert.equal(security({ seccompProfile: { type: 'RuntimeDefault' } }, pod).seccomp, 'default');
+  assert.equal(security({ allowPrivilegeEscalation: true }).hasNoNewPrivileges, false);
+  assert.equal(security({ procMount: 'Unmasked' }).hasWholeProc, true);
+  const shared = security({}, { hostPID: true, hostIPC: true, shareProcessNamespace: true });
+  assert.deepEqual(
+    [shared.hasHostProcesses, shared.hasHostMessages, shared.sharesProcesses],
+    [true, true, true],
+  );
+});
+
+const refusals: readonly (readonly [string, object, RegExp])[] = [
+  [
+    'root by default',
+    { runAsNonRoot: true },
+    /^container has runAsNonRoot and image will run as root/,
+  ],
+  [
+    'root by name',
+    { runAsNonRoot: true, runAsUser: 0 },
+    /^container's runAsUser breaks non-root policy/,
+  ],
+  [
+    'a profile of the node',
+    { seccompProfile: { type: 'Localhost', localhostProfile: 'a.json' } },
+    /type Localhost is not supported/,
+  ],
+  [
+    'AppArmor',
+    { appArmorProfile: { type: 'Localhost', localhostProfile: 'a' } },
+    /^Cannot enforce AppArmor/,
+  ],
+  ['SELinux', { seLinuxOptions: { level: 's0' } }, /^seLinuxOptions cannot be enforced/],
+  ['what is no capability', { capabilities: { add: ['FLY'] } }, /^unknown capability "FLY"/],
+];
+
+for (const [name, own, words] of refusals) {
+  test(`containerSecurity() refuses ${name}`, () => {
+    const found = verdict(own);
+    assert.match('problem' in found ? found.problem : '', words);
+  });
+}
+
+test('containerSecurity() refuses a user namespace that nobody would make', () => {
+  const found = containerSecurity(
+    { metadata: {}, spec: { hostUsers: false } } as Pod,
+    { name: 'app', securityContext: { procMount: 'Unmasked' } } as Container,
+  );
+  assert.deepEqual(found, { problem: 'RuntimeClass handler "" does not support user namespaces' });
+});

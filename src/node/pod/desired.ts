@@ -1,0 +1,110 @@
+// Pods here → what to do about their containers now. Upstream: kuberuntime_manager.go, computePodActions.
+import type { Container } from '../../kinds/pod/container.ts';
+import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import type { ContainerRecord, ContainerRecords } from './container-record.ts';
+import { type RestartLimits, restartAt, restartLimits, shouldRestart } from './restart-policy.ts';
+
+export type PodPlan = {
+  /** Containers to start now. */
+  readonly start: readonly Container[];
+  /** Containers that start again later, when their wait is over. */
+  readonly waiting: readonly { readonly container: Container; readonly until: number }[];
+  /** All that was to run has run: the sidecars end too, and nothing starts again. */
+  readonly isFinished: boolean;
+};
+
+export type PlanOptions = {
+  readonly pod: Pod;
+  readonly records: ContainerRecords;
+  readonly now: number;
+  readonly limits?: RestartLimits;
+};
+
+/** Ephemeral containers start whatever the others do, once, as long as the pod has not finished. */
+export function planPod(options: PlanOptions): PodPlan {
+  const plan = planOthers(options);
+  if (plan.isFinished) return plan;
+  const added = collect(options, options.pod.spec.ephemeralContainers ?? []);
+  return {
+    start: [...plan.start, ...added.start],
+    waiting: [...plan.waiting, ...added.waiting],
+    isFinished: false,
+  };
+}
+
+function planOthers(options: PlanOptions): PodPlan {
+  const { pod, records } = options;
+  const containers = pod.spec.containers ?? [];
+  const sidecars = (pod.spec.initContainers ?? []).filter(isRestartableInitContainer);
+  if (!containers.some(({ name }) => hasStarted(records[name]))) {
+    const init = planInit(options);
+    if (!init.isDone) return init.plan;
+    return collect(options, [...sidecars, ...containers]);
+  }
+  const isFinished = containers.every((container) => {
+    const state = records[container.name]?.state;
+    return state?.kind === 'terminated' && !shouldRestart(pod, container, state);
+  });
+  return isFinished ? finished : collect(options, [...sidecars, ...containers]);
+}
+
+const finished: PodPlan = { start: [], waiting: [], isFinished: true };
+
+/** Whether the container was ever made; one that waits to be made again was. */
+function hasStarted(record: ContainerRecord | undefined): boolean {
+  return record !== undefined && (record.state.kind !== 'waiting' || record.last !== undefined);
+}
+
+type InitPlan = { readonly isDone: boolean; readonly plan: PodPlan };
+
+/** One after the other; a sidecar lets the next one start when it has started itself, and stays. */
+function planInit(options: PlanOptions): InitPlan {
+  const { pod, records } = options;
+  const passed: Container[] = [];
+  for (const container of pod.spec.initContainers ?? []) {
+    if (isRestartableInitContainer(container)) passed.push(container);
+    const step = initStep(pod, container, records[container.name]);
+    if (step === 'done') continue;
+    if (step === 'failed') return { isDone: false, plan: finished };
+    return { isDone: false, plan: collect(options, [...new Set([...passed, container])]) };
+  }
+  return { isDone: true, plan: finished };
+}
+
+function initStep(
+  pod: Pod,
+  container: Container,
+  record: ContainerRecord | undefined,
+): 'done' | 'failed' | 'open' {
+  if (isRestartableInitContainer(container)) return record?.isStarted ? 'done' : 'open';
+  const state = record?.state;
+  if (state?.kind !== 'terminated') return 'open';
+  if (state.exitCode === 0) return 'done';
+  return shouldRestart(pod, container, state) ? 'open' : 'failed';
+}
+
+function collect(options: PlanOptions, containers: readonly Container[]): PodPlan {
+  const start: Container[] = [];
+  const waiting: { container: Container; until: number }[] = [];
+  for (const container of containers) {
+    const until = startAt(options, container);
+    if (until === undefined) continue;
+    if (until <= options.now) start.push(container);
+    else waiting.push({ container, until });
+  }
+  return { start, waiting, isFinished: false };
+}
+
+/** Undefined: it runs, or does not start again. */
+function startAt({ pod, records, limits }: PlanOptions, container: Container): number | undefined {
+  const record = records[container.name];
+  if (record === undefined) return 0;
+  const { state, last, backOff, isStopping } = record;
+  if (state.kind === 'running' || isStopping) return undefined;
+  const ended = state.kind === 'terminated' ? state : last;
+  const retryAt = state.kind === 'waiting' ? (state.retryAt ?? 0) : 0;
+  if (ended === undefined) return retryAt;
+  if (!shouldRestart(pod, container, ended)) return undefined;
+  return Math.max(retryAt, restartAt(backOff, ended.finishedAt, limits ?? restartLimits));
+}

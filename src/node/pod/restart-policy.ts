@@ -1,0 +1,69 @@
+// Whether and when a container that has ended is started again.
+import type { Container } from '../../kinds/pod/container.ts';
+import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { listOf } from './container-lists.ts';
+import type { BackOff, Terminated } from './container-record.ts';
+
+export type RestartLimits = { readonly firstMs: number; readonly mostMs: number };
+
+/** A kubelet's: 10 s, doubling up to 5 min. */
+export const restartLimits: RestartLimits = { firstMs: 10_000, mostMs: 300_000 };
+
+export function shouldRestart(
+  pod: Pod,
+  container: Container,
+  { exitCode }: Pick<Terminated, 'exitCode'>,
+): boolean {
+  const { spec } = pod;
+  const list = listOf(pod, container.name);
+  if (list === 'ephemeralContainers') return false;
+  for (const { action, exitCodes } of container.restartPolicyRules ?? []) {
+    const isListed = exitCodes?.values?.includes(exitCode) ?? false;
+    if (
+      action === 'Restart' &&
+      exitCodes !== undefined &&
+      isListed === (exitCodes.operator === 'In')
+    )
+      return true;
+  }
+  const isInit = list === 'initContainers';
+  const policy = container.restartPolicy ?? spec.restartPolicy ?? 'Always';
+  if (isInit && !isRestartableInitContainer(container)) return exitCode !== 0 && policy !== 'Never';
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
+}
+
+/** When it may start again; in the past for one that ended for the first time, or ran long enough to be forgiven. */
+export function restartAt(
+  backOff: BackOff | undefined,
+  finishedAt: number,
+  limits = restartLimits,
+): number {
+  if (backOff === undefined || isForgiven(backOff, finishedAt, limits)) return finishedAt;
+  return finishedAt + backOff.delayMs;
+}
+
+/** What the start at `now` makes the next one wait. */
+export function nextBackOff(
+  backOff: BackOff | undefined,
+  now: number,
+  limits = restartLimits,
+): BackOff {
+  const delayMs =
+    backOff === undefined || isForgiven(backOff, now, limits)
+      ? limits.firstMs
+      : Math.min(backOff.delayMs * 2, limits.mostMs);
+  return { delayMs, updatedAt: now };
+}
+
+/** After twice the longest wait without a restart. */
+function isForgiven({ updatedAt }: BackOff, now: number, { mostMs }: RestartLimits): boolean {
+  return now - updatedAt > 2 * mostMs;
+}
+
+/** As Go writes a length of time: `10s`, `1m20s`. */
+export function durationText(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 0 ? `${seconds}s` : `${minutes}m${seconds % 60}s`;
+}

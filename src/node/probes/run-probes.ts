@@ -1,0 +1,159 @@
+// Probes one container for as long as it runs, and tells when what the probes add up to changes.
+import { sleep } from '../../host/clock.ts';
+import type { Container } from '../../kinds/pod/container.ts';
+import type { Probe } from '../../kinds/pod/probe.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import type { NodeParts } from '../node-parts.ts';
+import { listOf } from '../pod/container-lists.ts';
+import type { RunningContainer } from '../runtimes/runtime.ts';
+import {
+  type ProbeOutcome,
+  probeCommand,
+  probeGrpc,
+  probeHttp,
+  probeTcp,
+} from './probe-endpoint.ts';
+import {
+  initialProbeState,
+  nextProbeState,
+  type ProbeKind,
+  type ProbeResult,
+} from './probe-state.ts';
+import { httpTarget, portNumber } from './probe-target.ts';
+
+export type ProbedContainer = {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly running: RunningContainer;
+  readonly podIP: string;
+};
+
+export type ProbeListener = (kind: ProbeKind, result: ProbeResult) => void;
+
+export type ProbeRun = {
+  readonly changed: ProbeListener;
+  readonly signal: AbortSignal;
+  /** Ends the startup and liveness probes, as a kubelet does when it ends a pod; comes no later than the other. */
+  readonly restartSignal: AbortSignal;
+};
+
+/** Liveness and readiness wait until the container has started; without a startup probe it has. */
+export async function runProbes(
+  probed: ProbedContainer,
+  parts: NodeParts,
+  { changed, signal, restartSignal }: ProbeRun,
+): Promise<void> {
+  const { startupProbe, livenessProbe, readinessProbe } = probed.container;
+  const follow = async (
+    kind: ProbeKind,
+    probe: Probe | undefined,
+    until: (result: ProbeResult) => boolean,
+  ): Promise<ProbeResult> =>
+    probe === undefined
+      ? 'success'
+      : followProbe(
+          { probed, parts, kind, probe, changed, until },
+          kind === 'readiness' ? signal : restartSignal,
+        );
+  const started = await follow('startup', startupProbe, (result) => result !== 'unknown');
+  // What never started is not ready either.
+  if (started !== 'success') return;
+  await Promise.all([
+    // A container that is to be restarted is not asked again.
+    follow('liveness', livenessProbe, (result) => result === 'failure'),
+    follow('readiness', readinessProbe, () => false),
+  ]);
+}
+
+type Following = {
+  readonly probed: ProbedContainer;
+  readonly parts: NodeParts;
+  readonly kind: ProbeKind;
+  readonly probe: Probe;
+  readonly changed: ProbeListener;
+  readonly until: (result: ProbeResult) => boolean;
+};
+
+/** Resolves with what it came to. */
+async function followProbe(following: Following, signal: AbortSignal): Promise<ProbeResult> {
+  const { probed, parts, kind, probe, changed, until } = following;
+  let state = initialProbeState(kind);
+  await sleep(parts.clock, (probe.initialDelaySeconds ?? 0) * 1000, signal);
+  while (!signal.aborted) {
+    const { outcome, output } = await attempt(following, signal);
+    if (signal.aborted) return state.result;
+    parts.metrics.probes.add({
+      probe_type: title(kind),
+      result: outcome === 'success' ? 'successful' : 'failed',
+      container: probed.container.name,
+      pod: probed.pod.metadata.name ?? '',
+      namespace: probed.pod.metadata.namespace ?? '',
+    });
+    if (outcome === 'failure') tellFailure(following, output);
+    const before = state.result;
+    state = nextProbeState(state, outcome, probe);
+    if (state.result !== before) changed(kind, state.result);
+    if (until(state.result)) return state.result;
+    await sleep(parts.clock, (probe.periodSeconds ?? 10) * 1000, signal);
+  }
+  return state.result;
+}
+
+function tellFailure({ probed: { pod, container }, parts, kind }: Following, output: string): void {
+  parts.events.record(pod, {
+    type: 'Warning',
+    reason: 'Unhealthy',
+    message: `${title(kind)} probe failed: ${output}`,
+    fieldPath: `spec.${listOf(pod, container.name)}{${container.name}}`,
+  });
+}
+
+const title = (kind: ProbeKind): string => `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
+
+/** What cannot be asked is a failure, with the reason. */
+async function attempt(
+  { probed, parts, probe }: Following,
+  signal: AbortSignal,
+): Promise<ProbeOutcome> {
+  const timeoutSeconds = probe.timeoutSeconds ?? 1;
+  const timeout = new AbortController();
+  const cancel = parts.clock.after(timeoutSeconds * 1000, () => timeout.abort());
+  const limit = AbortSignal.any([signal, timeout.signal]);
+  try {
+    return await ask(probed, parts, { probe, limit, timeoutSeconds });
+  } catch (error) {
+    return { outcome: 'failure', output: error instanceof Error ? error.message : String(error) };
+  } finally {
+    cancel();
+  }
+}
+
+type Asking = {
+  readonly probe: Probe;
+  readonly limit: AbortSignal;
+  readonly timeoutSeconds: number;
+};
+
+async function ask(
+  { container, running, podIP }: ProbedContainer,
+  { dial }: NodeParts,
+  { probe, limit, timeoutSeconds }: Asking,
+): Promise<ProbeOutcome> {
+  const { exec, httpGet, tcpSocket, grpc } = probe;
+  if (exec !== undefined) {
+    return probeCommand(running, exec.command ?? [], { signal: limit, timeoutSeconds });
+  }
+  if (httpGet !== undefined) {
+    return probeHttp(httpTarget(httpGet, container, { podIP, userAgent }), dial, limit);
+  }
+  if (tcpSocket !== undefined) {
+    return probeTcp(tcpSocket.host || podIP, portNumber(tcpSocket.port, container), dial, limit);
+  }
+  if (grpc !== undefined) {
+    return probeGrpc({ host: podIP, port: grpc.port, service: grpc.service ?? '' }, dial, limit);
+  }
+  return { outcome: 'success', output: '' };
+}
+
+/** As servers know a kubelet's probes. */
+const userAgent = 'kube-probe/1.36';

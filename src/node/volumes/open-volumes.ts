@@ -1,0 +1,194 @@
+// Every path that a pod can change is touched here, and by descriptor: what a pod puts there meanwhile, a link or a pipe, leads the agent nowhere.
+import { constants, existsSync, fstatSync, readlinkSync, readSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { closeDescriptor } from '../../host/native.ts';
+import { makeBeneath, openBeneath, openPath, pathOnly } from '../../host/open-beneath.ts';
+import { SystemCallError } from '../../host/system-call-error.ts';
+import type { Container } from '../../kinds/pod/container.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { trimEnd } from '../../meta/trim-end.ts';
+import { expandPath } from '../environment/expand-variables.ts';
+import type { Variables } from '../environment/service-variables.ts';
+import { ContainerConfigError } from '../pod/container-config-error.ts';
+import type { HiddenBelow, Mount } from '../runtimes/runtime.ts';
+import type { PodVolumes } from './run-volumes.ts';
+import { volumeOwner } from './volume-owner.ts';
+
+export type VolumesToOpen = {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly volumes: PodVolumes;
+  readonly variables: Variables;
+  /** What no pod gets to see. */
+  readonly kept: readonly string[];
+};
+
+/** Where pods find the token that nobody asked for by name. */
+const accountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** Mounts with open descriptors, for closeVolumes(). Throws ContainerConfigError, and has then closed what it opened. */
+export function openVolumes(toOpen: VolumesToOpen): readonly Mount[] {
+  const opened: Mount[] = [];
+  try {
+    for (const mount of toOpen.container.volumeMounts ?? []) opened.push(openOne(toOpen, mount));
+    return opened;
+  } catch (error) {
+    closeVolumes(opened);
+    throw error;
+  }
+}
+
+export function closeVolumes(mounts: readonly Mount[]): void {
+  for (const { descriptor } of mounts) if (descriptor !== undefined) closeDescriptor(descriptor);
+}
+
+type VolumeMount = NonNullable<Container['volumeMounts']>[number];
+
+function openOne(toOpen: VolumesToOpen, mount: VolumeMount): Mount {
+  const { pod, container, volumes, variables, kept } = toOpen;
+  const source = volumes.path(mount.name);
+  if (source === undefined) {
+    throw new ContainerConfigError(
+      `cannot find volume ${JSON.stringify(mount.name)} to mount into container ${JSON.stringify(container.name)}`,
+    );
+  }
+  const below = subPathOf(mount, variables);
+  const isWritable = isWritableVolume(pod, mount.name);
+  const { gid } = volumeOwner(pod);
+  const descriptor = openVolume(mount, container, {
+    ...{ source, below, isWritable },
+    ...(gid === undefined ? {} : { gid }),
+  });
+  const hidden = hiddenBelow(descriptor, kept, volumes.isHostPath(mount.name));
+  return {
+    source: readlinkSync(`/proc/self/fd/${descriptor}`),
+    descriptor,
+    path: trimEnd(mount.mountPath, '/') || '/',
+    isReadOnly: mount.readOnly === true || !isWritable,
+    ...(hidden.length === 0 ? {} : { hidden }),
+    ...(mount.mountPath === accountPath ? { isOptional: true } : {}),
+  };
+}
+
+/** In the words of a kubelet: what an expression comes to is seen only here. Upstream: kubelet_pods.go, makeMounts. */
+function subPathOf({ subPath = '', subPathExpr }: VolumeMount, variables: Variables): string {
+  const expanded = subPathExpr ? expandPath(subPathExpr, variables) : { path: subPath };
+  if ('missing' in expanded)
+    throw new ContainerConfigError(`missing value for ${expanded.missing.join(', ')}`);
+  const { path } = expanded;
+  if (path.startsWith('/'))
+    throw new ContainerConfigError(`error SubPath \`${path}\` must not be an absolute path`);
+  if (path.split('/').includes('..'))
+    throw new ContainerConfigError(
+      `unable to provision SubPath \`${path}\`: must not contain '..'`,
+    );
+  return path;
+}
+
+type VolumePath = {
+  readonly source: string;
+  readonly below: string;
+  readonly isWritable: boolean;
+  readonly gid?: number;
+};
+
+function openVolume(
+  { name }: VolumeMount,
+  container: Container,
+  { source, below, isWritable, gid }: VolumePath,
+): number {
+  const volume = openPath(source);
+  if (below === '') return volume;
+  try {
+    return openBelow(volume, below, isWritable, gid);
+  } catch (error) {
+    if (!(error instanceof SystemCallError)) throw error;
+    throw new ContainerConfigError(
+      `failed to prepare subPath for volumeMount ${JSON.stringify(name)} of container ${JSON.stringify(container.name)}: ${below}: ${error.code}`,
+    );
+  } finally {
+    closeDescriptor(volume);
+  }
+}
+
+/** Links inside the volume are followed, as those of ConfigMaps must be; none leads out of it, and nothing is made behind one. */
+function openBelow(
+  volume: number,
+  below: string,
+  isWritable: boolean,
+  gid: number | undefined,
+): number {
+  try {
+    return openBeneath(volume, below, { flags: pathOnly, followsLinks: true });
+  } catch (error) {
+    const isMissing = error instanceof SystemCallError && error.code === 'ENOENT';
+    if (!isMissing || !isWritable) throw error;
+    const mode = fstatSync(volume).mode & 0o7777;
+    closeDescriptor(makeBeneath(volume, below, { mode, ...(gid === undefined ? {} : { gid }) }));
+    return openBeneath(volume, below, { flags: pathOnly });
+  }
+}
+
+/** Volumes made from API objects are only read. */
+function isWritableVolume({ spec }: Pod, name: string): boolean {
+  const volume = spec.volumes?.find((one) => one.name === name);
+  return volume?.emptyDir !== undefined || volume?.hostPath !== undefined;
+}
+
+/** Of a path of the machine: it must not be one of ours, and what is ours below it is hidden. */
+function hiddenBelow(
+  descriptor: number,
+  kept: readonly string[],
+  isHostPath: boolean,
+): readonly HiddenBelow[] {
+  if (!isHostPath) return [];
+  const real = readlinkSync(`/proc/self/fd/${descriptor}`);
+  if (kept.some((own) => isAtOrBelow(real, own))) {
+    closeDescriptor(descriptor);
+    throw new ContainerConfigError(
+      `hostPath ${real} is the node agent's own and is not given to pods`,
+    );
+  }
+  return kept
+    .filter((own) => isAtOrBelow(own, real) && existsSync(own))
+    .map((own) => ({ path: relative(real, own), isDirectory: statSync(own).isDirectory() }));
+}
+
+const isAtOrBelow = (path: string, top: string): boolean =>
+  path === top || path.startsWith(top === '/' ? '/' : `${top}/`);
+
+/** In the directory of a container's run. */
+export const lastWordsName = 'termination-log';
+/** A kubelet keeps no more. */
+const maxLastWordsBytes = 4096;
+
+/** The end of what the container left to be said of its end; nothing where that is no plain file. */
+export function readLastWords(podDirectory: string, container: string, attempt: number): string {
+  const directory = join(podDirectory, 'containers', container, String(attempt));
+  if (!existsSync(directory)) return '';
+  const above = openPath(directory);
+  try {
+    // A pipe would make us wait for a writer.
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+    const file = openBeneath(above, lastWordsName, { flags });
+    try {
+      return readEnd(file);
+    } finally {
+      closeDescriptor(file);
+    }
+  } catch (error) {
+    if (error instanceof SystemCallError) return '';
+    throw error;
+  } finally {
+    closeDescriptor(above);
+  }
+}
+
+function readEnd(file: number): string {
+  const stat = fstatSync(file);
+  if (!stat.isFile()) return '';
+  const bytes = Buffer.alloc(maxLastWordsBytes);
+  const start = Math.max(stat.size - bytes.length, 0);
+  const length = readSync(file, bytes, 0, bytes.length, start);
+  return bytes.toString('utf8', 0, length);
+}

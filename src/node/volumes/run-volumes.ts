@@ -1,0 +1,291 @@
+// Makes the volumes of a pod, and keeps those fresh that are made from API objects.
+import {
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { callApi } from '../../client/api-call.ts';
+import { diskUsage } from '../../host/disk-usage.ts';
+import { mountMemory, unmountMemory } from '../../host/mounts.ts';
+import { NativeUnavailableError } from '../../host/native.ts';
+import { removeTree } from '../../host/remove-tree.ts';
+import { SystemCallError } from '../../host/system-call-error.ts';
+import { referencedObjects } from '../../kinds/pod/referenced-objects.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import type { Volume } from '../../kinds/pod/volume.ts';
+import type { Log } from '../../observe/log.ts';
+import { parseTime } from '../../schema/time.ts';
+import type { NodeParts } from '../node-parts.ts';
+import { sharedMemoryOptions } from '../runtimes/sandbox/root-steps.ts';
+import { memoryVolumeBytes } from './memory-volume-size.ts';
+import { storageLimits } from './storage-limits.ts';
+import { type TokenWish, tokenWishes, type VolumeSources, volumeFiles } from './volume-files.ts';
+import { groupMode, type VolumeOwner, volumeOwner } from './volume-owner.ts';
+import { applyVolumeFiles, giveTo } from './write-volume-files.ts';
+
+export type PodVolumes = {
+  /** Makes what is missing and renews what has changed. Throws VolumeError for the first that cannot be. */
+  readonly prepare: (pod: Pod, podIPs: readonly string[]) => Promise<void>;
+  /** Where the volume is on the host. */
+  readonly path: (name: string) => string | undefined;
+  /** It is a path of the machine, whoever else uses it. */
+  readonly isHostPath: (name: string) => boolean;
+};
+
+export class VolumeError extends Error {
+  override readonly name = 'VolumeError';
+}
+
+/** A token is replaced when so much of its life has passed. */
+const renewAfter = 0.8;
+
+type Token = { readonly text: string; readonly renewAt: number };
+
+export function createPodVolumes(parts: NodeParts, directory: string): PodVolumes {
+  const tokens = new Map<string, Token>();
+  const paths = new Map<string, string>();
+  const hostPaths = new Set<string>();
+  return {
+    async prepare(pod, podIPs) {
+      for (const volume of pod.spec.volumes ?? []) {
+        for (const wish of tokenWishes(volume)) await renew(parts, pod, wish, tokens);
+      }
+      const sources = await readSources({ parts, pod, podIPs, tokens });
+      for (const volume of pod.spec.volumes ?? []) {
+        // Refused with the containers that mount them, as a kubelet does with images that cannot be pulled.
+        if (volume.image !== undefined) continue;
+        if (volume.hostPath !== undefined) hostPaths.add(volume.name);
+        paths.set(volume.name, await make(volume, sources, { parts, directory }));
+      }
+    },
+    path: (name) => paths.get(name),
+    isHostPath: (name) => hostPaths.has(name),
+  };
+}
+
+type Reading = {
+  readonly parts: NodeParts;
+  readonly pod: Pod;
+  readonly podIPs: readonly string[];
+  readonly tokens: ReadonlyMap<string, Token>;
+};
+
+async function readSources({ parts, pod, podIPs, tokens }: Reading): Promise<VolumeSources> {
+  const objects = await readObjects(parts, pod);
+  return {
+    pod,
+    ...objects,
+    token: (wish) => tokens.get(tokenKey(wish))?.text,
+    addresses: { podIPs, hostIPs: parts.nodeIPs },
+    allocatable: parts.allocatable,
+  };
+}
+
+/** What the pod names, as it is now. */
+export async function readObjects(
+  { readConfigMap, readSecret }: NodeParts,
+  pod: Pod,
+): Promise<Pick<VolumeSources, 'configMap' | 'secret'>> {
+  const namespace = pod.metadata.namespace ?? '';
+  const { configMaps, secrets } = referencedObjects(pod);
+  const read = async <T>(
+    names: ReadonlySet<string>,
+    one: (n: string, name: string) => Promise<T>,
+  ) =>
+    new Map(
+      await Promise.all(
+        [...names].map(async (name) => [name, await one(namespace, name)] as const),
+      ),
+    );
+  const [maps, hidden] = await Promise.all([
+    read(configMaps, readConfigMap),
+    read(secrets, readSecret),
+  ]);
+  return { configMap: (name) => maps.get(name), secret: (name) => hidden.get(name) };
+}
+
+type Making = { readonly parts: NodeParts; readonly directory: string };
+
+async function make(volume: Volume, sources: VolumeSources, making: Making): Promise<string> {
+  const { name, emptyDir, hostPath } = volume;
+  const failed = (why: string): VolumeError =>
+    new VolumeError(`MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${why}`);
+  const owner = volumeOwner(sources.pod);
+  if (hostPath !== undefined) {
+    const problem = hostPathProblem(hostPath, making.parts.keptPaths);
+    if (problem !== undefined) throw failed(problem);
+    return hostPath.path;
+  }
+  if (emptyDir !== undefined) {
+    const path = join(making.directory, emptyDirName, name);
+    const { allocatable, log } = making.parts;
+    const bytes = memoryVolumeBytes(emptyDir.sizeLimit, sources.pod, allocatable);
+    await makeEmptyDir({ path, bytes, isInMemory: emptyDir.medium === 'Memory', log }, owner);
+    return path;
+  }
+  const formed = volumeFiles(volume, sources);
+  if (formed === undefined) throw failed('this node does not know volumes of its kind');
+  if ('problem' in formed) throw failed(formed.problem);
+  const top = join(making.directory, memoryName);
+  makeMemory(top, 'mode=700', making.parts.log);
+  const path = join(top, name);
+  await applyVolumeFiles(path, formed.files, owner);
+  return path;
+}
+
+const emptyDirName = 'kubernetes.io~empty-dir';
+/** What comes from Secrets and the like never reaches a disk. */
+const memoryName = 'kubernetes.io~projected';
+
+/** An ordinary user may not be able to: it is then a directory that only they can enter. */
+function makeMemory(path: string, options: string, log: Log): boolean {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    mountMemory(path, options);
+    return true;
+  } catch (error) {
+    if (!(error instanceof SystemCallError) && !(error instanceof NativeUnavailableError))
+      throw error;
+    log.debug('a volume is on the disk, not in memory', { path, why: error.message });
+    return false;
+  }
+}
+
+const sharedMemoryName = 'shm';
+
+/** What the containers of a pod have at /dev/shm; undefined where each must have its own. */
+export function makeSharedMemory(podDirectory: string, log: Log): string | undefined {
+  const path = join(podDirectory, sharedMemoryName);
+  return makeMemory(path, sharedMemoryOptions, log) ? path : undefined;
+}
+
+type EmptyDir = {
+  readonly path: string;
+  readonly isInMemory: boolean;
+  /** How large it may become in memory; 0: nobody knows what this node has. */
+  readonly bytes: number;
+  readonly log: Log;
+};
+
+async function makeEmptyDir(
+  { path, isInMemory, bytes, log }: EmptyDir,
+  { gid }: VolumeOwner,
+): Promise<void> {
+  // What is in memory may have gone with the last run of the agent.
+  if (existsSync(path) && !isInMemory) return;
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (isInMemory) makeMemory(path, bytes > 0 ? `mode=777,size=${bytes}` : 'mode=777', log);
+  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await giveTo(directory, undefined, gid);
+    const kind = { isDirectory: true, isReadOnly: false };
+    await directory.chmod(gid === undefined ? 0o777 : groupMode(0o777, kind));
+  } finally {
+    await directory.close();
+  }
+}
+
+/** When the agent ends: what is made anew at its next start does not stay behind. */
+export function unmountPodMemory(directory: string): void {
+  unmountMemory(join(directory, sharedMemoryName));
+  unmountMemory(join(directory, 'volumes', memoryName));
+}
+
+/** All that is left of a pod on the disk and in memory. */
+export async function removePodFiles(directory: string): Promise<void> {
+  await removePodVolumes(directory);
+  await removeTree(directory);
+}
+
+/** What a pod kept in its volumes, once nothing of it runs any more. */
+export async function removePodVolumes(directory: string): Promise<void> {
+  unmountPodMemory(directory);
+  const volumes = join(directory, 'volumes');
+  const empty = join(volumes, emptyDirName);
+  for (const name of existsSync(empty) ? readdirSync(empty) : []) unmountMemory(join(empty, name));
+  if (existsSync(volumes)) await removeTree(volumes);
+}
+
+/** The first limit of the pod that it is over, and why it has to go for it. */
+export async function exceededStorage(pod: Pod, directory: string): Promise<string | undefined> {
+  for (const { volume, bytes, message } of storageLimits(pod)) {
+    const path =
+      volume === undefined ? directory : join(directory, 'volumes', emptyDirName, volume);
+    if ((await diskUsage(path, bytes)) > bytes) return message;
+  }
+  return undefined;
+}
+
+/** Makes what is to be made; what is wrong otherwise. */
+function hostPathProblem(
+  { path, type = '' }: NonNullable<Volume['hostPath']>,
+  kept: readonly string[],
+): string | undefined {
+  if (isKept(path, kept))
+    return `hostPath ${path} is the node agent's own and is not given to pods`;
+  if (type === 'DirectoryOrCreate') mkdirSync(path, { recursive: true, mode: 0o755 });
+  if (type === 'FileOrCreate' && !existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, '', { flag: 'wx' });
+  }
+  const found = existsSync(path) ? statSync(path) : undefined;
+  if (found === undefined) return `hostPath type check failed: ${path} does not exist`;
+  const fits: Readonly<Record<string, boolean>> = {
+    Directory: found.isDirectory(),
+    File: found.isFile(),
+    Socket: found.isSocket(),
+    CharDevice: found.isCharacterDevice(),
+    BlockDevice: found.isBlockDevice(),
+  };
+  return fits[type] === false ? `hostPath type check failed: ${path} is not a ${type}` : undefined;
+}
+
+/** Before anything is made there; what a link leads to later is looked at when it is mounted. */
+function isKept(path: string, kept: readonly string[]): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if (existsSync(at)) {
+      const real = join(realpathSync(at), path.slice(at.length));
+      return kept.some((own) => real === own || real.startsWith(`${own}/`));
+    }
+    if (at === dirname(at)) return false;
+  }
+}
+
+const tokenKey = ({ audience = '', path }: TokenWish): string => `${audience} ${path}`;
+
+async function renew(
+  { caller, clock }: NodeParts,
+  { metadata, spec }: Pod,
+  wish: TokenWish,
+  tokens: Map<string, Token>,
+): Promise<void> {
+  const known = tokens.get(tokenKey(wish));
+  const now = clock.now();
+  if (known !== undefined && now < known.renewAt) return;
+  const { name = '', namespace = '', uid = '' } = metadata;
+  const account = spec.serviceAccountName || 'default';
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: {
+      ...(wish.audience ? { audiences: [wish.audience] } : {}),
+      expirationSeconds: wish.expirationSeconds ?? 3600,
+      boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
+    },
+  };
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
+  const answer = (await callApi(caller, { method: 'POST', path, body })) as TokenAnswer;
+  const until = parseTime(answer.status.expirationTimestamp) ?? now;
+  const renewAt = now + (until - now) * renewAfter;
+  tokens.set(tokenKey(wish), { text: answer.status.token, renewAt });
+}
+
+type TokenAnswer = {
+  readonly status: { readonly token: string; readonly expirationTimestamp: string };
+};

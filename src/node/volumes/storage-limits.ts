@@ -1,0 +1,35 @@
+// What a pod may keep on the node's disk, and the words of a kubelet when it keeps more (pkg/kubelet/eviction, localStorageEviction).
+import { amountsOf } from '../../kinds/pod/requests.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { quantityValue } from '../../schema/quantity.ts';
+
+export type StorageLimit = {
+  /** Absent: all that the pod keeps. */
+  readonly volume?: string;
+  readonly bytes: number;
+  /** Why the pod is evicted. */
+  readonly message: string;
+};
+
+/** In the order in which they are looked at. Volumes in memory are held to their size by themselves. */
+export function storageLimits({ spec }: Pick<Pod, 'spec'>): readonly StorageLimit[] {
+  const volumes = (spec.volumes ?? []).flatMap(({ name, emptyDir }): readonly StorageLimit[] => {
+    const { sizeLimit, medium = '' } = emptyDir ?? {};
+    const bytes = sizeLimit === undefined || medium === 'Memory' ? 0 : quantityValue(sizeLimit);
+    if (bytes <= 0) return [];
+    const message = `Usage of EmptyDir volume ${JSON.stringify(name)} exceeds the limit ${JSON.stringify(sizeLimit)}. `;
+    return [{ volume: name, bytes, message }];
+  });
+  const limits = (spec.containers ?? []).map(({ resources }) =>
+    amountsOf(resources?.limits).get(storage),
+  );
+  const texts = (spec.containers ?? []).map(({ resources }) => resources?.limits?.[storage]);
+  const set = limits.filter((amount) => amount !== undefined);
+  if (set.length === 0) return volumes;
+  const bytes = set.reduce((a, b) => a + b, 0) / 1000;
+  const text = set.length === 1 ? texts.find((one) => one !== undefined) : String(bytes);
+  const message = `Pod ephemeral local storage usage exceeds the total limit of containers ${text}. `;
+  return [...volumes, { bytes, message }];
+}
+
+const storage = 'ephemeral-storage';

@@ -1,0 +1,173 @@
+// What a Service asks for, port by port, in one family: before anybody knows its endpoints, and before it is settled
+// who gets an address that several ask for.
+import { parseAddress } from '../../ip/address.ts';
+import { containsAddress, parseCidr } from '../../ip/cidr.ts';
+import { addressesOfFamily, rangesOfFamily } from '../../ip/family-address.ts';
+import { sourceRangesOf } from '../../kinds/service/source-ranges.ts';
+import {
+  headlessIP,
+  type Service,
+  type ServicePort as SpecPort,
+} from '../../kinds/service/types.ts';
+import type { Family, Protocol, ServicePort } from './state.ts';
+
+/** A service port without what comes from endpoints. */
+export type PortRequest = Omit<ServicePort, 'clusterEndpoints' | 'localEndpoints' | 'hasEndpoints'>;
+
+export type ServicePortsOptions = {
+  readonly family: Family;
+  /** The node's first address; absent while it is not known. */
+  readonly nodeIP?: string;
+  /** KPX-26: a cluster can switch external IPs off. */
+  readonly allowsExternalIPs: boolean;
+};
+
+/** Another proxy serves a Service with this label, whatever its value (KPX-02). */
+export const proxyNameLabel = 'service.kubernetes.io/service-proxy-name';
+
+const nothing: readonly string[] = [];
+const defaultAffinitySeconds = 10_800;
+const highestPort = 65_535;
+
+/** Empty for a Service that is not proxied, or not in this family (KPX-02, KPX-03). */
+export function servicePorts(
+  service: Service,
+  options: ServicePortsOptions,
+): readonly PortRequest[] {
+  const clusterIP = isProxied(service) ? clusterIPOf(service, options.family) : undefined;
+  if (clusterIP === undefined) return [];
+  const common = commonParts(service, clusterIP, options);
+  return (service.spec.ports ?? []).flatMap((port) => portRequest(service, port, common) ?? []);
+}
+
+function isProxied({ metadata, spec }: Service): boolean {
+  if (spec.type === 'ExternalName' || metadata.labels?.[proxyNameLabel] !== undefined) return false;
+  return spec.clusterIP !== undefined && spec.clusterIP !== '' && spec.clusterIP !== headlessIP;
+}
+
+function clusterIPOf({ spec }: Service, family: Family): string | undefined {
+  const all = [spec.clusterIP ?? '', ...(spec.clusterIPs ?? [])];
+  return addressesOfFamily(all, family)[0];
+}
+
+type CommonParts = Pick<
+  PortRequest,
+  | 'namespace'
+  | 'name'
+  | 'clusterIP'
+  | 'externalIPs'
+  | 'loadBalancerIPs'
+  | 'sourceRanges'
+  | 'allowsBalancerItself'
+  | 'affinitySeconds'
+  | 'internalPolicy'
+  | 'externalPolicy'
+  | 'healthCheckNodePort'
+>;
+
+function commonParts(
+  service: Service,
+  clusterIP: string,
+  options: ServicePortsOptions,
+): CommonParts {
+  const { metadata, spec } = service;
+  const loadBalancerIPs = balancerIPs(service, options.family).filter((ip) => ip !== clusterIP);
+  const taken = new Set([clusterIP, ...loadBalancerIPs]);
+  const externalIPs = options.allowsExternalIPs
+    ? addressesOfFamily(spec.externalIPs ?? nothing, options.family)
+    : nothing;
+  // kube-proxy leaves the annotation to the cloud; where the balancer is ours nobody else would keep strangers out.
+  const ranges = rangesOfFamily(sourceRangesOf(service), options.family);
+  // No range of this family is no restriction in it, and neither is a range of everybody (KPX-28).
+  const isFiltered = ranges.length > 0 && !ranges.some((range) => range.endsWith('/0'));
+  const externalPolicy = hasLocalExternalPolicy(service) ? 'Local' : 'Cluster';
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    clusterIP,
+    // An address that is both is the balancer's: its source ranges must not be got around.
+    externalIPs: orNothing(externalIPs.filter((ip) => !taken.has(ip))),
+    loadBalancerIPs: orNothing(loadBalancerIPs),
+    ...(isFiltered ? { sourceRanges: ranges } : {}),
+    allowsBalancerItself: isFiltered && hasNode(ranges, options.nodeIP),
+    ...affinity(service),
+    internalPolicy: spec.internalTrafficPolicy === 'Local' ? 'Local' : 'Cluster',
+    externalPolicy,
+    ...(externalPolicy === 'Local' && spec.type === 'LoadBalancer' && spec.healthCheckNodePort
+      ? { healthCheckNodePort: spec.healthCheckNodePort }
+      : {}),
+  };
+}
+
+/** Most Services have none of these: one empty list for all of them. */
+function orNothing(list: readonly string[]): readonly string[] {
+  return list.length === 0 ? nothing : list;
+}
+
+/** KPX-27: a balancer that delivers to nodes or pods itself must not be cut short. */
+function balancerIPs({ status }: Service, family: Family): readonly string[] {
+  const ingress = status?.loadBalancer?.ingress;
+  if (ingress === undefined) return nothing;
+  const captured = ingress.filter(({ ipMode }) => ipMode === undefined || ipMode === 'VIP');
+  return addressesOfFamily(
+    captured.map(({ ip }) => ip ?? ''),
+    family,
+  );
+}
+
+/** The policy means something only where something external leads in. */
+function hasLocalExternalPolicy({ spec }: Service): boolean {
+  if (spec.externalTrafficPolicy !== 'Local') return false;
+  return spec.type === 'LoadBalancer' || spec.type === 'NodePort' || hasAny(spec.externalIPs);
+}
+
+const hasAny = (list: readonly unknown[] | undefined): boolean =>
+  list !== undefined && list.length > 0;
+
+/** Whether a range contains the node's address, so that the balancer itself is let in (KPX-29). */
+function hasNode(ranges: readonly string[], nodeIP: string | undefined): boolean {
+  const address = nodeIP === undefined ? undefined : parseAddress(nodeIP);
+  if (address === undefined) return false;
+  return ranges.some((range) => {
+    const cidr = parseCidr(range);
+    return cidr !== undefined && containsAddress(cidr, address);
+  });
+}
+
+function affinity({ spec }: Service): Pick<PortRequest, 'affinitySeconds'> {
+  if (spec.sessionAffinity !== 'ClientIP') return {};
+  const seconds = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  return { affinitySeconds: seconds ?? defaultAffinitySeconds };
+}
+
+function portRequest(
+  { metadata }: Service,
+  port: SpecPort,
+  common: CommonParts,
+): PortRequest | undefined {
+  const protocol = knownProtocol(port.protocol);
+  if (protocol === undefined || port.port < 1 || port.port > highestPort) return undefined;
+  const portName = port.name ?? '';
+  return {
+    // Joined, not put together with +: such texts are kept in one piece.
+    key: [metadata.namespace, '/', metadata.name, ':', portName, '/', protocol].join(''),
+    portName,
+    protocol,
+    port: port.port,
+    ...common,
+    ...(port.nodePort ? { nodePort: port.nodePort } : {}),
+  };
+}
+
+/** TCP when left out, as in slices by hand; none for what no kernel mode carries. */
+export function knownProtocol(text: string | undefined): Protocol | undefined {
+  if (text === undefined || text === '') return 'TCP';
+  return text === 'TCP' || text === 'UDP' || text === 'SCTP' ? text : undefined;
+}
+
+/** Whether anything external leads to the port; without, policy Cluster inside is all that uses the cluster's endpoints. */
+export function isExternallyReachable(port: PortRequest): boolean {
+  return (
+    port.nodePort !== undefined || port.externalIPs.length > 0 || port.loadBalancerIPs.length > 0
+  );
+}

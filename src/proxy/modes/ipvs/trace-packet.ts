@@ -1,0 +1,113 @@
+// A packet's way through the rules and virtual servers that are written for a state.
+
+import type { ProxyState } from '../../model/state.ts';
+import { allDraws } from '../../packets/all-choices.ts';
+import type { Packet, Verdict } from '../../packets/packet.ts';
+import {
+  passChain,
+  type Ruleset,
+  startTraveller,
+  type Traveller,
+} from '../../packets/trace-chain.ts';
+import { choiceChain, nodeChains } from './chains.ts';
+import { type Contents, contentsOf } from './contents.ts';
+import { desiredForPort } from './desired.ts';
+import { allSets, baseChains } from './layout.ts';
+import { createWishes } from './requests.ts';
+
+/** Each endpoint is as likely as the others under `rr`. */
+const scheduler = 'rr';
+
+export function walk(state: ProxyState): (packet: Packet) => Verdict {
+  const wishes = createWishes();
+  for (const port of state.ports.values()) {
+    wishes.set(port.key, desiredForPort(port, state.node, scheduler));
+  }
+  const contents = contentsOf(wishes.items());
+  const chains = [...nodeChains(state.node), ...[...contents.choices].map(choiceChain)];
+  const ruleset: Ruleset = {
+    chains: new Map(chains.map(({ chain, rules }) => [chain.name, rules])),
+    sets: new Map(
+      allSets.map((set) => [
+        set.name,
+        { set, elements: contents.elements.get(set.name) ?? new Map() },
+      ]),
+    ),
+  };
+  return (packet) =>
+    packet.family === state.node.family ? allWays(packet, { contents, ruleset }) : { kind: 'pass' };
+}
+
+type Kernel = { readonly contents: Contents; readonly ruleset: Ruleset };
+
+/** The chains that draw give each outcome the same chance. */
+function allWays(packet: Packet, kernel: Kernel): Verdict {
+  const ways = allDraws((draw) => passHooks(startTraveller(packet, draw), kernel));
+  const verdicts = ways.map(({ result }) => result);
+  const other = verdicts.find(({ kind }) => kind !== 'translate');
+  if (other !== undefined) return other;
+  const destinations = verdicts.flatMap((one) =>
+    one.kind === 'translate' ? one.destinations : [],
+  );
+  return { kind: 'translate', destinations };
+}
+
+/** IPVS takes what reaches this machine at the end of `input`, and what starts here after destination NAT. */
+function passHooks(traveller: Traveller, kernel: Kernel): Verdict {
+  const { origin } = traveller.packet;
+  const start = passHook(traveller, origin === 'local' ? 'output' : 'prerouting', kernel);
+  if (start !== undefined) return { kind: start };
+  if (traveller.translated !== undefined) return leave(traveller, [traveller.translated], kernel);
+  const server = kernel.contents.servers.get(doorText(traveller.packet));
+  if (origin === 'local' && server !== undefined) return schedule(traveller, server, kernel);
+  if (!isForThisMachine(traveller.packet, kernel)) return { kind: 'pass' };
+  const end = passHook(traveller, 'input', kernel);
+  if (end !== undefined) return { kind: end };
+  return server === undefined ? { kind: 'pass' } : schedule(traveller, server, kernel);
+}
+
+function isForThisMachine({ destination, isToNode }: Packet, { contents }: Kernel): boolean {
+  return isToNode || contents.addresses.has(destination);
+}
+
+function doorText({ destination, protocol, destinationPort }: Packet): string {
+  return `${destination} ${protocol.toLowerCase()} ${destinationPort}`;
+}
+
+type ServerContents =
+  Contents['servers'] extends ReadonlyMap<string, infer Server> ? Server : never;
+
+/** A virtual server without real servers refuses (IVS-09). */
+function schedule(traveller: Traveller, { realServers }: ServerContents, kernel: Kernel): Verdict {
+  if (realServers.size === 0) return { kind: 'reject' };
+  const endpoints = [...realServers.values()].map(({ address, port }) => ({ ip: address, port }));
+  return leave(traveller, endpoints, kernel);
+}
+
+function leave(
+  traveller: Traveller,
+  endpoints: readonly { readonly ip: string; readonly port: number }[],
+  kernel: Kernel,
+): Verdict {
+  const destinations = endpoints.map((translated) => {
+    const leaving: Traveller = { ...traveller, translated };
+    passHook(leaving, 'postrouting', kernel);
+    return { ...translated, isMasqueraded: leaving.isMasqueraded };
+  });
+  return { kind: 'translate', destinations };
+}
+
+function passHook(
+  traveller: Traveller,
+  hook: string,
+  { ruleset }: Kernel,
+): 'drop' | 'reject' | undefined {
+  const chains = baseChains
+    .filter(({ base }) => base?.hook === hook)
+    .sort((a, b) => (a.base?.priority ?? 0) - (b.base?.priority ?? 0));
+  for (const { name } of chains) {
+    const end = passChain(traveller, name, ruleset);
+    if (end === 'drop' || end === 'reject') return end;
+  }
+  return undefined;
+}

@@ -1,5 +1,0 @@
-import { runModeContract } from '../mode.contract.ts';
-import { traits } from './traits.ts';
-import { walk } from './walk.ts';
-
-runModeContract({ name: 'nftables', walk, traits });

@@ -1,0 +1,30 @@
+// Over a carrier that is as simple as can be: `decide` itself. With real carriers the contract runs in ../all.test.ts.
+import { decide } from '../../packets/reference-model.ts';
+import { runModeContract } from '../mode.contract.ts';
+import type { Mode } from '../mode.ts';
+import { userspaceOver } from './mode.ts';
+
+const traits: Mode['traits'] = {
+  unusedPortOfClusterIP: 'reject',
+  unusedServiceIP: 'drop',
+  nodePortOnLoopback: false,
+  checksSourceRangesWithoutEndpoints: true,
+  noLocalEndpoint: 'drop',
+  alwaysMasquerades: false,
+  defaultNodePortAddresses: 'primary',
+};
+const unused = (): Promise<never> => Promise.reject(new Error('only walks'));
+
+runModeContract(
+  userspaceOver([
+    {
+      name: 'nftables',
+      probe: unused,
+      start: unused,
+      cleanup: unused,
+      walk: (state) => (packet) => decide(state, packet, traits),
+      traits,
+    },
+  ]),
+  { protocols: ['TCP', 'UDP'] },
+);

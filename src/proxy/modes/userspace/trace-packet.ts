@@ -1,0 +1,48 @@
+// A packet's way: the carrier's rules to a relay, and from there to the relay's endpoints.
+
+import type { ProxyState } from '../../model/state.ts';
+import type { Destination, Packet, Verdict } from '../../packets/packet.ts';
+import type { Mode } from '../mode.ts';
+import { type RelayWish, redirected, relaysOf } from './desired.ts';
+
+/** Where relays listen in what is computed; ports count from here. */
+const firstPort = 40_000;
+
+export function walkUserspace(
+  carrier: Pick<Mode, 'walk'>,
+  state: ProxyState,
+): (packet: Packet) => Verdict {
+  const ip = state.node.nodeIPs[0];
+  const relays = new Map<number, RelayWish>();
+  const numbers = new Map<string, number>();
+  for (const port of state.ports.values()) {
+    for (const wish of relaysOf(port)) {
+      const number = firstPort + relays.size;
+      relays.set(number, wish);
+      numbers.set(wish.id, number);
+    }
+  }
+  const addressOf = (id: string) => {
+    const port = numbers.get(id);
+    return ip === undefined || port === undefined ? undefined : { ip, port };
+  };
+  const ports = new Map(
+    [...state.ports].map(([key, port]) => [key, redirected(port, addressOf)] as const),
+  );
+  const walk = carrier.walk({ ...state, ports });
+  return (packet) => {
+    const verdict = walk(packet);
+    if (verdict.kind !== 'translate') return verdict;
+    const destinations = verdict.destinations.flatMap((destination) =>
+      destination.ip === ip && relays.has(destination.port)
+        ? relayed(relays.get(destination.port))
+        : [destination],
+    );
+    return { kind: 'translate', destinations };
+  };
+}
+
+/** The endpoint sees the relay as the one who calls (USR-05). */
+function relayed(wish: RelayWish | undefined): readonly Destination[] {
+  return (wish?.endpoints ?? []).map(({ ip, port }) => ({ ip, port, isMasqueraded: true }));
+}

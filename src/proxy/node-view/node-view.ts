@@ -1,0 +1,64 @@
+// What the rules of a family depend on besides Services, from the configuration, the Node object and the machine.
+
+import { rangesOfFamily } from '../../ip/family-address.ts';
+import type { Node } from '../../kinds/node/types.ts';
+import { makeOwners } from '../../kinds/service/address-owners.ts';
+import type { ServiceCIDR } from '../../kinds/service-cidr/types.ts';
+import type { ProxyConfig } from '../config.ts';
+import type { Family } from '../model/state.ts';
+import type { NodeView } from '../model/track-state.ts';
+import { localTraffic } from './local-traffic.ts';
+import { nodeAddresses, nodePortAddresses } from './node-addresses.ts';
+import type { NodeObject } from './node-object.ts';
+
+export type NodeFacts = {
+  readonly family: Family;
+  readonly nodeName: string;
+  readonly node: NodeObject | undefined;
+  /** All that are known, this one too. */
+  readonly nodes: Iterable<Node>;
+  readonly serviceRanges: readonly ServiceCIDR[];
+  readonly interfaceAddresses: readonly string[];
+  /** Those of the machine's interfaces that are not there for Services. */
+  readonly ownAddresses: readonly string[];
+  readonly whenNodePortsUnset: 'all' | 'primary';
+};
+
+const zoneLabel = 'topology.kubernetes.io/zone';
+
+export function makeNodeView(config: ProxyConfig, facts: NodeFacts): NodeView {
+  const { family, node, interfaceAddresses } = facts;
+  const nodeIPs = nodeAddresses({
+    family,
+    bindAddress: config.bindAddress,
+    interfaceAddresses,
+    ...(node === undefined ? {} : { node }),
+  });
+  const ranges = facts.serviceRanges.flatMap(({ spec }) => spec?.cidrs ?? []);
+  const serviceCIDRs = [...rangesOfFamily(ranges, family)].sort();
+  return {
+    owners: makeOwners({
+      ...{ family, interfaceAddresses: facts.ownAddresses, serviceRanges: serviceCIDRs },
+      nodeName: facts.nodeName,
+      nodes: facts.nodes,
+      clusterCIDRs: config.local.clusterCIDRs,
+    }),
+    zone: node?.metadata.labels?.[zoneLabel] ?? '',
+    node: {
+      family,
+      nodeName: facts.nodeName,
+      nodeIPs,
+      nodePortAddresses: nodePortAddresses(config.nodePortAddresses, {
+        family,
+        nodeIPs,
+        interfaceAddresses,
+        whenUnset: facts.whenNodePortsUnset,
+      }),
+      localTraffic: localTraffic(config.local, family, node),
+      masqueradeAll: config.masqueradeAll,
+      // Bit 31 would make the number negative without the shift.
+      masqueradeMark: (1 << config.masqueradeBit) >>> 0,
+      serviceCIDRs,
+    },
+  };
+}

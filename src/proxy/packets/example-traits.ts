@@ -1,0 +1,12 @@
+// For tests that need a mode and not what it does.
+import type { ModeTraits } from '../modes/mode.ts';
+
+export const exampleTraits: ModeTraits = {
+  unusedPortOfClusterIP: 'pass',
+  unusedServiceIP: 'pass',
+  nodePortOnLoopback: false,
+  checksSourceRangesWithoutEndpoints: true,
+  noLocalEndpoint: 'drop',
+  alwaysMasquerades: false,
+  defaultNodePortAddresses: 'all',
+};

@@ -1,0 +1,164 @@
+// What must become of a packet by the state alone: the measure of every mode, and what `trace` explains.
+import { compareAddresses, isLoopback, parseAddress } from '../../ip/address.ts';
+import { containsAddress, parseCidr } from '../../ip/cidr.ts';
+import type { Endpoint, LocalTraffic, NodeState, ProxyState, ServicePort } from '../model/state.ts';
+import type { ModeTraits } from '../modes/mode.ts';
+import type { Destination, Packet, Verdict } from './packet.ts';
+
+export type Entrance = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
+
+/** The service port that a packet is for, and by which of its addresses. */
+export type Target = { readonly port: ServicePort; readonly entrance: Entrance };
+
+const pass: Verdict = { kind: 'pass' };
+const drop: Verdict = { kind: 'drop' };
+const reject: Verdict = { kind: 'reject' };
+
+export function decide(state: ProxyState, packet: Packet, traits: ModeTraits): Verdict {
+  if (packet.family !== state.node.family) return pass;
+  const target = findTarget(state, packet, traits);
+  return target === undefined
+    ? decideUnused(state, packet, traits)
+    : decideTarget(state.node, target, packet, traits);
+}
+
+function findTarget(
+  state: ProxyState,
+  packet: Packet,
+  traits: Pick<ModeTraits, 'nodePortOnLoopback'>,
+): Target | undefined {
+  let onNodePort: Target | undefined;
+  const answersNodePorts = isNodePortAddress(state.node, packet, traits);
+  for (const port of state.ports.values()) {
+    if (port.protocol !== packet.protocol) continue;
+    const entrance = port.port === packet.destinationPort ? entranceAt(port, packet) : undefined;
+    // An address of a Service goes before a node port, also where it is an address of the node.
+    if (entrance !== undefined) return { port, entrance };
+    if (answersNodePorts && port.nodePort === packet.destinationPort) {
+      onNodePort = { port, entrance: 'node-port' };
+    }
+  }
+  return onNodePort;
+}
+
+function entranceAt(port: ServicePort, { destination }: Packet): Entrance | undefined {
+  if (port.clusterIP === destination) return 'cluster-ip';
+  if (port.loadBalancerIPs.includes(destination)) return 'load-balancer-ip';
+  return port.externalIPs.includes(destination) ? 'external-ip' : undefined;
+}
+
+/** Node ports never answer on ::1, which cannot be routed, and on 127.0.0.0/8 only where the mode can (IPT-09, NFT-08). */
+function isNodePortAddress(
+  { nodePortAddresses }: NodeState,
+  { destination, isToNode, family }: Packet,
+  { nodePortOnLoopback }: Pick<ModeTraits, 'nodePortOnLoopback'>,
+): boolean {
+  if (!isToNode) return false;
+  if (nodePortAddresses !== 'all' && !nodePortAddresses.includes(destination)) return false;
+  const address = parseAddress(destination);
+  if (address === undefined) return false;
+  return !isLoopback(address) || (nodePortOnLoopback && family === 'IPv4');
+}
+
+/** Nobody's port of somebody's address, or nobody's address of a service range (NFT-06). */
+function decideUnused(state: ProxyState, packet: Packet, traits: ModeTraits): Verdict {
+  if (packet.isToNode) return pass;
+  for (const { clusterIP } of state.ports.values()) {
+    if (clusterIP === packet.destination) return { kind: traits.unusedPortOfClusterIP };
+  }
+  if (traits.unusedPortOfOutsideIP !== undefined && isOutsideIP(state, packet.destination)) {
+    return { kind: traits.unusedPortOfOutsideIP };
+  }
+  return state.node.serviceCIDRs.some((cidr) => isWithin(packet.destination, cidr))
+    ? { kind: traits.unusedServiceIP }
+    : pass;
+}
+
+function isOutsideIP({ ports }: ProxyState, ip: string): boolean {
+  return [...ports.values()].some(
+    ({ externalIPs, loadBalancerIPs }) => externalIPs.includes(ip) || loadBalancerIPs.includes(ip),
+  );
+}
+
+function decideTarget(
+  node: NodeState,
+  { port, entrance }: Target,
+  packet: Packet,
+  traits: ModeTraits,
+): Verdict {
+  const isAllowed = entrance !== 'load-balancer-ip' || mayUseBalancer(port, packet);
+  if (!port.hasEndpoints) {
+    return isAllowed || !traits.checksSourceRangesWithoutEndpoints ? reject : drop;
+  }
+  if (!isAllowed) return drop;
+  const { endpoints, isMasqueraded } =
+    entrance === 'cluster-ip'
+      ? internalRoute(node, port, packet)
+      : externalRoute(node, port, packet);
+  if (endpoints.length === 0) return traits.noLocalEndpoint === 'drop' ? drop : reject;
+  const destinations = endpoints.map(({ ip, port }) => ({
+    ip,
+    port,
+    // An endpoint that reaches itself must not see its own address as the sender (KPX-21).
+    isMasqueraded: isMasqueraded || traits.alwaysMasquerades || ip === packet.source,
+  }));
+  return { kind: 'translate', destinations: destinations.sort(compareDestinations) };
+}
+
+/** Source ranges restrict balancer addresses; the balancer itself may be allowed as well (KPX-28, KPX-29). */
+function mayUseBalancer(port: ServicePort, { source }: Packet): boolean {
+  if (port.sourceRanges === undefined) return true;
+  if (port.allowsBalancerItself && port.loadBalancerIPs.includes(source)) return true;
+  return port.sourceRanges.some((range) => isWithin(source, range));
+}
+
+type Route = { readonly endpoints: readonly Endpoint[]; readonly isMasqueraded: boolean };
+
+/** To a cluster IP: the internal policy chooses the endpoints, and only pods keep their address (KPX-14, KPX-19, KPX-20). */
+function internalRoute(node: NodeState, port: ServicePort, packet: Packet): Route {
+  const isFromOutside =
+    node.localTraffic.kind !== 'unknown' && !isFromPod(node.localTraffic, packet);
+  return {
+    endpoints: port.internalPolicy === 'Local' ? port.localEndpoints : port.clusterEndpoints,
+    isMasqueraded: node.masqueradeAll || isFromOutside,
+  };
+}
+
+/** KPX-15, KPX-17, KPX-18: under policy Local, what starts here has no balancer behind it and may go anywhere. */
+function externalRoute(node: NodeState, port: ServicePort, packet: Packet): Route {
+  if (port.externalPolicy === 'Cluster') {
+    return { endpoints: port.clusterEndpoints, isMasqueraded: true };
+  }
+  if (isFromPod(node.localTraffic, packet)) {
+    return { endpoints: port.clusterEndpoints, isMasqueraded: false };
+  }
+  if (packet.isFromNode) return { endpoints: port.clusterEndpoints, isMasqueraded: true };
+  return { endpoints: port.localEndpoints, isMasqueraded: false };
+}
+
+/** By range or by interface; nothing counts as from a pod where that is not configured (KPX-22). */
+function isFromPod(local: LocalTraffic, { source, inputInterface }: Packet): boolean {
+  switch (local.kind) {
+    case 'unknown':
+      return false;
+    case 'cidr':
+      return isWithin(source, local.cidr);
+    case 'interface':
+      return inputInterface === local.name;
+    case 'interface-prefix':
+      return inputInterface?.startsWith(local.prefix) ?? false;
+  }
+}
+
+export function compareDestinations(a: Destination, b: Destination): number {
+  const left = parseAddress(a.ip);
+  const right = parseAddress(b.ip);
+  const byAddress = left && right ? compareAddresses(left, right) : 0;
+  return byAddress === 0 ? a.port - b.port : byAddress;
+}
+
+function isWithin(ip: string, range: string): boolean {
+  const address = parseAddress(ip);
+  const cidr = parseCidr(range);
+  return address !== undefined && cidr !== undefined && containsAddress(cidr, address);
+}

@@ -1,0 +1,89 @@
+// The Service under which pods find DNS, as kubeadm names it, and what leads it to the server on the lan.
+import type { ApiCaller } from '../client/api-call.ts';
+import { resourceClient } from '../client/rest.ts';
+import { type Family, formatAddress, parseAddress } from '../ip/address.ts';
+import { type Cidr, nthAddress } from '../ip/cidr.ts';
+import { endpointSliceDefinition } from '../kinds/endpoint-slice/definition.ts';
+import { serviceDefinition } from '../kinds/service/definition.ts';
+
+export type ClusterDnsPlace = {
+  /** Of the families in which the server can be reached. */
+  readonly ranges: readonly Cidr[];
+  /** Where it listens, one of each family. */
+  readonly servers: readonly DnsServer[];
+};
+
+export type DnsServer = { readonly host: string; readonly port: number };
+
+const namespace = 'kube-system';
+const name = 'kube-dns';
+/** kubeadm's choice. */
+const position = 10n;
+
+/** The addresses that pods ask: the tenth of each service range. */
+export function clusterDnsAddresses(ranges: readonly Cidr[]): readonly string[] {
+  return ranges.map((range) => formatAddress(nthAddress(range, position)));
+}
+
+const ports = (port: number) => [
+  { name: 'dns', port, protocol: 'UDP' },
+  { name: 'dns-tcp', port, protocol: 'TCP' },
+];
+const dnsPort = 53;
+
+export function clusterDnsService(ranges: readonly Cidr[]): Readonly<Record<string, unknown>> {
+  const [first = ''] = clusterDnsAddresses(ranges);
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      ...{ name, namespace },
+      labels: {
+        'k8s-app': 'kube-dns',
+        'kubernetes.io/cluster-service': 'true',
+        'kubernetes.io/name': 'CoreDNS',
+      },
+    },
+    spec: {
+      type: 'ClusterIP',
+      clusterIP: first,
+      clusterIPs: clusterDnsAddresses(ranges),
+      ipFamilies: ranges.map(({ family }) => family),
+      ipFamilyPolicy: ranges.length > 1 ? 'RequireDualStack' : 'SingleStack',
+      ports: ports(dnsPort).map((port) => ({ ...port, targetPort: port.port })),
+    },
+  };
+}
+
+export function clusterDnsSlice({ host, port }: DnsServer): Readonly<Record<string, unknown>> {
+  const family: Family = parseAddress(host)?.family ?? 'IPv4';
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: `${name}-${family.toLowerCase()}`,
+      namespace,
+      labels: {
+        'kubernetes.io/service-name': name,
+        'endpointslice.kubernetes.io/managed-by': 'fairlead-up',
+      },
+    },
+    addressType: family,
+    endpoints: [{ addresses: [host], conditions: { ready: true } }],
+    ports: ports(port),
+  };
+}
+
+/** Writes both anew on each start: addresses may be others than last time. */
+export async function publishClusterDns(caller: ApiCaller, place: ClusterDnsPlace): Promise<void> {
+  const { ranges, servers } = place;
+  const options = { type: 'apply', fieldManager: 'fairlead-up', force: true } as const;
+  const services = resourceClient(caller, serviceDefinition);
+  const slices = resourceClient(caller, endpointSliceDefinition);
+  await services.patch({ namespace, name }, clusterDnsService(ranges), options);
+  for (const server of servers) {
+    const slice = clusterDnsSlice(server);
+    const { name: sliceName } = slice.metadata as { readonly name: string };
+    await slices.patch({ namespace, name: sliceName }, slice, options);
+  }
+}

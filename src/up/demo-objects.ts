@@ -1,0 +1,80 @@
+// What `demo` puts into the cluster: three pods that say who they are, a Service before them, and a pod that asks it.
+import type { KubeObject } from '../meta/object.ts';
+
+const labels = { 'app.kubernetes.io/part-of': 'fairlead-demo' };
+export const demoName = 'hello';
+export const demoClient = 'hello-client';
+const serverPort = 8080;
+/** Often enough to watch, seldom enough to read. */
+const askEveryMs = 500;
+
+const server = `
+const { createServer } = require('node:http');
+const { hostname } = require('node:os');
+createServer((request, response) => response.end(hostname() + ' at ' + request.socket.localAddress.replace('::ffff:', '')))
+  .listen(${serverPort});
+`;
+
+/** A connection for each question: the proxy chooses anew each time. */
+const client = `
+const { get } = require('node:http');
+const say = (text) => console.log('http://${demoName} answered: ' + text);
+const ask = () => {
+  get({ host: '${demoName}', agent: false, timeout: 2000 }, async (response) => {
+    let text = '';
+    for await (const part of response) text += part;
+    say(text);
+  }).on('error', (error) => say(error.message));
+};
+setInterval(ask, ${askEveryMs});
+`;
+
+type Manifest = KubeObject & { readonly spec: unknown };
+
+export function demoObjects(namespace: string): readonly Manifest[] {
+  const app = { app: demoName };
+  const container = (name: string, script: string) => ({
+    name,
+    image: 'process',
+    command: ['node', '-e', script],
+  });
+  return [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: demoName, namespace, labels },
+      spec: {
+        replicas: 3,
+        selector: { matchLabels: app },
+        template: {
+          metadata: { labels: { ...labels, ...app } },
+          spec: {
+            containers: [
+              {
+                ...container('hello', server),
+                ports: [{ name: 'http', containerPort: serverPort }],
+                readinessProbe: { httpGet: { path: '/', port: 'http' }, periodSeconds: 1 },
+              },
+            ],
+          },
+        },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: demoName, namespace, labels },
+      spec: {
+        type: 'LoadBalancer',
+        selector: app,
+        ports: [{ name: 'http', port: 80, targetPort: 'http' }],
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: demoClient, namespace, labels },
+      spec: { containers: [container('client', client)], terminationGracePeriodSeconds: 1 },
+    },
+  ];
+}

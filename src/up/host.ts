@@ -1,0 +1,54 @@
+// This machine as the node: its own network, with a bridge for pods and the proxy's rules on it.
+import { hostname } from 'node:os';
+import { UsageError } from '../flags/command.ts';
+import { listenHere } from '../host/namespace-sockets.ts';
+import { familyOf, isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
+import { probeNodeIPs } from '../node/status/read-machine.ts';
+import { balancerPools } from './balancer-pools.ts';
+import type { ClusterRun } from './run-cluster.ts';
+import { podRangesOf, type UpFlags } from './up-flags.ts';
+
+export function hostRun(flags: UpFlags): ClusterRun {
+  if (process.getuid?.() !== 0) {
+    throw new UsageError(
+      'Cannot make this machine a node: --network host needs root. --network isolated needs no rights.',
+    );
+  }
+  const name = hostname().toLowerCase();
+  const addresses = probeNodeIPs().filter((ip) => !isLocal(ip));
+  const [address = ''] = addresses;
+  if (address === '') {
+    throw new UsageError(
+      'Cannot make this machine a node: it has no address but loopback. --network isolated needs none.',
+    );
+  }
+  const pools = balancerPools(flags);
+  return {
+    place: {
+      server: {
+        advertiseAddress: flags.advertiseAddress ?? address,
+        serverNames: addresses,
+        // Pods reach the server by the node's address; where it listens everywhere, they do already.
+        listenAlso: (port) =>
+          isLocal(flags.bindAddress) ? [listenHere({ host: address, port })] : [],
+      },
+      nodes: [{ name, addresses }],
+      // Port 53 is often taken; the Service of DNS has it, whatever stands behind.
+      dns: { listen: addresses.map((host) => ({ host, port: 0 })) },
+      podRanges: podRangesOf(
+        flags,
+        addresses.flatMap((ip) => familyOf(ip) ?? []),
+      ),
+      ...(pools === undefined ? {} : { balancerPools: pools }),
+    },
+    networkText: `host: this machine is the node ${name}, and its proxy writes rules here`,
+    fromHere: `node ports on ${addresses.join(', ')}; cluster IPs as they are`,
+    extras: () => () => Promise.resolve(),
+    release: () => Promise.resolve(),
+  };
+}
+
+function isLocal(ip: string): boolean {
+  const address = parseAddress(ip);
+  return address === undefined || (isLoopback(address) && !isUnspecified(address));
+}

@@ -1,0 +1,106 @@
+// Starts the thread that lives on the isolated network, and opens sockets there.
+import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { closeSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { connectWith, type Endpoint } from '../host/namespace-sockets.ts';
+import { SystemCallError } from '../host/system-call-error.ts';
+import { workerUrl } from '../host/worker-url.ts';
+import type { FromLanThread, SocketWish, ToLanThread } from './lan-messages.ts';
+import type { LanPlan } from './plan-lan.ts';
+import { createSocketStock } from './socket-stock.ts';
+
+export type Lan = {
+  /** The namespace of API server and DNS, and of connections from this machine. */
+  readonly path: string;
+  /** Namespaces of the nodes, in the order of the plan. */
+  readonly nodePaths: readonly string[];
+  /** The descriptor of a listening socket of the lan; throws SystemCallError. */
+  readonly listen: (endpoint: Endpoint) => number;
+  /** The descriptor of a bound UDP socket of the lan; throws SystemCallError. */
+  readonly bindDescriptor: (endpoint: Endpoint) => number;
+  /** A connection from the namespace, to which it belongs from the beginning. */
+  readonly connect: (
+    namespacePath: string,
+    endpoint: Endpoint,
+    options?: { readonly allowHalfOpen?: boolean },
+  ) => Socket;
+  /** A UDP socket of the namespace. */
+  readonly bind: (namespacePath: string, endpoint: Endpoint) => Promise<DatagramSocket>;
+  /** Lets the lan reach the pods of a node. */
+  readonly addRoute: (destination: string, gateway: string) => Promise<void>;
+  readonly release: () => Promise<void>;
+};
+
+/** Opening a socket takes microseconds; a thread that is silent for so long is broken. */
+const longestWaitMs = 5000;
+
+/** Rejects when the machine does not let us make the network; the message says what was in the way. */
+export async function startLanThread(plan: LanPlan): Promise<Lan> {
+  const answers = new SharedArrayBuffer(8);
+  const shared = new Int32Array(answers);
+  const worker = new Worker(workerUrl('up/run-lan-worker'), { workerData: { plan, answers } });
+  const send = (message: ToLanThread): void => worker.postMessage(message);
+  const routes = new Map<number, (problem: string | undefined) => void>();
+  let lastRoute = 0;
+  const open = (wish: SocketWish): number => {
+    Atomics.store(shared, 0, 0);
+    send({ kind: 'socket', wish });
+    if (Atomics.wait(shared, 0, 0, longestWaitMs) === 'timed-out') {
+      throw new Error('Cannot open a socket on the isolated network: its thread does not answer');
+    }
+    const result = Atomics.load(shared, 1);
+    if (result < 0) throw new SystemCallError(wish.kind, -result);
+    return result;
+  };
+  const stock = createSocketStock({
+    makeNow: open,
+    order: (wish, count) => send({ kind: 'stock', wish, count }),
+  });
+  const built = await new Promise<Extract<FromLanThread, { kind: 'built' }>>((resolve, reject) => {
+    worker.on('error', reject);
+    worker.on('message', (message: FromLanThread) => {
+      if (message.kind === 'built') resolve(message);
+      else if (message.kind === 'failed') reject(new Error(message.message));
+      else if (message.kind === 'stocked') stock.add(message.wish, message.descriptors);
+      else routes.get(message.id)?.(message.problem);
+    });
+  });
+  const { path, nodePaths } = built;
+  return {
+    ...{ path, nodePaths },
+    listen: (endpoint) => open({ kind: 'listen', namespacePath: path, endpoint }),
+    bindDescriptor: (endpoint) => open({ kind: 'bind', namespacePath: path, endpoint }),
+    connect: (namespacePath, endpoint, options) =>
+      connectWith(stock.take({ kind: 'connect', namespacePath, endpoint }), endpoint, options),
+    bind: (namespacePath, endpoint) =>
+      adopt(open({ kind: 'bind', namespacePath, endpoint }), endpoint.host.includes(':')),
+    addRoute: (destination, gateway) =>
+      new Promise((resolve, reject) => {
+        lastRoute += 1;
+        const id = lastRoute;
+        routes.set(id, (problem) => {
+          routes.delete(id);
+          if (problem === undefined) resolve();
+          else reject(new Error(problem));
+        });
+        send({ kind: 'route', id, destination, gateway });
+      }),
+    async release() {
+      const ended = once(worker, 'exit');
+      for (const fd of stock.empty()) closeSync(fd);
+      send({ kind: 'stop' });
+      await ended;
+    },
+  };
+}
+
+async function adopt(fd: number, isIPv6: boolean): Promise<DatagramSocket> {
+  const socket = createSocket(isIPv6 ? 'udp6' : 'udp4');
+  // A socket that is bound already says so at once.
+  const listening = once(socket, 'listening');
+  socket.bind({ fd });
+  await listening;
+  return socket;
+}

@@ -1,0 +1,85 @@
+// Starts the thread of a node and speaks with it.
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { workerUrl } from '../host/worker-url.ts';
+import type { FromNodeThread, NodeThreadOptions, ToNodeThread } from './node-messages.ts';
+
+export type NodeThread = {
+  readonly name: string;
+  readonly addresses: readonly string[];
+  readonly dataDirectory: string;
+  /** Absent: it is on the network of this process. */
+  readonly namespacePath?: string;
+  /** How its proxy works; empty until that is known. */
+  readonly mode: () => string;
+  /** Resolves when the node is registered and at work. Rejects when that is not to be. */
+  readonly ready: Promise<void>;
+  readonly send: (message: ToNodeThread) => void;
+  /** Resolves when it has ended, for whatever reason. */
+  readonly ended: Promise<void>;
+  /** Why it ended by itself. */
+  readonly failure: () => string | undefined;
+};
+
+export type NodeThreadListeners = {
+  readonly release: (node: NodeThread, id: number, ips: readonly string[]) => void;
+  readonly letGo: (node: NodeThread, id: number) => void;
+};
+
+export function startNodeThread(
+  options: NodeThreadOptions,
+  listeners: NodeThreadListeners,
+): NodeThread {
+  const worker = new Worker(workerUrl('up/run-node-worker'), { workerData: options });
+  const { name, addresses, dataDirectory, namespacePath } = options;
+  let mode = '';
+  let failure: string | undefined;
+  let isEnded = false;
+  const ended = once(worker, 'exit').then(
+    () => undefined,
+    () => undefined,
+  );
+  void ended.then(() => {
+    isEnded = true;
+  });
+  worker.on('error', (error: Error) => {
+    failure = error.stack ?? error.message;
+  });
+  let resolveReady = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    resolveReady = resolve;
+  });
+  const ready = Promise.race([
+    begun,
+    ended.then(() => {
+      throw new Error(`Cannot run ${name}: ${failure ?? 'it ended'}`);
+    }),
+  ]);
+  ready.catch(() => undefined);
+  const thread: NodeThread = {
+    ...{ name, addresses, dataDirectory, ready, ended },
+    ...(namespacePath === undefined ? {} : { namespacePath }),
+    mode: () => mode,
+    failure: () => failure,
+    send: (message) => {
+      if (!isEnded) worker.postMessage(message);
+    },
+  };
+  worker.on('message', (message: FromNodeThread) => {
+    switch (message.kind) {
+      case 'mode':
+        mode = message.mode;
+        return;
+      case 'ready':
+        return resolveReady();
+      case 'failed':
+        failure = message.message;
+        return;
+      case 'release':
+        return listeners.release(thread, message.id, message.ips);
+      case 'letGo':
+        listeners.letGo(thread, message.id);
+    }
+  });
+  return thread;
+}

@@ -1,0 +1,258 @@
+// Names outside of the cluster, asked of servers that behave well and badly.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { name } from '../../../src/dns/wire/example.ts';
+import { rcodes } from '../../../src/dns/wire/record-types.ts';
+import { systemClock } from '../../../src/host/clock.ts';
+import { silentLog } from '../../../src/observe/log.ts';
+import {
+  serviceObject,
+  services,
+  startApi,
+  startDnsHarness,
+  switchedTransport,
+} from '../harness/dns-harness.ts';
+import { startUpstream, type TestUpstream } from '../harness/dns-upstream.ts';
+import { freePort } from '../harness/free-port.ts';
+
+const limit = { timeout: 60_000 };
+const www = { name: 'www.example.com' };
+
+async function start(
+  t: TestContext,
+  upstreams: readonly TestUpstream[],
+  options: Parameters<typeof startDnsHarness>[2] = {},
+) {
+  const api = await startApi(t);
+  const forward = { servers: upstreams.map(({ address }) => address) };
+  const harness = await startDnsHarness(t, switchedTransport(api), { forward, ...options });
+  await harness.dns.synced;
+  return { ...harness, api: api.api };
+}
+
+/** Without the questions by which the server looks for loops. */
+const askedFor = ({ asked }: TestUpstream, text: string): readonly string[] =>
+  asked.filter((line) => line.endsWith(` ${text}.`));
+
+test(
+  'an answer is asked for once, cut to the longest time, and kept (DNS-35)',
+  limit,
+  async (t) => {
+    const upstream = await startUpstream(t);
+    upstream.say('www.example.com', { addresses: ['192.0.2.1', '192.0.2.2'], ttl: 300 });
+    const { ask } = await start(t, [upstream]);
+    assert.deepEqual((await ask(www)).lines, ['NOERROR', '30 A 192.0.2.1', '30 A 192.0.2.2']);
+    const questions = askedFor(upstream, 'www.example.com').length;
+    for (let time = 0; time < 4; time += 1) {
+      const { lines } = await ask(www);
+      assert.match(lines[1] ?? '', /^([12]?\d|30) A 192\.0\.2\.1$/);
+    }
+    assert.equal(askedFor(upstream, 'www.example.com').length, questions);
+  },
+);
+
+test('equal questions at once are asked upstream once', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.say('www.example.com', { addresses: ['192.0.2.1'], ttl: 0 });
+  const { ask } = await start(t, [upstream]);
+  await Promise.all(Array.from({ length: 20 }, () => ask(www)));
+  assert.ok(askedFor(upstream, 'www.example.com').length < 20);
+});
+
+test('a no is kept as long as it says', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  const { ask } = await start(t, [upstream]);
+  const no = async (): Promise<number> => {
+    assert.deepEqual((await ask({ name: 'no.example.com' })).lines, ['NXDOMAIN']);
+    return askedFor(upstream, 'no.example.com').length;
+  };
+  const questions = await no();
+  for (let time = 0; time < 2; time += 1) assert.equal(await no(), questions);
+});
+
+test('what is cut over UDP is asked for over TCP', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.say('www.example.com', { addresses: ['192.0.2.1'], cut: true });
+  const { ask } = await start(t, [upstream]);
+  assert.deepEqual((await ask(www)).lines, ['NOERROR', '30 A 192.0.2.1']);
+  // Who waits too long for an answer asks again.
+  assert.deepEqual(
+    [...new Set(askedFor(upstream, 'www.example.com'))],
+    ['udp www.example.com.', 'tcp www.example.com.'],
+  );
+});
+
+test('a server that does not know EDNS is asked again without', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.say('www.example.com', { addresses: ['192.0.2.1'], isOld: true });
+  const { ask } = await start(t, [upstream]);
+  assert.deepEqual((await ask(www)).lines, ['NOERROR', '30 A 192.0.2.1']);
+  assert.ok(askedFor(upstream, 'www.example.com').length >= 2);
+});
+
+test(
+  'a server that fails, refuses or is gone is passed over for one that answers',
+  limit,
+  async (t) => {
+    const [bad, good] = [await startUpstream(t), await startUpstream(t)];
+    const { ask } = await start(t, [bad, good], { cacheSeconds: 0 });
+    good.say('www.example.com', { addresses: ['192.0.2.1'], ttl: 5 });
+    for (const rcode of [rcodes.SERVFAIL, rcodes.REFUSED]) {
+      bad.say('www.example.com', { rcode });
+      for (let time = 0; time < 6; time += 1) assert.equal((await ask(www)).lines[0], 'NOERROR');
+    }
+    await bad.close();
+    for (let time = 0; time < 6; time += 1) assert.equal((await ask(www)).lines[0], 'NOERROR');
+  },
+);
+
+test('when nobody answers, an old answer is better than none', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.say('www.example.com', { addresses: ['192.0.2.1'], ttl: 1 });
+  const { ask, until } = await start(t, [upstream]);
+  assert.deepEqual((await ask(www)).lines, ['NOERROR', '1 A 192.0.2.1']);
+  await upstream.close();
+  // Its second has to pass before it is old.
+  await until(www, ({ lines }) => lines[1] === '0 A 192.0.2.1');
+  assert.deepEqual((await ask({ name: 'never-seen.example.com' })).lines, ['SERVFAIL']);
+});
+
+test('each question has an id and a port of its own', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  const { ask } = await start(t, [upstream]);
+  for (let time = 0; time < 30; time += 1) await ask({ name: `n${time}.example.com` });
+  const count = upstream.sources.length;
+  assert.ok(new Set(upstream.sources.map(({ port }) => port)).size > count * 0.8);
+  assert.ok(new Set(upstream.sources.map(({ id }) => id)).size > count * 0.9);
+});
+
+test('zones have servers of their own (DNS-35)', limit, async (t) => {
+  const [all, stub] = [await startUpstream(t), await startUpstream(t)];
+  all.say('www.example.com', { addresses: ['192.0.2.1'] });
+  stub.say('db.corp.example', { addresses: ['192.0.2.2'] });
+  const stubDomains = [{ zone: name('corp.example'), servers: [stub.address] }];
+  const { ask } = await start(t, [all], { stubDomains });
+  assert.deepEqual((await ask(www)).lines[1], '30 A 192.0.2.1');
+  assert.deepEqual((await ask({ name: 'db.corp.example' })).lines[1], '30 A 192.0.2.2');
+});
+
+test('an alias of a name outside carries its addresses (DNS-17)', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.say('www.example.com', { addresses: ['192.0.2.1'] });
+  const { api, ask, until } = await start(t, [upstream]);
+  await api.post(
+    services,
+    serviceObject('ext', { type: 'ExternalName', externalName: 'www.example.com' }),
+  );
+  const ext = { name: 'ext.default.svc.cluster.local' };
+  await until(ext, ({ lines }) => lines[0] === 'NOERROR aa');
+  assert.deepEqual((await ask(ext)).lines, [
+    'NOERROR aa',
+    '30 CNAME www.example.com.',
+    'www.example.com. 30 A 192.0.2.1',
+  ]);
+});
+
+test(
+  'endpoints that are names outside carry their addresses, all of them (EPS-01)',
+  limit,
+  async (t) => {
+    const upstream = await startUpstream(t);
+    for (const one of ['www', 'www2'])
+      upstream.say(`${one}.example.com`, { addresses: ['192.0.2.1'] });
+    const { api, ask, until } = await start(t, [upstream]);
+    await api.post(services, serviceObject('far', { clusterIP: 'None' }));
+    const endpoints = ['www.example.com', 'www2.example.com'].map((one) => ({ addresses: [one] }));
+    await api.post('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
+      metadata: { name: 'far-1', labels: { 'kubernetes.io/service-name': 'far' } },
+      addressType: 'FQDN',
+      endpoints,
+      ports: [],
+    });
+    const far = { name: 'far.default.svc.cluster.local' };
+    await until(far, ({ lines }) => lines[0] === 'NOERROR aa');
+    assert.deepEqual([...(await ask(far)).lines].sort(), [
+      '30 CNAME www.example.com.',
+      '30 CNAME www2.example.com.',
+      'NOERROR aa',
+      'www.example.com. 30 A 192.0.2.1',
+      'www2.example.com. 30 A 192.0.2.1',
+    ]);
+  },
+);
+
+test('only those who may get names outside of the cluster', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  const { ask } = await start(t, [upstream], { allow: ['10.0.0.0/8'] });
+  assert.deepEqual((await ask(www)).lines, ['REFUSED']);
+  assert.equal(
+    (await ask({ name: 'kubernetes.default.svc.cluster.local' })).lines[0],
+    'NOERROR aa',
+  );
+  assert.deepEqual(askedFor(upstream, 'www.example.com'), []);
+});
+
+test('without upstream servers other names are refused', limit, async (t) => {
+  const { ask } = await start(t, []);
+  const { lines, flags } = await ask(www);
+  assert.deepEqual(lines, ['REFUSED']);
+  assert.equal(flags & 0x80, 0, 'and recursion is not offered');
+});
+
+test('an upstream server that asks us back is found out', limit, async (t) => {
+  const later = { host: '127.0.0.1', port: await freePort() };
+  const first = await start(t, [], { forward: { servers: [later] } });
+  let told = (_message: string): void => {};
+  const toldOf = new Promise<string>((resolve) => {
+    told = resolve;
+  });
+  const log = { ...silentLog, error: told, with: () => log };
+  const forward = { servers: [first.server] };
+  const second = await start(t, [], { listen: [later], forward, log });
+  assert.match(await toldOf, /asks us back/);
+  // The first asks the second, and the second asks nobody any more.
+  assert.deepEqual((await second.ask(www)).lines, ['SERVFAIL']);
+  assert.deepEqual((await first.ask(www)).lines, ['SERVFAIL']);
+});
+
+test('a server is not its own upstream', limit, async (t) => {
+  const own = { host: '127.0.0.1', port: await freePort() };
+  const { ask } = await start(t, [], { listen: [own], forward: { servers: [own] } });
+  assert.deepEqual((await ask(www)).lines, ['REFUSED']);
+});
+
+test('a search list is walked for the pod (autopath)', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.say('www.example.com', { addresses: ['192.0.2.1'] });
+  const { api, ask, until } = await start(t, [upstream], { autopath: true });
+  const first = { name: 'www.example.com.default.svc.cluster.local' };
+  assert.deepEqual((await ask(first)).lines, ['NXDOMAIN aa']);
+  await api.post('/api/v1/namespaces/default/pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'asker' },
+    spec: { containers: [{ name: 'c', image: 'process' }] },
+  });
+  await api.patch('/api/v1/namespaces/default/pods/asker/status', {
+    status: { phase: 'Running', podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] },
+  });
+  await until(first, ({ lines }) => lines.length === 3);
+  assert.match(
+    (await ask(first)).lines.join(),
+    /CNAME www\.example\.com\.,www\.example\.com\. \d+ A 192/,
+  );
+});
+
+test('questions that wait are answered before the end', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.say('www.example.com', { silent: true });
+  const { ask, stop } = await start(t, [upstream]);
+  const waiting = ask(www);
+  while (askedFor(upstream, 'www.example.com').length === 0) {
+    await new Promise((resolve) => systemClock.after(1, () => resolve(undefined)));
+  }
+  upstream.say('www.example.com', { addresses: ['192.0.2.1'] });
+  const stopped = stop();
+  assert.deepEqual((await waiting).lines, ['NOERROR', '30 A 192.0.2.1']);
+  await stopped;
+});

@@ -1,0 +1,79 @@
+// A cloud of which everything is known: it writes down every call and what stands after it, and fails when told to.
+
+import { exampleUid } from '../../../src/cloud/example.ts';
+import type {
+  MakeProvider,
+  Owner,
+  Provider,
+  ProviderGiven,
+  Wish,
+} from '../../../src/cloud/provider.ts';
+
+export type Call = {
+  readonly verb: 'ensure' | 'updateHosts' | 'remove';
+  readonly uid: string;
+  readonly service: string;
+  readonly hosts: readonly string[];
+  readonly at: number;
+};
+
+export type Balancer = { readonly ports: string; readonly hosts: string };
+
+export type Ledger = {
+  readonly make: MakeProvider;
+  readonly calls: readonly Call[];
+  /** By the uid of their Service. */
+  readonly balancers: ReadonlyMap<string, Balancer>;
+  /** Asked before each change, and after it: what it throws or awaits is what happens then. */
+  meddle: (call: Call, when: 'before' | 'after') => void | Promise<void>;
+};
+
+const hostsOf = ({ nodes }: Wish): readonly string[] =>
+  nodes.map(({ metadata }) => metadata.name ?? '');
+const portsOf = ({ service }: Wish): string =>
+  (service.spec.ports ?? []).map(({ port, nodePort }) => `${port}:${nodePort}`).join();
+
+export function createLedger(): Ledger {
+  const calls: Call[] = [];
+  const balancers = new Map<string, Balancer>();
+  const ledger: Ledger = {
+    calls,
+    balancers,
+    meddle: () => {},
+    make: async ({ clock }) => createProvider(clock),
+  };
+  const act = async (call: Call, change: () => void): Promise<void> => {
+    calls.push(call);
+    await ledger.meddle(call, 'before');
+    change();
+    await ledger.meddle(call, 'after');
+  };
+  const createProvider = (clock: ProviderGiven['clock']): Provider => {
+    const describe = (
+      verb: Call['verb'],
+      { namespace, name, uid }: Owner,
+      hosts: readonly string[] = [],
+    ): Call => ({ verb, uid, service: `${namespace}/${name}`, hosts, at: clock.now() });
+    const ofWish = (verb: Call['verb'], wish: Wish): Call => {
+      const { namespace = '', name = '', uid = '' } = wish.service.metadata;
+      return describe(verb, { namespace, name, uid }, hostsOf(wish));
+    };
+    const put = (uid: string, wish: Wish): void =>
+      void balancers.set(uid, { ports: portsOf(wish), hosts: hostsOf(wish).join() });
+    return {
+      name: 'ledger',
+      async ensure(wish) {
+        const call = ofWish('ensure', wish);
+        await act(call, () => put(call.uid, wish));
+        return [{ hostname: `${exampleUid(call.uid)}.example.com` }];
+      },
+      async updateHosts(wish) {
+        const call = ofWish('updateHosts', wish);
+        await act(call, () => put(call.uid, wish));
+      },
+      remove: (owner) => act(describe('remove', owner), () => void balancers.delete(owner.uid)),
+      exists: async ({ uid }) => balancers.has(uid),
+    };
+  };
+  return ledger;
+}
