@@ -36,14 +36,15 @@ describe('up --nodeport-addresses 127.0.0.0/8 --proxy-mode ipvs', { timeout }, (
     assert.match(message, /^Proxy mode ipvs does not work here, using iptables: /);
   });
 
-  test('node ports answer on 127.0.0.1', async () => {
+  test('node ports answer on the loopback', async () => {
     await up.kubectl('apply', '-f', 'examples/guestbook');
     await up.kubectl('rollout', 'status', 'deployment/frontend', '--timeout=200s');
     const { host, port } = await until(() => {
       const relays = up.state().relays.filter(({ problem }) => problem === undefined);
       return relays.find(({ purpose }) => purpose === 'node port')?.listen;
     });
-    assert.equal(host, '127.0.0.1');
+    // On 127.0.0.1, unless another cluster of this machine has that one.
+    assert.match(host, /^127\.0\.0\.\d+$/);
     // The rules of a node port come after the pods are ready, as in Kubernetes: until then it refuses.
     const answer = await until(() => ask(host, port).catch(() => undefined));
     assert.match(answer, /^Guestbook, from frontend-/);
