@@ -13,7 +13,7 @@ const self = fileURLToPath(import.meta.url);
 /** Only files that have their content's hash in their names: what was kept can then not belong to another text. */
 const hashed = /-[A-Z0-9]{8}\.js$/;
 /** Starting and ending takes a second; a build must not wait for a program that hangs. */
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 /** The program works without, only starts more slowly: where it cannot be started here, that is said and no more. */
 export async function keepCompiled(folder) {
@@ -23,7 +23,7 @@ export async function keepCompiled(folder) {
       stdio: ['ignore', 'pipe', 'inherit'],
       // V8 takes what was compiled under its own flags only, and most who start the program have set none.
       env: { ...process.env, NODE_OPTIONS: '' },
-      timeout: longestMs,
+      timeout: maxMs,
       killSignal: 'SIGKILL',
     });
     // The first thing that it says is that it is ready.
@@ -40,7 +40,7 @@ export async function keepCompiled(folder) {
 async function runOnce(folder, place) {
   // V8 forgets functions that were not called for a while.
   setFlagsFromString('--no-flush-bytecode');
-  const { cacheEnding, openBundle } = createRequire(import.meta.url)(
+  const { cacheSuffix, openBundle } = createRequire(import.meta.url)(
     join(folder, 'load-bundle.js'),
   );
   const bundle = openBundle(folder);
@@ -52,7 +52,7 @@ async function runOnce(folder, place) {
   setFlagsFromString('--flush-bytecode');
   for (const [path, script] of bundle.scripts) {
     if (hashed.test(basename(path)))
-      writeFileSync(`${path}${cacheEnding}`, script.createCachedData());
+      writeFileSync(`${path}${cacheSuffix}`, script.createCachedData());
   }
 }
 

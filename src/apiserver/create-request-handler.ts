@@ -38,13 +38,13 @@ export function createRequestHandler(options: MeasuredOptions, access: ReviewPar
     openApi: createOpenApi({ ...listed, spokenKinds, version: version.gitVersion }),
     health: createHealth([
       {
-        name: options.shared?.engine ?? 'storage',
+        name: options.shared?.backend ?? 'storage',
         kinds: ['livez'],
         check: () => withinTime(store.checkWrites().catch(ignoreFull)),
       },
       {
         // A server that cannot write is not ready; starting it again would not help, so it lives.
-        name: options.shared?.engine ?? 'storage',
+        name: options.shared?.backend ?? 'storage',
         kinds: ['healthz', 'readyz'],
         check: () => withinTime(store.checkWrites()),
       },

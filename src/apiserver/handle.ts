@@ -219,7 +219,7 @@ function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise
   if (answering instanceof Promise && isBounded) {
     pending.deadline = deadlines.add(pending);
     // One that is longer than the server's own never comes; upstream does the work where the time is over already.
-    if (ownMs !== undefined && ownMs > 0 && ownMs < mostTimerMs) {
+    if (ownMs !== undefined && ownMs > 0 && ownMs < maxTimerMs) {
       pending.ownDeadline = setTimeout(expire, ownMs, work, pending).unref();
     }
   }
@@ -230,7 +230,7 @@ function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise
 const maxWarnings = 100;
 
 /** More, a timer of Node.js cannot. */
-const mostTimerMs = 2 ** 31;
+const maxTimerMs = 2 ** 31;
 
 function expire(work: Work, pending: Pending): void {
   if (pending.isAnswered) return;

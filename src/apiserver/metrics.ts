@@ -49,7 +49,7 @@ export function createRequestMetrics({
         const shared = Object.values(labels).join('/');
         route = knownLabels.get(shared) ?? createRoute(families, labels, info.verb);
         knownLabels.set(shared, route);
-        if (known.size >= mostKnown) known.clear();
+        if (known.size >= maxKnown) known.clear();
         known.set(key, route);
       }
       return route;
@@ -58,7 +58,7 @@ export function createRequestMetrics({
 }
 
 /** All that is served has some thousand sorts of requests at most; what is beyond is made up. */
-const mostKnown = 5000;
+const maxKnown = 5000;
 
 function keyOf(info: RequestInfo): string {
   if (info.kind === 'path') return info.verb;

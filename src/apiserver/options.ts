@@ -56,7 +56,7 @@ export type ApiServerOptions = {
 
 export type SharedStoreOptions = {
   /** The name of its health check. */
-  readonly engine: string;
+  readonly backend: string;
   /** 0: somebody else compacts. */
   readonly compactionIntervalMs: number;
 };

@@ -7,7 +7,7 @@ import { startNodePortRepair } from './allocators/keep-node-ports.ts';
 import { assertReadable, reportUnreadable } from './cache/report-unreadable.ts';
 import type { Credentials } from './certificates/ensure-certificates.ts';
 import { keepSigning } from './certificates/signing/keep-signing.ts';
-import { longestCertificateMs } from './certificates/signing/sign-request.ts';
+import { maxCertificateMs } from './certificates/signing/sign-request.ts';
 import { startCompaction } from './compaction/compaction.ts';
 import {
   defaultCompactionIntervalMs,
@@ -19,8 +19,8 @@ import type { Handler } from './handle.ts';
 import { bootstrap } from './kubernetes-service/bootstrap.ts';
 import { ensureClusterInfo } from './kubernetes-service/cluster-info.ts';
 import type { BootstrapObject } from './kubernetes-service/objects.ts';
-import { keepApiService } from './kubernetes-service/reconciler.ts';
-import { announceServer, onlyServer } from './kubernetes-service/server-leases.ts';
+import { singleServer, startServerLease } from './kubernetes-service/server-leases.ts';
+import { startServiceReconciler } from './kubernetes-service/service-reconciler.ts';
 import { defaultLimits } from './limits/limits.ts';
 import { type ServerOptions, startServer } from './listen/server.ts';
 import { createServerMetrics } from './metrics.ts';
@@ -68,8 +68,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
   const servers =
     store.isSoleWriter || !facts.publishesEndpoints
-      ? onlyServer(facts.advertise)
-      : await announceServer(store, facts.advertise, log);
+      ? singleServer(facts.advertise)
+      : await startServerLease(store, facts.advertise, log);
   const { repair } = await bootstrap(
     context,
     facts,
@@ -90,9 +90,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     context.resources.forgetHistory();
   }
   const stopCompaction = startForgetting(options);
-  const stopRepair = keepApiService({ context, servers, repair, log });
-  const longestMs = options.signingDurationMs ?? longestCertificateMs;
-  const stopSigning = keepSigning({ context, credentials: () => credentials, log, longestMs });
+  const stopRepair = startServiceReconciler({ context, servers, repair, log });
+  const maxMs = options.signingDurationMs ?? maxCertificateMs;
+  const stopSigning = keepSigning({ context, credentials: () => credentials, log, maxMs });
   const range = options.nodePorts;
   const stopNodePorts = startNodePortRepair({ context, nodePorts, range, log, metrics });
   return {

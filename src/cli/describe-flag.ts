@@ -2,7 +2,7 @@
 import type { Option } from 'commander';
 
 export function describeFlag(option: Option): string {
-  const more = [...choicesOf(option), ...usualOf(option)];
+  const more = [...choicesOf(option), ...defaultOf(option)];
   return more.length === 0 ? option.description : `${option.description} (${more.join('; ')})`;
 }
 
@@ -14,7 +14,7 @@ function choicesOf({ argChoices, description }: Option): readonly string[] {
 }
 
 /** A default that is parsed already is no text: whoever has one says in words what was written. */
-function usualOf(option: Option): readonly string[] {
+function defaultOf(option: Option): readonly string[] {
   const { defaultValue, defaultValueDescription, description, negate, hidden } = option;
   if (description.includes('(default:') || negate || hidden) return [];
   if (defaultValueDescription !== undefined) return [`default: ${defaultValueDescription}`];

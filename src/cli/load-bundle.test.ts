@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
-import { type Bundle, cacheEnding, openBundle } from './load-bundle.ts';
+import { type Bundle, cacheSuffix, openBundle } from './load-bundle.ts';
 
 // Within one process V8 remembers texts, and would not look at what is kept.
 setFlagsFromString('--no-compilation-cache');
@@ -25,7 +25,7 @@ const program = {
 /** As the build does after a run. */
 function keep(bundle: Bundle): void {
   for (const [path, script] of bundle.scripts) {
-    writeFileSync(`${path}${cacheEnding}`, script.createCachedData());
+    writeFileSync(`${path}${cacheSuffix}`, script.createCachedData());
   }
 }
 
@@ -73,8 +73,8 @@ test('openBundle() compiles the text where what is kept is of another text, dama
   first.load('main.js');
   keep(first);
   writeFileSync(join(directory, 'part.js'), 'exports.triple = (n) => n + n + n + 1;');
-  writeFileSync(join(directory, `main.js${cacheEnding}`), 'no such thing');
-  writeFileSync(join(directory, `empty.js${cacheEnding}`), '');
+  writeFileSync(join(directory, `main.js${cacheSuffix}`), 'no such thing');
+  writeFileSync(join(directory, `empty.js${cacheSuffix}`), '');
   const second = openBundle(directory);
   assert.equal((second.load('main.js') as { nine: number }).nine, 10);
   assert.deepEqual(second.load('empty.js'), { is: 'there' });

@@ -13,7 +13,7 @@ export type Bundle = {
   readonly scripts: ReadonlyMap<string, Script>;
 };
 
-export const cacheEnding = '.cache';
+export const cacheSuffix = '.cache';
 
 type Module = { exports: unknown };
 type Require = (id: string) => unknown;
@@ -53,7 +53,7 @@ export function openBundle(directory: string): Bundle {
 }
 
 function compile(path: string): Script {
-  const cache = `${path}${cacheEnding}`;
+  const cache = `${path}${cacheSuffix}`;
   return new Script(`${head}${readFileSync(path, 'utf8')}${tail}`, {
     filename: path,
     columnOffset: -head.length,

@@ -25,7 +25,7 @@ const tokenSeconds = 3600;
 /** Upstream's leeway: the last fifth is for trying again. */
 const renewAfter = 0.8;
 /** Between tries to get a token; whoever asks in between is told of the last failure at once. */
-const tokenBackOff = { firstMs: 500, mostMs: 30_000 };
+const tokenBackOff = { firstMs: 500, maxMs: 30_000 };
 const failuresBetweenWarnings = 20;
 
 const accountNames: ResourceNames = {

@@ -35,10 +35,10 @@ export type EventCorrelator = {
 const burst = 25;
 const refillMs = 300_000;
 /** So many different messages of one reason within the window are combined into one Event. */
-const mostMessages = 10;
+const maxMessages = 10;
 const messagesWindowMs = 600_000;
 /** Objects and events remembered; the oldest are forgotten first. */
-const mostRemembered = 4096;
+const maxRemembered = 4096;
 
 type Bucket = { tokens: number; at: number };
 type Messages = { readonly texts: Set<string>; at: number };
@@ -54,9 +54,9 @@ export function createEventCorrelator(): EventCorrelator {
     const seen = messages.get(similar);
     const isFresh = seen !== undefined && now - seen.at <= messagesWindowMs;
     const texts = isFresh ? seen.texts : new Set<string>();
-    if (texts.size < mostMessages) texts.add(event.message);
+    if (texts.size < maxMessages) texts.add(event.message);
     remember(messages, similar, { texts, at: now });
-    if (texts.has(event.message) && texts.size < mostMessages) {
+    if (texts.has(event.message) && texts.size < maxMessages) {
       return { key: `${similar} ${event.message}`, message: event.message };
     }
     return { key: similar, message: `(combined from similar events): ${event.message}` };
@@ -98,5 +98,5 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();
-  if (map.size > mostRemembered && oldest !== undefined) map.delete(oldest);
+  if (map.size > maxRemembered && oldest !== undefined) map.delete(oldest);
 }

@@ -43,7 +43,7 @@ const eventNames: ResourceNames = {
   namespaced: true,
 };
 /** Events that wait to be sent; past this the newest are dropped. */
-const mostWaiting = 1000;
+const maxWaiting = 1000;
 
 type Recorder = EventRecorderOptions & {
   readonly client: ResourceClient<KubeObject>;
@@ -60,7 +60,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   let sending: Promise<void> = Promise.resolve();
   return {
     record(object, { fieldPath, ...event }) {
-      if (waiting >= mostWaiting) {
+      if (waiting >= maxWaiting) {
         options.log.debug('event dropped, too many wait', { reason: event.reason });
         return;
       }

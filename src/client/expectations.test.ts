@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../host/fake-clock.ts';
 import type { KubeObject } from '../meta/object.ts';
-import { createOwnWrites } from './expectations.ts';
+import { createExpectations } from './expectations.ts';
 
 const key = 'a/web';
 
@@ -14,7 +14,7 @@ function object(uid: string, resourceVersion: string): KubeObject {
 function start() {
   const clock = createFakeClock();
   const told: string[] = [];
-  const writes = createOwnWrites<KubeObject>({
+  const writes = createExpectations<KubeObject>({
     clock,
     keyOf: () => key,
     changedByOthers: (changed) => told.push(changed),

@@ -5,7 +5,7 @@ import type { Clock } from '../host/clock.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { ChangeHandler } from './informer.ts';
 
-export type OwnWrites<T extends KubeObject> = {
+export type Expectations<T extends KubeObject> = {
   /** The objects of a key as the informer has them, with what was written since. */
   readonly over: (key: string, cached: readonly T[]) => readonly T[];
   /**
@@ -24,7 +24,7 @@ export type WriteNotes<T> = {
   readonly deleted: (object: T) => void;
 };
 
-export type OwnWritesOptions<T extends KubeObject> = {
+export type ExpectationsOptions<T extends KubeObject> = {
   readonly clock: Clock;
   /** The key whose state an object is part of, if any. */
   readonly keyOf: (object: T) => string | undefined;
@@ -47,7 +47,9 @@ type KeyState<T> = {
   arrivals?: Arrival<T>[];
 };
 
-export function createOwnWrites<T extends KubeObject>(options: OwnWritesOptions<T>): OwnWrites<T> {
+export function createExpectations<T extends KubeObject>(
+  options: ExpectationsOptions<T>,
+): Expectations<T> {
   const { clock, keyOf, changedByOthers } = options;
   const states = new Map<string, KeyState<T>>();
   const arrive = (key: string | undefined, arrival: Arrival<T>): void => {

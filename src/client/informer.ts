@@ -54,12 +54,12 @@ export type InformerOptions<T extends KubeObject> = {
 };
 
 /** client-go's limits for reading again after a failure, but quicker at first: most failures are short. */
-const readBackOff = { firstMs: 100, mostMs: 30_000 };
+const readBackOff = { firstMs: 100, maxMs: 30_000 };
 /** After some two seconds at the first waits; then a line in ten minutes, at the longest. */
 const failuresToWarn = 5;
 const failuresBetweenWarnings = 20;
 /** Watches end between five and ten minutes, as client-go's do, so that clients spread over servers. */
-const shortestWatchSeconds = 300;
+const minWatchSeconds = 300;
 
 export function startInformer<T extends KubeObject>(
   options: InformerOptions<T>,
@@ -173,7 +173,7 @@ async function follow<T extends KubeObject>(
       if (position.version === undefined) position.canStream = !position.canStream;
       const waitMs = backOffMs(readBackOff, position.failures, random());
       position.failures += 1;
-      tellFailure(log, position.failures, {
+      reportFailure(log, position.failures, {
         resource: type.plural,
         waitMs: Math.round(waitMs),
         error: String(error),
@@ -184,7 +184,7 @@ async function follow<T extends KubeObject>(
 }
 
 /** One that a server's restart breaks is nobody's business; a server that stays away, or refuses us, is. */
-function tellFailure(log: Log, failures: number, fields: LogFields): void {
+function reportFailure(log: Log, failures: number, fields: LogFields): void {
   const level = failures % failuresBetweenWarnings === failuresToWarn ? 'warn' : 'debug';
   log[level]('watch broke, will go on', fields);
 }
@@ -233,7 +233,7 @@ async function readChanges<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<void> {
   const { random = Math.random } = options;
-  const timeoutSeconds = Math.round(shortestWatchSeconds * (1 + random()));
+  const timeoutSeconds = Math.round(minWatchSeconds * (1 + random()));
   const start =
     position.version === undefined
       ? { sendInitialEvents: true }

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** A line that grows past this is no event: objects are at most a few megabytes. */
-const longestLine = 64 * 1024 * 1024;
+const maxLineLength = 64 * 1024 * 1024;
 const newline = 0x0a;
 /**
  * A large state comes all at once. After so many lines others get their turn, above all the server when it runs in
@@ -41,8 +41,8 @@ async function* readLines(
     }
     if (start < chunk.length) pending.push(chunk.subarray(start));
     pendingSize += chunk.length - start;
-    if (pendingSize > longestLine) {
-      throw new Error(`Cannot read a line of JSON: it is longer than ${longestLine} bytes`);
+    if (pendingSize > maxLineLength) {
+      throw new Error(`Cannot read a line of JSON: it is longer than ${maxLineLength} bytes`);
     }
   }
   yield { text: Buffer.concat(pending).toString('utf8'), isWhole: false };

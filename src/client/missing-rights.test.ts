@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createFakeClock } from '../host/fake-clock.ts';
 import type { Log } from '../observe/log.ts';
 import { callApi } from './api-call.ts';
-import { missingRight, tellMissingRights } from './missing-rights.ts';
+import { missingRight, reportMissingRights } from './missing-rights.ts';
 
 const cases: readonly { name: string; message: string; right?: readonly string[] }[] = [
   {
@@ -59,7 +59,7 @@ test('a missing right is told once, again after ten minutes, and the caller sees
       }),
     close: () => Promise.resolve(),
   };
-  const caller = { transport: tellMissingRights(refusing, { clock, log }), userAgent: 'test' };
+  const caller = { transport: reportMissingRights(refusing, { clock, log }), userAgent: 'test' };
   const ask = () =>
     assert.rejects(callApi(caller, { method: 'GET', path: '/api/v1/nodes' }), { message });
   await ask();

@@ -12,7 +12,7 @@ const repeatMs = 600_000;
 /** More than all roles of a part have rules; past it the oldest is forgotten, and told again. */
 const maxKnown = 500;
 
-export function tellMissingRights<T extends Transport>(
+export function reportMissingRights<T extends Transport>(
   transport: T,
   { clock, log }: MissingRightsOptions,
 ): T {

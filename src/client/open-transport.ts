@@ -12,7 +12,7 @@ export type OpenOptions = {
   readonly lookLimitMs?: number;
 };
 
-const usualLook = { lookEveryMs: 15_000, lookLimitMs: 5000 } as const;
+const defaultCheckMs = { lookEveryMs: 15_000, lookLimitMs: 5000 } as const;
 /** Long for a network, short for who waits while there are others to ask. */
 const connectLimitMs = 3000;
 
@@ -20,7 +20,7 @@ export function openTransport(connection: Connection, options: OpenOptions = {})
   const { otherServers = [] } = connection;
   if (otherServers.length === 0) return createHttpTransport(connection);
   const servers = [...new Set([connection.server, ...otherServers])];
-  const { lookEveryMs, lookLimitMs } = { ...usualLook, ...options };
+  const { lookEveryMs, lookLimitMs } = { ...defaultCheckMs, ...options };
   const open = (number: number): Line => ({
     number,
     transport: createHttpTransport(
@@ -39,7 +39,7 @@ export function openTransport(connection: Connection, options: OpenOptions = {})
     failed.transport.retire();
     left = [...left, failed.transport];
     const [oldest, ...rest] = left;
-    if (left.length <= mostLeft) return;
+    if (left.length <= maxRemaining) return;
     left = rest;
     void oldest?.close();
   };
@@ -80,7 +80,7 @@ export function openTransport(connection: Connection, options: OpenOptions = {})
 }
 
 /** More are left only where servers come and go all the time. */
-const mostLeft = 8;
+const maxRemaining = 8;
 
 type Move = { readonly to?: number; readonly isDead: boolean };
 

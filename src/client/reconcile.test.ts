@@ -19,7 +19,7 @@ function setUp(reconcile: Reconcile, more: Partial<ReconcilerOptions> = {}) {
     reconcile,
     clock,
     log: silentLog,
-    backOff: { firstMs: 10, mostMs: 1000 },
+    backOff: { firstMs: 10, maxMs: 1000 },
     ...more,
   };
   return { clock, stop, ...startReconciler(options, stop.signal) };
@@ -85,7 +85,7 @@ test('a time that is over waits all the same', async () => {
 test('a terminal error and too many retries end the trying, and are logged', async () => {
   for (const { error, more, expected } of [
     { error: new TerminalError('never'), more: {}, expected: 1 },
-    { error: new Error('no'), more: { mostRetries: 2 }, expected: 3 },
+    { error: new Error('no'), more: { maxRetries: 2 }, expected: 3 },
   ]) {
     let tries = 0;
     const lines: string[] = [];
@@ -141,7 +141,7 @@ test('what is awaited is told once, then only to who looks closely', async () =>
     ...{ error: note('error'), warn: note('warn'), info: note('info'), debug: note('debug') },
   };
   const reconcile = (): Promise<undefined> => Promise.reject(new NotYetError('no such node'));
-  const { clock, queue, stop, ended } = setUp(reconcile, { log, mostRetries: 7 });
+  const { clock, queue, stop, ended } = setUp(reconcile, { log, maxRetries: 7 });
   queue.add('x');
   await clock.advance(60_000);
   const [first, ...others] = lines;

@@ -38,7 +38,7 @@ export type ReconcilerOptions = {
   readonly concurrency?: number;
   readonly backOff?: BackOffLimits;
   /** After so many retries in a row the key is dropped until it is added anew; absent: never. */
-  readonly mostRetries?: number;
+  readonly maxRetries?: number;
   /** Where the queue counts; absent: nowhere. */
   readonly metrics?: QueueMetrics;
 };
@@ -114,14 +114,14 @@ export class NotYetError extends Error {
 const quietRetries = 5;
 
 function handleFailure(
-  { name, log, mostRetries = Number.POSITIVE_INFINITY }: ReconcilerOptions,
+  { name, log, maxRetries = Number.POSITIVE_INFINITY }: ReconcilerOptions,
   queue: WorkQueue,
   key: string,
   error: unknown,
 ): void {
   const retries = queue.retries(key);
   const fields = { reconciler: name, key, retries, error: describe(error) };
-  if (error instanceof TerminalError || retries >= mostRetries) {
+  if (error instanceof TerminalError || retries >= maxRetries) {
     const isAwaited = error instanceof NotYetError;
     log[isAwaited ? 'debug' : 'error']('reconcile failed, will not retry', fields);
     queue.forget(key);

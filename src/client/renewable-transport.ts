@@ -10,7 +10,7 @@ export type RenewableTransport = Transport & {
 };
 
 /** Watches last ten minutes at most, and credentials are read again every minute: what is older than this many is not in use. */
-const mostRetired = 10;
+const maxRetired = 10;
 
 export function createRenewableTransport(connection: Connection): RenewableTransport {
   let current: HttpTransport = openTransport(connection);
@@ -19,8 +19,8 @@ export function createRenewableTransport(connection: Connection): RenewableTrans
     send: (request) => current.send(request),
     use(renewed) {
       current.retire();
-      for (const old of retired.slice(0, -mostRetired + 1)) void old.close();
-      retired = [...retired.slice(-mostRetired + 1), current];
+      for (const old of retired.slice(0, -maxRetired + 1)) void old.close();
+      retired = [...retired.slice(-maxRetired + 1), current];
       current = openTransport(renewed);
     },
     async close() {

@@ -5,7 +5,7 @@ import { createWorkQueue } from './work-queue.ts';
 
 function setUp() {
   const clock = createFakeClock();
-  return { clock, queue: createWorkQueue({ clock, backOff: { firstMs: 10, mostMs: 100 } }) };
+  return { clock, queue: createWorkQueue({ clock, backOff: { firstMs: 10, maxMs: 100 } }) };
 }
 
 test('a key that waits is there once', async () => {

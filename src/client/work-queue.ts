@@ -35,7 +35,7 @@ export type WorkQueueOptions = {
 };
 
 /** client-go's: a first retry at once, a key that keeps failing every few minutes. */
-const defaultBackOff: BackOffLimits = { firstMs: 5, mostMs: 1_000_000 };
+const defaultBackOff: BackOffLimits = { firstMs: 5, maxMs: 1_000_000 };
 
 export function createWorkQueue({
   clock,

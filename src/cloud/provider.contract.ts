@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Node } from '../kinds/node/types.ts';
 import type { LoadBalancerIngress, Service } from '../kinds/service/types.ts';
 import { examplePort, exampleService } from './example.ts';
-import { type Owner, type Provider, RetryLaterError, UnmetWishError } from './provider.ts';
+import { type Owner, type Provider, RetryLaterError, UnmetRequestError } from './provider.ts';
 
 /** Where a provider works: a cloud that is emulated, or the Services themselves. */
 export type ProviderWorld = {
@@ -58,7 +58,7 @@ export function runProviderContract(name: string, options: ContractOptions): voi
 }
 
 /** Nothing takes longer than this many looks in a world of tests. */
-const mostLooks = 100;
+const maxChecks = 100;
 
 export const ownerOf = ({ metadata }: Service): Owner => ({
   namespace: metadata.namespace ?? '',
@@ -74,7 +74,7 @@ async function patiently<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof RetryLaterError) || look >= mostLooks) throw error;
+      if (!(error instanceof RetryLaterError) || look >= maxChecks) throw error;
     }
   }
 }
@@ -224,7 +224,7 @@ function testUnmet(options: ContractOptions): void {
         const provider = await world.makeProvider();
         const known = await world.publish(service, []);
         await assert.rejects(ensure(provider, known, world.nodes), (error: unknown) => {
-          assert.ok(error instanceof UnmetWishError, String(error));
+          assert.ok(error instanceof UnmetRequestError, String(error));
           assert.match(error.message, says);
           assert.match(error.reason, /^[A-Z][A-Za-z]+$/);
           return true;
@@ -247,7 +247,7 @@ function testUnmet(options: ContractOptions): void {
           },
           served.status.loadBalancer?.ingress ?? [],
         );
-        await assert.rejects(ensure(provider, changed, world.nodes), UnmetWishError);
+        await assert.rejects(ensure(provider, changed, world.nodes), UnmetRequestError);
         assert.deepEqual(await world.made(), before);
       }));
   }
@@ -282,14 +282,14 @@ function testHosts(options: ContractOptions): void {
 }
 
 /** More calls than any balancer takes; the test fails rather than going on for ever. */
-const mostCalls = 500;
+const maxCalls = 500;
 
 function testHalfDone(options: ContractOptions): void {
   /** Tries with a failure at every call in turn, until one try has none. */
   const atEveryCall = async (
     act: (world: ProviderWorld, arm: () => void) => Promise<void>,
   ): Promise<void> => {
-    for (let calls = 0; calls < mostCalls; calls += 1) {
+    for (let calls = 0; calls < maxCalls; calls += 1) {
       let isOver = false;
       await withWorld(options, async (world) => {
         const { failAfter, hasFailed } = world;
@@ -302,7 +302,7 @@ function testHalfDone(options: ContractOptions): void {
       });
       if (isOver) return;
     }
-    assert.fail(`still failing after ${mostCalls} calls`);
+    assert.fail(`still failing after ${maxCalls} calls`);
   };
   const ignoring = async (act: Promise<unknown>): Promise<void> => void (await act.catch(() => {}));
 

@@ -13,7 +13,7 @@ export type Owner = {
 };
 
 /** A balancer as wanted: the Service as it is now, and the nodes that may take its traffic. */
-export type Wish = {
+export type BalancerRequest = {
   readonly service: Service;
   readonly nodes: readonly Node[];
 };
@@ -24,9 +24,12 @@ export type Provider = {
    * Makes the balancer exist and fit, changing only what differs; repeating it is harmless, and a call after a crash
    * goes on where the last one stopped. Returns what to publish in the Service's status.
    */
-  readonly ensure: (wish: Wish, signal: AbortSignal) => Promise<readonly LoadBalancerIngress[]>;
+  readonly ensure: (
+    wish: BalancerRequest,
+    signal: AbortSignal,
+  ) => Promise<readonly LoadBalancerIngress[]>;
   /** The nodes changed and nothing else. */
-  readonly updateHosts: (wish: Wish, signal: AbortSignal) => Promise<void>;
+  readonly updateHosts: (wish: BalancerRequest, signal: AbortSignal) => Promise<void>;
   /** Removes what was made for the owner and nothing else; fine when nothing is there. */
   readonly remove: (owner: Owner, service: Service, signal: AbortSignal) => Promise<void>;
   /** Whether something made for the owner is there, whole or half. */
@@ -88,12 +91,12 @@ export class ProviderSettingsError extends Error {
 }
 
 /** The request can never be met as it stands: a person must change the Service. Its text says what and to what. */
-export class UnmetWishError extends Error {
+export class UnmetRequestError extends Error {
   /** One word for programs, in the Service's condition. */
   readonly reason: string;
   constructor(message: string, reason = 'UnmetWish') {
     super(message);
-    this.name = 'UnmetWishError';
+    this.name = 'UnmetRequestError';
     this.reason = reason;
   }
 }

@@ -2,7 +2,7 @@
 // through the chain.
 import { type Counters, handlerIndex, type Transfer } from './counters.ts';
 import type { Lookup, Question, Reply } from './question.ts';
-import type { KeptAnswers } from './response-cache.ts';
+import type { ResponseCache } from './response-cache.ts';
 import { type Answer, emptyAnswer } from './wire/answer.ts';
 import { decodeQuery, ignored, type Query, queryName } from './wire/decode-query.ts';
 import { classInternet, flags, largestMessage, rcodes } from './wire/record-types.ts';
@@ -37,7 +37,7 @@ export type Answerer = {
 
 export type AnswererParts = {
   readonly chain: Lookup;
-  readonly kept: KeptAnswers;
+  readonly kept: ResponseCache;
   readonly counters: Counters;
   /** Whether names outside of the cluster are looked up at all. */
   readonly recurses: () => boolean;

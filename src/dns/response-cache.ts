@@ -3,7 +3,7 @@ import type { Validity } from './cluster/zone.ts';
 import type { Question } from './question.ts';
 import type { Answer } from './wire/answer.ts';
 
-export type KeptAnswers = {
+export type ResponseCache = {
   /** By the key of a query: its name in lower case and its type. */
   readonly get: (key: string) => Answer | undefined;
   readonly set: (question: Question, answer: Answer, validity: Validity) => void;
@@ -13,7 +13,7 @@ export type KeptAnswers = {
 type Kept = { readonly answer: Answer; readonly validity: Validity };
 
 /** Some 300 bytes each; the oldest goes first. */
-export function createKeptAnswers(most: number): KeptAnswers {
+export function createResponseCache(most: number): ResponseCache {
   const kept = new Map<string, Kept>();
   return {
     get(key) {

@@ -40,7 +40,7 @@ export type AnswerThread = {
 /** A thread that broke is started again, not at once: what broke it is likely still there. */
 const restartMs = 500;
 const metricsMs = 1000;
-const mostChanges = 500;
+const maxChanges = 500;
 /** What an answer leaves behind is dead at once: more room for the young would only be memory. */
 const maxYoungGenerationSizeMb = 8;
 /** How long a thread that was asked to stop may take before it is ended. */
@@ -90,7 +90,7 @@ function resend(post: (message: ToAnswerer) => void, options: AnswerThreadOption
   let changes: ZoneChange[] = [];
   for (const change of options.snapshot()) {
     changes.push(change);
-    if (changes.length < mostChanges) continue;
+    if (changes.length < maxChanges) continue;
     post({ kind: 'changes', changes, serial });
     changes = [];
   }

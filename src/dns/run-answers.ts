@@ -17,7 +17,7 @@ import { createLoopGuard } from './handlers/loop.ts';
 import type { AnswerWorkerOptions, FromAnswerer, ToAnswerer } from './messages.ts';
 import { createUpstreamMetrics } from './metrics.ts';
 import { queryLine } from './query-log.ts';
-import { createKeptAnswers, type KeptAnswers } from './response-cache.ts';
+import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { type Listening, startListening } from './serve.ts';
 
 export type AnsweringWorld = {
@@ -38,7 +38,7 @@ export type Answering = {
 /** CoreDNS' capacity, and a bound on what strangers can fill it with. */
 const cacheLimits = { entries: 9984, bytes: 16 * 1024 * 1024, staleSeconds: 3600 };
 /** Kept encoded answers, some 300 bytes each: all names of 10,000 services that are asked for. */
-const mostKept = 50_000;
+const maxKept = 50_000;
 /** Of the record with the version of the schema, unless answers may not live that long. */
 const versionTtl = 28_800;
 /** How long after the stop answers that are under way may take. */
@@ -55,7 +55,7 @@ export function startAnswering(options: AnswerWorkerOptions, world: AnsweringWor
   const ending = new AbortController();
   const state = { isSynced: false, serial: Math.floor(world.clock.now() / 1000) };
   const servers = createServers(options.groups, world, ending.signal);
-  const kept = createKeptAnswers(mostKept);
+  const kept = createResponseCache(maxKept);
   const { answerer, cacheSize } = assemble({
     options,
     world,
@@ -126,26 +126,26 @@ type Assembly = {
   readonly counters: Counters;
   readonly state: { readonly isSynced: boolean; readonly serial: number };
   readonly servers: ReturnType<typeof createServers>;
-  readonly kept: KeptAnswers;
+  readonly kept: ResponseCache;
   readonly signal: AbortSignal;
 };
 
 function assemble(parts: Assembly) {
   const { options, world, zone, counters, state, servers, kept, signal } = parts;
   const { clock, log } = world;
-  const longestTtl = options.cacheSeconds > 0 ? options.cacheSeconds : versionTtl;
+  const maxTtl = options.cacheSeconds > 0 ? options.cacheSeconds : versionTtl;
   const entries = options.cacheSeconds > 0 ? cacheLimits.entries : 0;
   const cache = createAnswerCache({ ...cacheLimits, entries });
   const { autopath, allow } = options;
   const cidrs = allow?.flatMap((text) => parseCidr(text) ?? []);
   const metrics = createUpstreamMetrics(world.metrics);
   const upstream = createUpstream(
-    { groups: servers.get, cache, longestTtl, clock, log, counters, metrics },
+    { groups: servers.get, cache, maxTtl, clock, log, counters, metrics },
     signal,
   );
   const chain = createChain({
     zone,
-    cluster: { ...options, versionTtl: Math.min(versionTtl, longestTtl) },
+    cluster: { ...options, versionTtl: Math.min(versionTtl, maxTtl) },
     isSynced: () => state.isSynced,
     serial: () => state.serial,
     keep: kept.set,

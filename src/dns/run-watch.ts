@@ -42,7 +42,7 @@ export type Watching = {
 };
 
 /** Changes that go to the answering thread at once: it answers between two messages. */
-const mostAtOnce = 500;
+const maxAtOnce = 500;
 
 export function watchCluster(options: WatchOptions, signal: AbortSignal): Watching {
   const { caller, log, namespaces } = options;
@@ -116,10 +116,10 @@ function selecting(labelSelector: string | undefined): { readonly labelSelector?
 }
 
 /** Names are right again that soon after the API server is back; asking that often costs it nothing. */
-const longestWaitMs = 500;
+const maxWaitMs = 500;
 
 function impatient(clock: Clock): Clock {
-  return { ...clock, after: (ms, call) => clock.after(Math.min(ms, longestWaitMs), call) };
+  return { ...clock, after: (ms, call) => clock.after(Math.min(ms, maxWaitMs), call) };
 }
 
 type Source = {
@@ -204,8 +204,8 @@ function createOutbox({ clock, changed }: WatchOptions) {
     isDue = false;
     const changes = waiting;
     waiting = [];
-    for (let from = 0; from < changes.length; from += mostAtOnce) {
-      changed(changes.slice(from, from + mostAtOnce));
+    for (let from = 0; from < changes.length; from += maxAtOnce) {
+      changed(changes.slice(from, from + maxAtOnce));
     }
   };
   return {

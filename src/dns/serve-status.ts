@@ -19,7 +19,7 @@ export type StatusServer = {
 
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 /** Whoever reads more slowly than questions come misses some. */
-const mostUnread = 1024 * 1024;
+const maxUnread = 1024 * 1024;
 
 export async function serveStatus(options: StatusOptions): Promise<StatusServer> {
   const server = createServer((request, response) => {
@@ -58,7 +58,7 @@ function follow(response: ServerResponse, { followQueries }: StatusOptions): voi
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   response.flushHeaders();
   const stop = followQueries((lines) => {
-    if (response.writableLength < mostUnread) response.write(`${lines.join('\n')}\n`);
+    if (response.writableLength < maxUnread) response.write(`${lines.join('\n')}\n`);
   });
   response.on('close', stop);
 }

@@ -18,15 +18,15 @@ export type TcpOptions = {
 };
 
 /** Over both families; enough for every pod of a node at once, and far below the limit of files. */
-const mostConnections = 1000;
+const maxConnections = 1000;
 /** No single client may take the connections of all others. */
-const mostPerClient = 100;
+const maxPerClient = 100;
 /** CoreDNS' idle limit. */
 const idleMs = 10_000;
 /** Questions of one connection that wait for an answer. */
-const mostPending = 100;
+const maxPending = 100;
 /** Answers that a client has not read yet. */
-const mostUnread = 1024 * 1024;
+const maxUnread = 1024 * 1024;
 
 export async function serveTcp(options: TcpOptions): Promise<Listener> {
   const { host, port } = options.address;
@@ -34,7 +34,7 @@ export async function serveTcp(options: TcpOptions): Promise<Listener> {
   const server = createServer({ noDelay: true }, (socket) => {
     const client = socket.remoteAddress ?? '';
     const ofClient = [...open.values()].filter((one) => one === client).length;
-    if (open.size >= mostConnections || ofClient >= mostPerClient) {
+    if (open.size >= maxConnections || ofClient >= maxPerClient) {
       options.counters.add('tcpRefused');
       socket.destroy();
       return;
@@ -80,7 +80,7 @@ function serveConnection(socket: Socket, client: string, options: TcpOptions): v
     framed.writeUInt16BE(packet.length, 0);
     framed.set(packet, 2);
     socket.write(framed);
-    if (socket.writableLength > mostUnread) socket.destroy();
+    if (socket.writableLength > maxUnread) socket.destroy();
   };
   const peer: Peer = {
     isTcp: true,
@@ -104,14 +104,14 @@ function serveConnection(socket: Socket, client: string, options: TcpOptions): v
   };
   const answerReceived = (): void => {
     let at = 0;
-    while (received.length - at >= 2 && pending < mostPending) {
+    while (received.length - at >= 2 && pending < maxPending) {
       const end = at + 2 + received.readUInt16BE(at);
       if (received.length < end) break;
       answerFrame(received.subarray(at + 2, end));
       at = end;
     }
     received = received.subarray(at);
-    if (pending < mostPending) socket.resume();
+    if (pending < maxPending) socket.resume();
     else socket.pause();
   };
   socket.setTimeout(idleMs, () => socket.destroy());

@@ -31,7 +31,7 @@ export type BatchCalls = {
 };
 
 /** Batches taken before others have their turn: timers, TCP, changes of names. */
-const mostBatches = 16;
+const maxBatches = 16;
 
 /** Undefined where batches cannot be had. */
 export async function loadBatchCalls(): Promise<BatchCalls | undefined> {
@@ -140,7 +140,7 @@ function createDrain(
     sendAll(calls, descriptor, replies, () => counters.add('dropped'));
   };
   return () => {
-    for (let round = 0; round < mostBatches; round += 1) {
+    for (let round = 0; round < maxBatches; round += 1) {
       batch.prepare();
       const count = calls.receive(descriptor);
       if (count <= 0) return;

@@ -22,7 +22,7 @@ export type ListeningOptions = {
 };
 
 /** A free port for UDP may be taken for TCP: then another one is tried. */
-const mostTries = 20;
+const maxTries = 20;
 
 export async function startListening(parts: ListeningOptions): Promise<Listening> {
   const { listen, batches, descriptors } = parts.options;
@@ -74,7 +74,7 @@ async function listenOn(
       return [udp, await serveTcp({ ...options, address: udp.address, ...tcp })];
     } catch (error) {
       await udp.close();
-      if (address.port !== 0 || tries >= mostTries) throw error;
+      if (address.port !== 0 || tries >= maxTries) throw error;
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

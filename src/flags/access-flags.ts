@@ -9,7 +9,7 @@ import {
   parseAdmissionConfiguration,
 } from '../apiserver/admission/configuration.ts';
 import type { NodeTrust } from '../apiserver/certificates/node-credentials.ts';
-import { longestCertificateMs } from '../apiserver/certificates/signing/sign-request.ts';
+import { maxCertificateMs } from '../apiserver/certificates/signing/sign-request.ts';
 import { defaultIssuer, type TokenOptions } from '../apiserver/tokens/create-tokens.ts';
 import {
   ensureSigningKey,
@@ -85,8 +85,8 @@ export function addAccessFlags(command: Command): Command {
         '--cluster-signing-duration <time>',
         'how long certificates are good that are asked for by CertificateSigningRequests; who asks may want less',
       )
-        .argParser(duration({ leastMs: shortestCertificateMs }))
-        .default(longestCertificateMs, '8760h'),
+        .argParser(duration({ minMs: minCertificateMs }))
+        .default(maxCertificateMs, '8760h'),
     )
     .option(
       '--kubelet-certificate-authority <file>',
@@ -96,7 +96,7 @@ export function addAccessFlags(command: Command): Command {
 }
 
 /** Nodes ask for the next when most of the time is over, and that takes a moment. */
-const shortestCertificateMs = 10_000;
+const minCertificateMs = 10_000;
 
 export type AccessOptions = {
   readonly tokens: TokenOptions;

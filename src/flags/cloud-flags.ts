@@ -13,7 +13,7 @@ export type CloudFlags = {
 };
 
 /** No more than this ever helps. */
-const mostSyncs = 50;
+const maxSyncs = 50;
 
 export function addCloudFlags(command: Command, usual: string): Command {
   const names = allProviders.map(({ name }) => name).join(', ');
@@ -29,11 +29,8 @@ export function addCloudFlags(command: Command, usual: string): Command {
       defaultClusterName,
     )
     .addOption(
-      new Option(
-        '--concurrent-service-syncs <n>',
-        `services worked on at a time, 1 to ${mostSyncs}`,
-      )
-        .argParser(wholeNumber({ least: 1, most: mostSyncs }))
+      new Option('--concurrent-service-syncs <n>', `services worked on at a time, 1 to ${maxSyncs}`)
+        .argParser(wholeNumber({ least: 1, most: maxSyncs }))
         .default(defaultConcurrency, String(defaultConcurrency)),
     )
     .option(

@@ -166,8 +166,8 @@ export function addControllerFlags(command: Command): Command {
   }
   for (const { flag, meaning, setting } of timeFlags) {
     const usual = defaultSettings[setting];
-    const leastMs = setting.startsWith('node') ? 1000 : 0;
-    add(flag, meaning, duration({ leastMs }), usual, formatDuration(usual));
+    const minMs = setting.startsWith('node') ? 1000 : 0;
+    add(flag, meaning, duration({ minMs }), usual, formatDuration(usual));
   }
   return addNodeIpamFlags(command);
 }

@@ -14,7 +14,7 @@ export type ElectionFlags = {
 };
 
 /** A lease says how long it lasts in whole seconds. */
-const leastLeaseMs = 1000;
+const minLeaseMs = 1000;
 /** Tries are spread out by up to this factor, and one more must fit before the deadline. */
 const jitterFactor = 1.2;
 
@@ -23,9 +23,9 @@ export function addElectionFlags(
   lease: { readonly namespace: string; readonly name: string },
 ): Command {
   const { durationMs, renewWithinMs, everyMs } = defaultTiming;
-  const time = (flag: string, meaning: string, leastMs: number, usual: number): Option =>
+  const time = (flag: string, meaning: string, minMs: number, usual: number): Option =>
     new Option(`--leader-elect-${flag} <time>`, meaning)
-      .argParser(duration({ leastMs }))
+      .argParser(duration({ minMs }))
       .default(usual, formatDuration(usual));
   return command
     .addOption(
@@ -38,7 +38,7 @@ export function addElectionFlags(
       time(
         'lease-duration',
         'others take over so long after the last renewal they saw',
-        leastLeaseMs,
+        minLeaseMs,
         durationMs,
       ),
     )

@@ -79,7 +79,7 @@ export async function openEtcd(
 
 /** What the API server must know of it. */
 export function sharedStore({ etcdCompactionInterval }: EtcdFlags): SharedStoreOptions {
-  return { engine: 'etcd', compactionIntervalMs: etcdCompactionInterval };
+  return { backend: 'etcd', compactionIntervalMs: etcdCompactionInterval };
 }
 
 async function readTls(flags: EtcdClientFlags, cwd: string): Promise<EtcdClientOptions['tls']> {

@@ -69,9 +69,9 @@ export function nodeIpamSettings(
 }
 
 /** Upstream's limit for IPv6; more parts than that would be a mistake. */
-const mostBits = 16;
+const maxBits = 16;
 /** IPv4 ranges are smaller: this is one of every size that makes sense. */
-const mostBitsIPv4 = 24;
+const maxBitsIPv4 = 24;
 
 function requireFitting(range: Cidr, maskSizes: NodeIpamSettings['maskSizes']): void {
   const { family, prefix } = range;
@@ -82,7 +82,7 @@ function requireFitting(range: Cidr, maskSizes: NodeIpamSettings['maskSizes']): 
       `Cannot cut ${formatCidr(range)} into ranges of /${size}: ${flag} must be at least ${prefix}.`,
     );
   }
-  const most = prefix + (family === 'IPv6' ? mostBits : mostBitsIPv4);
+  const most = prefix + (family === 'IPv6' ? maxBits : maxBitsIPv4);
   if (size > most) {
     throw new UsageError(
       `Cannot cut ${formatCidr(range)} into ranges of /${size}: that makes too many, ${flag} must be at most ${most}.`,

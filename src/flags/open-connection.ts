@@ -1,7 +1,7 @@
 // How a long-running part reaches its server by a kubeconfig: what that names is read again while the part runs, so that tokens and
 // certificates which somebody else renews are taken over without a restart.
 import { existsSync } from 'node:fs';
-import { tellMissingRights } from '../client/missing-rights.ts';
+import { reportMissingRights } from '../client/missing-rights.ts';
 import type { Connection } from '../client/read-kubeconfig.ts';
 import {
   createRenewableTransport,
@@ -47,7 +47,7 @@ export async function openConnection(
   const { world } = options;
   const connection = await connect(flags, world);
   const { log, clock = systemClock } = options;
-  const transport = tellMissingRights(createRenewableTransport(connection), { clock, log });
+  const transport = reportMissingRights(createRenewableTransport(connection), { clock, log });
   const closing = new AbortController();
   const signal = AbortSignal.any([world.interrupted, closing.signal]);
   const following = followConnection(flags, { connection, transport }, options, signal);

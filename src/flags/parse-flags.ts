@@ -22,7 +22,7 @@ export function ipAddress(text: string): string {
 
 /** One range, or two of different families; the first gives services their primary address. */
 /** Upstream's; the kubernetes Service and cluster DNS need theirs. */
-const leastAddresses = 8n;
+const minAddresses = 8n;
 
 export function serviceRanges(text: string): readonly Cidr[] {
   const ranges = text.split(',').map((part) => {
@@ -45,9 +45,9 @@ export function serviceRanges(text: string): readonly Cidr[] {
     if (range.family === 'IPv6' && range.prefix < 64) {
       throw new InvalidArgumentError('an IPv6 service range must be /64 or smaller.');
     }
-    if (addressCount(range) < leastAddresses) {
+    if (addressCount(range) < minAddresses) {
       throw new InvalidArgumentError(
-        `a service range must have at least ${leastAddresses} addresses.`,
+        `a service range must have at least ${minAddresses} addresses.`,
       );
     }
   }

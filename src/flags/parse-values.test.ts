@@ -19,8 +19,8 @@ test('duration() says what would be right', () => {
   for (const text of ['', '5', 's', '-1s', '1 s', '3d', '1s2']) {
     assert.throws(() => duration()(text), /must be one like 300ms, 20s or 1m30s/, text);
   }
-  assert.throws(() => duration({ leastMs: 1000 })('999ms'), /at least 1000 ms/);
-  assert.equal(duration({ leastMs: 1000 })('1s'), 1000);
+  assert.throws(() => duration({ minMs: 1000 })('999ms'), /at least 1000 ms/);
+  assert.equal(duration({ minMs: 1000 })('1s'), 1000);
 });
 
 test('formatDuration() writes what duration() reads', () => {

@@ -5,11 +5,11 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h:
 
 export type DurationLimits = {
   /** The shortest that makes sense; absent: none at all is fine. */
-  readonly leastMs?: number;
+  readonly minMs?: number;
 };
 
 /** A parser for a flag, in milliseconds. */
-export function duration({ leastMs = 0 }: DurationLimits = {}): (text: string) => number {
+export function duration({ minMs = 0 }: DurationLimits = {}): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text);
     if (ms === undefined) {
@@ -17,8 +17,8 @@ export function duration({ leastMs = 0 }: DurationLimits = {}): (text: string) =
         `"${text}" is not a length of time; it must be one like 300ms, 20s or 1m30s.`,
       );
     }
-    if (ms < leastMs) {
-      throw new InvalidArgumentError(`"${text}" is too short; it must be at least ${leastMs} ms.`);
+    if (ms < minMs) {
+      throw new InvalidArgumentError(`"${text}" is too short; it must be at least ${minMs} ms.`);
     }
     return ms;
   };

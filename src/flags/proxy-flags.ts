@@ -124,16 +124,16 @@ function addPeriodFlags(command: Command): void {
     .option(
       '--sync-period <time>',
       'how often rules are checked and failures retried (default: 30s)',
-      duration({ leastMs: 1 }),
+      duration({ minMs: 1 }),
     )
     .option('--iptables-min-sync-period <time>', '--min-sync-period for mode iptables', duration())
     .option(
       '--iptables-sync-period <time>',
       '--sync-period for mode iptables',
-      duration({ leastMs: 1 }),
+      duration({ minMs: 1 }),
     )
     .option('--ipvs-min-sync-period <time>', '--min-sync-period for mode ipvs', duration())
-    .option('--ipvs-sync-period <time>', '--sync-period for mode ipvs', duration({ leastMs: 1 }))
+    .option('--ipvs-sync-period <time>', '--sync-period for mode ipvs', duration({ minMs: 1 }))
     .option(
       '--healthz-bind-address <address>',
       'IP and port of /healthz and /livez, empty for none (default: 0.0.0.0:10256)',

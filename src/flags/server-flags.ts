@@ -65,8 +65,8 @@ export type ServerFlags = AccessFlags &
 
 export type ServerDefaults = { readonly bindAddress: string; readonly logLevel: LogLevel };
 
-const usualServiceRanges = '10.96.0.0/16,fd00:96::/108';
-const usualNodePorts = '30000-32767';
+const defaultServiceRanges = '10.96.0.0/16,fd00:96::/108';
+const defaultNodePorts = '30000-32767';
 
 export function addServerFlags(command: Command, defaults: ServerDefaults): Command {
   command
@@ -88,12 +88,12 @@ export function addServerFlags(command: Command, defaults: ServerDefaults): Comm
         'one network for cluster IPs, or two of different families',
       )
         .argParser(serviceRanges)
-        .default(serviceRanges(usualServiceRanges), usualServiceRanges),
+        .default(serviceRanges(defaultServiceRanges), defaultServiceRanges),
     )
     .addOption(
       new Option('--service-node-port-range <range>', 'ports for NodePort services')
         .argParser(portRange)
-        .default(portRange(usualNodePorts), usualNodePorts),
+        .default(portRange(defaultNodePorts), defaultNodePorts),
     )
     .option(
       '--kubernetes-service-node-port <port>',

@@ -1,6 +1,6 @@
 // How long the containers of a node get to end by themselves when its agent ends. KubeletConfiguration: shutdownGracePeriod.
 import { type Command, Option } from 'commander';
-import { usualShutdownGraceMs } from '../node/node-parts.ts';
+import { defaultShutdownGraceMs } from '../node/node-parts.ts';
 import { duration, formatDuration } from './parse-values.ts';
 
 export type ShutdownFlag = {
@@ -15,6 +15,6 @@ export function addShutdownFlag(command: Command): Command {
       'what containers get to end by themselves when their node ends; statuses are written for up to 5 s more',
     )
       .argParser(duration())
-      .default(usualShutdownGraceMs, formatDuration(usualShutdownGraceMs)),
+      .default(defaultShutdownGraceMs, formatDuration(defaultShutdownGraceMs)),
   );
 }

@@ -10,12 +10,12 @@ export type Clock = {
 };
 
 /** Node's timers hold no more than 31 bits; a longer wait fires early, and who waits looks at the clock again. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, run) {
-    const timer = setTimeout(run, Math.min(Math.max(ms, 0), longestTimerMs));
+    const timer = setTimeout(run, Math.min(Math.max(ms, 0), maxTimerMs));
     return () => clearTimeout(timer);
   },
 };

@@ -60,7 +60,7 @@ test('runCommand() stops a program that takes too long', async () => {
 });
 
 test('runCommand() stops a program that writes too much', async () => {
-  const error = await failureOf({ argv: ['yes'], mostOutputBytes: 10_000 });
+  const error = await failureOf({ argv: ['yes'], maxOutputBytes: 10_000 });
   assert.equal(error.failure.code, 'ENOBUFS');
 });
 

@@ -17,7 +17,7 @@ export type Command = {
   /** Killed after so long. */
   readonly timeoutMs?: number;
   /** Killed when it writes more than this; 1 MiB when left out. */
-  readonly mostOutputBytes?: number;
+  readonly maxOutputBytes?: number;
 };
 
 export type CommandOutput = { readonly stdout: string; readonly stderr: string };
@@ -38,8 +38,8 @@ export type CommandFailure = {
 };
 
 /** Enough for a person; a program that fails may write without end. */
-const mostMessageCharacters = 2000;
-const usualOutputBytes = 1024 * 1024;
+const maxMessageCharacters = 2000;
+const defaultOutputBytes = 1024 * 1024;
 
 export class CommandError extends Error {
   override readonly name = 'CommandError';
@@ -51,7 +51,7 @@ export class CommandError extends Error {
       (failure.signalName === undefined
         ? `exit code ${failure.exitCode}`
         : `killed by ${failure.signalName}`);
-    const said = failure.stderr.trim().slice(0, mostMessageCharacters);
+    const said = failure.stderr.trim().slice(0, maxMessageCharacters);
     super(`Cannot run "${failure.argv.join(' ')}": ${how}${said === '' ? '' : `: ${said}`}`);
     this.failure = failure;
   }
@@ -110,7 +110,7 @@ function watchOver(child: ChildProcess, command: Command, signal?: AbortSignal):
   };
   const abort = (): void => stop('ABORT_ERR');
   signal?.addEventListener('abort', abort, { once: true });
-  const { timeoutMs, mostOutputBytes = usualOutputBytes, output } = command;
+  const { timeoutMs, maxOutputBytes = defaultOutputBytes, output } = command;
   const timer =
     timeoutMs === undefined ? undefined : setTimeout(() => stop('ETIMEDOUT'), timeoutMs);
   const parts: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
@@ -118,7 +118,7 @@ function watchOver(child: ChildProcess, command: Command, signal?: AbortSignal):
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (part: Buffer) => {
       size += part.length;
-      if (size > mostOutputBytes) stop('ENOBUFS');
+      if (size > maxOutputBytes) stop('ENOBUFS');
       else if (name === 'stdout' && output !== undefined) output(part);
       else parts[name].push(part);
     });

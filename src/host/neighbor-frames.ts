@@ -2,7 +2,7 @@
 import { type Asker, arpReplyFrame, neighborAdvertisementFrame } from './announce-frames.ts';
 import { addressText } from './netlink/address-bytes.ts';
 
-export type Heard =
+export type NeighborMessage =
   /** Somebody wants to know where the address is; the frame tells them that it is here. */
   | {
       readonly kind: 'asked';
@@ -20,7 +20,7 @@ const arpRequest = 1;
 const arpReply = 2;
 
 /** Undefined for what is of no interest, and for what is not whole. */
-export function readNeighborFrame(frame: Uint8Array): Heard | undefined {
+export function readNeighborFrame(frame: Uint8Array): NeighborMessage | undefined {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.length);
   if (bytes.length < arp.length) return undefined;
   const type = bytes.readUInt16BE(etherTypeAt);
@@ -28,7 +28,7 @@ export function readNeighborFrame(frame: Uint8Array): Heard | undefined {
   return type === ipv6Type ? readDiscovery(bytes) : undefined;
 }
 
-function readArp(bytes: Buffer): Heard | undefined {
+function readArp(bytes: Buffer): NeighborMessage | undefined {
   // Ethernet and IPv4, with the lengths that belong to them.
   if (bytes.readUInt32BE(14) !== 0x00010800 || bytes.readUInt16BE(18) !== 0x0604) return undefined;
   const operation = bytes.readUInt16BE(arp.operation);
@@ -55,7 +55,7 @@ const advertisement = 136;
 /** Discovery that came through a router is not believed. */
 const neverForwarded = 255;
 
-function readDiscovery(bytes: Buffer): Heard | undefined {
+function readDiscovery(bytes: Buffer): NeighborMessage | undefined {
   if (bytes.length < icmp.options) return undefined;
   if (bytes[ip6.nextHeader] !== icmpV6 || bytes[ip6.hopLimit] !== neverForwarded) return undefined;
   const address = addressText(copy(bytes, icmp.target, 16));

@@ -13,9 +13,9 @@ import {
 } from '../kinds/config-map/cluster-info.ts';
 import { splitToken } from '../kinds/secret/bootstrap-token.ts';
 import { isApiError } from '../meta/api-error.ts';
-import type { JoinWish } from './join-flags.ts';
+import type { JoinRequest } from './join-flags.ts';
 
-export type Discovery = JoinWish & { readonly token: string };
+export type Discovery = JoinRequest & { readonly token: string };
 
 /** Hex SHA-256 of the public key of a certificate, as kubeadm prints it. */
 export function pinOf(certificate: string): string {
@@ -34,7 +34,7 @@ export async function discoverAuthority(wish: Discovery, signal: AbortSignal): P
 }
 
 async function readClusterInfo(
-  { servers: [server, ...otherServers] }: JoinWish,
+  { servers: [server, ...otherServers] }: JoinRequest,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const transport = openTransport({

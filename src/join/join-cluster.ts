@@ -8,7 +8,7 @@ import { nodeClientSigner } from '../kinds/certificate-signing-request/types.ts'
 import { isApiError } from '../meta/api-error.ts';
 import { discoverAuthority, pinOf } from './cluster-authority.ts';
 import { hasJoined, type Identity, kubeconfigPath, writeIdentity } from './identity-files.ts';
-import type { JoinWish } from './join-flags.ts';
+import type { JoinRequest } from './join-flags.ts';
 import { CertificateRefused, requestCertificate } from './request-certificate.ts';
 
 export type JoinOptions = {
@@ -17,7 +17,7 @@ export type JoinOptions = {
   readonly now: number;
   readonly say: (text: string) => void;
   /** Absent: what was joined before is used. */
-  readonly wish?: JoinWish;
+  readonly wish?: JoinRequest;
 };
 
 /** The connection of a member: joined now, or before. */
@@ -62,7 +62,7 @@ function problemOf(
 }
 
 async function obtainIdentity(
-  wish: JoinWish,
+  wish: JoinRequest,
   { nodeName, say }: JoinOptions,
   signal: AbortSignal,
 ): Promise<Identity> {

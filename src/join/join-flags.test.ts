@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Command } from 'commander';
-import { addJoinFlags, type JoinFlags, joinWish } from './join-flags.ts';
+import { addJoinFlags, type JoinFlags, joinRequest } from './join-flags.ts';
 
 const token = 'abcdef.0123456789abcdef';
 const pin = 'a'.repeat(64);
@@ -18,7 +18,7 @@ function wishIn({ directory = '', env = {} }: Place, ...argv: readonly string[])
   const quiet = { writeErr: () => {} };
   const command = addJoinFlags(new Command()).exitOverride().configureOutput(quiet);
   const flags = command.parse([...argv], { from: 'user' }).opts<JoinFlags>();
-  return joinWish(flags, { cwd: () => directory, env });
+  return joinRequest(flags, { cwd: () => directory, env });
 }
 
 test('--join may be repeated: servers are asked in that order', () => {

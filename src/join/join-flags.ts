@@ -12,7 +12,7 @@ export type JoinFlags = {
   readonly discoveryTokenUnsafeSkipCaVerification?: true;
 };
 
-export type JoinWish = {
+export type JoinRequest = {
   /** `https://HOST:PORT`, of servers of one cluster: the first that answers is joined, all are remembered. */
   readonly servers: readonly [string, ...string[]];
   /** Or how to get it: what was joined before needs none. */
@@ -49,7 +49,7 @@ export function addJoinFlags(command: Command): Command {
 }
 
 /** Undefined when nothing is to be joined. */
-export function joinWish(flags: JoinFlags, world: TokenWorld): JoinWish | undefined {
+export function joinRequest(flags: JoinFlags, world: TokenWorld): JoinRequest | undefined {
   const { join: servers, discoveryTokenCaCertHash: pins = [] } = flags;
   const given = givenToken(flags, world);
   if (servers === undefined) {
@@ -75,7 +75,7 @@ type TokenWorld = Pick<World, 'cwd' | 'env'>;
 function givenToken(
   { token: given, tokenFile }: JoinFlags,
   world: TokenWorld,
-): JoinWish['token'] | undefined {
+): JoinRequest['token'] | undefined {
   if (given !== undefined && tokenFile !== undefined) {
     throw new UsageError('Cannot join: name one of --token-file and --token.');
   }
@@ -95,7 +95,7 @@ function checked(text: string, where: string): string {
   );
 }
 
-function addServer(text: string, before?: JoinWish['servers']): JoinWish['servers'] {
+function addServer(text: string, before?: JoinRequest['servers']): JoinRequest['servers'] {
   const server = serverUrl(text);
   return before === undefined ? [server] : [...before, server];
 }

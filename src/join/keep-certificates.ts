@@ -7,7 +7,7 @@ import { type Clock, sleep } from '../host/clock.ts';
 import { nodeClientSigner, nodeServingSigner } from '../kinds/certificate-signing-request/types.ts';
 import type { Log } from '../observe/log.ts';
 import { readPair, writePair } from './identity-files.ts';
-import { type CertificateWish, requestCertificate } from './request-certificate.ts';
+import { type CertificateSpec, requestCertificate } from './request-certificate.ts';
 
 export type CertificateKeeper = {
   readonly caller: ApiCaller;
@@ -68,7 +68,7 @@ export function carries(certificate: string, names: readonly string[]): boolean 
 
 type Kept = {
   readonly name: 'client' | 'serving';
-  readonly wish: Omit<CertificateWish, 'caller' | 'nodeName'>;
+  readonly wish: Omit<CertificateSpec, 'caller' | 'nodeName'>;
   /** What to do with until somebody has approved the other. */
   readonly meanwhile?: Kept['wish'];
   readonly isFit: (pair: KeyPair) => boolean;

@@ -13,7 +13,7 @@ import { systemClock } from '../host/clock.ts';
 import type { Log } from '../observe/log.ts';
 import { hasJoined, kubeconfigPath } from './identity-files.ts';
 import { ensureJoined } from './join-cluster.ts';
-import { type JoinFlags, joinWish } from './join-flags.ts';
+import { type JoinFlags, joinRequest } from './join-flags.ts';
 import { type CertificateKeeper, keepClientCertificate } from './keep-certificates.ts';
 
 export type Member = {
@@ -30,7 +30,7 @@ export async function openMember(
   place: MemberPlace,
   world: World,
 ): Promise<Member> {
-  const wish = joinWish(flags, world);
+  const wish = joinRequest(flags, world);
   if (wish !== undefined && flags.kubeconfig !== undefined) {
     throw new UsageError(
       'Cannot use --join and --kubeconfig together: joining writes a kubeconfig.',

@@ -7,7 +7,7 @@ import { watchResource } from '../client/watch.ts';
 import { certificateSigningRequestDefinition as definition } from '../kinds/certificate-signing-request/definition.ts';
 import type { CertificateSigningRequest } from '../kinds/certificate-signing-request/types.ts';
 
-export type CertificateWish = {
+export type CertificateSpec = {
   readonly caller: ApiCaller;
   readonly nodeName: string;
   readonly signer: string;
@@ -29,7 +29,7 @@ export class CertificateRefused extends Error {
 const quickMs = 5_000;
 
 export async function requestCertificate(
-  wish: CertificateWish,
+  wish: CertificateSpec,
   signal: AbortSignal,
 ): Promise<KeyPair> {
   const { caller, nodeName, signer: signerName, use, names = [] } = wish;

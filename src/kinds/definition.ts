@@ -17,7 +17,7 @@ export type WriteContext = {
   };
 };
 
-export type DeleteWish = {
+export type DeleteRequest = {
   /** Absent when the client did not say. Negative values have been made 1. */
   readonly gracePeriodSeconds?: number;
 };
@@ -136,7 +136,7 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
    */
   readonly generationChanges?: (before: T, after: T) => boolean;
   /** Seconds between the mark and the end of a graceful deletion; absent: deletes are immediate. */
-  readonly graceSeconds?: (object: T, wish: DeleteWish) => number;
+  readonly graceSeconds?: (object: T, wish: DeleteRequest) => number;
   /** What a delete that has to wait does to the object besides the marks in its metadata. */
   readonly markDeleting?: (object: T) => T;
   /** Whether something other than metadata.finalizers still keeps a deleted object. Kinds that have it stay for their first delete. */

@@ -152,7 +152,7 @@ export function serviceUnavailable(message: string): ApiError {
 }
 
 /** Field errors that are told: nobody reads more, and a body of a few megabytes can have a hundred thousand. */
-const mostTold = 1000;
+const maxReported = 1000;
 
 /** 422 with one cause for each field error; repeated messages are shown once, as upstream does. */
 export function invalid(kind: KindName, name: string, errors: readonly FieldError[]): ApiError {
@@ -181,7 +181,7 @@ function countWithin(errors: readonly FieldError[]): number {
   let count = 0;
   for (const error of errors) {
     length += error.field.length + error.body.length + error.detail.length;
-    if (count > 0 && (count === mostTold || length > maxMessage)) break;
+    if (count > 0 && (count === maxReported || length > maxMessage)) break;
     count += 1;
   }
   return count;

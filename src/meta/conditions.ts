@@ -30,12 +30,12 @@ export const condition = s.struct(
 );
 export type Condition = s.Static<typeof condition>;
 
-const longestReason = 1024;
-const longestMessage = 32 * 1024;
+const maxReasonLength = 1024;
+const maxMessageLength = 32 * 1024;
 const reasonPattern = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
 const reasonForm = new RegExp(`^${reasonPattern}$`);
 const hasReasonForm = (reason: string): boolean =>
-  reason.length <= 2 * longestReason && reasonForm.test(reason);
+  reason.length <= 2 * maxReasonLength && reasonForm.test(reason);
 const reasonText = `a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '${reasonPattern}')`;
 
 export function validateConditions(
@@ -62,8 +62,8 @@ function validateCondition(entry: Condition, field: string): FieldError[] {
   if (!entry.lastTransitionTime)
     errors.push(required(`${field}.lastTransitionTime`, 'must be set'));
   errors.push(...validateReason(entry.reason, `${field}.reason`));
-  if (Buffer.byteLength(entry.message) > longestMessage) {
-    errors.push(tooLong(`${field}.message`, longestMessage));
+  if (Buffer.byteLength(entry.message) > maxMessageLength) {
+    errors.push(tooLong(`${field}.message`, maxMessageLength));
   }
   return errors;
 }
@@ -72,6 +72,6 @@ function validateReason(reason: string, field: string): FieldError[] {
   if (reason === '') return [required(field, 'must be set')];
   return [
     ...(hasReasonForm(reason) ? [] : [invalid(field, reason, reasonText)]),
-    ...(Buffer.byteLength(reason) > longestReason ? [tooLong(field, longestReason)] : []),
+    ...(Buffer.byteLength(reason) > maxReasonLength ? [tooLong(field, maxReasonLength)] : []),
   ];
 }

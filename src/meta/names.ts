@@ -14,8 +14,8 @@ const underscoreLabel = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const alphanumericEnds = 'must start and end with an alphanumeric character';
 
-const longestLabel = 63;
-const longestSubdomain = 253;
+const maxLabelLength = 63;
+const maxSubdomainLength = 253;
 
 const forms = {
   label: {
@@ -102,34 +102,34 @@ const patterns = {
 };
 
 export function dns1123Label(value: string): Complaints {
-  if (patterns.label.test(value)) return tooLong(value, longestLabel, 'characters');
+  if (patterns.label.test(value)) return tooLong(value, maxLabelLength, 'characters');
   const form = patterns.subdomain.test(value) ? 'must not contain dots' : formText(forms.label);
-  return [...tooLong(value, longestLabel, 'characters'), form];
+  return [...tooLong(value, maxLabelLength, 'characters'), form];
 }
 
 export function dns1123Subdomain(value: string): Complaints {
-  return sized('subdomain', value, longestSubdomain);
+  return sized('subdomain', value, maxSubdomainLength);
 }
 
 /** Upper case is allowed; only for names that have always allowed it. */
 export function dns1123SubdomainCaseless(value: string): Complaints {
   return [
-    ...tooLong(value, longestSubdomain, 'bytes'),
+    ...tooLong(value, maxSubdomainLength, 'bytes'),
     ...(patterns.caselessSubdomain.test(value) ? [] : [formText(forms.caselessSubdomain)]),
   ];
 }
 
 /** For search domains, where a label may have underscores. */
 export function dns1123SubdomainWithUnderscore(value: string): Complaints {
-  return sized('underscoreSubdomain', value, longestSubdomain);
+  return sized('underscoreSubdomain', value, maxSubdomainLength);
 }
 
 export function dns1035Label(value: string): Complaints {
-  return sized('label1035', value, longestLabel);
+  return sized('label1035', value, maxLabelLength);
 }
 
 export function wildcardDns1123Subdomain(value: string): Complaints {
-  return sized('wildcard', value, longestSubdomain);
+  return sized('wildcard', value, maxSubdomainLength);
 }
 
 /** `name` or `prefix/name`: keys of labels and annotations, finalizers, application protocols. */
@@ -137,7 +137,7 @@ export function qualifiedName(value: string): Complaints {
   if (knownQualified.has(value)) return [];
   const complaints = qualifiedComplaints(value);
   if (complaints.length === 0) {
-    if (knownQualified.size >= mostKnownQualified) knownQualified.clear();
+    if (knownQualified.size >= maxKnownQualified) knownQualified.clear();
     knownQualified.add(value);
   }
   return complaints;
@@ -145,11 +145,11 @@ export function qualifiedName(value: string): Complaints {
 
 /** Good ones; keys of labels and annotations come again and again. */
 const knownQualified = new Set<string>();
-const mostKnownQualified = 1_000;
+const maxKnownQualified = 1_000;
 
 function qualifiedComplaints(value: string): Complaints {
   // Without a prefix, and good.
-  if (value.length <= longestLabel && patterns.qualified.test(value)) return [];
+  if (value.length <= maxLabelLength && patterns.qualified.test(value)) return [];
   const parts = value.split('/');
   if (parts.length > 2) {
     const text = formText(forms.qualified);
@@ -163,7 +163,7 @@ function qualifiedComplaints(value: string): Complaints {
 }
 
 export function labelValue(value: string): Complaints {
-  const complaints = tooLong(value, longestLabel, 'bytes');
+  const complaints = tooLong(value, maxLabelLength, 'bytes');
   return patterns.labelValue.test(value) ? complaints : [...complaints, formText(forms.labelValue)];
 }
 
@@ -173,7 +173,7 @@ export function pathSegmentName(value: string): Complaints {
 }
 
 export function configMapKey(value: string): Complaints {
-  return [...sized('configKey', value, longestSubdomain), ...dotsInFront(value)];
+  return [...sized('configKey', value, maxSubdomainLength), ...dotsInFront(value)];
 }
 
 export function envVarName(value: string): Complaints {
@@ -270,13 +270,13 @@ function maskTrailingDash(name: string): string {
 function prefixPart(prefix: string): Complaints {
   if (prefix === '') return ['prefix part must be non-empty'];
   return [
-    ...tooLong(prefix, longestSubdomain, 'bytes'),
+    ...tooLong(prefix, maxSubdomainLength, 'bytes'),
     ...(patterns.subdomain.test(prefix) ? [] : [formText(forms.subdomain)]),
   ].map((text) => `prefix part ${text}`);
 }
 
 function namePart(name: string): Complaints {
-  const length = name === '' ? ['must be non-empty'] : tooLong(name, longestLabel, 'bytes');
+  const length = name === '' ? ['must be non-empty'] : tooLong(name, maxLabelLength, 'bytes');
   const form = patterns.qualified.test(name) ? [] : [formText(forms.qualified)];
   return [...length, ...form].map((text) => `name part ${text}`);
 }

@@ -19,8 +19,8 @@ type NewMeta = {
 
 const immutableText = 'field is immutable';
 const standardFinalizers = ['kubernetes', 'orphan', 'foregroundDeletion'];
-const longestFieldManager = 128;
-const longestSubresource = 256;
+const maxFieldManagerLength = 128;
+const maxSubresourceLength = 256;
 
 /** For a new object; its name has already been generated where it was to be. */
 export function validateObjectMeta({
@@ -225,8 +225,8 @@ function managedFieldsErrors(entry: ManagedFieldsEntry, at: string): FieldError[
     errors.push(invalid(`${at}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
   }
   errors.push(...validateFieldManager(manager, `${at}.manager`));
-  if (Buffer.byteLength(subresource) > longestSubresource) {
-    errors.push(tooLong(`${at}.subresource`, longestSubresource));
+  if (Buffer.byteLength(subresource) > maxSubresourceLength) {
+    errors.push(tooLong(`${at}.subresource`, maxSubresourceLength));
   }
   return errors;
 }
@@ -235,8 +235,8 @@ function managedFieldsErrors(entry: ManagedFieldsEntry, at: string): FieldError[
 export function validateFieldManager(manager: string, field: string): FieldError[] {
   if (plainManager.test(manager)) return [];
   const errors: FieldError[] = [];
-  if (Buffer.byteLength(manager) > longestFieldManager) {
-    errors.push(tooLong(field, longestFieldManager));
+  if (Buffer.byteLength(manager) > maxFieldManagerLength) {
+    errors.push(tooLong(field, maxFieldManagerLength));
   }
   let position = 0;
   for (const char of manager) {

@@ -49,4 +49,4 @@ export type NodeParts = {
 };
 
 /** An agent that is told to end does not take as long as the pods would like. */
-export const usualShutdownGraceMs = 2000;
+export const defaultShutdownGraceMs = 2000;

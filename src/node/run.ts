@@ -24,7 +24,7 @@ import { type ClusterDns, parseResolverConfig } from './environment/resolver-con
 import { removeOldLogs } from './logs/remove-old-logs.ts';
 import { createNodeMetrics } from './metrics.ts';
 import { hostNetwork, type PodNetwork } from './network/pod-network.ts';
-import { type NodeParts, usualShutdownGraceMs } from './node-parts.ts';
+import { defaultShutdownGraceMs, type NodeParts } from './node-parts.ts';
 import { type PodWorker, startPodWorker } from './pod/run-pod.ts';
 import { type Dial, dialHost } from './probes/probe-endpoint.ts';
 import type { Runtime } from './runtimes/runtime.ts';
@@ -59,7 +59,7 @@ export type NodeOptions = {
   readonly dial?: Dial;
   /** Resolves when no proxy and no name server leads to the pod any more. Absent: after a moment. */
   readonly released?: (pod: Pod) => Promise<void>;
-  readonly mostPods?: number;
+  readonly maxPods?: number;
   /** What containers get to end by themselves when the agent ends; absent: the usual. */
   readonly shutdownGraceMs?: number;
 };
@@ -153,7 +153,7 @@ function registrationOf(options: NodeOptions, port: number): RegistrationOptions
     labels = {},
     runtime,
     version,
-    mostPods = defaultMaxPods,
+    maxPods = defaultMaxPods,
   } = options;
   const clock = clockOf(options);
   const facts = probeMachine(options.dataDirectory);
@@ -173,7 +173,7 @@ function registrationOf(options: NodeOptions, port: number): RegistrationOptions
         facts,
         runtimeVersion: `${runtime.name}://${runtime.version}`,
         agentVersion: version,
-        mostPods,
+        maxPods,
         before,
         now: clock.now(),
         ...networkState(options.network),
@@ -216,12 +216,12 @@ function createParts(
     network: options.network ?? hostNetwork(nodeIPs),
     dial: options.dial ?? dialHost,
     nodeIPs,
-    allocatable: capacity(probeMachine(dataDirectory), options.mostPods ?? defaultMaxPods),
+    allocatable: capacity(probeMachine(dataDirectory), options.maxPods ?? defaultMaxPods),
     dataDirectory,
     keptPaths: [dataDirectory, ...(options.keptPaths ?? [])].flatMap((path) =>
       existsSync(path) ? [realpathSync(path)] : [],
     ),
-    shutdownGraceMs: options.shutdownGraceMs ?? usualShutdownGraceMs,
+    shutdownGraceMs: options.shutdownGraceMs ?? defaultShutdownGraceMs,
     cluster,
     hostResolver: () => parseResolverConfig(readIfThere('/etc/resolv.conf')),
     hostHosts: () => readIfThere('/etc/hosts'),

@@ -13,14 +13,14 @@ import { holdsAt, readClientCertificate } from '../host/client-certificate.ts';
 import { readBeforeParse } from '../host/read-before-parse.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import { type ConnectionBounds, limitConnections } from '../observe/limit-connections.ts';
-import { findLog, LogError, parseLogWish } from './logs/log-request.ts';
+import { findLog, LogError, parseLogOptions } from './logs/log-request.ts';
 import { followLog, readLog } from './logs/read-logs.ts';
 import { serveLogFiles } from './logs/serve-log-files.ts';
 import { logPath } from './pod/run-container.ts';
 import type { PodWorker } from './pod/run-pod.ts';
 import { refuse, serveStreams } from './streams/serve-streams.ts';
 import type { Handshake } from './streams/serve-web-socket.ts';
-import { parseStreamWish, StreamError } from './streams/stream-wish.ts';
+import { parseStreamRequest, StreamError } from './streams/stream-request.ts';
 
 export type NodeServerTls = {
   readonly key: string;
@@ -116,7 +116,7 @@ const agentBounds: ConnectionBounds = {
 };
 
 /** Each is a process and some buffers. */
-const mostUpgraded = 1000;
+const maxUpgraded = 1000;
 
 /** A connection that wants to go on as something else. */
 async function upgrade(
@@ -127,8 +127,8 @@ async function upgrade(
   const { request, socket } = handshake;
   const { url, refusal } = await admit(options, request);
   if (refusal !== undefined) return refuse(socket, refusal.code, refusal.text);
-  if (count > mostUpgraded) return refuse(socket, 429, 'too many open streams');
-  const wish = parseStreamWish(url);
+  if (count > maxUpgraded) return refuse(socket, 429, 'too many open streams');
+  const wish = parseStreamRequest(url);
   if (wish === undefined) return refuse(socket, 400, 'this path takes no upgrade');
   await serveStreams(options.find, wish, handshake);
 }
@@ -302,7 +302,7 @@ async function sendLog(
     .map(decodeURIComponent);
   const worker = find(namespace, name);
   if (worker === undefined) throw new LogError(404, `pod "${name}" does not exist`);
-  const wish = parseLogWish(url.searchParams, now());
+  const wish = parseLogOptions(url.searchParams, now());
   const pod = worker.pod();
   const attempt = findLog({
     pod,

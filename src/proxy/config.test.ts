@@ -113,7 +113,7 @@ describe('chooseMode()', () => {
     probe: async (family) => (family === 'IPv4' ? IPv4 : IPv6),
     start: () => Promise.reject(new Error('not here')),
     cleanup: () => Promise.resolve(),
-    walk: () => () => ({ kind: 'pass' }),
+    tracePacket: () => () => ({ kind: 'pass' }),
     traits: exampleTraits,
   });
   const choose = async (

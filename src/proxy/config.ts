@@ -93,7 +93,7 @@ export function makeConfig(...layers: readonly ProxySettings[]): ProxyConfig {
   const all: ProxySettings = Object.assign({}, ...layers);
   const { clusterCIDRs, detectLocalMode, bridgeInterface, interfaceNamePrefix, ...rest } = all;
   const { healthz, metrics, conntrack: _, modeSettings: __, ...plain } = rest;
-  const { healthz: usualHealthz, metrics: usualMetrics, ...usual } = defaultConfig;
+  const { healthz: defaultHealthz, metrics: defaultMetrics, ...usual } = defaultConfig;
   return {
     ...usual,
     ...plain,
@@ -103,8 +103,8 @@ export function makeConfig(...layers: readonly ProxySettings[]): ProxyConfig {
       bridgeInterface: bridgeInterface ?? '',
       interfaceNamePrefix: interfaceNamePrefix ?? '',
     },
-    ...(healthz === 'none' ? {} : { healthz: healthz ?? usualHealthz }),
-    ...(metrics === 'none' ? {} : { metrics: metrics ?? usualMetrics }),
+    ...(healthz === 'none' ? {} : { healthz: healthz ?? defaultHealthz }),
+    ...(metrics === 'none' ? {} : { metrics: metrics ?? defaultMetrics }),
     conntrack: Object.assign({}, usual.conntrack, ...layers.map((layer) => layer.conntrack)),
     modeSettings: Object.assign({}, ...layers.map((layer) => layer.modeSettings)),
   } as ProxyConfig;

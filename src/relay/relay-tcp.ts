@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Endpoint } from './desired.ts';
 
-export type Door = { readonly close: () => Promise<void> };
+export type RelayListener = { readonly close: () => Promise<void> };
 
-export type TcpDoor = {
+export type TcpListener = {
   readonly listen: Endpoint;
   /** Opens the connection inside. */
   readonly connect: () => Socket;
 };
 
 /** Of one relay; far below the limit of files, far above what a person's tools open. */
-const mostConnections = 1000;
+const maxConnections = 1000;
 
 /** Rejects as `server.listen` does. */
-export async function relayTcp({ listen, connect }: TcpDoor): Promise<Door> {
+export async function relayTcp({ listen, connect }: TcpListener): Promise<RelayListener> {
   const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const inside = connect();
@@ -25,7 +25,7 @@ export async function relayTcp({ listen, connect }: TcpDoor): Promise<Door> {
     }
     join(client, inside);
   });
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   server.listen({ ...listen, exclusive: true });
   await once(server, 'listening');
   // Running out of files is told to nobody: the connection is simply not taken.

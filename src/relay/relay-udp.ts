@@ -3,9 +3,9 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Clock } from '../host/clock.ts';
 import type { Endpoint } from './desired.ts';
-import type { Door } from './relay-tcp.ts';
+import type { RelayListener } from './relay-tcp.ts';
 
-export type UdpDoor = {
+export type UdpListener = {
   readonly listen: Endpoint;
   readonly target: Endpoint;
   /** A socket inside, bound to any port. */
@@ -16,12 +16,17 @@ export type UdpDoor = {
 /** A sender that was silent for so long is forgotten, as conntrack does with flows that were answered. */
 const idleMs = 120_000;
 /** Of one relay; each is a socket. */
-const mostSenders = 256;
+const maxSenders = 256;
 
 type Flow = { readonly socket: Promise<Socket>; lastAt: number };
 
 /** Rejects as `socket.bind` does. */
-export async function relayUdp({ listen, target, bind, clock }: UdpDoor): Promise<Door> {
+export async function relayUdp({
+  listen,
+  target,
+  bind,
+  clock,
+}: UdpListener): Promise<RelayListener> {
   const door = createSocket('udp4');
   const flows = new Map<string, Flow>();
   const forget = (key: string, flow: Flow): void => {
@@ -47,7 +52,7 @@ export async function relayUdp({ listen, target, bind, clock }: UdpDoor): Promis
   door.on('message', (bytes, sender) => {
     const key = `${sender.address}:${sender.port}`;
     const known = flows.get(key);
-    if (known === undefined && flows.size >= mostSenders) return;
+    if (known === undefined && flows.size >= maxSenders) return;
     const flow = known ?? openFlow(key, sender);
     flow.lastAt = clock.now();
     void flow.socket.then((socket) => socket.send(bytes, target.port, target.host)).catch(() => {});

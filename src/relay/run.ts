@@ -10,7 +10,7 @@ import type { Service } from '../kinds/service/types.ts';
 import type { Log } from '../observe/log.ts';
 import { desiredRelays, type Endpoint, type Relay, type RelaySituation } from './desired.ts';
 import { secondOctet } from './loopback.ts';
-import { type Door, relayTcp } from './relay-tcp.ts';
+import { type RelayListener, relayTcp } from './relay-tcp.ts';
 import { relayUdp } from './relay-udp.ts';
 import { type Claimed, type LoopbackClaims, sharedText } from './run-claims.ts';
 
@@ -43,7 +43,11 @@ const unprivilegedShift = 10_000;
 const retryMs = 5000;
 
 type WantedRelay = Omit<RelayState, 'problem'>;
-type Opened = { readonly wanted: WantedRelay; readonly state: RelayState; readonly door?: Door };
+type Opened = {
+  readonly wanted: WantedRelay;
+  readonly state: RelayState;
+  readonly door?: RelayListener;
+};
 
 /** Resolves when the signal has ended it and all doors are shut. */
 export async function startRelays(options: RelaysOptions, signal: AbortSignal): Promise<void> {
@@ -168,7 +172,7 @@ function openAt(
   { protocol, from, target }: Relay,
   listen: Endpoint,
   { inside, clock }: RelaysOptions,
-): Promise<Door> {
+): Promise<RelayListener> {
   if (protocol === 'TCP') return relayTcp({ listen, connect: () => inside.connect(from, target) });
   return relayUdp({ listen, target, clock, bind: () => inside.bind(from, target) });
 }

@@ -19,7 +19,7 @@ export type DecodeProblems = {
 };
 
 /** Upstream stops collecting here, so that a hostile body cannot fill memory. */
-const mostStrictProblems = 100;
+const maxStrictProblems = 100;
 
 export function findDecodeProblems(schema: StructNode, tree: JsonTree): DecodeProblems {
   const walk: Walk = { strict: new Map(), fields: [], struct: '', error: undefined };
@@ -108,7 +108,7 @@ const isUnknown = (walk: Walk, path: string): boolean =>
   walk.strict.has(strictProblemText({ kind: 'unknown', path }));
 
 function note(walk: Walk, problem: StrictProblem): void {
-  if (walk.strict.size >= mostStrictProblems) return;
+  if (walk.strict.size >= maxStrictProblems) return;
   const text = strictProblemText(problem);
   if (!walk.strict.has(text)) walk.strict.set(text, problem);
 }

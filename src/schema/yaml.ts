@@ -52,7 +52,7 @@ const options = {
 } as const;
 
 /** Anchors that multiply are refused; real manifests have a handful. */
-const mostAliases = 100;
+const maxAliases = 100;
 
 export function parseYaml(text: string): ParsedYaml {
   const excess = excessOf(text);
@@ -73,7 +73,7 @@ export function parseYamlStream(text: string): readonly ParsedYaml[] {
  * Parts that the parser reads off the text, some four for each value. To read them is quick, but what is made of them
  * holds up everybody else; JSON may hold many times as much.
  */
-const mostLexemes = 100_000;
+const maxLexemes = 100_000;
 
 /** The parser keeps what is open on a stack of its own; what is made of its tokens recurses. */
 function excessOf(text: string): { readonly error: string } | undefined {
@@ -85,7 +85,7 @@ function excessOf(text: string): { readonly error: string } | undefined {
     for (const _document of parser.next(lexeme));
     if (isTooManyOpen(parser.stack.length)) return { error: `yaml: ${tooDeep}` };
     lexemes += 1;
-    if (lexemes > mostLexemes) return { error: 'yaml: document contains too many values' };
+    if (lexemes > maxLexemes) return { error: 'yaml: document contains too many values' };
   }
   return undefined;
 }
@@ -104,7 +104,7 @@ function readDocument(document: Document.Parsed, text: string): ParsedYaml {
 /** Anchors are looked up last, and the parser throws where there is none or too much. */
 function resolved(document: Document.Parsed): { readonly value: unknown } | { error: string } {
   try {
-    return { value: document.toJS({ maxAliasCount: mostAliases }) };
+    return { value: document.toJS({ maxAliasCount: maxAliases }) };
   } catch (error) {
     const why = error instanceof Error ? aliasError(error) : undefined;
     if (why === undefined) throw error;
@@ -126,9 +126,9 @@ function aliasError({ message }: Error): string | undefined {
 }
 
 /** Of a key that was given twice, in messages. */
-const longestShownKey = 1_024;
+const maxShownKeyLength = 1_024;
 /** Told of one document; to find the line of each costs the text before it. */
-const mostRepeated = 100;
+const maxRepeated = 100;
 
 type RepeatedKey = {
   /** As Go's %#v shows it. */
@@ -151,11 +151,11 @@ function repeatedKeys(document: Document.Parsed): readonly RepeatedKey[] {
       }
     },
   });
-  return found.sort((a, b) => a.at - b.at).slice(0, mostRepeated);
+  return found.sort((a, b) => a.at - b.at).slice(0, maxRepeated);
 }
 
 function shownKey(key: unknown): string {
-  return typeof key === 'string' ? goQuote(key.slice(0, longestShownKey)) : String(key);
+  return typeof key === 'string' ? goQuote(key.slice(0, maxShownKeyLength)) : String(key);
 }
 
 const lineOf = (at: number, text: string): number => text.slice(0, at).split('\n').length;

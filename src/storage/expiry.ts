@@ -20,11 +20,11 @@ export type Expiry = {
 };
 
 /** A timer that sleeps longer than this is set again: clocks are turned, and Node's timers overflow. */
-const longestSleepMs = 60_000;
+const maxSleepMs = 60_000;
 /** So that keys which expire close together go in one commit. */
-const shortestSleepMs = 100;
+const minSleepMs = 100;
 /** At most so many are handed over at once, that other transactions get their turn between. */
-const mostAtOnce = 500;
+const maxAtOnce = 500;
 
 /** Hands keys to `expire` when they are due; each once, so `expire` adds again what it could not delete. */
 export function startExpiry(
@@ -38,7 +38,7 @@ export function startExpiry(
     const next = heap[0]?.expiresAt;
     if (next === undefined || next >= wakeAt) return;
     cancel?.();
-    const delayMs = Math.min(Math.max(next - now(), shortestSleepMs), longestSleepMs);
+    const delayMs = Math.min(Math.max(next - now(), minSleepMs), maxSleepMs);
     wakeAt = now() + delayMs;
     cancel = setTimer(wake, delayMs);
   };
@@ -46,7 +46,7 @@ export function startExpiry(
     wakeAt = Number.POSITIVE_INFINITY;
     cancel = undefined;
     const due: Expiring[] = [];
-    while (due.length < mostAtOnce && (heap[0]?.expiresAt ?? Infinity) <= now()) {
+    while (due.length < maxAtOnce && (heap[0]?.expiresAt ?? Infinity) <= now()) {
       const first = pop(heap);
       if (first !== undefined) due.push(first);
     }

@@ -85,7 +85,7 @@ export type Listing = {
 };
 
 /** What those who subscribe hear besides events, of engines with other writers. */
-export type StoreNews = {
+export type StoreNotices = {
   /** Up to this revision nothing has changed besides what was heard. */
   readonly reached?: (revision: number) => void;
   /** Changes were compacted before they could be heard: what there is now, in place of them. */
@@ -124,7 +124,7 @@ export type Store = {
    * The value of what an event replaced can be read until the next compaction.
    * Returns the function that ends it. What keeps a cache exactly in step without a queue between.
    */
-  subscribe(listener: (events: readonly StoreEvent[]) => void, news?: StoreNews): () => void;
+  subscribe(listener: (events: readonly StoreEvent[]) => void, news?: StoreNotices): () => void;
   /**
    * Whether the value should be written again although it says the same, as after a change of keys. Absent where
    * nothing is encrypted.

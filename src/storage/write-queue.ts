@@ -23,10 +23,10 @@ type WaitingTransaction = Waiting<Transaction, Outcome>;
 type WaitingCompaction = Waiting<number, void>;
 
 /** Bounds of one commit, so that those who come later do not wait for too long a one. */
-const mostTransactions = 2_000;
-const mostBytes = 8 << 20;
+const maxTransactions = 2_000;
+const maxBytes = 8 << 20;
 /** More than any server has under way at once: whoever gets here does not wait for answers. */
-const mostWaiting = 50_000;
+const maxWaiting = 50_000;
 /** Changes in one step of a compaction; transactions are committed between the steps. */
 const compactionStep = 500;
 
@@ -55,7 +55,7 @@ export function startWriteQueue(
   };
   return {
     transact(transaction) {
-      if (transactions.length >= mostWaiting) return Promise.reject(tooMany());
+      if (transactions.length >= maxWaiting) return Promise.reject(tooMany());
       return new Promise((resolve, reject) => {
         transactions.push({ request: transaction, resolve, reject });
         running ??= work();
@@ -74,7 +74,7 @@ export function startWriteQueue(
 }
 
 function tooMany(): StoreError {
-  const message = `Cannot take another transaction: ${mostWaiting} wait to be committed`;
+  const message = `Cannot take another transaction: ${maxWaiting} wait to be committed`;
   return new StoreError('unavailable', message);
 }
 
@@ -83,7 +83,7 @@ function takeBatch(waiting: readonly WaitingTransaction[]): readonly WaitingTran
   let bytes = 0;
   const end = waiting.findIndex(({ request }, index) => {
     for (const write of request.write) bytes += 'put' in write ? write.value.length : 0;
-    return index > 0 && (index === mostTransactions || bytes > mostBytes);
+    return index > 0 && (index === maxTransactions || bytes > maxBytes);
   });
   return end === -1 ? waiting : waiting.slice(0, end);
 }

@@ -2,7 +2,7 @@
 import type { Write } from './store.ts';
 
 /** Close to LMDB's limit for a key; etcd has none so low. */
-const longestKeyBytes = 1500;
+const maxKeyBytes = 1500;
 
 /** Programming errors, which no caller can handle: a key that is written twice, or is too long or empty. */
 export function assertWritable(write: readonly Write[]): void {
@@ -10,7 +10,7 @@ export function assertWritable(write: readonly Write[]): void {
   for (const each of write) {
     const key = 'put' in each ? each.put : each.delete;
     if (key === '' || isTooLong(key)) {
-      throw new TypeError(`Cannot write key "${key}": its length must be 1 to ${longestKeyBytes}`);
+      throw new TypeError(`Cannot write key "${key}": its length must be 1 to ${maxKeyBytes}`);
     }
     if (keys?.has(key)) throw new TypeError('Cannot write a key twice in one transaction');
     keys?.add(key);
@@ -19,4 +19,4 @@ export function assertWritable(write: readonly Write[]): void {
 
 /** No character takes more than three bytes for each of its code units. */
 const isTooLong = (key: string): boolean =>
-  key.length * 3 > longestKeyBytes && Buffer.byteLength(key) > longestKeyBytes;
+  key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes;

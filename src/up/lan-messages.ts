@@ -9,14 +9,14 @@ export type LanThreadOptions = {
 };
 
 /** What the main thread waits for, without doing anything else meanwhile. */
-export type SocketWish = {
+export type SocketRequest = {
   readonly kind: 'listen' | 'connect' | 'bind';
   readonly namespacePath: string;
   readonly endpoint: Endpoint;
 };
 
 export type ToLanThread =
-  | { readonly kind: 'socket'; readonly wish: SocketWish }
+  | { readonly kind: 'socket'; readonly wish: SocketRequest }
   | {
       readonly kind: 'route';
       readonly id: number;
@@ -24,7 +24,7 @@ export type ToLanThread =
       readonly gateway: string;
     }
   /** Sockets for connections to come, so that nobody has to wait for them. */
-  | { readonly kind: 'stock'; readonly wish: SocketWish; readonly count: number }
+  | { readonly kind: 'stock'; readonly wish: SocketRequest; readonly count: number }
   | { readonly kind: 'stop' };
 
 export type FromLanThread =
@@ -33,6 +33,6 @@ export type FromLanThread =
   | { readonly kind: 'routed'; readonly id: number; readonly problem?: string }
   | {
       readonly kind: 'stocked';
-      readonly wish: SocketWish;
+      readonly wish: SocketRequest;
       readonly descriptors: readonly number[];
     };

@@ -20,7 +20,7 @@ export type LanPlan = {
   readonly internalBalancerRanges: readonly string[];
 };
 
-export type LanWish = {
+export type LanOptions = {
   readonly nodeCount: number;
   /** Absent: ranges that this machine does not use. */
   readonly ranges?: readonly Cidr[];
@@ -39,9 +39,9 @@ const candidates: Readonly<Record<Family, readonly string[]>> = {
 const gatewayAt = 1n;
 const firstNodeAt = 2n;
 /** Room for as many nodes as one machine can run, in the smallest range. */
-export const mostNodes = 50;
+export const maxNodes = 50;
 
-export function planLan({ nodeCount, ranges, taken, families }: LanWish): LanPlan {
+export function planLan({ nodeCount, ranges, taken, families }: LanOptions): LanPlan {
   const chosen = (ranges ?? families.map((family) => freeRange(family, taken))).filter(
     ({ family }) => families.includes(family),
   );

@@ -16,7 +16,7 @@ export type Releases = {
 };
 
 /** A node that does not answer must not keep a pod from ending. */
-const longestMs = 10_000;
+const maxMs = 10_000;
 /**
  * Between asking the first and the second time: longer than a proxy gathers changes (1 s). A pod that ends right after it became ready is in no rule yet,
  * and comes into them with the next write; the second question finds it there. Requests that were on their way end meanwhile.
@@ -48,7 +48,7 @@ export function createReleases({ clock, nodes }: ReleaseOptions): Releases {
         cancel();
         node.send({ kind: 'released', id });
       };
-      const cancel = clock.after(longestMs, release);
+      const cancel = clock.after(maxMs, release);
       const round = (left: number): void => {
         if (left === 0) {
           release();

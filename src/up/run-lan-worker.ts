@@ -9,7 +9,12 @@ import {
 import { enterNewNamespace } from '../host/namespaces.ts';
 import { SystemCallError } from '../host/system-call-error.ts';
 import { buildLan } from './build-lan.ts';
-import type { FromLanThread, LanThreadOptions, SocketWish, ToLanThread } from './lan-messages.ts';
+import type {
+  FromLanThread,
+  LanThreadOptions,
+  SocketRequest,
+  ToLanThread,
+} from './lan-messages.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this file is started as a worker');
@@ -50,7 +55,7 @@ async function run(): Promise<void> {
 }
 
 /** A descriptor, or the number of the error, negated. */
-function openSocket({ kind, namespacePath, endpoint }: SocketWish): number {
+function openSocket({ kind, namespacePath, endpoint }: SocketRequest): number {
   try {
     if (kind === 'listen') return listenInside(namespacePath, endpoint);
     if (kind === 'bind') return bindDescriptorInside(namespacePath, endpoint);

@@ -7,9 +7,9 @@ import { Worker } from 'node:worker_threads';
 import { connectWith, type Endpoint } from '../host/namespace-sockets.ts';
 import { SystemCallError } from '../host/system-call-error.ts';
 import { workerUrl } from '../host/worker-url.ts';
-import type { FromLanThread, SocketWish, ToLanThread } from './lan-messages.ts';
+import type { FromLanThread, SocketRequest, ToLanThread } from './lan-messages.ts';
 import type { LanPlan } from './plan-lan.ts';
-import { createSocketStock } from './socket-stock.ts';
+import { createSocketPool } from './socket-pool.ts';
 
 export type Lan = {
   /** The namespace of API server and DNS, and of connections from this machine. */
@@ -34,7 +34,7 @@ export type Lan = {
 };
 
 /** Opening a socket takes microseconds; a thread that is silent for so long is broken. */
-const longestWaitMs = 5000;
+const maxWaitMs = 5000;
 
 /** Rejects when the machine does not let us make the network; the message says what was in the way. */
 export async function startLanThread(plan: LanPlan): Promise<Lan> {
@@ -44,17 +44,17 @@ export async function startLanThread(plan: LanPlan): Promise<Lan> {
   const send = (message: ToLanThread): void => worker.postMessage(message);
   const routes = new Map<number, (problem: string | undefined) => void>();
   let lastRoute = 0;
-  const open = (wish: SocketWish): number => {
+  const open = (wish: SocketRequest): number => {
     Atomics.store(shared, 0, 0);
     send({ kind: 'socket', wish });
-    if (Atomics.wait(shared, 0, 0, longestWaitMs) === 'timed-out') {
+    if (Atomics.wait(shared, 0, 0, maxWaitMs) === 'timed-out') {
       throw new Error('Cannot open a socket on the isolated network: its thread does not answer');
     }
     const result = Atomics.load(shared, 1);
     if (result < 0) throw new SystemCallError(wish.kind, -result);
     return result;
   };
-  const stock = createSocketStock({
+  const stock = createSocketPool({
     makeNow: open,
     order: (wish, count) => send({ kind: 'stock', wish, count }),
   });

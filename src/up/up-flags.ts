@@ -8,7 +8,7 @@ import { addShutdownFlag, type ShutdownFlag } from '../flags/shutdown-flag.ts';
 import { type NetworkMode, networkModes } from '../flags/state-file.ts';
 import type { Family } from '../ip/address.ts';
 import { type Cidr, parseCidr } from '../ip/cidr.ts';
-import { mostNodes } from './plan-lan.ts';
+import { maxNodes } from './plan-lan.ts';
 
 export type UpFlags = ServerFlags &
   ControllerFlags &
@@ -54,14 +54,14 @@ export function addUpFlags(command: Command): Command {
 }
 
 /** kubeadm's usual range, and one like it. */
-const usualPodRanges: readonly string[] = ['10.244.0.0/16', 'fd44::/48'];
+const defaultPodRanges: readonly string[] = ['10.244.0.0/16', 'fd44::/48'];
 
 /** Ranges of pods, of the families that there are. */
 export function podRangesOf(
   { clusterCidr }: Pick<UpFlags, 'clusterCidr'>,
   families: readonly Family[],
 ): readonly Cidr[] {
-  const ranges = clusterCidr ?? usualPodRanges.flatMap((text) => parseCidr(text) ?? []);
+  const ranges = clusterCidr ?? defaultPodRanges.flatMap((text) => parseCidr(text) ?? []);
   return ranges.filter(({ family }) => families.includes(family));
 }
 
@@ -75,8 +75,8 @@ function networkMode(text: string): NetworkMode {
 
 function nodeCount(text: string): number {
   const count = Number(text);
-  if (/^\d+$/.test(text) && count >= 1 && count <= mostNodes) return count;
-  throw new InvalidArgumentError(`"${text}" is not a number of nodes from 1 to ${mostNodes}.`);
+  if (/^\d+$/.test(text) && count >= 1 && count <= maxNodes) return count;
+  throw new InvalidArgumentError(`"${text}" is not a number of nodes from 1 to ${maxNodes}.`);
 }
 
 function ranges(text: string): readonly Cidr[] {

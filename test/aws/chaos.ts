@@ -47,7 +47,7 @@ const settleSeconds = 2;
 /** Calls to AWS between two changes of Services. */
 const callsBetween = 12;
 /** Of a quarter of a second without a call each: longer than the longest back-off of the controller. */
-const mostQuietLooks = 100;
+const maxQuietChecks = 100;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   setTestCredentials();
@@ -199,7 +199,7 @@ const comparable = (lines: readonly string[]): readonly string[] =>
 async function atRest(emulator: Emulator, wanted: readonly string[]): Promise<readonly string[]> {
   const look = (): readonly string[] => comparable(describeAccount(emulator.account()));
   const text = wanted.join('\n');
-  for (let quiet = 0; quiet < mostQuietLooks && look().join('\n') !== text; ) {
+  for (let quiet = 0; quiet < maxQuietChecks && look().join('\n') !== text; ) {
     const before = emulator.callCount();
     await emulator.whenCalled(callsBetween);
     quiet = emulator.callCount() === before ? quiet + 1 : 0;

@@ -20,7 +20,7 @@ import { tagsXml, type Xml } from './xml.ts';
 
 const prefix = 'arn:aws:elasticloadbalancing:test-1:000000000000';
 
-const usualAttributes = {
+const defaultAttributes = {
   'load_balancing.cross_zone.enabled': 'false',
   'access_logs.s3.enabled': 'false',
   'access_logs.s3.bucket': '',
@@ -82,7 +82,7 @@ function createLoadBalancer(input: Fields, world: World): Xml {
     scheme,
     vpcId: world.now().subnets.get(subnets[0] ?? '')?.vpcId ?? '',
     subnets,
-    attributes: usualAttributes,
+    attributes: defaultAttributes,
     tags: tagsIn(input, 'Tags'),
   };
   change(world, made, {});
@@ -104,7 +104,7 @@ function describeLoadBalancers(input: Fields, world: World): Xml {
 function modifyAttributes(input: Fields, world: World): Xml {
   const found = balancerOf(input, world);
   const wanted = tagsIn(input, 'Attributes');
-  const wrong = Object.keys(wanted).find((key) => !(key in usualAttributes));
+  const wrong = Object.keys(wanted).find((key) => !(key in defaultAttributes));
   if (wrong !== undefined) {
     throw new AwsError('InvalidConfigurationRequest', `Attribute '${wrong}' is not recognized`);
   }

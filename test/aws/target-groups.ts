@@ -14,7 +14,7 @@ import {
 } from './world.ts';
 import { tagsXml, type Xml } from './xml.ts';
 
-const usualAttributes = {
+const defaultAttributes = {
   'deregistration_delay.timeout_seconds': '300',
   'proxy_protocol_v2.enabled': 'false',
   'stickiness.enabled': 'false',
@@ -53,7 +53,7 @@ function readHealth(input: Fields, before: HealthSettings): HealthSettings {
   return health;
 }
 
-const usualHealth: HealthSettings = {
+const defaultHealth: HealthSettings = {
   ...{ protocol: 'TCP', port: 'traffic-port', path: '' },
   ...{ interval: 30, timeout: 10, healthy: 5, unhealthy: 2 },
 };
@@ -73,9 +73,9 @@ function createTargetGroup(input: Fields, world: World): Xml {
     vpcId: textOf(input, 'VpcId') ?? '',
     port: requireNumber('Port', numberOf(input, 'Port'), [1, 65535]),
     protocol,
-    health: readHealth(input, usualHealth),
+    health: readHealth(input, defaultHealth),
     targets: {},
-    attributes: usualAttributes,
+    attributes: defaultAttributes,
     tags: tagsIn(input, 'Tags'),
   };
   const before = [...world.now().targetGroups.values()].find((one) => one.name === name);
@@ -157,7 +157,7 @@ function setTargets(input: Fields, world: World, state: 'healthy' | 'draining'):
 function modifyAttributes(input: Fields, world: World): Xml {
   const group = groupOf(input, world.now().targetGroups);
   const wanted = tagsIn(input, 'Attributes');
-  const wrong = Object.keys(wanted).find((key) => !(key in usualAttributes));
+  const wrong = Object.keys(wanted).find((key) => !(key in defaultAttributes));
   if (wrong !== undefined) {
     throw new AwsError('InvalidConfigurationRequest', `Attribute '${wrong}' is not recognized`);
   }

@@ -32,8 +32,8 @@ function cells(figure: Figure): readonly string[] {
   return [
     row,
     what,
-    amount(value, unit),
-    goal === undefined ? '' : amount(goal, unit),
+    quantity(value, unit),
+    goal === undefined ? '' : quantity(goal, unit),
     reached === undefined ? '' : reached ? 'yes' : 'no',
     upstream,
     p50 === undefined ? '' : `${short(p50)} / ${short(p99 ?? 0)} ms`,
@@ -41,7 +41,7 @@ function cells(figure: Figure): readonly string[] {
     ceiling === undefined
       ? ''
       : [
-          amount(ceiling.value, unit),
+          quantity(ceiling.value, unit),
           ...(ceiling.cpuMicros ? [micros(ceiling.cpuMicros)] : []),
         ].join(', '),
     ceiling === undefined ? '' : share(unit, value, ceiling.value),
@@ -58,7 +58,7 @@ function share(unit: Figure['unit'], value: number, ceiling: number): string {
     : `${(value / ceiling).toFixed(1)}x`;
 }
 
-function amount(value: number, unit: Figure['unit']): string {
+function quantity(value: number, unit: Figure['unit']): string {
   return unit === '/s' ? `${Math.round(value).toLocaleString('en')}/s` : `${short(value)} ${unit}`;
 }
 

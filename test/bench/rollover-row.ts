@@ -38,11 +38,11 @@ export async function rolloverRow({ directory }: RowOptions): Promise<readonly F
       const grown = await slicesNow(cluster);
       await change(fresh, (index) => startPod(cluster, index));
       await slices.until((listed) => fresh.every((index) => listed.has(podName(index))));
-      least += await fewestChanges(cluster, grown);
+      least += await minChanges(cluster, grown);
       const shrunk = await slicesNow(cluster);
       await change(old, (index) => endPod(cluster, index));
       await slices.until((listed) => !old.some((index) => listed.has(podName(index))));
-      least += await fewestChanges(cluster, shrunk);
+      least += await minChanges(cluster, shrunk);
     }
     const made = (await cluster.countWrites('endpointslices')) - before;
     const row = 'rollover';
@@ -95,7 +95,7 @@ async function slicesNow({ caller }: Cluster): Promise<readonly EndpointSlice[]>
 }
 
 /** What one look would write that found these slices and the pods there are now. */
-async function fewestChanges(
+async function minChanges(
   { caller }: Cluster,
   existing: readonly EndpointSlice[],
 ): Promise<number> {
@@ -109,7 +109,7 @@ async function fewestChanges(
     zones: undefined,
     existing,
     spreadBefore: new Map(),
-    mostPerSlice: defaultSettings.maxEndpointsPerSlice,
+    maxPerSlice: defaultSettings.maxEndpointsPerSlice,
   });
   return changes.create.length + changes.update.length + changes.delete.length;
 }

@@ -13,11 +13,11 @@ import { collection, type Records, verify, write } from './api-crash-writers.ts'
 const rounds = Number(process.env.FAIRLEAD_CRASH_ROUNDS ?? 5);
 const writers = 16;
 /** Some kills come at once, some after many writes. */
-const mostWrites = 1_500;
+const maxWrites = 1_500;
 /** Fewer events than a server keeps for watches that resume. */
 const remembered = 5_000;
 /** Some kills come while the server starts. */
-const longestStartMs = 400;
+const maxStartMs = 400;
 
 test(`an API server outlives ${rounds} kills under load`, {
   timeout: 30_000 + rounds * 20_000,
@@ -35,7 +35,7 @@ test(`an API server outlives ${rounds} kills under load`, {
       const acknowledged = await writeUntilKilled(api, { server, watcher, records, random, round });
       t.diagnostic(`round ${round}: killed after ${acknowledged} acknowledged writes`);
       await server.inspect();
-      if (random.below(2) === 0) await server.startAndKill(random.below(longestStartMs));
+      if (random.below(2) === 0) await server.startAndKill(random.below(maxStartMs));
       api = await server.start();
       verify(records, (await list(api)).items);
     }
@@ -61,7 +61,7 @@ async function writeUntilKilled(
   api: ApiClient,
   { server, watcher, records, random, round }: Round,
 ): Promise<number> {
-  const limit = Math.floor((random.below(1_000) / 1_000) ** 2 * mostWrites);
+  const limit = Math.floor((random.below(1_000) / 1_000) ** 2 * maxWrites);
   let count = 0;
   let killed: Promise<void> | undefined;
   const answered = (): void => {

@@ -97,12 +97,9 @@ async function runRound(
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       return status;
     };
-    meter.longestMs();
+    meter.maxMs();
     const why = await judged(send, input.path.includes('/proxy'));
-    noteStall(
-      meter.longestMs(),
-      `${input.method} ${input.path.slice(0, 200)} (${roundSeed}, ${i})`,
-    );
+    noteStall(meter.maxMs(), `${input.method} ${input.path.slice(0, 200)} (${roundSeed}, ${i})`);
     if (why !== undefined) findings.push(findingOf(`${why} (seed ${roundSeed}, ${i})`, input));
     if (i % wireEvery > 0) continue;
     const bytes = wireForm(random.below(4), input, (whole) => mutateBytes(random, whole));

@@ -10,7 +10,7 @@ const administrator = { user: 'fuzz', groups: ['system:masters'] };
 /** The status of the answer, its body read; what goes on is ended. */
 export async function sendInput({ server }: MemoryServer, input: Input): Promise<number> {
   const [path = '/', query = ''] = input.path.split(/\?(.*)/s);
-  const departure = new AbortController();
+  const disconnect = new AbortController();
   const request: ApiRequest = {
     method: input.method,
     path,
@@ -18,11 +18,11 @@ export async function sendInput({ server }: MemoryServer, input: Input): Promise
     headers: input.headers,
     body: () => Promise.resolve(input.body),
     peer: input.trusted ? { local: administrator } : {},
-    signal: () => departure.signal,
+    signal: () => disconnect.signal,
   };
   const response = await server.handle(request);
   readWhatIsThere(response);
-  departure.abort();
+  disconnect.abort();
   return response.status;
 }
 

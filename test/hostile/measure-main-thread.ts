@@ -4,7 +4,7 @@ import koffi from 'koffi';
 
 export type MainThreadMeter = {
   /** Since the last call, in milliseconds. */
-  readonly longestMs: () => number;
+  readonly maxMs: () => number;
   readonly stop: () => void;
 };
 
@@ -30,7 +30,7 @@ export function measureMainThread(): MainThreadMeter {
   };
   setImmediate(look);
   return {
-    longestMs() {
+    maxMs() {
       const result = longest;
       longest = 0;
       last = cpuMs();

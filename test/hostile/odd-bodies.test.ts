@@ -107,12 +107,12 @@ describe('odd bodies', { skip: process.platform !== 'linux' }, () => {
     it(name, async (t) => {
       const sent = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
       await new Promise((resolve) => setImmediate(resolve));
-      meter.longestMs();
+      meter.maxMs();
       const headers = { 'content-type': type };
       const answer = await call({ method: 'POST', path, headers, body: sent });
       for await (const _chunk of answer.body);
       await new Promise((resolve) => setImmediate(resolve));
-      const ms = meter.longestMs();
+      const ms = meter.maxMs();
       t.diagnostic(`${Math.round(ms)} ms`);
       assert.equal(answer.status, wanted);
       assert.ok(ms <= maxMs, `${Math.round(ms)} ms of the event loop`);

@@ -92,11 +92,11 @@ async function send({ method, path, type, accept, body }: Request) {
     ...(accept === undefined ? {} : { accept }),
   };
   await settled();
-  meter.longestMs();
+  meter.maxMs();
   const answer = await call({ method, path, headers, body: body ?? Buffer.alloc(0) });
   for await (const _chunk of answer.body);
   await settled();
-  return { status: answer.status, ms: meter.longestMs() };
+  return { status: answer.status, ms: meter.maxMs() };
 }
 
 /** What earlier requests left to do is done, and does not count. */

@@ -48,7 +48,7 @@ type ZipEntry = {
 
 /** The end record is last but for a comment of at most 64 KiB. */
 const endRecordBytes = 22;
-const longestComment = 65_535;
+const maxCommentLength = 65_535;
 const endSignature = 0x06054b50;
 const entrySignature = 0x02014b50;
 const localHeaderBytes = 30;
@@ -63,7 +63,7 @@ async function read(file: FileHandle, position: number, length: number): Promise
 
 async function findEntry(file: FileHandle, name: string): Promise<ZipEntry> {
   const { size } = await file.stat();
-  const tailLength = Math.min(size, endRecordBytes + longestComment);
+  const tailLength = Math.min(size, endRecordBytes + maxCommentLength);
   const tail = await read(file, size - tailLength, tailLength);
   let at = tail.length - endRecordBytes;
   while (at >= 0 && tail.readUInt32LE(at) !== endSignature) at -= 1;

@@ -19,11 +19,11 @@ const [scenario = 'reach'] = process.argv.slice(2);
 const namespace = 'default';
 const numbers = [1, 2];
 /** What has not happened by then does not happen; all that the lab started ends with it. */
-const longestMs = 110_000;
+const maxMs = 110_000;
 setTimeout(() => {
   process.stderr.write(`"${scenario}" did not come to its end\n`);
   process.exit(1);
-}, longestMs).unref();
+}, maxMs).unref();
 
 makeLan();
 const cluster = await startLanCluster();

@@ -18,7 +18,7 @@ const ports = Number(portsOfEach);
 /** Each takes a connection: a slow machine cannot greet all of them in time. */
 const changesAtOnce = 8;
 /** Who writes nothing for so long has nothing to write. */
-const longestWriteMs = 10_000;
+const maxWriteMs = 10_000;
 /** Under emulation one look takes a good part of a second. */
 const syncPeriod = mode === 'ipvs' ? '10s' : '1s';
 const random = createRandom(Number(seed));
@@ -72,7 +72,7 @@ const assertSameRules = async (when: string): Promise<void> => {
     async () => {
       const written = Promise.all([proxy.written(), reference.written()]);
       await change(random.below(others));
-      await Promise.race([written, passed(longestWriteMs)]);
+      await Promise.race([written, passed(maxWriteMs)]);
       await passed(200);
     },
   );

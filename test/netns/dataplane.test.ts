@@ -17,14 +17,14 @@ const timeoutMs = 900_000;
  * One scenario wants four connections to meet four different endpoints, in one of eight attempts: with a choice by chance it fails
  * nearly every other time. What fails is therefore tried again, alone.
  */
-const mostAttempts = 8;
+const maxAttempts = 8;
 
 // Each mode has a lab of its own, and most of a run is waiting for packets that never come: the labs stand side by side.
 describe('all scenarios get what was recorded', { concurrency: true }, () => {
   for (const mode of ['nftables', 'iptables', 'userspace']) {
     test(`in ${mode} mode`, async () => {
       let result = await run(mode);
-      for (let attempt = 1; attempt < mostAttempts && result.failed.length > 0; attempt += 1) {
+      for (let attempt = 1; attempt < maxAttempts && result.failed.length > 0; attempt += 1) {
         assert.ok(result.failed.length <= 2, result.output);
         result = await run(mode, result.failed);
       }

@@ -38,7 +38,7 @@ async function run(lab: Lab, suffix: string, stdin?: string, args: readonly stri
   const { stdout } = await runCommand({
     argv: [program(lab, suffix), ...args],
     namespacePath: lab.namespace.path,
-    mostOutputBytes: 64 * 1024 * 1024,
+    maxOutputBytes: 64 * 1024 * 1024,
     ...(stdin === undefined ? {} : { stdin }),
   });
   return stdout;
@@ -101,10 +101,10 @@ function nextState(random: Random, before: ProxyState): ProxyState {
     const kept = random.some([...before.ports], 60);
     return { ...before, ports: new Map(kept) };
   }
-  return { ...before, ports: randomState(random, { family, mostPorts: 8 }).ports };
+  return { ...before, ports: randomState(random, { family, maxPorts: 8 }).ports };
 }
 
-function crowd(count: number): readonly ServicePort[] {
+function burst(count: number): readonly ServicePort[] {
   return Array.from({ length: count }, (_, n) =>
     exampleServicePort({
       namespace: 'crowd',
@@ -220,9 +220,9 @@ for (const variant of ['nft', 'legacy'] as const) {
     withLab({ variant, family: 'IPv4' }, async (lab) => {
       const mode = await start(lab);
       const node = exampleNode();
-      const few = exampleState(crowd(300), node);
-      const many = exampleState(crowd(largeClusterCount + 200), node);
-      const changed = exampleState(crowd(largeClusterCount + 400).slice(150), node);
+      const few = exampleState(burst(300), node);
+      const many = exampleState(burst(largeClusterCount + 200), node);
+      const changed = exampleState(burst(largeClusterCount + 400).slice(150), node);
       let state = exampleState([], node);
       await mode.sync(state, full);
       for (const next of [few, many, changed, few]) {

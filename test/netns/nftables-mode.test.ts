@@ -141,7 +141,7 @@ function createLab(family: Family, way: Way) {
   const clock = createFakeClock();
   const opened: TableAccess[] = [];
   const nft = async (...args: readonly string[]): Promise<string> =>
-    (await runCommand({ ...place, argv: ['nft', ...args], mostOutputBytes: 1e8 })).stdout;
+    (await runCommand({ ...place, argv: ['nft', ...args], maxOutputBytes: 1e8 })).stdout;
   const open = async (): Promise<TableAccess> => {
     const access = way === 'nft' ? useNftProgram(place) : await openNetlinkAccess(place);
     opened.push(access);

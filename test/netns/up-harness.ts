@@ -98,24 +98,21 @@ export async function machineNetwork(): Promise<string> {
 }
 
 /** A busy machine is slow; only an answer that never comes has failed. */
-const longestAnswerMs = 30_000;
+const maxAnswerMs = 30_000;
 
 /** The body of an answer over a connection of its own. */
 export function ask(host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    const request = get(
-      { host, port, agent: false, timeout: longestAnswerMs },
-      async (response) => {
-        try {
-          let text = '';
-          for await (const part of response) text += String(part);
-          if (response.statusCode === 200) resolve(text);
-          else reject(new Error(`${response.statusCode}: ${text}`));
-        } catch (error) {
-          reject(error);
-        }
-      },
-    );
+    const request = get({ host, port, agent: false, timeout: maxAnswerMs }, async (response) => {
+      try {
+        let text = '';
+        for await (const part of response) text += String(part);
+        if (response.statusCode === 200) resolve(text);
+        else reject(new Error(`${response.statusCode}: ${text}`));
+      } catch (error) {
+        reject(error);
+      }
+    });
     request.on('timeout', () => request.destroy(new Error('timeout')));
     request.on('error', reject);
   });

@@ -45,7 +45,7 @@ const effectFile =
 const effectImport = /^node:(?!assert|crypto|buffer)|\/(host|client|observe)\//;
 
 const bannedName = /(^|\/)(index\.ts|(utils?|helpers?|common|shared|lib|misc|core|base)(\/|\.ts$))/;
-const longestFile = 400;
+const maxFileLines = 400;
 const runtimeDependencies = [
   'lmdb',
   'koffi',
@@ -122,9 +122,9 @@ everyFile('names say what a file is for', (file) =>
   bannedName.test(file) ? ['has a name that says nothing'] : [],
 );
 
-everyFile(`no source file is longer than ${longestFile} lines`, (file) => {
+everyFile(`no source file is longer than ${maxFileLines} lines`, (file) => {
   const lines = readFileSync(join(root, file), 'utf8').split('\n').length;
-  return !isTest(file) && lines > longestFile ? [`has ${lines} lines`] : [];
+  return !isTest(file) && lines > maxFileLines ? [`has ${lines} lines`] : [];
 });
 
 everyFile('hooks of a test belong to its suite: many files share a process', (file) =>

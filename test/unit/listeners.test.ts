@@ -14,10 +14,10 @@ const listeners: Readonly<Record<string, readonly [RegExp | string, RegExp | str
   'observe/serve-status.ts': [/limitConnections\(/, /limitConnections\(/],
   'dns/serve-status.ts': [/limitConnections\(/, /limitConnections\(/],
   'proxy/health/serve-http.ts': [/limitConnections\(/, /limitConnections\(/],
-  'dns/serve-tcp.ts': [/mostPerClient/, /idleMs/],
+  'dns/serve-tcp.ts': [/maxPerClient/, /idleMs/],
   'relay/relay-tcp.ts': [/maxConnections = /, 'carries what others send for as long as they do'],
   'proxy/modes/userspace/relay-portable.ts': [
-    /limits\.mostConnections/,
+    /limits\.maxConnections/,
     'carries what others send for as long as they do',
   ],
   'proxy/modes/userspace/relay-tcp.ts': [

@@ -86,17 +86,17 @@ test('a container that runs gets other limits, but no less memory than it uses',
   const container = await run(['sleep', '1000'], { limits: { cpu: '250m', memory: '64Mi' } });
   const group = join(top, groupOf(container.pid));
   const read = (file: string): string => readFileSync(join(group, file), 'utf8').trim();
-  container.setAmounts({ limits: { cpu: '500m', memory: '32Mi' } });
+  container.setResources({ limits: { cpu: '500m', memory: '32Mi' } });
   assert.deepEqual(['cpu.max', 'memory.max'].map(read), ['50000 100000', String(32 * 1024 ** 2)]);
   assert.throws(
-    () => container.setAmounts({ limits: { cpu: '1', memory: '1Ki' } }),
+    () => container.setResources({ limits: { cpu: '1', memory: '1Ki' } }),
     /^Error: memory limit \(1024\) below current usage \(\d+\)$/,
   );
   assert.deepEqual(['cpu.max', 'memory.max'].map(read), ['50000 100000', String(32 * 1024 ** 2)]);
   container.signal('SIGKILL');
   await container.ended;
   const free = await run(['sleep', '1000'], undefined);
-  assert.throws(() => free.setAmounts({ limits: { cpu: '1' } }), /when it starts again$/);
+  assert.throws(() => free.setResources({ limits: { cpu: '1' } }), /when it starts again$/);
   free.signal('SIGKILL');
   await free.ended;
 });
@@ -141,7 +141,7 @@ test('the containers of a pod share a limit of processes, and none escapes its o
   const fork = 'n=0; while [ $n -lt 200 ]; do sleep 1000 >/dev/null 2>&1 & n=$((n+1)); done';
   const bomb = await run(['sh', '-c', fork], undefined, maxPids);
   assert.notEqual((await bomb.ended).exitCode, 0);
-  quiet.setAmounts({ limits: { memory: '128Mi' } });
+  quiet.setResources({ limits: { memory: '128Mi' } });
   quiet.signal('SIGKILL');
   await quiet.ended;
   assert.deepEqual(groups(), []);

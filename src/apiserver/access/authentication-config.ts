@@ -3,7 +3,7 @@
 import type { ConfigMap } from '../../kinds/config-map/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { ApiContext } from '../context.ts';
-import { ownWrite } from '../objects/server-write.ts';
+import { serverWrite } from '../objects/server-write.ts';
 import { updateObject } from '../objects/update-object.ts';
 
 const place = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
@@ -24,7 +24,7 @@ export async function ensureAuthenticationConfig(
     create: { authorize: 'as the server' },
     needsVersion: false,
     checksUid: false,
-    write: ownWrite(context),
+    write: serverWrite(context),
   });
 }
 

@@ -11,26 +11,26 @@ export type Side = {
 };
 
 /** Verbs, groups, resources, names; or verbs and paths. */
-export type OwnedBox = readonly Side[];
+export type CoveredRule = readonly Side[];
 
-export type OwnedBoxes = {
-  readonly resources: OwnedBox;
+export type CoveredRules = {
+  readonly resources: CoveredRule;
   /** Absent when the rule gives none. */
-  readonly urls?: OwnedBox;
+  readonly urls?: CoveredRule;
 };
 
-const known = new WeakMap<PolicyRule, OwnedBoxes>();
+const known = new WeakMap<PolicyRule, CoveredRules>();
 
-export function ownedBoxes(rule: PolicyRule): OwnedBoxes {
+export function coveredRules(rule: PolicyRule): CoveredRules {
   let boxes = known.get(rule);
   if (boxes === undefined) {
-    boxes = makeBoxes(rule);
+    boxes = makeCoveredRules(rule);
     known.set(rule, boxes);
   }
   return boxes;
 }
 
-function makeBoxes(rule: PolicyRule): OwnedBoxes {
+function makeCoveredRules(rule: PolicyRule): CoveredRules {
   const verbs = listed(rule.verbs ?? []);
   const names = rule.resourceNames ?? [];
   const urls = rule.nonResourceURLs ?? [];

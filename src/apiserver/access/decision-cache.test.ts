@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rememberDecisions } from './decision-cache.ts';
+import { cacheDecisions } from './decision-cache.ts';
 import type { AccessAttributes, AccessDecision, User } from './user.ts';
 
 const jane: User = { name: 'jane', groups: ['a'] };
@@ -19,7 +19,7 @@ const secret = {
 function start() {
   const asked: AccessAttributes[] = [];
   let known = new Map<string, AccessDecision>();
-  const authorize = rememberDecisions(
+  const authorize = cacheDecisions(
     (_user, attributes) => {
       asked.push(attributes);
       return { allowed: attributes.kind === 'path', reason: '' };

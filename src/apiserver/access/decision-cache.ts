@@ -4,10 +4,7 @@ import type { AccessAttributes, AccessDecision, User } from './user.ts';
 type Decide = (user: User, asked: AccessAttributes) => AccessDecision;
 
 /** `known` gives an empty map whenever what was decided may be no longer right. */
-export function rememberDecisions(
-  decide: Decide,
-  known: () => Map<string, AccessDecision>,
-): Decide {
+export function cacheDecisions(decide: Decide, known: () => Map<string, AccessDecision>): Decide {
   return (user, asked) => {
     const key = questionKey(user, asked);
     if (key === undefined) return decide(user, asked);
@@ -15,7 +12,7 @@ export function rememberDecisions(
     let decision = decisions.get(key);
     if (decision === undefined) {
       decision = decide(user, asked);
-      if (decisions.size >= mostDecisions) decisions.clear();
+      if (decisions.size >= maxDecisions) decisions.clear();
       decisions.set(key, decision);
     }
     return decision;
@@ -23,7 +20,7 @@ export function rememberDecisions(
 }
 
 /** Some hundred bytes each: what a busy server asks between two changes. */
-const mostDecisions = 10_000;
+const maxDecisions = 10_000;
 const separator = '\u0000';
 
 /** Never the same for two questions: whoever asks with a separator, which no name has, gets no key. */

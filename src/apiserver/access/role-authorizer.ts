@@ -6,7 +6,7 @@ import { goQuote } from '../../schema/go-quote.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
 import { aggregateRules } from './aggregate-rules.ts';
 import type { Authorizer, UserRules } from './authorize.ts';
-import { rememberDecisions } from './decision-cache.ts';
+import { cacheDecisions } from './decision-cache.ts';
 import { type Binding, describeGrant, findGrant, type Grant, indexGrants } from './grant-index.ts';
 import { keepCurrent } from './keep-current.ts';
 import { ruleAllows } from './rbac-rules.ts';
@@ -95,7 +95,7 @@ export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
     [roles, clusterRoles, roleBindings, clusterRoleBindings],
     () => new Map<string, AccessDecision>(),
   );
-  return { authorize: rememberDecisions(decide, known), rulesFor, roleRules };
+  return { authorize: cacheDecisions(decide, known), rulesFor, roleRules };
 }
 
 /** One text for roles that could not be found, several in brackets. */

@@ -1,7 +1,7 @@
 // A pod grows in place only as far as its node could ever let it.
 
 import type { Node } from '../../kinds/node/types.ts';
-import { amountsOf, requestsOf } from '../../kinds/pod/requests.ts';
+import { quantitiesOf, requestsOf } from '../../kinds/pod/requests.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
@@ -17,7 +17,7 @@ export const podResizeValidator: AdmissionPlugin = {
       return;
     const pod = after as Pod;
     const { nodeName = '' } = (before as Pod).spec;
-    if (nodeName === '' || deepEqual(amountsIn(before as Pod), amountsIn(pod))) return;
+    if (nodeName === '' || deepEqual(quantitiesIn(before as Pod), quantitiesIn(pod))) return;
     const node = reader.get('nodes', '', nodeName) as Node | undefined;
     if (node === undefined) throw refused(request, `node ${goQuote(nodeName)} not found`);
     checkSystem(request, node);
@@ -26,7 +26,7 @@ export const podResizeValidator: AdmissionPlugin = {
   },
 };
 
-const amountsIn = ({ spec }: Pod) => [
+const quantitiesIn = ({ spec }: Pod) => [
   spec.resources,
   ...[spec.containers, spec.initContainers].map((list) => list?.map((one) => one.resources)),
 ];
@@ -46,7 +46,7 @@ function checkSystem(request: AdmissionRequest, { metadata }: Node): void {
 
 /** What a node does not say it has, it has no limit of that we know; the scheduler reads it the same way. */
 function checkRoom(request: AdmissionRequest, pod: Pod, { status }: Node): void {
-  const has = amountsOf(status.allocatable);
+  const has = quantitiesOf(status.allocatable);
   const wanted = requestsOf(pod);
   const problems = (
     [

@@ -10,7 +10,7 @@ export type AddressRange = { readonly cidr: Cidr; readonly text: string; readonl
 
 const resource = 'servicecidrs.networking.k8s.io';
 /** Larger ranges than this give no addresses, as upstream has it. */
-const mostHostBits = 64;
+const maxHostBits = 64;
 const lowerBand = { share: 16n, least: 16n, most: 256n };
 
 /** Reads the ranges anew only after a ServiceCIDR has changed. */
@@ -56,7 +56,7 @@ function byAge(a: ServiceCIDR, b: ServiceCIDR): number {
 
 /** Neither the network address nor the IPv4 broadcast address can be had. */
 export function addressBands(cidr: Cidr): Bands | undefined {
-  if (addressBits(cidr.family) - cidr.prefix > mostHostBits) return undefined;
+  if (addressBits(cidr.family) - cidr.prefix > maxHostBits) return undefined;
   const count = addressCount(cidr);
   const first = cidr.base + 1n;
   const last = cidr.base + count - (cidr.family === 'IPv4' ? 2n : 1n);

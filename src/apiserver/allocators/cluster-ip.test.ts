@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAddress } from '../../ip/address.ts';
 import { parseCidr } from '../../ip/cidr.ts';
-import type { AddressWish } from '../../kinds/service/allocation.ts';
+import type { AddressRequest } from '../../kinds/service/allocation.ts';
 import { sentService } from '../../kinds/service/example.ts';
 import type { ServiceSpec } from '../../kinds/service/types.ts';
 import { isApiError } from '../../meta/api-error.ts';
@@ -42,7 +42,7 @@ function source(taken: readonly string[] = [], dryRun = false): AddressSource {
 
 const named: ObjectMeta = { name: 'web', namespace: 'default' };
 
-type Asked = { readonly spec?: ServiceSpec; readonly wishes: readonly AddressWish[] };
+type Asked = { readonly spec?: ServiceSpec; readonly wishes: readonly AddressRequest[] };
 
 function take({ spec = {}, wishes }: Asked, from: AddressSource, metadata = named): unknown {
   try {

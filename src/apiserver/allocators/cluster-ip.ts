@@ -4,7 +4,7 @@ import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
 import type { IPAddress, ParentReference } from '../../kinds/ip-address/types.ts';
 import { allocatorName, familyLabel, managedByLabel } from '../../kinds/ip-address/types.ts';
 import { validateIPAddress } from '../../kinds/ip-address/validate.ts';
-import type { AddressWish } from '../../kinds/service/allocation.ts';
+import type { AddressRequest } from '../../kinds/service/allocation.ts';
 import { type Service, withSpec } from '../../kinds/service/types.ts';
 import { ApiError, internal, invalid } from '../../meta/api-error.ts';
 import { invalid as invalidField } from '../../meta/field-error.ts';
@@ -36,7 +36,7 @@ export const ipAddressResource = 'ipaddresses.networking.k8s.io';
 /** Fills in the addresses of a plan; throws the error of the first that cannot be had. */
 export function takeAddresses(
   service: Service,
-  wishes: readonly AddressWish[],
+  wishes: readonly AddressRequest[],
   source: AddressSource,
 ): AddressGrant {
   if (wishes.length === 0) return { service, taken: [] };
@@ -61,7 +61,7 @@ export function takeAddresses(
 /** The service with a place for each address. */
 type Asked = () => Service;
 
-function chooseAddress(asked: Asked, wish: AddressWish, source: AddressSource): Address {
+function chooseAddress(asked: Asked, wish: AddressRequest, source: AddressSource): Address {
   const ranges = source.ranges(wish.family);
   const outcome =
     wish.address === undefined
@@ -74,7 +74,7 @@ function chooseAddress(asked: Asked, wish: AddressWish, source: AddressSource): 
 }
 
 /** Upstream's message does not say which addresses would do. */
-function rangesHint({ address }: AddressWish, ranges: readonly AddressRange[]): string {
+function rangesHint({ address }: AddressRequest, ranges: readonly AddressRange[]): string {
   const known = ranges.map(({ text }) => text).join(', ');
   if (known === '') return `spec.clusterIPs: this cluster has no range for ${address}`;
   return `spec.clusterIPs: ${address} is in none of the ranges of Services: ${known}`;
@@ -133,7 +133,7 @@ function anyAddress(
 }
 
 /** A service without a usable name is first noticed here: its address would belong to nobody. */
-function refuseParent(asked: Asked, wish: AddressWish, object: IPAddress): void {
+function refuseParent(asked: Asked, wish: AddressRequest, object: IPAddress): void {
   const errors = validateIPAddress(object);
   if (errors.length === 0) return;
   throw refusal(
@@ -143,7 +143,7 @@ function refuseParent(asked: Asked, wish: AddressWish, object: IPAddress): void 
   );
 }
 
-function refusal(asked: Asked, { address }: AddressWish, why: string, hint?: string): ApiError {
+function refusal(asked: Asked, { address }: AddressRequest, why: string, hint?: string): ApiError {
   const { metadata, spec } = asked();
   const which = address === undefined ? '' : ` ${address}`;
   const detail = `failed to allocate IP${which}: ${why}`;

@@ -1,6 +1,6 @@
 // Takes node ports for one write. Protocols do not matter: a number is taken or it is free.
 import { containsPort, formatPortRange, type PortRange, portCount } from '../../ip/port-range.ts';
-import type { PortPlan, PortWish } from '../../kinds/service/allocation.ts';
+import type { PortPlan, PortRequest } from '../../kinds/service/allocation.ts';
 import { type Service, type ServicePort, withSpec } from '../../kinds/service/types.ts';
 import { internal, invalid } from '../../meta/api-error.ts';
 import { invalid as invalidField } from '../../meta/field-error.ts';
@@ -59,7 +59,7 @@ type Operation = NodePortSource & {
 type Filling = {
   readonly service: Service;
   readonly ports: readonly ServicePort[];
-  readonly wish: PortWish;
+  readonly wish: PortRequest;
   readonly operation: Operation;
 };
 

@@ -15,7 +15,7 @@ import type { RequestInfo } from '../request/request-info.ts';
 import type { AuditLog } from './audit-log.ts';
 import { bodyObject, withoutManagedFields } from './body-object.ts';
 import { auditEvent, type EventParts, reaches } from './event.ts';
-import { type AuditWish, createPolicyMatcher } from './match-policy.ts';
+import { createPolicyMatcher, type RequestAudit } from './match-policy.ts';
 import type { AuditPolicy, AuditStage } from './policy.ts';
 import { sourceIps } from './source-ips.ts';
 
@@ -101,7 +101,7 @@ const decisionKey = 'authorization.k8s.io/decision';
 const reasonKey = 'authorization.k8s.io/reason';
 const traceKey = 'fairlead.dev/trace-id';
 
-function followRequest(arrival: Arrival, wish: AuditWish, pen: Pen): AuditedRequest {
+function followRequest(arrival: Arrival, wish: RequestAudit, pen: Pen): AuditedRequest {
   const { request, info, user, auditId, traceId } = arrival;
   const receivedAt = pen.now();
   const annotations: Record<string, string> = { [traceKey]: traceId };
@@ -148,7 +148,7 @@ function followRequest(arrival: Arrival, wish: AuditWish, pen: Pen): AuditedRequ
 }
 
 /** What is created may be named only in its body. */
-function wantsBody({ level }: AuditWish, info: RequestInfo): boolean {
+function wantsBody({ level }: RequestAudit, info: RequestInfo): boolean {
   if (reaches(level, 'Request')) return true;
   return info.kind === 'resource' && info.verb === 'create' && info.name === '';
 }
@@ -169,7 +169,7 @@ type Bodies = {
   readonly response: ApiResponse;
 };
 
-function objects(wish: AuditWish, { request, body, response }: Bodies): Partial<EventParts> {
+function objects(wish: RequestAudit, { request, body, response }: Bodies): Partial<EventParts> {
   const shown = (object: unknown): unknown =>
     wish.omitManagedFields ? withoutManagedFields(object) : object;
   const contentType = header(request, 'content-type') ?? '';

@@ -45,7 +45,7 @@ export function auditEvent(parts: EventParts): object {
     user: user === undefined ? {} : userInfo(user),
     ...(impersonated === undefined ? {} : { impersonatedUser: userInfo(impersonated) }),
     sourceIPs: sourceIps,
-    ...(userAgent === '' ? {} : { userAgent: userAgent.slice(0, longestUserAgent) }),
+    ...(userAgent === '' ? {} : { userAgent: userAgent.slice(0, maxUserAgentLength) }),
     ...(info.kind === 'path' ? {} : { objectRef: objectRef(info, parts.requestObject) }),
     ...(parts.answer === undefined
       ? {}
@@ -63,7 +63,7 @@ export function auditEvent(parts: EventParts): object {
 }
 
 /** As Kubernetes cuts it: the client chose it. */
-const longestUserAgent = 1024;
+const maxUserAgentLength = 1024;
 
 const order: readonly AuditLevel[] = ['None', 'Metadata', 'Request', 'RequestResponse'];
 

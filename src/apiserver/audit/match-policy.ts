@@ -2,7 +2,7 @@
 import type { AccessAttributes, User } from '../access/user.ts';
 import type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from './policy.ts';
 
-export type AuditWish = {
+export type RequestAudit = {
   readonly level: AuditLevel;
   readonly omitStages: readonly AuditStage[];
   readonly omitManagedFields: boolean;
@@ -10,15 +10,15 @@ export type AuditWish = {
 
 export type Audited = { readonly user: User | undefined; readonly asked: AccessAttributes };
 
-const nothing: AuditWish = { level: 'None', omitStages: [], omitManagedFields: false };
+const nothing: RequestAudit = { level: 'None', omitStages: [], omitManagedFields: false };
 
 /** For every rule the wish is the same object each time: matching is what a request costs, not making. */
-export function createPolicyMatcher(policy: AuditPolicy): (audited: Audited) => AuditWish {
+export function createPolicyMatcher(policy: AuditPolicy): (audited: Audited) => RequestAudit {
   const wishes = policy.rules.map((rule) => ({ rule, wish: wishOf(policy, rule) }));
   return (audited) => wishes.find(({ rule }) => ruleMatches(rule, audited))?.wish ?? nothing;
 }
 
-function wishOf(policy: AuditPolicy, rule: AuditRule): AuditWish {
+function wishOf(policy: AuditPolicy, rule: AuditRule): RequestAudit {
   return {
     level: rule.level,
     omitStages: [...new Set([...policy.omitStages, ...rule.omitStages])],

@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export type LogPlace = {
+export type LogFile = {
   readonly directory: string;
   readonly name: string;
   readonly extension: string;
@@ -18,7 +18,7 @@ export type Keep = {
 
 const dayMs = 24 * 3600 * 1000;
 
-export function backupName({ name, extension }: Omit<LogPlace, 'directory'>, now: number): string {
+export function backupName({ name, extension }: Omit<LogFile, 'directory'>, now: number): string {
   const time = new Date(now).toISOString().slice(0, -1).replaceAll(':', '-');
   return `${stem(name, extension)}-${time}${extension}`;
 }
@@ -26,7 +26,7 @@ export function backupName({ name, extension }: Omit<LogPlace, 'directory'>, now
 /** Of these names, the ones to remove. Names that are not ours stay. */
 export function oldBackups(
   names: readonly string[],
-  place: Omit<LogPlace, 'directory'>,
+  place: Omit<LogFile, 'directory'>,
   { maxBackups, maxAgeDays, now }: Keep,
 ): readonly string[] {
   const backups = names
@@ -41,7 +41,7 @@ export function oldBackups(
     .map(({ name }) => name);
 }
 
-export async function removeOldBackups(place: LogPlace, keep: Keep): Promise<void> {
+export async function removeOldBackups(place: LogFile, keep: Keep): Promise<void> {
   const names = oldBackups(await readdir(place.directory), place, keep);
   await Promise.all(names.map((name) => rm(join(place.directory, name), { force: true })));
 }
@@ -51,7 +51,7 @@ const stem = (name: string, extension: string): string =>
 
 function backupTime(
   name: string,
-  { name: own, extension }: Omit<LogPlace, 'directory'>,
+  { name: own, extension }: Omit<LogFile, 'directory'>,
 ): number | undefined {
   const prefix = `${stem(own, extension)}-`;
   if (!name.startsWith(prefix) || !name.endsWith(extension)) return undefined;

@@ -4,7 +4,7 @@
 /** Large enough that making one is rare, small enough to be made quickly. */
 const slabBytes = 256 * 1024;
 /** Texts that could take more than this have a buffer of their own. */
-const mostBytes = slabBytes / 8;
+const maxBytes = slabBytes / 8;
 /** Of UTF-8, for each unit of a JavaScript string. */
 const bytesPerUnit = 3;
 
@@ -12,9 +12,9 @@ let slab = Buffer.alloc(0);
 let used = 0;
 
 /** The text as UTF-8, for readers that are done with it soon. */
-export function passingBytes(text: string): Buffer {
+export function scratchBytes(text: string): Buffer {
   const most = text.length * bytesPerUnit;
-  if (most > mostBytes) return Buffer.from(text);
+  if (most > maxBytes) return Buffer.from(text);
   if (used + most > slab.length) {
     slab = Buffer.allocUnsafeSlow(slabBytes);
     used = 0;

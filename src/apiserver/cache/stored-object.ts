@@ -15,7 +15,7 @@ import type { FieldSet } from '../patch/fieldset.ts';
 import { isFields } from '../patch/json-value.ts';
 import { textOfSet } from '../patch/known-sets.ts';
 import type { Cached } from './resource-cache.ts';
-import { passingBytes } from './scratch-buffer.ts';
+import { scratchBytes } from './scratch-buffer.ts';
 
 export type Codec = {
   /** Prefix of all keys of the resource, with its trailing slash. */
@@ -41,9 +41,9 @@ export function resourceOfKey(key: string): string {
 export const registryPrefix = registry;
 
 /** Where nobody says; of most kinds no object depends on it. */
-const usualCluster: ClusterFacts = { families: ['IPv4'] };
+const defaultCluster: ClusterFacts = { families: ['IPv4'] };
 
-export function createCodec(definition: AnyKind, cluster = usualCluster): Codec {
+export function createCodec(definition: AnyKind, cluster = defaultCluster): Codec {
   const completion = definition.storedCompletion;
   // Inside a text the quote at its end would be escaped: only a member reads like this.
   const mark = completion && Buffer.from(`"${completion.member}":`);
@@ -75,7 +75,7 @@ export function createCodec(definition: AnyKind, cluster = usualCluster): Codec 
       const field = JSON.stringify((object as Fields)[name]);
       if (field !== undefined) text += `,${memberName(name)}${field}`;
     }
-    return passingBytes(`${text}}`);
+    return scratchBytes(`${text}}`);
   }
 
   /** As this version writes it: others, and earlier versions, may have stored it otherwise. */
@@ -226,13 +226,13 @@ function jsonText(value: unknown): string | undefined {
 
 /** `"name":` of the few names that objects and their metadata have. */
 const memberNames = new Map<string, string>();
-const mostMemberNames = 100;
+const maxMemberNames = 100;
 
 function memberName(name: string): string {
   let text = memberNames.get(name);
   if (text === undefined) {
     text = `${JSON.stringify(name)}:`;
-    if (memberNames.size < mostMemberNames) memberNames.set(name, text);
+    if (memberNames.size < maxMemberNames) memberNames.set(name, text);
   }
   return text;
 }

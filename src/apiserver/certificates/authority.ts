@@ -17,7 +17,7 @@ export const administratorSubject: Subject = {
   organizations: ['system:masters'],
 };
 
-export type ClientWish = Subject & {
+export type ClientCertificateSpec = Subject & {
   readonly days: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -34,7 +34,7 @@ export function makeAuthority(now: number, privateKey?: string): KeyPair {
 }
 
 /** A certificate with which a client is `commonName` in the groups `organizations`. */
-export function issueClientCertificate(authority: KeyPair, wish: ClientWish): KeyPair {
+export function issueClientCertificate(authority: KeyPair, wish: ClientCertificateSpec): KeyPair {
   const { commonName, organizations = [], days, now } = wish;
   return makeCertificate({
     subject: { commonName, organizations },

@@ -25,7 +25,7 @@ export type Subject = {
 
 export type CertificateUse = 'authority' | 'server' | 'client';
 
-export type CertificateWish = {
+export type CertificateSpec = {
   readonly subject: Subject;
   readonly use: CertificateUse;
   /** DNS names and IP addresses by which a server is reached. */
@@ -38,7 +38,7 @@ export type CertificateWish = {
   readonly issuer?: { readonly subject: Subject; readonly privateKey: string };
 };
 
-export function makeCertificate(wish: CertificateWish): KeyPair {
+export function makeCertificate(wish: CertificateSpec): KeyPair {
   const key = wish.privateKey === undefined ? newKey() : createPrivateKey(wish.privateKey);
   const signer = wish.issuer === undefined ? key : createPrivateKey(wish.issuer.privateKey);
   return {
@@ -49,7 +49,7 @@ export function makeCertificate(wish: CertificateWish): KeyPair {
 
 /** A certificate for a key that somebody else keeps. */
 export function certifyKey(
-  wish: CertificateWish & { readonly issuer: NonNullable<CertificateWish['issuer']> },
+  wish: CertificateSpec & { readonly issuer: NonNullable<CertificateSpec['issuer']> },
   publicKey: KeyObject,
 ): string {
   return signCertificate(wish, publicKey, createPrivateKey(wish.issuer.privateKey));
@@ -58,7 +58,7 @@ export function certifyKey(
 export const exportKey = (key: KeyObject): string =>
   String(key.export({ type: 'pkcs8', format: 'pem' }));
 
-function signCertificate(wish: CertificateWish, key: KeyObject, signer: KeyObject): string {
+function signCertificate(wish: CertificateSpec, key: KeyObject, signer: KeyObject): string {
   const body = der.sequence(
     der.explicit(0, der.unsignedInteger(Buffer.from([2]))), // version 3
     der.unsignedInteger(serialNumber()),
@@ -78,10 +78,10 @@ function signedSequence(body: Uint8Array, signer: KeyObject): Buffer {
   return der.sequence(body, signatureAlgorithm, der.bitString(signature));
 }
 
-export type RequestWish = Pick<CertificateWish, 'subject' | 'names'>;
+export type CertificateRequestSpec = Pick<CertificateSpec, 'subject' | 'names'>;
 
 /** A PKCS#10 request for a new key, and that key; both PEM. */
-export function makeCertificateRequest({ subject, names = [] }: RequestWish): {
+export function makeCertificateRequest({ subject, names = [] }: CertificateRequestSpec): {
   readonly request: string;
   readonly privateKey: string;
 } {
@@ -152,7 +152,7 @@ function keyIdentifier(key: KeyObject): Buffer {
   return createHash('sha1').update(publicKeyInfo(key).subarray(-65)).digest();
 }
 
-function extensions(wish: CertificateWish, key: KeyObject, signer: KeyObject): readonly Buffer[] {
+function extensions(wish: CertificateSpec, key: KeyObject, signer: KeyObject): readonly Buffer[] {
   const isAuthority = wish.use === 'authority';
   return [
     extension(identifiers.keyUsage, keyUsage(isAuthority), true),

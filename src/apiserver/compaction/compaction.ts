@@ -7,7 +7,7 @@ import type { Store } from '../../storage/store.ts';
 const ageMs = 5 * 60 * 1000;
 const lookMs = 10_000;
 /** A few hundred megabytes at most, and a second or two to open. */
-const mostRevisions = 100_000;
+const maxRevisions = 100_000;
 
 export type CompactionOptions = {
   readonly store: Store;
@@ -19,7 +19,7 @@ export function startCompaction({ store, now, log }: CompactionOptions): () => v
   let aged = { revision: store.compactedRevision(), at: now() };
   const look = async (): Promise<void> => {
     const current = await store.currentRevision();
-    let target = current - mostRevisions;
+    let target = current - maxRevisions;
     if (now() - aged.at >= ageMs) {
       target = Math.max(target, aged.revision);
       aged = { revision: current, at: now() };

@@ -72,7 +72,7 @@ export function negotiate(
   let representation = decided.get(key);
   if (representation === undefined) {
     representation = decide(accept, query, options);
-    if (decided.size >= mostDecided) decided.clear();
+    if (decided.size >= maxDecided) decided.clear();
     decided.set(key, representation);
   }
   latest[allow] = { protobuf, forms, userAgent, accept, representation };
@@ -81,7 +81,7 @@ export function negotiate(
 
 /** Clients send the same few headers again and again. */
 const decided = new Map<string, Representation>();
-const mostDecided = 200;
+const maxDecided = 200;
 
 type Decision = {
   readonly protobuf: boolean;

@@ -21,7 +21,7 @@ type Known = {
 };
 
 /** Fewer bytes are copied faster than remembered. */
-const leastBytes = 64 * 1024;
+const minBytes = 64 * 1024;
 
 export function createSharedLists(): SharedLists {
   /** The last of each resource: what is read over and over is one and the same list. */
@@ -39,7 +39,7 @@ export function createSharedLists(): SharedLists {
     try {
       const made = await entry.made;
       const { body: bytes, ...rest } = made;
-      if (bytes.length >= leastBytes) last.set(resource, { key, rest, body: new WeakRef(bytes) });
+      if (bytes.length >= minBytes) last.set(resource, { key, rest, body: new WeakRef(bytes) });
       return made;
     } finally {
       if (making.get(resource) === entry) making.delete(resource);

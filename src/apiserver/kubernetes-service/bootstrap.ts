@@ -4,7 +4,7 @@ import { reconcilePolicy } from '../access/reconcile-policy.ts';
 import type { ApiContext } from '../context.ts';
 import { deleteObject } from '../objects/delete-object.ts';
 import { decodedObject, ensureObject } from '../objects/ensure-object.ts';
-import { ownWrite } from '../objects/server-write.ts';
+import { serverWrite } from '../objects/server-write.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { createDefaultCidrKeeper } from './default-service-cidr.ts';
 import {
@@ -17,7 +17,7 @@ import {
   restoredLabels,
   sliceResource,
 } from './objects.ts';
-import { type LiveServers, onlyServer } from './server-leases.ts';
+import { type ServerLeases, singleServer } from './server-leases.ts';
 
 export type Bootstrap = {
   /** Puts back what was deleted of the Service that leads to this server, and of the range it has its address from. */
@@ -28,7 +28,7 @@ export async function bootstrap(
   context: ApiContext,
   facts: BootstrapFacts,
   policy: readonly BootstrapObject[],
-  servers: Pick<LiveServers, 'all'> = onlyServer(facts.advertise),
+  servers: Pick<ServerLeases, 'all'> = singleServer(facts.advertise),
 ): Promise<Bootstrap> {
   await ensureAll(context, namespaceObjects());
   const keepServiceCidr = createDefaultCidrKeeper(context, facts.serviceCidrs);
@@ -69,7 +69,7 @@ async function ensurePolicy(context: ApiContext, wanted: BootstrapObject): Promi
     create: { authorize: 'as the server' },
     needsVersion: false,
     checksUid: false,
-    write: ownWrite(context),
+    write: serverWrite(context),
   });
 }
 
@@ -92,7 +92,7 @@ async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Prom
     create: { authorize: 'as the server' },
     needsVersion: false,
     checksUid: false,
-    write: ownWrite(context),
+    write: serverWrite(context),
   });
 }
 

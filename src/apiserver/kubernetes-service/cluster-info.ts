@@ -4,7 +4,7 @@ import { clusterInfo, clusterInfoKey } from '../../kinds/config-map/cluster-info
 import type { ConfigMap } from '../../kinds/config-map/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { ApiContext } from '../context.ts';
-import { ownWrite } from '../objects/server-write.ts';
+import { serverWrite } from '../objects/server-write.ts';
 import { updateObject } from '../objects/update-object.ts';
 import type { Advertised } from './objects.ts';
 
@@ -25,7 +25,7 @@ export async function ensureClusterInfo(
     create: { authorize: 'as the server' },
     needsVersion: false,
     checksUid: false,
-    write: ownWrite(context),
+    write: serverWrite(context),
   });
 }
 

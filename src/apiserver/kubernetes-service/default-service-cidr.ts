@@ -10,7 +10,7 @@ import { formatTime } from '../../schema/time.ts';
 import type { ApiContext } from '../context.ts';
 import { ensureObject } from '../objects/ensure-object.ts';
 import { recordEvent } from '../objects/record-event.ts';
-import { ownWrite } from '../objects/server-write.ts';
+import { serverWrite } from '../objects/server-write.ts';
 import { updateObject } from '../objects/update-object.ts';
 import type { BootstrapObject } from './objects.ts';
 
@@ -47,7 +47,7 @@ export function nextDefaultCidrStep(
 const goList = (texts: readonly string[]): string => `[${texts.join(' ')}]`;
 
 /** Enough for create or grow, ready and done, and for losing to another server once. */
-const mostSteps = 5;
+const maxSteps = 5;
 
 /** Returns how to bring the object in line, now and later; each server tells once of what it cannot mend. */
 export function createDefaultCidrKeeper(
@@ -57,7 +57,7 @@ export function createDefaultCidrKeeper(
   const cidrs = serviceCidrs.map(formatCidr);
   const told = new Set<string>();
   return async () => {
-    for (let step = 0; step < mostSteps; step += 1) {
+    for (let step = 0; step < maxSteps; step += 1) {
       const stored = context.resources.reader.get(resourceName, '', defaultServiceCidr);
       const next = nextDefaultCidrStep(stored as ServiceCIDR | undefined, cidrs);
       if (next.action === 'none') return;
@@ -126,6 +126,6 @@ async function change(
     desired: (live) => desired(live as ServiceCIDR) as KubeObject,
     needsVersion: false,
     checksUid: false,
-    write: ownWrite(context),
+    write: serverWrite(context),
   });
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../observe/log.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Advertised } from './objects.ts';
 
-export type LiveServers = {
+export type ServerLeases = {
   /** This one, and those that have renewed their key in time. */
   readonly all: () => Promise<readonly Advertised[]>;
   /** Calls back when a server came or went. */
@@ -19,15 +19,15 @@ const ttlSeconds = 15;
 const renewMs = 5000;
 
 /** Where nobody else writes there is no other server. */
-export function onlyServer(self: Advertised): LiveServers {
+export function singleServer(self: Advertised): ServerLeases {
   return { all: async () => [self], listen: () => {}, leave: async () => {} };
 }
 
-export async function announceServer(
+export async function startServerLease(
   store: Store,
   self: Advertised,
   log: Log,
-): Promise<LiveServers> {
+): Promise<ServerLeases> {
   const key = `${prefix}${self.address}:${self.port}`;
   const value = Buffer.from(JSON.stringify(self));
   const listeners = new Set<() => void>();

@@ -90,16 +90,16 @@ test('who leaves the queue takes nobody else along', async () => {
   const onQueued = (count: number): void => void counts.push(count);
   const queue = createFairQueue({ seats: 1, queueLength: 2, waitMs: long, onQueued });
   const holder = taken(queue, 'x');
-  const departure = new AbortController();
-  const gone = queue.enter('a', () => departure.signal);
+  const disconnect = new AbortController();
+  const gone = queue.enter('a', () => disconnect.signal);
   const next = waiting(queue, 'a');
-  departure.abort();
+  disconnect.abort();
   await assert.rejects(Promise.resolve(gone), { reason: 'cancelled' });
   queue.leave(holder);
   assert.equal((await next).user, 'a');
   assert.deepEqual(counts, [1, 1, -1, -1]);
   await assert.rejects(
-    Promise.resolve(queue.enter('b', () => departure.signal)),
+    Promise.resolve(queue.enter('b', () => disconnect.signal)),
     { reason: 'cancelled' },
     'gone before he came',
   );

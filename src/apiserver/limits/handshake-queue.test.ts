@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createTurns } from './handshake-queue.ts';
+import { createHandshakeQueue } from './handshake-queue.ts';
 
 test('one piece of work is done in each turn, in order, also what came meanwhile', async () => {
-  const turns = createTurns();
+  const turns = createHandshakeQueue();
   const done: string[] = [];
   turns(() => {
     done.push('a');

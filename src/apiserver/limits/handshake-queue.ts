@@ -2,9 +2,9 @@
 import { createLine } from '../../host/linked-queue.ts';
 
 /** Hands over a piece of work; pieces are done in the order in which they came. */
-export type Turns = (work: () => void) => void;
+export type HandshakeQueue = (work: () => void) => void;
 
-export function createTurns(): Turns {
+export function createHandshakeQueue(): HandshakeQueue {
   const waiting = createLine<() => void>();
 
   function takeTurn(): void {

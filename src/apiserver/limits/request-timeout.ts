@@ -12,20 +12,20 @@ const unitMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-const amount = new RegExp(`(\\d+(?:\\.\\d*)?|\\.\\d+)(${Object.keys(unitMs).join('|')})`, 'gy');
-const duration = new RegExp(`^([+-]?)((?:${amount.source})+)$`);
+const quantity = new RegExp(`(\\d+(?:\\.\\d*)?|\\.\\d+)(${Object.keys(unitMs).join('|')})`, 'gy');
+const duration = new RegExp(`^([+-]?)((?:${quantity.source})+)$`);
 
 /** In milliseconds; undefined when the client sets no bound of its own. */
 export function requestedTimeout(query: URLSearchParams): number | undefined {
   const text = query.get('timeout');
   if (text === null || text === '' || text === '0') return undefined;
-  const [, sign, amounts] = duration.exec(text) ?? [];
-  if (amounts === undefined) {
+  const [, sign, quantities] = duration.exec(text) ?? [];
+  if (quantities === undefined) {
     throw badRequest(
       `invalid timeout specified in the request URL - time: invalid duration ${durationQuote(text)}`,
     );
   }
-  const ms = [...amounts.matchAll(amount)].reduce(
+  const ms = [...quantities.matchAll(quantity)].reduce(
     (sum, [, count, unit = '']) => sum + Number(count) * (unitMs[unit] ?? 0),
     0,
   );

@@ -1,13 +1,13 @@
 // Whether the client of a request has gone.
 
-export type Departure = {
+export type Disconnect = {
   readonly happens: () => void;
   readonly happened: () => boolean;
   readonly signal: () => AbortSignal;
 };
 
 /** The signal is made for those who ask: making and ending one costs more than a get, and every request ends. */
-export function createDeparture(): Departure {
+export function createDisconnect(): Disconnect {
   let hasHappened = false;
   let controller: AbortController | undefined;
   return {

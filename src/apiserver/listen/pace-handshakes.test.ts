@@ -62,8 +62,8 @@ test('connections begin one by one', { timeout }, async (t) => {
 
 test('who comes from elsewhere does not wait for the whole crowd', { timeout }, async (t) => {
   const line = openLine();
-  const crowd: string[] = Array(10).fill('127.0.0.1');
-  const sockets = await connections(t, [...crowd, '127.0.0.2']);
+  const burst: string[] = Array(10).fill('127.0.0.1');
+  const sockets = await connections(t, [...burst, '127.0.0.2']);
   for (const socket of sockets) line.come(socket);
   while (line.begun.length < sockets.length && !t.signal.aborted) await turn();
   assert.equal(line.begun.indexOf(sockets.at(-1) as Socket), 1);

@@ -12,7 +12,7 @@ const apartWhileBusyMs = 25;
 /** Of the time; above it a queue grows. */
 const busyShare = 0.8;
 /** Clients give up after ten seconds. Where the crowd would take longer than this, it is let in faster. */
-const longestMs = 5_000;
+const maxMs = 5_000;
 
 export type Waiting = { readonly size: () => number };
 
@@ -29,7 +29,7 @@ export function paceHandshakes(
   /** True exactly while a turn is to come: as long as anybody waits, there is one. */
   let isPlanned = false;
 
-  const dueAt = (apart: number): number => lastAt + Math.min(apart, longestMs / waiting.size());
+  const dueAt = (apart: number): number => lastAt + Math.min(apart, maxMs / waiting.size());
 
   function plan(): void {
     if (isPlanned || waiting.size() === 0) return;

@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { TLSSocket } from 'node:tls';
 import { type ApiRequest, type ApiResponse, isStream, isTunnel } from '../message.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import { createDeparture } from './disconnect.ts';
+import { createDisconnect } from './disconnect.ts';
 import { readBody } from './read-body.ts';
 import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
 import { endTurn, takeTurn } from './request-slots.ts';
@@ -23,7 +23,7 @@ type Exchange = {
 /** Answers leave in the order of the requests, so the next one is not worked on before the one before has left. */
 const atOnce = 1;
 /** Clients that send a request before they have the answer to the last one are rare, and none goes this far. */
-const mostPipelined = 100;
+const maxPipelined = 100;
 
 /** Rejects when the answer could not be made or written. */
 export async function serveHttp1(
@@ -36,24 +36,24 @@ export async function serveHttp1(
   const connection = connectionOf(socket, socket, state.authority);
   const turn = takeTurn(connection, atOnce, () => {});
   if (turn !== undefined) {
-    if (connection.waiting.size() > mostPipelined) socket.destroy();
+    if (connection.waiting.size() > maxPipelined) socket.destroy();
     await turn;
     if (socket.destroyed) {
       endTurn(connection, atOnce);
       return;
     }
   }
-  const departure = createDeparture();
+  const disconnect = createDisconnect();
   const headers = request.headers as ApiRequest['headers'];
   const auditId = auditIdOf(headers);
   const exchange: Exchange = { request, response, connection, auditId, held: 0 };
   state.requests += 1;
   response.on('close', () => {
     end(state, exchange);
-    departure.happens();
+    disconnect.happens();
   });
   // The client may vanish at any time; what was being written is then lost on purpose.
-  response.on('error', departure.happens);
+  response.on('error', disconnect.happens);
   const { path, query, rawQuery } = splitUrl(request.url ?? '/');
   const reply = await state.handle({
     method: request.method ?? '',
@@ -65,10 +65,10 @@ export async function serveHttp1(
     peer: connection.peer,
     authenticated: connection.authenticated,
     tunnels,
-    signal: departure.signal,
+    signal: disconnect.signal,
     auditId,
   });
-  if (response.destroyed || departure.happened()) return;
+  if (response.destroyed || disconnect.happened()) return;
   write(state, reply, exchange);
 }
 

@@ -11,7 +11,7 @@ import type { TLSSocket } from 'node:tls';
 import { endLater, endSessionLater, resetLater } from '../../host/end-later.ts';
 import { type ApiRequest, type ApiResponse, isStream, isTunnel } from '../message.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import { createDeparture } from './disconnect.ts';
+import { createDisconnect } from './disconnect.ts';
 import { isResetTooMany } from './pace-streams.ts';
 import { readBody } from './read-body.ts';
 import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
@@ -60,7 +60,7 @@ async function respond(
   stream: ServerHttp2Stream,
   connection: Connection,
 ): Promise<void> {
-  const departure = createDeparture();
+  const disconnect = createDisconnect();
   const method = headers[':method'] ?? '';
   const auditId = auditIdOf(headers as ApiRequest['headers']);
   const exchange: Exchange = { stream, connection, auditId, isHead: method === 'HEAD', held: 0 };
@@ -69,7 +69,7 @@ async function respond(
     state.requests -= 1;
     connection.held -= exchange.held;
     endTurn(connection, atOnce);
-    departure.happens();
+    disconnect.happens();
   });
   if (method === 'CONNECT') {
     stream.respond({ ':status': 405 }, { endStream: true });
@@ -87,10 +87,10 @@ async function respond(
     peer: connection.peer,
     authenticated: connection.authenticated,
     tunnels: false,
-    signal: departure.signal,
+    signal: disconnect.signal,
     auditId,
   });
-  if (stream.destroyed || departure.happened()) return;
+  if (stream.destroyed || disconnect.happened()) return;
   write(state, reply, exchange);
 }
 

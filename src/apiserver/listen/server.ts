@@ -75,7 +75,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   answerRequests(server, state, options.log);
   await listen(server, options);
   const { address, port } = server.address() as AddressInfo;
-  const doors = await openDoors(server, options.listenAlso?.(port) ?? []);
+  const doors = await openListeners(server, options.listenAlso?.(port) ?? []);
   return {
     address: { host: address, port },
     async drain() {
@@ -168,7 +168,7 @@ function listen(server: Http2SecureServer, { host, port }: ServerOptions): Promi
 }
 
 /** A server listens on one socket; what comes in by another is handed to it. */
-async function openDoors(
+async function openListeners(
   server: Http2SecureServer,
   descriptors: readonly number[],
 ): Promise<readonly NetServer[]> {

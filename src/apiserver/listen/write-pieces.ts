@@ -1,7 +1,7 @@
 // Large answers, piece by piece: the next piece of one is encrypted when its client has taken the last, and one piece of
 // all in each turn of the event loop. Other clients' requests come between, and who does not read costs no more than
 // the first piece.
-import { createTurns } from '../limits/handshake-queue.ts';
+import { createHandshakeQueue } from '../limits/handshake-queue.ts';
 
 /** What one piece costs is a tenth of a millisecond. Larger ones cost as much in all, and who does not read holds one. */
 const pieceBytes = 64 * 1024;
@@ -17,7 +17,7 @@ export type PieceOutlet = {
 export type PieceWriter = (outlet: PieceOutlet, body: Uint8Array) => () => number;
 
 export function createPieceWriter(): PieceWriter {
-  const turns = createTurns();
+  const turns = createHandshakeQueue();
   return (outlet, body) => {
     let at = 0;
     const write = (): void => {

@@ -35,7 +35,7 @@ const attempts = 16;
 /** Names that are made up for one object, as many as upstream tries. */
 const nameAttempts = 8;
 /** Generated names are cut so that five letters fit into a DNS label. */
-const longestPrefix = 58;
+const maxPrefixLength = 58;
 
 /** What creating needs of the server. */
 type CreateContext = Pick<
@@ -172,7 +172,7 @@ function generatedName(
   prefix: string,
   randomSuffix: () => string,
 ): string {
-  return generatesNoLetters ? prefix : prefix.slice(0, longestPrefix) + randomSuffix();
+  return generatesNoLetters ? prefix : prefix.slice(0, maxPrefixLength) + randomSuffix();
 }
 
 function copyField<K extends keyof ObjectMeta>(

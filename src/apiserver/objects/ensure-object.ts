@@ -5,7 +5,7 @@ import type { ApiContext } from '../context.ts';
 import type { BootstrapObject } from '../kubernetes-service/objects.ts';
 import { typed } from '../request/decode-body.ts';
 import { createObject } from './create-object.ts';
-import { ownWrite } from './server-write.ts';
+import { serverWrite } from './server-write.ts';
 
 export async function ensureObject(context: ApiContext, wanted: BootstrapObject): Promise<void> {
   const { name } = wanted.body.metadata;
@@ -19,7 +19,7 @@ export async function ensureObject(context: ApiContext, wanted: BootstrapObject)
       resource,
       namespace: wanted.namespace,
       object: decodedObject(context, wanted),
-      write: ownWrite(context),
+      write: serverWrite(context),
     });
   } catch (error) {
     // Another API server on the same store was faster; of a Service that has its address, that is what is noticed first.

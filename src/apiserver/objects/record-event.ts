@@ -5,7 +5,7 @@ import type { KubeObject } from '../../meta/object.ts';
 import { decode } from '../../schema/decode.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { ApiContext } from '../context.ts';
-import { ownWrite } from './server-write.ts';
+import { serverWrite } from './server-write.ts';
 import { updateObject } from './update-object.ts';
 
 export type OwnEvent = {
@@ -33,7 +33,7 @@ export async function recordEvent(context: ApiContext, event: OwnEvent): Promise
     create: { authorize: 'as the server' },
     needsVersion: false,
     checksUid: false,
-    write: ownWrite(context),
+    write: serverWrite(context),
   });
 }
 

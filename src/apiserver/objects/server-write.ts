@@ -5,7 +5,7 @@ import type { ApiContext, WriteRequest } from '../context.ts';
 
 const self = { name: 'system:apiserver', groups: ['system:masters'] };
 
-export function ownWrite(context: Pick<ApiContext, 'now'>): WriteRequest {
+export function serverWrite(context: Pick<ApiContext, 'now'>): WriteRequest {
   return {
     user: self,
     dryRun: false,

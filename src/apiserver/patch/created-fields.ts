@@ -53,7 +53,7 @@ const marks = {
 } as const;
 
 /** Steps in all trees; a client that makes up ever new keys makes them start again. */
-const mostSteps = 50_000;
+const maxSteps = 50_000;
 
 /** Of one object: what has more names is as large as few objects are, and hardly ever like another. */
 const maxNewSteps = 2_000;
@@ -71,7 +71,7 @@ let steps = 0;
 const emptyForm = (): Form => ({ next: new Map(), set: undefined });
 
 function firstForm(schema: StructNode, reset: Reset): Form {
-  if (steps > mostSteps) {
+  if (steps > maxSteps) {
     roots.clear();
     steps = 0;
   }

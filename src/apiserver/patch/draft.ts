@@ -12,7 +12,7 @@ export type Draft = DraftFields | DraftList;
 export type Container = Draft | Fields | readonly unknown[];
 
 /** Where an operation cannot be carried out; the caller knows the words. */
-export class NoSuchPlace extends Error {}
+export class NoSuchPath extends Error {}
 
 /** Blocks of this length are split when they double. */
 const blockLength = 512;
@@ -24,7 +24,7 @@ const isDraftFields = (value: unknown): value is DraftFields => value instanceof
 
 export function containerIn(value: unknown): Container {
   if (typeof value === 'object' && value !== null) return value as Container;
-  throw new NoSuchPlace();
+  throw new NoSuchPath();
 }
 
 /** The value below a key; undefined where a map has none. */
@@ -68,7 +68,7 @@ export function replaceChild(draft: Draft, key: string, value: unknown): void {
 
 export function removeChild(draft: Draft, key: string): void {
   if (isDraftFields(draft)) {
-    if (!draft.delete(key)) throw new NoSuchPlace();
+    if (!draft.delete(key)) throw new NoSuchPath();
     return;
   }
   const { block, at } = placeIn(draft, indexBelow(draft.length, key));
@@ -109,15 +109,15 @@ function placeIn({ blocks }: DraftList, index: number): Place {
 const maxIndexLength = 16;
 
 function indexBelow(length: number, key: string): number {
-  if (key.length > maxIndexLength || !/^[+-]?\d+$/.test(key)) throw new NoSuchPlace();
+  if (key.length > maxIndexLength || !/^[+-]?\d+$/.test(key)) throw new NoSuchPath();
   const index = Number(key);
-  if (index >= length || index < -length) throw new NoSuchPlace();
+  if (index >= length || index < -length) throw new NoSuchPath();
   return index < 0 ? index + length : index;
 }
 
 /** As plain JSON; what was never taken over is shared. Moves can nest without end, and a stack ends. */
 export function plainOf(value: unknown, depth = 0): unknown {
-  if (isTooManyOpen(depth)) throw new NoSuchPlace();
+  if (isTooManyOpen(depth)) throw new NoSuchPath();
   if (isDraftFields(value)) {
     const fields: Record<string, unknown> = {};
     spendSteps(value.size);

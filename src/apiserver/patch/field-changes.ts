@@ -31,9 +31,9 @@ const left: Outcomes = new WeakMap();
 const taken: Outcomes = new WeakMap();
 
 /** Of one set; more than this are hardly ever the same again. */
-const mostChanges = 64;
+const maxChanges = 64;
 /** Longer ones are large objects that are replaced as a whole. */
-const longestKey = 1_024;
+const maxKeyLength = 1_024;
 
 function remembered(
   outcomes: Outcomes,
@@ -41,7 +41,7 @@ function remembered(
   { key }: Change,
   decide: () => FieldSet,
 ): FieldSet {
-  if (key.length > longestKey) return decide();
+  if (key.length > maxKeyLength) return decide();
   let known = outcomes.get(fields);
   if (known === undefined) {
     known = new Map();
@@ -50,7 +50,7 @@ function remembered(
   let outcome = known.get(key);
   if (outcome === undefined) {
     outcome = decide();
-    if (known.size >= mostChanges) known.clear();
+    if (known.size >= maxChanges) known.clear();
     known.set(key, outcome);
   }
   return outcome;

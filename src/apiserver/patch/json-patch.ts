@@ -12,7 +12,7 @@ import {
   containerIn,
   type Draft,
   equalsPlain,
-  NoSuchPlace,
+  NoSuchPath,
   plainOf,
   removeChild,
   replaceChild,
@@ -23,8 +23,8 @@ import { type Fields, field, isFields, jsonTypeName } from './json-value.ts';
 type Operation = Fields;
 
 /** Upstream's limits: a patch is no program, and copies must not blow an object up. */
-const mostOperations = 10_000;
-const mostCopiedBytes = 3 * 1024 * 1024;
+const maxOperations = 10_000;
+const maxCopiedBytes = 3 * 1024 * 1024;
 
 const members = ['op', 'path', 'from', 'value'];
 
@@ -37,7 +37,7 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
     for (const operation of operations) {
       if (operation.op === 'copy') copiedBytes += applyCopy(holder, operation);
       else apply(holder, operation);
-      if (copiedBytes > mostCopiedBytes) throw rejected();
+      if (copiedBytes > maxCopiedBytes) throw rejected();
     }
     const result = plainOf(holder.get(top));
     // Copies are few bytes of a patch. Counted first: what is too much takes long to look through.
@@ -46,7 +46,7 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
     if (isValueTooDeep(result)) throw rejected();
     return result;
   } catch (error) {
-    throw error instanceof NoSuchPlace ? rejected() : error;
+    throw error instanceof NoSuchPath ? rejected() : error;
   }
 }
 
@@ -70,9 +70,9 @@ function decodeOperations(patch: unknown): readonly Operation[] {
   if (patch === null) return [];
   if (!Array.isArray(patch)) throw undecodable(patch, 'value of type []handlers.jsonPatchOp');
   const operations = patch.map(decodeOperation);
-  if (operations.length > mostOperations) {
+  if (operations.length > maxOperations) {
     throw tooLarge(
-      `Request entity too large: The allowed maximum operations in a JSON patch is ${mostOperations}, got ${operations.length}`,
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
     );
   }
   return operations;

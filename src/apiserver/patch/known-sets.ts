@@ -3,9 +3,9 @@
 import type { FieldSet } from './fieldset.ts';
 
 /** Far more forms than a cluster's objects have; a client that makes up ever new ones only costs the sharing. */
-const mostKnown = 4_096;
+const maxKnown = 4_096;
 /** Larger ones are hardly ever met twice. */
-const longestText = 16_384;
+const maxTextLength = 16_384;
 
 const byText = new Map<string, FieldSet>();
 const texts = new WeakMap<FieldSet, string>();
@@ -16,8 +16,8 @@ export function internSet(set: FieldSet): FieldSet {
   const text = JSON.stringify(set);
   const known = byText.get(text);
   if (known !== undefined) return known;
-  if (text.length > longestText) return set;
-  if (byText.size >= mostKnown) byText.clear();
+  if (text.length > maxTextLength) return set;
+  if (byText.size >= maxKnown) byText.clear();
   byText.set(text, set);
   texts.set(set, text);
   return set;

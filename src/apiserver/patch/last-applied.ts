@@ -15,7 +15,7 @@ export const kubectlManager = 'kubectl';
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** All annotations together may not be larger; then the object goes without this one. */
-const mostAnnotationBytes = 256 * 1024;
+const maxAnnotationBytes = 256 * 1024;
 
 /** The fields of others that kubectl may take without force. */
 export function takenOverFields(schema: StructNode, live: KubeObject): FieldSet {
@@ -51,7 +51,7 @@ export function withLastApplied(merged: Fields, applied: Fields): Fields {
     0,
   );
   const { [annotation]: _dropped, ...others } = updated;
-  const kept = size > mostAnnotationBytes ? others : updated;
+  const kept = size > maxAnnotationBytes ? others : updated;
   return { ...merged, metadata: { ...metadata, annotations: kept } };
 }
 

@@ -2,7 +2,7 @@
 import { type FieldError, forbidden, invalid, required, tooLong } from '../../meta/field-error.ts';
 
 /** Longer names would make managedFields heavier than the object. */
-const longestManager = 128;
+const maxManagerLength = 128;
 
 /** Go's unicode.IsPrint. */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
@@ -18,7 +18,7 @@ export function managerFromUserAgent(userAgent: string): string {
   let name = '';
   for (const char of program) {
     if (!printable.test(char)) continue;
-    if (Buffer.byteLength(name) + Buffer.byteLength(char) > longestManager) break;
+    if (Buffer.byteLength(name) + Buffer.byteLength(char) > maxManagerLength) break;
     name += char;
   }
   return name;
@@ -42,8 +42,8 @@ export function validateFieldManager(
   if (isApply && fieldManager === '') {
     errors.push(required('fieldManager', 'is required for apply patch'));
   }
-  if (Buffer.byteLength(fieldManager) > longestManager) {
-    errors.push(tooLong('fieldManager', longestManager));
+  if (Buffer.byteLength(fieldManager) > maxManagerLength) {
+    errors.push(tooLong('fieldManager', maxManagerLength));
   }
   return plain.test(fieldManager) ? errors : [...errors, ...unprintable(fieldManager)];
 }

@@ -139,13 +139,13 @@ function compareKeyValues(left: unknown, right: unknown): number {
 
 /** Ports and the like come again and again. */
 const knownValues = new Map<string, unknown>();
-const mostKnownValues = 1_000;
+const maxKnownValues = 1_000;
 
 function keyValue(element: string): unknown {
   let value = knownValues.get(element);
   if (value === undefined) {
     value = JSON.parse(element.slice(2));
-    if (knownValues.size >= mostKnownValues) knownValues.clear();
+    if (knownValues.size >= maxKnownValues) knownValues.clear();
     knownValues.set(element, value);
   }
   return value;

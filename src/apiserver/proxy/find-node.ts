@@ -12,7 +12,7 @@ export type NodeTarget = { readonly node: string; readonly host: string; readonl
 
 /** kube-apiserver's --kubelet-preferred-address-types, without what only names that may not resolve give. */
 const preferred = ['InternalIP', 'ExternalIP', 'Hostname', 'InternalDNS', 'ExternalDNS'];
-const usualPort = 10250;
+const defaultPort = 10250;
 
 export function findNode(reader: ObjectReader, name: string): NodeTarget {
   const node = reader.get('nodes', '', name) as Node | undefined;
@@ -25,7 +25,7 @@ export function findNode(reader: ObjectReader, name: string): NodeTarget {
   return {
     node: name,
     host,
-    port: node.status.daemonEndpoints?.kubeletEndpoint?.Port || usualPort,
+    port: node.status.daemonEndpoints?.kubeletEndpoint?.Port || defaultPort,
   };
 }
 

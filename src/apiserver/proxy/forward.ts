@@ -32,7 +32,7 @@ export type Forwarding = Forwarded & {
 };
 
 /** How much may wait for a client that reads slowly, before the pod has to wait too. */
-const mostBuffered = 256 * 1024;
+const maxBuffered = 256 * 1024;
 
 export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
   const { request } = forwarding;
@@ -134,7 +134,7 @@ export function pour(message: IncomingMessage, sink: Sink): void {
   sink.onClose(() => message.destroy());
   message.on('data', (chunk: Buffer) => {
     sink.write(chunk);
-    if (sink.onDrain === undefined || sink.buffered() <= mostBuffered) return;
+    if (sink.onDrain === undefined || sink.buffered() <= maxBuffered) return;
     message.pause();
     sink.onDrain(() => message.resume());
   });

@@ -119,10 +119,10 @@ function targetOf(parts: readonly string[], start: number): Target {
   };
 }
 
-type WatchWish = { readonly watchPath: boolean; readonly watchQuery: boolean };
+type WatchRequest = { readonly watchPath: boolean; readonly watchQuery: boolean };
 
 /** `watch=true` turns a list into a watch; one object is watched only by the old path. */
-function verbFor(verb: string, name: string, { watchPath, watchQuery }: WatchWish): string {
+function verbFor(verb: string, name: string, { watchPath, watchQuery }: WatchRequest): string {
   if (watchPath) return 'watch';
   if (name !== '') return verb;
   if (verb === 'get') return watchQuery ? 'watch' : 'list';

@@ -24,7 +24,7 @@ export function parseWriteOptions(
   isApply = false,
 ): WriteOptions {
   // Hardly any program names an option; to apply without one is a mistake.
-  if (query.size === 0 && !isApply) return usualOptions;
+  if (query.size === 0 && !isApply) return defaultOptions;
   const dryRun = query.getAll('dryRun');
   const fieldValidation = query.get('fieldValidation') ?? '';
   const fieldManager = query.get('fieldManager') ?? '';
@@ -48,7 +48,7 @@ export function parseWriteOptions(
   };
 }
 
-const usualOptions: WriteOptions = {
+const defaultOptions: WriteOptions = {
   dryRun: false,
   fieldValidation: 'Warn',
   fieldManager: '',

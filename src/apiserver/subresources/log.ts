@@ -13,7 +13,7 @@ import { byteFramings, sendOverWebSocket } from '../web-socket/send-stream.ts';
 import { logContainer, logQuery } from './log-options.ts';
 
 /** As much of a node's complaint as is passed on. */
-const mostProblemBytes = 2048;
+const maxProblemBytes = 2048;
 
 export async function getLog(call: Call): Promise<ApiResponse> {
   const { context, request, info } = call;
@@ -57,7 +57,7 @@ async function readStart(message: IncomingMessage): Promise<string> {
   for await (const chunk of message as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size >= mostProblemBytes) break;
+    if (size >= maxProblemBytes) break;
   }
-  return Buffer.concat(chunks).toString('utf8', 0, mostProblemBytes).trim();
+  return Buffer.concat(chunks).toString('utf8', 0, maxProblemBytes).trim();
 }

@@ -11,7 +11,7 @@ export type Jwt = {
 };
 
 /** Longer ones are none of ours, and reading them would cost. */
-const longestToken = 16 * 1024;
+const maxTokenLength = 16 * 1024;
 
 export function signJwt(key: SigningKey, claims: object): string {
   const header = { alg: key.algorithm, kid: key.id };
@@ -22,7 +22,7 @@ export function signJwt(key: SigningKey, claims: object): string {
 
 /** Undefined for what has not the form of a token. Says nothing about its signature. */
 export function readJwt(token: string): Jwt | undefined {
-  if (token.length > longestToken) return undefined;
+  if (token.length > maxTokenLength) return undefined;
   const match = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(token);
   if (match === null) return undefined;
   const [, head = '', body = '', end = ''] = match;

@@ -9,7 +9,7 @@ import { answerOpenId } from './openid.ts';
 import {
   createTokenAuthenticator,
   createTokenIssuer,
-  type TokenWish,
+  type TokenSpec,
 } from './service-account-tokens.ts';
 import { makeSigningKey } from './signing-key.ts';
 
@@ -32,7 +32,7 @@ const pod = (more: KubeObject['metadata'] = {}): KubeObject =>
 const node = (more: KubeObject['metadata'] = {}): KubeObject =>
   object('Node', { name: 'n', uid: 'u4', ...more });
 
-const wish: TokenWish = {
+const wish: TokenSpec = {
   namespace: 'ns',
   serviceAccount: { name: 'sa', uid: 'u1' },
   audiences: ['api'],
@@ -48,7 +48,7 @@ const deleted = (secondsAgo: number): KubeObject['metadata'] => ({
 
 type Case = {
   readonly title: string;
-  readonly wish?: TokenWish;
+  readonly wish?: TokenSpec;
   readonly objects?: readonly KubeObject[];
   readonly audiences?: readonly string[];
   readonly afterSeconds?: number;

@@ -10,7 +10,7 @@ import { type Reference, readClaims, type TokenClaims, writeClaims } from './cla
 import { isSignedBy, type Jwt, readJwt, signJwt } from './jwt.ts';
 import type { SigningKey, VerificationKey } from './signing-key.ts';
 
-export type TokenWish = {
+export type TokenSpec = {
   readonly namespace: string;
   readonly serviceAccount: Reference;
   readonly audiences: readonly string[];
@@ -28,7 +28,7 @@ export type TokenIssuer = {
   /** All whose tokens are good, the signing key among them; absent: that one alone. */
   readonly keys?: readonly VerificationKey[];
   /** `now` in milliseconds. */
-  readonly issue: (wish: TokenWish, now: number) => string;
+  readonly issue: (wish: TokenSpec, now: number) => string;
 };
 
 export function createTokenIssuer(options: Omit<TokenIssuer, 'issue'>): TokenIssuer {
@@ -58,7 +58,7 @@ export type TokenChecks = {
 };
 
 /** Tokens whose signature is known to be good; a client sends the same one with every request. */
-const keptTokens = 4096;
+const maxKeptTokens = 4096;
 
 export function createTokenAuthenticator({ issuer, reader, now }: TokenChecks): TokenAuthenticator {
   const verified = new Map<string, TokenClaims>();
@@ -75,7 +75,7 @@ export function createTokenAuthenticator({ issuer, reader, now }: TokenChecks): 
     const claims = readClaims(jwt.claims);
     if (claims === undefined) return undefined;
     const [oldest] = verified.keys();
-    if (verified.size >= keptTokens && oldest !== undefined) verified.delete(oldest);
+    if (verified.size >= maxKeptTokens && oldest !== undefined) verified.delete(oldest);
     verified.set(token, claims);
     return claims;
   }

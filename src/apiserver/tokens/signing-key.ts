@@ -21,7 +21,7 @@ export type SigningKey = VerificationKey & { readonly privateKey: KeyObject };
 
 const fileName = 'sa.key';
 /** What clients of the key set accept at least. */
-const shortestRsaBits = 2048;
+const minRsaBits = 2048;
 
 /** The key of the directory; made on the first start, readable by its owner only. */
 export async function ensureSigningKey(directory: string): Promise<SigningKey> {
@@ -47,7 +47,7 @@ export function parseSigningKey(pem: string, path: string): SigningKey {
   const algorithm = algorithmOf(key);
   if (algorithm !== undefined) return keyOf(key, algorithm);
   throw new SigningKeyError(
-    `Cannot sign tokens with "${path}": it holds another sort of key, a P-256 key or an RSA key of at least ${shortestRsaBits} bits is needed`,
+    `Cannot sign tokens with "${path}": it holds another sort of key, a P-256 key or an RSA key of at least ${minRsaBits} bits is needed`,
   );
 }
 
@@ -57,7 +57,7 @@ export function parseVerificationKey(pem: string, path: string): VerificationKey
   const algorithm = algorithmOf(publicKey);
   if (algorithm !== undefined) return { algorithm, id: idOf(publicKey), publicKey };
   throw new SigningKeyError(
-    `Cannot check tokens with "${path}": it holds another sort of key, a P-256 key or an RSA key of at least ${shortestRsaBits} bits is needed`,
+    `Cannot check tokens with "${path}": it holds another sort of key, a P-256 key or an RSA key of at least ${minRsaBits} bits is needed`,
   );
 }
 
@@ -94,7 +94,7 @@ function readPem(pem: string, path: string): KeyObject {
 function algorithmOf(key: KeyObject): SigningKey['algorithm'] | undefined {
   const { namedCurve, modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   if (key.asymmetricKeyType === 'ec') return namedCurve === 'prime256v1' ? 'ES256' : undefined;
-  return key.asymmetricKeyType === 'rsa' && modulusLength >= shortestRsaBits ? 'RS256' : undefined;
+  return key.asymmetricKeyType === 'rsa' && modulusLength >= minRsaBits ? 'RS256' : undefined;
 }
 
 function keyOf(privateKey: KeyObject, algorithm: SigningKey['algorithm']): SigningKey {

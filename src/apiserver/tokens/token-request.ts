@@ -15,15 +15,15 @@ import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
 import { admissionOf, admittedRequest, type Call, namespaceOf } from '../verbs/call.ts';
 import type { Reference } from './claims.ts';
-import type { TokenWish } from './service-account-tokens.ts';
+import type { TokenSpec } from './service-account-tokens.ts';
 import {
   type BoundObjectReference,
   type TokenRequest,
   tokenRequestKind,
 } from './token-request-schema.ts';
 
-const shortestSeconds = 10 * 60;
-const longestSeconds = 2 ** 32;
+const minSeconds = 10 * 60;
+const maxSeconds = 2 ** 32;
 const defaultSeconds = 60 * 60;
 
 export async function requestToken(call: Call): Promise<ApiResponse> {
@@ -109,10 +109,8 @@ function validateDuration(seconds: number): readonly FieldError[] {
   const wrong = (why: string): readonly FieldError[] => [
     invalidField('spec.expirationSeconds', seconds, why),
   ];
-  if (seconds < shortestSeconds) return wrong('may not specify a duration less than 10 minutes');
-  return seconds > longestSeconds
-    ? wrong('may not specify a duration larger than 2^32 seconds')
-    : [];
+  if (seconds < minSeconds) return wrong('may not specify a duration less than 10 minutes');
+  return seconds > maxSeconds ? wrong('may not specify a duration larger than 2^32 seconds') : [];
 }
 
 type Binding = { readonly ref: BoundObjectReference; readonly account: KubeObject };
@@ -121,7 +119,7 @@ type Binding = { readonly ref: BoundObjectReference; readonly account: KubeObjec
 function bindingOf(
   reader: ObjectReader,
   { ref, account }: Binding,
-): Pick<TokenWish, 'pod' | 'secret' | 'node'> {
+): Pick<TokenSpec, 'pod' | 'secret' | 'node'> {
   const { kind = '', apiVersion = '', name = '', uid } = ref;
   const { namespace = '', name: accountName = '' } = account.metadata;
   const resource = apiVersion.includes('/') ? undefined : bindable[kind];
@@ -159,7 +157,7 @@ const bindable: Readonly<Record<string, string>> = {
 };
 
 /** Tells where the pod runs; a node that has no object yet by its name alone. */
-function nodeOfPod(reader: ObjectReader, { spec }: Pod): Pick<TokenWish, 'node'> {
+function nodeOfPod(reader: ObjectReader, { spec }: Pod): Pick<TokenSpec, 'node'> {
   const { nodeName } = spec;
   if (!nodeName) return {};
   const node = reader.get('nodes', '', nodeName);

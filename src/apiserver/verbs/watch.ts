@@ -25,15 +25,15 @@ const slowWatcherBytes = 16 * 1024 * 1024;
 /** So much of the state waits for its reader at a time. */
 const statePieceBytes = 1024 * 1024;
 /** Changes kept for a watcher that has not read the state yet; they share their objects with the cache's own history. */
-const mostHeld = 100_000;
+const maxHeld = 100_000;
 /** What a timer can hold; a watch that is to live longer ends then. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 /** Bookmarks tell a quiet watcher how far it is. */
 const bookmarkEveryMs = 60_000;
 /** And once more so long before the end, so that the next watch starts close to the present. */
 const lastBookmarkMs = 2000;
 /** Without a wish a watch ends between half an hour and an hour, so that clients spread over servers. */
-const shortestWatchSeconds = 1800;
+const minWatchSeconds = 1800;
 const initialEventsEnd = 'k8s.io/initial-events-end';
 
 export async function watch(call: Call): Promise<ApiResponse> {
@@ -193,9 +193,9 @@ function startReplay(watcher: Watcher, first: readonly Change[], { send, begin }
     isUnderWay: () => held !== undefined,
     hold(change) {
       held?.push(change);
-      if (held === undefined || held.length <= mostHeld) return;
+      if (held === undefined || held.length <= maxHeld) return;
       held = undefined;
-      const message = `too slow: more than ${mostHeld} changes came before the state was read`;
+      const message = `too slow: more than ${maxHeld} changes came before the state was read`;
       endWith(watcher, expired(message).status);
     },
     stop() {
@@ -268,15 +268,15 @@ function selected(resource: Resource, options: ListOptions, change: Change): See
   };
 }
 
-const departures = new WeakMap<Change, Cached>();
+const disconnects = new WeakMap<Change, Cached>();
 
 /** An object that leaves a selection is shown as it was, under the revision at which it left. */
 function departed({ codec }: Resource, change: Change, previous: Cached): Cached {
-  let cached = departures.get(change);
+  let cached = disconnects.get(change);
   if (cached === undefined) {
     const { key, object } = previous;
     cached = codec.encode(key, codec.toValue(object), object, change.revision);
-    departures.set(change, cached);
+    disconnects.set(change, cached);
   }
   return cached;
 }
@@ -295,6 +295,6 @@ function bookmark(
 }
 
 function lifetimeMs({ timeoutSeconds }: ListOptions): number {
-  const seconds = timeoutSeconds || shortestWatchSeconds * (1 + Math.random());
-  return Math.min(Math.max(0, seconds) * 1000, longestTimerMs);
+  const seconds = timeoutSeconds || minWatchSeconds * (1 + Math.random());
+  return Math.min(Math.max(0, seconds) * 1000, maxTimerMs);
 }

@@ -26,7 +26,7 @@ type Flags = ClientFlags &
   };
 
 /** A lease says how long it lasts in whole seconds. */
-const leastLeaseMs = 1000;
+const minLeaseMs = 1000;
 
 export const announcer: CommandDefinition = {
   configure(command, world) {
@@ -38,7 +38,7 @@ export const announcer: CommandDefinition = {
       )
       .addOption(
         new Option('--lease-duration <time>', 'how long after its last sign a node counts as dead')
-          .argParser(duration({ leastMs: leastLeaseMs }))
+          .argParser(duration({ minMs: minLeaseMs }))
           .default(defaultLeaseMs, formatDuration(defaultLeaseMs)),
       )
       .option(

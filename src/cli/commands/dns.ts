@@ -227,12 +227,12 @@ function podMode(text: string): PodMode {
 }
 
 /** CoreDNS takes as much. */
-const longestTtl = 3600;
+const maxTtl = 3600;
 
 function ttl(text: string): number {
   const value = Number(text);
-  if (/^\d+$/.test(text) && value <= longestTtl) return value;
-  throw new InvalidArgumentError(`"${text}" is not a number of seconds from 0 to ${longestTtl}.`);
+  if (/^\d+$/.test(text) && value <= maxTtl) return value;
+  throw new InvalidArgumentError(`"${text}" is not a number of seconds from 0 to ${maxTtl}.`);
 }
 
 function networks(text: string): readonly string[] {

@@ -126,7 +126,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
       port: flags.port,
       tls: await servingTls(keeping, [name, ...nodeIPs]),
     },
-    mostPods: flags.maxPods,
+    maxPods: flags.maxPods,
     shutdownGraceMs: flags.shutdownGracePeriod,
     ...(opened.network === undefined ? {} : { network: opened.network }),
   };

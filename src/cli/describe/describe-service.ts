@@ -6,7 +6,7 @@ import { labelsText } from '../output/print.ts';
 import { type Field, heading, line, list } from './describe-text.ts';
 
 /** More endpoints than this are only counted. */
-const mostEndpoints = 3;
+const maxEndpoints = 3;
 
 export function describeService(
   service: Service,
@@ -67,8 +67,8 @@ export function endpointsText(slices: readonly EndpointSlice[], portName: string
           .flatMap(({ addresses }) => (addresses ?? []).map((address) => hostPort(address, port))),
       ),
   );
-  const shown = all.slice(0, mostEndpoints).join(',');
-  return all.length > mostEndpoints ? `${shown} + ${all.length - mostEndpoints} more...` : shown;
+  const shown = all.slice(0, maxEndpoints).join(',');
+  return all.length > maxEndpoints ? `${shown} + ${all.length - maxEndpoints} more...` : shown;
 }
 
 function hostPort(address: string, port: number | undefined): string {

@@ -16,7 +16,7 @@ export type TableRow = {
   readonly object?: { readonly metadata?: KubeObject['metadata'] };
 };
 
-export type TableLook = {
+export type TableStyle = {
   readonly wide: boolean;
   readonly withNamespace: boolean;
   readonly withLabels: boolean;
@@ -29,7 +29,7 @@ export type PrintedTable = {
   readonly rows: readonly (readonly string[])[];
 };
 
-export function tableText(table: ServerTable, look: TableLook): PrintedTable {
+export function tableText(table: ServerTable, look: TableStyle): PrintedTable {
   const shown = (table.columnDefinitions ?? []).map(
     ({ priority = 0 }) => look.wide || priority === 0,
   );
@@ -49,7 +49,7 @@ export function tableText(table: ServerTable, look: TableLook): PrintedTable {
 function rowText(
   { cells, object }: TableRow,
   shown: readonly boolean[],
-  look: TableLook,
+  look: TableStyle,
 ): readonly string[] {
   const texts = cells.map((cell, i) => (i === 0 ? look.namePrefix : '') + cellText(cell));
   // After the first event of a watch columns are no longer named, but are the same.

@@ -8,7 +8,7 @@ import { exampleService, type ServiceExample } from '../example.ts';
 import { chooseNode, decideAnswerers } from './desired.ts';
 import { foreignAddresses } from './foreign-addresses.ts';
 import { createHolding, standingOf } from './holding.ts';
-import { createWitness } from './lease-observer.ts';
+import { createLeaseObserver } from './lease-observer.ts';
 import { nodesIn, serviceOfSlice, sliceKeyOf, trimSlice } from './local-endpoints.ts';
 
 const nodes = ['n1', 'n2', 'n3', 'n4'];
@@ -120,7 +120,7 @@ describe('foreignAddresses()', () => {
   }
 });
 
-describe('createWitness()', () => {
+describe('createLeaseObserver()', () => {
   const lease = (node: string, renewTime: string): Lease => ({
     kind: 'Lease',
     apiVersion: 'coordination.k8s.io/v1',
@@ -129,26 +129,26 @@ describe('createWitness()', () => {
   });
 
   test('counts from when it saw a renewal, whatever the clocks of others say', () => {
-    const witness = createWitness();
-    witness.heard(lease('n1', '2036-01-01T00:00:00.000000Z'), 1000);
-    assert.deepEqual(witness.living(3999), ['n1']);
-    assert.equal(witness.nextDeath(1000), 4000);
-    assert.deepEqual(witness.living(4000), []);
-    witness.heard(lease('n1', '2016-01-01T00:00:00.000000Z'), 5000);
-    assert.deepEqual(witness.living(7999), ['n1']);
+    const leaseObserver = createLeaseObserver();
+    leaseObserver.heard(lease('n1', '2036-01-01T00:00:00.000000Z'), 1000);
+    assert.deepEqual(leaseObserver.living(3999), ['n1']);
+    assert.equal(leaseObserver.nextDeath(1000), 4000);
+    assert.deepEqual(leaseObserver.living(4000), []);
+    leaseObserver.heard(lease('n1', '2016-01-01T00:00:00.000000Z'), 5000);
+    assert.deepEqual(leaseObserver.living(7999), ['n1']);
   });
   test('the same renewal seen again is no sign of life', () => {
-    const witness = createWitness();
-    witness.heard(lease('n1', 'a'), 1000);
-    witness.heard(lease('n1', 'a'), 3000);
-    assert.deepEqual(witness.living(4000), []);
+    const leaseObserver = createLeaseObserver();
+    leaseObserver.heard(lease('n1', 'a'), 1000);
+    leaseObserver.heard(lease('n1', 'a'), 3000);
+    assert.deepEqual(leaseObserver.living(4000), []);
   });
   test('who gives the lease back is gone at once', () => {
-    const witness = createWitness();
-    witness.heard(lease('n1', 'a'), 1000);
-    witness.gone(lease('n1', 'a'));
-    assert.deepEqual(witness.living(1001), []);
-    assert.equal(witness.nextDeath(1001), undefined);
+    const leaseObserver = createLeaseObserver();
+    leaseObserver.heard(lease('n1', 'a'), 1000);
+    leaseObserver.gone(lease('n1', 'a'));
+    assert.deepEqual(leaseObserver.living(1001), []);
+    assert.equal(leaseObserver.nextDeath(1001), undefined);
   });
 });
 

@@ -8,7 +8,7 @@ export const leaseName = (nodeName: string): string => `fairlead-announcer-${nod
 
 type Seen = { readonly renewal: string; readonly at: number; readonly lastsMs: number };
 
-export type Witness = {
+export type LeaseObserver = {
   readonly heard: (lease: Lease, now: number) => void;
   readonly gone: (lease: Lease) => void;
   /** Nodes that live, in no particular order. */
@@ -19,7 +19,7 @@ export type Witness = {
   readonly nextDeath: (now: number) => number | undefined;
 };
 
-export function createWitness(): Witness {
+export function createLeaseObserver(): LeaseObserver {
   const seen = new Map<string, Seen>();
   const endOf = ({ at, lastsMs }: Seen): number => at + lastsMs;
   return {

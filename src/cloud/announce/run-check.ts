@@ -13,18 +13,18 @@ import { candidateNodes } from '../service-controller/candidate-nodes.ts';
 import { type Answerer, decideAnswerers } from './desired.ts';
 import { foreignAddresses } from './foreign-addresses.ts';
 import { type Holding, standingOf } from './holding.ts';
-import type { Witness } from './lease-observer.ts';
+import type { LeaseObserver } from './lease-observer.ts';
 import { nodesIn, serviceIndex, sliceKeyOf } from './local-endpoints.ts';
 import type { AnnouncerMetrics } from './metrics.ts';
 import { triesPerLease } from './run-lease.ts';
 
-export type LookParts = {
+export type CheckParts = {
   readonly nodeName: string;
   readonly services: Informer<Service>;
   readonly nodes: Informer<Node>;
   readonly slices: Informer<EndpointSlice>;
   readonly leases: Informer<Lease>;
-  readonly witness: Witness;
+  readonly leaseObserver: LeaseObserver;
   readonly holding: Holding;
   readonly answers: NeighborAnswers;
   /** When the own lease was last renewed; undefined: not wanted. */
@@ -39,21 +39,22 @@ export type LookParts = {
   readonly allowsForeignAddresses: boolean;
 };
 
-export type Looking = { readonly soon: () => void; readonly stop: () => void };
+export type AddressChecks = { readonly soon: () => void; readonly stop: () => void };
 
 /** Changes that come together are looked at together. */
 const gatherMs = 10;
 
-export function startLooking(parts: LookParts): Looking {
-  const { clock, witness, leaseMs } = parts;
+export function startAddressChecks(parts: CheckParts): AddressChecks {
+  const { clock, leaseObserver, leaseMs } = parts;
   let next: Cancel | undefined;
   let later: Cancel | undefined;
   const now = (): void => {
     next = undefined;
-    lookAround(parts);
+    checkAddresses(parts);
     later?.();
     // Who dies or is cut off does not say so: at the next death, and often enough to notice the own state.
-    const death = (witness.nextDeath(clock.now()) ?? Number.POSITIVE_INFINITY) - clock.now() + 1;
+    const death =
+      (leaseObserver.nextDeath(clock.now()) ?? Number.POSITIVE_INFINITY) - clock.now() + 1;
     later = clock.after(Math.min(death, leaseMs / triesPerLease), soon);
   };
   const soon = (): void => {
@@ -70,15 +71,15 @@ export function startLooking(parts: LookParts): Looking {
   };
 }
 
-function follow(parts: LookParts, soon: () => void): readonly (() => void)[] {
-  const { services, nodes, slices, leases, witness, clock } = parts;
+function follow(parts: CheckParts, soon: () => void): readonly (() => void)[] {
+  const { services, nodes, slices, leases, leaseObserver, clock } = parts;
   const any = { add: soon, update: soon, delete: soon };
   const heard = (lease: Lease): void => {
-    witness.heard(lease, clock.now());
+    leaseObserver.heard(lease, clock.now());
     soon();
   };
   const gone = (lease: Lease): void => {
-    witness.gone(lease);
+    leaseObserver.gone(lease);
     soon();
   };
   return [
@@ -89,23 +90,23 @@ function follow(parts: LookParts, soon: () => void): readonly (() => void)[] {
   ];
 }
 
-function lookAround(parts: LookParts): void {
-  const { clock, holding, answers, metrics, witness, nodeName, leaseMs, log } = parts;
+function checkAddresses(parts: CheckParts): void {
+  const { clock, holding, answers, metrics, leaseObserver, nodeName, leaseMs, log } = parts;
   const now = clock.now();
   const renewedAt = parts.renewedAt();
-  const standing = standingOf({ now, renewedAt, seenAt: witness.seenAt(nodeName), leaseMs });
+  const standing = standingOf({ now, renewedAt, seenAt: leaseObserver.seenAt(nodeName), leaseMs });
   if (standing === 'cut-off') {
     if (holding.yieldClaimed(renewedAt ?? now)) {
       log.warn('gave up addresses that another node has', { node: nodeName });
       answers.answerFor(holding.addresses(), []);
     }
   } else {
-    const living = standing === 'member' ? witness.living(now) : [];
+    const living = standing === 'member' ? leaseObserver.living(now) : [];
     metrics.living.set({}, living.length);
     const before = holding.addresses().length;
     const mine = addressesOf(parts, living);
     const added = holding.set([...mine.keys()], now);
-    for (const address of added) tellTaken(parts, address, mine.get(address));
+    for (const address of added) reportTaken(parts, address, mine.get(address));
     const due = holding.due(now);
     if (due.length > 0 || before + added.length !== mine.size)
       answers.answerFor(holding.addresses(), due);
@@ -115,7 +116,7 @@ function lookAround(parts: LookParts): void {
 
 /** What falls to this node, of all that the living share. */
 function addressesOf(
-  { services, nodes, slices, nodeName, ownClass, allowsForeignAddresses }: LookParts,
+  { services, nodes, slices, nodeName, ownClass, allowsForeignAddresses }: CheckParts,
   living: readonly string[],
 ): ReadonlyMap<string, Answerer> {
   if (!living.includes(nodeName)) return new Map();
@@ -137,8 +138,8 @@ function addressesOf(
   return new Map([...answerers].filter(([, { node }]) => node === nodeName));
 }
 
-function tellTaken(
-  { recorder, metrics, nodeName, log }: LookParts,
+function reportTaken(
+  { recorder, metrics, nodeName, log }: CheckParts,
   address: string,
   answerer: Answerer | undefined,
 ): void {

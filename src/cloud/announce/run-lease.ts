@@ -37,9 +37,9 @@ export const triesPerLease = 3;
  * Giving up on a request ends its connection, and the next begins with a handshake. Where machines are so busy that this takes longer
  * than the wait, it would never succeed: so each wait after a failure is longer than the one before.
  */
-const longestWaitMs = 30_000;
+const maxWaitMs = 30_000;
 /** A proxy that does not answer once may only be busy; moving its addresses would break its connections. */
-const mostMisses = 2;
+const maxMisses = 2;
 
 export function startOwnLease(options: OwnLeaseOptions, signal: AbortSignal): OwnLease {
   const { clock, leaseMs, isReady, tried, log, nodeName } = options;
@@ -51,7 +51,7 @@ export function startOwnLease(options: OwnLeaseOptions, signal: AbortSignal): Ow
   let misses = 0;
   const attempt = async (): Promise<void> => {
     misses = (await isReady()) ? 0 : misses + 1;
-    if (misses >= (renewedAt === undefined ? 1 : mostMisses)) {
+    if (misses >= (renewedAt === undefined ? 1 : maxMisses)) {
       // Nothing is answered for from now on, whether or not the server can be told.
       if (renewedAt !== undefined) log.warn('proxy is not ready', { node: nodeName });
       renewedAt = undefined;
@@ -62,7 +62,7 @@ export function startOwnLease(options: OwnLeaseOptions, signal: AbortSignal): Ow
     }
     isHeld = true;
     const wait = waitMs;
-    waitMs = Math.min(waitMs * 2, longestWaitMs);
+    waitMs = Math.min(waitMs * 2, maxWaitMs);
     await within(wait, signal, (until) => renew(client, options, until));
     waitMs = leaseMs;
     renewedAt = clock.now();

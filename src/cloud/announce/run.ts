@@ -13,12 +13,12 @@ import { serviceDefinition } from '../../kinds/service/definition.ts';
 import type { Log } from '../../observe/log.ts';
 import type { MetricsRegistry } from '../../observe/metrics.ts';
 import { createHolding } from './holding.ts';
-import { announcerLabel, createWitness, leaseNamespace } from './lease-observer.ts';
+import { announcerLabel, createLeaseObserver, leaseNamespace } from './lease-observer.ts';
 import { serviceIndex, serviceOfSlice, trimSlice } from './local-endpoints.ts';
 import { createAnnouncerMetrics } from './metrics.ts';
 import { interfaceOf } from './probe-interface.ts';
 import { probeProxy } from './probe-proxy.ts';
-import { type Looking, type LookParts, startLooking } from './run-check.ts';
+import { type AddressChecks, type CheckParts, startAddressChecks } from './run-check.ts';
 import { startOwnLease } from './run-lease.ts';
 
 export type AnnouncerOptions = {
@@ -87,7 +87,7 @@ async function runOnce(
   if (!(await waitForSync([services, nodes, slices, leases], signal))) return watched.ended();
   const link = options.interface ?? linkOf(nodes.store.get(nodeName), nodeName);
   let failure: Error | undefined;
-  let looking: Looking | undefined;
+  let looking: AddressChecks | undefined;
   const holding = createHolding();
   const answers = await startAnswering({
     interface: link,
@@ -114,9 +114,9 @@ async function runOnce(
     signal,
   );
   const recorder = createEventRecorder({ ...options, component: 'announcer', host: nodeName });
-  looking = startLooking({
+  looking = startAddressChecks({
     ...{ ...watched, clock, log, nodeName, leaseMs, holding, answers, recorder },
-    witness: createWitness(),
+    leaseObserver: createLeaseObserver(),
     renewedAt: own.renewedAt,
     metrics: createAnnouncerMetrics(options.metrics),
     allowsForeignAddresses: options.allowsForeignAddresses ?? false,
@@ -138,7 +138,7 @@ function linkOf(node: Node | undefined, nodeName: string): string {
   return found;
 }
 
-type Watched = Pick<LookParts, 'services' | 'nodes' | 'slices' | 'leases'> & {
+type Watched = Pick<CheckParts, 'services' | 'nodes' | 'slices' | 'leases'> & {
   readonly ended: () => Promise<void>;
 };
 

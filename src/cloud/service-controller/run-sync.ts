@@ -11,7 +11,7 @@ import {
   type Owner,
   type Provider,
   RetryLaterError,
-  UnmetWishError,
+  UnmetRequestError,
 } from '../provider.ts';
 import type { ServiceWriter } from './apply.ts';
 import { candidateNodes, hostsKey } from './candidate-nodes.ts';
@@ -240,7 +240,7 @@ async function explainFailure(
 ): Promise<ReconcileResult> {
   const service = find(key);
   const cause = error instanceof StepError ? error.cause : error;
-  if (cause instanceof UnmetWishError) memory.unmet.add(key);
+  if (cause instanceof UnmetRequestError) memory.unmet.add(key);
   if (service !== undefined) {
     const message = `Error syncing load balancer: ${textOf(error)}`;
     recorder.record(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message });
@@ -256,7 +256,7 @@ async function explainFailure(
 }
 
 function reasonOf(cause: unknown): string {
-  if (cause instanceof UnmetWishError) return cause.reason;
+  if (cause instanceof UnmetRequestError) return cause.reason;
   return cause instanceof RetryLaterError ? 'InProgress' : 'SyncFailed';
 }
 
@@ -306,10 +306,10 @@ function warnOfNoNodes(recorder: EventRecorder, service: Service): void {
 }
 
 /** As many names as upstream prints. */
-const mostNames = 20;
+const maxNames = 20;
 
 function hostNames(nodes: readonly Node[]): string {
-  const names = nodes.slice(0, mostNames).map(({ metadata }) => metadata.name ?? '');
+  const names = nodes.slice(0, maxNames).map(({ metadata }) => metadata.name ?? '');
   return `[${names.join(' ')}] [node names limited, total number of nodes: ${nodes.length}]`;
 }
 

@@ -38,7 +38,7 @@ export type ServiceControllerOptions = {
 };
 
 /** LBC-08: clouds are slow and count requests. */
-const backOff = { firstMs: 5_000, mostMs: 300_000 };
+const backOff = { firstMs: 5_000, maxMs: 300_000 };
 
 /** Resolves when the signal has ended it and the work under way is finished. */
 export async function runServiceController(

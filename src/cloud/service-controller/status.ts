@@ -41,7 +41,7 @@ export function conditionPatch(service: Service, condition: Condition): object {
   return { metadata: onlyFor(service), status: { conditions: [condition] } };
 }
 
-const longestMessage = 1024;
+const maxMessageLength = 1024;
 
 /** Undefined where the Service says so already. */
 export function failedCondition(
@@ -49,7 +49,7 @@ export function failedCondition(
   { reason, message, time }: { reason: string; message: string; time: string },
 ): Condition | undefined {
   const current = readyConditionOf(service);
-  const wanted = { status: 'False' as const, reason, message: message.slice(0, longestMessage) };
+  const wanted = { status: 'False' as const, reason, message: message.slice(0, maxMessageLength) };
   if (
     current?.status === wanted.status &&
     current.reason === wanted.reason &&

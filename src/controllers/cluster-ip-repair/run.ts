@@ -19,8 +19,8 @@ import { addressNamesOf, judgeAddress, judgeService, serviceKeyOf } from './desi
 import { createRepairMetrics } from './metrics.ts';
 
 const concurrency = 5;
-const mostRetries = 15;
-const backOff = { firstMs: 5, mostMs: 82_000 };
+const maxRetries = 15;
+const backOff = { firstMs: 5, maxMs: 82_000 };
 const resyncMs = 180_000;
 /** A service and its addresses arrive by different watches; this long they may be apart. */
 const settleMs = 1000;
@@ -80,7 +80,7 @@ export const clusterIpRepair: Controller = {
         throw error;
       });
     const { queue, ended } = startReconciler(
-      { name: 'ipaddresses', reconcile, clock, log, metrics, concurrency, mostRetries, backOff },
+      { name: 'ipaddresses', reconcile, clock, log, metrics, concurrency, maxRetries, backOff },
       signal,
     );
     const stops = [

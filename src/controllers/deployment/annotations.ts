@@ -18,7 +18,7 @@ const notCopied: readonly string[] = [
   maxReplicasAnnotation,
 ];
 /** A history longer than this many characters loses its oldest entries. */
-const longestHistory = 2000;
+const maxHistoryLength = 2000;
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -52,7 +52,7 @@ export function annotationsOfCurrent(
 /** A template that comes back after a while keeps the numbers it had. */
 function withHistory(history: string | undefined, old: string): Annotations {
   const all = [...(history ? history.split(',') : []), old];
-  while (all.length > 1 && all.join(',').length > longestHistory) all.shift();
+  while (all.length > 1 && all.join(',').length > maxHistoryLength) all.shift();
   return { [revisionHistoryAnnotation]: all.join(',') };
 }
 

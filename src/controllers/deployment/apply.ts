@@ -34,14 +34,14 @@ export async function applyPlan(task: DeploymentTask, plan: DeploymentPlan): Pro
     if (answer === undefined) return false;
     task.setNotes.wrote(answer);
     versions.set(answer.metadata.name ?? '', answer.metadata.resourceVersion);
-    tellOfSize(task, change);
+    logSize(task, change);
   }
   for (const set of plan.remove) await remove(task, set);
   if (plan.deployment !== undefined) await writeStatus(task, plan.deployment);
   return true;
 }
 
-function tellOfSize(
+function logSize(
   { recorder, deployment }: DeploymentTask,
   { replicaSet, scaledFrom }: SetChange,
 ): void {

@@ -37,7 +37,7 @@ function parse(text: string): Parsed {
   const suffix = text.slice(number.length);
   const digits = whole.replace(/^0+/, '') + fraction;
   const unsigned = BigInt(digits === '' ? '0' : digits);
-  const signed = (amount: bigint): bigint => (sign === '-' ? -amount : amount);
+  const signed = (quantity: bigint): bigint => (sign === '-' ? -quantity : quantity);
   const power = binaryPowers[suffix];
   if (power !== undefined) {
     return {

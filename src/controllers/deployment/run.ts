@@ -2,7 +2,11 @@
 
 import { applyClaims } from '../../client/apply-claims.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
-import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/expectations.ts';
+import {
+  createExpectations,
+  type Expectations,
+  type WriteNotes,
+} from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
@@ -41,8 +45,8 @@ type Parts = ControllerParts & {
 };
 
 type Writes = {
-  readonly own: OwnWrites<Deployment>;
-  readonly ofSets: OwnWrites<ReplicaSet>;
+  readonly own: Expectations<Deployment>;
+  readonly ofSets: Expectations<ReplicaSet>;
 };
 
 export const deploymentController: Controller = {
@@ -64,12 +68,12 @@ export const deploymentController: Controller = {
     if (!(await waitForSync([deployments, sets, pods], signal))) return;
     const changedByOthers = (key: string): void => queue.add(key);
     const writes: Writes = {
-      own: createOwnWrites({
+      own: createExpectations({
         clock,
         keyOf: ({ metadata }) => objectKey(metadata),
         changedByOthers,
       }),
-      ofSets: createOwnWrites({
+      ofSets: createExpectations({
         clock,
         keyOf: (set) => keyOfOwner(set, 'Deployment'),
         changedByOthers,

@@ -44,7 +44,7 @@ export type DesiredMirror = {
 export const noMirror: DesiredMirror = { groups: new Map(), invalid: 0, excess: 0 };
 
 /** Of a subset with too many addresses so many are mirrored. */
-export function desiredMirror({ subsets = [] }: Endpoints, mostPerSubset: number): DesiredMirror {
+export function desiredMirror({ subsets = [] }: Endpoints, maxPerSubset: number): DesiredMirror {
   const groups = new Map<
     string,
     { family: IPFamily; ports: readonly SlicePort[]; endpoints: Map<string, Endpoint> }
@@ -53,7 +53,7 @@ export function desiredMirror({ subsets = [] }: Endpoints, mostPerSubset: number
   let excess = 0;
   for (const subset of repackSubsets(subsets)) {
     const ports = orderedPorts((subset.ports ?? []).map(slicePort));
-    const read = readAddresses(subset, mostPerSubset);
+    const read = readAddresses(subset, maxPerSubset);
     invalid += read.invalid;
     excess += read.excess;
     for (const { family, endpoint } of read.endpoints) {
@@ -75,7 +75,7 @@ type ReadAddress = { readonly family: IPFamily; readonly endpoint: Endpoint };
 /** Ready ones first, so that they are what remains of too many. */
 function readAddresses(
   { addresses = [], notReadyAddresses = [] }: EndpointSubset,
-  mostPerSubset: number,
+  maxPerSubset: number,
 ): {
   readonly endpoints: readonly ReadAddress[];
   readonly invalid: number;
@@ -89,9 +89,9 @@ function readAddresses(
     ...notReadyAddresses.map((address) => ({ address, ready: false })),
   ];
   for (const { address, ready } of listed) {
-    const read = endpoints.length < mostPerSubset ? readAddress(address, ready) : undefined;
+    const read = endpoints.length < maxPerSubset ? readAddress(address, ready) : undefined;
     if (read !== undefined) endpoints.push(read);
-    else if (endpoints.length < mostPerSubset) invalid += 1;
+    else if (endpoints.length < maxPerSubset) invalid += 1;
     else excess += 1;
   }
   return { endpoints, invalid, excess };

@@ -10,7 +10,7 @@ const counts = {
   changedSlices: 2,
   endpoints: 7,
   slices: 2,
-  fewestSlices: 1,
+  minSlices: 1,
 };
 const changes = { create: [], update: [], delete: [] };
 const sync = { key: 'a/web', changes, counts, skipped: 4, tookMs: 250 };
@@ -20,7 +20,7 @@ test('createMirrorMetrics() sums over Endpoints and follows each (MIR-09)', () =
   const metrics = createMirrorMetrics(registry);
   metrics.synced(sync);
   metrics.synced({ ...sync, key: 'a/db' });
-  metrics.synced({ ...sync, counts: { ...counts, endpoints: 0, slices: 0, fewestSlices: 0 } });
+  metrics.synced({ ...sync, counts: { ...counts, endpoints: 0, slices: 0, minSlices: 0 } });
   const text = registry.text();
   for (const line of [
     'endpoint_slice_mirroring_controller_endpoints_desired 7',

@@ -21,7 +21,7 @@ const sizeBuckets = Array.from({ length: 15 }, (_, power) => 2 ** (power + 1));
 const secondBuckets = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
 const subsystem = 'endpoint_slice_mirroring_controller';
 
-type Known = Pick<ChangeCounts, 'endpoints' | 'slices' | 'fewestSlices'>;
+type Known = Pick<ChangeCounts, 'endpoints' | 'slices' | 'minSlices'>;
 
 export function createMirrorMetrics(registry: MetricsRegistry): MirrorMetrics {
   const named = (name: string, help: string) => ({ name: `${subsystem}_${name}`, help });
@@ -52,7 +52,7 @@ export function createMirrorMetrics(registry: MetricsRegistry): MirrorMetrics {
   const count = (one: Known | undefined, by: 1 | -1): void => {
     endpoints.add({}, by * (one?.endpoints ?? 0));
     slices.add({}, by * (one?.slices ?? 0));
-    fewest.add({}, by * (one?.fewestSlices ?? 0));
+    fewest.add({}, by * (one?.minSlices ?? 0));
   };
   return {
     synced({ key, changes, counts, skipped: left, tookMs }) {

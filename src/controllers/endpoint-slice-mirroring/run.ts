@@ -2,7 +2,11 @@
 
 import { applyChanges } from '../../client/apply-changes.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
-import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/expectations.ts';
+import {
+  createExpectations,
+  type Expectations,
+  type WriteNotes,
+} from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
@@ -29,8 +33,8 @@ import { type DesiredMirror, desiredMirror, noMirror, shouldMirror } from './des
 import { diffMirror } from './diff.ts';
 import { createMirrorMetrics, type MirrorMetrics } from './metrics.ts';
 
-const mostRetries = 15;
-const backOff = { firstMs: 1000, mostMs: 100_000 };
+const maxRetries = 15;
+const backOff = { firstMs: 1000, maxMs: 100_000 };
 /** What others change is put right, but not in step with a program that keeps changing it back. */
 const foreignChangeMs = 1000;
 /** Name under which a store of slices keeps the mirrors, by the Endpoints they stand for. */
@@ -43,7 +47,7 @@ type Parts = {
   readonly slices: Informer<EndpointSlice>;
   readonly recorder: EventRecorder;
   readonly metrics: MirrorMetrics;
-  readonly mostPerSubset: number;
+  readonly maxPerSubset: number;
   readonly clock: Clock;
 };
 
@@ -62,7 +66,7 @@ export const endpointSliceMirroringController: Controller = {
     const parts = gather(given);
     const { services, endpoints, slices } = parts;
     if (!(await waitForSync([services, endpoints, slices], signal))) return;
-    const writes = createOwnWrites<EndpointSlice>({
+    const writes = createExpectations<EndpointSlice>({
       clock,
       keyOf: mirroredKey,
       changedByOthers: (key) => queue.addAfter(key, foreignChangeMs),
@@ -73,7 +77,7 @@ export const endpointSliceMirroringController: Controller = {
     const { mirroringConcurrentServiceEndpointSyncs: concurrency } = settings;
     const name = 'endpoint_slice_mirroring';
     const { queue, ended } = startReconciler(
-      { name, reconcile, clock, log, metrics, concurrency, mostRetries, backOff },
+      { name, reconcile, clock, log, metrics, concurrency, maxRetries, backOff },
       signal,
     );
     const add = ({ metadata }: Endpoints | Service): void => queue.add(objectKey(metadata));
@@ -113,7 +117,7 @@ function gather(given: ControllerParts): Parts {
     slices,
     recorder: createEventRecorder({ caller, component, clock, log }),
     metrics: createMirrorMetrics(metrics),
-    mostPerSubset: settings.mirroringMaxEndpointsPerSubset,
+    maxPerSubset: settings.mirroringMaxEndpointsPerSubset,
     clock,
   };
 }
@@ -131,12 +135,12 @@ function mirroredKey({ metadata }: EndpointSlice): string | undefined {
 }
 
 type SyncParts = Parts & {
-  readonly writes: OwnWrites<EndpointSlice>;
+  readonly writes: Expectations<EndpointSlice>;
   readonly notes: WriteNotes<EndpointSlice>;
 };
 
 async function sync(parts: SyncParts, key: string): Promise<void> {
-  const { services, endpoints, slices, writes, metrics, mostPerSubset, clock } = parts;
+  const { services, endpoints, slices, writes, metrics, maxPerSubset, clock } = parts;
   const startedAt = clock.now();
   const object = endpoints.store.get(key);
   const existing = writes
@@ -144,7 +148,7 @@ async function sync(parts: SyncParts, key: string): Promise<void> {
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const isMirrored = object !== undefined && shouldMirror(object, services.store.get(key));
   if (!isMirrored && existing.length === 0) return;
-  const desired = isMirrored ? desiredMirror(object, mostPerSubset) : noMirror;
+  const desired = isMirrored ? desiredMirror(object, maxPerSubset) : noMirror;
   if (isMirrored) complain(parts, object, desired);
   const changes = isMirrored
     ? diffMirror(object, desired, existing)
@@ -153,7 +157,7 @@ async function sync(parts: SyncParts, key: string): Promise<void> {
   metrics.synced({
     key,
     changes,
-    counts: countChanges(existing, changes, mostPerSubset),
+    counts: countChanges(existing, changes, maxPerSubset),
     skipped: desired.invalid + desired.excess,
     tookMs: clock.now() - startedAt,
   });
@@ -168,7 +172,7 @@ async function write({ client, notes }: SyncParts, changes: SliceChanges): Promi
 }
 
 function complain(
-  { recorder, mostPerSubset }: Parts,
+  { recorder, maxPerSubset }: Parts,
   endpoints: Endpoints,
   { invalid, excess }: DesiredMirror,
 ): void {
@@ -183,7 +187,7 @@ function complain(
     recorder.record(endpoints, {
       type: 'Warning',
       reason: 'TooManyAddressesToMirror',
-      message: `A max of ${mostPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${excess + invalid} addresses were skipped`,
+      message: `A max of ${maxPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${excess + invalid} addresses were skipped`,
     });
   }
 }

@@ -143,10 +143,10 @@ const cases: readonly Case[] = [
 
 for (const { title, service = selectingService(), pod, family, endpoints } of cases) {
   test(`desiredEndpoints() ${title}`, () => {
-    const { groups, homeless } = desired(service, [pod], family);
+    const { groups, podsWithoutNode } = desired(service, [pod], family);
     const listed = [...groups.values()].flatMap((group) => [...group.endpoints.values()]);
     assert.deepEqual(listed, endpoints);
-    assert.deepEqual(homeless, []);
+    assert.deepEqual(podsWithoutNode, []);
   });
 }
 
@@ -156,8 +156,8 @@ test('desiredEndpoints() tells of pods whose node is not known (EPS-22)', () => 
     exampleBackend('b', { spec: { nodeName: '' } }),
     exampleBackend('c'),
   ];
-  const { groups, homeless } = desired(selectingService(), pods);
-  assert.deepEqual(homeless, pods.slice(0, 2));
+  const { groups, podsWithoutNode } = desired(selectingService(), pods);
+  assert.deepEqual(podsWithoutNode, pods.slice(0, 2));
   assert.deepEqual(
     [...groups.values()].map(({ endpoints }) => endpoints.size),
     [1],

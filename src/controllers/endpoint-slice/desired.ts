@@ -38,7 +38,7 @@ export type DesiredEndpoints = {
   /** By the key of the port set. */
   readonly groups: ReadonlyMap<string, DesiredGroup>;
   /** Pods left out because their node is not known; it may come. */
-  readonly homeless: readonly Pod[];
+  readonly podsWithoutNode: readonly Pod[];
 };
 
 export type DesiredInput = {
@@ -49,7 +49,7 @@ export type DesiredInput = {
 };
 
 export function desiredEndpoints({ service, pods, node, family }: DesiredInput): DesiredEndpoints {
-  const homeless: Pod[] = [];
+  const podsWithoutNode: Pod[] = [];
   const groups = new Map<string, DesiredGroup>();
   const answering = pods.filter((pod) => canAnswer(pod, true));
   for (const [key, group] of groupByPort(service, answering)) {
@@ -58,14 +58,14 @@ export function desiredEndpoints({ service, pods, node, family }: DesiredInput):
     for (const pod of group.pods) {
       const home = node(pod.spec.nodeName ?? '');
       if (home === undefined && service.spec.publishNotReadyAddresses !== true) {
-        homeless.push(pod);
+        podsWithoutNode.push(pod);
         continue;
       }
       const endpoint = podEndpoint({ service, pod, home, family });
       if (endpoint !== undefined) endpoints.set(endpointIdentity(endpoint), endpoint);
     }
   }
-  return { groups, homeless };
+  return { groups, podsWithoutNode };
 }
 
 type PodEndpoint = {

@@ -20,7 +20,7 @@ function diff(more: Partial<SlicesInput>): ServiceSlices {
     zones: undefined,
     existing: [],
     spreadBefore: new Map(),
-    mostPerSlice: 10,
+    maxPerSlice: 10,
     ...more,
   });
 }
@@ -210,8 +210,8 @@ test('diffSlices() stamps what it writes with the trigger time, or takes it off 
 
 test('diffSlices() returns pods whose node is not known, once for all families (EPS-22)', () => {
   const lost = exampleBackend('p1', { spec: { nodeName: 'nowhere' } });
-  const { homeless, create } = diff({ service: dual, pods: [lost] });
-  assert.deepEqual(homeless, [lost]);
+  const { podsWithoutNode, create } = diff({ service: dual, pods: [lost] });
+  assert.deepEqual(podsWithoutNode, [lost]);
   assert.equal(create.length, 2);
 });
 

@@ -16,7 +16,7 @@ export type ServiceSlices = SliceChanges & {
   readonly events: readonly HintEvent[];
   readonly spread: SpreadHints;
   /** Pods left out because their node is not known. */
-  readonly homeless: readonly Pod[];
+  readonly podsWithoutNode: readonly Pod[];
 };
 
 export type SlicesInput = {
@@ -27,7 +27,7 @@ export type SlicesInput = {
   /** The slices that this controller keeps for the service. */
   readonly existing: readonly EndpointSlice[];
   readonly spreadBefore: SpreadHints;
-  readonly mostPerSlice: number;
+  readonly maxPerSlice: number;
   readonly triggerTime?: string | undefined;
 };
 
@@ -44,7 +44,7 @@ export function diffSlices(input: SlicesInput): ServiceSlices {
   };
   let spread: SpreadHints = new Map([...input.spreadBefore].filter(([f]) => families.includes(f)));
   const events: HintEvent[] = [];
-  let homeless: readonly Pod[] = [];
+  let podsWithoutNode: readonly Pod[] = [];
   for (const family of families) {
     const existing = inUse.filter(({ addressType }) => addressType === family);
     const planned = planFamily({ ...input, existing }, family);
@@ -57,10 +57,10 @@ export function diffSlices(input: SlicesInput): ServiceSlices {
     });
     spread = hinted.spread;
     events.push(...hinted.events);
-    homeless = planned.homeless;
+    podsWithoutNode = planned.podsWithoutNode;
     changes = joined(changes, finish(hinted.plan, input));
   }
-  return { ...changes, events, spread, homeless };
+  return { ...changes, events, spread, podsWithoutNode };
 }
 
 function joined(a: SliceChanges, b: SliceChanges): SliceChanges {
@@ -71,11 +71,11 @@ function joined(a: SliceChanges, b: SliceChanges): SliceChanges {
   };
 }
 
-type FamilyPlan = { readonly plan: SlicePlan; readonly homeless: readonly Pod[] };
+type FamilyPlan = { readonly plan: SlicePlan; readonly podsWithoutNode: readonly Pod[] };
 
 function planFamily(input: SlicesInput, family: IPFamily): FamilyPlan {
-  const { service, pods, node, existing, mostPerSlice } = input;
-  const { groups, homeless } = desiredEndpoints({ service, pods, node, family });
+  const { service, pods, node, existing, maxPerSlice } = input;
+  const { groups, podsWithoutNode } = desiredEndpoints({ service, pods, node, family });
   const labels = sliceLabels(service);
   const own = existing.filter((slice) => isOwnedBy(slice, service));
   const byPorts = groupSlices(own);
@@ -84,7 +84,7 @@ function planFamily(input: SlicesInput, family: IPFamily): FamilyPlan {
       existing: byPorts.get(key) ?? [],
       endpoints,
       labels,
-      mostPerSlice,
+      maxPerSlice,
       newSlice: (inside: readonly Endpoint[]) =>
         newSlice({ service, family, ports, endpoints: inside }),
     }),
@@ -99,7 +99,7 @@ function planFamily(input: SlicesInput, family: IPFamily): FamilyPlan {
       ...plans.flatMap((group) => group.delete),
     ],
   };
-  return { plan: withPlaceholder(plan, service, family), homeless };
+  return { plan: withPlaceholder(plan, service, family), podsWithoutNode };
 }
 
 /** Slices of an earlier service of the same name wait to be collected as garbage; they are not ours. */

@@ -13,7 +13,7 @@ const counts = {
   changedSlices: 2,
   endpoints: 7,
   slices: 2,
-  fewestSlices: 1,
+  minSlices: 1,
 };
 const slice = storedSlice('a', exampleEndpoints(1));
 const changes = { create: [slice], update: [slice], delete: [] };

@@ -24,7 +24,7 @@ export type SyncedService = {
 const buckets = Array.from({ length: 15 }, (_, power) => 2 ** (power + 1));
 const subsystem = 'endpoint_slice_controller';
 
-type Known = Pick<ChangeCounts, 'endpoints' | 'slices' | 'fewestSlices'> & {
+type Known = Pick<ChangeCounts, 'endpoints' | 'slices' | 'minSlices'> & {
   readonly distribution: string;
 };
 
@@ -87,7 +87,7 @@ function createKnown(
   const count = (one: Known, by: 1 | -1): void => {
     endpoints.add({}, by * one.endpoints);
     slices.add({}, by * one.slices);
-    fewest.add({}, by * one.fewestSlices);
+    fewest.add({}, by * one.minSlices);
     if (one.distribution !== '') {
       distributions.add({ traffic_distribution: one.distribution }, by);
     }

@@ -14,7 +14,7 @@ function pack(existing: readonly EndpointSlice[], endpoints: readonly Endpoint[]
     existing,
     endpoints: new Map(endpoints.map((endpoint) => [endpointIdentity(endpoint), endpoint])),
     labels: sliceLabels(service),
-    mostPerSlice: 10,
+    maxPerSlice: 10,
     newSlice: (inside) =>
       newSlice({ service, family: 'IPv4', ports: [httpPort], endpoints: inside }),
   });

@@ -19,7 +19,7 @@ export type PackInput = {
   /** The wanted endpoints by identity. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly labels: Labels;
-  readonly mostPerSlice: number;
+  readonly maxPerSlice: number;
   readonly newSlice: (endpoints: readonly Endpoint[]) => EndpointSlice;
 };
 
@@ -27,16 +27,16 @@ export function packGroup({
   existing,
   endpoints,
   labels,
-  mostPerSlice,
+  maxPerSlice,
   newSlice,
 }: PackInput): SlicePlan {
   const kept = keepWhatIsInPlace(existing, endpoints, labels);
   const unplaced = [...endpoints].flatMap(([id, endpoint]) =>
     kept.placed.has(id) ? [] : [endpoint],
   );
-  const filled = fillFullestFirst(kept.update, unplaced, mostPerSlice);
-  const { create, rest } = fillNewSlices(kept.unchanged, filled.rest, { mostPerSlice, newSlice });
-  const host = rest.length === 0 ? undefined : bestFit(kept.unchanged, rest.length, mostPerSlice);
+  const filled = fillFullestFirst(kept.update, unplaced, maxPerSlice);
+  const { create, rest } = fillNewSlices(kept.unchanged, filled.rest, { maxPerSlice, newSlice });
+  const host = rest.length === 0 ? undefined : bestFit(kept.unchanged, rest.length, maxPerSlice);
   return {
     unchanged: kept.unchanged.filter((slice) => slice !== host),
     update: host === undefined ? filled.slices : [...filled.slices, grown(host, rest)],
@@ -104,32 +104,32 @@ type Filled = { readonly slices: readonly EndpointSlice[]; readonly rest: readon
 function fillFullestFirst(
   slices: readonly EndpointSlice[],
   endpoints: readonly Endpoint[],
-  mostPerSlice: number,
+  maxPerSlice: number,
 ): Filled {
   let rest = endpoints;
   const filled = [...slices]
     .sort((a, b) => sizeOf(b) - sizeOf(a))
     .map((slice) => {
-      const more = rest.slice(0, Math.max(0, mostPerSlice - sizeOf(slice)));
+      const more = rest.slice(0, Math.max(0, maxPerSlice - sizeOf(slice)));
       rest = rest.slice(more.length);
       return grown(slice, more);
     });
   return { slices: filled, rest };
 }
 
-type NewSlices = Pick<PackInput, 'mostPerSlice' | 'newSlice'>;
+type NewSlices = Pick<PackInput, 'maxPerSlice' | 'newSlice'>;
 
 /** New slices for what fits into no slice that could stay as it is; the rest fits into one of those whole. */
 function fillNewSlices(
   unchanged: readonly EndpointSlice[],
   endpoints: readonly Endpoint[],
-  { mostPerSlice, newSlice }: NewSlices,
+  { maxPerSlice, newSlice }: NewSlices,
 ): { readonly create: readonly EndpointSlice[]; readonly rest: readonly Endpoint[] } {
   const create: EndpointSlice[] = [];
   let rest = endpoints;
-  while (rest.length > 0 && bestFit(unchanged, rest.length, mostPerSlice) === undefined) {
-    create.push(newSlice(rest.slice(0, mostPerSlice)));
-    rest = rest.slice(mostPerSlice);
+  while (rest.length > 0 && bestFit(unchanged, rest.length, maxPerSlice) === undefined) {
+    create.push(newSlice(rest.slice(0, maxPerSlice)));
+    rest = rest.slice(maxPerSlice);
   }
   return { create, rest };
 }
@@ -138,12 +138,12 @@ function fillNewSlices(
 function bestFit(
   slices: readonly EndpointSlice[],
   count: number,
-  mostPerSlice: number,
+  maxPerSlice: number,
 ): EndpointSlice | undefined {
-  if (count >= mostPerSlice) return undefined;
+  if (count >= maxPerSlice) return undefined;
   let best: EndpointSlice | undefined;
   for (const slice of slices) {
-    if (sizeOf(slice) + count > mostPerSlice) continue;
+    if (sizeOf(slice) + count > maxPerSlice) continue;
     if (best === undefined || sizeOf(slice) > sizeOf(best)) best = slice;
   }
   return best;

@@ -1,7 +1,7 @@
 // One look at one Service: reads its state, decides, writes its slices.
 import { applyChanges } from '../../client/apply-changes.ts';
 import type { EventRecorder } from '../../client/event-recorder.ts';
-import type { OwnWrites, WriteNotes } from '../../client/expectations.ts';
+import type { Expectations, WriteNotes } from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { NotYetError } from '../../client/reconcile.ts';
 import type { ResourceClient } from '../../client/rest.ts';
@@ -49,7 +49,7 @@ export type SyncParts = {
   readonly slices: Informer<EndpointSlice>;
   readonly recorder: EventRecorder;
   readonly metrics: SliceMetrics;
-  readonly mostPerSlice: number;
+  readonly maxPerSlice: number;
   readonly zones: () => ZoneShares | undefined;
   readonly seen: Map<string, SeenTimes>;
   /** The services whose endpoints are spread over zones. */
@@ -57,7 +57,7 @@ export type SyncParts = {
 };
 
 export type SyncState = {
-  readonly writes: OwnWrites<EndpointSlice>;
+  readonly writes: Expectations<EndpointSlice>;
   readonly notes: WriteNotes<EndpointSlice>;
 };
 
@@ -66,7 +66,7 @@ export async function syncService(
   { writes, notes }: SyncState,
   key: string,
 ): Promise<void> {
-  const { services, pods, nodes, slices, zones, seen, spread, mostPerSlice } = parts;
+  const { services, pods, nodes, slices, zones, seen, spread, maxPerSlice } = parts;
   const service = services.store.get(key);
   if (service === undefined) {
     // Its slices are garbage now, and collected as such.
@@ -88,7 +88,7 @@ export async function syncService(
     zones: zones(),
     existing,
     spreadBefore: spread.get(key) ?? new Map(),
-    mostPerSlice,
+    maxPerSlice,
     triggerTime: trigger.text,
   });
   if (wanted.spread.size > 0) spread.set(key, wanted.spread);
@@ -99,11 +99,11 @@ export async function syncService(
       key,
       service,
       changes: wanted,
-      counts: countChanges(existing, wanted, mostPerSlice),
+      counts: countChanges(existing, wanted, maxPerSlice),
       isSpread: wantsSpread(service),
-      isWhole: wanted.homeless.length === 0,
+      isWhole: wanted.podsWithoutNode.length === 0,
     });
-    complainOfHomeless(service, wanted.homeless);
+    reportPodsWithoutNode(service, wanted.podsWithoutNode);
   } catch (error) {
     parts.metrics.failed();
     report(parts, service, error);
@@ -126,10 +126,10 @@ async function write(
 }
 
 /** The node may come, or its pods may be cleared away: worth another look, and a word to people. */
-function complainOfHomeless(service: Service, homeless: readonly Pod[]): void {
-  if (homeless.length === 0) return;
+function reportPodsWithoutNode(service: Service, podsWithoutNode: readonly Pod[]): void {
+  if (podsWithoutNode.length === 0) return;
   const key = objectKey(service.metadata);
-  const texts = homeless.map(
+  const texts = podsWithoutNode.map(
     ({ metadata, spec }) =>
       `skipping Pod ${metadata.name} for Service ${key}: Node ${spec.nodeName ?? ''} Not Found`,
   );

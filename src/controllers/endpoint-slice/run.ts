@@ -1,7 +1,7 @@
 // Keeps the EndpointSlices of every Service with a selector.
 
 import { createEventRecorder } from '../../client/event-recorder.ts';
-import { createOwnWrites } from '../../client/expectations.ts';
+import { createExpectations } from '../../client/expectations.ts';
 import { startReconciler } from '../../client/reconcile.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
@@ -27,8 +27,8 @@ import {
 } from './run-sync.ts';
 import { isOverloaded, type ZoneShares, zoneShares } from './zone-shares.ts';
 
-const mostRetries = 15;
-const backOff = { firstMs: 1000, mostMs: 1_000_000 };
+const maxRetries = 15;
+const backOff = { firstMs: 1000, maxMs: 1_000_000 };
 /** What others change is put right, but not in step with a program that keeps changing it back. */
 const foreignChangeMs = 1000;
 /** Nodes of a starting cluster come together; after this their zones are weighed anew. */
@@ -54,7 +54,7 @@ export const endpointSliceController: Controller = {
     const later = (ms: number) => (key: string) => {
       if (!isStarting) queue.addAfter(key, ms);
     };
-    const writes = createOwnWrites<EndpointSlice>({
+    const writes = createExpectations<EndpointSlice>({
       clock,
       keyOf: serviceKeyOf,
       changedByOthers: later(foreignChangeMs),
@@ -64,7 +64,7 @@ export const endpointSliceController: Controller = {
     };
     const { concurrentServiceEndpointSyncs: concurrency } = settings;
     const { queue, ended } = startReconciler(
-      { name: 'endpoint_slice', reconcile, clock, log, metrics, concurrency, mostRetries, backOff },
+      { name: 'endpoint_slice', reconcile, clock, log, metrics, concurrency, maxRetries, backOff },
       signal,
     );
     const podsChanged = later(settings.endpointSliceUpdatesBatchMs);
@@ -117,7 +117,7 @@ function gather({
     slices,
     recorder: createEventRecorder({ caller, component: 'endpoint-slice-controller', clock, log }),
     metrics: createSliceMetrics(metrics),
-    mostPerSlice: settings.maxEndpointsPerSlice,
+    maxPerSlice: settings.maxEndpointsPerSlice,
     seen: new Map(),
     spread: new Map(),
   };

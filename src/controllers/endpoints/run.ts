@@ -1,7 +1,11 @@
 // Keeps one Endpoints object for every Service with a selector.
 
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
-import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/expectations.ts';
+import {
+  createExpectations,
+  type Expectations,
+  type WriteNotes,
+} from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
@@ -25,7 +29,7 @@ import { desiredEndpoints } from './desired.ts';
 import { diffEndpoints, type EndpointsChange } from './diff.ts';
 import { isOrphanToSweep } from './orphans.ts';
 
-const mostRetries = 15;
+const maxRetries = 15;
 /** What others change is put right, but not in step with a program that keeps changing it back. */
 const foreignChangeMs = 1000;
 
@@ -50,7 +54,7 @@ export const endpointsController: Controller = {
     const { services, pods, endpoints } = parts;
     if (!(await waitForSync([services, pods, endpoints], signal))) return;
     let isStarting = true;
-    const writes = createOwnWrites<Endpoints>({
+    const writes = createExpectations<Endpoints>({
       clock,
       keyOf: ({ metadata }) => objectKey(metadata),
       changedByOthers: (key) => {
@@ -65,7 +69,7 @@ export const endpointsController: Controller = {
     };
     const { concurrentEndpointSyncs: concurrency, endpointUpdatesBatchMs } = settings;
     const { queue, ended } = startReconciler(
-      { name: 'endpoint', reconcile, clock, log, metrics, concurrency, mostRetries },
+      { name: 'endpoint', reconcile, clock, log, metrics, concurrency, maxRetries },
       signal,
     );
     const follow = followPods({
@@ -103,7 +107,7 @@ function gather({ caller, informers, clock, log }: ControllerParts): Parts {
 }
 
 type SyncParts = Parts & {
-  readonly writes: OwnWrites<Endpoints>;
+  readonly writes: Expectations<Endpoints>;
   readonly notes: WriteNotes<Endpoints>;
 };
 

@@ -3,7 +3,7 @@
 import type { EndpointSubset } from '../../kinds/endpoints/types.ts';
 
 /** Beyond this, objects get too large to write and to watch. Slices have no such limit for a service. */
-const mostAddresses = 1000;
+const maxAddresses = 1000;
 
 export type TruncatedSubsets = {
   readonly subsets: readonly EndpointSubset[];
@@ -13,11 +13,11 @@ export type TruncatedSubsets = {
 export function truncateSubsets(subsets: readonly EndpointSubset[]): TruncatedSubsets {
   const ready = total(subsets, 'addresses');
   const notReady = total(subsets, 'notReadyAddresses');
-  if (ready + notReady <= mostAddresses) return { subsets, isTruncated: false };
+  if (ready + notReady <= maxAddresses) return { subsets, isTruncated: false };
   const cut =
-    ready > mostAddresses
-      ? cutList(subsets.map(withoutNotReady), 'addresses', { of: ready, room: mostAddresses })
-      : cutList(subsets, 'notReadyAddresses', { of: notReady, room: mostAddresses - ready });
+    ready > maxAddresses
+      ? cutList(subsets.map(withoutNotReady), 'addresses', { of: ready, room: maxAddresses })
+      : cutList(subsets, 'notReadyAddresses', { of: notReady, room: maxAddresses - ready });
   return { subsets: cut.filter(hasAddresses), isTruncated: true };
 }
 

@@ -24,7 +24,7 @@ const rediscoverMs = 30_000;
 /** After a failure; until the first discovery nothing is collected at all. */
 const retryMs = 1000;
 /** A resource that we may not read must not stop the rest; what it would tell is asked from the server. */
-const longestSyncMs = 10_000;
+const maxSyncMs = 10_000;
 
 export function startGraph(
   parts: ControllerParts,
@@ -77,7 +77,7 @@ export function startGraph(
       try {
         await refresh();
         const synced = Promise.all([...followed.values()].map(({ informer }) => informer.synced()));
-        await Promise.race([synced, sleep(parts.clock, longestSyncMs, signal)]);
+        await Promise.race([synced, sleep(parts.clock, maxSyncMs, signal)]);
         becomeReady();
       } catch (error) {
         waitMs = retryMs;

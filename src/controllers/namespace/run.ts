@@ -21,7 +21,7 @@ import {
 
 /** Servers that have not seen the delete yet may still let content in; after this they have. */
 const contentGraceMs = 5000;
-const backOff = { firstMs: 5, mostMs: 60_000 };
+const backOff = { firstMs: 5, maxMs: 60_000 };
 
 export const namespaceController: Controller = {
   name: 'namespace-controller',

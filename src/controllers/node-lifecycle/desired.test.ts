@@ -33,7 +33,7 @@ function node(
   return object as Node;
 }
 
-const judgeNode = (given: Pick<NodeSituation, 'node' | 'heardMs' | 'now'>) =>
+const judgeNode = (given: Pick<NodeSituation, 'node' | 'observedMs' | 'now'>) =>
   judge({ ...given, silenceMs: 50_000, startupMs: 60_000 });
 
 const written = (verdict: ReturnType<typeof judgeNode>) =>
@@ -42,18 +42,18 @@ const written = (verdict: ReturnType<typeof judgeNode>) =>
     : [];
 
 test('judgeNode() waits 50 seconds for a node that was heard, 60 for one that never was', () => {
-  assert.deepEqual(judgeNode({ node: node('True'), heardMs: now - 20_000, now }), {
+  assert.deepEqual(judgeNode({ node: node('True'), observedMs: now - 20_000, now }), {
     action: 'wait',
     ms: 30_000,
   });
-  assert.deepEqual(judgeNode({ node: node(), heardMs: now - 20_000, now }), {
+  assert.deepEqual(judgeNode({ node: node(), observedMs: now - 20_000, now }), {
     action: 'wait',
     ms: 40_000,
   });
 });
 
 test('judgeNode() makes the conditions of a silent node unknown', () => {
-  const verdict = judgeNode({ node: node('True'), heardMs: now - 50_000, now });
+  const verdict = judgeNode({ node: node('True'), observedMs: now - 50_000, now });
   assert.deepEqual(written(verdict), [
     'Ready Unknown NodeStatusUnknown',
     'MemoryPressure Unknown NodeStatusNeverUpdated',
@@ -71,7 +71,7 @@ test('judgeNode() makes the conditions of a silent node unknown', () => {
 });
 
 test('judgeNode() says of a node without an agent that it was never heard', () => {
-  const verdict = judgeNode({ node: node(), heardMs: now - 60_000, now });
+  const verdict = judgeNode({ node: node(), observedMs: now - 60_000, now });
   assert.equal(written(verdict)[0], 'Ready Unknown NodeStatusNeverUpdated');
 });
 
@@ -82,11 +82,11 @@ test('judgeNode() leaves other conditions alone and writes once', () => {
     lastHeartbeatTime: null,
     lastTransitionTime: null,
   };
-  const first = judgeNode({ node: node('True', { conditions: [other] }), heardMs: 0, now });
+  const first = judgeNode({ node: node('True', { conditions: [other] }), observedMs: 0, now });
   const conditions = first.action === 'write' ? first.conditions : [];
   assert.deepEqual(conditions[1], other);
   const again = { ...node('True'), status: { ...node('True').status, conditions } };
-  assert.deepEqual(judgeNode({ node: again, heardMs: 0, now }), { action: 'none' });
+  assert.deepEqual(judgeNode({ node: again, observedMs: 0, now }), { action: 'none' });
   assert.equal(isSilent(again), true);
   assert.equal(isSilent(node('False')), false);
 });

@@ -14,7 +14,7 @@ const stoppedPosting = 'NodeStatusUnknown';
 export type NodeSituation = {
   readonly node: Node;
   /** When its agent was last heard of; the creation of the node when never. */
-  readonly heardMs: number;
+  readonly observedMs: number;
   /** How long an agent may be silent. */
   readonly silenceMs: number;
   /** The same for one that has never reported. */
@@ -29,9 +29,9 @@ export type NodeVerdict =
   | { readonly action: 'write'; readonly conditions: readonly NodeCondition[] };
 
 export function judgeNode(situation: NodeSituation): NodeVerdict {
-  const { node, heardMs, silenceMs, startupMs, now } = situation;
+  const { node, observedMs, silenceMs, startupMs, now } = situation;
   const graceMs = nodeCondition(node, 'Ready') === undefined ? startupMs : silenceMs;
-  const left = heardMs + graceMs - now;
+  const left = observedMs + graceMs - now;
   if (left > 0) return { action: 'wait', ms: left };
   const before = node.status.conditions ?? [];
   const conditions = [
@@ -40,7 +40,7 @@ export function judgeNode(situation: NodeSituation): NodeVerdict {
     ),
     ...reported
       .filter((type) => nodeCondition(node, type) === undefined)
-      .map((type) => unheard(node, type, now)),
+      .map((type) => unobserved(node, type, now)),
   ];
   return deepEqual(conditions, before) ? { action: 'none' } : { action: 'write', conditions };
 }
@@ -56,7 +56,7 @@ function lost(condition: NodeCondition, now: number): NodeCondition {
   };
 }
 
-function unheard({ metadata }: Node, type: string, now: number): NodeCondition {
+function unobserved({ metadata }: Node, type: string, now: number): NodeCondition {
   return {
     type,
     status: 'Unknown',

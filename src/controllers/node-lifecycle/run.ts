@@ -140,7 +140,7 @@ async function sync(parts: Parts, name: string): Promise<ReconcileResult | undef
   if (node === undefined) return undefined;
   const now = clock.now();
   const { nodeMonitorGraceMs: silenceMs, nodeStartupGraceMs: startupMs } = settings;
-  const verdict = judgeNode({ node, heardMs: signs.lastOf(node), silenceMs, startupMs, now });
+  const verdict = judgeNode({ node, observedMs: signs.lastOf(node), silenceMs, startupMs, now });
   if (verdict.action === 'write') {
     // The change comes back, and with it the taints and the pods.
     await writeConditions(nodeClient, node, verdict.conditions);

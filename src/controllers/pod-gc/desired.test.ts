@@ -31,7 +31,7 @@ const plan = (pods: readonly Pod[], missingSince: ReadonlyMap<string, number>, n
     orphaned,
     others,
     missingSince: since,
-  } = planPodGc({ pods, nodes: new Set(['here']), missingSince, mostEnded: 12_500, now });
+  } = planPodGc({ pods, nodes: new Set(['here']), missingSince, maxEnded: 12_500, now });
   const names = (lost: readonly { pod: Pod }[]): readonly string[] =>
     lost.map((one) => one.pod.metadata.name ?? '');
   return {

@@ -14,7 +14,7 @@ export type PodGcSituation = {
   /** Since when each pod has named a node that is not there, by the pod's uid. */
   readonly missingSince: ReadonlyMap<string, number>;
   /** Ended pods beyond this number go, the oldest first; 0: none does. */
-  readonly mostEnded: number;
+  readonly maxEnded: number;
   readonly now: number;
 };
 
@@ -37,7 +37,7 @@ export type PodGcPlan = {
 };
 
 export function planPodGc(situation: PodGcSituation): PodGcPlan {
-  const { pods, nodes, missingSince, mostEnded, now } = situation;
+  const { pods, nodes, missingSince, maxEnded, now } = situation;
   const since = new Map<string, number>();
   const orphaned = new Map<string, LostPod[]>();
   const unscheduled: LostPod[] = [];
@@ -59,7 +59,7 @@ export function planPodGc(situation: PodGcSituation): PodGcPlan {
   return {
     missingSince: since,
     orphaned,
-    others: [...unscheduled, ...surplus(pods, mostEnded)],
+    others: [...unscheduled, ...surplus(pods, maxEnded)],
   };
 }
 
@@ -67,12 +67,12 @@ export function hasEnded({ status }: Pod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }
 
-function surplus(pods: readonly Pod[], mostEnded: number): readonly LostPod[] {
+function surplus(pods: readonly Pod[], maxEnded: number): readonly LostPod[] {
   const ended = pods.filter((pod) => hasEnded(pod) && pod.metadata.deletionTimestamp === undefined);
-  if (mostEnded <= 0 || ended.length <= mostEnded) return [];
+  if (maxEnded <= 0 || ended.length <= maxEnded) return [];
   const made = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
   return [...ended]
     .sort((a, b) => (made(a) < made(b) ? -1 : 1))
-    .slice(0, ended.length - mostEnded)
+    .slice(0, ended.length - maxEnded)
     .map((pod) => ({ pod, reason: 'terminated' }));
 }

@@ -41,7 +41,7 @@ export const podGc: Controller = {
         pods: [...pods.store.values()],
         nodes: new Set(nodes.store.keys()),
         missingSince,
-        mostEnded: parts.settings.terminatedPodGcThreshold,
+        maxEnded: parts.settings.terminatedPodGcThreshold,
         now: parts.clock.now(),
       });
       ({ missingSince } = plan);

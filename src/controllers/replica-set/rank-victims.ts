@@ -87,8 +87,8 @@ const magnitude = (ageMs: number): number =>
 /** The more often restarted goes first; sidecars are asked when the containers do not tell. */
 function compareRestarts(a: Pod, b: Pod): number {
   return (
-    mostRestarts(b.status.containerStatuses) - mostRestarts(a.status.containerStatuses) ||
-    mostRestarts(sidecars(b)) - mostRestarts(sidecars(a))
+    maxRestarts(b.status.containerStatuses) - maxRestarts(a.status.containerStatuses) ||
+    maxRestarts(sidecars(b)) - maxRestarts(sidecars(a))
   );
 }
 
@@ -99,6 +99,6 @@ function sidecars({ spec, status }: Pod): readonly ContainerStatus[] {
   return (status.initContainerStatuses ?? []).filter(({ name }) => names.includes(name));
 }
 
-function mostRestarts(statuses: readonly ContainerStatus[] = []): number {
+function maxRestarts(statuses: readonly ContainerStatus[] = []): number {
   return Math.max(0, ...statuses.map(({ restartCount }) => restartCount));
 }

@@ -1,7 +1,11 @@
 // Keeps the pods of one kind of owner: looks at each owner again when it or one of its pods changes.
 import { applyClaims } from '../../client/apply-claims.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
-import { createOwnWrites, type OwnWrites, type WriteNotes } from '../../client/expectations.ts';
+import {
+  createExpectations,
+  type Expectations,
+  type WriteNotes,
+} from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import type { ResourceType } from '../../client/resource.ts';
@@ -65,7 +69,7 @@ export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): C
       const { owners, pods, clock, log, queueMetrics: metrics } = gathered;
       const concurrency = kind.concurrencyOf(parts.settings);
       if (!(await waitForSync([owners, pods], signal))) return;
-      const writes = createOwnWrites<Pod>({
+      const writes = createExpectations<Pod>({
         clock,
         keyOf: (pod) => keyOfOwner(kind, pod),
         changedByOthers: (key) => queue.addAfter(key, podBatchMs),
@@ -139,7 +143,7 @@ function isFreed(before: Pod, after: Pod): boolean {
 }
 
 type SyncParts<T extends ReplicaOwner> = Parts<T> & {
-  readonly writes: OwnWrites<Pod>;
+  readonly writes: Expectations<Pod>;
   readonly notes: WriteNotes<Pod>;
 };
 

@@ -1,13 +1,14 @@
 // What pods ask for and what nodes have.
-import { type Amounts, amountsOf, requestsOf, sum } from '../../kinds/pod/requests.ts';
+import { type Quantities, quantitiesOf, requestsOf, sum } from '../../kinds/pod/requests.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { NodeState } from './cluster.ts';
 
 /** In one map, because nodes have many pods. */
-function totalOf(pods: readonly Pod[]): Amounts {
+function totalOf(pods: readonly Pod[]): Quantities {
   const total = new Map<string, number>();
   for (const pod of pods) {
-    for (const [name, amount] of requestsOf(pod)) total.set(name, (total.get(name) ?? 0) + amount);
+    for (const [name, quantity] of requestsOf(pod))
+      total.set(name, (total.get(name) ?? 0) + quantity);
   }
   return total;
 }
@@ -18,14 +19,14 @@ const assumedPlenty = new Set(['cpu', 'memory', 'ephemeral-storage', 'pods']);
 /** What the node lacks for the pod, in the words of the scheduler. */
 export function shortages(pod: Pod, { node, pods }: NodeState): readonly string[] {
   const { allocatable, capacity } = node.status;
-  const has = amountsOf(allocatable ?? capacity);
+  const has = quantitiesOf(allocatable ?? capacity);
   const used = totalOf(pods);
   const most = has.get('pods');
   const tooMany = most !== undefined && (pods.length + 1) * 1000 > most ? ['Too many pods'] : [];
   const lacking = [...requestsOf(pod)]
-    .filter(([name, amount]) => {
+    .filter(([name, quantity]) => {
       const total = has.get(name) ?? (assumedPlenty.has(name) ? Number.POSITIVE_INFINITY : 0);
-      return amount > 0 && (used.get(name) ?? 0) + amount > total;
+      return quantity > 0 && (used.get(name) ?? 0) + quantity > total;
     })
     .map(([name]) => `Insufficient ${name}`);
   return [...tooMany, ...lacking];
@@ -33,7 +34,7 @@ export function shortages(pod: Pod, { node, pods }: NodeState): readonly string[
 
 /** How much of cpu and memory stays free with the pod there, 0 to 100; nodes without limits stay empty. */
 export function freeShare(pod: Pod, { node, pods }: NodeState): number {
-  const has = amountsOf(node.status.allocatable ?? node.status.capacity);
+  const has = quantitiesOf(node.status.allocatable ?? node.status.capacity);
   const used = sum(totalOf(pods), requestsOf(pod));
   const shares = ['cpu', 'memory'].map((name) => {
     const total = has.get(name) ?? 0;

@@ -24,7 +24,7 @@ import { placePod, schedulerName, waitsForNode } from './desired.ts';
 const concurrency = 16;
 /** What changes together is tried once. */
 const settleMs = 100;
-const backOff = { firstMs: 1000, mostMs: 10_000 };
+const backOff = { firstMs: 1000, maxMs: 10_000 };
 
 export const scheduler: Controller = {
   name: 'scheduler',

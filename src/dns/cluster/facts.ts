@@ -147,10 +147,10 @@ export function addressLabel(address: string): string {
 }
 
 /** A pod's name that is too long for a label names nothing. */
-const longestLabel = 63;
+const maxLabelLength = 63;
 
 function podLabel(name: string | undefined, { endpointPodNames }: SliceOptions): string {
-  return endpointPodNames && name !== undefined && name.length <= longestLabel ? name : '';
+  return endpointPodNames && name !== undefined && name.length <= maxLabelLength ? name : '';
 }
 
 /** One spelling for each address, or none for what is no address. */

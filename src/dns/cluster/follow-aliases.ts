@@ -10,7 +10,7 @@ import type { Zone } from './zone.ts';
 export type Way = { readonly records: readonly ResourceRecord[]; readonly target?: WireName };
 
 /** CoreDNS follows that many names within the cluster. */
-const longestChain = 8;
+const maxAliases = 8;
 
 export type AliasOptions = {
   /** The cluster's domain. */
@@ -62,7 +62,7 @@ function followAlias(
 ): readonly Way[] {
   const { zone, options, found } = search;
   // An alias of itself, or of something below itself, leads nowhere.
-  if (length >= longestChain || isWithin(target, name)) return [];
+  if (length >= maxAliases || isWithin(target, name)) return [];
   const records = [aliasRecord(name, target, options.ttl)];
   if (!isWithin(target, options.domain)) return [{ records, target }];
   const known = found.get(target);

@@ -7,7 +7,7 @@ import { classInternet, flags, headerSize, types } from '../wire/record-types.ts
 const refreshSeconds = 7200;
 const retrySeconds = 1800;
 const expireSeconds = 86_400;
-const longestTtl = 300;
+const maxTtl = 300;
 
 export type SoaOptions = { readonly ttl: number; readonly serial: number };
 
@@ -15,7 +15,7 @@ export function soaRecord(zone: WireName, { ttl, serial }: SoaOptions): Resource
   return {
     name: zone,
     type: types.SOA,
-    ttl: Math.min(ttl, longestTtl),
+    ttl: Math.min(ttl, maxTtl),
     data: [
       joinName(['ns', 'dns'], zone) ?? zone,
       joinName(['hostmaster'], zone) ?? zone,
@@ -40,7 +40,7 @@ export function negativeAnswer(
     body[at] = pointer >> 8;
     body[at + 1] = pointer & 0xff;
   }
-  writeNumber(body, ttlOffset, Math.min(options.ttl, longestTtl));
+  writeNumber(body, ttlOffset, Math.min(options.ttl, maxTtl));
   writeNumber(body, serialOffset, options.serial);
   writeNumber(body, body.length - 4, options.ttl);
   return {

@@ -28,7 +28,7 @@ export type Zone = {
 
 const none: readonly never[] = [];
 /** More than answers are kept for: all are forgotten, which costs each of them to be found once more. */
-const mostValidities = 100_000;
+const maxValidities = 100_000;
 
 export function createZone(): Zone {
   const namespaces = new Set<string>();
@@ -102,8 +102,7 @@ export function createZone(): Zone {
       let validity = validities.get(key);
       if (validity === undefined) {
         // Also services that are not there are asked for, and strangers choose their names.
-        if (validities.size >= mostValidities)
-          for (const one of [...validities.keys()]) expire(one);
+        if (validities.size >= maxValidities) for (const one of [...validities.keys()]) expire(one);
         validity = { isCurrent: true };
         validities.set(key, validity);
       }

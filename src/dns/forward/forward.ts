@@ -27,7 +27,7 @@ export type UpstreamOptions = {
   readonly groups: () => readonly ServerGroup[];
   readonly cache: AnswerCache;
   /** Times to live beyond this are cut, so that a change is seen within it. */
-  readonly longestTtl: number;
+  readonly maxTtl: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly counters: Counters;
@@ -36,11 +36,11 @@ export type UpstreamOptions = {
 };
 
 /** CoreDNS' `max_concurrent` of a kubeadm cluster: more questions than that are refused rather than queued, and one client gets a fifth. */
-const mostConcurrent = 1000;
+const maxConcurrent = 1000;
 /** How long a resolver waits before it asks again; an answer after that is for nobody. */
 const deadlineMs = 5000;
 const attemptMs = 1500;
-const leastAttempts = 3;
+const minAttempts = 3;
 /** RFC 8767: after that long, an old answer is better than a late one. */
 const patienceMs = 1800;
 /** How often a server that is down is asked whether it is back. */
@@ -51,7 +51,7 @@ export function createUpstream(options: UpstreamOptions, signal: AbortSignal): U
   const { cache, clock, counters, random = Math.random } = options;
   const health = createServerHealth(random);
   const running = new Map<string, Promise<Message | undefined>>();
-  const shares = createClientShares(mostConcurrent);
+  const shares = createClientShares(maxConcurrent);
   const ask = (question: Question): Promise<Message | undefined> => {
     const key = `${question.name}${question.type} ${question.dnssecOk} ${question.checkingDisabled}`;
     const same = running.get(key);
@@ -135,7 +135,7 @@ async function resolve(
   const servers = health.order(groupFor(options.groups(), question.name)?.servers ?? []);
   if (servers.length > 0 && servers.every(health.isDown)) options.counters.add('healthcheckBroken');
   const end = clock.now() + deadlineMs;
-  const attempts = Math.max(leastAttempts, servers.length);
+  const attempts = Math.max(minAttempts, servers.length);
   let last: Message | undefined;
   for (let attempt = 0; attempt < attempts && !signal.aborted; attempt += 1) {
     const server = servers[attempt % servers.length];

@@ -26,7 +26,7 @@ export async function probeForLoop(
   if (name === undefined) return;
   const forget = guard.expect(name, () => found(server));
   const question = { name, type: types.HINFO, dnssecOk: false, checkingDisabled: false };
-  const exchange = { server, question, timeoutMs: probeMs, longestTtl: 0, clock, signal };
+  const exchange = { server, question, timeoutMs: probeMs, maxTtl: 0, clock, signal };
   // What the server says does not matter here, nor whether it says anything.
   await exchangeUdp(exchange).then(forget, forget);
 }

@@ -18,7 +18,7 @@ function toNowhere(host: string): Exchange {
       checkingDisabled: false,
     },
     timeoutMs: 60_000,
-    longestTtl: 30,
+    maxTtl: 30,
     clock: systemClock,
     signal: new AbortController().signal,
   };

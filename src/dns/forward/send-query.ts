@@ -13,14 +13,14 @@ export type Exchange = {
   readonly server: ServerAddress;
   readonly question: UpstreamQuestion;
   readonly timeoutMs: number;
-  readonly longestTtl: number;
+  readonly maxTtl: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 };
 
 /** Rejects when the server cannot be reached, says nothing in time, or the signal comes. */
 export function exchangeUdp(exchange: Exchange): Promise<Message> {
-  const { server, question, longestTtl } = exchange;
+  const { server, question, maxTtl } = exchange;
   const id = randomInt(0x10000);
   return bounded(exchange, (settle) => {
     const socket = createSocket(server.host.includes(':') ? 'udp6' : 'udp4');
@@ -32,7 +32,7 @@ export function exchangeUdp(exchange: Exchange): Promise<Message> {
         socket.send(encodePlainQuery(id, question));
         return;
       }
-      const message = readMessage(bytes, longestTtl);
+      const message = readMessage(bytes, maxTtl);
       // What does not fit is not from the server we asked: go on listening.
       if (message !== undefined && fits(message, id, question)) settle.done(message);
     });
@@ -47,7 +47,7 @@ export function exchangeUdp(exchange: Exchange): Promise<Message> {
 }
 
 export function exchangeTcp(exchange: Exchange): Promise<Message> {
-  const { server, question, longestTtl } = exchange;
+  const { server, question, maxTtl } = exchange;
   const id = randomInt(0x10000);
   return bounded(exchange, (settle) => {
     const socket = connect(server.port, server.host);
@@ -62,7 +62,7 @@ export function exchangeTcp(exchange: Exchange): Promise<Message> {
       if (received.length < 2) return;
       const end = 2 + received.readUInt16BE(0);
       if (received.length < end) return;
-      const message = readMessage(received.subarray(2, end), longestTtl);
+      const message = readMessage(received.subarray(2, end), maxTtl);
       if (message !== undefined && fits(message, id, question)) settle.done(message);
       else settle.failed(new Error('the answer is not for the question'));
     });

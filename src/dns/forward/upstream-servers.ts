@@ -16,7 +16,7 @@ export type ServerHealth = {
 };
 
 /** CoreDNS' `max_fails`: that many failures in a row, and a server counts as down. */
-const mostFailures = 2;
+const maxFailures = 2;
 
 /** The group with the longest zone around the name. */
 export function groupFor(groups: readonly ServerGroup[], name: WireName): ServerGroup | undefined {
@@ -36,7 +36,7 @@ export function serverText({ host, port }: ServerAddress): string {
 export function createServerHealth(random: () => number): ServerHealth {
   const failures = new Map<string, number>();
   const count = (server: ServerAddress): number => failures.get(serverText(server)) ?? 0;
-  const isDown = (server: ServerAddress): boolean => count(server) >= mostFailures;
+  const isDown = (server: ServerAddress): boolean => count(server) >= maxFailures;
   return {
     order(servers) {
       const start = Math.floor(random() * servers.length);
@@ -45,7 +45,7 @@ export function createServerHealth(random: () => number): ServerHealth {
     },
     failed(server) {
       failures.set(serverText(server), count(server) + 1);
-      return count(server) === mostFailures;
+      return count(server) === maxFailures;
     },
     worked: (server) => void failures.delete(serverText(server)),
     isDown,

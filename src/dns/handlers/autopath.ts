@@ -5,7 +5,7 @@ import type { AutopathOptions } from '../parts.ts';
 import type { Found, Handler, Lookup, Question } from '../question.ts';
 import { type Answer, emptyAnswer } from '../wire/answer.ts';
 import { encodeAnswer } from '../wire/encode-answer.ts';
-import { ancestorOffset, joinName, longestName, type WireName } from '../wire/names.ts';
+import { ancestorOffset, joinName, maxNameLength, type WireName } from '../wire/names.ts';
 import { readAnswerRecords } from '../wire/read-message.ts';
 import { flags, rcodes, types } from '../wire/record-types.ts';
 
@@ -42,7 +42,7 @@ async function walk(
   let first: Found;
   for (const suffix of search) {
     const name = base + suffix;
-    if (name.length > longestName) continue;
+    if (name.length > maxNameLength) continue;
     const { answer } = await lookup({ ...question, name });
     first ??= answer;
     const rcode = answer.flags & flags.rcodeMask;

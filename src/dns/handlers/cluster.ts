@@ -66,14 +66,14 @@ function negative(name: WireName, zone: WireName, rcode: number, parts: ClusterP
 }
 
 /** A name with more names of others behind it than this is told with the first ones: each costs a question. */
-const mostLookups = 16;
+const maxLookups = 16;
 
 async function completeAlias(
   question: Question,
   { ways }: Extract<ClusterOutcome, { kind: 'alias' }>,
   lookup: Lookup,
 ): Promise<Found> {
-  const others = ways.filter(({ target }) => target !== undefined).slice(mostLookups);
+  const others = ways.filter(({ target }) => target !== undefined).slice(maxLookups);
   const told = ways.filter((way) => !others.includes(way));
   const parts = await Promise.all(told.map((way) => completeWay(question, way, lookup)));
   return encodeAnswer(question.name, {

@@ -1,7 +1,7 @@
 // Whether a record that somebody else wrote can be read to its end by whoever gets it: names whose pointers lead backwards and end,
 // data of the length that its type has. Each place that pointers lead to is looked at once, so that a packet of pointers costs
 // no more than its size.
-import { longestName } from './names.ts';
+import { maxNameLength } from './names.ts';
 import { headerSize, types } from './record-types.ts';
 import { skipName } from './skip-record.ts';
 
@@ -73,7 +73,7 @@ function findName(bytes: Uint8Array, start: number, known: KnownNames, depth: nu
 function skipLabels(bytes: Uint8Array, start: number): number {
   let at = start;
   for (let label = bytes[at]; label !== 0; label = bytes[at]) {
-    if (label === undefined || at - start >= longestName) return -1;
+    if (label === undefined || at - start >= maxNameLength) return -1;
     if (label >= 0xc0) return at;
     if (label > 63) return -1;
     at += 1 + label;
@@ -95,6 +95,7 @@ function findRest(
 
 function withRest(length: number, rest: KnownName): KnownName {
   const pointers = rest.pointers + 1;
-  const isName = rest.length >= 0 && length + rest.length <= longestName && pointers <= maxPointers;
+  const isName =
+    rest.length >= 0 && length + rest.length <= maxNameLength && pointers <= maxPointers;
   return isName ? { length: length + rest.length, pointers } : noName;
 }

@@ -1,7 +1,7 @@
 // Reads a question from a packet: everything that a server has to know, and nothing that it does not. This runs for every packet,
 // so it makes one object and one string.
 
-import { longestName, type WireName } from './names.ts';
+import { maxNameLength, type WireName } from './names.ts';
 import { dnssecOkBit, flags, headerSize, rcodes, types } from './record-types.ts';
 import { skipRecord } from './skip-record.ts';
 
@@ -35,7 +35,7 @@ export function decodeQuery(bytes: Buffer, length: number): Query | number {
   if (readUint16(bytes, 4) !== 1) return rcodes.FORMERR;
   const before = readUint16(bytes, 6) + readUint16(bytes, 8);
   const additionals = readUint16(bytes, 10);
-  if (before > mostRecordsBefore || additionals > mostAdditionals) return rcodes.FORMERR;
+  if (before > maxRecordsBefore || additionals > maxAdditionals) return rcodes.FORMERR;
   const nameEnd = scanName(bytes, length);
   if (nameEnd < 0 || nameEnd + 4 > length) return rcodes.FORMERR;
   const query = {
@@ -54,8 +54,8 @@ export function decodeQuery(bytes: Buffer, length: number): Query | number {
     : withOptions(query, bytes, length, before, additionals);
 }
 
-const mostRecordsBefore = 2;
-const mostAdditionals = 2;
+const maxRecordsBefore = 2;
+const maxAdditionals = 2;
 
 function readUint16(bytes: Buffer, at: number): number {
   return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
@@ -68,12 +68,12 @@ function scanName(bytes: Buffer, length: number): number {
     const label = bytes[at] ?? 0xff;
     if (at >= length || label > 63) return -1;
     at += 1 + label;
-    if (at - headerSize > longestName) return -1;
+    if (at - headerSize > maxNameLength) return -1;
     if (label === 0) return at;
   }
 }
 
-const folded = Buffer.alloc(longestName + 2);
+const folded = Buffer.alloc(maxNameLength + 2);
 
 function foldedKey(bytes: Buffer, nameEnd: number): string {
   for (let at = headerSize; at < nameEnd; at += 1) {

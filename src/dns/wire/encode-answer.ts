@@ -1,6 +1,6 @@
 // Records → the encoded body of an answer, with names compressed against the question and each other.
 import type { Answer, Run } from './answer.ts';
-import { longestName, type WireName } from './names.ts';
+import { maxNameLength, type WireName } from './names.ts';
 import { classInternet, flags, headerSize, largestMessage, types } from './record-types.ts';
 
 /** Names are strings, all else is bytes: a SOA is two names and twenty bytes. */
@@ -88,7 +88,7 @@ function createWriter(question: WireName) {
   const record = ({ name: owner, type, ttl, data }: ResourceRecord): boolean => {
     if (isFull) return false;
     const start = at;
-    room(2 * longestName + 10 + data.reduce((sum, part) => sum + part.length + 1, 0));
+    room(2 * maxNameLength + 10 + data.reduce((sum, part) => sum + part.length + 1, 0));
     name(owner, true);
     at = bytes.writeUInt16BE(type, at);
     at = bytes.writeUInt16BE(classInternet, at);

@@ -5,9 +5,9 @@ export type WireName = string;
 
 export const rootName: WireName = '\0';
 
-const longestLabel = 63;
+const maxLabelLength = 63;
 /** RFC 1035: the whole name, with the lengths and the last zero. */
-export const longestName = 255;
+export const maxNameLength = 255;
 
 /** From text with dots; the dot at the end may be missing. Undefined for what is no name. */
 export function wireName(text: string): WireName | undefined {
@@ -15,10 +15,10 @@ export function wireName(text: string): WireName | undefined {
   if (bare === '') return rootName;
   let name = '';
   for (const label of bare.split('.')) {
-    if (label === '' || label.length > longestLabel || !isLatin(label)) return undefined;
+    if (label === '' || label.length > maxLabelLength || !isLatin(label)) return undefined;
     name += String.fromCharCode(label.length) + foldCase(label);
   }
-  return name.length < longestName ? `${name}\0` : undefined;
+  return name.length < maxNameLength ? `${name}\0` : undefined;
 }
 
 /** With a dot at the end; what could be mistaken is written as its number, as zone files do. */
@@ -49,10 +49,10 @@ export function labelsOf(name: WireName): string[] {
 export function joinName(labels: readonly string[], parent: WireName): WireName | undefined {
   let name = '';
   for (const label of labels) {
-    if (label === '' || label.length > longestLabel) return undefined;
+    if (label === '' || label.length > maxLabelLength) return undefined;
     name += String.fromCharCode(label.length) + foldCase(label);
   }
-  return name.length + parent.length <= longestName ? name + parent : undefined;
+  return name.length + parent.length <= maxNameLength ? name + parent : undefined;
 }
 
 /** Where the ancestor begins within the name; undefined when it is no ancestor. A name is its own ancestor. */

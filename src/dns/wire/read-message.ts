@@ -3,7 +3,7 @@
 import type { Answer, Run } from './answer.ts';
 import { isSoundRecord, type KnownNames, namesInside } from './check-record.ts';
 import type { RecordData, ResourceRecord } from './encode-answer.ts';
-import { foldCase, longestName, type WireName } from './names.ts';
+import { foldCase, maxNameLength, type WireName } from './names.ts';
 import { flags, headerSize, rcodes, types } from './record-types.ts';
 import { skipName, skipRecord } from './skip-record.ts';
 
@@ -20,7 +20,7 @@ export type Message = {
 };
 
 /** A response to one question that can be read to its end; undefined for all else. */
-export function readMessage(bytes: Buffer, longestTtl: number): Message | undefined {
+export function readMessage(bytes: Buffer, maxTtl: number): Message | undefined {
   if (bytes.length < headerSize) return undefined;
   const word = bytes.readUInt16BE(2);
   if ((word & flags.response) === 0 || bytes.readUInt16BE(4) !== 1) return undefined;
@@ -43,7 +43,7 @@ export function readMessage(bytes: Buffer, longestTtl: number): Message | undefi
   for (const offset of walked.ttlOffsets) {
     // RFC 2181: a time to live with the highest bit set counts as zero.
     const ttl = view.getUint32(offset);
-    view.setUint32(offset, ttl > 0x7fffffff ? 0 : Math.min(ttl, longestTtl));
+    view.setUint32(offset, ttl > 0x7fffffff ? 0 : Math.min(ttl, maxTtl));
   }
   const kept = flags.truncated | flags.authenticData | flags.rcodeMask;
   return {
@@ -52,7 +52,7 @@ export function readMessage(bytes: Buffer, longestTtl: number): Message | undefi
     rcode: word & flags.rcodeMask,
     question: { name, type: bytes.readUInt16BE(nameEnd) },
     answer: { ...walked.counts, flags: word & kept, body, runs: walked.runs },
-    ...shortestTtl(walked.records, view),
+    ...minTtl(walked.records, view),
     ttlOffsets: walked.ttlOffsets,
   };
 }
@@ -138,7 +138,7 @@ function noteRun(
   } else runs.push({ offset, size, count: 1 });
 }
 
-function shortestTtl(records: readonly Walked[], view: DataView): { readonly ttl?: number } {
+function minTtl(records: readonly Walked[], view: DataView): { readonly ttl?: number } {
   const answers = records.filter(({ section }) => section === 0);
   if (answers.length > 0) {
     return { ttl: Math.min(...answers.map(({ ttlOffset }) => view.getUint32(ttlOffset))) };
@@ -181,7 +181,7 @@ export function readName(bytes: Buffer, start: number): WireName | undefined {
   let at = start;
   let limit = start;
   for (let label = bytes[at]; label !== 0; label = bytes[at]) {
-    if (label === undefined || name.length >= longestName) return undefined;
+    if (label === undefined || name.length >= maxNameLength) return undefined;
     if (label >= 0xc0) {
       at = ((label & 0x3f) << 8) | (bytes[at + 1] ?? 0);
       if (at >= limit) return undefined;
@@ -192,7 +192,7 @@ export function readName(bytes: Buffer, start: number): WireName | undefined {
     name += bytes.toString('latin1', at, at + 1 + label);
     at += 1 + label;
   }
-  return name.length < longestName ? `${foldCase(name)}\0` : undefined;
+  return name.length < maxNameLength ? `${foldCase(name)}\0` : undefined;
 }
 
 export function isFailure(message: Message): boolean {

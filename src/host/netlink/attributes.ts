@@ -6,7 +6,7 @@ const nestedFlag = 0x8000;
 const startBytes = 4096;
 
 /** An attribute's length is a 16-bit number that counts its own header. */
-const longestAttribute = 0xffff;
+const maxAttributeLength = 0xffff;
 
 export function alignAttribute(length: number): number {
   return (length + 3) & ~3;
@@ -63,8 +63,10 @@ export function createAttributeWriter(): AttributeWriter {
   }
   function setLength(start: number, type: number): void {
     const total = writer.length() - start;
-    if (total > longestAttribute) {
-      throw new RangeError(`Attribute ${type} has ${total} bytes; the most is ${longestAttribute}`);
+    if (total > maxAttributeLength) {
+      throw new RangeError(
+        `Attribute ${type} has ${total} bytes; the most is ${maxAttributeLength}`,
+      );
     }
     writer.setU16(start, total);
     writer.pad();

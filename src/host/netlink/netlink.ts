@@ -47,7 +47,7 @@ export type Netlink = {
 };
 
 /** A list that changes while it is read is read again; one that never holds still is given up. */
-const mostDumpAttempts = 10;
+const maxDumpAttempts = 10;
 const eInterrupted = 4;
 
 type Transport = {
@@ -94,7 +94,7 @@ function speakOver(transport: Transport): Netlink {
         const messages = await ask('dump', request);
         const objects = objectsOf(request.doing, messages);
         if (!messages.some((m) => m.flags & messageFlag.dumpInterrupted)) return objects;
-        if (attempt === mostDumpAttempts) {
+        if (attempt === maxDumpAttempts) {
           throw new NetlinkError(request.doing, { errno: eInterrupted, sequence: lastSequence });
         }
       }

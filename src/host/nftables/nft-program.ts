@@ -6,7 +6,7 @@ import { renderTransaction } from './render-text.ts';
 import type { TableAccess, TablePlace } from './table-access.ts';
 
 /** The largest map has an element of about 100 bytes for each endpoint; a million of them still fit. */
-const mostListBytes = 256 * 1024 * 1024;
+const maxListBytes = 256 * 1024 * 1024;
 
 export function useNftProgram(place: TablePlace = {}): TableAccess {
   return {
@@ -40,7 +40,7 @@ export function useNftProgram(place: TablePlace = {}): TableAccess {
 /** Undefined when what is asked for does not exist. */
 async function list(command: Command): Promise<unknown> {
   try {
-    const { stdout } = await runCommand({ ...command, mostOutputBytes: mostListBytes });
+    const { stdout } = await runCommand({ ...command, maxOutputBytes: maxListBytes });
     return JSON.parse(stdout);
   } catch (error) {
     if (isMissing(error)) return undefined;

@@ -112,7 +112,7 @@ async function readTable(netlink: Netlink, table: Table): Promise<ListedTable | 
  * The kernel counts how far a listing got in a hash table, and a table that grew meanwhile has another order: elements
  * are then listed twice, and as many left out. A listing without doubles is whole.
  */
-const mostListings = 20;
+const maxListings = 20;
 
 async function readElements(netlink: Netlink, table: Table, set: NftSet): Promise<Element[]> {
   const found = new Map<string, Element>();
@@ -121,7 +121,7 @@ async function readElements(netlink: Netlink, table: Table, set: NftSet): Promis
     const keys = new Set(listed.map(keyText));
     if (keys.size === listed.length) return listed;
     for (const element of listed) found.set(keyText(element), element);
-    if (attempt === mostListings) return [...found.values()];
+    if (attempt === maxListings) return [...found.values()];
   }
 }
 

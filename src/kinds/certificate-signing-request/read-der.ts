@@ -26,7 +26,7 @@ export function readItems(bytes: Uint8Array): readonly DerItem[] | undefined {
 }
 
 /** Lengths of more bytes than this are of nothing that anybody sends. */
-const mostLengthBytes = 3;
+const maxLengthBytes = 3;
 
 function readItem(bytes: Uint8Array, at: number): DerItem | undefined {
   const tag = bytes[at];
@@ -34,7 +34,7 @@ function readItem(bytes: Uint8Array, at: number): DerItem | undefined {
   // Tags of several bytes are in no certificate request.
   if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined;
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
-  if (first === 0x80 || lengthBytes > mostLengthBytes) return undefined;
+  if (first === 0x80 || lengthBytes > maxLengthBytes) return undefined;
   const start = at + 2 + lengthBytes;
   if (start > bytes.length) return undefined;
   const length =

@@ -16,9 +16,9 @@ import type {
   CertificateSigningRequestCondition as Condition,
 } from './types.ts';
 
-const leastSeconds = 600;
+const minSeconds = 600;
 const legacySigner = 'kubernetes.io/legacy-unknown';
-const longestPath = 253 + 1 + 63;
+const maxPathLength = 253 + 1 + 63;
 
 const keyUsages: readonly string[] = [
   'signing',
@@ -56,8 +56,8 @@ export function validateRequest(object: CertificateSigningRequest): readonly Fie
     errors.push(invalid('spec.request', request, detail));
   }
   errors.push(...validateUsages(usages), ...validateSignerName(signerName));
-  if (expirationSeconds !== undefined && expirationSeconds < leastSeconds) {
-    const detail = `may not specify a duration less than ${leastSeconds} seconds (10 minutes)`;
+  if (expirationSeconds !== undefined && expirationSeconds < minSeconds) {
+    const detail = `may not specify a duration less than ${minSeconds} seconds (10 minutes)`;
     errors.push(invalid('spec.expirationSeconds', expirationSeconds, detail));
   }
   return errors;
@@ -99,7 +99,7 @@ function validateSignerName(name: string): readonly FieldError[] {
   }
   if (path === '') errors.push(invalid(field, '', 'validation.pathSegment must not be empty'));
   else errors.push(...dns1123Subdomain(path).map((detail) => invalid(field, path, detail)));
-  if (name.length > longestPath) errors.push(invalid(field, name, 'is too long'));
+  if (name.length > maxPathLength) errors.push(invalid(field, name, 'is too long'));
   return errors;
 }
 

@@ -1,7 +1,7 @@
 import { defaultPodTemplate } from '../pod-template/defaults.ts';
 import type { Deployment, DeploymentStrategy } from './types.ts';
 
-const keptRevisions = 10;
+const defaultRevisionHistoryLimit = 10;
 const progressSeconds = 600;
 const share = '25%';
 
@@ -14,7 +14,7 @@ export function defaultDeployment(deployment: Deployment): Deployment {
       replicas: spec.replicas ?? 1,
       template: defaultPodTemplate(spec.template),
       strategy: defaultStrategy(spec.strategy),
-      revisionHistoryLimit: spec.revisionHistoryLimit ?? keptRevisions,
+      revisionHistoryLimit: spec.revisionHistoryLimit ?? defaultRevisionHistoryLimit,
       progressDeadlineSeconds: spec.progressDeadlineSeconds ?? progressSeconds,
     },
   };

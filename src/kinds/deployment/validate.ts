@@ -95,8 +95,8 @@ function validateRollingUpdate(
   { maxUnavailable = 0, maxSurge = 0 }: RollingUpdate,
   field: string,
 ): readonly FieldError[] {
-  const stuck = amount(maxUnavailable) === 0 && amount(maxSurge) === 0;
-  const tooMuch = typeof maxUnavailable === 'string' && amount(maxUnavailable) > 100;
+  const stuck = quantity(maxUnavailable) === 0 && quantity(maxSurge) === 0;
+  const tooMuch = typeof maxUnavailable === 'string' && quantity(maxUnavailable) > 100;
   return [
     ...validateShare(maxUnavailable, `${field}.maxUnavailable`),
     ...validateShare(maxSurge, `${field}.maxSurge`),
@@ -116,7 +116,7 @@ function validateShare(share: IntOrString, field: string): readonly FieldError[]
 }
 
 /** The number, of pods or of percents. */
-function amount(share: IntOrString): number {
+function quantity(share: IntOrString): number {
   if (typeof share === 'number') return share;
   return isPercent(share) ? Number.parseInt(share, 10) : 0;
 }

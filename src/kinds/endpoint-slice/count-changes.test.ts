@@ -51,12 +51,12 @@ const cases: readonly Case[] = [
 
 for (const { title, existing, changes, counts } of cases) {
   test(`countChanges() of ${title} (EPS-37, MIR-09)`, () => {
-    const { added, removed, changedSlices, endpoints, slices, fewestSlices } = countChanges(
+    const { added, removed, changedSlices, endpoints, slices, minSlices } = countChanges(
       existing,
       changes,
       3,
     );
-    assert.deepEqual([added, removed, changedSlices, endpoints, slices, fewestSlices], counts);
+    assert.deepEqual([added, removed, changedSlices, endpoints, slices, minSlices], counts);
   });
 }
 

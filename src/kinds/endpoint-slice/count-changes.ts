@@ -22,13 +22,13 @@ export type ChangeCounts = {
   readonly endpoints: number;
   readonly slices: number;
   /** As many as would hold the endpoints if all were full. */
-  readonly fewestSlices: number;
+  readonly minSlices: number;
 };
 
 export function countChanges(
   existing: readonly EndpointSlice[],
   changes: SliceChanges,
-  mostPerSlice: number,
+  maxPerSlice: number,
 ): ChangeCounts {
   const { create, update, delete: gone } = changes;
   const touched = new Set([...update, ...gone].map(({ metadata }) => metadata.uid));
@@ -44,7 +44,7 @@ export function countChanges(
     changedSlices: create.length + update.length + gone.length,
     endpoints: slices.reduce((sum, slice) => sum + sizeOf(slice), 0),
     slices: slices.length,
-    fewestSlices: fewest(slices, mostPerSlice),
+    minSlices: fewest(slices, maxPerSlice),
   };
 }
 
@@ -72,11 +72,11 @@ function countChanged(before: ByIdentity, after: ByIdentity): number {
   return count;
 }
 
-function fewest(slices: readonly EndpointSlice[], mostPerSlice: number): number {
+function fewest(slices: readonly EndpointSlice[], maxPerSlice: number): number {
   const sizes = new Map<string, number>();
   for (const slice of slices) {
     const group = `${slice.addressType} ${portSetKey(slice.ports)}`;
     sizes.set(group, (sizes.get(group) ?? 0) + sizeOf(slice));
   }
-  return [...sizes.values()].reduce((sum, n) => sum + Math.max(1, Math.ceil(n / mostPerSlice)), 0);
+  return [...sizes.values()].reduce((sum, n) => sum + Math.max(1, Math.ceil(n / maxPerSlice)), 0);
 }

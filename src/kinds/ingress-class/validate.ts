@@ -11,14 +11,14 @@ import { validateReference } from '../ingress/validate.ts';
 import { invalidEach } from '../pod/field-rules.ts';
 import type { IngressClass, IngressClassParameters } from './types.ts';
 
-const longestController = 250;
+const maxControllerLength = 250;
 const scopes: readonly string[] = ['Cluster', 'Namespace'];
 
 export function validateIngressClass({ spec }: IngressClass): readonly FieldError[] {
   const { controller = '', parameters } = spec;
   const field = 'spec.controller';
   return [
-    ...(controller.length > longestController ? [tooLong(field, longestController)] : []),
+    ...(controller.length > maxControllerLength ? [tooLong(field, maxControllerLength)] : []),
     ...(controller === ''
       ? [required(field)]
       : invalidEach(field, controller, domainPrefixedPath(controller))),

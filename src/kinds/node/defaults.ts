@@ -1,4 +1,4 @@
-import { roundAmounts } from '../pod/resources.ts';
+import { roundQuantities } from '../pod/resources.ts';
 import type { Node, NodeSpec, NodeStatus } from './types.ts';
 
 export function defaultNode(node: Node): Node {
@@ -14,8 +14,8 @@ function alignPodCIDRs(spec: NodeSpec): NodeSpec {
 }
 
 function allocateAll(status: NodeStatus): NodeStatus {
-  const capacity = status.capacity && roundAmounts(status.capacity);
-  const allocatable = status.allocatable ? roundAmounts(status.allocatable) : capacity;
+  const capacity = status.capacity && roundQuantities(status.capacity);
+  const allocatable = status.allocatable ? roundQuantities(status.allocatable) : capacity;
   return {
     ...status,
     ...(capacity === undefined ? {} : { capacity }),

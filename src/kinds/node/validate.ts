@@ -13,39 +13,42 @@ import { validateLabelName } from '../../meta/labels.ts';
 import { labelValue } from '../../meta/names.ts';
 import { validateCIDR } from '../../meta/validate-ip.ts';
 import { deepEqual } from '../../schema/equality.ts';
-import { validateAmount } from '../pod/validate-resources.ts';
+import { validateQuantity } from '../pod/validate-resources.ts';
 import { taintEffects } from '../pod/validate-scheduling.ts';
 import type { Node, Taint } from './types.ts';
 
 // The path under which Kubernetes reports errors of spec.taints.
 const taintsField = 'metadata.taints';
 
-export function validateNode(node: Node, ofAmounts = validateAmounts(node)): readonly FieldError[] {
+export function validateNode(
+  node: Node,
+  ofQuantities = validateQuantities(node),
+): readonly FieldError[] {
   return [
     ...validateTaints(node.spec.taints ?? []),
-    ...ofAmounts,
+    ...ofQuantities,
     ...validatePodCIDRs(node.spec.podCIDRs ?? []),
   ];
 }
 
 export function validateNodeUpdate(before: Node, after: Node): readonly FieldError[] {
   // Told twice, found once: a node may have thousands.
-  const ofAmounts = validateAmounts(after);
-  return [...validateNode(after, ofAmounts), ...validateNodeChange(before, after, ofAmounts)];
+  const ofQuantities = validateQuantities(after);
+  return [...validateNode(after, ofQuantities), ...validateNodeChange(before, after, ofQuantities)];
 }
 
 /** What holds for changes of a node and of its status alike. */
 export function validateNodeChange(
   before: Node,
   after: Node,
-  ofAmounts = validateAmounts(after),
+  ofQuantities = validateQuantities(after),
 ): readonly FieldError[] {
   const { podCIDRs: oldCIDRs = [], providerID: oldID = '' } = before.spec;
   const { podCIDRs = [], providerID = '' } = after.spec;
   const addresses = (after.status.addresses ?? []).map(({ type, address }) => `${type} ${address}`);
   const repeated = repeatedPlaces(addresses);
   return [
-    ...ofAmounts,
+    ...ofQuantities,
     ...(after.status.addresses ?? []).flatMap((address, index) =>
       !repeated.has(index)
         ? []
@@ -96,10 +99,10 @@ function repeatedTaint({ key, value = '', effect, timeAdded }: Taint, field: str
   return { ...duplicate(field, shown), detail: 'taints must be unique by key and effect pair' };
 }
 
-function validateAmounts({ status }: Node): readonly FieldError[] {
+function validateQuantities({ status }: Node): readonly FieldError[] {
   return (['capacity', 'allocatable'] as const).flatMap((list) =>
-    Object.entries(status[list] ?? {}).flatMap(([name, amount]) =>
-      validateAmount(name, amount, `status.${list}.${name}`),
+    Object.entries(status[list] ?? {}).flatMap(([name, quantity]) =>
+      validateQuantity(name, quantity, `status.${list}.${name}`),
     ),
   );
 }

@@ -7,7 +7,7 @@ import type { PodStatus } from './pod-status.ts';
 import {
   type ResourceList,
   type ResourceRequirements,
-  roundAmounts,
+  roundQuantities,
   roundRequirements,
 } from './resources.ts';
 import type { Pod } from './types.ts';
@@ -36,7 +36,7 @@ export function defaultPodSpec(spec: PodSpec): PodSpec {
     ...(ephemeralContainers === undefined
       ? {}
       : { ephemeralContainers: ephemeralContainers.map((c) => defaultContainer(c)) }),
-    ...(overhead === undefined ? {} : { overhead: roundAmounts(overhead) }),
+    ...(overhead === undefined ? {} : { overhead: roundQuantities(overhead) }),
     ...(resources === undefined ? {} : { resources: roundRequirements(resources) }),
     restartPolicy: spec.restartPolicy || 'Always',
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? graceSeconds,

@@ -32,6 +32,6 @@ function isGuaranteed({ limits, requests }: Counted): boolean {
 }
 
 function isPositive(list: ResourceList | undefined, name: string): boolean {
-  const amount = list?.[name];
-  return amount !== undefined && compareQuantities(amount, '0') > 0;
+  const quantity = list?.[name];
+  return quantity !== undefined && compareQuantities(quantity, '0') > 0;
 }

@@ -5,18 +5,18 @@ import { isRestartableInitContainer } from './ports.ts';
 import type { ResourceList } from './resources.ts';
 import type { Pod } from './types.ts';
 
-export type Amounts = ReadonlyMap<string, number>;
+export type Quantities = ReadonlyMap<string, number>;
 
 /** Requests never change but with the pod itself; a copy of a pod is looked at for every other pod. */
-const known = new WeakMap<Pod, Amounts>();
+const known = new WeakMap<Pod, Quantities>();
 
 /** Containers run together; init containers one after the other, beside the sidecars started before them. */
-export function requestsOf(pod: Pod): Amounts {
+export function requestsOf(pod: Pod): Quantities {
   const before = known.get(pod);
   if (before !== undefined) return before;
   const { containers, initContainers = [], overhead, resources } = pod.spec;
-  let sidecars: Amounts = new Map();
-  let start: Amounts = new Map();
+  let sidecars: Quantities = new Map();
+  let start: Quantities = new Map();
   for (const container of initContainers) {
     if (isRestartableInitContainer(container)) sidecars = sum(sidecars, requested(container));
     start = largest(
@@ -26,30 +26,37 @@ export function requestsOf(pod: Pod): Amounts {
   }
   const running = (containers ?? []).map(requested).reduce(sum, sidecars);
   // What is said of the pod as a whole counts instead of what its containers say.
-  const whole = new Map([...largest(running, start), ...amountsOf(resources?.requests)]);
-  const requests = sum(whole, amountsOf(overhead));
+  const whole = new Map([...largest(running, start), ...quantitiesOf(resources?.requests)]);
+  const requests = sum(whole, quantitiesOf(overhead));
   known.set(pod, requests);
   return requests;
 }
 
-const requested = ({ resources }: Container): Amounts => amountsOf(resources.requests);
+const requested = ({ resources }: Container): Quantities => quantitiesOf(resources.requests);
 
-export function amountsOf(list: ResourceList = {}): Amounts {
+export function quantitiesOf(list: ResourceList = {}): Quantities {
   return new Map(
-    Object.entries(list).map(([name, amount]) => [name, Math.ceil(quantityValue(amount) * 1000)]),
+    Object.entries(list).map(([name, quantity]) => [
+      name,
+      Math.ceil(quantityValue(quantity) * 1000),
+    ]),
   );
 }
 
-export function sum(a: Amounts, b: Amounts): Amounts {
+export function sum(a: Quantities, b: Quantities): Quantities {
   return combined(a, b, (x, y) => x + y);
 }
 
-function largest(a: Amounts, b: Amounts): Amounts {
+function largest(a: Quantities, b: Quantities): Quantities {
   return combined(a, b, Math.max);
 }
 
-function combined(a: Amounts, b: Amounts, join: (x: number, y: number) => number): Amounts {
+function combined(
+  a: Quantities,
+  b: Quantities,
+  join: (x: number, y: number) => number,
+): Quantities {
   const all = new Map(a);
-  for (const [name, amount] of b) all.set(name, join(all.get(name) ?? 0, amount));
+  for (const [name, quantity] of b) all.set(name, join(all.get(name) ?? 0, quantity));
   return all;
 }

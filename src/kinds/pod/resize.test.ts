@@ -4,12 +4,12 @@ import { examplePod } from './example.ts';
 import { preparePodResize, validatePodResize } from './resize.ts';
 import type { Pod } from './types.ts';
 
-const amounts = (cpu: string, memory: string) => ({
+const quantities = (cpu: string, memory: string) => ({
   requests: { cpu, memory },
   limits: { cpu: '2', memory: '2Gi' },
 });
-const app = { name: 'app', image: 'app:1', resources: amounts('100m', '64Mi') };
-const side = { name: 'side', image: 'side:1', resources: amounts('50m', '32Mi') };
+const app = { name: 'app', image: 'app:1', resources: quantities('100m', '64Mi') };
+const side = { name: 'side', image: 'side:1', resources: quantities('50m', '32Mi') };
 const before = examplePod({
   metadata: { labels: { app: 'web' }, generation: 3 },
   spec: { containers: [app, side] },
@@ -31,7 +31,7 @@ test('a resize takes amounts and resize policies, and nothing else', () => {
   const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
   const sent = podWith({
     containers: [
-      { ...app, image: 'app:2', resources: amounts('200m', '64Mi'), resizePolicy },
+      { ...app, image: 'app:2', resources: quantities('200m', '64Mi'), resizePolicy },
       side,
     ],
     nodeName: 'n',
@@ -46,18 +46,18 @@ test('a resize takes amounts and resize policies, and nothing else', () => {
   const [first, ...others] = before.spec.containers ?? [];
   assert.deepEqual(after.spec, {
     ...before.spec,
-    containers: [{ ...first, resources: amounts('200m', '64Mi'), resizePolicy }, ...others],
+    containers: [{ ...first, resources: quantities('200m', '64Mi'), resizePolicy }, ...others],
   });
 });
 
 const only = 'only cpu and memory resources are mutable';
 const cases: readonly (readonly [string, object, readonly string[]])[] = [
-  ['more of both', { containers: [{ ...app, resources: amounts('1', '1Gi') }, side] }, []],
-  ['less of both', { containers: [{ ...app, resources: amounts('1m', '1Mi') }, side] }, []],
+  ['more of both', { containers: [{ ...app, resources: quantities('1', '1Gi') }, side] }, []],
+  ['less of both', { containers: [{ ...app, resources: quantities('1m', '1Mi') }, side] }, []],
   ['nothing', { containers: [app, side] }, []],
   [
     'a limit below the request',
-    { containers: [{ ...app, resources: amounts('3', '64Mi') }, side] },
+    { containers: [{ ...app, resources: quantities('3', '64Mi') }, side] },
     ['spec.containers[0].resources.requests: must be less than or equal to cpu limit of 2'],
   ],
   [
@@ -146,8 +146,8 @@ test('amounts of the whole pod change, but do not go', () => {
 
 test('an init container is resized too, but not where that would restart it', () => {
   const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
-  const init = { name: 'init', image: 'i', resources: amounts('1m', '1Mi'), resizePolicy };
-  const more = { ...init, resources: amounts('2m', '1Mi') };
+  const init = { name: 'init', image: 'i', resources: quantities('1m', '1Mi'), resizePolicy };
+  const more = { ...init, resources: quantities('2m', '1Mi') };
   const of = (one: object) => examplePod({ spec: { containers: [app], initContainers: [one] } });
   assert.deepEqual(problems({ containers: [app], initContainers: [more] }, of(init)), [
     'spec.initContainers[0]: non-sidecar init containers with a resize policy of RestartContainer cannot be resized',
@@ -169,7 +169,7 @@ test('a pod that runs is resized where its node says what is in force', () => {
       },
     }).status,
   });
-  const spec = { containers: [{ ...app, resources: amounts('1', '1Gi') }, side] };
+  const spec = { containers: [{ ...app, resources: quantities('1', '1Gi') }, side] };
   assert.deepEqual(problems(spec, running({})), [
     'spec: Pod running on node without support for resize',
   ]);

@@ -53,7 +53,7 @@ export function validatePodResize(before: Pod, after: Pod): readonly FieldError[
     ...validatePod(after, before),
     ...validateQualityOfService(before, after),
     ...validateNodeSupport(before),
-    ...validatePodAmounts(before.spec.resources, after.spec.resources),
+    ...validatePodResources(before.spec.resources, after.spec.resources),
     ...validateClaims(before),
   ];
   const order = containerLists.flatMap((list) => validateSameContainers(before, after, list));
@@ -81,11 +81,11 @@ function validateNodeSupport({ status }: Pod): readonly FieldError[] {
     : [forbidden('spec', 'Pod running on node without support for resize')];
 }
 
-function validatePodAmounts(
+function validatePodResources(
   before: ResourceRequirements | undefined,
   after: ResourceRequirements | undefined,
 ): readonly FieldError[] {
-  if (!hasAmounts(before) && !hasAmounts(after)) return [];
+  if (!hasQuantities(before) && !hasQuantities(after)) return [];
   const field = 'spec.resources';
   if (before !== undefined && after === undefined) {
     return [forbidden(field, 'pod-level resources cannot be removed')];
@@ -104,7 +104,7 @@ function validatePodAmounts(
   ];
 }
 
-const hasAmounts = (resources: ResourceRequirements | undefined): boolean =>
+const hasQuantities = (resources: ResourceRequirements | undefined): boolean =>
   Object.keys({ ...resources?.requests, ...resources?.limits }).length > 0;
 
 function validateClaims({ status }: Pod): readonly FieldError[] {

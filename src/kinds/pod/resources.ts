@@ -7,11 +7,11 @@ export const resourceList = s.map(s.quantity(), 'Amounts by resource name.');
 export type ResourceList = s.Static<typeof resourceList>;
 
 /** Nobody can be given less than a thousandth; finer amounts of old stay readable. */
-export function roundAmounts(amounts: ResourceList): ResourceList {
-  const entries = Object.entries(amounts);
+export function roundQuantities(quantities: ResourceList): ResourceList {
+  const entries = Object.entries(quantities);
   const rounded = entries.map(([name, amount]) => [name, roundToMilli(amount)] as const);
   return rounded.every(([, amount], index) => amount === entries[index]?.[1])
-    ? amounts
+    ? quantities
     : Object.fromEntries(rounded);
 }
 
@@ -42,8 +42,8 @@ export function roundRequirements(resources: ResourceRequirements): ResourceRequ
   const { limits, requests } = resources;
   return {
     ...resources,
-    ...(limits === undefined ? {} : { limits: roundAmounts(limits) }),
-    ...(requests === undefined ? {} : { requests: roundAmounts(requests) }),
+    ...(limits === undefined ? {} : { limits: roundQuantities(limits) }),
+    ...(requests === undefined ? {} : { requests: roundQuantities(requests) }),
   };
 }
 

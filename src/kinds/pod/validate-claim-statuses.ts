@@ -129,14 +129,14 @@ function validateNodeStatuses(
         ...(containers.length === 0 ? [required(`${at}.containers`, 'must not be empty')] : []),
         ...(names.length === 0 ? [required(`${at}.resources`, 'must not be empty')] : []),
         ...names.flatMap((name) => {
-          const amount = resources?.[name] ?? '0';
+          const quantity = resources?.[name] ?? '0';
           const key = `${at}.resources[${name}]`;
           return [
             ...(isNative(name)
               ? []
               : [invalid(key, name, 'must be a node allocatable resource name')]),
-            ...(compareQuantities(amount, '0') < 0
-              ? [invalid(key, amount, 'must be non-negative')]
+            ...(compareQuantities(quantity, '0') < 0
+              ? [invalid(key, quantity, 'must be non-negative')]
               : []),
           ];
         }),

@@ -13,7 +13,7 @@ import type { PodDnsConfig, PodSpec } from './pod-spec.ts';
 const maxNameservers = 3;
 const maxSearches = 32;
 const maxSearchLength = 2048;
-const longestHostname = 64;
+const maxHostnameLength = 64;
 
 export function validateDnsConfig(spec: PodSpec, field: string): readonly FieldError[] {
   const config = spec.dnsConfig;
@@ -79,7 +79,7 @@ export function validateHostnames(spec: PodSpec, field: string): readonly FieldE
 export function validateHostnameOverride(spec: PodSpec, field: string): readonly FieldError[] {
   const name = spec.hostnameOverride;
   if (name === undefined) return [];
-  const tooLong = `must be no more than ${longestHostname} characters`;
+  const tooLong = `must be no more than ${maxHostnameLength} characters`;
   return [
     ...(spec.setHostnameAsFQDN
       ? [forbidden(field, 'may not be specified when setHostnameAsFQDN is true')]
@@ -87,7 +87,7 @@ export function validateHostnameOverride(spec: PodSpec, field: string): readonly
     ...(spec.hostNetwork
       ? [forbidden(field, 'may not be specified when hostNetwork is true')]
       : []),
-    ...(name.length > longestHostname ? [invalid(field, name, tooLong)] : []),
+    ...(name.length > maxHostnameLength ? [invalid(field, name, tooLong)] : []),
     ...invalidEach(field, name, dns1123Subdomain(name)),
   ];
 }

@@ -36,8 +36,10 @@ const otherFields = [
   'spec.schedulerName',
   'status.phase',
 ];
-const amounts = ['cpu', 'ephemeral-storage', 'memory'];
-const amountFields = ['limits', 'requests'].flatMap((kind) => amounts.map((of) => `${kind}.${of}`));
+const quantities = ['cpu', 'ephemeral-storage', 'memory'];
+const quantityFields = ['limits', 'requests'].flatMap((kind) =>
+  quantities.map((of) => `${kind}.${of}`),
+);
 
 export function validateEnv(env: readonly EnvVar[], field: string): readonly FieldError[] {
   return env.flatMap((variable, index) => {
@@ -185,8 +187,8 @@ function validateResourceField(
 ): readonly FieldError[] {
   if (inVolume && !containerName) return [required(`${field}.containerName`)];
   if (resource === '') return [required(`${field}.resource`)];
-  const isKnown = amountFields.includes(resource) || hugePages.test(resource);
-  return isKnown ? [] : [notSupported(`${field}.resource`, resource, amountFields)];
+  const isKnown = quantityFields.includes(resource) || hugePages.test(resource);
+  return isKnown ? [] : [notSupported(`${field}.resource`, resource, quantityFields)];
 }
 
 const hugePages = /^(limits|requests)\.hugepages-/;
@@ -204,7 +206,7 @@ function validateDivisor(
   { resource, divisor }: ResourceFieldSelector,
   field: string,
 ): readonly FieldError[] {
-  const of = amountFields.includes(resource) ? resource.slice(resource.indexOf('.') + 1) : '';
+  const of = quantityFields.includes(resource) ? resource.slice(resource.indexOf('.') + 1) : '';
   const what =
     { cpu: 'cpu', memory: 'memory', 'ephemeral-storage': 'local ephemeral storage' }[of] ??
     (hugePages.test(resource) ? 'hugepages' : undefined);

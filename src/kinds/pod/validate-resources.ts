@@ -48,8 +48,8 @@ export function validateResources(
   const lonelyHugePages =
     names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory');
   return [
-    ...validateContainerAmounts(limits, `${field}.limits`),
-    ...validateContainerAmounts(requests, `${field}.requests`),
+    ...validateContainerResources(limits, `${field}.limits`),
+    ...validateContainerResources(requests, `${field}.requests`),
     ...sortedKeys(requests).flatMap((name) => compareWithLimit(name, requests, limits, field)),
     ...(lonelyHugePages ? [forbidden(field, 'HugePages require cpu or memory')] : []),
   ];
@@ -79,18 +79,29 @@ export function validateResizePolicy(
 const neverRestarted = "must be 'NotRequired' when `restartPolicy` is 'Never'";
 
 /** The amount itself, of any object that has amounts. */
-export function validateAmount(name: string, amount: string, field: string): readonly FieldError[] {
-  if (amount.startsWith('-') && compareQuantities(amount, '0') < 0) {
-    return [invalid(field, amount, 'must be greater than or equal to 0')];
+export function validateQuantity(
+  name: string,
+  quantity: string,
+  field: string,
+): readonly FieldError[] {
+  if (quantity.startsWith('-') && compareQuantities(quantity, '0') < 0) {
+    return [invalid(field, quantity, 'must be greater than or equal to 0')];
   }
-  const isWhole = (name !== 'pods' && !isExtended(name)) || Number.isInteger(quantityValue(amount));
-  return isWhole ? [] : [invalid(field, amount, 'must be an integer')];
+  const isWhole =
+    (name !== 'pods' && !isExtended(name)) || Number.isInteger(quantityValue(quantity));
+  return isWhole ? [] : [invalid(field, quantity, 'must be an integer')];
 }
 
-function validateContainerAmounts(amounts: ResourceList, field: string): readonly FieldError[] {
-  return sortedKeys(amounts).flatMap((name) => {
+function validateContainerResources(
+  quantities: ResourceList,
+  field: string,
+): readonly FieldError[] {
+  return sortedKeys(quantities).flatMap((name) => {
     const at = `${field}[${name}]`;
-    return [...validateResourceName(name, at), ...validateAmount(name, amounts[name] ?? '0', at)];
+    return [
+      ...validateResourceName(name, at),
+      ...validateQuantity(name, quantities[name] ?? '0', at),
+    ];
   });
 }
 
@@ -141,4 +152,4 @@ function compareWithLimit(
     : [];
 }
 
-const sortedKeys = (amounts: ResourceList): readonly string[] => Object.keys(amounts).sort();
+const sortedKeys = (quantities: ResourceList): readonly string[] => Object.keys(quantities).sort();

@@ -11,7 +11,7 @@ import {
   validatePlacementUpdate,
 } from './validate-placement-update.ts';
 
-const longestDeadline = 2 ** 31 - 1;
+const maxDeadlineSeconds = 2 ** 31 - 1;
 const paddedImage = 'must not have leading or trailing whitespace';
 const changeable = [
   '`spec.containers[*].image`',
@@ -71,8 +71,8 @@ function validateDeadlineUpdate(before: PodSpec, after: PodSpec): readonly Field
       ? []
       : [invalid(field, undefined, 'must not update from a positive integer to nil value')];
   }
-  if (is < 0 || is > longestDeadline) {
-    return [invalid(field, is, `must be between 0 and ${longestDeadline}, inclusive`)];
+  if (is < 0 || is > maxDeadlineSeconds) {
+    return [invalid(field, is, `must be between 0 and ${maxDeadlineSeconds}, inclusive`)];
   }
   return was !== undefined && was < is
     ? [invalid(field, is, 'must be less than or equal to previous value')]

@@ -21,7 +21,7 @@ import { validateSpread } from './validate-spread.ts';
 import { validateVolumes } from './validate-volumes.ts';
 import { validateHostProcess } from './validate-windows.ts';
 
-const longestDeadline = 2 ** 31 - 1;
+const maxDeadlineSeconds = 2 ** 31 - 1;
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 
 /** In the order in which Kubernetes reports what is wrong. */
@@ -101,6 +101,6 @@ function validateSubdomain(name: string | undefined, field: string): readonly Fi
 }
 
 function validateDeadline(seconds: number | undefined, field: string): readonly FieldError[] {
-  if (seconds === undefined || (seconds >= 1 && seconds <= longestDeadline)) return [];
-  return [invalid(field, seconds, `must be between 1 and ${longestDeadline}, inclusive`)];
+  if (seconds === undefined || (seconds >= 1 && seconds <= maxDeadlineSeconds)) return [];
+  return [invalid(field, seconds, `must be between 1 and ${maxDeadlineSeconds}, inclusive`)];
 }

@@ -25,7 +25,7 @@ export function containerWarnings(
   return [
     ...containers.flatMap((placed) => [
       ...oldSeccomp(placed, annotations, annotationsField),
-      ...fractionalAmounts(placed),
+      ...fractionalQuantities(placed),
       ...repeatedVariables(placed),
     ]),
     ...repeatedPorts(containers),
@@ -57,29 +57,29 @@ function oldSeccomp(
 export const seccompWarning = (field: string): string =>
   `${field}: non-functional in v1.27+; use the "seccompProfile" field instead`;
 
-function fractionalAmounts({ container, field }: Placed): readonly string[] {
+function fractionalQuantities({ container, field }: Placed): readonly string[] {
   const { limits = {}, requests = {} } = container.resources ?? {};
   return ['memory', 'ephemeral-storage'].flatMap((resource) => [
-    ...fractionalAmount(limits, resource, `${field}.resources.limits`),
-    ...fractionalAmount(requests, resource, `${field}.resources.requests`),
+    ...fractionalQuantity(limits, resource, `${field}.resources.limits`),
+    ...fractionalQuantity(requests, resource, `${field}.resources.requests`),
   ]);
 }
 
 /** Nobody can have a part of a byte. */
-export function fractionalAmount(
-  amounts: ResourceList,
+export function fractionalQuantity(
+  quantities: ResourceList,
   resource: string,
   field: string,
 ): readonly string[] {
-  const amount = amounts[resource];
-  if (amount === undefined || !isFractional(amount)) return [];
+  const quantity = quantities[resource];
+  if (quantity === undefined || !isFractional(quantity)) return [];
   return [
-    `${field}[${resource}]: fractional byte value ${goQuote(amount)} is invalid, must be an integer`,
+    `${field}[${resource}]: fractional byte value ${goQuote(quantity)} is invalid, must be an integer`,
   ];
 }
 
-function isFractional(amount: string): boolean {
-  const { mantissa, exponent } = parseQuantity(amount) ?? { mantissa: 0n, exponent: 0 };
+function isFractional(quantity: string): boolean {
+  const { mantissa, exponent } = parseQuantity(quantity) ?? { mantissa: 0n, exponent: 0 };
   return exponent < 0 && mantissa % 10n ** BigInt(-exponent) !== 0n;
 }
 

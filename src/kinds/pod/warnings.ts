@@ -7,7 +7,7 @@ import { goQuote } from '../../schema/go-quote.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { Pod } from './types.ts';
 import type { Volume } from './volume.ts';
-import { containerWarnings, fractionalAmount, seccompWarning } from './warnings-containers.ts';
+import { containerWarnings, fractionalQuantity, seccompWarning } from './warnings-containers.ts';
 import { neighbourWarnings, placementWarnings } from './warnings-scheduling.ts';
 
 export function podWarnings(pod: Pod): readonly string[] {
@@ -48,7 +48,7 @@ export function templateWarnings({ metadata, spec }: Template, path: string): re
     ...repeated(spec.imagePullSecrets ?? [], 'name', `${field}.imagePullSecrets`),
     ...namelessSecrets(spec, field),
     ...['memory', 'ephemeral-storage'].flatMap((resource) =>
-      fractionalAmount(spec.overhead ?? {}, resource, `${field}.overhead`),
+      fractionalQuantity(spec.overhead ?? {}, resource, `${field}.overhead`),
     ),
     ...oldSeccomp(spec, annotations, annotationsField),
     ...containerWarnings(spec, field, annotations, annotationsField),

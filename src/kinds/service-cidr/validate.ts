@@ -4,17 +4,17 @@ import { validateCanonicalCIDR } from '../../meta/validate-ip.ts';
 import type { ServiceCIDR } from './types.ts';
 
 const field = 'spec.cidrs';
-const mostRanges = 2;
+const maxRanges = 2;
 const immutable = 'field is immutable';
 
 export function validateServiceCIDR({ spec }: ServiceCIDR): readonly FieldError[] {
   const cidrs = spec.cidrs ?? [];
   if (cidrs.length === 0) return [required(field, 'at least one CIDR required')];
-  if (cidrs.length > mostRanges) {
+  if (cidrs.length > maxRanges) {
     // Clients see upstream's internal form of the spec.
-    return [invalid(field, { CIDRs: cidrs }, `may only hold up to ${mostRanges} values`)];
+    return [invalid(field, { CIDRs: cidrs }, `may only hold up to ${maxRanges} values`)];
   }
-  if (cidrs.length === mostRanges && !isDualStack(cidrs)) {
+  if (cidrs.length === maxRanges && !isDualStack(cidrs)) {
     const detail =
       'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
     return [invalid(field, cidrs, detail)];

@@ -3,7 +3,7 @@
 import { mayHaveNodePorts, needsClusterIP, needsHealthCheck, wantsNodePorts } from './needs.ts';
 import { headlessIP, type IPFamily, type Service, type ServicePort } from './types.ts';
 
-export type AddressWish = {
+export type AddressRequest = {
   /** Place in clusterIPs. */
   readonly index: number;
   readonly family: IPFamily;
@@ -12,7 +12,7 @@ export type AddressWish = {
 };
 
 export type AddressPlan = {
-  readonly take: readonly AddressWish[];
+  readonly take: readonly AddressRequest[];
   readonly giveBack: readonly string[];
 };
 
@@ -20,7 +20,7 @@ export type AddressPlan = {
 export function planAddresses(before: Service | undefined, after: Service): AddressPlan {
   if (before === undefined || !needsClusterIP(before)) {
     const isAddressed = needsClusterIP(after) && after.spec.clusterIPs?.[0] !== headlessIP;
-    return { take: isAddressed ? addressWishes(after, 0) : [], giveBack: [] };
+    return { take: isAddressed ? addressRequests(after, 0) : [], giveBack: [] };
   }
   const held = clusterAddresses(before);
   if (held.length === 0) return { take: [], giveBack: [] };
@@ -28,7 +28,7 @@ export function planAddresses(before: Service | undefined, after: Service): Addr
   const count = (service: Service): number => service.spec.ipFamilies?.length ?? 0;
   // Also when the first address is to become None: that is refused, and clients are shown both.
   if (count(before) === 1 && count(after) === 2) {
-    return { take: addressWishes(after, 1), giveBack: [] };
+    return { take: addressRequests(after, 1), giveBack: [] };
   }
   const isReduced = count(before) === 2 && count(after) === 1;
   return { take: [], giveBack: isReduced ? held.slice(1) : [] };
@@ -40,7 +40,7 @@ export function clusterAddresses(service: Service): readonly string[] {
   return (service.spec.clusterIPs ?? []).filter((address) => address !== headlessIP);
 }
 
-function addressWishes(service: Service, from: number): readonly AddressWish[] {
+function addressRequests(service: Service, from: number): readonly AddressRequest[] {
   const { clusterIPs = [], ipFamilies = [] } = service.spec;
   return ipFamilies
     .map((family, index) => {
@@ -51,13 +51,13 @@ function addressWishes(service: Service, from: number): readonly AddressWish[] {
 }
 
 /** One port's way to its node port: a number asked for, any number, or that of an earlier port. */
-export type PortWish =
+export type PortRequest =
   | { readonly index: number; readonly nodePort: number }
   | { readonly index: number; readonly nodePort: 'any' }
   | { readonly index: number; readonly sameAs: number };
 
 export type PortPlan = {
-  readonly ports: readonly PortWish[];
+  readonly ports: readonly PortRequest[];
   /** Absent: none is to be taken. */
   readonly healthCheck?: number | 'any';
 };
@@ -66,7 +66,7 @@ export function planNodePorts(before: Service | undefined, after: Service): Port
   const isChecked = before !== undefined && needsHealthCheck(before);
   const healthCheck = after.spec.healthCheckNodePort ?? 'any';
   return {
-    ports: mayHaveNodePorts(after) ? portWishes(before, after) : [],
+    ports: mayHaveNodePorts(after) ? portRequests(before, after) : [],
     ...(needsHealthCheck(after) && !isChecked ? { healthCheck } : {}),
   };
 }
@@ -83,26 +83,26 @@ function portsHeld(service: Service): readonly number[] {
   return (service.spec.ports ?? []).flatMap(({ nodePort }) => nodePort ?? []);
 }
 
-function portWishes(before: Service | undefined, after: Service): readonly PortWish[] {
+function portRequests(before: Service | undefined, after: Service): readonly PortRequest[] {
   const ports = after.spec.ports ?? [];
   const isWanted = ({ nodePort }: ServicePort): boolean =>
     nodePort !== undefined || wantsNodePorts(after);
   return before === undefined
-    ? createWishes(ports, isWanted)
-    : updateWishes(ports, isWanted, new Set(portsHeld(before)));
+    ? createRequests(ports, isWanted)
+    : updateRequests(ports, isWanted, new Set(portsHeld(before)));
 }
 
 /** Protocols of one port number share a node port, unless they name different ones. */
-function createWishes(
+function createRequests(
   ports: readonly ServicePort[],
   isWanted: (port: ServicePort) => boolean,
-): readonly PortWish[] {
+): readonly PortRequest[] {
   const first = new Map<number, { readonly index: number; readonly nodePort: number | 'any' }>();
   const named = new Map<number, number>();
   for (const { port, nodePort } of ports) {
     if (nodePort !== undefined && !named.has(port)) named.set(port, nodePort);
   }
-  const wishes: PortWish[] = [];
+  const wishes: PortRequest[] = [];
   for (const [index, port] of ports.entries()) {
     if (!isWanted(port)) continue;
     const earlier = first.get(port.port);
@@ -120,12 +120,12 @@ function createWishes(
  * A number that a port of the service already has, or that it names twice, is not taken again. That of its health
  * check is: it is taken, and so refused.
  */
-function updateWishes(
+function updateRequests(
   ports: readonly ServicePort[],
   isWanted: (port: ServicePort) => boolean,
   held: Set<number>,
-): readonly PortWish[] {
-  const wishes: PortWish[] = [];
+): readonly PortRequest[] {
+  const wishes: PortRequest[] = [];
   for (const [index, port] of ports.entries()) {
     const { nodePort } = port;
     if (!isWanted(port) || (nodePort !== undefined && held.has(nodePort))) continue;

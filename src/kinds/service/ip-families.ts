@@ -8,7 +8,7 @@ import { isSelectorless, needsClusterIP, saysHeadless } from './needs.ts';
 import { headlessIP, type IPFamily, type Service, type ServiceSpec, withSpec } from './types.ts';
 import { validateClusterIPFields } from './validate-cluster-ips.ts';
 
-export type FamilyWish = {
+export type FamilyRequest = {
   readonly before?: Service;
   readonly after: Service;
   /** Families that the cluster gives addresses of, the default first. */
@@ -21,7 +21,7 @@ export type FamilyOutcome =
 
 const policyField = 'spec.ipFamilyPolicy';
 
-export function settleIPFamilies({ before, after, families }: FamilyWish): FamilyOutcome {
+export function settleIPFamilies({ before, after, families }: FamilyRequest): FamilyOutcome {
   if (!needsClusterIP(after) || keepsPreferredStack(before, after)) return { service: after };
   if (before === undefined && leavesStackOpen(after.spec)) {
     const usual = { ipFamilies: families.slice(0, 1), ipFamilyPolicy: 'SingleStack' } as const;

@@ -12,10 +12,10 @@ export function completeCreate(service: Service): Service {
 }
 
 export function completeUpdate(before: Service, after: Service): Service {
-  return matchClusterIPs(before, carryOver(before, after));
+  return matchClusterIPs(before, keepAllocatedValues(before, after));
 }
 
-function carryOver(before: Service, after: Service): Service {
+function keepAllocatedValues(before: Service, after: Service): Service {
   const [old, now] = [before.spec, after.spec];
   const bothAddressed = needsClusterIP(before) && needsClusterIP(after);
   const bothNodePorts = wantsNodePorts(before) && wantsNodePorts(after);

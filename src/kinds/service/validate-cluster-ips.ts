@@ -15,7 +15,7 @@ import { isHeadless, needsClusterIP } from './needs.ts';
 import { headlessIP, type Service, type ServiceSpec } from './types.ts';
 
 const field = 'spec.clusterIPs';
-const mostAddresses = 2;
+const maxAddresses = 2;
 
 export function validateClusterIPFields(service: Service, before?: Service): readonly FieldError[] {
   if (!needsClusterIP(service)) return [];
@@ -76,8 +76,8 @@ function malformedAddresses(
 }
 
 function countErrors(addresses: readonly string[]): readonly FieldError[] {
-  if (addresses.length <= mostAddresses) return [];
-  return [invalid(field, addresses, `may only hold up to ${mostAddresses} values`)];
+  if (addresses.length <= maxAddresses) return [];
+  return [invalid(field, addresses, `may only hold up to ${maxAddresses} values`)];
 }
 
 function stackErrors(service: Service): readonly FieldError[] {

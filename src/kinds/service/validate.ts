@@ -109,7 +109,7 @@ function externalNameErrors(spec: ServiceSpec): readonly FieldError[] {
 }
 
 const affinities: readonly string[] = ['ClientIP', 'None'];
-const longestAffinitySeconds = 86400;
+const maxAffinitySeconds = 86400;
 
 function affinityErrors(spec: ServiceSpec): readonly FieldError[] {
   const { sessionAffinity, sessionAffinityConfig } = spec;
@@ -130,8 +130,8 @@ function timeoutErrors(config: ServiceSpec['sessionAffinityConfig']): readonly F
   if (config.clientIP === undefined) return [required(`${field}.clientIP`, detail)];
   const seconds = config.clientIP.timeoutSeconds;
   if (seconds === undefined) return [required(`${field}.clientIP.timeoutSeconds`, detail)];
-  if (seconds > 0 && seconds <= longestAffinitySeconds) return [];
-  const wrong = `must be greater than 0 and less than ${longestAffinitySeconds}`;
+  if (seconds > 0 && seconds <= maxAffinitySeconds) return [];
+  const wrong = `must be greater than 0 and less than ${maxAffinitySeconds}`;
   return [invalid(`${field}.clientIP.timeoutSeconds`, seconds, wrong)];
 }
 

@@ -73,7 +73,7 @@ test('fields of the pod and amounts of the container', () => {
     name,
     valueFrom: { fieldRef: { fieldPath } },
   });
-  const amount = (name: string, resource: string, divisor?: string) => ({
+  const quantity = (name: string, resource: string, divisor?: string) => ({
     name,
     valueFrom: { resourceFieldRef: { resource, divisor } },
   });
@@ -83,9 +83,9 @@ test('fields of the pod and amounts of the container', () => {
       field('TIER', "metadata.labels['tier']"),
       field('IPS', 'status.podIPs'),
       field('NODE', 'spec.nodeName'),
-      amount('CPU', 'limits.cpu'),
-      amount('MILLI', 'requests.cpu', '1m'),
-      amount('MEMORY', 'limits.memory', '1Mi'),
+      quantity('CPU', 'limits.cpu'),
+      quantity('MILLI', 'requests.cpu', '1m'),
+      quantity('MEMORY', 'limits.memory', '1Mi'),
     ],
     resources: { limits: { memory: '64Mi' }, requests: { cpu: '250m' } },
   });

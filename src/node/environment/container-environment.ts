@@ -137,7 +137,7 @@ function sourceValue(options: EnvironmentOptions, source: EnvVarSource): Value {
       ? { problem: `unsupported fieldPath: ${fieldRef.fieldPath}` }
       : { value };
   }
-  if (resourceFieldRef !== undefined) return amountValue(options, resourceFieldRef);
+  if (resourceFieldRef !== undefined) return quantityValue(options, resourceFieldRef);
   if (configMapKeyRef !== undefined) {
     const object = options.configMap(configMapKeyRef.name ?? '');
     return keyValue(options, configMapKeyRef, 'ConfigMap', object && (object.data ?? {}));
@@ -149,7 +149,7 @@ function sourceValue(options: EnvironmentOptions, source: EnvVarSource): Value {
   return { problem: 'the source of a variable is of a kind that this node does not know' };
 }
 
-function amountValue(
+function quantityValue(
   { pod, container, allocatable }: EnvironmentOptions,
   selector: ResourceFieldSelector,
 ): Value {

@@ -11,27 +11,27 @@ export type PodHostname = {
 };
 
 /** Linux has no room for more. */
-const longestKernelName = 64;
-const longestLabel = 63;
+const maxKernelNameLength = 64;
+const maxLabelLength = 63;
 
 /** Throws when the pod wants its full name where it does not fit. */
 export function podHostname({ metadata, spec }: Pod, clusterDomain: string): PodHostname {
   // On the node's network it is the node, by the name that the cluster knows it by: several nodes may share a machine.
   if (spec.hostNetwork === true && spec.nodeName !== undefined) {
-    const hostname = trimEnd(spec.nodeName.slice(0, longestKernelName), '-.');
+    const hostname = trimEnd(spec.nodeName.slice(0, maxKernelNameLength), '-.');
     return { kernelName: hostname, hostname };
   }
   if (spec.hostnameOverride !== undefined) {
     return { kernelName: spec.hostnameOverride, hostname: spec.hostnameOverride };
   }
   const given = spec.hostname ? spec.hostname : (metadata.name ?? '');
-  const hostname = trimEnd(given.slice(0, longestLabel), '-.');
+  const hostname = trimEnd(given.slice(0, maxLabelLength), '-.');
   if (!spec.subdomain) return { kernelName: hostname, hostname };
   const fullName = `${hostname}.${spec.subdomain}.${metadata.namespace}.svc.${clusterDomain}`;
   if (!spec.setHostnameAsFQDN) return { kernelName: hostname, hostname, fullName };
-  if (fullName.length > longestKernelName) {
+  if (fullName.length > maxKernelNameLength) {
     throw new Error(
-      `Failed to construct FQDN from Pod hostname and cluster domain, FQDN ${fullName} is too long (${longestKernelName} characters is the max, ${fullName.length} characters requested)`,
+      `Failed to construct FQDN from Pod hostname and cluster domain, FQDN ${fullName} is too long (${maxKernelNameLength} characters is the max, ${fullName.length} characters requested)`,
     );
   }
   return { kernelName: fullName, hostname, fullName };

@@ -27,9 +27,9 @@ export type FormedConfig = {
 type Asked = Pick<PodSpec, 'dnsPolicy' | 'dnsConfig' | 'hostNetwork'>;
 
 /** What glibc reads; more would be ignored in silence. */
-const mostNameservers = 3;
-const mostSearches = 32;
-const mostSearchCharacters = 2048;
+const maxNameservers = 3;
+const maxSearches = 32;
+const maxSearchCharacters = 2048;
 
 export function formResolverConfig(
   spec: Asked,
@@ -79,9 +79,9 @@ function merge(basis: ResolverConfig, wanted: PodDnsConfig | undefined): Resolve
 
 /** DNS-39: what is too much is left out, and said. */
 function trim(config: ResolverConfig, warnings: readonly ResolverWarning[]): FormedConfig {
-  const nameservers = config.nameservers.slice(0, mostNameservers);
-  let searches = config.searches.slice(0, mostSearches);
-  while (searches.join(' ').length > mostSearchCharacters) searches = searches.slice(0, -1);
+  const nameservers = config.nameservers.slice(0, maxNameservers);
+  let searches = config.searches.slice(0, maxSearches);
+  while (searches.join(' ').length > maxSearchCharacters) searches = searches.slice(0, -1);
   const found = [...warnings];
   const forming = (message: string): number => found.push({ reason: 'DNSConfigForming', message });
   if (nameservers.length < config.nameservers.length) {

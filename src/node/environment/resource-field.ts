@@ -12,19 +12,19 @@ export function resourceField(
 ): string | undefined {
   const [, list, name = ''] = /^(limits|requests)\.(.+)$/.exec(resource) ?? [];
   if (list === undefined) return undefined;
-  const amount =
+  const quantity =
     list === 'limits'
       ? (positive(resources?.limits?.[name]) ?? allocatable?.[name])
       : resources?.requests?.[name];
-  return String(divideUp(amount ?? '0', positive(divisor) ?? '1'));
+  return String(divideUp(quantity ?? '0', positive(divisor) ?? '1'));
 }
 
-function positive(amount: string | undefined): string | undefined {
-  return (parseQuantity(amount ?? '0')?.mantissa ?? 0n) > 0n ? amount : undefined;
+function positive(quantity: string | undefined): string | undefined {
+  return (parseQuantity(quantity ?? '0')?.mantissa ?? 0n) > 0n ? quantity : undefined;
 }
 
-function divideUp(amount: string, divisor: string): bigint {
-  const a = parseQuantity(amount);
+function divideUp(quantity: string, divisor: string): bigint {
+  const a = parseQuantity(quantity);
   const b = parseQuantity(divisor);
   if (a === undefined || b === undefined) return 0n;
   const exponent = Math.min(a.exponent, b.exponent);

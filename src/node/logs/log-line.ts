@@ -12,7 +12,7 @@ export type LogLine = {
 };
 
 /** Longer lines come in parts, as containerd cuts them. */
-export const longestPart = 16 * 1024;
+export const maxPartLength = 16 * 1024;
 
 export function renderLogLine({ time, stream, isWhole, text }: LogLine): string {
   return `${time} ${stream} ${isWhole ? 'F' : 'P'} ${text}\n`;

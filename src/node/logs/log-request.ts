@@ -15,7 +15,7 @@ export class LogError extends Error {
   }
 }
 
-export type ParsedLogWish = {
+export type ParsedLogOptions = {
   readonly isFollowed: boolean;
   readonly isPrevious: boolean;
   readonly hasTimes: boolean;
@@ -25,7 +25,7 @@ export type ParsedLogWish = {
   readonly stream?: 'stdout' | 'stderr';
 };
 
-export function parseLogWish(query: URLSearchParams, now: number): ParsedLogWish {
+export function parseLogOptions(query: URLSearchParams, now: number): ParsedLogOptions {
   const tailLines = number(query, 'tailLines');
   const limitBytes = number(query, 'limitBytes');
   const seconds = number(query, 'sinceSeconds');

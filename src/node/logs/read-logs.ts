@@ -4,7 +4,7 @@ import { rotatedLogs } from '../runtimes/process/apply-log-file.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
 import { logTime, parseLogLine } from './log-line.ts';
 
-export type LogWish = {
+export type LogOptions = {
   readonly tailLines?: number;
   /** Lines from this moment on; milliseconds since 1970. */
   readonly since?: number;
@@ -27,7 +27,7 @@ export function readLogTail(path: string): string {
 }
 
 /** What is there now, part by part. */
-export function* readLog(path: string, wish: LogWish): Generator<string> {
+export function* readLog(path: string, wish: LogOptions): Generator<string> {
   const reader = openReader(path);
   try {
     yield* limited(shown(reader.lines(), wish), wish.limitBytes);
@@ -39,7 +39,7 @@ export function* readLog(path: string, wish: LogWish): Generator<string> {
 /** What is there, and what comes until the container has ended or the signal comes. */
 export async function* followLog(
   path: string,
-  wish: LogWish,
+  wish: LogOptions,
   {
     running,
     signal,
@@ -47,7 +47,7 @@ export async function* followLog(
 ): AsyncGenerator<string> {
   const reader = openReader(path);
   const { tailLines: _end, ...rest } = wish;
-  const news = createNews(running, signal);
+  const news = createNotifier(running, signal);
   try {
     yield* shown(reader.lines(), wish);
     let isOver = running === undefined;
@@ -64,7 +64,7 @@ export async function* followLog(
 }
 
 /** Resolves with whether the container has ended, after each thing it says. */
-function createNews(running: RunningContainer | undefined, signal: AbortSignal) {
+function createNotifier(running: RunningContainer | undefined, signal: AbortSignal) {
   let wake = (): void => {};
   let isNew = false;
   let isOver = signal.aborted;
@@ -136,7 +136,7 @@ function openReader(path: string): LogReader {
   };
 }
 
-function* shown(lines: Iterable<string>, wish: LogWish): Generator<string> {
+function* shown(lines: Iterable<string>, wish: LogOptions): Generator<string> {
   const { tailLines: count } = wish;
   const last: string[] = [];
   for (const line of lines) {
@@ -149,7 +149,7 @@ function* shown(lines: Iterable<string>, wish: LogWish): Generator<string> {
   yield* last;
 }
 
-function shownLine(line: string, { since, hasTimes, stream }: LogWish): string | undefined {
+function shownLine(line: string, { since, hasTimes, stream }: LogOptions): string | undefined {
   const parsed = parseLogLine(line);
   if (parsed === undefined) return undefined;
   // Times of one length sort as text.
@@ -158,8 +158,8 @@ function shownLine(line: string, { since, hasTimes, stream }: LogWish): string |
   return `${hasTimes ? `${parsed.time} ` : ''}${parsed.text}${parsed.isWhole ? '\n' : ''}`;
 }
 
-function* limited(parts: Iterable<string>, mostBytes: number | undefined): Generator<string> {
-  let left = mostBytes ?? Number.POSITIVE_INFINITY;
+function* limited(parts: Iterable<string>, maxBytes: number | undefined): Generator<string> {
+  let left = maxBytes ?? Number.POSITIVE_INFINITY;
   for (const part of parts) {
     if (left <= 0) return;
     const bytes = Buffer.from(part);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { removeTree } from '../../host/remove-tree.ts';
 
 /** Logs of so many pods stay after their end, for who comes late. */
-const mostGonePods = 100;
+const maxGonePods = 100;
 
 /** Before run `attempt` starts: of the runs before it, the last one's log stays. */
 export async function removeOldRuns(
@@ -28,7 +28,7 @@ export function removeOldLogs(dataDirectory: string, isPresent: (uid: string) =>
     .filter((name) => !isPresent(name.slice(name.lastIndexOf('_') + 1)))
     .map((name) => ({ path: join(logs, name), changedAt: statSync(join(logs, name)).mtimeMs }))
     .sort((a, b) => b.changedAt - a.changedAt);
-  for (const { path } of gone.slice(mostGonePods)) rmSync(path, { recursive: true, force: true });
+  for (const { path } of gone.slice(maxGonePods)) rmSync(path, { recursive: true, force: true });
 }
 
 function readdirIfThere(directory: string): readonly string[] {

@@ -95,11 +95,11 @@ async function applyChange(
 }
 
 /** Pods send packets no larger than the node's way out takes. */
-const usualMtu = 1500;
+const defaultMtu = 1500;
 
 export async function readMtu(route: Netlink, nodeIPs: readonly string[]): Promise<number> {
   const addresses = await listAddresses(route);
   const own = addresses.find(({ address }) => nodeIPs.includes(address));
   const link = (await listLinks(route)).find(({ index }) => index === own?.interfaceIndex);
-  return link === undefined || link.isLoopback ? usualMtu : link.mtu;
+  return link === undefined || link.isLoopback ? defaultMtu : link.mtu;
 }

@@ -42,14 +42,14 @@ export type NetworkSituation = {
 };
 
 /** A bridge needs room for itself and one pod. */
-const leastAddresses = 4n;
+const minAddresses = 4n;
 
 /** The ranges for pods of a node; none when it has no usable ones. */
 export function podRangesOf({ spec }: Pick<Node, 'spec'>): readonly Cidr[] {
   const texts = spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []);
   return texts
     .flatMap((text) => parseCidr(text) ?? [])
-    .filter((range) => addressCount(range) >= leastAddresses);
+    .filter((range) => addressCount(range) >= minAddresses);
 }
 
 export function desiredNetwork(situation: NetworkSituation): NodeNetwork {

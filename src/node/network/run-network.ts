@@ -39,7 +39,7 @@ export class NetworkNotAllowedError extends Error {
   override readonly name = 'NetworkNotAllowedError';
 }
 
-const usualBridge = 'fairlead0';
+const defaultBridge = 'fairlead0';
 
 /**
  * Acts on the network namespace of the calling thread, for good: call it after the thread has stepped into the node's. Resolves when
@@ -50,7 +50,7 @@ export async function createBridgeNetwork(
   options: BridgeNetworkOptions,
   signal: AbortSignal,
 ): Promise<PodNetwork> {
-  const { caller, nodeName, nodeIPs, clock = systemClock, bridge = usualBridge } = options;
+  const { caller, nodeName, nodeIPs, clock = systemClock, bridge = defaultBridge } = options;
   const log = options.log.with({ part: 'pod network' });
   requireRights();
   const route = await openNetlink({ protocol: 'route' });

@@ -71,10 +71,10 @@ export function createNodeSync(options: NodeSyncOptions): NodeSync {
     },
     follow(nodes, signal) {
       state.nodes = nodes;
-      const waker = createWaker(options.clock, signal);
-      const change = (): void => waker.wake();
+      const wakeUp = createWakeUp(options.clock, signal);
+      const change = (): void => wakeUp.wake();
       nodes.onChange({ add: change, update: change, delete: change });
-      return keepInStep(options, state, { waker, inOrder, signal });
+      return keepInStep(options, state, { wakeUp, inOrder, signal });
     },
     ranges: () => state.ranges,
     problem: () => state.problem,
@@ -91,7 +91,7 @@ export function createNodeSync(options: NodeSyncOptions): NodeSync {
 }
 
 type Following = {
-  readonly waker: ReturnType<typeof createWaker>;
+  readonly wakeUp: ReturnType<typeof createWakeUp>;
   readonly inOrder: NodeSyncOptions['inOrder'];
   readonly signal: AbortSignal;
 };
@@ -99,12 +99,12 @@ type Following = {
 async function keepInStep(
   options: NodeSyncOptions,
   state: State,
-  { waker, inOrder, signal }: Following,
+  { wakeUp, inOrder, signal }: Following,
 ): Promise<void> {
   await state.nodes?.synced();
   let waitMs = checkMs;
   while (!signal.aborted) {
-    const isCheck = waker.isDue();
+    const isCheck = wakeUp.isDue();
     try {
       const problem = await inOrder(() => syncOnce(options, state, isCheck));
       tell(options, state, problem);
@@ -114,7 +114,7 @@ async function keepInStep(
       tell(options, state, error instanceof Error ? error.message : String(error));
       waitMs = retryMs;
     }
-    await waker.sleep(waitMs);
+    await wakeUp.sleep(waitMs);
   }
 }
 
@@ -169,7 +169,7 @@ function tell({ log }: NodeSyncOptions, state: State, problem: string | undefine
 }
 
 /** Woken by changes and by time; knows which it was. */
-function createWaker(clock: Clock, signal: AbortSignal) {
+function createWakeUp(clock: Clock, signal: AbortSignal) {
   let pending = new AbortController();
   let isDue = true;
   return {

@@ -5,10 +5,10 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import { listOf } from './container-lists.ts';
 import type { BackOff, Terminated } from './container-record.ts';
 
-export type RestartLimits = { readonly firstMs: number; readonly mostMs: number };
+export type RestartLimits = { readonly firstMs: number; readonly maxMs: number };
 
 /** A kubelet's: 10 s, doubling up to 5 min. */
-export const restartLimits: RestartLimits = { firstMs: 10_000, mostMs: 300_000 };
+export const restartLimits: RestartLimits = { firstMs: 10_000, maxMs: 300_000 };
 
 export function shouldRestart(
   pod: Pod,
@@ -52,13 +52,13 @@ export function nextBackOff(
   const delayMs =
     backOff === undefined || isForgiven(backOff, now, limits)
       ? limits.firstMs
-      : Math.min(backOff.delayMs * 2, limits.mostMs);
+      : Math.min(backOff.delayMs * 2, limits.maxMs);
   return { delayMs, updatedAt: now };
 }
 
 /** After twice the longest wait without a restart. */
-function isForgiven({ updatedAt }: BackOff, now: number, { mostMs }: RestartLimits): boolean {
-  return now - updatedAt > 2 * mostMs;
+function isForgiven({ updatedAt }: BackOff, now: number, { maxMs }: RestartLimits): boolean {
+  return now - updatedAt > 2 * maxMs;
 }
 
 /** As Go writes a length of time: `10s`, `1m20s`. */

@@ -14,7 +14,7 @@ import { removeOldRuns } from '../logs/remove-old-logs.ts';
 import type { PodAttachment } from '../network/pod-network.ts';
 import type { NodeParts } from '../node-parts.ts';
 import type { ContainerToRun, Mount, RunningContainer } from '../runtimes/runtime.ts';
-import { closeVolumes, lastWordsName, openVolumes } from '../volumes/open-volumes.ts';
+import { closeVolumes, openVolumes, terminationMessageName } from '../volumes/open-volumes.ts';
 import { makeSharedMemory, type PodVolumes, readObjects } from '../volumes/run-volumes.ts';
 import { ContainerConfigError } from './container-config-error.ts';
 import { type ContainerSecurity, containerSecurity } from './container-security.ts';
@@ -130,7 +130,7 @@ function systemFiles(
   const hosts = pod.spec.hostNetwork
     ? extendHosts(parts.hostHosts(), pod.spec.hostAliases)
     : renderHosts({ podIPs: attachment.ips, ...names, hostAliases: pod.spec.hostAliases ?? [] });
-  const lastWordsPath = container.terminationMessagePath || '/dev/termination-log';
+  const defaultTerminationMessagePath = container.terminationMessagePath || '/dev/termination-log';
   const files: readonly (readonly [string, string, string, number])[] = [
     [
       '/etc/resolv.conf',
@@ -141,7 +141,7 @@ function systemFiles(
     ['/etc/hosts', join(podDirectory, 'etc-hosts'), hosts, 0o644],
     ['/etc/hostname', join(podDirectory, 'etc-hostname'), `${names.kernelName}\n`, 0o644],
     // For whoever the container runs as.
-    [lastWordsPath, join(directory, lastWordsName), '', 0o666],
+    [defaultTerminationMessagePath, join(directory, terminationMessageName), '', 0o666],
   ];
   const own = new Set((container.volumeMounts ?? []).map(({ mountPath }) => mountPath));
   return files

@@ -11,7 +11,7 @@ import {
   type RunningContainer,
 } from '../runtimes/runtime.ts';
 import { imageVolumeProblem, type RefusedImage } from '../volumes/image-volumes.ts';
-import { readLastWords } from '../volumes/open-volumes.ts';
+import { readTerminationMessage } from '../volumes/open-volumes.ts';
 import { ContainerConfigError } from './container-config-error.ts';
 import { containerTypes, listOf } from './container-lists.ts';
 import type { ContainerRecords, Terminated } from './container-record.ts';
@@ -28,7 +28,7 @@ import { durationText, nextBackOff, restartLimits } from './restart-policy.ts';
 import { logPath, startContainer } from './run-container.ts';
 import { runHook } from './run-hook.ts';
 import { resizeContainers } from './run-resize.ts';
-import { type StopWish, stopContainer } from './stop-container.ts';
+import { type StopOptions, stopContainer } from './stop-container.ts';
 
 export type PodContainers = {
   readonly records: () => ContainerRecords;
@@ -41,7 +41,7 @@ export type PodContainers = {
   /** What runs gets the amounts that the pod wants by now. */
   readonly resize: (pod: Pod) => void;
   /** Resolves when it has ended. Fine when it does not run. */
-  readonly stop: (container: Container, pod: Pod, wish: StopWish) => Promise<void>;
+  readonly stop: (container: Container, pod: Pod, wish: StopOptions) => Promise<void>;
   /** What is being started need not be finished: the pod ends. */
   readonly interrupt: () => void;
 };
@@ -226,7 +226,7 @@ function lastMessage(
   pod: Pod,
   { live, end, attempt }: Finished,
 ): string {
-  const words = readLastWords(live.place.directory, container.name, attempt);
+  const words = readTerminationMessage(live.place.directory, container.name, attempt);
   const isFromLog = container.terminationMessagePolicy === 'FallbackToLogsOnError';
   if (words !== '' || !isFromLog || end.exitCode === 0) return words;
   return readLogTail(logPath(parts.dataDirectory, pod, container.name, attempt));

@@ -26,7 +26,7 @@ import { graceOf } from './live-containers.ts';
 import { podRefusal } from './pod-refusal.ts';
 import { recoverRecords } from './recovered-records.ts';
 import { createPodContainers, type PodContainers } from './run-pod-containers.ts';
-import { createWaker, type Waker } from './run-wake-up.ts';
+import { createWakeUp, type WakeUp } from './run-wake-up.ts';
 import { stopOrder } from './stop-container.ts';
 
 export type PodWorker = {
@@ -46,7 +46,7 @@ type End = { readonly reason: string; readonly message: string };
 
 type Working = {
   readonly parts: NodeParts;
-  readonly waker: Waker;
+  readonly wakeUp: WakeUp;
   readonly directory: string;
   readonly volumes: PodVolumes;
   readonly containers: PodContainers;
@@ -73,15 +73,19 @@ const refreshMs = 60_000;
 const measureMs = 10_000;
 /** A pod that fills the disk does not get the time that it would like. */
 const evictionGraceSeconds = 1;
-const setupLimits = { firstMs: 500, mostMs: 122_000 };
+const setupLimits = { firstMs: 500, maxMs: 122_000 };
 
 export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal): PodWorker {
-  const waker = createWaker();
+  const wakeUp = createWakeUp();
   const directory = join(parts.dataDirectory, 'pods', pod.metadata.uid ?? '');
-  const containers = createPodContainers(parts, recoverRecords(pod, parts.clock.now()), waker.wake);
+  const containers = createPodContainers(
+    parts,
+    recoverRecords(pod, parts.clock.now()),
+    wakeUp.wake,
+  );
   const working: Working = {
     parts,
-    waker,
+    wakeUp,
     directory,
     volumes: createPodVolumes(parts, join(directory, 'volumes')),
     containers,
@@ -97,7 +101,7 @@ export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal):
   };
   const end = (): void => {
     containers.interrupt();
-    waker.wake();
+    wakeUp.wake();
   };
   const ended = run(working, signal);
   const leaveNow = (): void => {
@@ -113,7 +117,7 @@ export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal):
       hurryUp(working, after);
       working.pod = after;
       if (after.metadata.deletionTimestamp !== undefined) containers.interrupt();
-      waker.wake();
+      wakeUp.wake();
     },
     remove() {
       working.isGone = true;
@@ -136,10 +140,10 @@ function hurryUp({ pod, parts, hurry }: Working, after: Pod): void {
 }
 
 async function run(working: Working, signal: AbortSignal): Promise<void> {
-  const { parts, waker } = working;
+  const { parts, wakeUp } = working;
   let until: number | undefined;
   for (;;) {
-    await waker.sleep(until, parts);
+    await wakeUp.sleep(until, parts);
     // The agent ends: what runs ends with it, and the pods stay for the next run, which starts them again.
     if (signal.aborted) return leave(working);
     const begun = beginWork(working, describeWork);
@@ -150,7 +154,7 @@ async function run(working: Working, signal: AbortSignal): Promise<void> {
     } catch (error) {
       until = parts.clock.now() + backOffMs(setupLimits, working.failures);
       working.failures += 1;
-      tellFailure(working, error);
+      reportFailure(working, error);
       report(working);
     } finally {
       endWork(begun);
@@ -203,19 +207,19 @@ async function endContainers(working: Working, grace: number): Promise<void> {
 
 /** Containers that end take their time, and what their readiness probes find meanwhile is told at once. */
 async function whileReporting(working: Working, stopping: Promise<void>): Promise<void> {
-  const { waker, parts } = working;
+  const { wakeUp, parts } = working;
   let isStopped = false;
   const stopped = stopping.finally(() => {
     isStopped = true;
-    waker.wake();
+    wakeUp.wake();
   });
   stopped.catch(() => undefined);
   while (!isStopped) {
-    await waker.sleep(undefined, parts);
+    await wakeUp.sleep(undefined, parts);
     report(working);
   }
   // Whatever else woke it is still to be seen to.
-  waker.wake();
+  wakeUp.wake();
   await stopped;
 }
 
@@ -350,7 +354,7 @@ async function prepare(working: Working): Promise<void> {
   working.nextRefreshAt = now + refreshMs;
 }
 
-function tellFailure({ parts, pod, attachment }: Working, error: unknown): void {
+function reportFailure({ parts, pod, attachment }: Working, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const isMount = attachment !== undefined || error instanceof VolumeError;
   parts.events.record(pod, {

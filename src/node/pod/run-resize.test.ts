@@ -6,11 +6,11 @@ import type { ContainerRecord } from './container-record.ts';
 import type { Containers } from './live-containers.ts';
 import { resizeContainers } from './run-resize.ts';
 
-const amounts = (cpu: string): ResourceRequirements => ({ limits: { cpu }, requests: { cpu } });
+const quantities = (cpu: string): ResourceRequirements => ({ limits: { cpu }, requests: { cpu } });
 const podOf = (cpu: string) =>
   examplePod({
     metadata: { generation: 2 },
-    spec: { containers: [{ name: 'app', image: 'i', resources: amounts(cpu) }] },
+    spec: { containers: [{ name: 'app', image: 'i', resources: quantities(cpu) }] },
   });
 
 /** One container that runs with one processor; the kernel has no more than four. */
@@ -18,7 +18,7 @@ function oneContainer(more: Partial<ContainerRecord> = {}) {
   const set: unknown[] = [];
   const events: string[] = [];
   const running = {
-    setAmounts(resources: ResourceRequirements) {
+    setResources(resources: ResourceRequirements) {
       if (Number(resources.limits?.cpu) > 4) throw new Error('too much');
       set.push(resources);
     },
@@ -28,7 +28,7 @@ function oneContainer(more: Partial<ContainerRecord> = {}) {
     restartCount: 0,
     isStarted: true,
     isReady: true,
-    resources: amounts('1'),
+    resources: quantities('1'),
     ...more,
   };
   const containers = {
@@ -46,8 +46,8 @@ test('other amounts are set once', () => {
   const { containers, set, events } = oneContainer();
   resizeContainers(containers, podOf('2'));
   resizeContainers(containers, podOf('2'));
-  assert.deepEqual(set, [amounts('2')]);
-  assert.deepEqual(containers.records.app?.resources, amounts('2'));
+  assert.deepEqual(set, [quantities('2')]);
+  assert.deepEqual(containers.records.app?.resources, quantities('2'));
   assert.deepEqual(events, ['ResizeCompleted']);
 });
 
@@ -55,7 +55,7 @@ test('what cannot be set is told once, tried again, and forgotten when it is ove
   const { containers, set, events } = oneContainer();
   resizeContainers(containers, podOf('8'));
   resizeContainers(containers, podOf('8'));
-  assert.deepEqual(containers.records.app?.resources, amounts('1'));
+  assert.deepEqual(containers.records.app?.resources, quantities('1'));
   assert.equal(containers.records.app?.resizeProblem, 'too much');
   resizeContainers(containers, podOf('1'));
   assert.equal(containers.records.app?.resizeProblem, undefined);

@@ -29,7 +29,7 @@ function resize(all: Containers, container: Container, pod: Pod): boolean {
   const record = all.records[name] as ContainerRecord;
   switch (planResize(record.resources, container)) {
     case 'none':
-      if (record.resizeProblem !== undefined) all.records[name] = withAmounts(record, container);
+      if (record.resizeProblem !== undefined) all.records[name] = withResources(record, container);
       return false;
     case 'restart':
       void stopContainer(all, container, pod, {
@@ -39,17 +39,17 @@ function resize(all: Containers, container: Container, pod: Pod): boolean {
       return false;
     case 'change':
       try {
-        all.live.get(name)?.running.setAmounts(resources);
+        all.live.get(name)?.running.setResources(resources);
       } catch (error) {
-        tellProblem(all, container, pod, messageOf(error));
+        reportProblem(all, container, pod, messageOf(error));
         return false;
       }
-      all.records[name] = withAmounts(record, container);
+      all.records[name] = withResources(record, container);
       return true;
   }
 }
 
-function withAmounts(
+function withResources(
   { resizeProblem: _over, ...record }: ContainerRecord,
   { resources }: Container,
 ): ContainerRecord {
@@ -57,7 +57,7 @@ function withAmounts(
 }
 
 /** Told once for each problem: it is tried again whenever the pod is looked at. */
-function tellProblem(all: Containers, container: Container, pod: Pod, problem: string): void {
+function reportProblem(all: Containers, container: Container, pod: Pod, problem: string): void {
   const record = all.records[container.name] as ContainerRecord;
   if (record.resizeProblem === problem) return;
   all.records[container.name] = { ...record, resizeProblem: problem };

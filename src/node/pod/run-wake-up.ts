@@ -1,10 +1,10 @@
 // Lets a pod's work sleep until something happens, or a time comes.
 import type { NodeParts } from '../node-parts.ts';
 
-export type Waker = ReturnType<typeof createWaker>;
+export type WakeUp = ReturnType<typeof createWakeUp>;
 
 /** Remembers that it was woken while nobody waited. */
-export function createWaker() {
+export function createWakeUp() {
   let isAwake = true;
   let resume = (): void => {};
   return {

@@ -7,7 +7,7 @@ import type { RunningContainer } from '../runtimes/runtime.ts';
 import { type Containers, type Live, messageOf, note, tell } from './live-containers.ts';
 import { runHook } from './run-hook.ts';
 
-export type StopWish = {
+export type StopOptions = {
   readonly graceMs: number;
   /** What the event says. */
   readonly message: string;
@@ -16,13 +16,13 @@ export type StopWish = {
 };
 
 /** What the container gets for SIGTERM when its preStop hook has used up the grace. */
-const leastGraceMs = 2000;
+const minGraceMs = 2000;
 
 export async function stopContainer(
   all: Containers,
   container: Container,
   pod: Pod,
-  wish: StopWish,
+  wish: StopOptions,
 ): Promise<void> {
   const { parts, live } = all;
   const found = live.get(container.name);
@@ -36,7 +36,7 @@ export async function stopContainer(
   const deadline = parts.clock.now() + wish.graceMs;
   if (wish.graceMs > 0) await preStop(all, container, pod, { found, wish });
   running.signal((container.lifecycle?.stopSignal ?? 'SIGTERM') as NodeJS.Signals);
-  const rest = Math.max(deadline - parts.clock.now(), wish.graceMs > 0 ? leastGraceMs : 0);
+  const rest = Math.max(deadline - parts.clock.now(), wish.graceMs > 0 ? minGraceMs : 0);
   const hasEnded = await endsWithin(running, rest, parts.clock, wish.hurry);
   if (!hasEnded) running.signal('SIGKILL');
   await running.ended;
@@ -46,7 +46,7 @@ async function preStop(
   all: Containers,
   container: Container,
   pod: Pod,
-  { found, wish }: { readonly found: Live; readonly wish: StopWish },
+  { found, wish }: { readonly found: Live; readonly wish: StopOptions },
 ): Promise<void> {
   const hook = container.lifecycle?.preStop;
   if (hook === undefined) return;

@@ -17,8 +17,8 @@ export type Dial = (host: string, port: number) => Duplex;
 export const dialHost: Dial = (host, port) => connectTcp({ host, port });
 
 /** As much of an answer as an event can show. */
-const mostBodyBytes = 10 * 1024;
-const mostCommandBytes = 10 * 1024;
+const maxBodyBytes = 10 * 1024;
+const maxCommandBytes = 10 * 1024;
 
 /** Succeeds from 200 up to 399. */
 export async function probeHttp(
@@ -66,9 +66,9 @@ async function readStart(response: IncomingMessage): Promise<string> {
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size >= mostBodyBytes) break;
+    if (size >= maxBodyBytes) break;
   }
-  return Buffer.concat(chunks).toString('utf8', 0, mostBodyBytes);
+  return Buffer.concat(chunks).toString('utf8', 0, maxBodyBytes);
 }
 
 export async function probeTcp(
@@ -131,7 +131,7 @@ export async function runInside(
   let size = 0;
   for (const stream of [entered.output, entered.errors]) {
     stream?.on('data', (chunk: Buffer) => {
-      if (size < mostCommandBytes) chunks.push(chunk);
+      if (size < maxCommandBytes) chunks.push(chunk);
       size += chunk.length;
     });
   }
@@ -140,7 +140,7 @@ export async function runInside(
   if (signal.aborted) kill();
   try {
     const { exitCode } = await entered.ended;
-    const output = Buffer.concat(chunks).toString('utf8', 0, mostCommandBytes);
+    const output = Buffer.concat(chunks).toString('utf8', 0, maxCommandBytes);
     return { exitCode, output };
   } finally {
     signal.removeEventListener('abort', kill);

@@ -89,7 +89,7 @@ async function followProbe(following: Following, signal: AbortSignal): Promise<P
       pod: probed.pod.metadata.name ?? '',
       namespace: probed.pod.metadata.namespace ?? '',
     });
-    if (outcome === 'failure') tellFailure(following, output);
+    if (outcome === 'failure') reportFailure(following, output);
     const before = state.result;
     state = nextProbeState(state, outcome, probe);
     if (state.result !== before) changed(kind, state.result);
@@ -99,7 +99,10 @@ async function followProbe(following: Following, signal: AbortSignal): Promise<P
   return state.result;
 }
 
-function tellFailure({ probed: { pod, container }, parts, kind }: Following, output: string): void {
+function reportFailure(
+  { probed: { pod, container }, parts, kind }: Following,
+  output: string,
+): void {
   parts.events.record(pod, {
     type: 'Warning',
     reason: 'Unhealthy',

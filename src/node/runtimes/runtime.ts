@@ -62,7 +62,7 @@ export type ContainerEnd = {
 
 export type OutputListener = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void;
 
-export type EnterWish = { readonly hasTerminal: boolean };
+export type EnterOptions = { readonly hasTerminal: boolean };
 
 export type EnteredProgram = {
   readonly input: Writable;
@@ -86,14 +86,14 @@ export type RunningContainer = {
   /** Starts a program beside the container's own, with its view of the world and its rights. Rejects with ContainerStartError. */
   readonly enter: (
     argv: readonly [string, ...string[]],
-    wish?: EnterWish,
+    wish?: EnterOptions,
   ) => Promise<EnteredProgram>;
   /** Its standard input; absent when it has none. */
   readonly input?: Writable;
   /** Of its terminal; nothing when it has none. */
   readonly resize: (size: TerminalSize) => void;
   /** Holds it to other amounts from now on. Throws where they cannot be. */
-  readonly setAmounts: (resources: ResourceRequirements) => void;
+  readonly setResources: (resources: ResourceRequirements) => void;
   /** Told what it writes from now on. Returns how to stop. */
   readonly onOutput: (listener: OutputListener) => () => void;
 };

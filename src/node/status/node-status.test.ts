@@ -19,7 +19,7 @@ const options = {
   facts,
   runtimeVersion: 'process://1',
   agentVersion: 'v1',
-  mostPods: 110,
+  maxPods: 110,
   before: [],
   now: Date.parse('2026-01-01T00:00:00Z'),
 };

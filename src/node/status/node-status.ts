@@ -23,7 +23,7 @@ export type NodeStatusOptions = {
   readonly facts: MachineFacts;
   readonly runtimeVersion: string;
   readonly agentVersion: string;
-  readonly mostPods: number;
+  readonly maxPods: number;
   readonly before: NodeStatus['conditions'];
   readonly now: number;
   /** Of the pods, where they have one of their own, and what keeps it from working. */
@@ -45,22 +45,22 @@ export function nodeLabels(
 
 export function capacity(
   { cpus, memoryBytes, diskBytes }: MachineFacts,
-  mostPods: number,
+  maxPods: number,
 ): Readonly<Record<string, string>> {
   return {
     cpu: String(cpus),
     'ephemeral-storage': `${Math.floor(diskBytes / 1024)}Ki`,
     memory: `${Math.floor(memoryBytes / 1024)}Ki`,
-    pods: String(mostPods),
+    pods: String(maxPods),
   };
 }
 
 export function nodeStatus(options: NodeStatusOptions): NodeStatus {
-  const { name, ips, port, facts, runtimeVersion, agentVersion, mostPods } = options;
-  const amounts = capacity(facts, mostPods);
+  const { name, ips, port, facts, runtimeVersion, agentVersion, maxPods } = options;
+  const quantities = capacity(facts, maxPods);
   return {
-    capacity: amounts,
-    allocatable: amounts,
+    capacity: quantities,
+    allocatable: quantities,
     conditions: [...conditions(options)],
     addresses: [
       ...[...ips]

@@ -158,13 +158,13 @@ test('the time of a condition changes only with its status', () => {
 });
 
 test('a container has the amounts that it is held to, whatever the pod wants by now', () => {
-  const amounts = (cpu: string) => ({ requests: { cpu }, limits: { cpu: '2' } });
-  const spec = { containers: [{ name: 'app', image: 'app:1', resources: amounts('1500m') }] };
+  const quantities = (cpu: string) => ({ requests: { cpu }, limits: { cpu: '2' } });
+  const spec = { containers: [{ name: 'app', image: 'app:1', resources: quantities('1500m') }] };
   const waiting = statusOf(spec, {});
-  assert.deepEqual(waiting.containerStatuses?.[0]?.resources, amounts('1500m'));
+  assert.deepEqual(waiting.containerStatuses?.[0]?.resources, quantities('1500m'));
   const resizeProblem = 'memory limit (1) below current usage (2)';
-  const held = statusOf(spec, { app: { ...ready, resources: amounts('1'), resizeProblem } });
-  assert.deepEqual(held.containerStatuses?.[0]?.resources, amounts('1'));
+  const held = statusOf(spec, { app: { ...ready, resources: quantities('1'), resizeProblem } });
+  assert.deepEqual(held.containerStatuses?.[0]?.resources, quantities('1'));
   assert.deepEqual(held.containerStatuses?.[0]?.allocatedResources, { cpu: '1' });
   assert.equal(condition(held, 'PodResizeInProgress'), `True Error ${resizeProblem}`);
   assert.equal(condition(waiting, 'PodResizeInProgress'), '');

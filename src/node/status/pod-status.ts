@@ -87,7 +87,7 @@ function containerStatus(
     imageID: '',
     ...(id === undefined ? {} : { containerID: id }),
     started: record?.isStarted ?? false,
-    ...amounts(record?.resources ?? container.resources),
+    ...quantities(record?.resources ?? container.resources),
   };
 }
 
@@ -113,7 +113,7 @@ function ephemeralStatus(options: StatusOptions, container: Container): Containe
 }
 
 /** What the container is held to, and what the node keeps free for it. */
-function amounts(
+function quantities(
   resources: ResourceRequirements = {},
 ): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
   const { requests = {} } = resources;

@@ -30,9 +30,9 @@ type Reporting = {
   writing?: Promise<void>;
 };
 
-const retryLimits = { firstMs: 200, mostMs: 10_000 };
+const retryLimits = { firstMs: 200, maxMs: 10_000 };
 /** Each takes a connection of its own: a node full of pods that all change at once must not open hundreds. */
-const mostAtOnce = 16;
+const maxAtOnce = 16;
 
 type Slots = ReturnType<typeof createSlots>;
 
@@ -109,7 +109,7 @@ async function writeNewest(
 }
 
 function createSlots() {
-  let free = mostAtOnce;
+  let free = maxAtOnce;
   const waiting: (() => void)[] = [];
   return {
     async take(): Promise<void> {

@@ -4,8 +4,8 @@ import type { WebSocket } from 'ws';
 import { serveSpdySession } from './serve-spdy-session.ts';
 import { openChannels } from './serve-web-socket.ts';
 import type { CommandProtocol } from './stream-protocols.ts';
+import type { CommandRequest } from './stream-request.ts';
 import { type StreamStatus, statusText } from './stream-status.ts';
-import type { CommandWish } from './stream-wish.ts';
 
 export type CommandStreams = {
   readonly input?: Readable;
@@ -24,7 +24,7 @@ type StreamName = 'stdin' | 'stdout' | 'stderr' | 'error' | 'resize';
 /** The order gives the numbers of a WebSocket's channels. */
 const channelNames: readonly StreamName[] = ['stdin', 'stdout', 'stderr', 'error', 'resize'];
 
-function wantedNames(wish: CommandWish, { canResize }: CommandProtocol): readonly StreamName[] {
+function wantedNames(wish: CommandRequest, { canResize }: CommandProtocol): readonly StreamName[] {
   const wanted: Readonly<Record<StreamName, boolean>> = {
     stdin: wish.hasInput,
     stdout: wish.hasOutput,
@@ -38,7 +38,7 @@ function wantedNames(wish: CommandWish, { canResize }: CommandProtocol): readonl
 export function webSocketStreams(
   webSocket: WebSocket,
   protocol: CommandProtocol,
-  wish: CommandWish,
+  wish: CommandRequest,
 ): CommandStreams {
   const channels = openChannels(webSocket, protocol);
   const names = wantedNames(wish, protocol);
@@ -56,7 +56,7 @@ const openingMs = 30_000;
 export function spdyStreams(
   socket: Duplex,
   protocol: CommandProtocol,
-  wish: CommandWish,
+  wish: CommandRequest,
 ): Promise<CommandStreams> {
   const missing = new Set<string>(wantedNames(wish, protocol));
   const streams = new Map<string, Duplex>();

@@ -7,14 +7,14 @@ import {
   type RunningContainer,
 } from '../runtimes/runtime.ts';
 import type { CommandStreams } from './serve-command-streams.ts';
+import type { CommandRequest } from './stream-request.ts';
 import { exitStatus, internalStatus, type StreamStatus, succeeded } from './stream-status.ts';
-import type { CommandWish } from './stream-wish.ts';
 import { createSizeReader, type WindowSize } from './terminal-sizes.ts';
 
 /** Resolves when the connection has ended; the program has ended then too. */
 export async function serveExec(
   running: RunningContainer,
-  { command, hasTerminal }: CommandWish,
+  { command, hasTerminal }: CommandRequest,
   streams: CommandStreams,
 ): Promise<void> {
   const [program = '', ...args] = command;
@@ -64,7 +64,7 @@ function followSizes(sizes: Readable | undefined, resize: (size: WindowSize) => 
  * What a client may leave unread. A container never waits for who watches it: upstream does, and a terminal that someone has put to sleep
  * stops a service.
  */
-const mostUnread = 4 * 1024 * 1024;
+const maxUnread = 4 * 1024 * 1024;
 
 export type AttachedContainer = {
   readonly running: RunningContainer;
@@ -75,7 +75,7 @@ export type AttachedContainer = {
 /** Resolves when the connection has ended; the container goes on. */
 export async function serveAttach(
   { running, hasInputOnce }: AttachedContainer,
-  { hasTerminal }: CommandWish,
+  { hasTerminal }: CommandRequest,
   streams: CommandStreams,
 ): Promise<void> {
   const { input, closed } = streams;
@@ -108,7 +108,7 @@ function followOutput(
       const target = stream === 'stdout' ? output : errors;
       if (target === undefined || !target.writable) return;
       target.write(bytes);
-      if (target.writableLength > mostUnread) resolve('too slow');
+      if (target.writableLength > maxUnread) resolve('too slow');
     });
   });
   return { stop: () => stop(), tooSlow };

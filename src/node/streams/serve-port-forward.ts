@@ -7,7 +7,7 @@ import type { SpdyHeaders } from './serve-spdy-headers.ts';
 import { serveSpdySession } from './serve-spdy-session.ts';
 import { openChannels } from './serve-web-socket.ts';
 import type { CommandProtocol } from './stream-protocols.ts';
-import { parsePort } from './stream-wish.ts';
+import { parsePort } from './stream-request.ts';
 
 export type ForwardedPod = {
   readonly name: string;
@@ -45,10 +45,10 @@ export function serveSpdyForward(socket: Duplex, pod: ForwardedPod): Promise<voi
   return closed;
 }
 
-type PairWish = { readonly id: string; readonly kind: 'error' | 'data'; readonly port: number };
+type PairRequest = { readonly id: string; readonly kind: 'error' | 'data'; readonly port: number };
 
 /** Undefined for a stream that is none of the two. */
-function readWish(headers: SpdyHeaders): PairWish | undefined {
+function readWish(headers: SpdyHeaders): PairRequest | undefined {
   const kind = headers.get('streamtype');
   if (kind !== 'error' && kind !== 'data') return undefined;
   try {

@@ -9,8 +9,8 @@ export type SpdyHeaders = ReadonlyMap<string, string>;
 /** As far back as deflate can point. */
 const windowBytes = 32 * 1024;
 /** What a block may become; a few bytes can say millions. */
-const mostHeaderBytes = 64 * 1024;
-const mostHeaders = 100;
+const maxHeaderBytes = 64 * 1024;
+const maxHeaders = 100;
 const streamHeadBytes = 6;
 const deflateMethod = 8;
 const dictionaryFlag = 0x20;
@@ -34,7 +34,7 @@ function inflate(body: Buffer, dictionary: Buffer): Buffer {
     return inflateRawSync(body, {
       dictionary,
       finishFlush: constants.Z_SYNC_FLUSH,
-      maxOutputLength: mostHeaderBytes,
+      maxOutputLength: maxHeaderBytes,
     });
   } catch (error) {
     throw new SpdyError('headers that cannot be decompressed', { cause: error });
@@ -67,7 +67,7 @@ function parseHeaders(text: Buffer): SpdyHeaders {
     return text.toString('utf8', at - length, at);
   };
   const count = number();
-  if (count > mostHeaders) throw new SpdyError(`${count} headers`);
+  if (count > maxHeaders) throw new SpdyError(`${count} headers`);
   const headers = new Map<string, string>();
   for (let index = 0; index < count; index += 1) {
     const name = word().toLowerCase();

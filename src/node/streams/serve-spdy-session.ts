@@ -28,9 +28,9 @@ export type SpdySession = {
 export type TakeStream = (stream: Duplex, headers: SpdyHeaders) => void;
 
 /** Two for each forwarded connection. */
-const mostStreams = 4096;
+const maxStreams = 4096;
 /** Of one stream that nobody reads, before the whole connection waits. */
-const mostUnread = 1024 * 1024;
+const maxUnread = 1024 * 1024;
 /** A client that has been told goodbye may still be reading. */
 const lingerMs = 10_000;
 const largestFrame = 64 * 1024;
@@ -135,7 +135,7 @@ function open(session: Session, frame: Extract<SpdyFrame, { kind: 'synStream' }>
   if (session.isClosing) return;
   const id = frame.stream;
   const isWrong = id % 2 === 0 || id <= session.lastStream;
-  if (isWrong || streams.size >= mostStreams) {
+  if (isWrong || streams.size >= maxStreams) {
     const { protocolError, refused } = resetStatus;
     socket.write(resetFrame(id, isWrong ? protocolError : refused));
     return;
@@ -182,7 +182,7 @@ function taken({ socket, windows, isClosing }: Session, id: number, bytes: numbe
 function createStream(session: Session, id: number): Duplex {
   const { socket, streams, windows } = session;
   const stream = new Duplex({
-    readableHighWaterMark: mostUnread,
+    readableHighWaterMark: maxUnread,
     writableHighWaterMark: largestFrame,
     read() {
       for (const place of [id, 0]) taken(session, place, windows.unread(place));

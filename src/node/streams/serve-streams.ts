@@ -20,23 +20,31 @@ import {
   webSocketForwards,
 } from './stream-protocols.ts';
 import {
-  type CommandWish,
-  type ForwardWish,
+  type CommandRequest,
+  type ForwardRequest,
   StreamError,
   type StreamPlace,
-  type StreamWish,
-} from './stream-wish.ts';
+  type StreamRequest,
+} from './stream-request.ts';
 
 export type FindPod = (namespace: string, pod: string) => PodWorker | undefined;
 
 /** Resolves when the connection has ended. Throws StreamError before it has been taken over. */
-export function serveStreams(find: FindPod, wish: StreamWish, handshake: Handshake): Promise<void> {
+export function serveStreams(
+  find: FindPod,
+  wish: StreamRequest,
+  handshake: Handshake,
+): Promise<void> {
   return wish.kind === 'portForward'
     ? serveForward(find, wish, handshake)
     : serveCommand(find, wish, handshake);
 }
 
-async function serveCommand(find: FindPod, wish: CommandWish, handshake: Handshake): Promise<void> {
+async function serveCommand(
+  find: FindPod,
+  wish: CommandRequest,
+  handshake: Handshake,
+): Promise<void> {
   const worker = findPod(find, wish);
   const running = worker.containers.running(wish.container);
   // A kubelet says so of containers that do not run now as well.
@@ -58,7 +66,7 @@ function attached(pod: Pod, name: string, running: RunningContainer) {
   return { running, hasInputOnce: container?.stdinOnce === true };
 }
 
-async function openStreams(wish: CommandWish, handshake: Handshake): Promise<CommandStreams> {
+async function openStreams(wish: CommandRequest, handshake: Handshake): Promise<CommandStreams> {
   const { request, socket } = handshake;
   if (isWebSocket(handshake)) {
     const protocol = requireProtocol(handshake, webSocketCommands);
@@ -74,7 +82,11 @@ async function openStreams(wish: CommandWish, handshake: Handshake): Promise<Com
   return spdyStreams(socket, protocol, wish);
 }
 
-async function serveForward(find: FindPod, wish: ForwardWish, handshake: Handshake): Promise<void> {
+async function serveForward(
+  find: FindPod,
+  wish: ForwardRequest,
+  handshake: Handshake,
+): Promise<void> {
   const pod = forwarded(findPod(find, wish));
   const { request, socket } = handshake;
   if (!isWebSocket(handshake)) {

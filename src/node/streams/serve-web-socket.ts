@@ -11,7 +11,7 @@ export type Handshake = {
 };
 
 /** Upstream's. */
-const mostMessageBytes = 32 * 1024 * 1024;
+const maxMessageBytes = 32 * 1024 * 1024;
 
 /** What becomes of the connection. It must listen at once: a message that nobody hears is lost. */
 export type TakeWebSocket<T> = (webSocket: WebSocket) => T;
@@ -45,7 +45,7 @@ function accept<T>(
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    maxPayload: mostMessageBytes,
+    maxPayload: maxMessageBytes,
   });
   // Names of Kubernetes' protocols have slashes, which the standard does not allow and the library does not take.
   delete request.headers['sec-websocket-protocol'];
@@ -69,7 +69,7 @@ export type Channels = {
 /** A client that has gone quiet: asked now and then, so that one behind a dead link is noticed. */
 const pingMs = 30_000;
 /** How much of a channel may wait to be read before the connection has to. */
-const mostUnread = 256 * 1024;
+const maxUnread = 256 * 1024;
 /** `[255, channel]`: the client will send no more on that channel. */
 const closeSignal = 255;
 const normalClosure = 1000;
@@ -150,7 +150,7 @@ type ChannelPlace = {
 function createChannel({ webSocket, protocol, full }: ChannelPlace, number: number): Duplex {
   const { isBase64 } = protocol;
   const channel = new Duplex({
-    readableHighWaterMark: mostUnread,
+    readableHighWaterMark: maxUnread,
     read() {
       if (full.delete(number) && full.size === 0) webSocket.resume();
     },

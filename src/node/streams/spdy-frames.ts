@@ -28,7 +28,7 @@ export class SpdyError extends Error {
 
 const headBytes = 8;
 /** Headers of a stream are a hundred bytes; nobody needs more than this. */
-const mostControlBytes = 64 * 1024;
+const maxControlBytes = 64 * 1024;
 const version = 3;
 const finalFlag = 1;
 const oneWayFlag = 2;
@@ -92,7 +92,7 @@ function step({ bytes, open }: Step): Step | undefined {
       ? readData(bytes.subarray(headBytes), begun)
       : { bytes: bytes.subarray(headBytes), open: begun };
   }
-  if (length > mostControlBytes) throw new SpdyError(`a control frame of ${length} bytes`);
+  if (length > maxControlBytes) throw new SpdyError(`a control frame of ${length} bytes`);
   if (bytes.length < headBytes + length) return undefined;
   const frame = readControl(bytes.subarray(0, headBytes + length), flags);
   const left = bytes.subarray(headBytes + length);

@@ -17,12 +17,12 @@ export type Windows = {
 };
 
 /** What SPDY/3.1 begins with. */
-const usualWindow = 64 * 1024;
-const worthTelling = usualWindow / 2;
+const defaultWindow = 64 * 1024;
+const worthTelling = defaultWindow / 2;
 const largestWindow = 0x7fff_ffff;
 
 export function createWindows(): Windows {
-  let initial = usualWindow;
+  let initial = defaultWindow;
   /** Whether the other side has windows; until it says so, there is no limit. */
   let areUsed = false;
   /** Sent less granted; negative: granted ahead. */
@@ -35,7 +35,7 @@ export function createWindows(): Windows {
     map.set(id, sum);
     return sum;
   };
-  const room = (id: number): number => (id === 0 ? usualWindow : initial) - (sent.get(id) ?? 0);
+  const room = (id: number): number => (id === 0 ? defaultWindow : initial) - (sent.get(id) ?? 0);
   const wake = (): void => {
     const listeners = [...waiting.values()];
     waiting.clear();
@@ -60,7 +60,7 @@ export function createWindows(): Windows {
     wait: (id, listener) => void waiting.set(id, listener),
     grow(id, delta) {
       areUsed = true;
-      sent.set(id, Math.max(add(sent, id, -delta), usualWindow - largestWindow));
+      sent.set(id, Math.max(add(sent, id, -delta), defaultWindow - largestWindow));
       wake();
     },
     setInitial(bytes) {

@@ -1,5 +1,5 @@
 // How large a file system in memory may become that says nothing of it: what is written there is memory that somebody has to have.
-import { amountsOf } from '../../kinds/pod/requests.ts';
+import { quantitiesOf } from '../../kinds/pod/requests.ts';
 import type { ResourceList } from '../../kinds/pod/resources.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { quantityValue } from '../../schema/quantity.ts';
@@ -28,4 +28,4 @@ function podMemoryLimit({ containers, resources }: Pod['spec']): number {
 }
 
 const memoryOf = (list: ResourceList | undefined): number =>
-  (amountsOf(list).get('memory') ?? 0) / 1000;
+  (quantitiesOf(list).get('memory') ?? 0) / 1000;

@@ -158,19 +158,23 @@ const isAtOrBelow = (path: string, top: string): boolean =>
   path === top || path.startsWith(top === '/' ? '/' : `${top}/`);
 
 /** In the directory of a container's run. */
-export const lastWordsName = 'termination-log';
+export const terminationMessageName = 'termination-log';
 /** A kubelet keeps no more. */
-const maxLastWordsBytes = 4096;
+const maxTerminationMessageBytes = 4096;
 
 /** The end of what the container left to be said of its end; nothing where that is no plain file. */
-export function readLastWords(podDirectory: string, container: string, attempt: number): string {
+export function readTerminationMessage(
+  podDirectory: string,
+  container: string,
+  attempt: number,
+): string {
   const directory = join(podDirectory, 'containers', container, String(attempt));
   if (!existsSync(directory)) return '';
   const above = openPath(directory);
   try {
     // A pipe would make us wait for a writer.
     const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-    const file = openBeneath(above, lastWordsName, { flags });
+    const file = openBeneath(above, terminationMessageName, { flags });
     try {
       return readEnd(file);
     } finally {
@@ -187,7 +191,7 @@ export function readLastWords(podDirectory: string, container: string, attempt: 
 function readEnd(file: number): string {
   const stat = fstatSync(file);
   if (!stat.isFile()) return '';
-  const bytes = Buffer.alloc(maxLastWordsBytes);
+  const bytes = Buffer.alloc(maxTerminationMessageBytes);
   const start = Math.max(stat.size - bytes.length, 0);
   const length = readSync(file, bytes, 0, bytes.length, start);
   return bytes.toString('utf8', 0, length);

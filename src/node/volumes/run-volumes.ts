@@ -25,7 +25,7 @@ import type { NodeParts } from '../node-parts.ts';
 import { sharedMemoryOptions } from '../runtimes/sandbox/root-steps.ts';
 import { memoryVolumeBytes } from './memory-volume-size.ts';
 import { storageLimits } from './storage-limits.ts';
-import { type TokenWish, tokenWishes, type VolumeSources, volumeFiles } from './volume-files.ts';
+import { type TokenSpec, tokenSpecs, type VolumeSources, volumeFiles } from './volume-files.ts';
 import { groupMode, type VolumeOwner, volumeOwner } from './volume-owner.ts';
 import { applyVolumeFiles, giveTo } from './write-volume-files.ts';
 
@@ -54,7 +54,7 @@ export function createPodVolumes(parts: NodeParts, directory: string): PodVolume
   return {
     async prepare(pod, podIPs) {
       for (const volume of pod.spec.volumes ?? []) {
-        for (const wish of tokenWishes(volume)) await renew(parts, pod, wish, tokens);
+        for (const wish of tokenSpecs(volume)) await renew(parts, pod, wish, tokens);
       }
       const sources = await readSources({ parts, pod, podIPs, tokens });
       for (const volume of pod.spec.volumes ?? []) {
@@ -257,12 +257,12 @@ function isKept(path: string, kept: readonly string[]): boolean {
   }
 }
 
-const tokenKey = ({ audience = '', path }: TokenWish): string => `${audience} ${path}`;
+const tokenKey = ({ audience = '', path }: TokenSpec): string => `${audience} ${path}`;
 
 async function renew(
   { caller, clock }: NodeParts,
   { metadata, spec }: Pod,
-  wish: TokenWish,
+  wish: TokenSpec,
   tokens: Map<string, Token>,
 ): Promise<void> {
   const known = tokens.get(tokenKey(wish));

@@ -1,5 +1,5 @@
 // What a pod may keep on the node's disk, and the words of a kubelet when it keeps more (pkg/kubelet/eviction, localStorageEviction).
-import { amountsOf } from '../../kinds/pod/requests.ts';
+import { quantitiesOf } from '../../kinds/pod/requests.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { quantityValue } from '../../schema/quantity.ts';
 
@@ -21,10 +21,10 @@ export function storageLimits({ spec }: Pick<Pod, 'spec'>): readonly StorageLimi
     return [{ volume: name, bytes, message }];
   });
   const limits = (spec.containers ?? []).map(({ resources }) =>
-    amountsOf(resources?.limits).get(storage),
+    quantitiesOf(resources?.limits).get(storage),
   );
   const texts = (spec.containers ?? []).map(({ resources }) => resources?.limits?.[storage]);
-  const set = limits.filter((amount) => amount !== undefined);
+  const set = limits.filter((quantity) => quantity !== undefined);
   if (set.length === 0) return volumes;
   const bytes = set.reduce((a, b) => a + b, 0) / 1000;
   const text = set.length === 1 ? texts.find((one) => one !== undefined) : String(bytes);

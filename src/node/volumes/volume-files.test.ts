@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { examplePod } from '../../kinds/pod/example.ts';
-import { tokenWishes, volumeFiles } from './volume-files.ts';
+import { tokenSpecs, volumeFiles } from './volume-files.ts';
 
 function filesOf(volume: object) {
   const pod = examplePod({
@@ -87,10 +87,10 @@ for (const [name, volume, expected] of cases) {
   test(`volumeFiles(): ${name}`, () => assert.deepEqual(filesOf(volume), expected));
 }
 
-test('tokenWishes() finds the tokens that a volume needs', () => {
+test('tokenSpecs() finds the tokens that a volume needs', () => {
   const volume = {
     name: 'v',
     projected: { sources: [{ serviceAccountToken: { audience: 'a', path: 't' } }] },
   };
-  assert.deepEqual(tokenWishes(volume), [{ audience: 'a', path: 't' }]);
+  assert.deepEqual(tokenSpecs(volume), [{ audience: 'a', path: 't' }]);
 });

@@ -19,14 +19,14 @@ export type VolumeFile = { readonly bytes: Uint8Array; readonly mode: number };
 export type VolumeFiles = Readonly<Record<string, VolumeFile>>;
 export type FormedVolume = { readonly files: VolumeFiles } | { readonly problem: string };
 
-export type TokenWish = NonNullable<VolumeProjection['serviceAccountToken']>;
+export type TokenSpec = NonNullable<VolumeProjection['serviceAccountToken']>;
 
 export type VolumeSources = {
   readonly pod: Pod;
   readonly configMap: (name: string) => ConfigMap | undefined;
   readonly secret: (name: string) => Secret | undefined;
   /** The token made for this wish. */
-  readonly token: (wish: TokenWish) => string | undefined;
+  readonly token: (wish: TokenSpec) => string | undefined;
   readonly addresses: PodAddresses;
   readonly allocatable: ResourceList;
 };
@@ -54,7 +54,7 @@ export function volumeFiles(volume: Volume, sources: VolumeSources): FormedVolum
   return undefined;
 }
 
-export function tokenWishes(volume: Volume): readonly TokenWish[] {
+export function tokenSpecs(volume: Volume): readonly TokenSpec[] {
   return (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken: wish }) =>
     wish === undefined ? [] : [wish],
   );
@@ -153,14 +153,14 @@ function fromPod(
     const value =
       fieldRef !== undefined
         ? podField(fieldRef.fieldPath, sources.pod, sources.addresses)
-        : resourceFieldRef && amountOf(resourceFieldRef, sources);
+        : resourceFieldRef && quantityOf(resourceFieldRef, sources);
     if (value === undefined) return { problem: `cannot tell what belongs into ${path}` };
     files[path] = { bytes: Buffer.from(value), mode: own ?? mode };
   }
   return { files };
 }
 
-function amountOf(
+function quantityOf(
   selector: NonNullable<DownwardFile['resourceFieldRef']>,
   { pod, allocatable }: VolumeSources,
 ): string | undefined {

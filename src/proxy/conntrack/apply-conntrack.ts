@@ -15,7 +15,7 @@ export type FlowCleaner = {
 
 const run = promisify(execFile);
 /** A table of a million flows is about 150 MB of text; past this the program's answer is given up. */
-const mostTextBytes = 256 * 1024 * 1024;
+const maxTextBytes = 256 * 1024 * 1024;
 
 export function createFlowCleaner(log: Log): FlowCleaner {
   let opened: Promise<Conntrack> | undefined;
@@ -67,7 +67,7 @@ async function forgetOver(
 
 async function forgetByProgram(family: Family, stale: StaleFlows): Promise<number> {
   const common = ['-p', 'udp', '-f', family === 'IPv4' ? 'ipv4' : 'ipv6'];
-  const { stdout } = await run('conntrack', ['-L', ...common], { maxBuffer: mostTextBytes });
+  const { stdout } = await run('conntrack', ['-L', ...common], { maxBuffer: maxTextBytes });
   const flows = stdout.split('\n').flatMap((line) => parseConntrackLine(line) ?? []);
   const gone = flows.filter((flow) => stale.isStale(flow));
   for (const flow of gone) await run('conntrack', ['-D', ...common, ...selectorOf(flow)]);

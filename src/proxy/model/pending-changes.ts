@@ -19,7 +19,7 @@ export type PendingChanges = {
 };
 
 /** Times kept for one sync: enough for a histogram, whatever storm comes. */
-const mostTriggers = 10_000;
+const maxTriggers = 10_000;
 
 export function createPendingChanges(): PendingChanges {
   let services = new Set<string>();
@@ -33,7 +33,7 @@ export function createPendingChanges(): PendingChanges {
     },
     addEndpoints(key, triggeredAt) {
       endpoints.add(key);
-      if (triggeredAt !== undefined && triggers.length < mostTriggers) triggers.push(triggeredAt);
+      if (triggeredAt !== undefined && triggers.length < maxTriggers) triggers.push(triggeredAt);
     },
     addNode() {
       isNodeChanged = true;

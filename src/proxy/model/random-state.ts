@@ -96,7 +96,7 @@ const protocols = ['TCP', 'UDP', 'SCTP'] as const satisfies readonly Protocol[];
 export type RandomStateOptions = {
   readonly family?: Family;
   /** At most so many service ports. */
-  readonly mostPorts?: number;
+  readonly maxPorts?: number;
   readonly protocols?: readonly [Protocol, ...Protocol[]];
 };
 
@@ -104,7 +104,7 @@ export function randomState(random: Random, options: RandomStateOptions = {}): P
   const family = options.family ?? random.pick(['IPv4', 'IPv6']);
   const ports = new Map<string, ServicePort>();
   const claims = new Set<string>();
-  const count = 1 + random.below(options.mostPorts ?? 12);
+  const count = 1 + random.below(options.maxPorts ?? 12);
   for (let n = 0; n < count; n += 1) {
     const port = randomPort(random, { family, n, claims, protocols: options.protocols });
     ports.set(port.key, port);

@@ -45,7 +45,7 @@ export type Trimmer = {
 };
 
 /** So many different facts are kept once; a cluster has about as many as nodes. */
-const mostShared = 100_000;
+const maxShared = 100_000;
 const highestPort = 65_535;
 
 export function createTrimmer(): Trimmer {
@@ -54,7 +54,7 @@ export function createTrimmer(): Trimmer {
     const key = factsKey(facts);
     const known = shared.get(key);
     if (known !== undefined) return known;
-    if (shared.size < mostShared) shared.set(key, facts);
+    if (shared.size < maxShared) shared.set(key, facts);
     return facts;
   };
   return {

@@ -7,7 +7,7 @@ import { createRandom, type Random, randomNode, randomPacket } from '../model/ra
 import type { Family, Protocol, ProxyState } from '../model/state.ts';
 import { createStateTracker } from '../model/track-state.ts';
 import type { Verdict } from '../packets/packet.ts';
-import { compareDestinations, decide } from '../packets/reference-model.ts';
+import { compareDestinations, judgePacket } from '../packets/reference-model.ts';
 import { allModes } from './all.ts';
 import type { Mode } from './mode.ts';
 
@@ -39,12 +39,16 @@ function walkSeed(mode: Mode, seed: number): void {
   const random = createRandom(seed);
   const state = stateOf(random);
   if (state.ports.size === 0) return;
-  const walk = mode.walk(state);
+  const tracePacket = mode.tracePacket(state);
   for (let n = 0; n < packetsOfState; n += 1) {
     const packet = randomPacket(random, state);
     if (!carries(mode, packet.protocol)) continue;
-    const expected = sorted(decide(state, packet, mode.traits));
-    assert.deepEqual(sorted(walk(packet)), expected, `seed ${seed}: ${JSON.stringify(packet)}`);
+    const expected = sorted(judgePacket(state, packet, mode.traits));
+    assert.deepEqual(
+      sorted(tracePacket(packet)),
+      expected,
+      `seed ${seed}: ${JSON.stringify(packet)}`,
+    );
   }
 }
 

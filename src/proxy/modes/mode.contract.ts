@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { createRandom, randomPacket, randomState } from '../model/random-state.ts';
 import type { Protocol, ProxyState } from '../model/state.ts';
 import type { Packet, Verdict } from '../packets/packet.ts';
-import { compareDestinations, decide } from '../packets/reference-model.ts';
+import { compareDestinations, judgePacket } from '../packets/reference-model.ts';
 import type { Mode } from './mode.ts';
 import { packetScenarios } from './mode-scenarios.ts';
 
@@ -18,7 +18,7 @@ export type ContractOptions = {
 const packetsOfState = 100;
 
 export function runModeContract(
-  mode: Pick<Mode, 'name' | 'walk' | 'traits'>,
+  mode: Pick<Mode, 'name' | 'tracePacket' | 'traits'>,
   { protocols = ['TCP', 'UDP', 'SCTP'], states = 100 }: ContractOptions = {},
 ): void {
   describe(`mode ${mode.name}`, () => {
@@ -26,9 +26,13 @@ export function runModeContract(
       const carried = packets.filter(({ packet }) => protocols.includes(packet.protocol));
       if (carried.length === 0) continue;
       it(title, () => {
-        const walk = mode.walk(state);
+        const tracePacket = mode.tracePacket(state);
         for (const { what, packet } of carried) {
-          assertSame(walk(packet), decide(state, packet, mode.traits), { what, packet, state });
+          assertSame(tracePacket(packet), judgePacket(state, packet, mode.traits), {
+            what,
+            packet,
+            state,
+          });
         }
       });
     }
@@ -42,18 +46,18 @@ export function runModeContract(
 }
 
 function walkRandom(
-  { walk, traits }: Pick<Mode, 'walk' | 'traits'>,
+  { tracePacket, traits }: Pick<Mode, 'tracePacket' | 'traits'>,
   seed: number,
   protocols: readonly [Protocol, ...Protocol[]],
 ): void {
   const random = createRandom(seed);
   const state = randomState(random, { protocols });
-  const walkPacket = walk(state);
+  const walkPacket = tracePacket(state);
   for (let n = 0; n < packetsOfState; n += 1) {
     const packet = randomPacket(random, state);
     if (!protocols.includes(packet.protocol)) continue;
     const what = `FAIRLEAD_SEED=${seed}, packet ${n}`;
-    assertSame(walkPacket(packet), decide(state, packet, traits), { what, packet, state });
+    assertSame(walkPacket(packet), judgePacket(state, packet, traits), { what, packet, state });
   }
 }
 

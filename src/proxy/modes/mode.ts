@@ -68,8 +68,8 @@ export type Mode = {
   /** Removes everything this mode ever wrote on this machine in the family, and nothing else; fine when there is nothing. */
   readonly cleanup: (family: Family) => Promise<void>;
   /** A packet's way through the rules that the mode writes for the state: computed from the rules, not from the state. */
-  readonly walk: (state: ProxyState) => (packet: Packet) => Verdict;
-  /** What its nature makes different from `decide` in ../decide.ts. */
+  readonly tracePacket: (state: ProxyState) => (packet: Packet) => Verdict;
+  /** What its nature makes different from `judgePacket` in ../decide.ts. */
   readonly traits: ModeTraits;
 };
 

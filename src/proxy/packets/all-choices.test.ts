@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allDraws } from './all-choices.ts';
+import { allChoices } from './all-choices.ts';
 
-test('allDraws() takes every way once, with its chance', () => {
-  const ways = allDraws((draw) => (draw([0.25, 0.75]) === 0 ? 'a' : `b${draw([0.5, 0.5])}`));
+test('allChoices() takes every way once, with its chance', () => {
+  const ways = allChoices((draw) => (draw([0.25, 0.75]) === 0 ? 'a' : `b${draw([0.5, 0.5])}`));
   assert.deepEqual(ways, [
     { result: 'a', chance: 0.25 },
     { result: 'b0', chance: 0.375 },
@@ -11,9 +11,9 @@ test('allDraws() takes every way once, with its chance', () => {
   ]);
 });
 
-test('allDraws() has one way where nothing is drawn', () => {
+test('allChoices() has one way where nothing is drawn', () => {
   assert.deepEqual(
-    allDraws(() => 'only'),
+    allChoices(() => 'only'),
     [{ result: 'only', chance: 1 }],
   );
 });

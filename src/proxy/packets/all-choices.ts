@@ -1,12 +1,12 @@
 // Everything that chance can do: runs a program once for each way its draws can fall.
 
 /** Draws the number of one of the outcomes, given how likely each of them is. */
-export type Draw = (chances: readonly number[]) => number;
+export type Choose = (chances: readonly number[]) => number;
 
-export type Way<Result> = { readonly result: Result; readonly chance: number };
+export type Outcome<Result> = { readonly result: Result; readonly chance: number };
 
-export function allDraws<Result>(run: (draw: Draw) => Result): readonly Way<Result>[] {
-  const ways: Way<Result>[] = [];
+export function allChoices<Result>(run: (draw: Choose) => Result): readonly Outcome<Result>[] {
+  const ways: Outcome<Result>[] = [];
   let next: readonly number[] | undefined = [];
   while (next !== undefined) {
     const { way, drawn } = runOnce(run, next);
@@ -19,9 +19,9 @@ export function allDraws<Result>(run: (draw: Draw) => Result): readonly Way<Resu
 type Drawn = { readonly outcome: number; readonly outcomes: number };
 
 function runOnce<Result>(
-  run: (draw: Draw) => Result,
+  run: (draw: Choose) => Result,
   fixed: readonly number[],
-): { way: Way<Result>; drawn: readonly Drawn[] } {
+): { way: Outcome<Result>; drawn: readonly Drawn[] } {
   const drawn: Drawn[] = [];
   let chance = 1;
   const result = run((chances) => {

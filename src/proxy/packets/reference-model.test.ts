@@ -11,7 +11,7 @@ import {
 import type { Endpoint, NodeState, ServicePort } from '../model/state.ts';
 import type { ModeTraits } from '../modes/mode.ts';
 import type { Packet, Verdict } from './packet.ts';
-import { decide } from './reference-model.ts';
+import { judgePacket } from './reference-model.ts';
 
 const nftables: ModeTraits = {
   unusedPortOfClusterIP: 'reject',
@@ -294,7 +294,7 @@ describe('decide()', () => {
   for (const { title, port, node, packet, traits = nftables, expected } of cases) {
     it(`${title}: ${expected}`, () => {
       const state = exampleState([exampleServicePort(port)], exampleNode(node));
-      assert.equal(shown(decide(state, examplePacket(packet), traits)), expected);
+      assert.equal(shown(judgePacket(state, examplePacket(packet), traits)), expected);
     });
   }
   it('prefers an address of a Service to a node port of the same number', () => {
@@ -303,11 +303,11 @@ describe('decide()', () => {
       exampleServicePort({ name: 'by-node-port', nodePort: 30080, clusterEndpoints: [other] }),
       exampleServicePort({ name: 'by-address', port: 30080, externalIPs: ['10.20.0.11'] }),
     ]);
-    assert.equal(shown(decide(state, examplePacket(toNodePort), nftables)), '= !1.11 !2.13');
+    assert.equal(shown(judgePacket(state, examplePacket(toNodePort), nftables)), '= !1.11 !2.13');
   });
   it('leaves the other family alone', () => {
     const state = exampleState([exampleServicePort()]);
     const packet = examplePacket({ family: 'IPv6', destination: 'fd00::1' });
-    assert.deepEqual(decide(state, packet, nftables), { kind: 'pass' });
+    assert.deepEqual(judgePacket(state, packet, nftables), { kind: 'pass' });
   });
 });

@@ -14,7 +14,7 @@ const pass: Verdict = { kind: 'pass' };
 const drop: Verdict = { kind: 'drop' };
 const reject: Verdict = { kind: 'reject' };
 
-export function decide(state: ProxyState, packet: Packet, traits: ModeTraits): Verdict {
+export function judgePacket(state: ProxyState, packet: Packet, traits: ModeTraits): Verdict {
   if (packet.family !== state.node.family) return pass;
   const target = findTarget(state, packet, traits);
   return target === undefined

@@ -9,7 +9,7 @@ import type {
 } from '../../host/nftables/objects.ts';
 import { parseAddress } from '../../ip/address.ts';
 import { containsAddress, parseCidr } from '../../ip/cidr.ts';
-import type { Draw } from './all-choices.ts';
+import type { Choose } from './all-choices.ts';
 import type { Packet } from './packet.ts';
 
 /** The table by name. Sets that rules fill are empty: the packet is the first of its client. */
@@ -24,9 +24,9 @@ export type SetContents = {
 };
 
 /** A packet on its way; changes as rules change it. */
-export type Traveller = {
+export type TracedPacket = {
   readonly packet: Packet;
-  readonly draw: Draw;
+  readonly draw: Choose;
   mark: number;
   translated?: { readonly ip: string; readonly port: number };
   isMasqueraded: boolean;
@@ -35,11 +35,11 @@ export type Traveller = {
 /** How a chain ends: at its end, or with the packet's way through the hook. */
 export type ChainEnd = 'return' | 'accept' | 'drop' | 'reject';
 
-export function startTraveller(packet: Packet, draw: Draw): Traveller {
+export function startTrace(packet: Packet, draw: Choose): TracedPacket {
   return { packet, draw, mark: 0, isMasqueraded: false };
 }
 
-export function passChain(traveller: Traveller, chain: string, ruleset: Ruleset): ChainEnd {
+export function traceChain(traveller: TracedPacket, chain: string, ruleset: Ruleset): ChainEnd {
   const rules = ruleset.chains.get(chain);
   if (rules === undefined) throw new Error(`Cannot go to chain "${chain}": there is none`);
   for (const statements of rules) {
@@ -51,7 +51,7 @@ export function passChain(traveller: Traveller, chain: string, ruleset: Ruleset)
 
 /** Undefined where the next rule is asked. */
 function passRule(
-  traveller: Traveller,
+  traveller: TracedPacket,
   statements: readonly Statement[],
   ruleset: Ruleset,
 ): ChainEnd | undefined {
@@ -63,15 +63,15 @@ function passRule(
   return undefined;
 }
 
-function follow(traveller: Traveller, verdict: Verdict, ruleset: Ruleset): ChainEnd | undefined {
+function follow(traveller: TracedPacket, verdict: Verdict, ruleset: Ruleset): ChainEnd | undefined {
   if (!('chain' in verdict)) return verdict.kind;
-  const end = passChain(traveller, verdict.chain, ruleset);
+  const end = traceChain(traveller, verdict.chain, ruleset);
   return verdict.kind === 'jump' && end === 'return' ? undefined : end;
 }
 
 type Then = 'go on' | 'no match' | Verdict | { readonly end: ChainEnd };
 
-function passStatement(traveller: Traveller, statement: Statement, ruleset: Ruleset): Then {
+function passStatement(traveller: TracedPacket, statement: Statement, ruleset: Ruleset): Then {
   const found = matches(traveller, statement, ruleset);
   if (found !== undefined) return found ? 'go on' : 'no match';
   switch (statement.kind) {
@@ -106,7 +106,7 @@ function passStatement(traveller: Traveller, statement: Statement, ruleset: Rule
 
 /** Undefined for statements that do not match but act. */
 function matches(
-  traveller: Traveller,
+  traveller: TracedPacket,
   statement: Statement,
   ruleset: Ruleset,
 ): boolean | undefined {
@@ -143,13 +143,13 @@ function matches(
   }
 }
 
-function translate(traveller: Traveller, ip: string, port: number): Then {
+function translate(traveller: TracedPacket, ip: string, port: number): Then {
   traveller.translated = { ip, port };
   return { end: 'accept' };
 }
 
 function lookUp(
-  traveller: Traveller,
+  traveller: TracedPacket,
   name: string,
   fields: readonly Field[],
   { sets }: Ruleset,
@@ -169,7 +169,7 @@ function isPart(value: Scalar, part: Scalar): boolean {
     : value === part;
 }
 
-function readField({ packet, translated, draw }: Traveller, field: Field): Scalar {
+function readField({ packet, translated, draw }: TracedPacket, field: Field): Scalar {
   switch (field) {
     case 'source':
       return packet.source;

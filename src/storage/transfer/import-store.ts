@@ -46,7 +46,7 @@ export async function importStore(store: Store, options: ImportOptions): Promise
       expired += 1;
       continue;
     }
-    if (batch.length >= mostWrites || bytes + value.length > mostBytes) await flush();
+    if (batch.length >= maxWrites || bytes + value.length > maxBytes) await flush();
     batch.push({ put: key, value, ...(left === undefined ? {} : { ttlSeconds: left }) });
     bytes += value.length;
   }
@@ -57,8 +57,8 @@ export async function importStore(store: Store, options: ImportOptions): Promise
 }
 
 /** etcd's limits are 128 operations and 1.5 MB in a transaction. */
-const mostWrites = 100;
-const mostBytes = 512 * 1024;
+const maxWrites = 100;
+const maxBytes = 512 * 1024;
 
 /** Together they share a sync of the disk. */
 const parallel = 200;
@@ -82,7 +82,7 @@ async function raiseRevision(store: Store, above: number): Promise<void> {
 /** Takes back what an import that failed has written. */
 export async function emptyStore(store: Store): Promise<void> {
   for (;;) {
-    const { entries } = await store.list('', { limit: mostWrites });
+    const { entries } = await store.list('', { limit: maxWrites });
     if (entries.length === 0) return;
     await store.transact({ compare: [], write: entries.map(({ key }) => ({ delete: key })) });
   }

@@ -87,7 +87,7 @@ export async function differences(
   for (let tries = 0; ; tries += 1) {
     const [a, b] = [await left(), await right()];
     if (a.join('\n') === b.join('\n')) return [];
-    if (tries === mostTries) {
+    if (tries === maxTries) {
       return [
         ...a.filter((line) => !b.includes(line)).map((line) => `< ${line}`),
         ...b.filter((line) => !a.includes(line)).map((line) => `> ${line}`),
@@ -97,4 +97,4 @@ export async function differences(
   }
 }
 
-const mostTries = 20;
+const maxTries = 20;

@@ -140,10 +140,10 @@ test('good clients are served right beside slow readers and senders of garbage',
     Array.from({ length: goodClients }, () => openApiClient({ port, ca, ...good })),
   );
   let isOver = false;
-  let mostHeld = 0;
+  let maxHeld = 0;
   const watchHeld = async (): Promise<void> => {
     while (!isOver) {
-      mostHeld = Math.max(mostHeld, await metric('fairlead_apiserver_unread_bytes'));
+      maxHeld = Math.max(maxHeld, await metric('fairlead_apiserver_unread_bytes'));
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
@@ -160,7 +160,7 @@ test('good clients are served right beside slow readers and senders of garbage',
   isOver = true;
   await held;
   for (const api of clients) api.close();
-  assert.ok(mostHeld <= limits.maxUnreadBytes, `${mostHeld} bytes were held`);
+  assert.ok(maxHeld <= limits.maxUnreadBytes, `${maxHeld} bytes were held`);
   assert.ok((await metric('fairlead_apiserver_slow_readers_cut_total')) >= slowReaders);
   assert.equal(await metric('fairlead_apiserver_unread_bytes'), 0);
   assert.equal(await metric('fairlead_apiserver_request_body_bytes'), 0);

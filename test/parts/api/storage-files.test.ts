@@ -41,7 +41,7 @@ function outside(): void {
   refuseOpenKeys(directory);
   smallDisks();
   endWhenGone(directory);
-  tellOfEtcd(directory);
+  reportEtcd(directory);
 }
 
 function refuseFiles(directory: string): void {
@@ -275,7 +275,7 @@ function endWhenGone(directory: string): void {
   }
 }
 
-function tellOfEtcd(directory: string): void {
+function reportEtcd(directory: string): void {
   test('up says once that etcd is gone, and that it is back', {
     skip: etcdMissing() ?? false,
     timeout,

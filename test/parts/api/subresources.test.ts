@@ -222,9 +222,9 @@ test('a resize changes amounts alone, which an update of the pod cannot', { time
     KubeObject & { readonly resources: readonly { readonly name: string }[] }
   >('/api/v1');
   assert.ok(listed.some(({ name }) => name === 'pods/resize'));
-  const amounts = (cpu: string) => ({ requests: { cpu, memory: '1Mi' }, limits: { cpu: '2' } });
+  const quantities = (cpu: string) => ({ requests: { cpu, memory: '1Mi' }, limits: { cpu: '2' } });
   const spec = (cpu: string, image = 'app:1') => ({
-    containers: [{ name: 'c', image, resources: amounts(cpu) }],
+    containers: [{ name: 'c', image, resources: quantities(cpu) }],
   });
   const made = await api.post<Pod>(pods, { ...pod('sized'), spec: spec('1') });
   const resize = async (cpu: string) =>
@@ -237,7 +237,7 @@ test('a resize changes amounts alone, which an update of the pod cannot', { time
   const { status, body } = await resize('1500m');
   assert.equal(status, 200);
   const [container] = body.spec.containers;
-  assert.deepEqual([container?.image, container?.resources], ['app:1', amounts('1500m')]);
+  assert.deepEqual([container?.image, container?.resources], ['app:1', quantities('1500m')]);
   assert.equal(body.metadata.generation, 2);
   assert.equal(body.metadata.labels, undefined);
   assert.deepEqual(body.status, made.status);

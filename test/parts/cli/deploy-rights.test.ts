@@ -32,7 +32,7 @@ import { startProxy } from '../../../src/proxy/run.ts';
 import { startDnsHarness } from '../harness/dns-harness.ts';
 import { testCredentials } from '../harness/memory-server.ts';
 import { reportNode } from '../harness/node-agent.ts';
-import { createNotebook } from '../harness/recording-mode.ts';
+import { createRecordingMode } from '../harness/recording-mode.ts';
 import {
   accountUser,
   describeLine,
@@ -266,7 +266,7 @@ test('proxy.yaml: Services and endpoints get to the rules', limit, async (t) => 
   const { api } = harness.server;
   await api.post('/api/v1/nodes', { metadata: { name: 'n1' } });
   await api.post(services, webService);
-  const notebook = createNotebook();
+  const notebook = createRecordingMode();
   const stopping = new AbortController();
   const ended = startProxy(
     {

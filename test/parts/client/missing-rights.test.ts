@@ -1,7 +1,7 @@
 // Rights that are too small: controllers say which one they lack, try again with back-off, and go on when it is granted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tellMissingRights } from '../../../src/client/missing-rights.ts';
+import { reportMissingRights } from '../../../src/client/missing-rights.ts';
 import { allControllers } from '../../../src/controllers/all.ts';
 import { startControllers } from '../../../src/controllers/run.ts';
 import type { Log, LogFields } from '../../../src/observe/log.ts';
@@ -36,7 +36,7 @@ function startAll({ clock, sendAs }: RightsHarness, said: Said[]): () => Promise
     const log = recordingLog(said);
     const plain = { send: sendAs(accountOf(controller.name)), close: () => Promise.resolve() };
     return startControllers({
-      transport: tellMissingRights(plain, { clock, log }),
+      transport: reportMissingRights(plain, { clock, log }),
       ...{ log, clock, authorityCertificate: 'CERTIFICATE', signal: stopping.signal },
       controllers: [controller],
       settings: settingsOfWork,

@@ -6,7 +6,7 @@ import { chooseSeed } from '../harness/random.ts';
 
 const seed = chooseSeed();
 const services = Number(process.env.FAIRLEAD_AWS_SERVICES ?? 60);
-const mostLines = 5;
+const maxLines = 5;
 const nothing = { missing: [], left: [] };
 
 test(`the account holds exactly what ${services} Services say, whatever happens (seed ${seed})`, async (t) => {
@@ -20,7 +20,7 @@ test(`the account holds exactly what ${services} Services say, whatever happens 
   // All of it would be megabytes.
   const without = (some: readonly string[], others: readonly string[]): readonly string[] => {
     const known = new Set(others);
-    return some.filter((line) => !known.has(line)).slice(0, mostLines);
+    return some.filter((line) => !known.has(line)).slice(0, maxLines);
   };
   assert.deepEqual({ missing: without(wanted, found), left: without(found, wanted) }, nothing);
   assert.equal(found.length, wanted.length);

@@ -27,9 +27,9 @@ const steps = 600;
 /** One in so many steps the controllers are killed. */
 const oneInKills = 40;
 /** Small, so that a few pods fill several slices. */
-const mostPerSlice = 4;
+const maxPerSlice = 4;
 /** Of a second each; far more than any wait of a controller. */
-const mostLooks = 3_000;
+const maxChecks = 3_000;
 
 const seed = chooseSeed();
 const clock = createFakeClock(Date.parse('2026-01-01T00:00:00Z'));
@@ -63,8 +63,8 @@ test(`controllers bring everything to what it should be, whatever happens (seed 
   }
   current.heal();
   const rest = (): Promise<readonly string[]> =>
-    findDifferences({ caller, mostPerSlice, now: clock.now() });
-  for (let look = 0; look < mostLooks && (await rest()).length > 0; look += 1) {
+    findDifferences({ caller, maxPerSlice, now: clock.now() });
+  for (let look = 0; look < maxChecks && (await rest()).length > 0; look += 1) {
     await clock.advance(1000);
   }
   assert.deepEqual(await rest(), []);
@@ -91,7 +91,7 @@ function startGeneration(
       garbageCollector,
       clusterIpRepair,
     ],
-    settings: { maxEndpointsPerSlice: mostPerSlice },
+    settings: { maxEndpointsPerSlice: maxPerSlice },
     log: silentLog,
     authorityCertificate: '',
     signal: stopping.signal,

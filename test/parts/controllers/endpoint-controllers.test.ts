@@ -79,10 +79,10 @@ async function withControllers(
 }
 
 /** Far more than anything here needs; a test that waits for what never comes fails by this. */
-const mostLooks = 500;
+const maxChecks = 500;
 
 async function eventually(clock: Running['clock'], holds: () => Promise<boolean>): Promise<void> {
-  for (let look = 0; look < mostLooks; look += 1) {
+  for (let look = 0; look < maxChecks; look += 1) {
     if (await holds()) return;
     await clock.settle();
   }

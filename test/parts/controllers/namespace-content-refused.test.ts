@@ -45,9 +45,9 @@ for (const { controller, resource, name } of cases) {
       user,
       groups: ['system:authenticated'],
     });
-    let tellRefused = (): void => {};
+    let reportRefused = (): void => {};
     const refused = new Promise<void>((resolve) => {
-      tellRefused = resolve;
+      reportRefused = resolve;
     });
     const stopping = new AbortController();
     const clock = createFakeClock();
@@ -55,7 +55,7 @@ for (const { controller, resource, name } of cases) {
       transport: {
         async send(request) {
           const response = await call(request);
-          if (request.method === 'POST' && response.status === 403) tellRefused();
+          if (request.method === 'POST' && response.status === 403) reportRefused();
           return response;
         },
         close: () => Promise.resolve(),

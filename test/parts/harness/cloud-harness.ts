@@ -22,7 +22,7 @@ export type CloudHarness = {
   readonly callAs: (identity: Identity) => Transport['send'];
   readonly start: (options: StartOptions) => RunningCloud;
   /** Moves the time on in small steps until the condition holds. */
-  readonly until: (what: string, holds: () => Promise<boolean>, mostMs?: number) => Promise<void>;
+  readonly until: (what: string, holds: () => Promise<boolean>, maxMs?: number) => Promise<void>;
   readonly service: (name: string) => Promise<Service | undefined>;
   readonly services: () => Promise<readonly Service[]>;
   readonly create: (name: string, spec?: object, metadata?: object) => Promise<Service>;
@@ -93,12 +93,12 @@ export async function startCloudHarness(): Promise<CloudHarness> {
       running.add(one);
       return one;
     },
-    async until(what, holds, mostMs = 30_000) {
-      for (let passed = 0; passed <= mostMs; passed += stepMs) {
+    async until(what, holds, maxMs = 30_000) {
+      for (let passed = 0; passed <= maxMs; passed += stepMs) {
         if (await holds()) return;
         await clock.advance(stepMs);
       }
-      assert.fail(`did not happen within ${mostMs} ms: ${what}`);
+      assert.fail(`did not happen within ${maxMs} ms: ${what}`);
     },
     service,
     services: async () => (await api.get<ObjectList<Service>>(`${at}/services`)).items,

@@ -2,11 +2,11 @@
 
 import { exampleUid } from '../../../src/cloud/example.ts';
 import type {
+  BalancerRequest,
   MakeProvider,
   Owner,
   Provider,
   ProviderGiven,
-  Wish,
 } from '../../../src/cloud/provider.ts';
 
 export type Call = {
@@ -28,9 +28,9 @@ export type Ledger = {
   meddle: (call: Call, when: 'before' | 'after') => void | Promise<void>;
 };
 
-const hostsOf = ({ nodes }: Wish): readonly string[] =>
+const hostsOf = ({ nodes }: BalancerRequest): readonly string[] =>
   nodes.map(({ metadata }) => metadata.name ?? '');
-const portsOf = ({ service }: Wish): string =>
+const portsOf = ({ service }: BalancerRequest): string =>
   (service.spec.ports ?? []).map(({ port, nodePort }) => `${port}:${nodePort}`).join();
 
 export function createLedger(): Ledger {
@@ -54,11 +54,11 @@ export function createLedger(): Ledger {
       { namespace, name, uid }: Owner,
       hosts: readonly string[] = [],
     ): Call => ({ verb, uid, service: `${namespace}/${name}`, hosts, at: clock.now() });
-    const ofWish = (verb: Call['verb'], wish: Wish): Call => {
+    const ofWish = (verb: Call['verb'], wish: BalancerRequest): Call => {
       const { namespace = '', name = '', uid = '' } = wish.service.metadata;
       return describe(verb, { namespace, name, uid }, hostsOf(wish));
     };
-    const put = (uid: string, wish: Wish): void =>
+    const put = (uid: string, wish: BalancerRequest): void =>
       void balancers.set(uid, { ports: portsOf(wish), hosts: hostsOf(wish).join() });
     return {
       name: 'ledger',

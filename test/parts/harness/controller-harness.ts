@@ -18,7 +18,7 @@ export type ControllerHarness = {
   /** Of the controllers. */
   readonly metrics: MetricsRegistry;
   /** Moves the time on in small steps until the condition holds; far enough for every wait of a controller. */
-  readonly until: (what: string, holds: () => Promise<boolean>, mostMs?: number) => Promise<void>;
+  readonly until: (what: string, holds: () => Promise<boolean>, maxMs?: number) => Promise<void>;
   readonly isGone: (path: string) => Promise<boolean>;
   readonly list: <T>(path: string) => Promise<readonly T[]>;
   readonly makeNamespace: (name: string) => Promise<void>;
@@ -64,12 +64,12 @@ export async function startControllerHarness({
     api,
     clock,
     metrics,
-    async until(what, holds, mostMs = 60_000) {
-      for (let passed = 0; passed <= mostMs; passed += stepMs) {
+    async until(what, holds, maxMs = 60_000) {
+      for (let passed = 0; passed <= maxMs; passed += stepMs) {
         if (await holds()) return;
         await clock.advance(stepMs);
       }
-      assert.fail(`did not happen within ${mostMs} ms: ${what}`);
+      assert.fail(`did not happen within ${maxMs} ms: ${what}`);
     },
     isGone: async (path) => (await api.send({ method: 'GET', path })).status === 404,
     list: async <T>(path: string) => (await api.get<ObjectList<T>>(path)).items,

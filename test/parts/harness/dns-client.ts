@@ -15,7 +15,7 @@ export type DnsAnswer = {
 };
 
 /** Times to live are kept as they come, up to a day. */
-const longestTtl = 86_400;
+const maxTtl = 86_400;
 const timeoutMs = 8000;
 
 export async function askUdp(server: ServerAddress, question: QuestionText): Promise<DnsAnswer> {
@@ -76,7 +76,7 @@ export function framed(packet: Buffer): Buffer {
 }
 
 export function readAnswer(bytes: Buffer): DnsAnswer {
-  const message = readMessage(bytes, longestTtl);
+  const message = readMessage(bytes, maxTtl);
   if (message === undefined) throw new Error(`cannot read ${bytes.toString('hex')}`);
   // The answer of a server is kept without the bit that says whose it is.
   const answer = { ...message.answer, flags: message.flags };

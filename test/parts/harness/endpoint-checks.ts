@@ -41,7 +41,7 @@ import { type KubeObject, objectKey } from '../../../src/meta/object.ts';
 
 export type RestOptions = {
   readonly caller: ApiCaller;
-  readonly mostPerSlice: number;
+  readonly maxPerSlice: number;
   readonly now: number;
 };
 
@@ -86,7 +86,7 @@ const slicesOf = ({ slices }: State, key: string, manager: string): readonly End
 function ofService(
   state: State,
   service: Service,
-  { mostPerSlice }: RestOptions,
+  { maxPerSlice }: RestOptions,
 ): readonly string[] {
   if (!hasSelectedPods(service)) return [];
   const key = objectKey(service.metadata);
@@ -108,7 +108,7 @@ function ofService(
     zones: undefined,
     existing: slicesOf(state, key, sliceManager),
     spreadBefore: new Map(),
-    mostPerSlice,
+    maxPerSlice,
   });
   return [
     ...(action === 'none' ? [] : [`Endpoints ${key}: ${action}`]),

@@ -10,7 +10,7 @@ export type Written = {
 };
 
 /** A mode of one family whose writes can be awaited, can be made to fail, and can be undone by others. */
-export function createNotebook(names: readonly Mode['name'][] = ['nftables', 'iptables']) {
+export function createRecordingMode(names: readonly Mode['name'][] = ['nftables', 'iptables']) {
   const cleaned: string[] = [];
   const heard: Written[] = [];
   const waiting: ((written: Written) => void)[] = [];
@@ -48,7 +48,7 @@ export function createNotebook(names: readonly Mode['name'][] = ['nftables', 'ip
       stop: () => Promise.resolve(),
     }),
     cleanup: async (family) => void cleaned.push(`${name} ${family}`),
-    walk: () => () => ({ kind: 'pass' }),
+    tracePacket: () => () => ({ kind: 'pass' }),
     traits,
   });
   return {

@@ -10,7 +10,7 @@ import { openKubectl } from '../harness/kubectl.ts';
 import { pods, startNodeHarness } from '../harness/node-harness.ts';
 
 const limit = { timeout: 60_000 };
-const amounts = (cpu: string, memory = '32Mi') => ({
+const quantities = (cpu: string, memory = '32Mi') => ({
   limits: { cpu: '1', memory: '256Mi' },
   requests: { cpu, memory },
 });
@@ -18,7 +18,7 @@ const container = (more: object = {}) => ({
   name: 'app',
   image: 'process',
   command: ['sleep', '1000'],
-  resources: amounts('10m'),
+  resources: quantities('10m'),
   ...more,
 });
 
@@ -35,8 +35,8 @@ test('a container that runs gets other amounts and goes on', limit, async (t) =>
   const harness = await startNodeHarness(t);
   await harness.run('sized', { containers: [container()] });
   const before = await harness.until('sized', isPodReady);
-  assert.deepEqual(statusIn(before)?.resources, amounts('10m'));
-  assert.equal((await resize(harness.api, 'sized', amounts('20m'))).status, 200);
+  assert.deepEqual(statusIn(before)?.resources, quantities('10m'));
+  assert.equal((await resize(harness.api, 'sized', quantities('20m'))).status, 200);
   const after = await harness.until(
     'sized',
     (pod) => statusIn(pod)?.resources?.requests?.cpu === '20m',
@@ -44,7 +44,7 @@ test('a container that runs gets other amounts and goes on', limit, async (t) =>
   assert.deepEqual(statusIn(after)?.allocatedResources, { cpu: '20m', memory: '32Mi' });
   assert.equal(statusIn(after)?.containerID, statusIn(before)?.containerID);
   assert.deepEqual([statusIn(after)?.restartCount, after.status.observedGeneration], [0, 2]);
-  const told = { containers: [{ name: 'app', resources: amounts('20m') }], generation: 2 };
+  const told = { containers: [{ name: 'app', resources: quantities('20m') }], generation: 2 };
   await harness.hears('sized', `ResizeCompleted: Pod resize completed: ${JSON.stringify(told)}`);
 });
 
@@ -56,12 +56,12 @@ test('a container restarts for new amounts where it says so', limit, async (t) =
     containers: [container({ resizePolicy })],
   });
   await harness.until('renewed', isPodReady);
-  assert.equal((await resize(harness.api, 'renewed', amounts('10m', '64Mi'))).status, 200);
+  assert.equal((await resize(harness.api, 'renewed', quantities('10m', '64Mi'))).status, 200);
   const after = await harness.until(
     'renewed',
     (pod) => isPodReady(pod) && statusIn(pod)?.restartCount === 1,
   );
-  assert.deepEqual(statusIn(after)?.resources, amounts('10m', '64Mi'));
+  assert.deepEqual(statusIn(after)?.resources, quantities('10m', '64Mi'));
   await harness.hears('renewed', 'Killing: Container app resize requires restart');
 });
 
@@ -89,7 +89,7 @@ test('kubectl patches and edits the amounts of a pod', limit, async (t) => {
     harness.until('sized', (pod) => statusIn(pod)?.resources?.requests?.cpu === cpu);
   await harness.run('sized', { containers: [container()] });
   await harness.until('sized', isPodReady);
-  const patch = { spec: { containers: [{ name: 'app', resources: amounts('20m') }] } };
+  const patch = { spec: { containers: [{ name: 'app', resources: quantities('20m') }] } };
   await does('patch', 'pod', 'sized', '--patch', JSON.stringify(patch));
   await until('20m');
   await does('edit', 'pod', 'sized');

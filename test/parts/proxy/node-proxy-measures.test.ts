@@ -8,7 +8,7 @@ import { makeConfig } from '../../../src/proxy/config.ts';
 import type { ModeName } from '../../../src/proxy/modes/mode.ts';
 import { startProxy } from '../../../src/proxy/run.ts';
 import { type MemoryServer, startMemoryServer } from '../harness/memory-server.ts';
-import { createNotebook } from '../harness/recording-mode.ts';
+import { createRecordingMode } from '../harness/recording-mode.ts';
 
 let server: MemoryServer;
 before(async () => {
@@ -21,7 +21,7 @@ const services = '/api/v1/namespaces/default/services';
 const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 
 type Running = {
-  readonly notebook: ReturnType<typeof createNotebook>;
+  readonly notebook: ReturnType<typeof createRecordingMode>;
   /** The value of a metric, with its labels as they are written. */
   readonly value: (name: string) => number | undefined;
   readonly asked: readonly string[];
@@ -32,7 +32,7 @@ async function withProxy(
   body: (running: Running) => Promise<void>,
   allowsForeignAddresses = true,
 ): Promise<void> {
-  const notebook = createNotebook([mode]);
+  const notebook = createRecordingMode([mode]);
   const stop = new AbortController();
   const metrics = createMetrics();
   const asked: string[] = [];

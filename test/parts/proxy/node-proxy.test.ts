@@ -8,7 +8,7 @@ import { makeConfig, type ProxySettings } from '../../../src/proxy/config.ts';
 import type { ServicePort } from '../../../src/proxy/model/state.ts';
 import { startProxy } from '../../../src/proxy/run.ts';
 import { type MemoryServer, startMemoryServer } from '../harness/memory-server.ts';
-import { createNotebook, type Written } from '../harness/recording-mode.ts';
+import { createRecordingMode, type Written } from '../harness/recording-mode.ts';
 
 const quiet: ProxySettings = {
   nodeName: 'N1',
@@ -51,10 +51,10 @@ const slice = (...ips: readonly string[]) => ({
   endpoints: ips.map((ip) => ({ addresses: [ip], nodeName: 'n1' })),
 });
 
-type Running = { readonly notebook: ReturnType<typeof createNotebook> };
+type Running = { readonly notebook: ReturnType<typeof createRecordingMode> };
 
 async function withProxy(body: (running: Running) => Promise<void>): Promise<void> {
-  const notebook = createNotebook();
+  const notebook = createRecordingMode();
   const stop = new AbortController();
   const send = createLocalCall(server.server.handle, { user: 'proxy', groups: ['system:masters'] });
   const running = startProxy(

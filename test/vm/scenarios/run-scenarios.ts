@@ -16,11 +16,11 @@ import {
 } from './recordings.ts';
 
 /** As many as the recording runner makes where a step does not say. */
-const usualConnections = 24;
+const defaultConnections = 24;
 /** After so long nobody answers any more: much longer than a busy emulated machine takes. */
 const silenceMs = 5000;
 /** Looked at so often until it is as expected, like the recording runner: what follows a write may take a moment. */
-const mostLooks = 8;
+const maxChecks = 8;
 const betweenLooksMs = 250;
 /** Scenarios at once. Some wait for nothing to happen, others keep the machine busy meanwhile. */
 const sideBySide = 8;
@@ -170,11 +170,11 @@ async function look(
   step: ProbeStep,
   wanted: Observation | undefined,
 ): Promise<Observation> {
-  const { probe: from, n = usualConnections, once: countsFirst = false } = step;
+  const { probe: from, n = defaultConnections, once: countsFirst = false } = step;
   for (let looks = 1; ; looks += 1) {
     const results = await programs.probe(from, { ...step, n, timeout: silenceMs });
     const seen = summarize(results, step);
-    if (isDeepStrictEqual(seen, wanted) || countsFirst || looks === mostLooks) return seen;
+    if (isDeepStrictEqual(seen, wanted) || countsFirst || looks === maxChecks) return seen;
     await passed(betweenLooksMs);
   }
 }

@@ -20,7 +20,7 @@ import type { KubeObject } from '../../../meta/object.ts';
 import type { Log } from '../../../observe/log.ts';
 import { sourceAddressOf } from '../../access/source-address.ts';
 import type { ApiContext } from '../../context.ts';
-import { ownWrite } from '../../objects/server-write.ts';
+import { serverWrite } from '../../objects/server-write.ts';
 import { updateObject } from '../../objects/update-object.ts';
 import { isReachable } from '../../proxy/find-target.ts';
 import type { Credentials } from '../ensure-certificates.ts';
@@ -32,7 +32,7 @@ export type SigningOptions = {
   readonly credentials: () => Credentials;
   readonly log: Log;
   /** The longest life of a certificate. */
-  readonly longestMs: number;
+  readonly maxMs: number;
 };
 
 const resourceName = 'certificatesigningrequests.certificates.k8s.io';
@@ -90,13 +90,13 @@ async function advance(options: SigningOptions, name: string): Promise<void> {
 }
 
 async function sign(
-  { context, credentials, log, longestMs }: SigningOptions,
+  { context, credentials, log, maxMs }: SigningOptions,
   name: string,
 ): Promise<void> {
   await write(context, name, 'status', (live) => {
     if (live.status.certificate || hasFailed(live) || !isApproved(live)) return live;
     const { authority } = credentials();
-    const result = signRequest(live, { authority, now: context.now(), longestMs });
+    const result = signRequest(live, { authority, now: context.now(), maxMs });
     if ('problem' in result) {
       log.warn('certificate request refused by the signer', { name, problem: result.problem });
       return withCondition(live, 'Failed', 'SignerValidationFailure', result.problem);
@@ -138,7 +138,7 @@ async function write(
     desired: (live) => desired(live as CertificateSigningRequest),
     needsVersion: false,
     checksUid: false,
-    write: ownWrite(context),
+    write: serverWrite(context),
   });
 }
 

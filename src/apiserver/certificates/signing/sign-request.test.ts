@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '../../../kinds/certificate-signing-request/types.ts';
 import { makeAuthority } from '../authority.ts';
-import { makeCertificateRequest, type RequestWish } from '../x509.ts';
+import { type CertificateRequestSpec, makeCertificateRequest } from '../x509.ts';
 import { signRequest } from './sign-request.ts';
 
 const now = Date.parse('2026-01-02T03:04:05Z');
@@ -12,9 +12,11 @@ const node = { commonName: 'system:node:a', organizations: ['system:nodes'] };
 const client = 'kubernetes.io/kube-apiserver-client-kubelet';
 const serving = 'kubernetes.io/kubelet-serving';
 
-type Asked = Partial<CertificateSigningRequest['spec']> & { readonly wish?: RequestWish };
+type Asked = Partial<CertificateSigningRequest['spec']> & {
+  readonly wish?: CertificateRequestSpec;
+};
 
-function sign({ wish = { subject: node }, ...more }: Asked = {}, longestMs?: number) {
+function sign({ wish = { subject: node }, ...more }: Asked = {}, maxMs?: number) {
   const { request } = makeCertificateRequest(wish);
   const spec = {
     request: Buffer.from(request).toString('base64'),
@@ -29,7 +31,7 @@ function sign({ wish = { subject: node }, ...more }: Asked = {}, longestMs?: num
     spec,
     status: {},
   };
-  return signRequest(object, { authority, now, ...(longestMs === undefined ? {} : { longestMs }) });
+  return signRequest(object, { authority, now, ...(maxMs === undefined ? {} : { maxMs }) });
 }
 
 function signed(...asked: Parameters<typeof sign>): X509Certificate {

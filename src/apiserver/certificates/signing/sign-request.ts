@@ -18,13 +18,13 @@ import { namesOf } from './judge-request.ts';
 export type SigningTerms = {
   readonly authority: KeyPair;
   readonly now: number;
-  readonly longestMs?: number;
+  readonly maxMs?: number;
 };
 
 export type SignResult = { readonly certificate: string } | { readonly problem: string };
 
 /** Upstream's --cluster-signing-duration. */
-export const longestCertificateMs = 365 * 24 * 3600 * 1000;
+export const maxCertificateMs = 365 * 24 * 3600 * 1000;
 /**
  * Certificates are valid from a little before they are made, for machines whose clocks are behind; short ones from less before, or
  * the time to renew them would be over when they are made.
@@ -43,7 +43,7 @@ export const isOurSigner = (name: string): boolean => usesOfSigners.has(name);
 
 export function signRequest(
   { spec }: CertificateSigningRequest,
-  { authority, now, longestMs = longestCertificateMs }: SigningTerms,
+  { authority, now, maxMs = maxCertificateMs }: SigningTerms,
 ): SignResult {
   const asked = parseRequestField(spec.request ?? '');
   const use = usesOfSigners.get(spec.signerName);
@@ -56,7 +56,7 @@ export function signRequest(
   }
   const wantedMs = (spec.expirationSeconds ?? Number.POSITIVE_INFINITY) * 1000;
   const authorityEnd = Date.parse(new X509Certificate(authority.certificate).validTo);
-  const end = Math.min(now + Math.min(wantedMs, longestMs), authorityEnd);
+  const end = Math.min(now + Math.min(wantedMs, maxMs), authorityEnd);
   const certificate = certifyKey(
     {
       subject: { commonName: asked.commonName, organizations: asked.organizations },

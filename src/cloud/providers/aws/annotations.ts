@@ -1,6 +1,6 @@
 // The annotations of a Service that say what its balancer is to be like, and how their values are read. A value that
 // makes no sense names its annotation and what is allowed, before anything is made.
-import { UnmetWishError } from '../../provider.ts';
+import { UnmetRequestError } from '../../provider.ts';
 
 export type Annotations = Readonly<Record<string, string>>;
 
@@ -34,8 +34,8 @@ export const annotation = {
   sourceRanges: 'service.beta.kubernetes.io/load-balancer-source-ranges',
 } as const;
 
-export function refuse(name: string, value: string, allowed: string): UnmetWishError {
-  return new UnmetWishError(
+export function refuse(name: string, value: string, allowed: string): UnmetRequestError {
+  return new UnmetRequestError(
     `Annotation "${name}" is "${value}", but must be ${allowed}`,
     'InvalidAnnotation',
   );

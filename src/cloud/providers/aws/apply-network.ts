@@ -102,11 +102,11 @@ function listenerOf(
 const targetsOf = (ids: readonly string[], Port: number) => ids.map((Id) => ({ Id, Port }));
 
 /** Upstream's size; larger ones are refused now and then. */
-const mostTargets = 100;
+const maxTargets = 100;
 
 async function inTurn(
   ids: readonly string[],
   send: (some: readonly string[]) => Promise<unknown>,
 ): Promise<void> {
-  for (const some of chunks(ids, mostTargets)) await send(some);
+  for (const some of chunks(ids, maxTargets)) await send(some);
 }

@@ -37,7 +37,7 @@ export type AwsCalls = ReturnType<typeof bindClassic> &
 const connectTimeoutMs = 5_000;
 const requestTimeoutMs = 30_000;
 /** Balancers are looked after a few at a time; more sockets would only run into the limits of the account. */
-const mostSockets = 20;
+const maxSockets = 20;
 
 export function openSdk({ region, endpoint, maxAttempts, observe }: SdkOptions): Sdk {
   const config = {
@@ -48,8 +48,8 @@ export function openSdk({ region, endpoint, maxAttempts, observe }: SdkOptions):
       connectionTimeout: connectTimeoutMs,
       requestTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true,
-      httpAgent: { maxSockets: mostSockets },
-      httpsAgent: { maxSockets: mostSockets },
+      httpAgent: { maxSockets: maxSockets },
+      httpsAgent: { maxSockets: maxSockets },
     },
   };
   const classic = new elb.ElasticLoadBalancingClient(config);

@@ -5,7 +5,7 @@ import { healthPath, type Request } from './request.ts';
 import type { BackendProtocol, Settings, Tls } from './settings.ts';
 
 /** What AWS gives to an encrypted listener when nobody asks for anything. */
-const usualSslPolicy = 'ELBSecurityPolicy-2016-08';
+const defaultSslPolicy = 'ELBSecurityPolicy-2016-08';
 
 export type ClassicInput = {
   readonly request: Request;
@@ -23,7 +23,7 @@ export function desiredClassic({ request, ...parts }: ClassicInput): ClassicWant
     isInternal: settings.isInternal,
     ...parts,
     listeners: ports.map((port) => listenerOf(port, settings)),
-    sslPolicy: settings.tls?.policy ?? usualSslPolicy,
+    sslPolicy: settings.tls?.policy ?? defaultSslPolicy,
     usesProxyProtocol: settings.usesProxyProtocol,
     healthTarget: `HTTP:${healthPort}${healthPath}`,
     healthCheck: settings.healthCheck,

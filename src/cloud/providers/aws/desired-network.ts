@@ -15,7 +15,7 @@ export type NetworkInput = {
 };
 
 /** What AWS gives to a TLS listener when nobody asks for anything. */
-const usualSslPolicy = 'ELBSecurityPolicy-2016-08';
+const defaultSslPolicy = 'ELBSecurityPolicy-2016-08';
 
 export function desiredNetwork(input: NetworkInput): NetworkWanted {
   const { request, subnetIds, instanceIds, stoppedIds } = input;
@@ -55,7 +55,7 @@ function listenerOf(
       port: port.port,
       protocol: 'TLS',
       certificate: tls.certificate,
-      sslPolicy: tls.policy ?? usualSslPolicy,
+      sslPolicy: tls.policy ?? defaultSslPolicy,
       targetGroup: targetGroupOf(cluster, request, port, tlsBackend(settings)),
     };
   }

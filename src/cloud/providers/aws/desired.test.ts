@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Service } from '../../../kinds/service/types.ts';
 import { examplePort, exampleService } from '../../example.ts';
-import { UnmetWishError } from '../../provider.ts';
+import { UnmetRequestError } from '../../provider.ts';
 import { annotation } from './annotations.ts';
 import type { ClassicWanted, NetworkWanted, Wanted } from './balancer.ts';
 import { desired, desiredNodeRules } from './desired.ts';
@@ -221,7 +221,7 @@ describe('readRequest() refuses', () => {
     test(title, () => {
       assert.throws(
         () => readRequest(exampleService({ spec })),
-        (error: unknown) => error instanceof UnmetWishError && says.test(error.message),
+        (error: unknown) => error instanceof UnmetRequestError && says.test(error.message),
       );
     });
   }

@@ -26,28 +26,33 @@ export type NodeRulesInput = {
   readonly wanted: readonly Rule[];
   readonly found: readonly Rule[];
   /** Who else needs a rule that AWS can hold only once: the same rule with the other's description. */
-  readonly heirOf: (rule: Rule) => Rule | undefined;
+  readonly successorOf: (rule: Rule) => Rule | undefined;
 };
 
 /**
  * Two balancers may need the same rule (health checks from one subnet, ICMP from anywhere), and AWS holds it once, with one description.
  * Who comes second finds it there; who has it described as its own hands it on when it goes. A rule that nobody described is a person's.
  */
-export function diffNodeRules({ balancer, wanted, found, heirOf }: NodeRulesInput): RuleChanges {
+export function diffNodeRules({
+  balancer,
+  wanted,
+  found,
+  successorOf,
+}: NodeRulesInput): RuleChanges {
   const foundByKey = new Map(found.map((rule) => [ruleKey(rule), rule]));
   const wantedKeys = new Set(wanted.map(ruleKey));
   const left = found.filter(
     (rule) => balancerOfRule(rule) === balancer && !wantedKeys.has(ruleKey(rule)),
   );
-  const heirs = new Map(left.map((rule) => [rule, heirOf(rule)]));
+  const successors = new Map(left.map((rule) => [rule, successorOf(rule)]));
   const takenOver = wanted.filter((rule) => {
     const there = foundByKey.get(ruleKey(rule));
     return there !== undefined && isTakenOver(rule, there);
   });
   return {
     grant: wanted.filter((rule) => !foundByKey.has(ruleKey(rule))),
-    revoke: left.filter((rule) => heirs.get(rule) === undefined),
-    describe: [...takenOver, ...[...heirs.values()].filter((rule) => rule !== undefined)],
+    revoke: left.filter((rule) => successors.get(rule) === undefined),
+    describe: [...takenOver, ...[...successors.values()].filter((rule) => rule !== undefined)],
   };
 }
 

@@ -10,7 +10,7 @@ import { diffNodeRules } from './diff-rules.ts';
 import { balancerName } from './names.ts';
 import { readRequest } from './request.ts';
 import { describeRule, type Rule } from './rules.ts';
-import { findHeirs } from './successors.ts';
+import { findSuccessors } from './successors.ts';
 
 const subnets = [{ id: 'subnet-a', vpcId: 'vpc-1', zone: 'a', cidr: '10.0.0.0/24', tags: {} }];
 const place = { vpcId: 'vpc-1', subnets };
@@ -227,8 +227,8 @@ describe('diffNodeRules() (LBC-36)', () => {
   const input = (
     wanted: readonly Rule[],
     found: readonly Rule[],
-    heirOf: (r: Rule) => Rule | undefined = nobody,
-  ) => diffNodeRules({ balancer: 'mine', wanted, found, heirOf });
+    successorOf: (r: Rule) => Rule | undefined = nobody,
+  ) => diffNodeRules({ balancer: 'mine', wanted, found, successorOf });
   const nothing = { grant: [], revoke: [], describe: [] };
 
   test('grants what is missing and revokes what is left, of its own only', () => {
@@ -244,10 +244,10 @@ describe('diffNodeRules() (LBC-36)', () => {
 
   test('leaves a shared rule to whoever has it, and hands its own on', () => {
     assert.deepEqual(input([rule('nlb/health', 'mine')], [rule('nlb/health', 'other')]), nothing);
-    const heir = rule('nlb/health', 'other');
+    const successor = rule('nlb/health', 'other');
     assert.deepEqual(
-      input([], [rule('nlb/health', 'mine')], () => heir),
-      { ...nothing, describe: [heir] },
+      input([], [rule('nlb/health', 'mine')], () => successor),
+      { ...nothing, describe: [successor] },
     );
   });
 
@@ -260,7 +260,7 @@ describe('diffNodeRules() (LBC-36)', () => {
   });
 });
 
-describe('findHeirs()', () => {
+describe('findSuccessors()', () => {
   const service = (uid: string, finalizers = [cleanupFinalizer], spec = {}) =>
     exampleService({ name: uid, uid, annotations: nlb, finalizers, spec });
   const health: Rule = {
@@ -271,19 +271,24 @@ describe('findHeirs()', () => {
     ...{ protocol: 'tcp', from: 30080, to: 30080, source: '0.0.0.0/0' },
     description: describeRule('nlb/client', balancerName(uid)),
   });
-  const heir = (services: readonly ReturnType<typeof service>[], inGroup: readonly Rule[]) =>
-    findHeirs({ balancer: balancerName('going'), services, placeFor: () => place })(health, inGroup)
-      ?.description;
+  const successor = (services: readonly ReturnType<typeof service>[], inGroup: readonly Rule[]) =>
+    findSuccessors({ balancer: balancerName('going'), services, placeFor: () => place })(
+      health,
+      inGroup,
+    )?.description;
 
   test('finds one that needs the same rule and has others in the group', () => {
     const services = [service('going'), service('kept')];
-    assert.equal(heir(services, [health, client('kept')]), describeRule('nlb/health', 'akept'));
-    assert.equal(heir(services, [health]), undefined);
+    assert.equal(
+      successor(services, [health, client('kept')]),
+      describeRule('nlb/health', 'akept'),
+    );
+    assert.equal(successor(services, [health]), undefined);
   });
 
   test('passes by who is not certain to clean up, or needs another rule', () => {
-    assert.equal(heir([service('kept', [])], [client('kept')]), undefined);
+    assert.equal(successor([service('kept', [])], [client('kept')]), undefined);
     const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 31000 };
-    assert.equal(heir([service('kept', undefined, local)], [client('kept')]), undefined);
+    assert.equal(successor([service('kept', undefined, local)], [client('kept')]), undefined);
   });
 });

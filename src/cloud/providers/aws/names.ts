@@ -5,14 +5,14 @@ import type { Owner } from '../../provider.ts';
 export type Tags = Readonly<Record<string, string>>;
 
 /** Elastic Load Balancing takes no longer names. */
-const longestName = 32;
+const maxNameLength = 32;
 
 export const serviceTag = 'kubernetes.io/service-name';
 export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${cluster}`;
 
 /** As in upstream's cloud provider: the UID is in it, so a Service that is made anew has another balancer. */
 export function balancerName(uid: string): string {
-  return `a${uid.replaceAll('-', '')}`.slice(0, longestName);
+  return `a${uid.replaceAll('-', '')}`.slice(0, maxNameLength);
 }
 
 /** Of the group that is made for a classic balancer. */

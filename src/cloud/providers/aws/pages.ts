@@ -6,20 +6,20 @@ export type Page<T> = {
 };
 
 /** More than any account has; a server that never ends a list does not keep us for ever. */
-const mostPages = 1_000;
+const maxPages = 1_000;
 
 export async function collectPages<T>(
   read: (token: string | undefined) => Promise<Page<T>>,
 ): Promise<readonly T[]> {
   const all: T[] = [];
   let token: string | undefined;
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < maxPages; page += 1) {
     const { items, next } = await read(token);
     all.push(...(items ?? []));
     if (next === undefined || next === '') return all;
     token = next;
   }
-  throw new Error(`Cannot read a list of AWS: it has more than ${mostPages} pages`);
+  throw new Error(`Cannot read a list of AWS: it has more than ${maxPages} pages`);
 }
 
 export function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
@@ -28,4 +28,4 @@ export function chunks<T>(items: readonly T[], size: number): readonly (readonly
 }
 
 /** AWS takes no more values for one filter. */
-export const mostFilterValues = 200;
+export const maxFilterValues = 200;

@@ -3,7 +3,7 @@ import type { Filter, IpPermission, SecurityGroup } from '@aws-sdk/client-ec2';
 import type { AwsCalls } from './apply-sdk.ts';
 import type { GroupFound } from './balancer.ts';
 import { clusterTag } from './names.ts';
-import { chunks, collectPages, mostFilterValues } from './pages.ts';
+import { chunks, collectPages, maxFilterValues } from './pages.ts';
 import { readTags } from './probe-place.ts';
 import type { Rule } from './rules.ts';
 
@@ -30,7 +30,7 @@ export async function probeGroups(
   ids: readonly string[],
 ): Promise<readonly GroupFound[]> {
   const found: GroupFound[] = [];
-  for (const some of chunks(ids, mostFilterValues)) {
+  for (const some of chunks(ids, maxFilterValues)) {
     found.push(...(await probe(aws, [{ Name: 'group-id', Values: [...some] }])));
   }
   return found;

@@ -159,14 +159,14 @@ async function readTargetGroup(aws: AwsCalls, group: GroupBefore): Promise<Targe
 }
 
 /** AWS tells the tags of no more things at once. */
-const mostTagged = 20;
+const maxTagged = 20;
 
 async function probeTags(
   aws: AwsCalls,
   arns: readonly string[],
 ): Promise<ReadonlyMap<string, Tags>> {
   const tags = new Map<string, Tags>();
-  for (const some of chunks(arns, mostTagged)) {
+  for (const some of chunks(arns, maxTagged)) {
     // One that has just gone makes the whole question fail: then each is asked for alone.
     const answers = await unlessGone(() => describeTags(aws, some));
     const single = async (arn: string) => (await unlessGone(() => describeTags(aws, [arn]))) ?? [];

@@ -2,7 +2,7 @@
 import type { AwsCalls } from './apply-sdk.ts';
 import type { Instance } from './instances.ts';
 import { clusterTag, type Tags } from './names.ts';
-import { chunks, collectPages, mostFilterValues } from './pages.ts';
+import { chunks, collectPages, maxFilterValues } from './pages.ts';
 import type { RouteTable, Subnet } from './subnets.ts';
 
 export type Surroundings = {
@@ -69,7 +69,7 @@ export async function probeInstances(
   ids: readonly string[],
 ): Promise<readonly Instance[]> {
   const instances: Instance[] = [];
-  for (const some of chunks(ids, mostFilterValues)) {
+  for (const some of chunks(ids, maxFilterValues)) {
     const reservations = await collectPages(async (NextToken) => {
       const { Reservations, NextToken: next } = await aws.describeInstances({
         ...(NextToken === undefined ? {} : { NextToken }),

@@ -1,6 +1,6 @@
 // A Service that is to have a balancer at AWS, read once and refused here if it can not have one.
 import type { Service, ServicePort } from '../../../kinds/service/types.ts';
-import { type Owner, UnmetWishError } from '../../provider.ts';
+import { type Owner, UnmetRequestError } from '../../provider.ts';
 import { balancerName } from './names.ts';
 import { sourceRanges } from './rules.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -27,11 +27,11 @@ export function readRequest(service: Service): Request {
   refusePorts(settings.kind, ports);
   const families = spec.ipFamilies ?? [];
   if (families.length > 0 && !families.includes('IPv4')) {
-    throw new UnmetWishError('Balancers of AWS are made for IPv4, which is not in ipFamilies');
+    throw new UnmetRequestError('Balancers of AWS are made for IPv4, which is not in ipFamilies');
   }
   const hasAffinity = spec.sessionAffinity === 'ClientIP';
   if (hasAffinity && settings.kind === 'classic') {
-    throw new UnmetWishError(
+    throw new UnmetRequestError(
       'A classic balancer can not keep a client at one node: sessionAffinity must be None, or the balancer of type nlb',
     );
   }
@@ -50,24 +50,24 @@ export function readRequest(service: Service): Request {
 
 /** The API allows mixed protocols; AWS does not carry all of them (LBC-19). */
 function refusePorts(kind: Settings['kind'], ports: readonly ServicePort[]): void {
-  if (ports.length === 0) throw new UnmetWishError('A balancer needs at least one port');
+  if (ports.length === 0) throw new UnmetRequestError('A balancer needs at least one port');
   const carried = kind === 'classic' ? ['TCP'] : ['TCP', 'UDP'];
   const seen = new Set<number>();
   for (const { port, protocol = 'TCP', nodePort = 0 } of ports) {
     if (!carried.includes(protocol)) {
       const what = kind === 'classic' ? 'classic balancer' : 'network balancer';
-      throw new UnmetWishError(
+      throw new UnmetRequestError(
         `Port ${port} has protocol ${protocol}, but a ${what} of AWS carries ${carried.join(' and ')} only`,
         'UnsupportedProtocol',
       );
     }
     if (nodePort === 0) {
-      throw new UnmetWishError(
+      throw new UnmetRequestError(
         `Port ${port} has no node port, which a balancer of AWS needs: allocateLoadBalancerNodePorts must be true`,
       );
     }
     if (seen.has(port)) {
-      throw new UnmetWishError(`Port ${port} is there twice: AWS has one listener for a port`);
+      throw new UnmetRequestError(`Port ${port} is there twice: AWS has one listener for a port`);
     }
     seen.add(port);
   }

@@ -2,7 +2,7 @@
 import { familyOf } from '../../../ip/address.ts';
 import { formatCidr, parseCidr } from '../../../ip/cidr.ts';
 import type { Service, ServicePort } from '../../../kinds/service/types.ts';
-import { UnmetWishError } from '../../provider.ts';
+import { UnmetRequestError } from '../../provider.ts';
 import { annotation, readList, refuse } from './annotations.ts';
 
 /** One source of one rule for incoming traffic. AWS knows it by all but the description. */
@@ -52,7 +52,7 @@ export function sourceRanges({ metadata, spec }: Service): readonly string[] {
     const cidr = parseCidr(text.trim());
     if (cidr !== undefined) return formatCidr(cidr);
     if (given.length === 0) throw refuse(annotation.sourceRanges, text, 'a list of CIDRs');
-    throw new UnmetWishError(`loadBalancerSourceRanges has "${text}", which is no CIDR`);
+    throw new UnmetRequestError(`loadBalancerSourceRanges has "${text}", which is no CIDR`);
   });
   return [...new Set(ranges)].filter((range) => familyOf(range.split('/')[0] ?? '') === 'IPv4');
 }
@@ -74,7 +74,7 @@ export function classicNodeRules(balancer: string, source: string, isLent: boole
   return [{ protocol: '-1', from: -1, to: -1, source, description }];
 }
 
-export type NetworkRulesWish = {
+export type NetworkRulesRequest = {
   readonly balancer: string;
   readonly ports: readonly ServicePort[];
   readonly ranges: readonly string[];
@@ -83,7 +83,7 @@ export type NetworkRulesWish = {
 };
 
 /** Of the nodes' groups behind a network balancer, which passes packets on with the client's address (LBC-36, LBC-37). */
-export function networkNodeRules(wish: NetworkRulesWish): Rule[] {
+export function networkNodeRules(wish: NetworkRulesRequest): Rule[] {
   const { balancer, ports, ranges, healthPort, subnetRanges } = wish;
   const rules = [
     ...ranges.flatMap((source) =>

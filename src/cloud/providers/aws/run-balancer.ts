@@ -1,7 +1,7 @@
 // One Service's balancer: made to fit, taken away, looked for.
 import type { Clock } from '../../../host/clock.ts';
 import type { Service } from '../../../kinds/service/types.ts';
-import { type Owner, UnmetWishError, type Wish } from '../../provider.ts';
+import { type BalancerRequest, type Owner, UnmetRequestError } from '../../provider.ts';
 import type { AwsCalls, Sdk } from './apply-sdk.ts';
 import type { Found } from './balancer.ts';
 import type { Change } from './changes.ts';
@@ -20,7 +20,7 @@ import type { Listing } from './run-listings.ts';
 import { fitNodeRules, sharedRulesKey } from './run-node-rules.ts';
 import type { Settling } from './run-settling.ts';
 import { choosePlace, chooseSubnets } from './subnets.ts';
-import { findHeirs } from './successors.ts';
+import { findSuccessors } from './successors.ts';
 
 export type Context = {
   readonly cluster: string;
@@ -37,19 +37,19 @@ export type Context = {
 };
 
 /** Subnets and groups of nodes change when people change them. */
-const mostAgeMs = 60_000;
+const maxAgeMs = 60_000;
 
 /** Returns the name under which the balancer is reached. */
 export async function ensureBalancer(
   context: Context,
-  { service, nodes }: Wish,
+  { service, nodes }: BalancerRequest,
   signal: AbortSignal,
 ): Promise<string> {
   const request = readRequest(service);
   const { owner, name, settings } = request;
   await context.settling.waitFor(name, signal);
   const aws = context.sdk.calls(signal);
-  const surroundings = await context.surroundings(context.clock.now() - mostAgeMs);
+  const surroundings = await context.surroundings(context.clock.now() - maxAgeMs);
   const place = choosePlace({
     ...surroundings,
     cluster: context.cluster,
@@ -80,7 +80,7 @@ export async function removeBalancer(
   const name = balancerName(owner.uid);
   await context.settling.waitFor(name, signal);
   const aws = context.sdk.calls(signal);
-  const surroundings = await context.surroundings(context.clock.now() - mostAgeMs);
+  const surroundings = await context.surroundings(context.clock.now() - maxAgeMs);
   const probe = await openProbe(context, { aws, owner, wanted: [] });
   const work: Work = { context, aws, name, signal };
   await convergeFor(work, name, async () => diffNothing(name, await probe.look()));
@@ -105,7 +105,7 @@ export async function hasBalancer(
   return groups.some(({ rules }) => rules.some((rule) => balancerOfRule(rule) === name));
 }
 
-type ProbeWish = {
+type ProbeRequest = {
   readonly aws: AwsCalls;
   readonly owner: Owner;
   /** Absent when nothing is wanted. */
@@ -116,7 +116,7 @@ type ProbeWish = {
 
 async function openProbe(
   context: Context,
-  { aws, owner, request, wanted }: ProbeWish,
+  { aws, owner, request, wanted }: ProbeRequest,
 ): Promise<FoundProbe> {
   const { cluster, settling } = context;
   const name = balancerName(owner.uid);
@@ -134,7 +134,7 @@ async function openProbe(
     },
     (what) => {
       if (request === undefined) return;
-      throw new UnmetWishError(
+      throw new UnmetRequestError(
         `There is ${what} without the tags of this Service; it must be removed first`,
         'NameTaken',
       );
@@ -163,13 +163,16 @@ function convergeFor(
   return converge({ aws, clock, settling, settleMs: options.settleMs, key, look, signal });
 }
 
-type RulesWish = {
+type RulesRequest = {
   readonly wanted: readonly Rule[];
   readonly groupIds: readonly string[];
   readonly surroundings: Surroundings;
 };
 
-async function fitRules(work: Work, { wanted, groupIds, surroundings }: RulesWish): Promise<void> {
+async function fitRules(
+  work: Work,
+  { wanted, groupIds, surroundings }: RulesRequest,
+): Promise<void> {
   const { context, aws, name, signal } = work;
   const { subnets, routes } = surroundings;
   const alone = <T>(act: () => Promise<T>): Promise<T> =>
@@ -186,7 +189,7 @@ async function fitRules(work: Work, { wanted, groupIds, surroundings }: RulesWis
       wanted,
       groupIds,
       candidateIds: await candidateGroups(context, groupIds),
-      heirOf: findHeirs({
+      successorOf: findSuccessors({
         balancer: name,
         services: context.services(),
         placeFor: (isInternal) => ({
@@ -202,7 +205,7 @@ async function candidateGroups(
   context: Context,
   known: readonly string[],
 ): Promise<readonly string[]> {
-  const listed = await context.nodeGroupIds(context.clock.now() - mostAgeMs);
+  const listed = await context.nodeGroupIds(context.clock.now() - maxAgeMs);
   return [...new Set([...listed, ...known])];
 }
 

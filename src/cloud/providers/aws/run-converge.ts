@@ -19,7 +19,7 @@ export type ConvergeOptions = {
 };
 
 /** A balancer takes four; what needs more does not converge. */
-const mostRounds = 30;
+const maxRounds = 30;
 /** So often is looked again while AWS does not show a write, with growing pauses. */
 const firstPauseShare = 1 / 64;
 
@@ -29,7 +29,7 @@ export async function converge(options: ConvergeOptions): Promise<void> {
   let skipped: readonly string[] = [];
   let pauseMs = settleMs * firstPauseShare;
   let waitedMs = 0;
-  for (let round = 0; round < mostRounds; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     const changes = await look();
     if (changes.length === 0) return;
     const text = JSON.stringify(changes);

@@ -18,7 +18,7 @@ export function createListing<T>(clock: Clock, read: () => Promise<T>): Listing<
 }
 
 /** Who comes later waits for those before. */
-export function createTurns(): <T>(act: () => Promise<T>) => Promise<T> {
+export function createTurnQueue(): <T>(act: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (act) => {
     const mine = last.then(act);

@@ -4,16 +4,16 @@ import type { Change } from './changes.ts';
 import { diffNodeRules, type RuleChanges } from './diff-rules.ts';
 import { probeGroups } from './probe-groups.ts';
 import { balancerOfRule, isSharedRule, type Rule } from './rules.ts';
-import type { HeirOf } from './successors.ts';
+import type { SuccessorOf } from './successors.ts';
 
-export type NodeRulesWish = {
+export type NodeRulesRequest = {
   readonly balancer: string;
   readonly wanted: readonly Rule[];
   /** Where they are wanted. */
   readonly groupIds: readonly string[];
   /** Where they may be. */
   readonly candidateIds: readonly string[];
-  readonly heirOf: HeirOf;
+  readonly successorOf: SuccessorOf;
 };
 
 export type NodeRulesRunner = {
@@ -27,7 +27,7 @@ export type NodeRulesRunner = {
 /** Under which writes of shared rules are remembered. */
 export const sharedRulesKey = 'node rules';
 
-export async function fitNodeRules(runner: NodeRulesRunner, wish: NodeRulesWish): Promise<void> {
+export async function fitNodeRules(runner: NodeRulesRunner, wish: NodeRulesRequest): Promise<void> {
   const { balancer, wanted } = wish;
   let hasShared = wanted.some(isSharedRule);
   await runner.converge(balancer, async () => {
@@ -50,10 +50,10 @@ export async function fitNodeRules(runner: NodeRulesRunner, wish: NodeRulesWish)
   );
 }
 
-function inputOf(wish: NodeRulesWish, groupId: string, found: readonly Rule[]) {
-  const { balancer, groupIds, heirOf } = wish;
+function inputOf(wish: NodeRulesRequest, groupId: string, found: readonly Rule[]) {
+  const { balancer, groupIds, successorOf } = wish;
   const wanted = groupIds.includes(groupId) ? wish.wanted : [];
-  return { balancer, wanted, found, heirOf: (rule: Rule) => heirOf(rule, found) };
+  return { balancer, wanted, found, successorOf: (rule: Rule) => successorOf(rule, found) };
 }
 
 function onlyOwn({ grant, revoke, describe }: RuleChanges): RuleChanges {

@@ -7,7 +7,7 @@ import {
   type ProviderGiven,
   ProviderSettingsError,
   RetryLaterError,
-  UnmetWishError,
+  UnmetRequestError,
 } from '../../provider.ts';
 import type { Sdk } from './apply-sdk.ts';
 import { codeOf, isAwsError, isPassing } from './errors.ts';
@@ -18,7 +18,7 @@ import { probeClusterGroups } from './probe-groups.ts';
 import { probeTargetGroupNames } from './probe-network.ts';
 import { probeSurroundings } from './probe-place.ts';
 import { type Context, ensureBalancer, hasBalancer, removeBalancer } from './run-balancer.ts';
-import { createListing, createTurns } from './run-listings.ts';
+import { createListing, createTurnQueue } from './run-listings.ts';
 import { createSettling } from './run-settling.ts';
 
 export const makeAwsProvider: MakeProvider = async (given, signal) => {
@@ -64,7 +64,7 @@ function createContext({ given, options, sdk, signal }: ContextInput): Context {
     clock,
     sdk,
     settling: createSettling(clock, options.settleMs),
-    alone: createTurns(),
+    alone: createTurnQueue(),
     services: () => services.values(),
     targetGroupNames: createListing(clock, () => probeTargetGroupNames(aws)),
     nodeGroupIds: createListing(clock, async () => {
@@ -98,7 +98,7 @@ function createAwsProvider(context: Context, signal: AbortSignal): Provider {
 
 function explain(error: unknown, retryAfterMs: number): unknown {
   const isOwn =
-    error instanceof UnmetWishError ||
+    error instanceof UnmetRequestError ||
     error instanceof RetryLaterError ||
     error instanceof ImplementedElsewhereError;
   if (isOwn || !(error instanceof Error)) return error;

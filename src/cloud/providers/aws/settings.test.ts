@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exampleService } from '../../example.ts';
-import { ImplementedElsewhereError, UnmetWishError } from '../../provider.ts';
+import { ImplementedElsewhereError, UnmetRequestError } from '../../provider.ts';
 import { annotation } from './annotations.ts';
 import { readSettings, type Settings } from './settings.ts';
 
@@ -158,7 +158,7 @@ describe('readSettings()', () => {
       assert.throws(
         () => read({ [name]: value }),
         (error: unknown) => {
-          assert.ok(error instanceof UnmetWishError);
+          assert.ok(error instanceof UnmetRequestError);
           assert.ok(error.message.includes(`"${name}"`), error.message);
           assert.match(error.message, allowed);
           return true;

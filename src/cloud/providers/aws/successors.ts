@@ -7,17 +7,17 @@ import { type Request, readRequest } from './request.ts';
 import { balancerOfRule, describeRule, type Rule, ruleKey } from './rules.ts';
 import type { Place } from './subnets.ts';
 
-export type HeirsInput = {
+export type SuccessorsInput = {
   /** Who gives rules up. */
   readonly balancer: string;
   readonly services: Iterable<Service>;
   readonly placeFor: (isInternal: boolean) => Place;
 };
 
-export type HeirOf = (rule: Rule, inGroup: readonly Rule[]) => Rule | undefined;
+export type SuccessorOf = (rule: Rule, inGroup: readonly Rule[]) => Rule | undefined;
 
 /** Only a Service with the finalizer can inherit: it is certain that its rules are taken away with it. */
-export function findHeirs({ balancer, services, placeFor }: HeirsInput): HeirOf {
+export function findSuccessors({ balancer, services, placeFor }: SuccessorsInput): SuccessorOf {
   const others = [...services].filter(
     (service) =>
       service.spec.type === 'LoadBalancer' &&
@@ -48,7 +48,7 @@ function purposeOf({ description = '' }: Rule) {
 const isClientRule = ({ description = '' }: Rule): boolean =>
   description.startsWith('kubernetes.io/rule/nlb/client=');
 
-function needs(service: Service, rule: Rule, placeFor: HeirsInput['placeFor']): boolean {
+function needs(service: Service, rule: Rule, placeFor: SuccessorsInput['placeFor']): boolean {
   const request = readIfServed(service);
   // Its balancer stands as it was before the Service became wrong; what it needs is not known, so it keeps everything.
   if (request === undefined) return true;

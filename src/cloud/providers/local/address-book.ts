@@ -1,9 +1,9 @@
 // Who has which address: what Services publish, and what was given away and is not published yet.
 import type { Holder } from './desired.ts';
-import type { AddressWish } from './read-request.ts';
+import type { AddressRequest } from './read-request.ts';
 
 type Entry = {
-  readonly wish: AddressWish;
+  readonly wish: AddressRequest;
   /** As the Service's status says. */
   readonly published: readonly string[];
   /** As was decided here; it holds until it is taken back, whatever the status says meanwhile. */
@@ -12,8 +12,8 @@ type Entry = {
 
 export type AddressBook = {
   /** The Service as it stands in the API now. */
-  readonly publish: (wish: AddressWish, addresses: readonly string[]) => void;
-  readonly give: (wish: AddressWish, addresses: readonly string[]) => void;
+  readonly publish: (wish: AddressRequest, addresses: readonly string[]) => void;
+  readonly give: (wish: AddressRequest, addresses: readonly string[]) => void;
   readonly takeBack: (uid: string) => void;
   /** The Service is gone from the API, and all that it had is free. */
   readonly remove: (uid: string) => void;

@@ -9,7 +9,7 @@ import {
   poolHas,
   poolSize,
 } from './address-pool.ts';
-import type { AddressWish, AskedAddress, Sharing } from './read-request.ts';
+import type { AddressRequest, AskedAddress, Sharing } from './read-request.ts';
 
 /** Somebody who has an address. */
 export type Holder = {
@@ -19,7 +19,7 @@ export type Holder = {
 };
 
 export type Situation = {
-  readonly wish: AddressWish;
+  readonly wish: AddressRequest;
   readonly pools: Pools;
   readonly findFree: FreeSearch['find'];
   /** What the Service has now. */
@@ -126,7 +126,7 @@ function isOfPool(pool: Pool, family: Family, text: string): boolean {
   return parsed?.family === family && poolHas(pool, parsed);
 }
 
-function noPool({ pool }: AddressWish, family: Family): Problem {
+function noPool({ pool }: AddressRequest, family: Family): Problem {
   const flag = pool === 'internal' ? '--load-balancer-internal-pool' : '--load-balancer-pool';
   return {
     reason: 'NoPool',

@@ -11,7 +11,7 @@ import {
   type ProviderSettings,
   ProviderSettingsError,
   type ServiceHandler,
-  UnmetWishError,
+  UnmetRequestError,
 } from '../../provider.ts';
 import { makeLocalProvider } from './local-provider.ts';
 
@@ -152,7 +152,7 @@ test('local: many at once never get the same address, and the last hears that th
   );
   const failed = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
   assert.equal(failed.length, 1);
-  assert.ok(failed[0] instanceof UnmetWishError);
+  assert.ok(failed[0] instanceof UnmetRequestError);
   assert.equal(failed[0].reason, 'PoolExhausted');
   assert.match(
     failed[0].message,

@@ -6,7 +6,7 @@ import {
   type Provider,
   type ProviderGiven,
   ProviderSettingsError,
-  UnmetWishError,
+  UnmetRequestError,
 } from '../../provider.ts';
 import { createAddressBook } from './address-book.ts';
 import { createFreeSearch, overlapIn, type Pool, type Pools, parsePool } from './address-pool.ts';
@@ -41,7 +41,7 @@ export const makeLocalProvider: MakeProvider = async (given) => {
       addressesOf: book.addressesOf,
     });
     if (decision.problem !== undefined)
-      throw new UnmetWishError(decision.problem.message, decision.problem.reason);
+      throw new UnmetRequestError(decision.problem.message, decision.problem.reason);
     book.give(wish, decision.addresses);
     return decision.addresses;
   };

@@ -8,7 +8,7 @@ import {
 import type { Service } from '../../../kinds/service/types.ts';
 import type { PoolName } from './address-pool.ts';
 
-export type AddressWish = {
+export type AddressRequest = {
   /** `namespace/name`, for explanations. */
   readonly key: string;
   readonly uid: string;
@@ -41,7 +41,7 @@ export type Sharing = {
 const addressAnnotations = ['fairlead.dev/load-balancer-ips', 'metallb.io/loadBalancerIPs'];
 const sharingAnnotations = ['fairlead.dev/allow-shared-ip', 'metallb.io/allow-shared-ip'];
 
-export function readWish({ metadata, spec }: Service): AddressWish {
+export function readWish({ metadata, spec }: Service): AddressRequest {
   const annotations = metadata.annotations ?? {};
   return {
     key: `${metadata.namespace ?? ''}/${metadata.name ?? ''}`,

@@ -41,7 +41,7 @@ test('a log that grows is cut into files, of which the newest stay', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'log-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, '0.log');
-  const log = openLogFile(path, { now, limits: { mostBytes: 100, mostFiles: 3 } });
+  const log = openLogFile(path, { now, limits: { maxBytes: 100, maxFiles: 3 } });
   for (let number = 0; number < 10; number += 1) {
     log.write('stdout', Buffer.from(`line ${number} ${'x'.repeat(40)}\n`));
   }

@@ -10,16 +10,16 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { type LogStream, logTime, longestPart, renderLogLine } from '../../logs/log-line.ts';
+import { type LogStream, logTime, maxPartLength, renderLogLine } from '../../logs/log-line.ts';
 
 export type LogLimits = {
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** With the one that is written to. */
-  readonly mostFiles: number;
+  readonly maxFiles: number;
 };
 
 /** A kubelet's containerLogMaxSize and containerLogMaxFiles. */
-const defaultLogLimits: LogLimits = { mostBytes: 10 * 1024 * 1024, mostFiles: 5 };
+const defaultLogLimits: LogLimits = { maxBytes: 10 * 1024 * 1024, maxFiles: 5 };
 
 export type LogFile = {
   readonly write: (stream: LogStream, bytes: Uint8Array) => void;
@@ -39,7 +39,7 @@ export function openLogFile(
     stderr: { decoder: new StringDecoder('utf8'), rest: '' },
   };
   const append = (text: string): void => {
-    if (size > 0 && size + text.length > limits.mostBytes) {
+    if (size > 0 && size + text.length > limits.maxBytes) {
       closeSync(descriptor);
       rotate(path, now(), limits);
       descriptor = openSync(path, 'a', 0o600);
@@ -57,9 +57,9 @@ export function openLogFile(
       let text = lines
         .flatMap((whole) => cut(whole).map((p) => line(stream, p.isWhole, p.text)))
         .join('');
-      while (state.rest.length > longestPart) {
-        text += line(stream, false, state.rest.slice(0, longestPart));
-        state.rest = state.rest.slice(longestPart);
+      while (state.rest.length > maxPartLength) {
+        text += line(stream, false, state.rest.slice(0, maxPartLength));
+        state.rest = state.rest.slice(maxPartLength);
       }
       if (text !== '') append(text);
     },
@@ -80,22 +80,22 @@ type Part = { readonly isWhole: boolean; readonly text: string };
 function cut(text: string): readonly Part[] {
   const parts: Part[] = [];
   let rest = text;
-  while (rest.length > longestPart) {
-    parts.push({ isWhole: false, text: rest.slice(0, longestPart) });
-    rest = rest.slice(longestPart);
+  while (rest.length > maxPartLength) {
+    parts.push({ isWhole: false, text: rest.slice(0, maxPartLength) });
+    rest = rest.slice(maxPartLength);
   }
   return [...parts, { isWhole: true, text: rest }];
 }
 
 /** `0.log` becomes `0.log.001767225600000`, which sorts by time, and the oldest go. */
-function rotate(path: string, now: number, { mostFiles }: LogLimits): void {
+function rotate(path: string, now: number, { maxFiles }: LogLimits): void {
   const last = Number(
     rotatedLogs(path)
       .at(-1)
       ?.slice(path.length + 1) ?? 0,
   );
   renameSync(path, `${path}.${String(Math.max(now, last + 1)).padStart(stampDigits, '0')}`);
-  for (const old of rotatedLogs(path).slice(0, -(mostFiles - 1))) rmSync(old, { force: true });
+  for (const old of rotatedLogs(path).slice(0, -(maxFiles - 1))) rmSync(old, { force: true });
 }
 
 const stampDigits = 15;

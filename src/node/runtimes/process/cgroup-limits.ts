@@ -7,17 +7,17 @@ export type CgroupLimit = { readonly file: string; readonly value: string };
 
 const periodMicroseconds = 100_000;
 /** The kernel takes no less. */
-const leastQuotaMicroseconds = 1000;
+const minQuotaMicroseconds = 1000;
 /** Shares are what version 1 counted in: 1024 a processor. */
 const sharesPerCpu = 1024;
-const leastShares = 2;
-const mostShares = 262_144;
+const minShares = 2;
+const maxShares = 262_144;
 
 /** None: the container needs no group of its own. */
 export function cgroupLimits(resources: ResourceRequirements | undefined): readonly CgroupLimit[] {
-  const cpus = amount(resources?.limits, 'cpu');
-  const bytes = amount(resources?.limits, 'memory');
-  const wantedCpus = amount(resources?.requests, 'cpu') ?? cpus;
+  const cpus = quantity(resources?.limits, 'cpu');
+  const bytes = quantity(resources?.limits, 'memory');
+  const wantedCpus = quantity(resources?.requests, 'cpu') ?? cpus;
   return [
     ...(cpus === undefined ? [] : [{ file: 'cpu.max', value: quota(cpus) }]),
     ...(wantedCpus === undefined ? [] : [{ file: 'cpu.weight', value: weight(wantedCpus) }]),
@@ -32,7 +32,7 @@ export function cgroupLimits(resources: ResourceRequirements | undefined): reado
 }
 
 /** Nothing set and nothing allowed are both no limit. */
-function amount(
+function quantity(
   list: Readonly<Record<string, string>> | undefined,
   name: string,
 ): number | undefined {
@@ -42,14 +42,14 @@ function amount(
 }
 
 function quota(cpus: number): string {
-  const microseconds = Math.max(Math.floor(cpus * periodMicroseconds), leastQuotaMicroseconds);
+  const microseconds = Math.max(Math.floor(cpus * periodMicroseconds), minQuotaMicroseconds);
   return `${microseconds} ${periodMicroseconds}`;
 }
 
 /** Shares of 2 to 262144 become weights of 1 to 10000. */
 function weight(cpus: number): string {
-  const shares = Math.min(Math.max(Math.floor(cpus * sharesPerCpu), leastShares), mostShares);
-  return String(1 + Math.floor(((shares - leastShares) * 9999) / (mostShares - leastShares)));
+  const shares = Math.min(Math.max(Math.floor(cpus * sharesPerCpu), minShares), maxShares);
+  return String(1 + Math.floor(((shares - minShares) * 9999) / (maxShares - minShares)));
 }
 
 /** Whether the kernel ended a process of the group for want of memory: `oom_kill 1` in its memory.events. */

@@ -65,7 +65,7 @@ export function createLimits(
     opened ??= openGroups(options);
     try {
       return all([
-        amountsOf(container, limits, opened, options),
+        quantitiesOf(container, limits, opened, options),
         ...(maxPids === undefined ? [] : [pidsOf(container, maxPids, opened, log)]),
       ]);
     } catch (cause) {
@@ -76,7 +76,7 @@ export function createLimits(
 }
 
 type OpenedGroups = {
-  readonly amounts: OpenedCgroups;
+  readonly quantities: OpenedCgroups;
   /** Who counts processes: the same groups, those of version 1, or the kernel for each user. */
   readonly pids: 'same' | PidGroups | 'user';
   hasWarned: boolean;
@@ -87,8 +87,8 @@ function openGroups({ directory, maxPids, log }: LimitsOptions): OpenedGroups {
     maxPids === undefined
       ? [limitControllers]
       : [[...limitControllers, 'pids'], limitControllers, ['pids']];
-  const amounts = openCgroups(directory, choices);
-  const isSame = amounts.kind === 'there' && amounts.cgroups.controllers.includes('pids');
+  const quantities = openCgroups(directory, choices);
+  const isSame = quantities.kind === 'there' && quantities.cgroups.controllers.includes('pids');
   const pids = isSame || maxPids === undefined ? 'same' : (openPidGroups(directory) ?? 'user');
   if (pids === 'user') {
     log.warn(
@@ -98,27 +98,27 @@ function openGroups({ directory, maxPids, log }: LimitsOptions): OpenedGroups {
       },
     );
   }
-  return { amounts, pids, hasWarned: false };
+  return { quantities, pids, hasWarned: false };
 }
 
-function amountsOf(
+function quantitiesOf(
   { id, pod }: LimitedContainer,
   limits: readonly CgroupLimit[],
   opened: OpenedGroups,
   { maxPids, log }: LimitsOptions,
 ): ContainerLimits {
-  const { amounts, pids } = opened;
-  const canLimit = amounts.kind === 'there' && amounts.cgroups.controllers.includes('memory');
+  const { quantities, pids } = opened;
+  const canLimit = quantities.kind === 'there' && quantities.cgroups.controllers.includes('memory');
   if (limits.length > 0 && !canLimit && !opened.hasWarned) {
-    const why = amounts.kind === 'there' ? 'no control of cpu and memory' : amounts.why;
+    const why = quantities.kind === 'there' ? 'no control of cpu and memory' : quantities.why;
     log.warn('limits of containers are not enforced here', { why });
     opened.hasWarned = true;
   }
   const isCounted = pids === 'same' && maxPids !== undefined;
   if (limits.length === 0 && !isCounted) return ungrouped;
-  if (amounts.kind === 'missing' || (!canLimit && !isCounted)) return unlimited;
+  if (quantities.kind === 'missing' || (!canLimit && !isCounted)) return unlimited;
   const podLimits = [{ file: 'pids.max', value: String(maxPids) }];
-  const group = amounts.cgroups.create({
+  const group = quantities.cgroups.create({
     ...{ id, limits },
     ...(isCounted ? { pod: { uid: pod.uid, limits: podLimits } } : {}),
   });

@@ -59,7 +59,7 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
         unmarkProcess(marks, container.id);
         return limits.finish(end);
       });
-      return { ...running, ended, setAmounts: limits.change };
+      return { ...running, ended, setResources: limits.change };
     },
     endPod: pods.end,
     async endLeftovers() {

@@ -22,7 +22,7 @@ import { startError } from './start-error.ts';
 /** Limits are the business of who starts it. */
 export async function spawnContainer(
   options: ContainerProcess,
-): Promise<Omit<RunningContainer, 'setAmounts'>> {
+): Promise<Omit<RunningContainer, 'setResources'>> {
   const { streams, problem } = startStreams(options);
   const { child } = streams;
   const output = followOutput(options, streams);

@@ -7,7 +7,7 @@ import {
   ContainerStartError,
   type ContainerToRun,
   type EnteredProgram,
-  type EnterWish,
+  type EnterOptions,
   type RunningContainer,
 } from '../runtime.ts';
 import { enterSteps } from '../sandbox/container-steps.ts';
@@ -43,7 +43,7 @@ export function createEntrance(options: ContainerProcess, pid: number): Entrance
     return launchInside({ options, isolation: options.isolation, held, argv, hasTerminal }, stdio);
   };
   return {
-    async enter(argv, { hasTerminal }: EnterWish = { hasTerminal: false }) {
+    async enter(argv, { hasTerminal }: EnterOptions = { hasTerminal: false }) {
       if (isClosed) throw notRunning();
       let run: StarterRun | undefined;
       const choice = {

@@ -42,7 +42,7 @@ export type ProgramOptions = {
 };
 
 /** Rules of 100,000 endpoints are 16 MB of text; others may have as many. */
-const mostSavedBytes = 512 * 1024 * 1024;
+const maxSavedBytes = 512 * 1024 * 1024;
 /** Somebody else may hold the lock of the legacy tables (upstream waits as long). */
 const lockSeconds = '5';
 /** Far above what 100,000 endpoints take, so that a program that hangs does not stop us for good. */
@@ -146,7 +146,7 @@ function call(
     argv,
     env: { PATH: `${process.env.PATH ?? ''}:${systemDirectories}` },
     timeoutMs,
-    mostOutputBytes: mostSavedBytes,
+    maxOutputBytes: maxSavedBytes,
     ...(namespacePath === undefined ? {} : { namespacePath }),
     ...(stdin === undefined ? {} : { stdin }),
     ...(output === undefined ? {} : { output }),

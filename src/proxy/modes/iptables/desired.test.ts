@@ -11,13 +11,13 @@ import { createRandom, randomState } from '../../model/random-state.ts';
 import type { ProxyState } from '../../model/state.ts';
 import { desiredRules } from './desired.ts';
 import { toText } from './diff.ts';
-import { largeClusterCount, type Settings, usualSettings } from './layout.ts';
+import { defaultSettings, largeClusterCount, type Settings } from './layout.ts';
 
 /** The rules of the chains whose name has this in it, as `CHAIN rule`. */
 function rulesOf(
   state: ProxyState,
   part: RegExp,
-  settings: Settings = usualSettings,
+  settings: Settings = defaultSettings,
 ): readonly string[] {
   const texts = toText(desiredRules(state, settings).chains, state.node.family).values();
   return [...texts]
@@ -33,7 +33,7 @@ function lines(text: string): readonly string[] {
 }
 
 /** So many services that the node is laid out for size. */
-function crowd(count = largeClusterCount + 1): readonly ReturnType<typeof exampleServicePort>[] {
+function burst(count = largeClusterCount + 1): readonly ReturnType<typeof exampleServicePort>[] {
   return Array.from({ length: count }, (_, n) =>
     exampleServicePort({
       namespace: 'crowd',
@@ -125,7 +125,7 @@ test('affinity is looked up in the service chain and written in the endpoint cha
 
 test('a large node has short lists, so that a first packet passes few rules, one rule for each endpoint, and no comments (KPX-42, IPT-15)', () => {
   const state = exampleState([
-    ...crowd(),
+    ...burst(),
     exampleServicePort({ nodePort: 30080, affinitySeconds: 60 }),
   ]);
   const wanted = `
@@ -161,9 +161,9 @@ test('a large node has short lists, so that a first packet passes few rules, one
 });
 
 test('chains of services come in the order in which the kernel walks to them, whatever the order of the services', () => {
-  const state = exampleState(crowd().toReversed());
+  const state = exampleState(burst().toReversed());
   const rules = new Map(
-    [...desiredRules(state, usualSettings).chains].map((chain) => [
+    [...desiredRules(state, defaultSettings).chains].map((chain) => [
       `${chain.table} ${chain.name}`,
       chain.rules,
     ]),
@@ -186,34 +186,34 @@ test('chains of services come in the order in which the kernel walks to them, wh
 });
 
 test('a large node keeps endpoint chains where the kernel cannot compare both ends of a packet', () => {
-  const state = exampleState([...crowd(), exampleServicePort()]);
-  const settings = { ...usualSettings, canCompareEnds: false };
+  const state = exampleState([...burst(), exampleServicePort()]);
+  const settings = { ...defaultSettings, canCompareEnds: false };
   assert.equal(rulesOf(state, /SEP-(?:SAKTDBFIRIYCOAU2|XGRZGNXJC7NQCKPW)$/, settings).length, 4);
   assert.doesNotMatch(rulesOf(state, /./, settings).join('\n'), /bpf|comment "default/);
 });
 
 test('settings change what every node has (IPT-07, IPT-09)', () => {
   const state = exampleState([]);
-  const off = { ...usualSettings, answersOnLoopback: false, dropsInvalid: false };
+  const off = { ...defaultSettings, answersOnLoopback: false, dropsInvalid: false };
   assert.equal(rulesOf(state, /FORWARD/, off).length, 2);
   assert.match(rulesOf(state, /nat KUBE-SERVICES/, off)[0] ?? '', /! -d 127\.0\.0\.0\/8 /);
   assert.equal(desiredRules(state, off).foreign.shared.length, 0);
-  assert.equal(desiredRules(state, usualSettings).foreign.shared.length, 1);
+  assert.equal(desiredRules(state, defaultSettings).foreign.shared.length, 1);
   const state6 = exampleState([], exampleNode6());
   assert.match(rulesOf(state6, /nat KUBE-SERVICES/)[0] ?? '', /! -d ::1\/128 /);
-  assert.equal(desiredRules(state6, usualSettings).foreign.shared.length, 0);
+  assert.equal(desiredRules(state6, defaultSettings).foreign.shared.length, 0);
 });
 
 test('no name and no comment is longer than iptables takes', () => {
   const states = Array.from({ length: 200 }, (_, seed) => randomState(createRandom(seed)));
-  const ports = crowd().map((port, n) => ({
+  const ports = burst().map((port, n) => ({
     ...port,
     protocol: 'SCTP' as const,
     nodePort: 65_000 - n,
     ...(n % 2 === 0 ? {} : { hasEndpoints: false, clusterEndpoints: [], localEndpoints: [] }),
   }));
   for (const state of [...states, exampleState(ports)]) {
-    for (const { name, rules } of desiredRules(state, usualSettings).chains) {
+    for (const { name, rules } of desiredRules(state, defaultSettings).chains) {
       assert.ok(name.length <= 28, name);
       for (const { comment = '' } of rules) assert.ok(comment.length <= 255, comment);
     }

@@ -11,7 +11,7 @@ import {
   ownChains,
   type TextChain,
 } from './diff.ts';
-import { usualSettings } from './layout.ts';
+import { defaultSettings } from './layout.ts';
 import { parseSaved } from './saved-rules.ts';
 
 function chains(...list: readonly TextChain[]): ChainMap {
@@ -71,7 +71,7 @@ test('keepReferenced() empties a chain that somebody else leads to', () => {
   );
 });
 
-const { foreign } = desiredRules(exampleState([]), usualSettings);
+const { foreign } = desiredRules(exampleState([]), defaultSettings);
 const portals = '-m comment --comment "kubernetes service portals" -j KUBE-SERVICES';
 
 function changesIn(saved: string, chain: string): readonly string[] {

@@ -13,7 +13,7 @@ export type Settings = {
   readonly canCompareEnds: boolean;
 };
 
-export const usualSettings: Settings = {
+export const defaultSettings: Settings = {
   answersOnLoopback: true,
   dropsInvalid: true,
   canCompareEnds: true,

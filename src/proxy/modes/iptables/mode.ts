@@ -4,7 +4,7 @@ import { startIptables } from './apply.ts';
 import { removeRules } from './apply-cleanup.ts';
 import { probeIptables } from './probe.ts';
 import { readSettings } from './settings.ts';
-import { walk } from './trace-packet.ts';
+import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
 export const iptables: Mode = {
@@ -13,6 +13,6 @@ export const iptables: Mode = {
   readSettings,
   start: startIptables,
   cleanup: (family) => removeRules(family),
-  walk,
+  tracePacket,
   traits,
 };

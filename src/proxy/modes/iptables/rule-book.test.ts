@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRandom, randomState } from '../../model/random-state.ts';
 import type { ProxyState } from '../../model/state.ts';
-import { usualSettings } from './layout.ts';
+import { defaultSettings } from './layout.ts';
 import { type KeptRules, openRuleBook } from './rule-book.ts';
 
 function openAnew(state: ProxyState): KeptRules {
-  return openRuleBook(state, usualSettings).keep();
+  return openRuleBook(state, defaultSettings).keep();
 }
 
 test('rules that followed changes have the counts and the fingerprint of rules made anew', () => {

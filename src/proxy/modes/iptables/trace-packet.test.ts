@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { examplePacket, exampleServicePort, exampleState } from '../../model/example-state.ts';
 import { createRandom, randomPacket, randomState } from '../../model/random-state.ts';
 import type { ProxyState } from '../../model/state.ts';
-import { decide } from '../../packets/reference-model.ts';
+import { judgePacket } from '../../packets/reference-model.ts';
 import { runModeContract } from '../mode.contract.ts';
-import { largeClusterCount, type Settings, usualSettings } from './layout.ts';
-import { verdictOf, walk, walkWays } from './trace-packet.ts';
+import { defaultSettings, largeClusterCount, type Settings } from './layout.ts';
+import { traceBranches, tracePacket, verdictOf } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
-runModeContract({ name: 'iptables', walk, traits });
+runModeContract({ name: 'iptables', tracePacket, traits });
 
 /** The same state among so many services that it is laid out for size. */
 function crowded(state: ProxyState): ProxyState {
@@ -27,21 +27,21 @@ function assertDecidesAlike(settings: Settings, states: number): void {
   for (let seed = 0; seed < states; seed += 1) {
     const random = createRandom(seed);
     const state = randomState(random);
-    const walkPacket = walkWays(crowded(state), settings);
+    const walkPacket = traceBranches(crowded(state), settings);
     for (let n = 0; n < 40; n += 1) {
       const packet = randomPacket(random, state);
-      const wanted = decide(state, packet, traits);
+      const wanted = judgePacket(state, packet, traits);
       assert.deepEqual(verdictOf(walkPacket(packet)), wanted, `seed ${seed}, packet ${n}`);
     }
   }
 }
 
 test('walk() of a large node decides alike (KPX-42)', () => {
-  assertDecidesAlike(usualSettings, 10);
+  assertDecidesAlike(defaultSettings, 10);
 });
 
 test('walk() of a large node decides alike where the kernel has no xt_bpf', () => {
-  assertDecidesAlike({ ...usualSettings, canCompareEnds: false }, 10);
+  assertDecidesAlike({ ...defaultSettings, canCompareEnds: false }, 10);
 });
 
 test('every endpoint is as likely as the others (IPT-03)', () => {
@@ -54,7 +54,7 @@ test('every endpoint is as likely as the others (IPT-03)', () => {
       }));
       const state = exampleState([exampleServicePort({ clusterEndpoints, ...affinity })]);
       for (const each of [state, crowded(state)]) {
-        const ways = walkWays(each, usualSettings)(examplePacket());
+        const ways = traceBranches(each, defaultSettings)(examplePacket());
         assert.equal(ways.length, count);
         for (const { likelihood } of ways) assert.ok(Math.abs(likelihood - 1 / count) < 1e-9);
       }

@@ -5,11 +5,11 @@ import type { ProxyState } from '../../model/state.ts';
 import type { Destination, Packet, Verdict } from '../../packets/packet.ts';
 import { compareDestinations } from '../../packets/reference-model.ts';
 import { desiredRules } from './desired.ts';
-import { type Settings, usualSettings } from './layout.ts';
+import { defaultSettings, type Settings } from './layout.ts';
 import type { ConnectionState, InterfaceMatch, RangeMatch, Rule, Table } from './rules.ts';
 
 /** One way through the rules and how likely it is. */
-export type Way = {
+export type Branch = {
   readonly likelihood: number;
   readonly outcome: 'pass' | 'drop' | 'reject';
   /** Where it goes now, if it was sent elsewhere. */
@@ -17,12 +17,12 @@ export type Way = {
   readonly isMasqueraded: boolean;
 };
 
-export function walk(state: ProxyState): (packet: Packet) => Verdict {
-  const walkPacket = walkWays(state, usualSettings);
+export function tracePacket(state: ProxyState): (packet: Packet) => Verdict {
+  const walkPacket = traceBranches(state, defaultSettings);
   return (packet) => verdictOf(walkPacket(packet));
 }
 
-export function verdictOf(ways: readonly Way[]): Verdict {
+export function verdictOf(ways: readonly Branch[]): Verdict {
   const destinations = new Map<string, Destination>();
   for (const { outcome, translated, isMasqueraded } of ways) {
     if (outcome !== 'pass') return { kind: outcome };
@@ -33,7 +33,7 @@ export function verdictOf(ways: readonly Way[]): Verdict {
 }
 
 /** A packet on its way. */
-type Traveller = {
+type TracedPacket = {
   readonly packet: Packet;
   readonly destination: string;
   readonly port: number;
@@ -45,16 +45,16 @@ type Traveller = {
   readonly decision?: 'accept' | 'drop' | 'reject' | 'return';
 };
 
-export function walkWays(
+export function traceBranches(
   state: ProxyState,
   settings: Settings,
-): (packet: Packet) => readonly Way[] {
+): (packet: Packet) => readonly Branch[] {
   const rules = collectRules(state, settings);
   return (packet) => {
     if (packet.family !== state.node.family) {
       return [{ likelihood: 1, outcome: 'pass', isMasqueraded: false }];
     }
-    let ways: readonly Traveller[] = [
+    let ways: readonly TracedPacket[] = [
       {
         packet,
         destination: packet.destination,
@@ -100,9 +100,13 @@ function collectRules(state: ProxyState, settings: Settings): RuleMap {
   return rules;
 }
 
-function throughChain(rules: RuleMap, { table, chain }: Place, start: Traveller): Traveller[] {
-  const ended: Traveller[] = [];
-  let going: readonly Traveller[] = [start];
+function throughChain(
+  rules: RuleMap,
+  { table, chain }: Place,
+  start: TracedPacket,
+): TracedPacket[] {
+  const ended: TracedPacket[] = [];
+  let going: readonly TracedPacket[] = [start];
   for (const rule of rules.get(`${table} ${chain}`) ?? []) {
     const after = going.flatMap((way) => throughRule(rule, way, { rules, table }));
     going = after.filter(({ decision }) => decision === undefined);
@@ -114,7 +118,7 @@ function throughChain(rules: RuleMap, { table, chain }: Place, start: Traveller)
 type Surroundings = { readonly rules: RuleMap; readonly table: Table };
 
 /** Past it, into it, or by chance both. */
-function throughRule(rule: Rule, way: Traveller, around: Surroundings): readonly Traveller[] {
+function throughRule(rule: Rule, way: TracedPacket, around: Surroundings): readonly TracedPacket[] {
   if (!matches(rule, way)) return [way];
   const chance = rule.probability ?? 1;
   const taken = carryOut(rule, { ...way, likelihood: way.likelihood * chance }, around);
@@ -122,19 +126,19 @@ function throughRule(rule: Rule, way: Traveller, around: Surroundings): readonly
 }
 
 /** A return ends the chain it is in and no other. */
-function leaveChain(way: Traveller): Traveller {
+function leaveChain(way: TracedPacket): TracedPacket {
   return way.decision === 'return' ? withoutDecision(way) : way;
 }
 
-function withoutDecision({ decision: _, ...way }: Traveller): Traveller {
+function withoutDecision({ decision: _, ...way }: TracedPacket): TracedPacket {
   return way;
 }
 
 function carryOut(
   { target }: Rule,
-  way: Traveller,
+  way: TracedPacket,
   { rules, table }: Surroundings,
-): readonly Traveller[] {
+): readonly TracedPacket[] {
   switch (target.kind) {
     case 'jump':
       return throughChain(rules, { table, chain: target.chain }, way);
@@ -161,11 +165,11 @@ function carryOut(
   }
 }
 
-function isOver({ decision }: Traveller): boolean {
+function isOver({ decision }: TracedPacket): boolean {
   return decision === 'drop' || decision === 'reject';
 }
 
-function toWay(way: Traveller): Way {
+function toWay(way: TracedPacket): Branch {
   const { likelihood, decision, isTranslated, destination, port, isMasqueraded } = way;
   const outcome = decision === 'drop' || decision === 'reject' ? decision : 'pass';
   return {
@@ -176,7 +180,7 @@ function toWay(way: Traveller): Way {
   };
 }
 
-function matches(rule: Rule, way: Traveller): boolean {
+function matches(rule: Rule, way: TracedPacket): boolean {
   const { packet } = way;
   const ports = rule.destinationPorts;
   return (
@@ -221,11 +225,11 @@ function onInterface(match: InterfaceMatch | undefined, name = ''): boolean {
   return isOn !== !!match.isNot;
 }
 
-function isInState(state: ConnectionState, { isTranslated }: Traveller): boolean {
+function isInState(state: ConnectionState, { isTranslated }: TracedPacket): boolean {
   return state === 'NEW' || (state === 'DNAT' && isTranslated);
 }
 
-function isLocal(end: 'source' | 'destination', { packet, isTranslated }: Traveller): boolean {
+function isLocal(end: 'source' | 'destination', { packet, isTranslated }: TracedPacket): boolean {
   if (end === 'source') return packet.isFromNode;
   // Rules ask this before translation, or of what was not translated.
   return packet.isToNode && !isTranslated;

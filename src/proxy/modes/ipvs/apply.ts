@@ -24,7 +24,7 @@ import { tableOf, writtenRules } from './layout.ts';
 import { newTable } from './new-table.ts';
 import { requireScheduler } from './probe.ts';
 import { hasFingerprint, readServers, readTable } from './read-kernel.ts';
-import { createWishes, type Wishes } from './requests.ts';
+import { createRequests, type Wishes } from './requests.ts';
 import { type IpvsSettings, readSettings } from './settings.ts';
 
 /** What we know the kernel to hold. */
@@ -129,7 +129,7 @@ async function changeAll(work: Work, state: ProxyState): Promise<Step> {
   await ensureInterface(kernel.route);
   const addresses = await readAddresses(kernel.route, family);
   const node = withLocalAddresses(state.node, addresses);
-  const wishes = createWishes();
+  const wishes = createRequests();
   for (const port of state.ports.values()) {
     wishes.set(port.key, desiredForPort(port, node, settings.scheduler));
   }

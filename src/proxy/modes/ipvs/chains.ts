@@ -5,8 +5,8 @@ import { isFromPods } from '../../packets/from-pods.ts';
 import {
   baseChains,
   clusterIPs,
-  doorFields,
   droppedServers,
+  entranceFields,
   externalServers,
   firewalledServers,
   hairpinConnections,
@@ -42,7 +42,7 @@ export function choiceChain(count: number): ChainRules {
   const draw = (random: number): readonly Statement[] => [
     {
       kind: 'translate-by-map',
-      fields: [...doorFields, { random }],
+      fields: [...entranceFields, { random }],
       map: shortCircuitEndpoints.name,
     },
   ];
@@ -69,7 +69,10 @@ function hookRules(node: NodeState): Readonly<Record<string, Rules>> {
 }
 
 const firewallRules: Rules = [
-  [isIn(sourceRanges, [...doorFields, 'source']), { kind: 'verdict', verdict: { kind: 'return' } }],
+  [
+    isIn(sourceRanges, [...entranceFields, 'source']),
+    { kind: 'verdict', verdict: { kind: 'return' } },
+  ],
   [{ kind: 'verdict', verdict: { kind: 'drop' } }],
 ];
 
@@ -93,7 +96,11 @@ function foreigners(node: NodeState): readonly (readonly Statement[])[] {
 
 /** KPX-17: behind these no balancer stands, so that they may go anywhere. */
 function shortCircuitRules(node: NodeState): Rules {
-  const toAny: Statement = { kind: 'look-up-verdict', fields: doorFields, map: shortCircuits.name };
+  const toAny: Statement = {
+    kind: 'look-up-verdict',
+    fields: entranceFields,
+    map: shortCircuits.name,
+  };
   const isFromNode: Statement = { kind: 'match-local-address', field: 'source' };
   const isPod = isFromPods(node.localTraffic, false);
   return [
@@ -133,7 +140,7 @@ function masqueradeRules({ masqueradeMark }: NodeState): Rules {
 const isNew = { kind: 'match-new-connection' } as const satisfies Statement;
 const drop: Statement = { kind: 'verdict', verdict: { kind: 'drop' } };
 
-function isIn({ name }: NftSet, fields: readonly Field[] = doorFields): Statement {
+function isIn({ name }: NftSet, fields: readonly Field[] = entranceFields): Statement {
   return { kind: 'match-set', fields, set: name };
 }
 

@@ -30,22 +30,26 @@ export function desiredForPort(
   scheduler: string,
 ): readonly Item[] {
   return [
-    ...doorsOf(port, node).map((door) => serverItem(door, port, scheduler)),
+    ...entrancesOf(port, node).map((door) => serverItem(door, port, scheduler)),
     ...addressItems(port, node),
     ...hairpinItems(port, node),
   ];
 }
 
 /** One way to reach a service port. */
-type Door = {
+type Entrance = {
   readonly ip: string;
   readonly port: number;
   readonly entrance: 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 };
 
-function doorsOf(port: ServicePort, node: NodeState): readonly Door[] {
+function entrancesOf(port: ServicePort, node: NodeState): readonly Entrance[] {
   const { clusterIP, nodePort } = port;
-  const at = (ip: string, entrance: Door['entrance']): Door => ({ ip, port: port.port, entrance });
+  const at = (ip: string, entrance: Entrance['entrance']): Entrance => ({
+    ip,
+    port: port.port,
+    entrance,
+  });
   const doors = [
     ...(clusterIP === undefined ? [] : [at(clusterIP, 'cluster-ip')]),
     ...port.loadBalancerIPs.map((ip) => at(ip, 'load-balancer-ip')),
@@ -68,7 +72,7 @@ function nodePortIPs({ nodePortAddresses, nodeIPs }: NodeState): readonly string
   });
 }
 
-function serverItem(door: Door, port: ServicePort, scheduler: string): Item {
+function serverItem(door: Entrance, port: ServicePort, scheduler: string): Item {
   const { protocol } = port;
   const isInternal = door.entrance === 'cluster-ip';
   const isLocal = (isInternal ? port.internalPolicy : port.externalPolicy) === 'Local';

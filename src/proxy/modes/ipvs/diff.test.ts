@@ -6,7 +6,7 @@ import type { Endpoint, ServicePort } from '../../model/state.ts';
 import { type Contents, contentsOf, emptyContents, serverText } from './contents.ts';
 import { desiredForPort } from './desired.ts';
 import { type Difference, diff } from './diff.ts';
-import { createWishes } from './requests.ts';
+import { createRequests } from './requests.ts';
 
 const endpoint = (last: number): Endpoint => ({ ip: `10.244.1.${last}`, port: 80, isLocal: true });
 
@@ -96,7 +96,7 @@ describe('diff()', () => {
   });
 });
 
-describe('createWishes()', () => {
+describe('createRequests()', () => {
   const address = exampleServicePort({ externalIPs: ['10.20.0.11'], port: 30080 });
   const nodePort = exampleServicePort({ name: 'other', clusterIP: '10.96.0.21', nodePort: 30080 });
   const node = exampleNode();
@@ -107,7 +107,7 @@ describe('createWishes()', () => {
       [address, nodePort],
       [nodePort, address],
     ]) {
-      const wishes = createWishes();
+      const wishes = createRequests();
       for (const port of ports) wishes.set(port.key, desiredForPort(port, node, 'rr'));
       const there = [...wishes.items()].filter((item) => item.key === key);
       assert.deepEqual(
@@ -124,7 +124,7 @@ describe('createWishes()', () => {
 
   it('keeps an address as long as one port wants it', () => {
     const second = { ...address, key: 'default/web:b/TCP', port: 81, externalIPs: [] };
-    const wishes = createWishes();
+    const wishes = createRequests();
     for (const port of [address, second]) {
       wishes.set(port.key, desiredForPort(port, node, 'rr'));
     }
@@ -141,7 +141,7 @@ describe('createWishes()', () => {
       const first = randomState(random, { family: 'IPv4' });
       const second = randomState(random, { family: 'IPv4' });
       const state = exampleState([...second.ports.values()], first.node);
-      const grown = createWishes();
+      const grown = createRequests();
       for (const port of first.ports.values()) {
         grown.set(port.key, desiredForPort(port, first.node, 'rr'));
       }
@@ -149,7 +149,7 @@ describe('createWishes()', () => {
         const port = state.ports.get(key);
         grown.set(key, port === undefined ? [] : desiredForPort(port, first.node, 'rr'));
       }
-      const fresh = createWishes();
+      const fresh = createRequests();
       for (const port of state.ports.values()) {
         fresh.set(port.key, desiredForPort(port, first.node, 'rr'));
       }

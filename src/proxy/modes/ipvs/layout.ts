@@ -11,40 +11,40 @@ export function tableOf(family: Family): Table {
 }
 
 /** How packets name a virtual server. */
-export const doorFields: readonly Field[] = ['destination', 'protocol', 'destination-port'];
-const doorKey = ['address', 'protocol', 'port'] as const;
+export const entranceFields: readonly Field[] = ['destination', 'protocol', 'destination-port'];
+const entranceKey = ['address', 'protocol', 'port'] as const;
 
 /** Addresses on the dummy interface. */
 export const serviceIPs: NftSet = { name: 'service-ips', key: ['address'] };
 
 /** Every virtual server that is ours. By this list they are told from other programs' when they must be removed. */
-export const servers: NftSet = { name: 'servers', key: doorKey };
+export const servers: NftSet = { name: 'servers', key: entranceKey };
 
 /** Cluster IPs: those that do not come from pods are masqueraded. */
-export const internalServers: NftSet = { name: 'internal-servers', key: doorKey };
+export const internalServers: NftSet = { name: 'internal-servers', key: entranceKey };
 
 /** Addresses outside and node ports under policy Cluster: everybody is masqueraded. */
-export const externalServers: NftSet = { name: 'external-servers', key: doorKey };
+export const externalServers: NftSet = { name: 'external-servers', key: entranceKey };
 
 /** The same under policy Local: their servers have the endpoints of this node only. */
-export const localServers: NftSet = { name: 'local-servers', key: doorKey };
+export const localServers: NftSet = { name: 'local-servers', key: entranceKey };
 
 /** Where pods and processes of this node may go all the same: a chain that draws one of all endpoints. */
-export const shortCircuits: NftSet = { name: 'short-circuits', key: doorKey, data: 'verdict' };
+export const shortCircuits: NftSet = { name: 'short-circuits', key: entranceKey, data: 'verdict' };
 export const shortCircuitEndpoints: NftSet = {
   name: 'short-circuit-endpoints',
-  key: [...doorKey, 'index'],
+  key: [...entranceKey, 'index'],
   data: ['address', 'port'],
 };
 
 /** Endpoints there are, but none for packets that come here. */
-export const droppedServers: NftSet = { name: 'dropped-servers', key: doorKey };
+export const droppedServers: NftSet = { name: 'dropped-servers', key: entranceKey };
 
 /** Load balancer addresses that not everybody may use, and by whom they may be used. */
-export const firewalledServers: NftSet = { name: 'firewalled-servers', key: doorKey };
+export const firewalledServers: NftSet = { name: 'firewalled-servers', key: entranceKey };
 export const sourceRanges: NftSet = {
   name: 'source-ranges',
-  key: [...doorKey, 'address'],
+  key: [...entranceKey, 'address'],
   hasIntervals: true,
 };
 

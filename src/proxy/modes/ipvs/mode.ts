@@ -4,7 +4,7 @@ import { startIpvs } from './apply.ts';
 import { cleanUpIpvs } from './apply-cleanup.ts';
 import { probeIpvs } from './probe.ts';
 import { readSettings } from './settings.ts';
-import { walk } from './trace-packet.ts';
+import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
 export const ipvs: Mode = {
@@ -13,6 +13,6 @@ export const ipvs: Mode = {
   readSettings,
   start: (options) => startIpvs(options),
   cleanup: (family) => cleanUpIpvs(family),
-  walk,
+  tracePacket,
   traits,
 };

@@ -11,7 +11,7 @@ export type Wishes = {
   readonly items: () => Iterable<Item>;
 };
 
-export function createWishes(): Wishes {
+export function createRequests(): Wishes {
   /** By item key, then by service port. */
   const claims = new Map<string, Map<string, Item>>();
   const keysOf = new Map<string, readonly string[]>();

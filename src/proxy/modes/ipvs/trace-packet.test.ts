@@ -1,5 +1,5 @@
 import { runModeContract } from '../mode.contract.ts';
-import { walk } from './trace-packet.ts';
+import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
-runModeContract({ name: 'ipvs', walk, traits });
+runModeContract({ name: 'ipvs', tracePacket, traits });

@@ -1,25 +1,25 @@
 // A packet's way through the rules and virtual servers that are written for a state.
 
 import type { ProxyState } from '../../model/state.ts';
-import { allDraws } from '../../packets/all-choices.ts';
+import { allChoices } from '../../packets/all-choices.ts';
 import type { Packet, Verdict } from '../../packets/packet.ts';
 import {
-  passChain,
   type Ruleset,
-  startTraveller,
-  type Traveller,
+  startTrace,
+  type TracedPacket,
+  traceChain,
 } from '../../packets/trace-chain.ts';
 import { choiceChain, nodeChains } from './chains.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { desiredForPort } from './desired.ts';
 import { allSets, baseChains } from './layout.ts';
-import { createWishes } from './requests.ts';
+import { createRequests } from './requests.ts';
 
 /** Each endpoint is as likely as the others under `rr`. */
 const scheduler = 'rr';
 
-export function walk(state: ProxyState): (packet: Packet) => Verdict {
-  const wishes = createWishes();
+export function tracePacket(state: ProxyState): (packet: Packet) => Verdict {
+  const wishes = createRequests();
   for (const port of state.ports.values()) {
     wishes.set(port.key, desiredForPort(port, state.node, scheduler));
   }
@@ -42,7 +42,7 @@ type Kernel = { readonly contents: Contents; readonly ruleset: Ruleset };
 
 /** The chains that draw give each outcome the same chance. */
 function allWays(packet: Packet, kernel: Kernel): Verdict {
-  const ways = allDraws((draw) => passHooks(startTraveller(packet, draw), kernel));
+  const ways = allChoices((draw) => passHooks(startTrace(packet, draw), kernel));
   const verdicts = ways.map(({ result }) => result);
   const other = verdicts.find(({ kind }) => kind !== 'translate');
   if (other !== undefined) return other;
@@ -53,12 +53,12 @@ function allWays(packet: Packet, kernel: Kernel): Verdict {
 }
 
 /** IPVS takes what reaches this machine at the end of `input`, and what starts here after destination NAT. */
-function passHooks(traveller: Traveller, kernel: Kernel): Verdict {
+function passHooks(traveller: TracedPacket, kernel: Kernel): Verdict {
   const { origin } = traveller.packet;
   const start = passHook(traveller, origin === 'local' ? 'output' : 'prerouting', kernel);
   if (start !== undefined) return { kind: start };
   if (traveller.translated !== undefined) return leave(traveller, [traveller.translated], kernel);
-  const server = kernel.contents.servers.get(doorText(traveller.packet));
+  const server = kernel.contents.servers.get(entranceText(traveller.packet));
   if (origin === 'local' && server !== undefined) return schedule(traveller, server, kernel);
   if (!isForThisMachine(traveller.packet, kernel)) return { kind: 'pass' };
   const end = passHook(traveller, 'input', kernel);
@@ -70,7 +70,7 @@ function isForThisMachine({ destination, isToNode }: Packet, { contents }: Kerne
   return isToNode || contents.addresses.has(destination);
 }
 
-function doorText({ destination, protocol, destinationPort }: Packet): string {
+function entranceText({ destination, protocol, destinationPort }: Packet): string {
   return `${destination} ${protocol.toLowerCase()} ${destinationPort}`;
 }
 
@@ -78,19 +78,23 @@ type ServerContents =
   Contents['servers'] extends ReadonlyMap<string, infer Server> ? Server : never;
 
 /** A virtual server without real servers refuses (IVS-09). */
-function schedule(traveller: Traveller, { realServers }: ServerContents, kernel: Kernel): Verdict {
+function schedule(
+  traveller: TracedPacket,
+  { realServers }: ServerContents,
+  kernel: Kernel,
+): Verdict {
   if (realServers.size === 0) return { kind: 'reject' };
   const endpoints = [...realServers.values()].map(({ address, port }) => ({ ip: address, port }));
   return leave(traveller, endpoints, kernel);
 }
 
 function leave(
-  traveller: Traveller,
+  traveller: TracedPacket,
   endpoints: readonly { readonly ip: string; readonly port: number }[],
   kernel: Kernel,
 ): Verdict {
   const destinations = endpoints.map((translated) => {
-    const leaving: Traveller = { ...traveller, translated };
+    const leaving: TracedPacket = { ...traveller, translated };
     passHook(leaving, 'postrouting', kernel);
     return { ...translated, isMasqueraded: leaving.isMasqueraded };
   });
@@ -98,7 +102,7 @@ function leave(
 }
 
 function passHook(
-  traveller: Traveller,
+  traveller: TracedPacket,
   hook: string,
   { ruleset }: Kernel,
 ): 'drop' | 'reject' | undefined {
@@ -106,7 +110,7 @@ function passHook(
     .filter(({ base }) => base?.hook === hook)
     .sort((a, b) => (a.base?.priority ?? 0) - (b.base?.priority ?? 0));
   for (const { name } of chains) {
-    const end = passChain(traveller, name, ruleset);
+    const end = traceChain(traveller, name, ruleset);
     if (end === 'drop' || end === 'reject') return end;
   }
   return undefined;

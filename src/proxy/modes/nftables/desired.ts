@@ -39,7 +39,7 @@ export function desiredForPort(port: ServicePort, node: NodeState): Fragment {
   const { affinitySeconds } = port;
   const affinity =
     affinitySeconds === undefined ? undefined : affinityChains({ ...port, affinitySeconds }, node);
-  const served = doorsOf(port).map((door) => serve({ door, port, node, affinity }));
+  const served = entrancesOf(port).map((door) => serve({ door, port, node, affinity }));
   return {
     entries: [
       ...served.flatMap(({ entries }) => entries),
@@ -60,7 +60,7 @@ type Door = {
   readonly key: readonly Scalar[];
 };
 
-function doorsOf(port: ServicePort): readonly Door[] {
+function entrancesOf(port: ServicePort): readonly Door[] {
   const protocol = port.protocol.toLowerCase();
   const atIP = (ip: string, kind: Door['kind']): Door => ({
     entrance: byIP,
@@ -77,14 +77,14 @@ function doorsOf(port: ServicePort): readonly Door[] {
   ];
 }
 
-type DoorPlan = {
+type ListenerPlan = {
   readonly door: Door;
   readonly port: ServicePort;
   readonly node: NodeState;
   readonly affinity: AffinityChains | undefined;
 };
 
-function serve(plan: DoorPlan): Pick<Fragment, 'entries' | 'chains'> {
+function serve(plan: ListenerPlan): Pick<Fragment, 'entries' | 'chains'> {
   const { door, port } = plan;
   const { entrance, key } = door;
   const path = plan.affinity === undefined ? chosenPath(plan) : stickyPath(door, plan.affinity);
@@ -107,7 +107,7 @@ function stickyPath({ kind }: Door, affinity: AffinityChains): ServedPath {
   return { entries: [], chains: [], ...(target === undefined ? {} : { target }) };
 }
 
-function chosenPath({ door, port, node }: DoorPlan): ServedPath {
+function chosenPath({ door, port, node }: ListenerPlan): ServedPath {
   const { entrance, kind, key } = door;
   const numbered = (set: Entry['set'], endpoints: readonly Endpoint[]): readonly Entry[] =>
     endpoints.map((endpoint, index) => ({

@@ -78,13 +78,13 @@ export const noEndpointNodePorts: NftSet = {
 };
 
 /** Four megabytes of kernel memory in all; beyond it new clients are spread and not remembered. */
-const mostAffinityRecords = 262_144;
+const maxAffinityRecords = 262_144;
 
 /** Which clients stick to which endpoint; the number says which endpoint of which service port. */
 export const affinity: NftSet = {
   name: 'affinity',
   key: ['address', 'index'],
-  dynamicSize: mostAffinityRecords,
+  dynamicSize: maxAffinityRecords,
 };
 
 /**

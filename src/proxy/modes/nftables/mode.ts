@@ -2,7 +2,7 @@
 import type { Mode } from '../mode.ts';
 import { cleanUpNftables, startNftables } from './apply.ts';
 import { probeNftables } from './probe.ts';
-import { walk } from './trace-packet.ts';
+import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
 export const nftables: Mode = {
@@ -10,6 +10,6 @@ export const nftables: Mode = {
   probe: (family) => probeNftables(family),
   start: (options) => startNftables(options),
   cleanup: (family) => cleanUpNftables(family),
-  walk,
+  tracePacket,
   traits,
 };

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Endpoint, ServicePort } from '../../model/state.ts';
 
 /** The kernel takes names of up to 255 bytes. */
-const longestName = 255;
+const maxNameLength = 255;
 
 /** `service-HASH-namespace/name/protocol/port` and so on. */
 export function portChainName(
@@ -12,7 +12,7 @@ export function portChainName(
   { namespace, name, protocol, portName }: ServicePort,
 ): string {
   const words = `${namespace}/${name}/${protocol.toLowerCase()}/${portName}`;
-  return `${kind}-${hash8(words)}-${words}`.slice(0, longestName);
+  return `${kind}-${hash8(words)}-${words}`.slice(0, maxNameLength);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { runModeContract } from '../mode.contract.ts';
-import { walk } from './trace-packet.ts';
+import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
-runModeContract({ name: 'nftables', walk, traits });
+runModeContract({ name: 'nftables', tracePacket, traits });

@@ -1,24 +1,24 @@
 // A packet's way through the rules that are written for a state.
 import type { Element, NftSet, Statement } from '../../../host/nftables/objects.ts';
 import type { ProxyState } from '../../model/state.ts';
-import { allDraws, type Way } from '../../packets/all-choices.ts';
+import { allChoices, type Outcome } from '../../packets/all-choices.ts';
 import type { Destination, Packet, Verdict } from '../../packets/packet.ts';
 import { compareDestinations } from '../../packets/reference-model.ts';
 import {
-  passChain,
   type Ruleset,
   type SetContents,
-  startTraveller,
-  type Traveller,
+  startTrace,
+  type TracedPacket,
+  traceChain,
 } from '../../packets/trace-chain.ts';
 import { desiredForNode, desiredForPort } from './desired.ts';
 import { baseChains, fixedSets } from './layout.ts';
 
-export function walk(state: ProxyState): (packet: Packet) => Verdict {
+export function tracePacket(state: ProxyState): (packet: Packet) => Verdict {
   const ruleset = rulesetOf(state);
   return (packet) => {
     if (packet.family !== state.node.family) return { kind: 'pass' };
-    return verdictOf(allDraws((draw) => passHooks(startTraveller(packet, draw), ruleset)));
+    return verdictOf(allChoices((draw) => passHooks(startTrace(packet, draw), ruleset)));
   };
 }
 
@@ -46,7 +46,7 @@ function rulesetOf(state: ProxyState): Ruleset {
 }
 
 /** Where a packet goes after its first hook depends on whether its destination was translated there. */
-function passHooks(traveller: Traveller, ruleset: Ruleset): Verdict {
+function passHooks(traveller: TracedPacket, ruleset: Ruleset): Verdict {
   const { origin, isToNode } = traveller.packet;
   const staysHere = (): boolean => isToNode && traveller.translated === undefined;
   const hooks = [
@@ -65,7 +65,7 @@ function passHooks(traveller: Traveller, ruleset: Ruleset): Verdict {
 }
 
 function passHook(
-  traveller: Traveller,
+  traveller: TracedPacket,
   hook: string | undefined,
   ruleset: Ruleset,
 ): 'drop' | 'reject' | undefined {
@@ -73,7 +73,7 @@ function passHook(
     .filter(({ base }) => base?.hook === hook)
     .sort((a, b) => (a.base?.priority ?? 0) - (b.base?.priority ?? 0));
   for (const { name } of chains) {
-    const end = passChain(traveller, name, ruleset);
+    const end = traceChain(traveller, name, ruleset);
     if (end === 'drop' || end === 'reject') return end;
   }
   return undefined;
@@ -82,7 +82,7 @@ function passHook(
 /** Chances are products of fractions; rounding must not make equal ones differ. */
 const roundingError = 1e-9;
 
-function verdictOf(ways: readonly Way<Verdict>[]): Verdict {
+function verdictOf(ways: readonly Outcome<Verdict>[]): Verdict {
   const [first] = ways;
   if (first === undefined) throw new Error('Cannot walk a packet: no way was taken');
   if (ways.some(({ result }) => result.kind !== first.result.kind)) {

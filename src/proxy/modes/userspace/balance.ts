@@ -26,7 +26,7 @@ export type BalancerOptions<E> = {
 type Stuck<E> = { readonly endpoint: E; readonly untilMs: number };
 
 /** Clients remembered for one service port; the one that was away longest is forgotten first. */
-const mostClients = 65_536;
+const maxClients = 65_536;
 
 export function createBalancer<E extends HostPort>({
   now,
@@ -59,7 +59,7 @@ export function createBalancer<E extends HostPort>({
     // Deleted first, so that the map stays in the order of use.
     stuck.delete(client);
     stuck.set(client, { endpoint, untilMs: now() + affinityMs });
-    if (stuck.size > mostClients) {
+    if (stuck.size > maxClients) {
       for (const oldest of stuck.keys()) {
         stuck.delete(oldest);
         break;

@@ -2,7 +2,7 @@
 import type { Endpoint, ServicePort } from '../../model/state.ts';
 import type { HostPort } from './relay-address.ts';
 
-export type RelayWish = {
+export type RelaySpec = {
   readonly id: string;
   readonly protocol: 'TCP' | 'UDP';
   readonly endpoints: readonly HostPort[];
@@ -12,7 +12,7 @@ export type RelayWish = {
 type EndpointSet = 'cluster' | 'local';
 
 /** One relay for each set of endpoints that some traffic of the port may use, and none for an empty set. */
-export function relaysOf(port: ServicePort): readonly RelayWish[] {
+export function relaysOf(port: ServicePort): readonly RelaySpec[] {
   const { protocol, affinitySeconds } = port;
   if (protocol === 'SCTP') return [];
   return setsOf(port).map(([set, endpoints]) => ({

@@ -5,7 +5,7 @@ import { startRelays, startUserspace } from './apply.ts';
 import { startDirect } from './apply-direct.ts';
 import { probeDirect } from './probe.ts';
 import { readSettings } from './settings.ts';
-import { walkUserspace } from './trace-packet.ts';
+import { tracePacketUserspace } from './trace-packet.ts';
 
 /** Over the first of these that works here; where none does, on the addresses of services themselves. */
 export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
@@ -32,7 +32,7 @@ export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
     carriers: carriers.map(({ name }) => name),
     // All that it leaves behind is its carrier's.
     cleanup: () => Promise.resolve(),
-    walk: (state) => walkUserspace(carriers[0], state),
+    tracePacket: (state) => tracePacketUserspace(carriers[0], state),
     traits: { ...carriers[0].traits, alwaysMasquerades: true },
   };
 }

@@ -43,7 +43,7 @@ export type PipePool = {
 export type PumpResult = 'waiting' | 'more' | 'ended' | 'broken';
 
 /** A pipe holds 64 KiB unless told otherwise; asking for more takes all there is. */
-const mostBytes = 1 << 20;
+const maxBytes = 1 << 20;
 /** Moves in one turn, so that one busy connection does not keep the others waiting. */
 const movesPerTurn = 32;
 const pooledPipes = 256;
@@ -146,7 +146,7 @@ function moveByPipe(parts: Parts, flow: Flow): Move {
 function fill({ sockets, pipes }: Parts, flow: Flow): Move {
   if (flow.isDrained || !flow.from.isReadable) return 'nothing';
   flow.pipe ??= pipes.borrow();
-  const count = sockets.splice(flow.from.fd, flow.pipe.input, mostBytes);
+  const count = sockets.splice(flow.from.fd, flow.pipe.input, maxBytes);
   if (count === 0) {
     flow.isDrained = true;
     return 'nothing';

@@ -59,7 +59,7 @@ async function listenTcp(carrier: Carrier, { listen }: RelayToOpen) {
   const { counts, limits, sockets } = carrier;
   const server: Server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     client.on('error', () => client.destroy());
-    if (counts.open >= limits.mostConnections) {
+    if (counts.open >= limits.maxConnections) {
       counts.refused += 1;
       client.resetAndDestroy();
       return;
@@ -117,7 +117,7 @@ async function listenUdp({ balancer, counts, limits }: Carrier, { listen }: Rela
   const sessions = new Map<string, Session>();
   const openSession = (key: string, client: RemoteInfo): Session | undefined => {
     const endpoint =
-      counts.open < limits.mostConnections ? balancer.pick(client.address) : undefined;
+      counts.open < limits.maxConnections ? balancer.pick(client.address) : undefined;
     if (endpoint === undefined) {
       counts.unanswered += 1;
       return undefined;

@@ -23,13 +23,13 @@ type Session = { readonly fd: number; lastUsedMs: number };
 /** Datagrams taken in one turn, so that other relays get theirs. */
 const datagramsPerTurn = 64;
 /** No datagram is longer. */
-const longestDatagram = 65_536;
+const maxDatagramBytes = 65_536;
 
 export function startUdpRelay(parts: UdpRelayParts, address: Buffer): UdpRelay {
   const { loop, sockets, balancer, counts, idleMs, now } = parts;
   const listener = sockets.bind(address);
   const sessions = new Map<string, Session>();
-  const bytes = Buffer.allocUnsafe(longestDatagram);
+  const bytes = Buffer.allocUnsafe(maxDatagramBytes);
   const sender = Buffer.alloc(socketAddressBytes);
   let isOpen = true;
 

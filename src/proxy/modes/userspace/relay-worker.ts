@@ -26,7 +26,7 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
   const connections = createLine<() => void>();
   const counts: RelayCounts = {
     ...{ open: 0, total: 0, unanswered: 0, refused: 0 },
-    most: limits.mostConnections,
+    most: limits.maxConnections,
   };
   const relays = new Map<string, OpenRelay>();
   const read = loadCLibrary().signed('long read(int fd, void *bytes, size_t count)');

@@ -76,7 +76,7 @@ for (const [way, start] of Object.entries(ways)) {
       servers.push(a.server, b.server);
       world.a = a.endpoint;
       world.b = b.endpoint;
-      world.relays = start({ mostConnections: 8, udpIdleMs: 250 });
+      world.relays = start({ maxConnections: 8, udpIdleMs: 250 });
     });
     after(async () => {
       await world.relays.stop();

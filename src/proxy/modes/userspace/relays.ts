@@ -33,7 +33,7 @@ export type Relays = {
 
 export type RelayLimits = {
   /** Connections and UDP clients at a time, of all relays together. */
-  readonly mostConnections: number;
+  readonly maxConnections: number;
   readonly udpIdleMs: number;
 };
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type PortRange, portCount } from '../../../ip/port-range.ts';
 import type { ServicePort } from '../../model/state.ts';
-import { type RelayWish, relayId, relaysOf } from './desired.ts';
+import { type RelaySpec, relayId, relaysOf } from './desired.ts';
 import type { HostPort } from './relay-address.ts';
 import type { Relays, RelayToOpen } from './relays.ts';
 
@@ -23,11 +23,11 @@ export type PortRelaysOptions = {
 };
 
 /** A range may be used by others too: so many ports are tried before it counts as full. */
-const mostTries = 64;
+const maxTries = 64;
 
 export function createPortRelays(options: PortRelaysOptions): PortRelays {
   const { relays, listenIP } = options;
-  const open = new Map<string, { readonly wish: RelayWish; readonly address: HostPort }>();
+  const open = new Map<string, { readonly wish: RelaySpec; readonly address: HostPort }>();
   const close = (id: string): void => {
     relays.close(id);
     open.delete(id);
@@ -64,14 +64,14 @@ export function createPortRelays(options: PortRelaysOptions): PortRelays {
 
 async function openOne(
   { relays, listenIP, ports, random = Math.random }: PortRelaysOptions,
-  wish: RelayWish,
+  wish: RelaySpec,
 ): Promise<number> {
   const at = (port: number): RelayToOpen => ({ ...wish, listen: { ip: listenIP, port } });
   if (ports === undefined) return relays.open(at(0));
   const count = portCount(ports);
   const start = Math.floor(random() * count);
   let failure: unknown;
-  for (let tries = 0; tries < Math.min(count, mostTries); tries += 1) {
+  for (let tries = 0; tries < Math.min(count, maxTries); tries += 1) {
     try {
       return await relays.open(at(ports.first + ((start + tries) % count)));
     } catch (error) {

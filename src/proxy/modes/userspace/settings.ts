@@ -9,13 +9,13 @@ export type UserspaceSettings = {
 };
 
 /** Each connection takes two descriptors, and two pipes while bytes are under way. */
-const mostConnections = 50_000;
+const maxConnections = 50_000;
 const defaultUdpIdleMs = 250;
 
 /** Throws RangeError with what is wrong and what would be right. */
 export function readSettings(settings: Readonly<Record<string, string>>): UserspaceSettings {
   const udpIdleMs = readMilliseconds(settings['udp-timeout']);
-  const limits = { mostConnections, udpIdleMs };
+  const limits = { maxConnections, udpIdleMs };
   const range = settings['proxy-port-range'];
   if (range === undefined || range === '' || range === '0-0') return { limits };
   const ports = parsePortRange(range);

@@ -1,5 +1,5 @@
-// Over a carrier that is as simple as can be: `decide` itself. With real carriers the contract runs in ../all.test.ts.
-import { decide } from '../../packets/reference-model.ts';
+// Over a carrier that is as simple as can be: `judgePacket` itself. With real carriers the contract runs in ../all.test.ts.
+import { judgePacket } from '../../packets/reference-model.ts';
 import { runModeContract } from '../mode.contract.ts';
 import type { Mode } from '../mode.ts';
 import { userspaceOver } from './mode.ts';
@@ -22,7 +22,7 @@ runModeContract(
       probe: unused,
       start: unused,
       cleanup: unused,
-      walk: (state) => (packet) => decide(state, packet, traits),
+      tracePacket: (state) => (packet) => judgePacket(state, packet, traits),
       traits,
     },
   ]),

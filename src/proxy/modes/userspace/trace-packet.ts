@@ -3,17 +3,17 @@
 import type { ProxyState } from '../../model/state.ts';
 import type { Destination, Packet, Verdict } from '../../packets/packet.ts';
 import type { Mode } from '../mode.ts';
-import { type RelayWish, redirected, relaysOf } from './desired.ts';
+import { type RelaySpec, redirected, relaysOf } from './desired.ts';
 
 /** Where relays listen in what is computed; ports count from here. */
 const firstPort = 40_000;
 
-export function walkUserspace(
-  carrier: Pick<Mode, 'walk'>,
+export function tracePacketUserspace(
+  carrier: Pick<Mode, 'tracePacket'>,
   state: ProxyState,
 ): (packet: Packet) => Verdict {
   const ip = state.node.nodeIPs[0];
-  const relays = new Map<number, RelayWish>();
+  const relays = new Map<number, RelaySpec>();
   const numbers = new Map<string, number>();
   for (const port of state.ports.values()) {
     for (const wish of relaysOf(port)) {
@@ -29,9 +29,9 @@ export function walkUserspace(
   const ports = new Map(
     [...state.ports].map(([key, port]) => [key, redirected(port, addressOf)] as const),
   );
-  const walk = carrier.walk({ ...state, ports });
+  const tracePacket = carrier.tracePacket({ ...state, ports });
   return (packet) => {
-    const verdict = walk(packet);
+    const verdict = tracePacket(packet);
     if (verdict.kind !== 'translate') return verdict;
     const destinations = verdict.destinations.flatMap((destination) =>
       destination.ip === ip && relays.has(destination.port)
@@ -43,6 +43,6 @@ export function walkUserspace(
 }
 
 /** The endpoint sees the relay as the one who calls (USR-05). */
-function relayed(wish: RelayWish | undefined): readonly Destination[] {
+function relayed(wish: RelaySpec | undefined): readonly Destination[] {
   return (wish?.endpoints ?? []).map(({ ip, port }) => ({ ip, port, isMasqueraded: true }));
 }

@@ -17,13 +17,13 @@ export type DirectoryLock = { release(): Promise<void> };
 /** The owner may be busy; its process id is worth waiting for a little, not more. */
 const answerTimeoutMs = 500;
 /** What the kernel takes for a socket's path, less the terminating zero. */
-const longestSocketPath = 103;
+const maxSocketPathLength = 103;
 
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const descriptor = openSync(directory, 'r');
   const socketPath = (name: string): string => {
     const path = join(directory, name);
-    const isLong = Buffer.byteLength(path) > longestSocketPath;
+    const isLong = Buffer.byteLength(path) > maxSocketPathLength;
     return isLong ? `/proc/self/fd/${descriptor}/${name}` : path;
   };
   const name = `lock-new-${randomBytes(4).toString('hex')}`;

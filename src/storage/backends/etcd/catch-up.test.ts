@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCatchUp } from './catch-up.ts';
-import { createHeard } from './revision-progress.ts';
+import { createRevisionProgress } from './revision-progress.ts';
 
 /** An etcd whose answers the test gives. */
 function createScene() {
-  const heard = createHeard(10, 1);
+  const heard = createRevisionProgress(10, 1);
   const reads: ((revision: number) => void)[] = [];
   let nudges = 0;
   let onNudge = (): void => {};
@@ -63,7 +63,7 @@ test('a read waits until its revision was heard', async () => {
 test('a failed read fails those that share it, and the next one is asked anew', async () => {
   let calls = 0;
   const catchUp = createCatchUp({
-    heard: createHeard(10, 1),
+    heard: createRevisionProgress(10, 1),
     async currentRevision() {
       calls += 1;
       if (calls === 1) throw new Error('no leader');
@@ -105,7 +105,7 @@ test('who waits is told when the store ends, and when it took too long', async (
   const ended = assert.rejects(catchUp.toOurs(11), /ended/);
   heard.end(new Error('it ended'));
   await ended;
-  const late = createHeard(10, 1);
+  const late = createRevisionProgress(10, 1);
   const given = assert.rejects(late.reached(11), /too long/);
   late.giveUp(performance.now() + 1, new Error('too long'));
   await given;

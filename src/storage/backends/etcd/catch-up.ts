@@ -1,6 +1,6 @@
 // Reads that miss nothing: ask etcd how far everybody has come, and wait until the watch has brought that much.
 import { StoreError } from '../../store-error.ts';
-import type { Heard } from './revision-progress.ts';
+import type { RevisionProgress } from './revision-progress.ts';
 
 export type CatchUp = {
   /** Until listeners have heard of this revision, which is a write of ours: its event comes. */
@@ -12,7 +12,7 @@ export type CatchUp = {
 };
 
 export type CatchUpOptions = {
-  readonly heard: Heard;
+  readonly heard: RevisionProgress;
   /** The newest revision, read with a majority of members. */
   readonly currentRevision: () => Promise<number>;
   /** Makes the watch tell how far it is, when what is waited for is somebody else's and never comes as an event. */
@@ -21,7 +21,7 @@ export type CatchUpOptions = {
 
 /** Events are faster than this; what takes longer is likely not for us. */
 const firstNudgeMs = 10;
-const mostNudgeMs = 100;
+const maxNudgeMs = 100;
 /** Longer than an election takes. */
 const limitMs = 10_000;
 
@@ -34,7 +34,7 @@ export function createCatchUp({ heard, currentRevision, nudge }: CatchUpOptions)
 
   async function lookAfter(): Promise<void> {
     isLooking = true;
-    for (let waitMs = firstNudgeMs; heard.isAwaited(); waitMs = Math.min(waitMs * 2, mostNudgeMs)) {
+    for (let waitMs = firstNudgeMs; heard.isAwaited(); waitMs = Math.min(waitMs * 2, maxNudgeMs)) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       heard.giveUp(performance.now() - limitMs, tooLong());
       const isStuck = heard.isAwaited() && foreign > heard.revision();

@@ -15,32 +15,32 @@ const cases: readonly {
 }[] = [
   {
     title: 'an answer that is late',
-    quiet: { heardMs: -3000, pingedMs: longAgo, awaitedSinceMs: -2500 },
+    quiet: { observedMs: -3000, pingedMs: longAgo, awaitedSinceMs: -2500 },
     isPinged: true,
   },
   {
     title: 'a call that has only begun, after a quiet time',
-    quiet: { heardMs: -9000, pingedMs: longAgo, awaitedSinceMs: -1000 },
+    quiet: { observedMs: -9000, pingedMs: longAgo, awaitedSinceMs: -1000 },
     isPinged: false,
   },
   {
     title: 'a call that waits while other answers come',
-    quiet: { heardMs: -100, pingedMs: longAgo, awaitedSinceMs: -7000 },
+    quiet: { observedMs: -100, pingedMs: longAgo, awaitedSinceMs: -7000 },
     isPinged: false,
   },
   {
     title: 'a late answer, asked for a moment ago',
-    quiet: { heardMs: -3000, pingedMs: -4000, awaitedSinceMs: -2500 },
+    quiet: { observedMs: -3000, pingedMs: -4000, awaitedSinceMs: -2500 },
     isPinged: false,
   },
   {
     title: 'a watch without changes',
-    quiet: { heardMs: -5000, pingedMs: longAgo },
+    quiet: { observedMs: -5000, pingedMs: longAgo },
     isPinged: false,
   },
   {
     title: 'a watch that was quiet for long',
-    quiet: { heardMs: -11_000, pingedMs: longAgo },
+    quiet: { observedMs: -11_000, pingedMs: longAgo },
     isPinged: true,
   },
 ];

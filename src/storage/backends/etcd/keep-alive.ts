@@ -20,28 +20,28 @@ const pingLimitMs = 2000;
 const lookEveryMs = 500;
 
 export type Quiet = {
-  readonly heardMs: number;
+  readonly observedMs: number;
   readonly pingedMs: number;
   /** Since when a call waits; absent: none does. */
   readonly awaitedSinceMs?: number;
 };
 
-export function mustPing({ heardMs, pingedMs, awaitedSinceMs }: Quiet, nowMs: number): boolean {
+export function mustPing({ observedMs, pingedMs, awaitedSinceMs }: Quiet, nowMs: number): boolean {
   if (nowMs - pingedMs < pingsApartMs) return false;
   const isAnswerLate =
-    awaitedSinceMs !== undefined && nowMs - Math.max(heardMs, awaitedSinceMs) >= answerLateMs;
-  return isAnswerLate || nowMs - heardMs >= quietMs;
+    awaitedSinceMs !== undefined && nowMs - Math.max(observedMs, awaitedSinceMs) >= answerLateMs;
+  return isAnswerLate || nowMs - observedMs >= quietMs;
 }
 
 /** `giveUp` is called when the far end does not answer a ping in time. */
 export function keepAlive(session: ClientHttp2Session, giveUp: (reason: Error) => void): KeepAlive {
-  let heardMs = performance.now();
+  let observedMs = performance.now();
   let pingedMs = Number.NEGATIVE_INFINITY;
   let waiting = 0;
   let awaitedSinceMs: number | undefined;
   let limit: NodeJS.Timeout | undefined;
   const heard = (): void => {
-    heardMs = performance.now();
+    observedMs = performance.now();
   };
   const ping = (): void => {
     pingedMs = performance.now();
@@ -57,7 +57,7 @@ export function keepAlive(session: ClientHttp2Session, giveUp: (reason: Error) =
   const timer = setInterval(() => {
     if (session.destroyed || session.connecting) return;
     const quiet = {
-      heardMs,
+      observedMs,
       pingedMs,
       ...(awaitedSinceMs === undefined ? {} : { awaitedSinceMs }),
     };

@@ -8,9 +8,9 @@ type Shared = { readonly id: Promise<number>; readonly untilMs: number; uses: nu
 
 /** A lease is given to new keys for this part of its time; it lasts so much longer. */
 const sharedPart = 0.05;
-const longestSharingSeconds = 60;
+const maxSharingSeconds = 60;
 /** A lease with very many keys makes etcd busy when it ends. */
-const mostUses = 1000;
+const maxUses = 1000;
 
 export function createLeases(client: Pick<EtcdClient, 'grantLease'>, now: () => number): Leases {
   const shared = new Map<number, Shared>();
@@ -21,11 +21,11 @@ export function createLeases(client: Pick<EtcdClient, 'grantLease'>, now: () => 
   return {
     async leaseFor(ttlSeconds) {
       const known = shared.get(ttlSeconds);
-      if (known !== undefined && known.untilMs > now() && known.uses < mostUses) {
+      if (known !== undefined && known.untilMs > now() && known.uses < maxUses) {
         known.uses += 1;
         return known.id;
       }
-      const sharingSeconds = Math.min(ttlSeconds * sharedPart, longestSharingSeconds);
+      const sharingSeconds = Math.min(ttlSeconds * sharedPart, maxSharingSeconds);
       const id = grant(ttlSeconds, sharingSeconds);
       shared.set(ttlSeconds, { id, untilMs: now() + sharingSeconds * 1000, uses: 1 });
       // One that could not be had is not to be shared.

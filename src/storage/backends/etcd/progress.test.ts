@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tellsProgressInOrder } from './progress.ts';
+import { sendsProgressInOrder } from './progress.ts';
 
 for (const [version, isRight] of [
   ['3.4.23', false],
@@ -14,6 +14,6 @@ for (const [version, isRight] of [
   ['', false],
 ] as const) {
   test(`etcd ${version || 'of no version'} ${isRight ? 'is' : 'is not'} asked for progress`, () => {
-    assert.equal(tellsProgressInOrder(version), isRight);
+    assert.equal(sendsProgressInOrder(version), isRight);
   });
 }

@@ -9,7 +9,7 @@ const firstRight = [
   [3, 5, 13],
 ] as const;
 
-export function tellsProgressInOrder(version: string): boolean {
+export function sendsProgressInOrder(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(/[.+-]/).map(Number);
   if (major !== 3) return major > 3;
   const line = firstRight.find(([, ofLine]) => ofLine === minor);

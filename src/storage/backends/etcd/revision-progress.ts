@@ -1,5 +1,5 @@
 // How far the store's watch has come, and who waits for or listens to it.
-import type { Listing, StoreEvent, StoreNews } from '../../store.ts';
+import type { Listing, StoreEvent, StoreNotices } from '../../store.ts';
 
 type Listener = (events: readonly StoreEvent[]) => void;
 type Waiting = {
@@ -9,8 +9,8 @@ type Waiting = {
   readonly reject: (reason: Error) => void;
 };
 
-export type Heard = {
-  readonly subscribe: (listener: Listener, news?: StoreNews) => () => void;
+export type RevisionProgress = {
+  readonly subscribe: (listener: Listener, news?: StoreNotices) => () => void;
   /** Resolves when listeners have heard of the revision. */
   readonly reached: (revision: number) => Promise<void>;
   readonly isAwaited: () => boolean;
@@ -26,8 +26,8 @@ export type Heard = {
   readonly end: (reason: Error) => void;
 };
 
-export function createHeard(first: number, firstCompacted: number): Heard {
-  const listeners = new Map<object, { readonly listener: Listener; readonly news: StoreNews }>();
+export function createRevisionProgress(first: number, firstCompacted: number): RevisionProgress {
+  const listeners = new Map<object, { readonly listener: Listener; readonly news: StoreNotices }>();
   let waiting: Waiting[] = [];
   let revision = first;
   let compacted = firstCompacted;

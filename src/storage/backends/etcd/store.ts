@@ -29,8 +29,8 @@ import {
   type TransactionAnswer,
   type TransactionRequest,
 } from './messages.ts';
-import { tellsProgressInOrder } from './progress.ts';
-import { createHeard, type Heard } from './revision-progress.ts';
+import { sendsProgressInOrder } from './progress.ts';
+import { createRevisionProgress, type RevisionProgress } from './revision-progress.ts';
 import { follow, toEntry } from './watch.ts';
 
 export const defaultEtcdPrefix = '/fairlead';
@@ -49,7 +49,7 @@ type Parts = {
   readonly now: () => number;
   readonly prefix: string;
   readonly leases: Leases;
-  readonly heard: Heard;
+  readonly heard: RevisionProgress;
   readonly catchUp: CatchUp;
   readonly progress: Progress;
   readonly end: AbortController;
@@ -67,14 +67,14 @@ type Progress = {
 };
 
 /** Whoever does not answer so many questions is not asked again. */
-const mostUnanswered = 3;
+const maxUnanswered = 3;
 
 export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOptions): Promise<Store> {
   const client = createEtcdClient(options);
   const end = new AbortController();
   try {
     const revision = await currentRevision(client, prefix);
-    const heard = createHeard(revision, await findCompacted(client, revision));
+    const heard = createRevisionProgress(revision, await findCompacted(client, revision));
     const progress: Progress = { ask: undefined, unanswered: 0 };
     const catchUp = createCatchUp({
       heard,
@@ -93,7 +93,7 @@ export async function openEtcdStore({ prefix, now, ...options }: EtcdStoreOption
 
 /** Where a member cannot be asked, or does not answer, a write of ours: its event tells that all before it have come. */
 async function nudge(client: EtcdClient, prefix: string, progress: Progress): Promise<void> {
-  if (progress.ask !== undefined && progress.unanswered < mostUnanswered) {
+  if (progress.ask !== undefined && progress.unanswered < maxUnanswered) {
     progress.unanswered += 1;
     progress.ask();
     return;
@@ -230,7 +230,7 @@ function learnToAsk(progress: Progress, stream: MemberStream): void {
   stream.version().then(
     (version) => {
       // Another member may have taken its place meanwhile.
-      if (progress.stream !== stream || !tellsProgressInOrder(version)) return;
+      if (progress.stream !== stream || !sendsProgressInOrder(version)) return;
       progress.ask = () => stream.send(encodeProgressRequest());
     },
     () => {

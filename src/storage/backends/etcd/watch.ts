@@ -27,7 +27,7 @@ export type FollowOptions = {
 export type Followed = { readonly revision: number; readonly events: readonly StoreEvent[] };
 
 const firstWaitMs = 50;
-const mostWaitMs = 2000;
+const maxWaitMs = 2000;
 
 /** Throws StoreError compacted; everything else is mended by asking another member. Ends with the signal. */
 export async function* follow(options: FollowOptions): AsyncGenerator<Followed> {
@@ -39,7 +39,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Followed> 
     } catch (error) {
       if (error instanceof StoreError && error.reason === 'compacted') throw error;
       await wait(position.waitMs, signal);
-      position.waitMs = Math.min(position.waitMs * 2, mostWaitMs);
+      position.waitMs = Math.min(position.waitMs * 2, maxWaitMs);
     }
   }
 }

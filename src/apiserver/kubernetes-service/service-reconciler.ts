@@ -2,11 +2,11 @@
 // or changes them, and follow the servers that come and go.
 import type { Log } from '../../observe/log.ts';
 import type { ApiContext } from '../context.ts';
-import type { LiveServers } from './server-leases.ts';
+import type { ServerLeases } from './server-leases.ts';
 
-export type KeepApiService = {
+export type ServiceReconcilerOptions = {
   readonly context: ApiContext;
-  readonly servers: LiveServers;
+  readonly servers: ServerLeases;
   readonly repair: () => Promise<void>;
   readonly log: Log;
 };
@@ -15,12 +15,12 @@ export type KeepApiService = {
 const repairDelayMs = 5000;
 
 /** Returns how to end it, after which this server is no longer led to. */
-export function keepApiService({
+export function startServiceReconciler({
   context,
   servers,
   repair,
   log,
-}: KeepApiService): () => Promise<void> {
+}: ServiceReconcilerOptions): () => Promise<void> {
   const watched = {
     services: 'default',
     endpoints: 'default',

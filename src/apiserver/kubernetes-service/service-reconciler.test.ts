@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { silentLog } from '../../observe/log.ts';
 import { type Cached, type Change, createResourceCache } from '../cache/resource-cache.ts';
 import type { ApiContext } from '../context.ts';
-import { keepApiService } from './reconciler.ts';
+import { startServiceReconciler } from './service-reconciler.ts';
 
 const cached = (name: string, namespace = ''): Cached => ({
   key: `${namespace}/${name}`,
@@ -41,7 +41,7 @@ function start(isSoleWriter = true): World {
   let failures = 0;
   let hasLeft = false;
   let comes = (): void => {};
-  const stop = keepApiService({
+  const stop = startServiceReconciler({
     context,
     servers: {
       all: async () => [],
@@ -88,7 +88,7 @@ const watched: readonly [string, Cached, number][] = [
 
 for (const [resource, object, wanted] of watched) {
   const does = wanted === 1 ? 'puts back' : 'leaves';
-  test(`keepApiService() ${does} ${resource} ${object.key} within ten seconds (KSV-04, IPA-19)`, async () => {
+  test(`startServiceReconciler() ${does} ${resource} ${object.key} within ten seconds (KSV-04, IPA-19)`, async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const world = start();
     world.change(resource, object);
@@ -100,7 +100,7 @@ for (const [resource, object, wanted] of watched) {
   });
 }
 
-test('keepApiService() tries again when it could not, and ends when it is told (KSV-04)', async () => {
+test('startServiceReconciler() tries again when it could not, and ends when it is told (KSV-04)', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const world = start();
   world.fail(2);
@@ -117,7 +117,7 @@ test('keepApiService() tries again when it could not, and ends when it is told (
   mock.timers.reset();
 });
 
-test('keepApiService() follows servers at once, and takes its own address away when it ends (KSV-05, KSV-07)', async () => {
+test('startServiceReconciler() follows servers at once, and takes its own address away when it ends (KSV-05, KSV-07)', async () => {
   const shared = start(false);
   shared.comes();
   assert.equal(shared.repairs(), 1);

@@ -1,19 +1,19 @@
 // Unconnected sockets kept ready: whoever dials takes one and does not wait for the thread that makes them.
-import type { SocketWish } from './lan-messages.ts';
+import type { SocketRequest } from './lan-messages.ts';
 
-export type SocketStock = {
+export type SocketPool = {
   /** A descriptor from the stock, or one that is made now. */
-  readonly take: (wish: SocketWish) => number;
-  readonly add: (wish: SocketWish, descriptors: readonly number[]) => void;
+  readonly take: (wish: SocketRequest) => number;
+  readonly add: (wish: SocketRequest, descriptors: readonly number[]) => void;
   /** All that is left, to be closed. */
   readonly empty: () => readonly number[];
 };
 
-export type StockOptions = {
+export type SocketPoolOptions = {
   /** Makes one while the caller waits. */
-  readonly makeNow: (wish: SocketWish) => number;
+  readonly makeNow: (wish: SocketRequest) => number;
   /** Asks for more; they come by `add`. */
-  readonly order: (wish: SocketWish, count: number) => void;
+  readonly order: (wish: SocketRequest, count: number) => void;
 };
 
 /** Enough for a page with all its parts; each is one descriptor of the process. */
@@ -21,9 +21,9 @@ const wanted = 16;
 /** Ordered anew when so few are left. */
 const few = 8;
 
-export function createSocketStock({ makeNow, order }: StockOptions): SocketStock {
+export function createSocketPool({ makeNow, order }: SocketPoolOptions): SocketPool {
   const shelves = new Map<string, { readonly ready: number[]; isOrdered: boolean }>();
-  const shelfFor = (wish: SocketWish) => {
+  const shelfFor = (wish: SocketRequest) => {
     const key = shelfKey(wish);
     const shelf = shelves.get(key) ?? { ready: [], isOrdered: false };
     shelves.set(key, shelf);
@@ -53,6 +53,6 @@ export function createSocketStock({ makeNow, order }: StockOptions): SocketStock
 }
 
 /** A socket that is not connected yet fits every address of its family. */
-function shelfKey({ namespacePath, endpoint }: SocketWish): string {
+function shelfKey({ namespacePath, endpoint }: SocketRequest): string {
   return `${namespacePath} ${endpoint.host.includes(':') ? 6 : 4}`;
 }

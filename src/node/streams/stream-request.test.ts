@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseStreamRequest } from './stream-request.ts';
 import { exitStatus, internalStatus, statusText, succeeded } from './stream-status.ts';
-import { parseStreamWish } from './stream-wish.ts';
 import { createSizeReader } from './terminal-sizes.ts';
 
-const parse = (path: string) => parseStreamWish(new URL(path, 'https://node'));
+const parse = (path: string) => parseStreamRequest(new URL(path, 'https://node'));
 
-test('parseStreamWish() reads what is asked of a container', () => {
+test('parseStreamRequest() reads what is asked of a container', () => {
   const place = { namespace: 'ns', pod: 'web', container: 'app' };
   const streams = { hasInput: true, hasOutput: true, hasErrors: false, hasTerminal: true };
   assert.deepEqual(
@@ -41,7 +41,7 @@ const wrong = [
   [`/portForward/ns/web?${'port=80&'.repeat(101)}`, 400, /more than 100/],
 ] as const;
 for (const [path, code, message] of wrong) {
-  test(`parseStreamWish() refuses ${path.slice(0, 60)}`, () => {
+  test(`parseStreamRequest() refuses ${path.slice(0, 60)}`, () => {
     assert.throws(() => parse(path), { code, message });
   });
 }

@@ -2,7 +2,7 @@
 
 export type StreamPlace = { readonly namespace: string; readonly pod: string };
 
-export type CommandWish = StreamPlace & {
+export type CommandRequest = StreamPlace & {
   readonly kind: 'exec' | 'attach';
   readonly container: string;
   readonly command: readonly string[];
@@ -13,12 +13,12 @@ export type CommandWish = StreamPlace & {
   readonly hasTerminal: boolean;
 };
 
-export type ForwardWish = StreamPlace & {
+export type ForwardRequest = StreamPlace & {
   readonly kind: 'portForward';
   readonly ports: readonly number[];
 };
 
-export type StreamWish = CommandWish | ForwardWish;
+export type StreamRequest = CommandRequest | ForwardRequest;
 
 /** With the HTTP status that says it. */
 export class StreamError extends Error {
@@ -32,10 +32,10 @@ export class StreamError extends Error {
 }
 
 /** Of so many ports each has a connection of its own. */
-const mostPorts = 100;
+const maxPorts = 100;
 
 /** Undefined when it is something else that is asked for; throws StreamError for what cannot be. */
-export function parseStreamWish(url: URL): StreamWish | undefined {
+export function parseStreamRequest(url: URL): StreamRequest | undefined {
   const [, kind = '', ...rest] = url.pathname.split('/').map(decodeURIComponent);
   const { searchParams: query } = url;
   if (kind === 'portForward') {
@@ -46,7 +46,7 @@ export function parseStreamWish(url: URL): StreamWish | undefined {
   const [namespace = '', pod = '', container = ''] = place(rest, 3);
   const isSet = (name: string): boolean => query.get(name) === '1';
   const hasTerminal = isSet('tty');
-  const wish: CommandWish = {
+  const wish: CommandRequest = {
     kind,
     namespace,
     pod,
@@ -75,7 +75,7 @@ function place(rest: readonly string[], count: number): readonly string[] {
 
 function parsePorts(query: URLSearchParams): readonly number[] {
   const ports = query.getAll('port').flatMap((text) => text.split(','));
-  if (ports.length > mostPorts) throw new StreamError(400, `more than ${mostPorts} ports`);
+  if (ports.length > maxPorts) throw new StreamError(400, `more than ${maxPorts} ports`);
   return ports.map(parsePort);
 }
 

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SocketWish } from './lan-messages.ts';
-import { createSocketStock } from './socket-stock.ts';
+import type { SocketRequest } from './lan-messages.ts';
+import { createSocketPool } from './socket-pool.ts';
 
-const wish = (host: string): SocketWish => ({
+const wish = (host: string): SocketRequest => ({
   kind: 'connect',
   namespacePath: '/n',
   endpoint: { host, port: 80 },
 });
 
-test('createSocketStock() makes the first at once, and has the next ready', () => {
+test('createSocketPool() makes the first at once, and has the next ready', () => {
   const orders: number[] = [];
   let made = 100;
-  const stock = createSocketStock({
+  const stock = createSocketPool({
     makeNow: () => made++,
     order: (_, count) => void orders.push(count),
   });
