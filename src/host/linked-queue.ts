@@ -1,57 +1,57 @@
-// Things in the order in which they came, each of which may leave at any time.
+// A doubly linked queue: first in, first out, and an entry can be removed from anywhere in constant time.
 //
-// A Set has that order too, but not for what comes and goes thousands of times a second: every few times V8 gives it a
-// new table, to which the one before keeps a reference. Where one has got old in memory, it keeps all that follow, and
-// the requests or connections in them, from all but the full collections of garbage, and each of the small ones copies
-// them.
+// A Set keeps insertion order too, but is expensive for values that come and go thousands of times a second: V8
+// reallocates its table every few changes, and the previous table refers to the new one. Once a table has been promoted
+// to the old generation, it keeps all its successors alive, with the requests or connections in them, until the next
+// full collection, and every minor collection copies them.
 
-export type Place<T> = {
-  readonly thing: T;
-  isTaken: boolean;
-  before: Place<T> | undefined;
-  after: Place<T> | undefined;
+export type QueueEntry<T> = {
+  readonly value: T;
+  isQueued: boolean;
+  previous: QueueEntry<T> | undefined;
+  next: QueueEntry<T> | undefined;
 };
 
-export type Line<T> = {
-  readonly add: (thing: T) => Place<T>;
-  /** Fine when it has left already. */
-  readonly leave: (place: Place<T>) => void;
-  readonly first: () => Place<T> | undefined;
+export type LinkedQueue<T> = {
+  readonly add: (value: T) => QueueEntry<T>;
+  /** Does nothing for an entry that was removed before. */
+  readonly remove: (entry: QueueEntry<T>) => void;
+  readonly first: () => QueueEntry<T> | undefined;
   readonly all: () => readonly T[];
   readonly size: () => number;
 };
 
-export function createLine<T>(): Line<T> {
-  let first: Place<T> | undefined;
-  let last: Place<T> | undefined;
+export function createLinkedQueue<T>(): LinkedQueue<T> {
+  let first: QueueEntry<T> | undefined;
+  let last: QueueEntry<T> | undefined;
   let size = 0;
   return {
-    add(thing) {
-      const place: Place<T> = { thing, isTaken: true, before: last, after: undefined };
-      if (last === undefined) first = place;
-      else last.after = place;
-      last = place;
+    add(value) {
+      const entry: QueueEntry<T> = { value, isQueued: true, previous: last, next: undefined };
+      if (last === undefined) first = entry;
+      else last.next = entry;
+      last = entry;
       size += 1;
-      return place;
+      return entry;
     },
-    leave(place) {
-      if (!place.isTaken) return;
-      const { before, after } = place;
-      if (before === undefined) first = after;
-      else before.after = after;
-      if (after === undefined) last = before;
-      else after.before = before;
-      place.isTaken = false;
-      // Who has left keeps nobody.
-      place.before = undefined;
-      place.after = undefined;
+    remove(entry) {
+      if (!entry.isQueued) return;
+      const { previous, next } = entry;
+      if (previous === undefined) first = next;
+      else previous.next = next;
+      if (next === undefined) last = previous;
+      else next.previous = previous;
+      entry.isQueued = false;
+      // A removed entry that is still referenced must not keep its neighbours alive.
+      entry.previous = undefined;
+      entry.next = undefined;
       size -= 1;
     },
     first: () => first,
     all() {
-      const things: T[] = [];
-      for (let place = first; place !== undefined; place = place.after) things.push(place.thing);
-      return things;
+      const values: T[] = [];
+      for (let entry = first; entry !== undefined; entry = entry.next) values.push(entry.value);
+      return values;
     },
     size: () => size,
   };

@@ -1,7 +1,7 @@
 // What this thread is working on: requests that are not answered, keys that are being reconciled, names that are being
 // looked up. Costs one small object while the work lasts; texts are made only when somebody asks, which is when the event
 // loop is blocked (`flags/watch-stalls.ts`).
-import { createLine, type Line, type Place } from '../host/linked-queue.ts';
+import { createLinkedQueue, type LinkedQueue, type QueueEntry } from '../host/linked-queue.ts';
 
 export type WorkDescription = Readonly<Record<string, string | number | undefined>>;
 
@@ -10,10 +10,10 @@ type Describe<T> = (work: T) => WorkDescription;
 type Underway = { readonly work: object; readonly describe: Describe<never> };
 
 /** What `beginWork` gives and `endWork` takes. */
-export type BegunWork = Place<Underway>;
+export type BegunWork = QueueEntry<Underway>;
 
 export type WorkRegistry = {
-  readonly underway: Line<Underway>;
+  readonly underway: LinkedQueue<Underway>;
   /** Called once, before the first work begins. */
   beforeFirst: (() => void) | undefined;
   /** The latest of what is under way, as JSON. The thread that watches for stalls evaluates this in the blocked one. */
@@ -41,7 +41,7 @@ export function beginWork<T extends object>(work: T, describe: Describe<T>): Beg
 }
 
 export function endWork(begun: BegunWork): void {
-  currentWork.underway.leave(begun);
+  currentWork.underway.remove(begun);
 }
 
 function findRegistry(): WorkRegistry {
@@ -52,7 +52,7 @@ function findRegistry(): WorkRegistry {
 }
 
 function createRegistry(): WorkRegistry {
-  const underway = createLine<Underway>();
+  const underway = createLinkedQueue<Underway>();
   return {
     underway,
     beforeFirst: undefined,

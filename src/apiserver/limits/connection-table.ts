@@ -2,7 +2,7 @@
 // request shows whose it is; from then on it counts against that user. Both kinds have places of their own, so whatever
 // strangers open, users keep their connections and get new ones. Where places run out, whoever holds most gives one up, idle
 // and old ones first.
-import { createLine, type Line, type Place } from '../../host/linked-queue.ts';
+import { createLinkedQueue, type LinkedQueue, type QueueEntry } from '../../host/linked-queue.ts';
 
 export type ConnectionLimits = {
   /** All; 0 is no limit. */
@@ -30,7 +30,7 @@ export type Seat = {
   /** Absent until it is known whose it is. */
   user: string | undefined;
   isExempt: boolean;
-  place: Place<Seat> | undefined;
+  place: QueueEntry<Seat> | undefined;
 };
 
 export type ConnectionTable = {
@@ -116,19 +116,19 @@ type Holders = {
 const maxExamined = 100;
 
 function createHolders(): Holders {
-  const owners = new Map<string, Line<Seat>>();
+  const owners = new Map<string, LinkedQueue<Seat>>();
   let size = 0;
   return {
     add(seat) {
-      const line = owners.get(seat.owner) ?? createLine<Seat>();
+      const line = owners.get(seat.owner) ?? createLinkedQueue<Seat>();
       owners.set(seat.owner, line);
       seat.place = line.add(seat);
       size += 1;
     },
     remove(seat) {
       const line = owners.get(seat.owner);
-      if (line === undefined || seat.place?.isTaken !== true) return;
-      line.leave(seat.place);
+      if (line === undefined || seat.place?.isQueued !== true) return;
+      line.remove(seat.place);
       seat.place = undefined;
       size -= 1;
       if (line.size() === 0) owners.delete(seat.owner);
@@ -138,17 +138,17 @@ function createHolders(): Holders {
       const oldest = owner === undefined ? undefined : owners.get(owner)?.first();
       let place = oldest;
       for (let n = 0; place !== undefined && n < maxExamined; n += 1) {
-        if (place.thing.held.isIdle()) return place.thing;
-        place = place.after;
+        if (place.value.held.isIdle()) return place.value;
+        place = place.next;
       }
-      return oldest?.thing;
+      return oldest?.value;
     },
     largest() {
       let found: string | undefined;
       let most = 0;
       for (const [owner, line] of owners) {
         // Administrators come to mend what others broke.
-        if (line.size() <= most || line.first()?.thing.isExempt === true) continue;
+        if (line.size() <= most || line.first()?.value.isExempt === true) continue;
         found = owner;
         most = line.size();
       }

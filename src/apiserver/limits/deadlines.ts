@@ -1,9 +1,9 @@
 // Ends what takes too long. All entries have the same time, so the one that came first is the first to end, and one
 // timer is enough for all; entering and leaving costs next to nothing.
-import { createLine, type Place } from '../../host/linked-queue.ts';
+import { createLinkedQueue, type QueueEntry } from '../../host/linked-queue.ts';
 
 /** What one who has entered leaves with. */
-export type Deadline<T> = Place<Entered<T>>;
+export type Deadline<T> = QueueEntry<Entered<T>>;
 
 type Entered<T> = {
   readonly entry: T;
@@ -29,7 +29,7 @@ const coarseness = 20;
 
 export function createDeadlines<T>({ afterMs, expire }: DeadlineOptions<T>): Deadlines<T> {
   if (afterMs === 0) return { add: () => undefined, leave: () => {} };
-  const line = createLine<Entered<T>>();
+  const line = createLinkedQueue<Entered<T>>();
   let round = 0;
   let isTicking = false;
 
@@ -37,9 +37,9 @@ export function createDeadlines<T>({ afterMs, expire }: DeadlineOptions<T>): Dea
     round += 1;
     // One round more than the time is long: what came at the end of a round has its full time too.
     for (let place = line.first(); place !== undefined; place = line.first()) {
-      if (place.thing.round + coarseness >= round) break;
-      line.leave(place);
-      expire(place.thing.entry);
+      if (place.value.round + coarseness >= round) break;
+      line.remove(place);
+      expire(place.value.entry);
     }
     isTicking = line.size() > 0;
     if (isTicking) wait();
@@ -56,6 +56,6 @@ export function createDeadlines<T>({ afterMs, expire }: DeadlineOptions<T>): Dea
       }
       return place;
     },
-    leave: line.leave,
+    leave: line.remove,
   };
 }

@@ -1,7 +1,7 @@
 // Seats for requests, shared fairly between users: whoever finds one free goes on at once, others wait in a queue of
 // their own user, and the queues take turns. Nobody holds more than half of the seats, so that work that hangs takes
 // the seats of one user and not the server.
-import { createLine, type Line, type Place } from '../../host/linked-queue.ts';
+import { createLinkedQueue, type LinkedQueue, type QueueEntry } from '../../host/linked-queue.ts';
 
 export type FairQueueOptions = {
   /** Requests at work at a time; 0 is no limit. */
@@ -25,7 +25,7 @@ export class NoSeat extends Error {
 }
 
 /** What a user has taken; who entered gives it back. */
-export type Flow = { readonly user: string; taken: number; readonly waiting: Line<Waiter> };
+export type Flow = { readonly user: string; taken: number; readonly waiting: LinkedQueue<Waiter> };
 
 type Waiter = {
   readonly flow: Flow;
@@ -33,7 +33,7 @@ type Waiter = {
   readonly refuse: (why: NoSeat) => void;
   readonly deadline: number;
   /** Undefined once it waits no more. */
-  places: { readonly ofAll: Place<Waiter>; readonly ofFlow: Place<Waiter> } | undefined;
+  places: { readonly ofAll: QueueEntry<Waiter>; readonly ofFlow: QueueEntry<Waiter> } | undefined;
 };
 
 export type FairQueue = {
@@ -59,7 +59,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     let flow = flows.get(user);
     if (flow !== undefined) return flow;
     if (flows.size >= rememberedFlows) forgetIdle(flows);
-    flow = { user, taken: 0, waiting: createLine() };
+    flow = { user, taken: 0, waiting: createLinkedQueue() };
     flows.set(user, flow);
     return flow;
   }
@@ -109,15 +109,15 @@ function createQueues({ waitMs, onQueued = () => {} }: FairQueueOptions): Queues
   /** Flows with somebody waiting, the one whose turn it is first. */
   const turns = new Set<Flow>();
   /** All who wait, who came first standing first. */
-  const waiters = createLine<Waiter>();
+  const waiters = createLinkedQueue<Waiter>();
   let timer: NodeJS.Timeout | undefined;
 
   function remove(waiter: Waiter): void {
     const { places } = waiter;
     if (places === undefined) return;
     waiter.places = undefined;
-    waiters.leave(places.ofAll);
-    waiter.flow.waiting.leave(places.ofFlow);
+    waiters.remove(places.ofAll);
+    waiter.flow.waiting.remove(places.ofFlow);
     if (waiter.flow.waiting.size() === 0) turns.delete(waiter.flow);
     onQueued(-1);
   }
@@ -126,7 +126,7 @@ function createQueues({ waitMs, onQueued = () => {} }: FairQueueOptions): Queues
   function arm(): void {
     const first = waiters.first();
     if (timer !== undefined || first === undefined) return;
-    const left = Math.max(0, first.thing.deadline - performance.now());
+    const left = Math.max(0, first.value.deadline - performance.now());
     timer = setTimeout(expire, Math.ceil(left)).unref();
   }
 
@@ -134,7 +134,7 @@ function createQueues({ waitMs, onQueued = () => {} }: FairQueueOptions): Queues
     timer = undefined;
     const now = performance.now();
     for (let next = waiters.first(); next !== undefined; next = waiters.first()) {
-      const waiter = next.thing;
+      const waiter = next.value;
       if (waiter.deadline > now) break;
       remove(waiter);
       waiter.refuse(new NoSeat('time-out'));
@@ -175,7 +175,7 @@ function createQueues({ waitMs, onQueued = () => {} }: FairQueueOptions): Queues
       }),
     next(may) {
       for (const flow of turns) {
-        const waiter = flow.waiting.first()?.thing;
+        const waiter = flow.waiting.first()?.value;
         if (waiter === undefined || !may(flow)) continue;
         remove(waiter);
         // Its next turn comes after everybody else's.

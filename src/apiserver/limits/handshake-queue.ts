@@ -1,18 +1,18 @@
 // Work of which one piece is done in each turn of the event loop, so that everything else comes between.
-import { createLine } from '../../host/linked-queue.ts';
+import { createLinkedQueue } from '../../host/linked-queue.ts';
 
 /** Hands over a piece of work; pieces are done in the order in which they came. */
 export type HandshakeQueue = (work: () => void) => void;
 
 export function createHandshakeQueue(): HandshakeQueue {
-  const waiting = createLine<() => void>();
+  const waiting = createLinkedQueue<() => void>();
 
   function takeTurn(): void {
     const next = waiting.first();
     if (next === undefined) return;
-    waiting.leave(next);
+    waiting.remove(next);
     if (waiting.size() > 0) setImmediate(takeTurn);
-    next.thing();
+    next.value();
   }
 
   return (work) => {

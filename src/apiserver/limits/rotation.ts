@@ -1,5 +1,5 @@
 // What waits, by owner: handed out to the owners in turn, and to each in the order in which its things came.
-import { createLine, type Line } from '../../host/linked-queue.ts';
+import { createLinkedQueue, type LinkedQueue } from '../../host/linked-queue.ts';
 
 export type Rotation<T> = {
   readonly add: (owner: string, thing: T) => void;
@@ -11,7 +11,7 @@ export type Rotation<T> = {
 export function createRotation<T>(): Rotation<T> {
   const byName = new Map<string, Owner<T>>();
   /** Owners with something waiting, the one whose turn it is first. */
-  const turns = createLine<Owner<T>>();
+  const turns = createLinkedQueue<Owner<T>>();
   let size = 0;
   return {
     add(owner, thing) {
@@ -21,26 +21,26 @@ export function createRotation<T>(): Rotation<T> {
     },
     next() {
       const turn = turns.first();
-      const first = turn?.thing.things.first();
+      const first = turn?.value.things.first();
       if (turn === undefined || first === undefined) return undefined;
-      const owner = turn.thing;
-      turns.leave(turn);
-      owner.things.leave(first);
+      const owner = turn.value;
+      turns.remove(turn);
+      owner.things.remove(first);
       // Its next turn comes after everybody else's.
       if (owner.things.size() > 0) turns.add(owner);
       else byName.delete(owner.name);
       size -= 1;
-      return first.thing;
+      return first.value;
     },
     size: () => size,
   };
 
   function enter(name: string): Owner<T> {
-    const owner = { name, things: createLine<T>() };
+    const owner = { name, things: createLinkedQueue<T>() };
     byName.set(name, owner);
     turns.add(owner);
     return owner;
   }
 }
 
-type Owner<T> = { readonly name: string; readonly things: Line<T> };
+type Owner<T> = { readonly name: string; readonly things: LinkedQueue<T> };

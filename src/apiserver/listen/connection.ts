@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { type ReadCertificate, readClientCertificate } from '../../host/client-certificate.ts';
-import { createLine, type Line } from '../../host/linked-queue.ts';
+import { createLinkedQueue, type LinkedQueue } from '../../host/linked-queue.ts';
 import type { User } from '../access/user.ts';
 import type { Peer } from '../message.ts';
 import { createStreamBurst, type StreamBurst } from './pace-streams.ts';
@@ -19,7 +19,7 @@ export type Connection = {
   /** Bytes of whole answers that are not taken to the end. */
   held: number;
   /** Requests that have not begun. */
-  readonly waiting: Line<() => void>;
+  readonly waiting: LinkedQueue<() => void>;
   /** How fast it begins requests. */
   readonly burst: StreamBurst;
   /** It is closed for having reset too many; what else it asks is not answered. */
@@ -49,7 +49,7 @@ export function connectionOf(owner: object, socket: TLSSocket, authority: string
       requests: 0,
       begun: 0,
       held: 0,
-      waiting: createLine(),
+      waiting: createLinkedQueue(),
       burst: createStreamBurst(performance.now()),
       isRefused: false,
       isHandedOver: false,

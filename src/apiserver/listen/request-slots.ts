@@ -20,7 +20,7 @@ export function takeTurn(
   }
   return new Promise((resolve) => {
     const place = connection.waiting.add(resolve);
-    onGone(() => connection.waiting.leave(place));
+    onGone(() => connection.waiting.remove(place));
   });
 }
 
@@ -30,9 +30,9 @@ export function endTurn(connection: Connection, atOnce: number): void {
   const { waiting } = connection;
   for (let next = waiting.first(); next !== undefined; next = waiting.first()) {
     if (!mayBegin(connection, atOnce)) return;
-    waiting.leave(next);
+    waiting.remove(next);
     begin(connection);
-    next.thing();
+    next.value();
   }
 }
 

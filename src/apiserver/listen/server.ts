@@ -16,7 +16,7 @@ import {
 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { endLater } from '../../host/end-later.ts';
-import { createLine, type Line } from '../../host/linked-queue.ts';
+import { createLinkedQueue, type LinkedQueue } from '../../host/linked-queue.ts';
 import { readBeforeParse } from '../../host/read-before-parse.ts';
 import type { Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
@@ -181,7 +181,7 @@ async function openListeners(
 }
 
 type OpenConnections = {
-  readonly sockets: Line<Socket>;
+  readonly sockets: LinkedQueue<Socket>;
   readonly sessions: Set<ServerHttp2Session>;
 };
 
@@ -190,13 +190,13 @@ function followConnections(
   { idleTimeoutMs }: Limits,
   metrics: ServerMetrics,
 ): OpenConnections {
-  const sockets = createLine<Socket>();
+  const sockets = createLinkedQueue<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on('connection', (socket: Socket) => {
     const place = sockets.add(socket);
     metrics.connected(1);
     socket.on('close', () => {
-      sockets.leave(place);
+      sockets.remove(place);
       metrics.connected(-1);
     });
   });

@@ -2,7 +2,7 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
-import { createLine, type Line } from '../../../host/linked-queue.ts';
+import { createLinkedQueue, type LinkedQueue } from '../../../host/linked-queue.ts';
 import { type Balancer, createBalancer } from './balance.ts';
 import type { HostPort } from './relay-address.ts';
 import type { RelayLimits, Relays, RelayToOpen } from './relays.ts';
@@ -12,7 +12,7 @@ type Carrier = {
   readonly balancer: Balancer<HostPort>;
   readonly counts: Counts;
   readonly limits: RelayLimits;
-  readonly sockets: Line<Socket>;
+  readonly sockets: LinkedQueue<Socket>;
 };
 type OpenRelay = Pick<Carrier, 'balancer'> & { readonly stop: () => void };
 
@@ -22,7 +22,7 @@ const tryLimitsMs = [250, 500, 1000, 2000];
 export function startPortableRelays(limits: RelayLimits): Relays {
   const counts: Counts = { open: 0, total: 0, unanswered: 0, refused: 0 };
   const relays = new Map<string, OpenRelay>();
-  const sockets = createLine<Socket>();
+  const sockets = createLinkedQueue<Socket>();
   const close = (id: string): void => {
     relays.get(id)?.stop();
     relays.delete(id);
@@ -66,9 +66,9 @@ async function listenTcp(carrier: Carrier, { listen }: RelayToOpen) {
     }
     counts.open += 1;
     counts.total += 1;
-    const place = sockets.add(client);
+    const entry = sockets.add(client);
     client.on('close', () => {
-      sockets.leave(place);
+      sockets.remove(entry);
       counts.open -= 1;
     });
     carryTcp(carrier, client, []);

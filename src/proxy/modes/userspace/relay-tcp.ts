@@ -1,6 +1,6 @@
 // TCP connections from a listening socket to endpoints, on a poll loop. Bytes go from socket to socket through kernel
 // pipes; this process only says when.
-import type { Line } from '../../../host/linked-queue.ts';
+import type { LinkedQueue } from '../../../host/linked-queue.ts';
 import {
   edgeTriggered,
   failed,
@@ -24,7 +24,7 @@ export type TcpRelayParts = {
   readonly balancer: Balancer<Backend>;
   readonly counts: RelayCounts;
   /** How to end each connection that is under way. */
-  readonly connections: Line<() => void>;
+  readonly connections: LinkedQueue<() => void>;
 };
 
 /** What all relays of a worker have in common: how much they carry, and how much they may. */
@@ -150,7 +150,7 @@ function join(parts: TcpRelayParts, client: number, backend: number, firstEvents
 
   const end = (isBroken: boolean): void => {
     isOpen = false;
-    parts.connections.leave(place);
+    parts.connections.remove(entry);
     counts.open -= 1;
     for (const flow of [up, down]) parts.pipes.discard(flow);
     for (const fd of [client, backend]) {
@@ -160,7 +160,7 @@ function join(parts: TcpRelayParts, client: number, backend: number, firstEvents
     }
   };
   const abort = (): void => end(true);
-  const place = parts.connections.add(abort);
+  const entry = parts.connections.add(abort);
   const move = (flow: Flow): boolean => {
     const result = pump(parts, flow);
     if (result === 'broken') end(true);

@@ -2,7 +2,7 @@
 // loop to read them, because it never returns to Node's own.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { openDatagramSockets } from '../../../host/datagram-sockets.ts';
-import { createLine } from '../../../host/linked-queue.ts';
+import { createLinkedQueue } from '../../../host/linked-queue.ts';
 import { loadCLibrary } from '../../../host/native.ts';
 import { createPollLoop, readable } from '../../../host/poll-loop.ts';
 import { openStreamSockets } from '../../../host/stream-sockets.ts';
@@ -23,7 +23,7 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
   const sockets = openStreamSockets();
   const datagrams = openDatagramSockets();
   const pipes = createPipePool(sockets);
-  const connections = createLine<() => void>();
+  const connections = createLinkedQueue<() => void>();
   const counts: RelayCounts = {
     ...{ open: 0, total: 0, unanswered: 0, refused: 0 },
     most: limits.maxConnections,
