@@ -1,5 +1,6 @@
 // Which piece of the server answers a request.
 import { allVerbs, type KindDefinition, type SubresourceDefinition } from '../kinds/definition.ts';
+import { methodNotAllowed, notServed } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { User } from './access/user.ts';
 import type { Resource } from './cache/resources.ts';
@@ -14,7 +15,6 @@ import {
 } from './discovery/empty-collections.ts';
 import type { Health } from './discovery/health.ts';
 import { isRoot, rootPaths } from './discovery/root-paths.ts';
-import { type Dispatch, methodNotAllowed, notServed } from './handle.ts';
 import { createPace, type Pace } from './limits/pace.ts';
 import {
   type ApiRequest,
@@ -24,7 +24,7 @@ import {
   type VerbRequest,
 } from './message.ts';
 import type { OpenApi } from './openapi/openapi.ts';
-import type { ResourceRequest } from './request/request-info.ts';
+import type { RequestInfo, ResourceRequest } from './request/request-info.ts';
 import { reviewKinds } from './reviews/all.ts';
 import { answerReview, type ReviewParts } from './reviews/answer-review.ts';
 import { subresourceHandlers } from './subresources/all.ts';
@@ -39,6 +39,15 @@ import { list } from './verbs/list.ts';
 import { patch } from './verbs/patch.ts';
 import { update } from './verbs/update.ts';
 import { watch } from './verbs/watch.ts';
+
+export type Dispatch = (call: {
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  readonly user: User;
+  readonly warn: (text: string) => void;
+  /** Adds an annotation to the audit event of the request. */
+  readonly annotate: (key: string, value: string) => void;
+}) => Promise<ApiResponse> | ApiResponse;
 
 export type DispatchParts = ReviewParts & {
   readonly discovery: Discovery;

@@ -1,13 +1,6 @@
 // One request, its steps in order: who asks, is there room, may they, what is asked, the answer or the error.
 import { randomUUID } from 'node:crypto';
-import {
-  type ApiError,
-  failure,
-  hintHeader,
-  internal,
-  isApiError,
-  type Status,
-} from '../meta/api-error.ts';
+import { type ApiError, hintHeader, internal, isApiError, type Status } from '../meta/api-error.ts';
 import { cutText } from '../meta/cut-text.ts';
 import { beginWork, endWork } from '../observe/current-work.ts';
 import type { Log } from '../observe/log.ts';
@@ -20,6 +13,7 @@ import { anonymousUser } from './access/known-users.ts';
 import { withoutSource, withSourceAddress } from './access/source-address.ts';
 import type { User } from './access/user.ts';
 import type { AuditedRequest, Auditor } from './audit/auditor.ts';
+import type { Dispatch } from './dispatch.ts';
 import { answerStatus } from './encode/status.ts';
 import { createDeadlines, type Deadline, type Deadlines } from './limits/deadlines.ts';
 import { type Flow, NoSeat } from './limits/fair-queue.ts';
@@ -35,15 +29,6 @@ import { parseRequest, type RequestInfo } from './request/request-info.ts';
 import { formatTraceparent, parseTraceparent, traceIdOf } from './request/trace-context.ts';
 import { warningHeaders } from './request/warnings.ts';
 import { convertBody } from './yaml/convert-body.ts';
-
-export type Dispatch = (call: {
-  readonly request: ApiRequest;
-  readonly info: RequestInfo;
-  readonly user: User;
-  readonly warn: (text: string) => void;
-  /** Adds an annotation to the audit event of the request. */
-  readonly annotate: (key: string, value: string) => void;
-}) => Promise<ApiResponse> | ApiResponse;
 
 export type HandlerParts = {
   readonly authenticator: Authenticator;
@@ -317,22 +302,4 @@ function withTrace(request: ApiRequest, response: ApiResponse): ApiResponse {
   if (trace === undefined) return response;
   const headers = { ...response.headers, traceparent: formatTraceparent(trace) };
   return { ...response, headers };
-}
-
-export function notServed(): ApiError {
-  return failure({
-    code: 404,
-    reason: 'NotFound',
-    message: 'the server could not find the requested resource',
-    details: {},
-  });
-}
-
-export function methodNotAllowed(): ApiError {
-  return failure({
-    code: 405,
-    reason: 'MethodNotAllowed',
-    message: 'the server does not allow this method on the requested resource',
-    details: {},
-  });
 }

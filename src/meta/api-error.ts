@@ -130,6 +130,25 @@ export function badRequest(message: string): ApiError {
   return failure({ code: 400, reason: 'BadRequest', message });
 }
 
+/** A path under which nothing is served. */
+export function notServed(): ApiError {
+  return failure({
+    code: 404,
+    reason: 'NotFound',
+    message: 'the server could not find the requested resource',
+    details: {},
+  });
+}
+
+export function methodNotAllowed(): ApiError {
+  return failure({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: 'the server does not allow this method on the requested resource',
+    details: {},
+  });
+}
+
 export function expired(message: string): ApiError {
   return failure({ code: 410, reason: 'Expired', message });
 }

@@ -6,8 +6,7 @@ import { tooManyTunnels } from '../limits/too-many-requests.ts';
 import { type ApiResponse, header, isTunnel, type Tunnel } from '../message.ts';
 import { findNode } from '../proxy/find-node.ts';
 import { forward } from '../proxy/forward.ts';
-import { type Call, needVerb } from '../verbs/call.ts';
-import { liveObject } from '../verbs/get.ts';
+import { type Call, liveObject, needVerb } from '../verbs/call.ts';
 import { nodeNameOf, portForwardPath, type StreamKind, streamPath } from './connect-options.ts';
 
 export const exec = (call: Call): Promise<ApiResponse> => connectStreams('exec', call);

@@ -15,10 +15,9 @@ import { updateObject } from '../objects/update-object.ts';
 import { typed } from '../request/decode-body.ts';
 import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts';
-import { admissionOf, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
-import { liveObject } from '../verbs/get.ts';
-import { badPatch, parsePatch, patched, patchTypeOf } from '../verbs/patch.ts';
-import { checkIdentity } from '../verbs/update.ts';
+import { admissionOf, type Call, liveObject, namespaceOf, writeRequest } from '../verbs/call.ts';
+import { checkIdentity } from '../verbs/check-identity.ts';
+import { badPatch, parsePatch, patched, patchTypeOf } from '../verbs/parse-patch.ts';
 
 export const scaleKind = {
   group: 'autoscaling',

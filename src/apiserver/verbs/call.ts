@@ -1,10 +1,12 @@
 // One request to one resource, as every verb gets it.
-import type { KindDefinition, SubresourceDefinition } from '../../kinds/definition.ts';
+import type { KindDefinition, SubresourceDefinition, UpdateRules } from '../../kinds/definition.ts';
+import { notFound } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
 import { forbiddenAccess } from '../access/forbidden.ts';
 import type { User } from '../access/user.ts';
 import type { AdmissionSteps, WriteAdmission } from '../admission/admission.ts';
+import type { Cached } from '../cache/resource-cache.ts';
 import type { Resource } from '../cache/resources.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
 import type { Pace } from '../limits/pace.ts';
@@ -125,9 +127,23 @@ export function keyPrefix(call: Call): string {
   return namespace === '' ? codec.prefix : codec.key(namespace, '');
 }
 
-export function targetOf(definition: KindDefinition): {
+function targetOf(definition: KindDefinition): {
   readonly group: string;
   readonly resource: string;
 } {
   return { group: definition.group, resource: definition.plural };
+}
+
+/** The object that the request names, as it is now. Throws 404. */
+export function liveObject(call: Call): Cached {
+  const { info, resource } = call;
+  const { codec, cache, definition, view } = resource;
+  const cached = cache.get(codec.key(namespaceOf(call), info.name));
+  if (cached === undefined) throw notFound(targetOf(definition), info.name);
+  return view(cached);
+}
+
+/** What an update of the object, or of the subresource, must obey. */
+export function rulesOf({ resource, subresource }: Call): UpdateRules<KubeObject> {
+  return subresource?.rules ?? resource.definition.update;
 }

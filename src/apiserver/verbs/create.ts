@@ -5,8 +5,8 @@ import { createObject } from '../objects/create-object.ts';
 import { withoutRepeatedOwners } from '../request/owner-references.ts';
 import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
+import { answerObject, assertAcceptable } from './answer-object.ts';
 import { type Call, namespaceOf, writeRequest } from './call.ts';
-import { answerObject, assertAcceptable } from './get.ts';
 
 export async function create(call: Call): Promise<ApiResponse> {
   assertAcceptable(call);

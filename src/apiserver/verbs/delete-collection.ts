@@ -11,7 +11,7 @@ import { deleteObject } from '../objects/delete-object.ts';
 import { parseListOptions } from '../request/list-options.ts';
 import { admitDelete, type Call } from './call.ts';
 import { parseDelete } from './delete-options.ts';
-import { readPage } from './list.ts';
+import { readPage } from './read-page.ts';
 
 /** Deletes under way at once: they share the store's commits, and others get their turn. */
 const inFlight = 32;

@@ -3,9 +3,9 @@ import type { AnyKind } from '../../kinds/definition.ts';
 import { answerStatus, type SentStatus } from '../encode/status.ts';
 import type { ApiResponse } from '../message.ts';
 import { type Deleted, deleteObject } from '../objects/delete-object.ts';
+import { answerObject, assertAcceptable } from './answer-object.ts';
 import { admitDelete, type Call, namespaceOf } from './call.ts';
 import { parseDelete } from './delete-options.ts';
-import { answerObject, assertAcceptable } from './get.ts';
 
 export async function remove(call: Call): Promise<ApiResponse> {
   assertAcceptable(call);

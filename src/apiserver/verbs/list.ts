@@ -1,26 +1,16 @@
-// A collection, now or at a revision, whole or page by page.
-
-import { ApiError, badRequest, expired, failure, internal } from '../../meta/api-error.ts';
-import { goQuote } from '../../schema/go-quote.ts';
-import { isStoreError } from '../../storage/store-error.ts';
-import { readEntry } from '../cache/read-stored.ts';
-import type { Cached } from '../cache/resource-cache.ts';
+// A collection, encoded once for all clients that read the same.
 import type { EncodedBody } from '../encode/body.ts';
 import { compress } from '../encode/compress.ts';
 import { encodeListSteps } from '../encode/list.ts';
 import { negotiate, type Representation } from '../encode/negotiate.ts';
 import { createSharedLists } from '../encode/shared-lists.ts';
-import type { ListMeta } from '../encode/table.ts';
-import { runWhileDue, stepObjects } from '../limits/pace.ts';
+import { runWhileDue } from '../limits/pace.ts';
 import type { ApiResponse } from '../message.ts';
 import { header } from '../message.ts';
 import { type ListOptions, parseListOptions } from '../request/list-options.ts';
 import { convertBody } from '../yaml/convert-body.ts';
 import { type Call, keyPrefix } from './call.ts';
-import { type ContinueToken, decodeContinue, encodeContinue } from './continue-token.ts';
-
-/** How long a read waits for a revision that this server has not seen yet. */
-const futureWaitMs = 3000;
+import { type Page, readPage } from './read-page.ts';
 
 export async function list(call: Call): Promise<ApiResponse> {
   const { context, request, resource, info } = call;
@@ -59,123 +49,4 @@ function identity(
   { format, as, metaVersion, pretty }: Representation,
 ): string {
   return [keyPrefix(call), metadata.resourceVersion, format, as, metaVersion, pretty].join(' ');
-}
-
-export type Page = { readonly items: readonly Cached[]; readonly metadata: ListMeta };
-
-export async function readPage(call: Call, options: ListOptions): Promise<Page> {
-  const { context, resource } = call;
-  const prefix = keyPrefix(call);
-  const token = continueFrom(options);
-  await freshEnough(call, options);
-  const revision =
-    token === undefined ? revisionWanted(options) : token.revision > 0 ? token.revision : undefined;
-  const shown = revision ?? context.resources.revision();
-  const everything =
-    revision === undefined || revision === context.resources.revision()
-      ? resource.cache.list(prefix)
-      : await listAt(call, prefix, revision).catch((error: unknown) => {
-          throw isStoreError(error, 'compacted') ? tooOld(options, token) : error;
-        });
-  const after = token === undefined ? '' : prefix + token.after;
-  const rest = after === '' ? everything : everything.filter((cached) => cached.key > after);
-  return runWhileDue(cut(call, { rest, options, prefix, shown }));
-}
-
-function continueFrom({ continueToken, resourceVersion }: ListOptions): ContinueToken | undefined {
-  if (continueToken === '') return undefined;
-  const token = decodeContinue(continueToken);
-  if (resourceVersion === undefined || resourceVersion === 0) return token;
-  throw badRequest('specifying resource version is not allowed when using continue');
-}
-
-type Cut = {
-  readonly rest: readonly Cached[];
-  readonly options: ListOptions;
-  readonly prefix: string;
-  readonly shown: number;
-};
-
-/** The selected objects up to the limit, and where the next page starts. */
-function* cut(
-  { resource }: Call,
-  { rest, options, prefix, shown }: Cut,
-): Generator<undefined, Page> {
-  const { view } = resource;
-  const resourceVersion = String(shown);
-  const ignoresLimit = options.resourceVersion === 0 && options.continueToken === '';
-  const limit = options.limit <= 0 || ignoresLimit ? Number.POSITIVE_INFINITY : options.limit;
-  const items: Cached[] = [];
-  let position = 0;
-  for (; position < rest.length && items.length < limit; position += 1) {
-    const cached = view(rest[position] as Cached);
-    if (options.selectsAll || options.selects(cached.object)) items.push(cached);
-    if (position % stepObjects === stepObjects - 1) yield;
-  }
-  if (position >= rest.length) return { items, metadata: { resourceVersion } };
-  const last = rest[position - 1] as Cached;
-  const next = encodeContinue({ revision: shown, after: last.key.slice(prefix.length) });
-  const remaining = options.selectsAll ? { remainingItemCount: rest.length - position } : {};
-  return { items, metadata: { resourceVersion, continue: next, ...remaining } };
-}
-
-/** A revision that must be shown exactly: asked for by match, or implied by a limit. */
-function revisionWanted(options: ListOptions): number | undefined {
-  const { resourceVersion = 0, resourceVersionMatch, limit } = options;
-  if (resourceVersionMatch === 'Exact') return resourceVersion;
-  const implied = resourceVersionMatch === '' && limit > 0 && resourceVersion > 0;
-  return implied ? resourceVersion : undefined;
-}
-
-async function listAt(
-  { context, resource }: Call,
-  prefix: string,
-  revision: number,
-): Promise<readonly Cached[]> {
-  const { entries } = await context.store.list(prefix, { revision });
-  return entries.map((entry) => {
-    const read = readEntry(resource.codec, entry);
-    if ('object' in read) return read;
-    throw internal(`unable to transform key ${goQuote(read.key)}: ${read.reason}`);
-  });
-}
-
-/** A page that cannot be had any more comes with a token for those who rather go on with what there is now. */
-function tooOld({ limit }: ListOptions, token: ContinueToken | undefined): Error {
-  if (limit <= 0 && token === undefined)
-    return expired('The resourceVersion for the provided list is too old.');
-  const start =
-    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter';
-  if (token === undefined) return expired(`${start}.`);
-  const { status } = expired(
-    `${start}, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.`,
-  );
-  const next = encodeContinue({ revision: -1, after: token.after });
-  return new ApiError({ ...status, metadata: { continue: next } });
-}
-
-/** Nothing older than the client asked for; who asks for nothing sees all that was acknowledged before the request (handle.ts). */
-export async function freshEnough(
-  { context }: Pick<Call, 'context'>,
-  options: Pick<ListOptions, 'resourceVersion'>,
-): Promise<void> {
-  const { store, resources } = context;
-  const { resourceVersion } = options;
-  if (resourceVersion === undefined || resourceVersion <= resources.revision()) return;
-  // Another server may have given it out for a revision of which no event tells.
-  await store.catchUp?.();
-  const reached = await resources.caughtUp(resourceVersion, AbortSignal.timeout(futureWaitMs));
-  if (!reached) throw tooLarge(resourceVersion, resources.revision());
-}
-
-function tooLarge(wanted: number, current: number): Error {
-  return failure({
-    code: 504,
-    reason: 'Timeout',
-    message: `Timeout: Too large resource version: ${wanted}, current: ${current}`,
-    details: {
-      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      retryAfterSeconds: 1,
-    },
-  });
 }

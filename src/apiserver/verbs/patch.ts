@@ -1,28 +1,20 @@
 // PATCH in its four forms: JSON patch, merge patch, strategic merge patch, and server-side apply.
-import { badRequest, failure, invalid } from '../../meta/api-error.ts';
-import { cutText } from '../../meta/cut-text.ts';
-import { invalid as invalidField } from '../../meta/field-error.ts';
+import { badRequest } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { findDuplicateFields } from '../../schema/duplicates.ts';
-import type { StructNode } from '../../schema/node.ts';
-import { maxValues, valueLimits } from '../../schema/value-count.ts';
 import { checkValues } from '../limits/check-values.ts';
 import { runSteps, spending } from '../limits/pace.ts';
-import { type ApiResponse, header } from '../message.ts';
+import type { ApiResponse } from '../message.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { unstructuredError } from '../patch/from-unstructured.ts';
-import { goText } from '../patch/go-text.ts';
-import { applyJsonPatch, duplicateField, jsonPatchProblems } from '../patch/json-patch.ts';
+import { duplicateField, jsonPatchProblems } from '../patch/json-patch.ts';
 import { keepReset, keepTimes } from '../patch/managed-fields.ts';
-import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applySteps } from '../patch/server-side-apply.ts';
-import { applyStrategicMerge } from '../patch/strategic-merge.ts';
 import {
   decodeValue,
   kindMismatch,
   notAnObject,
   noVersionKind,
-  parseJson,
   repeatedKeys,
   typed,
   unknownField,
@@ -30,18 +22,10 @@ import {
 import { withoutRepeatedOwners } from '../request/owner-references.ts';
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts';
 import { parseYamlText } from '../yaml/parse-yaml-text.ts';
-import { type Call, creation, namespaceOf, writeRequest } from './call.ts';
-import { answerObject, assertAcceptable } from './get.ts';
-import { checkIdentity, nameless, rulesOf } from './update.ts';
-
-const patchTypes = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-} as const;
-
-export type PatchType = (typeof patchTypes)[keyof typeof patchTypes];
+import { answerObject, assertAcceptable } from './answer-object.ts';
+import { type Call, creation, namespaceOf, rulesOf, writeRequest } from './call.ts';
+import { checkIdentity, nameless } from './check-identity.ts';
+import { badPatch, type ParsedPatch, parsePatch, patched, patchTypeOf } from './parse-patch.ts';
 
 export async function patch(call: Call): Promise<ApiResponse> {
   assertAcceptable(call);
@@ -54,46 +38,6 @@ export async function patch(call: Call): Promise<ApiResponse> {
   const parsed = parsePatch(type, text);
   if (call.pace.isLarge()) await call.pace.pause();
   return change(call, options, parsed);
-}
-
-export function patchTypeOf({ request }: Call): PatchType {
-  const media = (header(request, 'content-type') ?? '').split(';')[0]?.trim() ?? '';
-  if (Object.hasOwn(patchTypes, media)) return patchTypes[media as keyof typeof patchTypes];
-  throw failure({
-    code: 415,
-    reason: 'UnsupportedMediaType',
-    message: '415: Unsupported Media Type',
-  });
-}
-
-export type ParsedPatch = {
-  readonly type: Exclude<PatchType, 'apply'>;
-  readonly patch: unknown;
-  readonly text: string;
-};
-
-/** Each form has its own words for a body that is not JSON. */
-export function parsePatch(type: Exclude<PatchType, 'apply'>, text: string): ParsedPatch {
-  const fail = (why: string): Error =>
-    badRequest(type === 'strategic' ? why : `error decoding patch: ${why}`);
-  // Operations have a limit of their own; what they make of the object is counted.
-  const limits = { ...valueLimits, members: maxValues };
-  return { type, patch: parseJson(text, fail, type === 'json' ? limits : undefined), text };
-}
-
-export function patched(
-  { type, patch: wanted }: ParsedPatch,
-  schema: StructNode,
-  live: KubeObject,
-): unknown {
-  switch (type) {
-    case 'json':
-      return applyJsonPatch(live, wanted);
-    case 'merge':
-      return applyMergePatch(live, wanted);
-    case 'strategic':
-      return applyStrategicMerge(schema, live, wanted);
-  }
 }
 
 async function change(
@@ -159,12 +103,6 @@ async function decodePatched(
 function problemsOf({ type, patch: sent, text }: ParsedPatch): readonly string[] {
   const repeated = findDuplicateFields(text);
   return type === 'json' ? jsonPatchProblems(sent, repeated) : repeated.map(duplicateField);
-}
-
-/** A result that cannot be read is 422 on the field `patch` of an object without kind and name. */
-export function badPatch({ type, patch: sent }: ParsedPatch, result: unknown, why: string): Error {
-  const shown = cutText(type === 'strategic' ? goText(sent) : JSON.stringify(result));
-  return invalid({ group: '', kind: '' }, '', [invalidField('patch', shown, why)]);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -18,7 +18,7 @@ import {
   sendOverWebSocket,
 } from '../web-socket/send-stream.ts';
 import { type Call, keyPrefix } from './call.ts';
-import { freshEnough } from './list.ts';
+import { waitForRevision } from './wait-for-revision.ts';
 
 /** A watcher that leaves this much unread is too slow: it is told 410 and closed, and lists anew. */
 const slowWatcherBytes = 16 * 1024 * 1024;
@@ -68,7 +68,7 @@ async function waitForStart(call: Call, options: ListOptions): Promise<Status | 
   if (startsWithState(options)) call.resource.cache.list(keyPrefix(call));
   if (options.sendInitialEvents !== true) return undefined;
   try {
-    await freshEnough(call, options);
+    await waitForRevision(call, options.resourceVersion);
     return undefined;
   } catch (error) {
     if (isApiError(error)) return error.status;
