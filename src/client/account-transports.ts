@@ -1,5 +1,5 @@
-// Requests as service accounts, each with a token of its own that is asked for when it is needed and renewed before it ends: as
-// kube-controller-manager does with --use-service-account-credentials, so that a server's log and its roles tell controllers apart.
+// Sends requests as service accounts, each with its own token, requested on first use and renewed before it expires. This is what
+// kube-controller-manager does with --use-service-account-credentials: audit logs and RBAC tell the controllers apart.
 import type { Clock } from '../host/clock.ts';
 import { isAlreadyExists, isNotFound } from '../meta/api-error.ts';
 import type { Log } from '../observe/log.ts';
@@ -9,22 +9,22 @@ import { type ResourceNames, resourcePath } from './resource.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export type AccountTransportsOptions = {
-  /** Who may create the accounts and their tokens. */
+  /** Must be allowed to create service accounts and their tokens. */
   readonly caller: ApiCaller;
-  /** Of the accounts. */
+  /** The namespace of the service accounts. */
   readonly namespace: string;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** What is sent through it is sent as that account. */
+/** Returns the transport whose requests are authenticated as the account. */
 export type AccountTransports = (account: string) => Transport;
 
-/** As upstream asks; a server may give less or more. */
+/** What upstream requests; the server may grant less or more. */
 const tokenSeconds = 3600;
-/** Upstream's leeway: the last fifth is for trying again. */
+/** As upstream: the last fifth of a token's life is left for retries. */
 const renewAfter = 0.8;
-/** Between tries to get a token; whoever asks in between is told of the last failure at once. */
+/** Between attempts to get a token; requests made in between fail at once with the last error. */
 const tokenBackOff = { firstMs: 500, maxMs: 30_000 };
 const failuresBetweenWarnings = 20;
 
@@ -54,9 +54,9 @@ function accountTransport(options: AccountTransportsOptions, account: string): T
     const token = await tokens.current();
     const response = await transport.send({ ...request, token });
     if (response.status !== 401) return response;
-    // The account was deleted, or the server has new keys: only a new token can tell.
+    // The account was recreated or the signing keys were rotated: try once more with a new token.
     for await (const _ of response.body) {
-      // Read to its end, so that the connection is free again.
+      // Drain the body to free the connection.
     }
     tokens.forget(token);
     return transport.send({ ...request, token: await tokens.current() });
@@ -64,12 +64,12 @@ function accountTransport(options: AccountTransportsOptions, account: string): T
   return { send, close: () => Promise.resolve() };
 }
 
-type Token = { readonly value: string; readonly renewAt: number; readonly endsAt: number };
+type Token = { readonly value: string; readonly renewAt: number; readonly expiresAt: number };
 
 type TokenSource = {
-  /** Throws when there is none, and none to be had. */
+  /** Throws when there is no valid token and none can be requested. */
   readonly current: () => Promise<string>;
-  /** It is not taken any more. */
+  /** Discards a token that the server rejected. */
   readonly forget: (value: string) => void;
 };
 
@@ -78,7 +78,7 @@ function createTokenSource(
   account: string,
 ): TokenSource {
   let token: Token | undefined;
-  let asking: Promise<string> | undefined;
+  let pending: Promise<string> | undefined;
   let failures = 0;
   let failed: { readonly error: unknown; readonly until: number } | undefined;
 
@@ -92,13 +92,16 @@ function createTokenSource(
       failed = { error, until: clock.now() + backOffMs(tokenBackOff, failures) };
       const level = failures % failuresBetweenWarnings === 0 ? 'warn' : 'debug';
       failures += 1;
-      log[level]('no token of the service account, will retry', { account, error: String(error) });
-      return usable(error);
+      log[level]('Failed to request a service account token, retrying', {
+        account,
+        error: String(error),
+      });
+      return currentOrThrow(error);
     }
   };
-  /** The token that is there serves until its end, whatever became of its renewal. */
-  const usable = (error: unknown): string => {
-    if (token !== undefined && clock.now() < token.endsAt) return token.value;
+  /** A token stays in use until it expires, even when its renewal failed. */
+  const currentOrThrow = (error: unknown): string => {
+    if (token !== undefined && clock.now() < token.expiresAt) return token.value;
     const text = error instanceof Error ? error.message : String(error);
     throw new Error(`Cannot act as service account "${namespace}/${account}": ${text}`, {
       cause: error,
@@ -107,12 +110,12 @@ function createTokenSource(
   return {
     async current() {
       if (token !== undefined && clock.now() < token.renewAt) return token.value;
-      if (asking === undefined && failed !== undefined && clock.now() < failed.until)
-        return usable(failed.error);
-      asking ??= renew().finally(() => {
-        asking = undefined;
+      if (pending === undefined && failed !== undefined && clock.now() < failed.until)
+        return currentOrThrow(failed.error);
+      pending ??= renew().finally(() => {
+        pending = undefined;
       });
-      return asking;
+      return pending;
     },
     forget(value) {
       if (token?.value === value) token = undefined;
@@ -125,13 +128,13 @@ type TokenReply = {
   readonly status?: { readonly token?: string };
 };
 
-/** By the server's own word on how long it lasts: clocks may differ. */
+/** Computes the expiry from the granted lifetime and not from a timestamp: clocks may differ. */
 async function requestToken(
   caller: ApiCaller,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   now: number,
 ): Promise<Token> {
-  const ask = (): Promise<unknown> =>
+  const createToken = (): Promise<unknown> =>
     callApi(caller, {
       method: 'POST',
       path: resourcePath(accountNames, { namespace, name, subresource: 'token' }),
@@ -141,15 +144,15 @@ async function requestToken(
         spec: { expirationSeconds: tokenSeconds },
       },
     });
-  const reply = (await ask().catch(async (error: unknown) => {
+  const reply = (await createToken().catch(async (error: unknown) => {
     if (!isNotFound(error)) throw error;
     await createAccount(caller, { namespace, name });
-    return ask();
+    return createToken();
   })) as TokenReply;
   const value = reply.status?.token;
   if (!value) throw new Error('the server answered without a token');
   const lifeMs = (reply.spec?.expirationSeconds ?? tokenSeconds) * 1000;
-  return { value, renewAt: now + lifeMs * renewAfter, endsAt: now + lifeMs };
+  return { value, renewAt: now + lifeMs * renewAfter, expiresAt: now + lifeMs };
 }
 
 async function createAccount(

@@ -1,13 +1,13 @@
-// One request to the API server and its answer as JSON; what went wrong becomes an ApiError.
+// Sends one request to the API server and decodes the JSON response; failures become ApiErrors.
 import { ApiError, failure, hintHeader, type Status } from '../meta/api-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { parseWarnings } from './warnings.ts';
 
 export type ApiCaller = {
   readonly transport: Transport;
-  /** Its part before the first slash is the field manager of writes that name none. */
+  /** The part before the first slash is the default field manager of writes. */
   readonly userAgent: string;
-  /** Told what the server warns about. */
+  /** Called with each warning of the server. */
   readonly warn?: (text: string) => void;
 };
 
@@ -24,7 +24,7 @@ export async function callApi(caller: ApiCaller, call: ApiCall): Promise<unknown
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** The answer as a stream, once it is known to be a good one. */
+/** Returns the response as a stream; throws an ApiError on status 400 and above. */
 export async function openCall(caller: ApiCaller, call: ApiCall): Promise<TransportResponse> {
   const { accept = 'application/json', contentType = 'application/json', body } = call;
   const response = await caller.transport.send({
@@ -53,7 +53,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Servers and what stands before them also answer with plain text. */
+/** Servers and proxies before them also answer with plain text instead of a Status. */
 export function toApiError(code: number, text: string, hint?: string): ApiError {
   const status = parseStatus(text);
   const options = hint === undefined ? {} : { hint };
@@ -80,7 +80,7 @@ function parseStatus(text: string): Status | undefined {
   }
 }
 
-/** The words of client-go for answers without a Status. */
+/** client-go's messages for responses without a Status. */
 function generic(code: number): { readonly reason?: string; readonly message?: string } {
   switch (code) {
     case 401:

@@ -1,7 +1,7 @@
-// Carries out a diff of objects: creates, updates and deletes, a few at a time.
+// Applies a diff of objects: creates, updates and deletes, with limited concurrency.
 import { isNotFound } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
-import type { WriteNotes } from './expectations.ts';
+import type { WriteRecorder } from './expectations.ts';
 import type { ResourceClient } from './rest.ts';
 
 export type ObjectChanges<T> = {
@@ -13,29 +13,29 @@ export type ObjectChanges<T> = {
 export type ApplyChangesOptions<T extends KubeObject> = {
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
-  /** Told what was done, with the server's answer. */
-  readonly notes?: WriteNotes<T>;
+  /** Called after each write, with the server's response. */
+  readonly recorder?: WriteRecorder<T>;
 };
 
 const defaultConcurrency = 8;
 
 /**
- * Creates first, so that what is replaced has its successor before it goes. Of several failures the first is thrown,
- * after everything has been tried. What is already gone counts as deleted; only the very object that was meant is.
+ * Creates come first, so that a replacement exists before its predecessor is deleted. All changes are tried; then the
+ * first failure is thrown. An object that no longer exists counts as deleted; the uid precondition protects a successor of the same name.
  */
 export async function applyChanges<T extends KubeObject>(
   client: ResourceClient<T>,
   changes: ObjectChanges<T>,
-  { concurrency = defaultConcurrency, signal, notes }: ApplyChangesOptions<T> = {},
+  { concurrency = defaultConcurrency, signal, recorder }: ApplyChangesOptions<T> = {},
 ): Promise<void> {
   const until = signal === undefined ? {} : { signal };
-  const wrote = (object: T): void => notes?.wrote(object);
+  const wrote = (object: T): void => recorder?.wrote(object);
   const steps = [
     changes.create.map((object) => async () => wrote(await client.create(object, until))),
     changes.update.map((object) => async () => wrote(await client.update(object, until))),
     changes.delete.map((object) => async () => {
       await remove(client, object, until);
-      notes?.deleted(object);
+      recorder?.deleted(object);
     }),
   ];
   const failures: unknown[] = [];
@@ -59,7 +59,7 @@ async function remove<T extends KubeObject>(
   }
 }
 
-/** Runs all, at most so many at a time, and returns what failed. */
+/** Runs all tasks, at most `concurrency` at a time, and returns the failures. */
 async function runAll(
   tasks: readonly (() => Promise<unknown>)[],
   concurrency: number,

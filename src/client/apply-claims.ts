@@ -1,4 +1,4 @@
-// Carries out what a controller claims: takes objects over and lets others go, by their owner references.
+// Applies the claims of a controller: adopts and releases objects by patching their owner references.
 import { isInvalid, isNotFound } from '../meta/api-error.ts';
 import type { Claims } from '../meta/claim.ts';
 import type { KubeObject } from '../meta/object.ts';
@@ -9,13 +9,13 @@ import type { ResourceClient } from './rest.ts';
 export type ApplyClaims<T extends KubeObject> = {
   readonly client: ResourceClient<T>;
   readonly owner: KubeObject;
-  /** Reads the owner from the server: a copy may be of one that is already going. */
+  /** Reads the owner from the server: the informer may not know yet that it is being deleted. */
   readonly readOwner: () => Promise<KubeObject>;
-  /** Told of every object as the server answered. */
+  /** Called with every changed object as the server returned it. */
   readonly wrote?: (object: T) => void;
 };
 
-/** Returns all that belong to the owner now. The first failure is thrown after everything was tried. */
+/** Returns all objects that the owner now controls. All patches are tried; then the first failure is thrown. */
 export async function applyClaims<T extends KubeObject>(
   { owned, adopt, release }: Claims<T>,
   options: ApplyClaims<T>,
@@ -32,9 +32,10 @@ export async function applyClaims<T extends KubeObject>(
     }
   };
   if (adopt.length > 0) await requireOwner(options);
-  for (const object of release) await attempt(object, () => letGo(options, object));
+  for (const object of release) await attempt(object, () => releaseObject(options, object));
   const adopted: T[] = [];
-  for (const object of adopt) adopted.push(...(await attempt(object, () => take(options, object))));
+  for (const object of adopt)
+    adopted.push(...(await attempt(object, () => adoptObject(options, object))));
   if (failures.length > 0) throw failures[0];
   return [...owned, ...adopted];
 }
@@ -55,14 +56,17 @@ async function requireOwner<T extends KubeObject>({
   }
 }
 
-/** The uid in the patch makes it fail for another object of the same name. */
-function take<T extends KubeObject>({ client, owner }: ApplyClaims<T>, object: T): Promise<T> {
+/** The uid in the patch makes it fail when the object was replaced by another of the same name. */
+function adoptObject<T extends KubeObject>(
+  { client, owner }: ApplyClaims<T>,
+  object: T,
+): Promise<T> {
   const { uid } = object.metadata;
   const patch = { metadata: { ownerReferences: [ownerReferenceTo(owner)], uid } };
   return client.patch(nameOf(object), patch, { type: 'strategic' });
 }
 
-async function letGo<T extends KubeObject>(
+async function releaseObject<T extends KubeObject>(
   { client, owner }: ApplyClaims<T>,
   object: T,
 ): Promise<T | undefined> {
@@ -71,7 +75,7 @@ async function letGo<T extends KubeObject>(
   try {
     return await client.patch(nameOf(object), patch, { type: 'strategic' });
   } catch (error) {
-    // It has no owners any more, or is another object by now: there is nothing to let go.
+    // The object has no owners any more, or was replaced by another of the same name: nothing to release.
     if (isInvalid(error)) return undefined;
     throw error;
   }

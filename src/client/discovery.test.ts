@@ -71,7 +71,7 @@ test('discover() reads the aggregated documents', async () => {
   assert.equal(transport.requests.length, 2);
 });
 
-test('discover() asks group by group where there is no aggregated document', async () => {
+test('discover() falls back to one request per group without aggregated discovery', async () => {
   const documents: Readonly<Record<string, unknown>> = {
     '/api': { kind: 'APIVersions', versions: ['v1'] },
     '/apis': {

@@ -1,4 +1,4 @@
-// Which resources a server has. Asks for everything in one document; servers without it are asked group by group.
+// Discovers the resources of a server: by aggregated discovery where the server has it, otherwise group by group.
 import { type ApiCaller, callApi } from './api-call.ts';
 import type { ResourceNames } from './resource.ts';
 

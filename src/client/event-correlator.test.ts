@@ -9,7 +9,7 @@ const event = (message: string, name = 'web'): ReportedEvent => ({
   message,
 });
 
-test('the same event is stored once and then counted', () => {
+test('decide() creates an Event once and then counts its repeats', () => {
   const correlator = createEventCorrelator();
   assert.deepEqual(correlator.decide(event('no'), 0), { action: 'create', message: 'no' });
   correlator.stored(event('no'), 'web.1', 0);
@@ -29,7 +29,7 @@ test('the same event is stored once and then counted', () => {
   assert.equal(correlator.decide(event('no', 'api'), 3).action, 'create');
 });
 
-test('an event whose Event has gone is new again', () => {
+test('decide() creates a new Event after forget()', () => {
   const correlator = createEventCorrelator();
   correlator.decide(event('no'), 0);
   correlator.stored(event('no'), 'web.1', 0);
@@ -37,7 +37,7 @@ test('an event whose Event has gone is new again', () => {
   assert.equal(correlator.decide(event('no'), 1).action, 'create');
 });
 
-test('many messages of one reason are combined', () => {
+test('decide() combines many messages of one reason', () => {
   const correlator = createEventCorrelator();
   for (let i = 0; i < 9; i += 1)
     assert.deepEqual(correlator.decide(event(`m${i}`), i), { action: 'create', message: `m${i}` });
@@ -54,7 +54,7 @@ test('many messages of one reason are combined', () => {
   });
 });
 
-test('an object may report a burst, then one event in five minutes', () => {
+test('decide() allows a burst of events per object, then one in five minutes', () => {
   const correlator = createEventCorrelator();
   const actions = Array.from({ length: 27 }, () => correlator.decide(event('no'), 0).action);
   assert.deepEqual(actions.slice(24), ['create', 'drop', 'drop']);

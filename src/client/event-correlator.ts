@@ -1,5 +1,5 @@
-// Decides what becomes of an event that a part reports: a new Event, one more count of an old one, or nothing,
-// so that a loop that fails all day fills neither the store nor a person's screen. Upstream: client-go/tools/record.
+// Correlates reported events: each becomes a new Event, increments the count of a stored one, or is dropped, so that a loop that
+// fails all day floods neither the store nor `kubectl describe`. Upstream: client-go/tools/record.
 import type { ObjectReference } from '../kinds/object-reference.ts';
 
 export type ReportedEvent = {
@@ -8,7 +8,7 @@ export type ReportedEvent = {
   /** One word, such as FailedToUpdateEndpointSlices. */
   readonly reason: string;
   readonly message: string;
-  /** What was done or tried, for those who tell. */
+  /** What was done or attempted. */
   readonly action?: string;
 };
 
@@ -16,7 +16,7 @@ export type EventDecision =
   | { readonly action: 'create'; readonly message: string }
   | {
       readonly action: 'count';
-      /** The Event that was stored for it before. */
+      /** The name of the Event that is stored for it. */
       readonly name: string;
       readonly message: string;
       readonly count: number;
@@ -25,19 +25,19 @@ export type EventDecision =
 
 export type EventCorrelator = {
   readonly decide: (event: ReportedEvent, now: number) => EventDecision;
-  /** Under which name the event was stored, so that the next one like it is counted there. */
+  /** Records the name under which the event was stored; the next event like it increments that Event's count. */
   readonly stored: (event: ReportedEvent, name: string, now: number) => void;
-  /** The stored Event has gone; the next one like it is new. */
+  /** The stored Event was deleted: the next event like it creates a new one. */
   readonly forget: (event: ReportedEvent) => void;
 };
 
-/** Events about one object: a burst, then one in five minutes. */
+/** Events per object: a burst, then one every five minutes. */
 const burst = 25;
 const refillMs = 300_000;
-/** So many different messages of one reason within the window are combined into one Event. */
+/** From this many different messages of one reason within the window, events are combined into one. */
 const maxMessages = 10;
 const messagesWindowMs = 600_000;
-/** Objects and events remembered; the oldest are forgotten first. */
+/** Entries per map; the oldest are evicted first. */
 const maxRemembered = 4096;
 
 type Bucket = { tokens: number; at: number };
@@ -49,11 +49,11 @@ export function createEventCorrelator(): EventCorrelator {
   const messages = new Map<string, Messages>();
   const counted = new Map<string, Counted>();
 
-  const grouped = (event: ReportedEvent, now: number): { key: string; message: string } => {
+  const correlate = (event: ReportedEvent, now: number): { key: string; message: string } => {
     const similar = `${objectText(event.object)} ${event.type} ${event.reason}`;
-    const seen = messages.get(similar);
-    const isFresh = seen !== undefined && now - seen.at <= messagesWindowMs;
-    const texts = isFresh ? seen.texts : new Set<string>();
+    const known = messages.get(similar);
+    const isFresh = known !== undefined && now - known.at <= messagesWindowMs;
+    const texts = isFresh ? known.texts : new Set<string>();
     if (texts.size < maxMessages) texts.add(event.message);
     remember(messages, similar, { texts, at: now });
     if (texts.has(event.message) && texts.size < maxMessages) {
@@ -65,14 +65,14 @@ export function createEventCorrelator(): EventCorrelator {
   return {
     decide(event, now) {
       if (!takeToken(buckets, objectText(event.object), now)) return { action: 'drop' };
-      const { key, message } = grouped(event, now);
+      const { key, message } = correlate(event, now);
       const before = counted.get(key);
       if (before === undefined) return { action: 'create', message };
       before.count += 1;
       return { action: 'count', name: before.name, message, count: before.count };
     },
     stored(event, name, now) {
-      const { key } = grouped(event, now);
+      const { key } = correlate(event, now);
       remember(counted, key, { name, count: counted.get(key)?.count ?? 1 });
     },
     forget(event) {

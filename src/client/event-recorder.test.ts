@@ -5,7 +5,7 @@ import { silentLog } from '../observe/log.ts';
 import { createEventRecorder } from './event-recorder.ts';
 import { exampleConfigMap, failureAnswer, jsonAnswer, scriptedTransport } from './example.ts';
 
-test('record() creates an Event, counts its repeat, and creates anew when it has expired', async () => {
+test('record() creates an Event, increments its count, and creates another when it has expired', async () => {
   const transport = scriptedTransport((_request, index) =>
     index === 2
       ? failureAnswer(404, 'NotFound')
@@ -46,7 +46,7 @@ test('record() creates an Event, counts its repeat, and creates anew when it has
   assert.equal(again?.method, 'POST');
 });
 
-test('record() swallows what the server refuses', async () => {
+test('record() ignores refusals of the server', async () => {
   const transport = scriptedTransport(() => failureAnswer(403, 'Forbidden'));
   const recorder = createEventRecorder({
     caller: { transport, userAgent: 'test' },

@@ -1,4 +1,4 @@
-// Tells people what happened to an object: Events of the core group, counted when they repeat.
+// Records Events (core/v1) about objects; repeated events increment a count.
 import type { Clock } from '../host/clock.ts';
 import { isForbidden, isNotFound } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
@@ -14,22 +14,22 @@ import type { ResourceNames } from './resource.ts';
 import { type ResourceClient, resourceClient } from './rest.ts';
 
 export type EventRecorder = {
-  /** Never fails and never waits: events are a courtesy. */
+  /** Never throws and never blocks: events are best effort. */
   readonly record: (object: KubeObject, event: RecordedEvent) => void;
-  /** Resolves when what was recorded so far has been sent or given up. */
+  /** Resolves when all events recorded so far have been sent or dropped. */
   readonly flushed: () => Promise<void>;
 };
 
 export type RecordedEvent = Omit<ReportedEvent, 'object'> & {
-  /** The part of the object that it is about, such as `spec.containers{app}`. */
+  /** The field of the object that the event is about, such as `spec.containers{app}`. */
   readonly fieldPath?: string;
 };
 
 export type EventRecorderOptions = {
   readonly caller: ApiCaller;
-  /** Who reports: `endpoint-slice-controller`. */
+  /** The reporting component, such as `endpoint-slice-controller`. */
   readonly component: string;
-  /** The node it runs on, where that matters. */
+  /** The node that the component runs on, for components of a node. */
   readonly host?: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,8 +42,8 @@ const eventNames: ResourceNames = {
   plural: 'events',
   namespaced: true,
 };
-/** Events that wait to be sent; past this the newest are dropped. */
-const maxWaiting = 1000;
+/** Events that wait to be sent; when the queue is full, new events are dropped. */
+const maxQueued = 1000;
 
 type Recorder = EventRecorderOptions & {
   readonly client: ResourceClient<KubeObject>;
@@ -56,21 +56,21 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     client: resourceClient(options.caller, eventNames),
     correlator: createEventCorrelator(),
   };
-  let waiting = 0;
+  let queued = 0;
   let sending: Promise<void> = Promise.resolve();
   return {
     record(object, { fieldPath, ...event }) {
-      if (waiting >= maxWaiting) {
-        options.log.debug('event dropped, too many wait', { reason: event.reason });
+      if (queued >= maxQueued) {
+        options.log.debug('Dropped event, queue is full', { reason: event.reason });
         return;
       }
-      waiting += 1;
+      queued += 1;
       const part = fieldPath === undefined ? {} : { fieldPath };
       const reported = { ...event, object: { ...referenceTo(object), ...part } };
       sending = sending
         .then(() => send(recorder, reported))
         .finally(() => {
-          waiting -= 1;
+          queued -= 1;
         });
     },
     flushed: () => sending,
@@ -96,9 +96,9 @@ async function send(recorder: Recorder, event: ReportedEvent): Promise<void> {
     if (decision.action === 'create') await create(recorder, event, decision.message);
     else if (decision.action === 'count') await count(recorder, event, decision);
   } catch (error) {
-    // A namespace that is going takes no events; nobody misses them.
+    // A terminating or deleted namespace accepts no events: drop them silently.
     if (!isForbidden(error) && !isNotFound(error)) {
-      log.debug('event could not be sent', { reason: event.reason, error: String(error) });
+      log.debug('Failed to record event', { reason: event.reason, error: String(error) });
     }
   }
 }
@@ -123,7 +123,7 @@ async function count(
   try {
     await client.patch({ namespace, name }, patch, { type: 'merge' });
   } catch (error) {
-    // Events are kept for an hour; after that the next one is new.
+    // Events expire after an hour; create a new one then.
     if (!isNotFound(error)) throw error;
     correlator.forget(event);
     await create(recorder, event, message);

@@ -1,4 +1,4 @@
-// For tests: a transport whose answers a test writes down, and a config map to speak about.
+// For tests: a transport with scripted responses, and an example ConfigMap.
 import type { ConfigMap } from '../kinds/config-map/types.ts';
 import type { ObjectMeta } from '../meta/object.ts';
 import type { ResourceType } from './resource.ts';
@@ -18,7 +18,7 @@ export function exampleConfigMap(name: string, metadata: ObjectMeta = {}): Confi
 
 export type ScriptedTransport = Transport & { readonly requests: TransportRequest[] };
 
-/** Answers each request by what `answer` makes of it, and keeps what was asked. */
+/** Answers each request with the result of `answer`, and records the requests. */
 export function scriptedTransport(
   answer: (
     request: TransportRequest,
@@ -51,7 +51,7 @@ export function failureAnswer(code: number, reason: string): TransportResponse {
   );
 }
 
-/** A watch that sends the events and then ends, or stays open until the signal ends it. */
+/** A watch response that sends the events and then ends, or stays open until the signal is aborted. */
 export function watchAnswer(events: readonly unknown[], open?: AbortSignal): TransportResponse {
   return {
     status: 200,

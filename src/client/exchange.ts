@@ -1,4 +1,4 @@
-// What requests have in common, whichever version of HTTP carries them.
+// What requests over HTTP/1.1 and HTTP/2 have in common: limits, headers, TLS options, errors.
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { trimEnd } from '../meta/trim-end.ts';
@@ -6,19 +6,20 @@ import type { Connection } from './read-kubeconfig.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
 export type TransportLimits = {
-  /** Who does not take a connection in this time is not there. */
+  /** A connection that is not established within this time fails. */
   readonly connectMs: number;
-  /** A request that nothing comes for in this time is not answered any more; watches may be quiet for long. */
+  /** A request fails when nothing is received for this long. Watches are exempt. */
   readonly silenceMs: number;
-  /** A server from which nothing came for this time is asked whether it is there, which has to answer in the second time. */
+  /** After this long without received bytes a liveness check is sent, */
   readonly readIdleMs: number;
+  /** which must be answered within this time. */
   readonly pingTimeoutMs: number;
-  /** A connection that nobody used for this time is closed. */
+  /** A connection without requests is closed after this time. */
   readonly idleTimeoutMs: number;
 };
 
 export type HttpTransport = Transport & {
-  /** No new requests come: connections end as soon as what is under way on them does. */
+  /** Closes connections as soon as their requests in flight have completed; no new requests follow. */
   readonly retire: () => void;
 };
 
@@ -27,7 +28,7 @@ export type ExchangeOptions = {
   readonly limits: TransportLimits;
 };
 
-/** Of a machine that is gone: the kernel asks after this time, and ten times more in the ten seconds after that. */
+/** TCP keep-alive, for hosts that vanished: the first probe after this time, then ten more a second apart. */
 export const keepAliveMs = 15_000;
 
 export const isWatch = ({ path }: TransportRequest): boolean =>
@@ -66,8 +67,8 @@ export function tlsOptions(connection: Connection): ConnectionOptions {
 }
 
 export function headersOf(
-  { headers = {}, body, token: shown }: TransportRequest,
-  { token = shown }: Connection,
+  { headers = {}, body, token: requestToken }: TransportRequest,
+  { token = requestToken }: Connection,
 ): Record<string, string | number> {
   return {
     ...headers,
@@ -76,10 +77,10 @@ export function headersOf(
   };
 }
 
-export const silent = ({ server }: Connection, ms: number): Error =>
-  new Error(`Cannot go on: nothing came from ${server} for ${ms / 1000} s`);
+export const silenceError = ({ server }: Connection, ms: number): Error =>
+  new Error(`No response from ${server} for ${ms / 1000} s`);
 
-export class NotConnected extends Error {
+export class ConnectTimeoutError extends Error {
   readonly code = 'ETIMEDOUT';
   readonly syscall = 'connect';
   constructor(server: string, limitMs: number) {
@@ -88,7 +89,7 @@ export class NotConnected extends Error {
   }
 }
 
-/** Whether the request that failed with this never reached a server. */
+/** Whether the request that failed with this error never reached a server. */
 export function isUnsent(error: unknown): boolean {
   const { syscall } = error as NodeJS.ErrnoException;
   return syscall === 'connect' || syscall === 'getaddrinfo';

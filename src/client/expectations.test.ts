@@ -13,27 +13,27 @@ function object(uid: string, resourceVersion: string): KubeObject {
 
 function start() {
   const clock = createFakeClock();
-  const told: string[] = [];
+  const reported: string[] = [];
   const writes = createExpectations<KubeObject>({
     clock,
     keyOf: () => key,
-    changedByOthers: (changed) => told.push(changed),
+    changedExternally: (changed) => reported.push(changed),
   });
   const write = (...objects: KubeObject[]): Promise<void> =>
     writes.during(key, async ({ wrote }) => {
       for (const one of objects) wrote(one);
     });
-  return { clock, told, writes, write };
+  return { clock, reported, writes, write };
 }
 
-test('over() shows an update before the informer does, and the informer’s copy once that is newer', async () => {
+test('over() returns an own update until the informer has a newer version', async () => {
   const { writes, write } = start();
   await write(object('x', '10'));
   assert.deepEqual(writes.over(key, [object('x', '9')]), [object('x', '10')]);
   assert.deepEqual(writes.over(key, [object('x', '11')]), [object('x', '11')]);
 });
 
-test('over() shows what was created, until the informer was given a minute to show it', async () => {
+test('over() returns a created object for a minute, even when the informer never observes it', async () => {
   const { clock, writes, write } = start();
   await write(object('x', '10'));
   assert.deepEqual(writes.over(key, []), [object('x', '10')]);
@@ -47,17 +47,17 @@ test('over() hides what was deleted', async () => {
   assert.deepEqual(writes.over(key, [object('x', '9'), object('y', '3')]), [object('y', '3')]);
 });
 
-test('over() forgets a created object that somebody deleted again', async () => {
-  const { told, writes, write } = start();
+test('over() omits a created object that another client deleted', async () => {
+  const { reported, writes, write } = start();
   await write(object('x', '10'));
   writes.handler.add?.(object('x', '10'));
   writes.handler.delete?.(object('x', '10'));
   assert.deepEqual(writes.over(key, []), []);
-  assert.deepEqual(told, [key]);
+  assert.deepEqual(reported, [key]);
 });
 
-test('the handler is silent about own writes, before and after their answer', async () => {
-  const { told, writes, write } = start();
+test('handler ignores own writes, whether observed before or after their response', async () => {
+  const { reported, writes, write } = start();
   await write(object('x', '10'));
   writes.handler.update?.(object('x', '9'), object('x', '10'));
   await writes.during(key, async ({ wrote, deleted }) => {
@@ -68,29 +68,29 @@ test('the handler is silent about own writes, before and after their answer', as
   });
   await writes.during(key, async ({ deleted }) => deleted(object('v', '6')));
   writes.handler.delete?.(object('v', '6'));
-  assert.deepEqual(told, []);
+  assert.deepEqual(reported, []);
 });
 
-test('the handler tells of changes by others, also of those during own work', async () => {
-  const { told, writes, write } = start();
+test('handler reports external changes, also those made during own work', async () => {
+  const { reported, writes, write } = start();
   writes.handler.update?.(object('x', '9'), object('x', '10'));
-  assert.deepEqual(told, [key]);
+  assert.deepEqual(reported, [key]);
   await writes.during(key, async ({ wrote }) => {
     writes.handler.update?.(object('x', '10'), object('x', '12'));
     wrote(object('x', '11'));
   });
-  assert.deepEqual(told, [key, key]);
+  assert.deepEqual(reported, [key, key]);
   await write(object('x', '13'));
   writes.handler.update?.(object('x', '13'), object('x', '14'));
-  assert.deepEqual(told, [key, key, key]);
+  assert.deepEqual(reported, [key, key, key]);
 });
 
-test('during() judges what arrived even when the work fails', async () => {
-  const { told, writes } = start();
+test('during() attributes what was observed even when the work fails', async () => {
+  const { reported, writes } = start();
   const failing = writes.during(key, async () => {
     writes.handler.add?.(object('x', '10'));
     throw new Error('no');
   });
   await assert.rejects(failing, /no/);
-  assert.deepEqual(told, [key]);
+  assert.deepEqual(reported, [key]);
 });

@@ -1,101 +1,102 @@
-// What we wrote ourselves and the informer may not have told yet. Who decides from the informer alone right after a
-// write decides on old state, and makes a second object where one is wanted. Here the own writes lie over the
-// informer's copy until it has caught up, and are told apart from what others do.
+// Own writes that the informer has not observed yet. A controller that reads only the informer right after a write sees stale
+// state and may create an object twice. Expectations overlay the informer's copy with own writes until it has caught up, and tell
+// own changes from external ones.
 import type { Clock } from '../host/clock.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { ChangeHandler } from './informer.ts';
 
 export type Expectations<T extends KubeObject> = {
-  /** The objects of a key as the informer has them, with what was written since. */
+  /** The cached objects of a key, overlaid with own writes that the informer has not observed. */
   readonly over: (key: string, cached: readonly T[]) => readonly T[];
   /**
-   * Work on a key; all writes belong inside. Their changes often arrive before their answers, so what arrives
-   * meanwhile is judged at the end.
+   * Runs `work` on a key; all writes belong inside. Watch events often arrive before the responses of the writes that caused
+   * them, so what is observed meanwhile is attributed after `work` has ended.
    */
-  readonly during: <R>(key: string, work: (notes: WriteNotes<T>) => Promise<R>) => Promise<R>;
-  /** For the informer. */
+  readonly during: <R>(key: string, work: (notes: WriteRecorder<T>) => Promise<R>) => Promise<R>;
+  /** To be registered with the informer. */
   readonly handler: ChangeHandler<T>;
   readonly forget: (key: string) => void;
 };
 
-export type WriteNotes<T> = {
-  /** Takes what the server answered to a create or an update. */
+export type WriteRecorder<T> = {
+  /** Takes the server's response to a create or an update. */
   readonly wrote: (object: T) => void;
   readonly deleted: (object: T) => void;
 };
 
 export type ExpectationsOptions<T extends KubeObject> = {
   readonly clock: Clock;
-  /** The key whose state an object is part of, if any. */
+  /** The key that an object belongs to, if any. */
   readonly keyOf: (object: T) => string | undefined;
-  /** Somebody else made, changed or deleted an object of the key. */
-  readonly changedByOthers: (key: string) => void;
+  /** Called when another client created, changed or deleted an object of the key. */
+  readonly changedExternally: (key: string) => void;
 };
 
 /**
- * An informer that has to read everything anew may never show an object that was made and deleted meanwhile. After
- * this long the copy is believed again.
+ * An informer that relists never observes an object that was created and deleted in between. After this long its copy
+ * is authoritative again.
  */
-const patienceMs = 60_000;
+const maxUnobservedMs = 60_000;
 
 type Written<T> = { readonly object: T; readonly at: number };
-type Arrival<T> = { readonly object: T; readonly isGone: boolean };
+type Observation<T> = { readonly object: T; readonly isDeleted: boolean };
 type KeyState<T> = {
   readonly written: Map<string, Written<T>>;
   readonly deleted: Set<string>;
-  /** Present while the key is worked on. */
-  arrivals?: Arrival<T>[];
+  /** Present while `during()` runs for the key. */
+  observations?: Observation<T>[];
 };
 
 export function createExpectations<T extends KubeObject>(
   options: ExpectationsOptions<T>,
 ): Expectations<T> {
-  const { clock, keyOf, changedByOthers } = options;
+  const { clock, keyOf, changedExternally } = options;
   const states = new Map<string, KeyState<T>>();
-  const arrive = (key: string | undefined, arrival: Arrival<T>): void => {
+  const observe = (key: string | undefined, observation: Observation<T>): void => {
     if (key === undefined) return;
     const state = states.get(key);
-    if (state?.arrivals !== undefined) state.arrivals.push(arrival);
-    else if (!settle(state, arrival)) changedByOthers(key);
-    drop(states, key);
+    if (state?.observations !== undefined) state.observations.push(observation);
+    else if (!settle(state, observation)) changedExternally(key);
+    prune(states, key);
   };
   return {
     over: (key, cached) => overlay(states.get(key), cached, clock.now()),
     async during(key, work) {
       const state: KeyState<T> = states.get(key) ?? { written: new Map(), deleted: new Set() };
       states.set(key, state);
-      const arrivals: Arrival<T>[] = [];
-      state.arrivals = arrivals;
+      const observations: Observation<T>[] = [];
+      state.observations = observations;
       try {
-        return await work(notesIn(state, clock));
+        return await work(recorderFor(state, clock));
       } finally {
-        delete state.arrivals;
-        const foreign = arrivals.filter((arrival) => !settle(state, arrival));
-        if (foreign.length > 0) changedByOthers(key);
-        drop(states, key);
+        delete state.observations;
+        const external = observations.filter((observation) => !settle(state, observation));
+        if (external.length > 0) changedExternally(key);
+        prune(states, key);
       }
     },
     handler: {
-      add: (object) => arrive(keyOf(object), { object, isGone: false }),
+      add: (object) => observe(keyOf(object), { object, isDeleted: false }),
       update(before, after) {
-        arrive(keyOf(after), { object: after, isGone: false });
-        if (keyOf(before) !== keyOf(after)) arrive(keyOf(before), { object: before, isGone: true });
+        observe(keyOf(after), { object: after, isDeleted: false });
+        if (keyOf(before) !== keyOf(after))
+          observe(keyOf(before), { object: before, isDeleted: true });
       },
-      delete: (object) => arrive(keyOf(object), { object, isGone: true }),
+      delete: (object) => observe(keyOf(object), { object, isDeleted: true }),
     },
     forget(key) {
       const state = states.get(key);
       state?.written.clear();
       state?.deleted.clear();
-      drop(states, key);
+      prune(states, key);
     },
   };
 }
 
-function notesIn<T extends KubeObject>(
+function recorderFor<T extends KubeObject>(
   { written, deleted }: KeyState<T>,
   clock: Clock,
-): WriteNotes<T> {
+): WriteRecorder<T> {
   return {
     wrote: (object) => void written.set(uidOf(object), { object, at: clock.now() }),
     deleted(object) {
@@ -105,15 +106,15 @@ function notesIn<T extends KubeObject>(
   };
 }
 
-/** Drops what the informer has now shown. Returns whether it was our own doing. */
+/** Removes the expectations that the observation fulfils. Returns whether the change was our own. */
 function settle<T extends KubeObject>(
   state: KeyState<T> | undefined,
-  { object, isGone }: Arrival<T>,
+  { object, isDeleted }: Observation<T>,
 ): boolean {
   if (state === undefined) return false;
   const uid = uidOf(object);
   const own = state.written.get(uid);
-  if (isGone) {
+  if (isDeleted) {
     state.written.delete(uid);
     return state.deleted.delete(uid);
   }
@@ -121,9 +122,9 @@ function settle<T extends KubeObject>(
   return state.deleted.has(uid) || (own !== undefined && !isNewer(object, own.object));
 }
 
-function drop<T>(states: Map<string, KeyState<T>>, key: string): void {
+function prune<T>(states: Map<string, KeyState<T>>, key: string): void {
   const state = states.get(key);
-  if (state === undefined || state.arrivals !== undefined) return;
+  if (state === undefined || state.observations !== undefined) return;
   if (state.written.size === 0 && state.deleted.size === 0) states.delete(key);
 }
 
@@ -133,22 +134,23 @@ function overlay<T extends KubeObject>(
   now: number,
 ): readonly T[] {
   if (state === undefined) return cached;
-  const unseen = new Map(state.written);
+  const unobserved = new Map(state.written);
   const objects: T[] = [];
   for (const object of cached) {
     const uid = uidOf(object);
-    const own = unseen.get(uid);
-    unseen.delete(uid);
+    const own = unobserved.get(uid);
+    unobserved.delete(uid);
     if (state.deleted.has(uid)) continue;
     objects.push(own !== undefined && isNewer(own.object, object) ? own.object : object);
   }
-  for (const { object, at } of unseen.values()) if (now - at < patienceMs) objects.push(object);
+  for (const { object, at } of unobserved.values())
+    if (now - at < maxUnobservedMs) objects.push(object);
   return objects;
 }
 
 const uidOf = ({ metadata }: KubeObject): string => metadata.uid ?? '';
 
-/** Versions of one resource grow with every write. */
+/** Resource versions grow with every write. */
 function isNewer(a: KubeObject, b: KubeObject): boolean {
   return Number(a.metadata.resourceVersion) > Number(b.metadata.resourceVersion);
 }

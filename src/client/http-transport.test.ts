@@ -24,7 +24,7 @@ const connection = (server: string) => ({
   skipTlsVerification: false,
 });
 
-test('send() passes method, path, headers and body, and streams the answer', async () => {
+test('send() passes method, path, headers and body, and streams the response', async () => {
   await withServer(
     (request, response) => {
       const chunks: Buffer[] = [];
@@ -68,7 +68,7 @@ test('send() passes method, path, headers and body, and streams the answer', asy
   );
 });
 
-test('send() ends a stream when its signal does', async () => {
+test('send() aborts a stream with its signal', async () => {
   await withServer(
     (_request, response) => {
       response.writeHead(200);
@@ -89,7 +89,7 @@ test('send() ends a stream when its signal does', async () => {
   );
 });
 
-test('send() fails when nobody listens', async () => {
+test('send() fails when the connection is refused', async () => {
   const transport = createHttpTransport(connection('http://127.0.0.1:1'));
   await assert.rejects(transport.send({ method: 'GET', path: '/' }), { code: 'ECONNREFUSED' });
   await transport.close();
@@ -98,14 +98,14 @@ test('send() fails when nobody listens', async () => {
 const limits = { readIdleMs: 20, pingTimeoutMs: 2000 };
 const watch = { method: 'GET', path: '/api/v1/pods?watch=true' };
 
-test('a watch that is quiet goes on while its server answers, whatever it answers', async () => {
+test('an idle watch stays open while the server answers liveness checks with any status', async () => {
   let questions = 0;
   await withServer(
     (request, response) => {
       if (request.url === '/livez') {
         questions += 1;
         response.writeHead(403).end();
-        // Several times quiet, and only then does something happen.
+        // An event after several idle periods.
         if (questions === 3) quiet?.end('event');
         return;
       }
@@ -125,10 +125,10 @@ test('a watch that is quiet goes on while its server answers, whatever it answer
 });
 let quiet: ServerResponse | undefined;
 
-test('a watch ends when its server does not answer any more', async () => {
+test('a watch fails when its server stops answering', async () => {
   await withServer(
     (request, response) => {
-      // A process that hangs: its kernel takes connections, and nothing comes.
+      // A hanging process: its kernel accepts connections, but nothing answers.
       if (request.url !== '/livez') response.writeHead(200).flushHeaders();
     },
     async (server) => {

@@ -1,5 +1,5 @@
-// Reaches an API server over HTTP/2, where it speaks that, and HTTP/1.1: connections are kept and used again, and one whose server is gone
-// is given up.
+// Reaches an API server over HTTP/2 where the server supports it, and over HTTP/1.1 otherwise. Connections are reused, and closed when the
+// server stops answering.
 import type { ExchangeOptions, HttpTransport, TransportLimits } from './exchange.ts';
 import { createHttp1Exchange } from './http1-exchange.ts';
 import { createHttp2Exchange } from './http2-exchange.ts';
@@ -18,24 +18,24 @@ const defaultLimits: TransportLimits = {
 
 export function createHttpTransport(
   connection: Connection,
-  given: Partial<TransportLimits> = {},
+  overrides: Partial<TransportLimits> = {},
 ): HttpTransport {
-  const limits = { ...defaultLimits, ...given };
-  const own = createExchange({ connection, limits });
-  // Who shows a token must not come with a certificate, which would say who they are.
-  let bare: HttpTransport | undefined;
+  const limits = { ...defaultLimits, ...overrides };
+  const authenticated = createExchange({ connection, limits });
+  // A request with its own token must not present the client certificate, which would authenticate it as the connection's user.
+  let anonymous: HttpTransport | undefined;
   const exchangeOf = ({ token }: TransportRequest): HttpTransport => {
-    if (token === undefined) return own;
-    bare ??= createExchange({ connection: withoutCredentials(connection), limits });
-    return bare;
+    if (token === undefined) return authenticated;
+    anonymous ??= createExchange({ connection: withoutCredentials(connection), limits });
+    return anonymous;
   };
   return {
     send: (request) => exchangeOf(request).send(request),
     retire() {
-      own.retire();
-      bare?.retire();
+      authenticated.retire();
+      anonymous?.retire();
     },
-    close: async () => void (await Promise.all([own.close(), bare?.close()])),
+    close: async () => void (await Promise.all([authenticated.close(), anonymous?.close()])),
   };
 }
 
@@ -44,7 +44,7 @@ function withoutCredentials(connection: Connection): Connection {
   return rest;
 }
 
-/** What a server speaks is known with the first connection to it. */
+/** The protocol is negotiated (ALPN) with the first connection. */
 function createExchange(options: ExchangeOptions): HttpTransport {
   const http1 = createHttp1Exchange(options);
   if (!options.connection.server.startsWith('https:')) return http1;

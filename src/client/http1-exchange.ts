@@ -1,5 +1,5 @@
-// Requests over HTTP/1.1, for servers that speak nothing newer: each watch has a connection of its own, and a quiet one is judged by whether
-// the server answers another request.
+// Requests over HTTP/1.1, for servers without HTTP/2. Each watch has its own connection; when a watch is idle, a request to /livez on another
+// connection tells whether the server is alive.
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -9,22 +9,22 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import {
+  ConnectTimeoutError,
   type ExchangeOptions,
   endpointOf,
   type HttpTransport,
   headersOf,
   isWatch,
   keepAliveMs,
-  NotConnected,
   pathOf,
-  silent,
+  silenceError,
   type TransportLimits,
   tlsOptions,
 } from './exchange.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
-/** Whatever it answers, it is there. */
+/** Any response, of whatever status, proves that the server is alive. */
 const livenessPath = '/livez';
 
 type Target = {
@@ -34,23 +34,23 @@ type Target = {
 };
 
 export function createHttp1Exchange({ connection, limits }: ExchangeOptions): HttpTransport {
-  const kept = { keepAlive: true, keepAliveMsecs: keepAliveMs };
+  const keepAliveOptions = { keepAlive: true, keepAliveMsecs: keepAliveMs };
   const agent = connection.server.startsWith('https:')
-    ? new HttpsAgent({ ...kept, ...tlsOptions(connection) })
-    : new HttpAgent(kept);
+    ? new HttpsAgent({ ...keepAliveOptions, ...tlsOptions(connection) })
+    : new HttpAgent(keepAliveOptions);
   const target = { connection, limits, agent };
   const isAlive = createLivenessCheck(target);
   return {
     send: (request) =>
       new Promise<TransportResponse>((resolve, reject) => {
         const watches = isWatch(request);
-        const quietMs = watches ? limits.readIdleMs : limits.silenceMs;
-        const outgoing = begin(target, request, quietMs, (incoming) =>
+        const timeoutMs = watches ? limits.readIdleMs : limits.silenceMs;
+        const outgoing = startRequest(target, request, timeoutMs, (incoming) =>
           resolve(toResponse(incoming)),
         );
         outgoing.on('timeout', () => {
           if (watches) void keepWatch(target, outgoing, isAlive);
-          else outgoing.destroy(silent(connection, quietMs));
+          else outgoing.destroy(silenceError(connection, timeoutMs));
         });
         outgoing.on('error', reject);
         outgoing.end(request.body);
@@ -68,7 +68,7 @@ export function createHttp1Exchange({ connection, limits }: ExchangeOptions): Ht
   };
 }
 
-function begin(
+function startRequest(
   { connection, limits, agent }: Target,
   request: TransportRequest,
   timeout: number,
@@ -91,16 +91,17 @@ function begin(
   return outgoing;
 }
 
-/** A watch that is only quiet goes on; one whose server is gone ends. Node tells a request of one quiet time only, so the next is asked for. */
+/** Keeps an idle watch open while its server is alive. Node emits a request's timeout once, so it is armed again on the socket. */
 async function keepWatch(
   target: Target,
   watch: ClientRequest,
   isAlive: () => Promise<boolean>,
 ): Promise<void> {
   const { readIdleMs, pingTimeoutMs } = target.limits;
-  if (!(await isAlive())) watch.destroy(silent(target.connection, readIdleMs + pingTimeoutMs));
+  if (!(await isAlive()))
+    watch.destroy(silenceError(target.connection, readIdleMs + pingTimeoutMs));
   const { socket } = watch;
-  // Ended meanwhile: the connection may be another request's by now.
+  // The watch ended meanwhile, and its connection may serve another request by now.
   if (watch.destroyed || socket === null) return;
   const again = (): void => {
     watch.off('close', forget);
@@ -111,18 +112,18 @@ async function keepWatch(
   socket.setTimeout(readIdleMs, again);
 }
 
-/** One question at a time answers for all watches of the transport. */
+/** One check at a time, shared by all watches of the transport. */
 function createLivenessCheck(target: Target): () => Promise<boolean> {
   const { pingTimeoutMs } = target.limits;
-  let asking: Promise<boolean> | undefined;
+  let pending: Promise<boolean> | undefined;
   return () => {
-    asking ??= new Promise<boolean>((resolve) => {
-      const question = { method: 'GET', path: livenessPath };
-      const outgoing = begin(target, question, pingTimeoutMs, (incoming) => {
+    pending ??= new Promise<boolean>((resolve) => {
+      const request = { method: 'GET', path: livenessPath };
+      const outgoing = startRequest(target, request, pingTimeoutMs, (incoming) => {
         incoming.resume();
         resolve(true);
       });
-      // Not its timeout alone: a connection that takes long counts as well.
+      // The request's own timeout does not cover connecting.
       const timer = setTimeout(() => outgoing.destroy(), pingTimeoutMs);
       outgoing.on('error', () => resolve(false));
       outgoing.on('close', () => {
@@ -131,17 +132,20 @@ function createLivenessCheck(target: Target): () => Promise<boolean> {
       });
       outgoing.end();
     }).finally(() => {
-      asking = undefined;
+      pending = undefined;
     });
-    return asking;
+    return pending;
   };
 }
 
-/** A connection that stands already has no limit: answers take what they take. */
+/** Limits connecting only: how long a response may take is limited elsewhere. */
 function limitConnecting(outgoing: ClientRequest, server: string, limitMs: number): void {
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) return;
-    const timer = setTimeout(() => outgoing.destroy(new NotConnected(server, limitMs)), limitMs);
+    const timer = setTimeout(
+      () => outgoing.destroy(new ConnectTimeoutError(server, limitMs)),
+      limitMs,
+    );
     const stop = (): void => clearTimeout(timer);
     socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', stop);
     socket.once('close', stop);

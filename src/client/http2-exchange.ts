@@ -1,18 +1,18 @@
-// Requests over HTTP/2: all of them share a connection, and whether its server is there is asked by a ping on that very connection, as
-// client-go does. A server may say nothing for as long as it likes.
+// Requests over HTTP/2: they share a connection, and pings on that connection tell whether the server is alive, as in client-go. A stream
+// may therefore be idle for any time.
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { endLater, resetLater } from '../host/end-later.ts';
 import {
+  ConnectTimeoutError,
   type ExchangeOptions,
   endpointOf,
   headersOf,
   isWatch,
   keepAliveMs,
-  NotConnected,
   pathOf,
-  silent,
+  silenceError,
   tlsOptions,
 } from './exchange.ts';
 import { watchLiveness } from './http2-liveness.ts';
@@ -20,25 +20,25 @@ import type { Connection } from './read-kubeconfig.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 export type Http2Exchange = {
-  /** Undefined: the server does not speak HTTP/2, and nothing was sent. */
+  /** Resolves to undefined when the server does not support HTTP/2; nothing was sent then. */
   readonly send: (request: TransportRequest) => Promise<TransportResponse | undefined>;
   readonly retire: () => void;
   readonly close: () => Promise<void>;
 };
 
-/** kube-apiserver takes 250 on a connection where nothing else is set; past it another connection is opened. */
+/** kube-apiserver's default limit is 250 per connection; beyond this another connection is opened. */
 const maxStreams = 200;
-/** What may come for one stream before it is read: a page of a list in one go. */
+/** Flow control of one stream: a page of a list fits. */
 const streamWindowBytes = 1024 * 1024;
-/** Of the whole connection: streams that are not read have their own limit. */
+/** Flow control of the whole connection; a stream that is not read blocks only its own window. */
 const sessionWindowBytes = 16 * 1024 * 1024;
 
-/** Node's own limit of 10 is less than what may come for the streams of one connection. */
+/** Node's default of 10 is less than what the streams of one connection may buffer. */
 const maxSessionMegabytes = 64;
 
 type Session = {
   readonly http2: ClientHttp2Session;
-  /** Under way, or about to begin. */
+  /** Open streams, and those about to be opened. */
   streams: number;
 };
 
@@ -52,14 +52,16 @@ export function createHttp2Exchange(options: ExchangeOptions): Http2Exchange {
     const socket = await openSocket(options);
     if (isClosed) {
       socket.destroy();
-      throw new Error(`Cannot ask ${options.connection.server}: the transport is closed`);
+      throw new Error(
+        `Cannot send a request to ${options.connection.server}: the transport is closed`,
+      );
     }
     if (socket.alpnProtocol !== 'h2') {
       speaksHttp2 = false;
       socket.destroy();
       return undefined;
     }
-    const session = { http2: begin(socket, options), streams: 0 };
+    const session = { http2: startSession(socket, options), streams: 0 };
     sessions.add(session);
     session.http2.once('close', () => sessions.delete(session));
     watchLiveness({
@@ -70,8 +72,8 @@ export function createHttp2Exchange(options: ExchangeOptions): Http2Exchange {
     });
     return session;
   };
-  /** With room for a stream, which is counted at once: several may ask before the first has begun. */
-  const take = async (signal: AbortSignal | undefined): Promise<Session | undefined> => {
+  /** Returns a session with a free stream. The stream is counted at once, as several requests may acquire one before the first is opened. */
+  const acquireSession = async (signal: AbortSignal | undefined): Promise<Session | undefined> => {
     for (;;) {
       signal?.throwIfAborted();
       for (const session of sessions) {
@@ -88,10 +90,10 @@ export function createHttp2Exchange(options: ExchangeOptions): Http2Exchange {
   return {
     async send(request) {
       for (let tries = 1; ; tries += 1) {
-        const session = speaksHttp2 ? await take(request.signal) : undefined;
+        const session = speaksHttp2 ? await acquireSession(request.signal) : undefined;
         if (session === undefined) return undefined;
         const response = await exchange(session, options, request).catch((error: unknown) => {
-          // Refused before anything was done with it, or begun on a connection that was just ending.
+          // The server refused the stream before processing it, or was closing the connection.
           if (!isRefused(error) || tries >= maxTries) throw error;
         });
         if (response !== undefined) return response;
@@ -110,7 +112,7 @@ export function createHttp2Exchange(options: ExchangeOptions): Http2Exchange {
 
 const maxTries = 3;
 
-/** Connecting goes on for the others who wait for it. */
+/** Stops waiting when the signal is aborted; `work` goes on for its other waiters. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
@@ -142,7 +144,7 @@ async function openSocket({ connection, limits }: ExchangeOptions): Promise<TLSS
     ...{ host, port, ALPNProtocols: ['h2', 'http/1.1'] },
   });
   const timer = setTimeout(
-    () => socket.destroy(new NotConnected(connection.server, limits.connectMs)),
+    () => socket.destroy(new ConnectTimeoutError(connection.server, limits.connectMs)),
     limits.connectMs,
   );
   try {
@@ -158,13 +160,13 @@ async function openSocket({ connection, limits }: ExchangeOptions): Promise<TLSS
   return socket;
 }
 
-function begin(socket: TLSSocket, { connection }: ExchangeOptions): ClientHttp2Session {
+function startSession(socket: TLSSocket, { connection }: ExchangeOptions): ClientHttp2Session {
   const session = connect(connection.server, {
     createConnection: () => socket,
     maxSessionMemory: maxSessionMegabytes,
     settings: { enablePush: false, initialWindowSize: streamWindowBytes },
   });
-  // What ends it is told to each request on it.
+  // Each request on the session reports the error itself.
   session.on('error', () => {});
   session.once('connect', () => session.setLocalWindowSize(sessionWindowBytes));
   session.unref();
@@ -177,9 +179,11 @@ function exchange(
   request: TransportRequest,
 ): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
-    const stream = beginStream(session, connection, request);
+    const stream = openStream(session, connection, request);
     let failure: Error | undefined;
-    const ended = new Error(`Cannot read the answer of ${connection.server}: the stream ended`);
+    const ended = new Error(
+      `Cannot read the response of ${connection.server}: the stream was closed`,
+    );
     const fail = (error: Error): void => {
       failure ??= error;
       reject(failure);
@@ -196,7 +200,7 @@ function exchange(
       failure ??= error;
     });
     if (!isWatch(request))
-      stream.setTimeout(limits.silenceMs, () => fail(silent(connection, limits.silenceMs)));
+      stream.setTimeout(limits.silenceMs, () => fail(silenceError(connection, limits.silenceMs)));
     stream.once('response', (headers) =>
       resolve({
         status: headers[':status'] ?? 0,
@@ -208,7 +212,7 @@ function exchange(
   });
 }
 
-function beginStream(
+function openStream(
   session: Session,
   connection: Connection,
   request: TransportRequest,
@@ -230,7 +234,7 @@ function beginStream(
   }
 }
 
-/** Only requests keep the program running. */
+/** An idle session does not keep the process alive. */
 function release(session: Session): void {
   session.streams -= 1;
   if (session.streams === 0 && !session.http2.destroyed) session.http2.unref();
@@ -239,13 +243,13 @@ function release(session: Session): void {
 const isRefusedStream = ({ rstCode }: ClientHttp2Stream): boolean =>
   rstCode === constants.NGHTTP2_REFUSED_STREAM;
 
-/** The server did nothing with the request. */
+/** The server did not process the request. */
 function refusal(server: string): Error {
   const code = 'ERR_HTTP2_STREAM_REFUSED';
   return Object.assign(new Error(`${server} refuses more requests on this connection`), { code });
 }
 
-/** Who stops reading ends the stream, but not in the middle of reading it. */
+/** A reader that stops early resets the stream; the iterator itself must not destroy it. */
 async function* bodyOf(
   stream: ClientHttp2Stream,
   failure: () => Error | undefined,

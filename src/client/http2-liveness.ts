@@ -1,18 +1,18 @@
-// Whether the server at the other end of an HTTP/2 connection is there: when nothing came for some time it is sent a ping, and when nothing
-// comes for some more, the connection ends, and with it all requests on it. As Go's http2.Transport does by ReadIdleTimeout.
+// Detects dead HTTP/2 connections: when nothing was received for `readIdleMs`, a ping is sent; when nothing is received for `pingTimeoutMs`
+// after that, the connection is closed and its requests fail. Go's http2.Transport does the same (ReadIdleTimeout, PingTimeout).
 import type { ClientHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { endLater } from '../host/end-later.ts';
-import { type ExchangeOptions, silent } from './exchange.ts';
+import { type ExchangeOptions, silenceError } from './exchange.ts';
 
 export type LivenessOptions = ExchangeOptions & {
   readonly socket: TLSSocket;
   readonly session: ClientHttp2Session;
-  /** Whether no request is under way. */
+  /** Whether no request is in flight. */
   readonly isIdle: () => boolean;
 };
 
-/** How often in the quiet time it is seen whether something came: the ping comes at most this part of it late. */
+/** Checks per `readIdleMs`: a ping is late by at most a third of it. */
 const checksPerIdleTime = 3;
 
 export function watchLiveness({
@@ -24,30 +24,30 @@ export function watchLiveness({
 }: LivenessOptions): void {
   const { readIdleMs, pingTimeoutMs, idleTimeoutMs } = limits;
   let received = socket.bytesRead;
-  let quietSince = performance.now();
-  let usedAt = quietSince;
+  let silentSince = performance.now();
+  let usedAt = silentSince;
   let deadline: NodeJS.Timeout | undefined;
 
   const hasReceived = (): boolean => {
     if (socket.bytesRead === received) return false;
     received = socket.bytesRead;
-    quietSince = performance.now();
+    silentSince = performance.now();
     return true;
   };
   const ping = (): void => {
-    // Where this process was held up itself, the answer may lie unread: it is read before the time is judged. And whatever came tells that
-    // somebody is there, for the answer may stand behind it.
+    // When this process itself was blocked, the ping's acknowledgement may lie unread in the socket: setImmediate lets it be read first. Any
+    // received byte proves that the peer is alive, as the acknowledgement may be queued behind other frames.
     const judge = (): void => {
       const isAnswered = deadline === undefined;
       deadline = undefined;
       if (!isAnswered && !hasReceived())
-        endLater(session, silent(connection, readIdleMs + pingTimeoutMs));
+        endLater(session, silenceError(connection, readIdleMs + pingTimeoutMs));
     };
     deadline = setTimeout(() => setImmediate(judge), pingTimeoutMs).unref();
     session.ping(() => {
       clearTimeout(deadline);
       deadline = undefined;
-      quietSince = performance.now();
+      silentSince = performance.now();
     });
   };
   const check = (): void => {
@@ -55,7 +55,7 @@ export function watchLiveness({
     if (!isIdle()) usedAt = now;
     if (now - usedAt >= idleTimeoutMs) session.close();
     if (hasReceived() || deadline !== undefined) return;
-    if (now - quietSince >= readIdleMs && !session.destroyed) ping();
+    if (now - silentSince >= readIdleMs && !session.destroyed) ping();
   };
   const timer = setInterval(check, readIdleMs / checksPerIdleTime).unref();
   session.once('close', () => {

@@ -34,7 +34,7 @@ function setUp(answers: readonly ((request: TransportRequest) => TransportRespon
     const answer = answers[index] ?? (() => watchAnswer([], request.signal));
     return answer(request);
   });
-  const told: string[] = [];
+  const notified: string[] = [];
   const warnings: string[] = [];
   const informer: Informer<ConfigMap> = startInformer(
     {
@@ -51,9 +51,9 @@ function setUp(answers: readonly ((request: TransportRequest) => TransportRespon
   );
   const text = ({ metadata }: ConfigMap): string => `${metadata.name}@${metadata.resourceVersion}`;
   informer.onChange({
-    add: (object) => told.push(`add ${text(object)}`),
-    update: (before, after) => told.push(`update ${text(before)} ${text(after)}`),
-    delete: (object) => told.push(`delete ${text(object)}`),
+    add: (object) => notified.push(`add ${text(object)}`),
+    update: (before, after) => notified.push(`update ${text(before)} ${text(after)}`),
+    delete: (object) => notified.push(`delete ${text(object)}`),
   });
   const queries = (): readonly (string | null)[][] =>
     transport.requests.map(({ path }) => {
@@ -64,14 +64,14 @@ function setUp(answers: readonly ((request: TransportRequest) => TransportRespon
     stop.abort();
     await informer.ended;
   };
-  return { clock, informer, told, warnings, queries, end };
+  return { clock, informer, notified, warnings, queries, end };
 }
 
 const streaming = ['true', 'true', null];
 const from = (version: string) => ['true', null, version];
 
-test('the state is streamed, told as one, and followed', async () => {
-  const { clock, informer, told, queries, end } = setUp([
+test('startInformer() streams the state, replaces the store at once, and follows the changes', async () => {
+  const { clock, informer, notified, queries, end } = setUp([
     () =>
       watchAnswer([
         event('ADDED', at('x', 1)),
@@ -83,24 +83,24 @@ test('the state is streamed, told as one, and followed', async () => {
   ]);
   await clock.settle();
   assert.equal(informer.hasSynced(), true);
-  assert.deepEqual(told, ['add x@1', 'add y@2', 'update x@1 x@6', 'delete y@2']);
+  assert.deepEqual(notified, ['add x@1', 'add y@2', 'update x@1 x@6', 'delete y@2']);
   assert.deepEqual([...informer.store.keys()], ['a/x']);
   assert.deepEqual(queries(), [streaming, from('7')]);
   await end();
 });
 
-test('a watch that ends is resumed from the last version, bookmarks included', async () => {
-  const { clock, queries, told, end } = setUp([
+test('startInformer() resumes a watch from the last version, bookmarks included', async () => {
+  const { clock, queries, notified, end } = setUp([
     () => watchAnswer([stateEnd(5), bookmark(9)]),
     () => watchAnswer([event('ADDED', at('x', 12))]),
   ]);
   await clock.settle();
-  assert.deepEqual(told, ['add x@12']);
+  assert.deepEqual(notified, ['add x@12']);
   assert.deepEqual(queries(), [streaming, from('9'), from('12')]);
   await end();
 });
 
-test('a broken connection is retried with growing waits, without a new list', async () => {
+test('startInformer() retries a broken connection with back-off, without a relist', async () => {
   const broken = (): never => {
     throw new Error('connection reset');
   };
@@ -118,7 +118,7 @@ test('a broken connection is retried with growing waits, without a new list', as
   await end();
 });
 
-test('a server that stays away is told of once, after a while, and again much later', async () => {
+test('startInformer() warns about an unreachable server after some failures, and again much later', async () => {
   const broken = (): never => {
     throw new Error('connection refused');
   };
@@ -126,14 +126,14 @@ test('a server that stays away is told of once, after a while, and again much la
   await clock.advance(100 + 200 + 400);
   assert.deepEqual(warnings, []);
   await clock.advance(800);
-  assert.deepEqual(warnings, ['watch broke, will go on: Error: connection refused']);
+  assert.deepEqual(warnings, ['Watch failed, retrying: Error: connection refused']);
   for (let failure = 6; failure <= 25; failure++) await clock.advance(30_000);
   assert.equal(warnings.length, 2);
   await end();
 });
 
-test('a version that is gone leads to a new state, and what vanished meanwhile is told', async () => {
-  const { clock, told, queries, end } = setUp([
+test('startInformer() reads the state again when the version is gone, and reports what was deleted meanwhile', async () => {
+  const { clock, notified, queries, end } = setUp([
     () =>
       watchAnswer([
         event('ADDED', at('x', 1)),
@@ -149,13 +149,13 @@ test('a version that is gone leads to a new state, and what vanished meanwhile i
       ),
   ]);
   await clock.settle();
-  assert.deepEqual(told.slice(3), ['delete z@3', 'update y@2 y@8']);
+  assert.deepEqual(notified.slice(3), ['delete z@3', 'update y@2 y@8']);
   assert.deepEqual(queries(), [streaming, from('5'), streaming]);
   await end();
 });
 
-test('a server that cannot stream lists is listed and watched', async () => {
-  const { clock, informer, told, queries, end } = setUp([
+test('startInformer() lists and watches a server that cannot stream lists', async () => {
+  const { clock, informer, notified, queries, end } = setUp([
     () => failureAnswer(422, 'Invalid'),
     () =>
       jsonAnswer({
@@ -166,13 +166,13 @@ test('a server that cannot stream lists is listed and watched', async () => {
   ]);
   await clock.settle();
   assert.equal(informer.hasSynced(), true);
-  assert.deepEqual(told, ['add x@1', 'update x@1 x@5']);
+  assert.deepEqual(notified, ['add x@1', 'update x@1 x@5']);
   assert.deepEqual(queries(), [streaming, [null, null, null], from('4')]);
   await end();
 });
 
-test('a streamed state that the server gives up is listed instead', async () => {
-  const { clock, told, queries, end } = setUp([
+test('startInformer() lists when the server aborts the streamed state', async () => {
+  const { clock, notified, queries, end } = setUp([
     () => watchAnswer([event('ADDED', at('x', 1)), event('ERROR', { kind: 'Status', code: 410 })]),
     () =>
       jsonAnswer({
@@ -181,13 +181,13 @@ test('a streamed state that the server gives up is listed instead', async () => 
       }),
   ]);
   await clock.settle();
-  assert.deepEqual(told, ['add x@1']);
+  assert.deepEqual(notified, ['add x@1']);
   assert.deepEqual(queries(), [streaming, [null, null, null], from('4')]);
   await end();
 });
 
-test('a state that was cut short is not taken for the whole, and is read in the other way', async () => {
-  const { clock, informer, told, queries, end } = setUp([
+test('startInformer() discards an incomplete streamed state and lists instead', async () => {
+  const { clock, informer, notified, queries, end } = setUp([
     () => watchAnswer([event('ADDED', at('x', 1))]),
     () => failureAnswer(500, 'InternalError'),
     () => watchAnswer([event('ADDED', at('x', 1))]),
@@ -195,17 +195,17 @@ test('a state that was cut short is not taken for the whole, and is read in the 
   ]);
   await clock.settle();
   assert.equal(informer.hasSynced(), false);
-  // The waits grow, though some of the state came each time.
+  // The waits grow, although a part of the state arrived each time.
   await clock.advance(100 + 200 + 399);
   assert.equal(informer.hasSynced(), false);
   await clock.advance(1);
-  assert.deepEqual(told, ['add y@1']);
+  assert.deepEqual(notified, ['add y@1']);
   const listed = [null, null, null];
   assert.deepEqual(queries(), [streaming, listed, streaming, listed, from('4')]);
   await end();
 });
 
-test('a handler that comes late is told what is there, and one that throws disturbs no other', async () => {
+test('onChange() reports the present objects to a late handler; a handler that throws disturbs no other', async () => {
   const { clock, informer, end } = setUp([
     (request) => watchAnswer([event('ADDED', at('x', 1)), stateEnd(2)], request.signal),
   ]);
@@ -221,7 +221,7 @@ test('a handler that comes late is told what is there, and one that throws distu
   await end();
 });
 
-test('the end releases who waits for the first state', async () => {
+test('synced() resolves when the informer is stopped before it has synced', async () => {
   const { informer, end } = setUp([(request) => watchAnswer([], request.signal)]);
   const waiting = informer.synced();
   await end();

@@ -1,5 +1,5 @@
-// A live local copy of a resource: the state, then every change, without a gap. Whatever breaks is mended by
-// going on from the last version seen, or by a new list when the server no longer has that version.
+// A live local copy of a resource: the current state, then every change, without a gap. After a failure the watch resumes from the
+// last observed version; when the server has compacted that version (410), the state is read again.
 import { setMaxListeners } from 'node:events';
 import { type Clock, sleep } from '../host/clock.ts';
 import { isApiError, isExpired } from '../meta/api-error.ts';
@@ -17,7 +17,7 @@ import type { ResourceType } from './resource.ts';
 import { resourceClient } from './rest.ts';
 import { endsInitialEvents, type WatchEvent, watchResource } from './watch.ts';
 
-/** Told of every change, after the store has it. Handlers must not throw and must not wait. */
+/** Called on every change, after the store is updated. Handlers must not throw and must not block. */
 export type ChangeHandler<T> = {
   readonly add?: (object: T) => void;
   readonly update?: (before: T, after: T) => void;
@@ -26,14 +26,14 @@ export type ChangeHandler<T> = {
 
 export type Informer<T extends KubeObject> = {
   readonly store: ObjectView<T>;
-  /** Whether the store has once held the whole state. */
+  /** Whether the store has held the complete state at least once. */
   readonly hasSynced: () => boolean;
-  /** Resolves when it has synced, or when its end comes before. */
+  /** Resolves when the informer has synced, or when it stops before that. */
   readonly synced: () => Promise<void>;
-  /** Objects that are there already are told as added, at once. Returns how to stop being told. */
+  /** Calls `add` for all objects already in the store. Returns a function that removes the handler. */
   readonly onChange: (handler: ChangeHandler<T>) => () => void;
   readonly addIndex: (name: string, index: IndexFunction<T>) => void;
-  /** Resolves when the signal has ended it. */
+  /** Resolves when the informer has stopped. */
   readonly ended: Promise<void>;
 };
 
@@ -44,28 +44,28 @@ export type InformerOptions<T extends KubeObject> = {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly metadataOnly?: boolean;
-  /** Makes objects smaller before they are kept, where memory matters. */
+  /** Drops fields before objects are stored, to save memory. */
   readonly trim?: (object: T) => T;
   readonly indexes?: Indexes<T>;
   readonly clock: Clock;
   readonly log: Log;
-  /** In [0, 1); spreads retries and the ends of watches. */
+  /** In [0, 1): jitter of retries and of watch timeouts. */
   readonly random?: () => number;
 };
 
-/** client-go's limits for reading again after a failure, but quicker at first: most failures are short. */
+/** client-go's maximum; the first retries are faster, as most failures are short. */
 const readBackOff = { firstMs: 100, maxMs: 30_000 };
-/** After some two seconds at the first waits; then a line in ten minutes, at the longest. */
+/** The first warning comes after about two seconds; then at most one in ten minutes. */
 const failuresToWarn = 5;
 const failuresBetweenWarnings = 20;
-/** Watches end between five and ten minutes, as client-go's do, so that clients spread over servers. */
+/** Watches time out after five to ten minutes, as client-go's do, so that clients spread over servers. */
 const minWatchSeconds = 300;
 
 export function startInformer<T extends KubeObject>(
   options: InformerOptions<T>,
   signal: AbortSignal,
 ): Informer<T> {
-  // All informers of a program end by one signal: many listeners on it are no leak.
+  // All informers of a program share one signal: many listeners on it are no leak.
   setMaxListeners(0, signal);
   const copy = createCopy(options);
   const ended = follow(options, copy, signal).finally(() => copy.release());
@@ -81,7 +81,7 @@ export function startInformer<T extends KubeObject>(
 
 type Copy<T extends KubeObject> = ReturnType<typeof createCopy<T>>;
 
-/** The store, and who is told of its changes. */
+/** The store and its change handlers. */
 function createCopy<T extends KubeObject>({
   indexes,
   trim = (object) => object,
@@ -94,17 +94,17 @@ function createCopy<T extends KubeObject>({
   const synced = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const tell = (call: (handler: ChangeHandler<T>) => void): void => {
+  const notify = (call: (handler: ChangeHandler<T>) => void): void => {
     for (const handler of handlers) guarded(log, () => call(handler));
   };
   const put = (object: T): void => {
     const before = store.set(object);
-    if (before === undefined) tell((handler) => handler.add?.(object));
-    else if (!isSame(before, object)) tell((handler) => handler.update?.(before, object));
+    if (before === undefined) notify((handler) => handler.add?.(object));
+    else if (!isSame(before, object)) notify((handler) => handler.update?.(before, object));
   };
   const drop = (key: string): void => {
     const before = store.remove(key);
-    if (before !== undefined) tell((handler) => handler.delete?.(before));
+    if (before !== undefined) notify((handler) => handler.delete?.(before));
   };
   return {
     store,
@@ -112,7 +112,7 @@ function createCopy<T extends KubeObject>({
     release,
     trim,
     hasSynced: () => isSynced,
-    /** The whole state, trimmed: what is not in it has gone while nobody looked. */
+    /** Replaces the contents with a complete, trimmed state; objects missing from it were deleted meanwhile. */
     replace(objects: readonly T[]): void {
       const present = new Set(objects.map(({ metadata }) => objectKey(metadata)));
       for (const key of [...store.keys()]) if (!present.has(key)) drop(key);
@@ -132,25 +132,25 @@ function createCopy<T extends KubeObject>({
   };
 }
 
-/** The same version of the same object: a repeat, as after a new list. */
+/** The same version of the same object, as after a relist. */
 function isSame(a: KubeObject, b: KubeObject): boolean {
   return (
     a.metadata.resourceVersion === b.metadata.resourceVersion && a.metadata.uid === b.metadata.uid
   );
 }
 
-/** One broken handler must not keep the others, or the copy, from going on. */
+/** A handler that throws must not stop the other handlers or the informer. */
 function guarded(log: Log, call: () => void): void {
   try {
     call();
   } catch (error) {
-    log.error('handler of a change failed', {
+    log.error('Change handler failed', {
       error: error instanceof Error ? (error.stack ?? error.message) : error,
     });
   }
 }
 
-/** Where the copy is: the version to go on from, absent when the state has to be read anew. */
+/** The version to resume from; absent: the state must be read again. */
 type Position = { version?: string; canStream: boolean; failures: number };
 
 async function follow<T extends KubeObject>(
@@ -169,7 +169,7 @@ async function follow<T extends KubeObject>(
     } catch (error) {
       if (signal.aborted) return;
       if (recover(error, position)) continue;
-      // The other way to read the state may work: one too large for a stream breaks it every time, and pages are small.
+      // Alternate between streaming and paged lists: a state that is too large to stream can still be read in pages.
       if (position.version === undefined) position.canStream = !position.canStream;
       const waitMs = backOffMs(readBackOff, position.failures, random());
       position.failures += 1;
@@ -183,19 +183,19 @@ async function follow<T extends KubeObject>(
   }
 }
 
-/** One that a server's restart breaks is nobody's business; a server that stays away, or refuses us, is. */
+/** Logs at debug while a restart of the server may explain the failure, and warns when failures persist. */
 function reportFailure(log: Log, failures: number, fields: LogFields): void {
   const level = failures % failuresBetweenWarnings === failuresToWarn ? 'warn' : 'debug';
-  log[level]('watch broke, will go on', fields);
+  log[level]('Watch failed, retrying', fields);
 }
 
-/** Whether the failure tells how to go on at once. */
+/** Whether the failure can be recovered from without waiting. */
 function recover(error: unknown, position: Position): boolean {
   if (position.version !== undefined && isExpired(error)) {
     delete position.version;
     return true;
   }
-  // A server that cannot stream lists says so; it may also be too old to know the parameters, or find us too slow.
+  // The server cannot stream lists, is too old to know the parameters, or found us too slow: use a paged list.
   if (
     position.version === undefined &&
     position.canStream &&
@@ -225,7 +225,7 @@ async function readState<T extends KubeObject>(
   position.version = resourceVersion;
 }
 
-/** From the last version on; from nowhere, the state comes first, as events. */
+/** Watches from the last version; without one, the state is streamed first (WatchList). */
 async function readChanges<T extends KubeObject>(
   options: InformerOptions<T>,
   copy: Copy<T>,
@@ -253,7 +253,7 @@ async function readChanges<T extends KubeObject>(
       copy.replace([...initial.values()]);
       initial = undefined;
     } else {
-      // Trimmed as they come: the whole state at full size may be far more than what is kept of it.
+      // Trimmed on arrival: the complete state untrimmed may need far more memory.
       collect(initial, event, copy.trim);
       continue;
     }
@@ -262,7 +262,7 @@ async function readChanges<T extends KubeObject>(
   }
   if (initial !== undefined && !signal.aborted) {
     throw new Error(
-      `Cannot read the state of ${options.type.plural}: the stream ended before it was whole`,
+      `Cannot read the state of ${options.type.plural}: the stream ended before the initial events were complete`,
     );
   }
 }

@@ -1,14 +1,14 @@
-// A stream of JSON values, one a line, as watches send them.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// Reads a stream of newline-delimited JSON values, as watches send them.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** A line that grows past this is no event: objects are at most a few megabytes. */
+/** Far above any event: objects are at most a few megabytes. */
 const maxLineLength = 64 * 1024 * 1024;
 const newline = 0x0a;
 /**
- * A large state comes all at once. After so many lines others get their turn, above all the server when it runs in
- * the same process.
+ * A large initial state arrives in one burst. After this many lines the event loop runs, above all for a server in the
+ * same process.
  */
-const linesAtATime = 200;
+const linesPerYield = 200;
 
 export async function* readJsonLines(
   chunks: AsyncIterable<Uint8Array>,
@@ -16,10 +16,10 @@ export async function* readJsonLines(
   let count = 0;
   for await (const { text, isWhole } of readLines(chunks)) {
     if (text.trim() === '') continue;
-    // A connection that was cut leaves half a line; the watch is resumed from the last whole one.
+    // A cut connection leaves an incomplete line: skip it, as the watch resumes from the last complete one.
     if (isWhole || isJson(text)) yield JSON.parse(text);
     count += 1;
-    if (count % linesAtATime === 0) await nextTurn();
+    if (count % linesPerYield === 0) await yieldToEventLoop();
   }
 }
 

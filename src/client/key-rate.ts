@@ -1,45 +1,45 @@
-// How often one key may be worked on. A reconciler whose own writes wake it again, or two that undo each other's, would
-// take all the time there is; so each key has a rate, with room for bursts.
+// Limits how often one key is reconciled (a generic cell rate algorithm per key). A reconciler that is triggered by its own writes, or
+// two that revert each other's, would otherwise use all the CPU time.
 
 export type KeyRateLimits = {
-  /** Works on one key in a row, before the rate holds. */
+  /** Reconciliations of one key in a row before the rate applies. */
   readonly burst: number;
   readonly perSecond: number;
 };
 
 export type KeyRate = {
   readonly started: (key: string, now: number) => void;
-  /** How long the key has to wait; 0 for not at all. */
+  /** How long the key must wait; 0: it may start now. */
   readonly waitMs: (key: string, now: number) => number;
   readonly size: () => number;
 };
 
-/** What a key needs in a large rollout is less; what goes round without end soon comes to the rate, and costs little there. */
+/** More than a key needs in a large rollout; an endless loop soon reaches the rate, where it costs little. */
 const defaultKeyRate: KeyRateLimits = { burst: 200, perSecond: 100 };
 
-/** Keys that were worked on lately are kept in mind; from this many on, those that are free again are dropped first. */
+/** From this many entries on, those that no longer limit their key are removed before one is added. */
 const sweepAt = 1024;
 
 export function createKeyRate({ burst, perSecond }: KeyRateLimits = defaultKeyRate): KeyRate {
   const intervalMs = 1000 / perSecond;
   const allowanceMs = burst * intervalMs;
-  /** For each key, when it would have been worked on last, had it kept to the rate. */
-  const debts = new Map<string, number>();
+  /** For each key the theoretical arrival time: when it would have started last at exactly its rate. */
+  const nextAllowedAt = new Map<string, number>();
   let nextSweep = sweepAt;
-  /** A clock that was set back must not lock a key for long. */
-  const debtOf = (key: string, now: number): number =>
-    Math.min(Math.max(debts.get(key) ?? now, now), now + allowanceMs + intervalMs);
+  /** Bounded, so that a clock that was set back does not block a key for long. */
+  const nextAllowedFor = (key: string, now: number): number =>
+    Math.min(Math.max(nextAllowedAt.get(key) ?? now, now), now + allowanceMs + intervalMs);
   const sweep = (now: number): void => {
-    if (debts.size < nextSweep) return;
-    for (const [key, at] of debts) if (at <= now) debts.delete(key);
-    nextSweep = Math.max(sweepAt, 2 * debts.size);
+    if (nextAllowedAt.size < nextSweep) return;
+    for (const [key, at] of nextAllowedAt) if (at <= now) nextAllowedAt.delete(key);
+    nextSweep = Math.max(sweepAt, 2 * nextAllowedAt.size);
   };
   return {
     started(key, now) {
       sweep(now);
-      debts.set(key, debtOf(key, now) + intervalMs);
+      nextAllowedAt.set(key, nextAllowedFor(key, now) + intervalMs);
     },
-    waitMs: (key, now) => Math.max(0, Math.ceil(debtOf(key, now) - now - allowanceMs)),
-    size: () => debts.size,
+    waitMs: (key, now) => Math.max(0, Math.ceil(nextAllowedFor(key, now) - now - allowanceMs)),
+    size: () => nextAllowedAt.size,
   };
 }

@@ -36,7 +36,7 @@ users:
   user: {exec: {command: login}}
 `;
 
-test('resolveContext() reads the current context with its data forms', () => {
+test('resolveContext() reads the current context with inline data', () => {
   assert.deepEqual(resolveContext(parseKubeconfig(config)), {
     server: 'https://127.0.0.1:6443',
     namespace: 'web',
@@ -47,7 +47,7 @@ test('resolveContext() reads the current context with its data forms', () => {
   });
 });
 
-test('resolveContext() reads a named context with its file forms', () => {
+test('resolveContext() reads a named context with file references', () => {
   assert.deepEqual(resolveContext(parseKubeconfig(config), 'there'), {
     server: 'https://example.com/k8s',
     namespace: 'default',
@@ -58,7 +58,7 @@ test('resolveContext() reads a named context with its file forms', () => {
   });
 });
 
-test('resolveContext() reads JSON, and takes the only context when none is current', () => {
+test('resolveContext() reads JSON, and uses the only context when none is current', () => {
   const json = JSON.stringify({
     clusters: [{ name: 'c', cluster: { server: 'http://x', 'insecure-skip-tls-verify': true } }],
     contexts: [{ name: 'only', context: { cluster: 'c' } }],

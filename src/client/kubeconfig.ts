@@ -1,29 +1,29 @@
-// The kubeconfig: which server, and who we are to it. Pure: files that it names are told, not read.
+// Parses kubeconfigs: which server, and with which credentials. Pure: files that a kubeconfig references are named, not read.
 import { readOtherServers } from '../meta/kubeconfig-servers.ts';
 import { trimEnd } from '../meta/trim-end.ts';
 import { parseYaml } from '../schema/yaml.ts';
 
-/** PEM text at hand, or the file that holds it. */
+/** PEM text, or the file that contains it. */
 export type PemSource = { readonly text: string } | { readonly file: string };
 
-/** One server and one identity, as the current context names them. */
+/** The cluster and the user of one context. */
 export type KubeContext = {
-  /** `https://127.0.0.1:6443`, without a slash at the end; may carry a path. */
+  /** `https://127.0.0.1:6443`, without a trailing slash; may have a path. */
   readonly server: string;
-  /** More servers of the same cluster; absent: that is the only one. */
+  /** More API servers of the same cluster; absent: there is only one. */
   readonly otherServers?: readonly string[];
-  /** What names without a namespace mean. */
+  /** The default namespace. */
   readonly namespace: string;
   readonly certificateAuthority?: PemSource;
   readonly clientCertificate?: PemSource;
   readonly clientKey?: PemSource;
   readonly token?: PemSource;
-  /** The name that the server's certificate must have, when it is not that of the URL. */
+  /** The name that the server's certificate must have, when it is not the host of the URL. */
   readonly tlsServerName?: string;
   readonly skipTlsVerification: boolean;
 };
 
-/** A kubeconfig that cannot be used; the text says why, for people. */
+/** The kubeconfig cannot be used; the message says why. */
 export class KubeconfigError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -58,7 +58,7 @@ export function parseKubeconfig(text: string): Kubeconfig {
   };
 }
 
-/** Several files count as one: what the first of them says of a name wins. */
+/** Merges several files; for each name the first file that defines it wins. */
 export function mergeKubeconfigs(all: readonly Kubeconfig[]): Kubeconfig {
   const merge = (part: 'clusters' | 'users' | 'contexts'): Named =>
     firstOfEach(all.flatMap((one) => [...one[part]]));
@@ -70,9 +70,9 @@ export function mergeKubeconfigs(all: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
-/** `wanted` is the name of a context; absent: the current one. */
-export function resolveContext(config: Kubeconfig, wanted?: string): KubeContext {
-  const name = wanted ?? (config.currentContext || onlyContext(config));
+/** Without a name, the current context is resolved. */
+export function resolveContext(config: Kubeconfig, contextName?: string): KubeContext {
+  const name = contextName ?? (config.currentContext || onlyContext(config));
   if (name === undefined) {
     throw new KubeconfigError('Cannot choose a context: the kubeconfig has no current-context');
   }
@@ -111,7 +111,7 @@ function parts(
   };
 }
 
-/** The data form wins over the file form, as with kubectl. */
+/** Inline data takes precedence over a file, as with kubectl. */
 function pem(fields: Fields, name: string): PemSource | undefined {
   const encoded = text(fields, `${name}-data`);
   if (encoded !== undefined) return { text: Buffer.from(encoded, 'base64').toString('utf8') };
@@ -126,12 +126,12 @@ function tokenOf(user: Fields): PemSource | undefined {
   return file === undefined ? undefined : { file };
 }
 
-/** Ways in that run programs or speak to other services would fail later with a text that explains nothing. */
+/** Refused here with a clear message: exec and auth-provider plugins and basic authentication are not supported. */
 function refuseUnsupported(user: Fields): void {
-  for (const way of ['exec', 'auth-provider', 'username']) {
-    if (user[way] !== undefined) {
+  for (const method of ['exec', 'auth-provider', 'username']) {
+    if (user[method] !== undefined) {
       throw new KubeconfigError(
-        `Cannot use the user of the kubeconfig: it authenticates by "${way}"; supported are client certificates and tokens`,
+        `Cannot use the user of the kubeconfig: it authenticates by "${method}"; supported are client certificates and tokens`,
       );
     }
   }

@@ -5,7 +5,7 @@ import type { Lease, LeaseSpec } from '../kinds/lease/types.ts';
 import { silentLog } from '../observe/log.ts';
 import { formatMicroTime } from '../schema/time.ts';
 import { failureAnswer, jsonAnswer, scriptedTransport } from './example.ts';
-import { decideLease, defaultTiming, runElection } from './leader-election.ts';
+import { defaultTiming, desiredLease, runElection } from './leader-election.ts';
 import type { Transport } from './transport.ts';
 
 const lease = (spec: LeaseSpec): Lease => ({
@@ -75,7 +75,7 @@ for (const { name, lease: found, seenMsAgo, wanted } of cases) {
       seenMsAgo === undefined
         ? { renewal: '', at: 0 }
         : { renewal: `${holderIdentity} ${renewTime}`, at: now - seenMsAgo };
-    const result = decideLease({
+    const result = desiredLease({
       lease: found,
       observed,
       identity: 'me',
@@ -89,7 +89,7 @@ for (const { name, lease: found, seenMsAgo, wanted } of cases) {
   });
 }
 
-/** A server that keeps one lease. */
+/** A server that stores one lease. */
 function leaseServer(): {
   transport: Transport;
   lease: () => Lease | undefined;
@@ -119,7 +119,7 @@ function leaseServer(): {
   };
 }
 
-test('runElection() lets one lead, and the next when the first ends', async () => {
+test('runElection() lets one replica lead, and the next when the first stops', async () => {
   const server = leaseServer();
   const clock = createFakeClock();
   const leading = new Set<string>();

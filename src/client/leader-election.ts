@@ -1,4 +1,4 @@
-// One of several copies of a program does the work: the one that holds a Lease and keeps renewing it.
+// Leader election: of several replicas, the one that holds a Lease and keeps renewing it does the work.
 import { type Clock, sleep } from '../host/clock.ts';
 import { leaseDefinition } from '../kinds/lease/definition.ts';
 import type { Lease } from '../kinds/lease/types.ts';
@@ -12,42 +12,42 @@ export type LeaderElectionOptions = {
   readonly caller: ApiCaller;
   readonly namespace: string;
   readonly name: string;
-  /** Unique among the copies: host name and a random part. */
+  /** Unique among the replicas: host name and a random suffix. */
   readonly identity: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly timing?: LeaseTiming;
-  /** The work. Its signal ends when the lease is lost or the election ends. */
+  /** The work of the leader. Its signal is aborted when the lease is lost or the election stops. */
   readonly lead: (signal: AbortSignal) => Promise<void>;
 };
 
 export type LeaseTiming = {
-  /** Others wait so long after the last renewal they saw before they take over. */
+  /** How long non-leaders wait after the last observed renewal before they take over (upstream: lease duration). */
   readonly durationMs: number;
-  /** Who could not renew for so long steps down; shorter than the duration, so that two never lead at once. */
+  /** A leader that cannot renew for this long steps down; shorter than the duration, so that two never lead at once (renew deadline). */
   readonly renewWithinMs: number;
-  /** Between two tries. */
+  /** Between two attempts (retry period). */
   readonly everyMs: number;
 };
 
-/** kube-controller-manager's. */
+/** As kube-controller-manager. */
 export const defaultTiming: LeaseTiming = {
   durationMs: 15_000,
   renewWithinMs: 10_000,
   everyMs: 2_000,
 };
 
-/** Competes until the signal ends; leads each time the lease is won. */
+/** Runs until the signal is aborted; calls `lead` each time the lease is acquired. */
 export async function runElection(
   options: LeaderElectionOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const client = resourceClient(options.caller, leaseDefinition);
   const { clock, log, timing = defaultTiming, identity } = options;
-  const observed: Observed = { renewal: '', at: 0 };
+  const observed: ObservedRenewal = { renewal: '', at: 0 };
   while (!signal.aborted) {
-    if (await tryHold(options, client, observed)) {
-      log.info('became leader', { lease: `${options.namespace}/${options.name}`, identity });
+    if (await tryAcquireOrRenew(options, client, observed)) {
+      log.info('Became leader', { lease: `${options.namespace}/${options.name}`, identity });
       await leadWhileHeld(options, client, observed, signal);
     } else {
       await sleep(clock, timing.everyMs, signal);
@@ -55,13 +55,13 @@ export async function runElection(
   }
 }
 
-/** The last renewal seen, and when it was seen by our own clock: the holder's clock may be wrong. */
-export type Observed = { renewal: string; at: number };
+/** The last observed renewal, and when our own clock observed it: the holder's clock may be wrong. */
+export type ObservedRenewal = { renewal: string; at: number };
 
 async function leadWhileHeld(
   options: LeaderElectionOptions,
   client: ResourceClient<Lease>,
-  observed: Observed,
+  observed: ObservedRenewal,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log, timing = defaultTiming } = options;
@@ -72,9 +72,9 @@ async function leadWhileHeld(
   while (!ending.aborted) {
     await sleep(clock, timing.everyMs, ending);
     if (ending.aborted) break;
-    if (await tryHold(options, client, observed)) renewedAt = clock.now();
+    if (await tryAcquireOrRenew(options, client, observed)) renewedAt = clock.now();
     else if (clock.now() - renewedAt >= timing.renewWithinMs) {
-      log.warn('lost the lease', { lease: `${options.namespace}/${options.name}` });
+      log.warn('Lost leader election', { lease: `${options.namespace}/${options.name}` });
       lost.abort();
     }
   }
@@ -82,11 +82,11 @@ async function leadWhileHeld(
   if (signal.aborted) await release(options, client);
 }
 
-/** Takes or renews the lease if that is possible; never throws for what the server says. */
-async function tryHold(
+/** Acquires or renews the lease if possible. Errors of the server are logged, not thrown. */
+async function tryAcquireOrRenew(
   { namespace, name, identity, clock, log, timing = defaultTiming }: LeaderElectionOptions,
   client: ResourceClient<Lease>,
-  observed: Observed,
+  observed: ObservedRenewal,
 ): Promise<boolean> {
   const now = clock.now();
   try {
@@ -94,14 +94,14 @@ async function tryHold(
       if (isNotFound(error)) return undefined;
       throw error;
     });
-    const wanted = decideLease({ lease, observed, identity, now, timing });
+    const wanted = desiredLease({ lease, observed, identity, now, timing });
     if (wanted === undefined) return false;
     if (lease === undefined) await client.create({ ...wanted, metadata: { namespace, name } });
     else await client.update(wanted);
     return true;
   } catch (error) {
     if (!isConflict(error) && !isAlreadyExists(error)) {
-      log.warn('lease could not be read or written', {
+      log.warn('Failed to acquire or renew lease, retrying', {
         lease: `${namespace}/${name}`,
         error: String(error),
       });
@@ -110,25 +110,25 @@ async function tryHold(
   }
 }
 
-export type LeaseSituation = {
+export type DesiredLeaseOptions = {
   readonly lease: Lease | undefined;
-  /** Updated with what the lease says now. */
-  readonly observed: Observed;
+  /** Updated in place from the lease. */
+  readonly observed: ObservedRenewal;
   readonly identity: string;
   readonly now: number;
   readonly timing: LeaseTiming;
 };
 
-/** The lease as we would write it to hold it; undefined while somebody else holds it. */
-export function decideLease({
+/** The lease as we must write it to hold it; undefined while another replica holds it. */
+export function desiredLease({
   lease,
   observed,
   identity,
   now,
   timing,
-}: LeaseSituation): Lease | undefined {
+}: DesiredLeaseOptions): Lease | undefined {
   const time = formatMicroTime(now);
-  const held = {
+  const spec = {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(timing.durationMs / 1000),
     acquireTime: time,
@@ -136,7 +136,7 @@ export function decideLease({
     leaseTransitions: 0,
   };
   if (lease === undefined) {
-    return { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: {}, spec: held };
+    return { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: {}, spec: spec };
   }
   const {
     holderIdentity = '',
@@ -147,15 +147,15 @@ export function decideLease({
   const renewal = `${holderIdentity} ${renewTime}`;
   if (renewal !== observed.renewal) Object.assign(observed, { renewal, at: now });
   if (holderIdentity === identity)
-    return { ...lease, spec: { ...lease.spec, ...held, acquireTime, leaseTransitions } };
+    return { ...lease, spec: { ...lease.spec, ...spec, acquireTime, leaseTransitions } };
   const durationMs = (lease.spec.leaseDurationSeconds ?? 0) * 1000 || timing.durationMs;
   const isFree = holderIdentity === '' || now - observed.at > durationMs;
   return isFree
-    ? { ...lease, spec: { ...lease.spec, ...held, leaseTransitions: leaseTransitions + 1 } }
+    ? { ...lease, spec: { ...lease.spec, ...spec, leaseTransitions: leaseTransitions + 1 } }
     : undefined;
 }
 
-/** Lets the next one start at once instead of waiting for the lease to run out. */
+/** Lets another replica take over at once, without waiting for the lease to expire. */
 async function release(
   { namespace, name, identity, clock, log }: LeaderElectionOptions,
   client: ResourceClient<Lease>,
@@ -173,7 +173,7 @@ async function release(
     };
     await client.update({ ...lease, spec });
   } catch (error) {
-    log.debug('lease could not be released', {
+    log.debug('Failed to release lease', {
       lease: `${namespace}/${name}`,
       error: String(error),
     });

@@ -8,7 +8,7 @@ import { byNamespace } from './shared-indexes.ts';
 const names = (objects: readonly ConfigMap[]): readonly string[] =>
   objects.map(({ metadata }) => metadata.name ?? '').sort();
 
-test('a store files objects by key and index', () => {
+test('createLocalStore() finds objects by key and index', () => {
   const store = createLocalStore<ConfigMap>({ namespace: byNamespace });
   store.set(exampleConfigMap('x'));
   store.set(exampleConfigMap('y'));
@@ -19,7 +19,7 @@ test('a store files objects by key and index', () => {
   assert.deepEqual(store.select('namespace', 'c'), []);
 });
 
-test('a replaced object is filed anew, and a removed one nowhere', () => {
+test('set() and remove() update the indexes', () => {
   const store = createLocalStore<ConfigMap>({
     app: ({ metadata }) => Object.values(metadata.labels ?? {}),
   });
@@ -34,7 +34,7 @@ test('a replaced object is filed anew, and a removed one nowhere', () => {
   assert.deepEqual(store.select('app', 'new'), []);
 });
 
-test('an index added later covers what is there', () => {
+test('addIndex() covers present objects', () => {
   const store = createLocalStore<ConfigMap>();
   store.set(exampleConfigMap('x'));
   store.addIndex('namespace', byNamespace);
@@ -42,7 +42,7 @@ test('an index added later covers what is there', () => {
   assert.throws(() => store.select('nope', 'a'), /no such index/);
 });
 
-test('an index is added once for all who share it, and never with another function', () => {
+test('addIndex() accepts the same function again, and rejects another one', () => {
   const store = createLocalStore<ConfigMap>({ namespace: byNamespace });
   store.addIndex('namespace', byNamespace);
   store.set(exampleConfigMap('x'));

@@ -37,12 +37,12 @@ for (const { name, message, right } of cases) {
   });
 }
 
-test('a missing right is told once, again after ten minutes, and the caller sees the refusal', async () => {
-  const told: unknown[] = [];
+test('reportMissingRights() logs a missing permission once and again after ten minutes, and passes the refusal on', async () => {
+  const logged: unknown[] = [];
   const quiet = (): void => {};
   const log: Log = {
     ...{ error: quiet, info: quiet, debug: quiet, with: () => log },
-    warn: (message: string, fields?: object) => void told.push({ message, ...fields }),
+    warn: (message: string, fields?: object) => void logged.push({ message, ...fields }),
   };
   const clock = createFakeClock(0);
   const message =
@@ -64,13 +64,13 @@ test('a missing right is told once, again after ten minutes, and the caller sees
     assert.rejects(callApi(caller, { method: 'GET', path: '/api/v1/nodes' }), { message });
   await ask();
   await ask();
-  assert.deepEqual(told, [
+  assert.deepEqual(logged, [
     {
-      message: 'missing right, will retry',
+      message: 'Missing permission, retrying',
       ...{ user: 'u', verb: 'list', resource: 'nodes', namespace: '', error: message },
     },
   ]);
   await clock.advance(600_000);
   await ask();
-  assert.equal(told.length, 2);
+  assert.equal(logged.length, 2);
 });

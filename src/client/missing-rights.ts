@@ -1,5 +1,5 @@
-// Says which right a part lacks. The part itself only sees a request that failed, tries again with back-off and goes on with the rest;
-// a person has to grant the right, so it is told by name, once for each and now and then again.
+// Logs which permissions a part lacks. The part itself sees only a failed request and retries; a person has to grant the permission, so
+// each one is logged by name, once, and again every ten minutes while it is missing.
 import type { Clock } from '../host/clock.ts';
 import type { Log } from '../observe/log.ts';
 import { toApiError } from './api-call.ts';
@@ -7,27 +7,27 @@ import type { Transport } from './transport.ts';
 
 export type MissingRightsOptions = { readonly clock: Clock; readonly log: Log };
 
-/** What is not granted meanwhile is told again. */
+/** Permissions that are still missing are logged again after this time. */
 const repeatMs = 600_000;
-/** More than all roles of a part have rules; past it the oldest is forgotten, and told again. */
-const maxKnown = 500;
+/** More than the rules of any part; beyond it the oldest entry is evicted, and would be logged again. */
+const maxReported = 500;
 
 export function reportMissingRights<T extends Transport>(
   transport: T,
   { clock, log }: MissingRightsOptions,
 ): T {
-  const toldAt = new Map<string, number>();
-  const tell = (message: string): void => {
+  const reportedAt = new Map<string, number>();
+  const report = (message: string): void => {
     const right = missingRight(message);
     if (right === undefined) return;
     const key = Object.values(right).join(' ');
-    const before = toldAt.get(key);
+    const before = reportedAt.get(key);
     if (before !== undefined && clock.now() - before < repeatMs) return;
-    toldAt.delete(key);
-    toldAt.set(key, clock.now());
-    const [oldest] = toldAt.keys();
-    if (toldAt.size > maxKnown && oldest !== undefined) toldAt.delete(oldest);
-    log.warn('missing right, will retry', { ...right, error: message });
+    reportedAt.delete(key);
+    reportedAt.set(key, clock.now());
+    const [oldest] = reportedAt.keys();
+    if (reportedAt.size > maxReported && oldest !== undefined) reportedAt.delete(oldest);
+    log.warn('Missing permission, retrying', { ...right, error: message });
   };
   return {
     ...transport,
@@ -37,7 +37,7 @@ export function reportMissingRights<T extends Transport>(
       const chunks: Uint8Array[] = [];
       for await (const chunk of response.body) chunks.push(chunk);
       const body = Buffer.concat(chunks);
-      tell(toApiError(403, body.toString('utf8')).message);
+      report(toApiError(403, body.toString('utf8')).message);
       return { ...response, body: once(body) };
     },
   };
@@ -46,12 +46,12 @@ export function reportMissingRights<T extends Transport>(
 export type MissingRight = {
   readonly user: string;
   readonly verb: string;
-  /** With its group as kubectl names it, or the path: `endpointslices.discovery.k8s.io`. */
+  /** With its group as kubectl names it (`endpointslices.discovery.k8s.io`), or the path. */
   readonly resource: string;
   readonly namespace: string;
 };
 
-/** Reads the words of an authorizer; a refusal for another reason, as by admission, is none. */
+/** Parses an authorizer's message; undefined for refusals of other kinds, such as admission. */
 export function missingRight(message: string): MissingRight | undefined {
   const [, user = '', verb = '', what = ''] =
     /User "([^"]*)" cannot (\S+) (resource "[^"]*" in API group "[^"]*"|path "[^"]*")/.exec(

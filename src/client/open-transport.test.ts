@@ -5,21 +5,21 @@ import { type TestContext, test } from 'node:test';
 import { type OpenOptions, openTransport } from './open-transport.ts';
 import type { TransportResponse } from './transport.ts';
 
-type Running = { readonly url: string; readonly server: Server; readonly asked: string[] };
+type Running = { readonly url: string; readonly server: Server; readonly requests: string[] };
 
-/** `answer` is asked for everything but whether the server is ready. */
+/** `answer` handles all requests but readiness checks. */
 async function start(
   t: TestContext,
   name: string,
   { answer, isReady = () => true }: { answer?: RequestListener; isReady?: () => boolean } = {},
 ): Promise<Running> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
     if (request.url === '/readyz') {
       response.writeHead(isReady() ? 200 : 503).end();
       return;
     }
-    asked.push(`${request.method} ${request.url}`);
+    requests.push(`${request.method} ${request.url}`);
     if (answer === undefined) response.end(name);
     else answer(request, response);
   });
@@ -28,7 +28,7 @@ async function start(
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, asked };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, requests };
 }
 
 function open(t: TestContext, servers: readonly Running[], options: OpenOptions = {}) {
@@ -50,15 +50,15 @@ async function textOf({ body }: TransportResponse): Promise<string> {
 const get = { method: 'GET', path: '/x' };
 const post = { method: 'POST', path: '/x', body: '{}' };
 
-test('the first server is asked as long as it answers', async (t) => {
+test('openTransport() uses the first server as long as it answers', async (t) => {
   const [one, two] = [await start(t, 'one'), await start(t, 'two')];
   const transport = open(t, [one, two]);
   for (let n = 0; n < 3; n += 1) assert.equal(await textOf(await transport.send(get)), 'one');
-  assert.deepEqual(two.asked, []);
+  assert.deepEqual(two.requests, []);
 });
 
 for (const request of [get, post]) {
-  test(`${request.method}: a server that refuses connections is left for the next, and for good`, async (t) => {
+  test(`${request.method}: openTransport() fails over for good from a server that refuses connections`, async (t) => {
     const [one, two] = [await start(t, 'one'), await start(t, 'two')];
     const transport = open(t, [one, two]);
     await new Promise((resolve) => one.server.close(resolve));
@@ -67,28 +67,28 @@ for (const request of [get, post]) {
   });
 }
 
-test('a read whose connection breaks is asked of the next; a write is not, as it may have happened', async (t) => {
+test('openTransport() repeats a read on the next server when the connection breaks, but not a write, which may have been applied', async (t) => {
   const hangUp: RequestListener = (request) => void request.socket.destroy();
   const [one, two] = [await start(t, 'one', { answer: hangUp }), await start(t, 'two')];
   assert.equal(await textOf(await open(t, [one, two]).send(get)), 'two');
   const writer = open(t, [one, two]);
   await assert.rejects(writer.send(post), /socket hang up/);
-  assert.deepEqual(two.asked, ['GET /x']);
+  assert.deepEqual(two.requests, ['GET /x']);
   assert.equal(await textOf(await writer.send(post)), 'two', 'the next one goes elsewhere');
 });
 
-test('when none answers, the failure is told', async (t) => {
+test('openTransport() throws the failure when no server answers', async (t) => {
   const [one, two] = [await start(t, 'one'), await start(t, 'two')];
   for (const { server } of [one, two]) await new Promise((resolve) => server.close(resolve));
   await assert.rejects(open(t, [one, two]).send(get), /ECONNREFUSED/);
 });
 
-test('what is under way with a server that is no longer ready ends, and goes on with one that is', async (t) => {
+test('openTransport() moves to a ready server, and lets requests in flight complete', async (t) => {
   let isReady = true;
   const watch: RequestListener = (_, response) => void response.write('event');
   const one = await start(t, 'one', { answer: watch, isReady: () => isReady });
   const two = await start(t, 'two');
-  const transport = open(t, [one, two], { lookEveryMs: 20 });
+  const transport = open(t, [one, two], { checkEveryMs: 20 });
   const watched = await transport.send(get);
   const ended = assert.rejects(textOf(watched));
   isReady = false;
@@ -96,19 +96,19 @@ test('what is under way with a server that is no longer ready ends, and goes on 
   assert.equal(await textOf(await transport.send(get)), 'two');
 });
 
-test('a server that is not ready is kept while no other is', async (t) => {
-  let looks = 0;
+test('openTransport() stays with a server that is not ready while no other is ready', async (t) => {
+  let checks = 0;
   let seen = (): void => {};
-  const bothLooked = new Promise<void>((resolve) => {
+  const bothChecked = new Promise<void>((resolve) => {
     seen = resolve;
   });
   const isReady = (): boolean => {
-    looks += 1;
-    if (looks >= 4) seen();
+    checks += 1;
+    if (checks >= 4) seen();
     return false;
   };
   const [one, two] = [await start(t, 'one', { isReady }), await start(t, 'two', { isReady })];
-  const transport = open(t, [one, two], { lookEveryMs: 10 });
-  await bothLooked;
+  const transport = open(t, [one, two], { checkEveryMs: 10 });
+  await bothChecked;
   assert.equal(await textOf(await transport.send(get)), 'one');
 });

@@ -1,59 +1,62 @@
-// Reaches a cluster by whichever of its API servers answers. The first is asked until it fails, then the next, and so round; a watch
-// that ended with one server is begun at another by whoever reads it, from the version it saw last.
+// Reaches a cluster with several API servers. Requests go to one server until it fails, then to the next, round robin. A watch that fails
+// with its server is resumed at another by its reader, from the last observed version.
 import { type HttpTransport, isUnsent } from './exchange.ts';
 import { createHttpTransport } from './http-transport.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 export type OpenOptions = {
-  /** How often the server in use is asked whether it does its work; absent: every 15 seconds. */
-  readonly lookEveryMs?: number;
-  /** How long it may take to say so. */
-  readonly lookLimitMs?: number;
+  /** How often the readiness of the current server is checked; absent: every 15 seconds. */
+  readonly checkEveryMs?: number;
+  /** How long a check may take; absent: 5 seconds. */
+  readonly checkTimeoutMs?: number;
 };
 
-const defaultCheckMs = { lookEveryMs: 15_000, lookLimitMs: 5000 } as const;
-/** Long for a network, short for who waits while there are others to ask. */
-const connectLimitMs = 3000;
+const defaultCheck = { checkEveryMs: 15_000, checkTimeoutMs: 5000 } as const;
+/** Long for a network; shorter than the default, as other servers can be tried. */
+const connectTimeoutMs = 3000;
 
 export function openTransport(connection: Connection, options: OpenOptions = {}): HttpTransport {
   const { otherServers = [] } = connection;
   if (otherServers.length === 0) return createHttpTransport(connection);
   const servers = [...new Set([connection.server, ...otherServers])];
-  const { lookEveryMs, lookLimitMs } = { ...defaultCheckMs, ...options };
-  const open = (number: number): Line => ({
-    number,
+  const { checkEveryMs, checkTimeoutMs } = { ...defaultCheck, ...options };
+  const open = (attempt: number): ServerTransport => ({
+    attempt,
     transport: createHttpTransport(
-      { ...connection, server: servers[number % servers.length] ?? connection.server },
-      { connectMs: connectLimitMs },
+      { ...connection, server: servers[attempt % servers.length] ?? connection.server },
+      { connectMs: connectTimeoutMs },
     ),
   });
   let current = open(0);
-  /** Of servers that failed once: what is under way there may yet come to its end. */
-  let left: readonly HttpTransport[] = [];
-  const moveOn = (failed: Line, { to = failed.number + 1, isDead }: Move): void => {
+  /** Transports of servers that failed: requests in flight there may still complete. */
+  let retired: readonly HttpTransport[] = [];
+  const failOver = (
+    failed: ServerTransport,
+    { to = failed.attempt + 1, isUnreachable }: Failover,
+  ): void => {
     if (failed !== current) return;
     current = open(to);
-    // Whoever waits for one that is not there would wait for long.
-    if (isDead) return void failed.transport.close();
+    // Requests to an unreachable server would only wait for their timeout.
+    if (isUnreachable) return void failed.transport.close();
     failed.transport.retire();
-    left = [...left, failed.transport];
-    const [oldest, ...rest] = left;
-    if (left.length <= maxRemaining) return;
-    left = rest;
+    retired = [...retired, failed.transport];
+    const [oldest, ...rest] = retired;
+    if (retired.length <= maxRetired) return;
+    retired = rest;
     void oldest?.close();
   };
-  const look = async (): Promise<void> => {
-    const looked = current;
-    if (await isReady(looked.transport, lookLimitMs)) return;
-    for (let step = 1; step < servers.length && looked === current; step += 1) {
-      const next = open(looked.number + step);
-      const isBetter = await isReady(next.transport, lookLimitMs);
+  const checkServer = async (): Promise<void> => {
+    const checked = current;
+    if (await isReady(checked.transport, checkTimeoutMs)) return;
+    for (let step = 1; step < servers.length && checked === current; step += 1) {
+      const next = open(checked.attempt + step);
+      const isBetter = await isReady(next.transport, checkTimeoutMs);
       void next.transport.close();
-      if (isBetter) moveOn(looked, { to: next.number, isDead: true });
+      if (isBetter) failOver(checked, { to: next.attempt, isUnreachable: true });
     }
   };
-  const stopLooking = repeat(look, lookEveryMs);
+  const stopChecks = repeat(checkServer, checkEveryMs);
   const send = async (request: TransportRequest): Promise<TransportResponse> => {
     for (let tries = 1; ; tries += 1) {
       const used = current;
@@ -61,7 +64,7 @@ export function openTransport(connection: Connection, options: OpenOptions = {})
         return await used.transport.send(request);
       } catch (error) {
         if (request.signal?.aborted) throw error;
-        moveOn(used, { isDead: isUnsent(error) });
+        failOver(used, { isUnreachable: isUnsent(error) });
         if (tries >= servers.length || !mayRepeat(request, error)) throw error;
       }
     }
@@ -69,56 +72,57 @@ export function openTransport(connection: Connection, options: OpenOptions = {})
   return {
     send,
     retire() {
-      stopLooking();
+      stopChecks();
       current.transport.retire();
     },
     async close() {
-      stopLooking();
-      await Promise.all([current.transport, ...left].map((one) => one.close()));
+      stopChecks();
+      await Promise.all([current.transport, ...retired].map((one) => one.close()));
     },
   };
 }
 
-/** More are left only where servers come and go all the time. */
-const maxRemaining = 8;
+/** Exceeded only where servers keep failing; the oldest is closed then. */
+const maxRetired = 8;
 
-type Move = { readonly to?: number; readonly isDead: boolean };
+type Failover = { readonly to?: number; readonly isUnreachable: boolean };
 
-type Line = {
-  /** Counts on round after round. */
-  readonly number: number;
+type ServerTransport = {
+  /** Counts up with each failover; modulo the number of servers, the index of the server. */
+  readonly attempt: number;
   readonly transport: HttpTransport;
 };
 
-/** A write that was sent may have happened: only who made it knows whether it may happen twice. */
+/** A write that was sent may have been applied: only its author knows whether it may be repeated. */
 function mayRepeat({ method }: TransportRequest, error: unknown): boolean {
   return method === 'GET' || method === 'HEAD' || isUnsent(error);
 }
 
-/** A server that cannot reach its store says that it is not ready. */
-async function isReady(transport: HttpTransport, limitMs: number): Promise<boolean> {
+/** A server that cannot reach its store reports that it is not ready. */
+async function isReady(transport: HttpTransport, timeoutMs: number): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(limitMs);
+    const signal = AbortSignal.timeout(timeoutMs);
     const { status, body } = await transport.send({ method: 'GET', path: '/readyz', signal });
     for await (const _ of body) {
-      // Read to its end, so that the connection is free again.
+      // Drain the body to free the connection.
     }
     return status < 500;
   } catch {
+    // Whatever the error (connection, TLS, timeout), this server cannot be used now.
     return false;
   }
 }
 
-/** One after the other, so that a slow one is not joined by the next. */
+/** Repeats without overlap: the interval starts when the previous run has ended. */
 function repeat(work: () => Promise<void>, everyMs: number): () => void {
-  let isOver = false;
+  let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   const next = (): void => {
-    if (!isOver) timer = setTimeout(() => void work().finally(next), everyMs).unref();
+    if (!isStopped) timer = setTimeout(() => void work().finally(next), everyMs).unref();
   };
   next();
   return () => {
-    isOver = true;
+    isStopped = true;
     clearTimeout(timer);
   };
 }

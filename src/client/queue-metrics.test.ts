@@ -6,7 +6,7 @@ import { createMetrics } from '../observe/metrics.ts';
 import { createQueueMetrics } from './queue-metrics.ts';
 import { startReconciler } from './reconcile.ts';
 
-test('a queue tells how much waits, how long work takes and what comes back', async () => {
+test('createQueueMetrics() measures depth, waiting and work times, and retries', async () => {
   const clock = createFakeClock();
   const registry = createMetrics();
   const metrics = createQueueMetrics(registry, clock);

@@ -1,21 +1,21 @@
-// What work queues count, under the names that client-go gives it. One set for a program; queues differ by label.
+// Metrics of work queues, with client-go's names. One set per program; the label `name` tells queues apart.
 import type { Clock } from '../host/clock.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
 
-/** What one queue tells of itself. */
+/** Called by one queue on its events. */
 export type QueueObserver = {
   readonly added: () => void;
   readonly depthIs: (keys: number) => void;
   readonly retried: () => void;
-  /** A worker has taken a key that waited so long. */
+  /** A worker took a key that had waited this long. */
   readonly waited: (ms: number) => void;
-  /** Work on a key begins; call the result when it has ended. */
+  /** Work on a key starts; call the returned function when it has ended. */
   readonly started: () => () => void;
 };
 
 export type QueueMetrics = { readonly of: (queue: string) => QueueObserver };
 
-/** client-go's: from ten nanoseconds in tens. */
+/** As client-go: powers of ten from ten nanoseconds. */
 const buckets = Array.from({ length: 10 }, (_, power) => 10 ** (power - 8));
 
 export function createQueueMetrics(registry: MetricsRegistry, clock: Clock): QueueMetrics {

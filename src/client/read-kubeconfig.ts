@@ -1,4 +1,4 @@
-// Reads kubeconfigs and the files that they name.
+// Reads kubeconfigs and the files that they reference.
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import {
@@ -11,10 +11,10 @@ import {
   resolveContext,
 } from './kubeconfig.ts';
 
-/** Everything needed to reach a server, with no file left to read. */
+/** All that is needed to reach a server, with the contents of all files. */
 export type Connection = {
   readonly server: string;
-  /** More servers of the same cluster, for when that one does not answer. */
+  /** More API servers of the same cluster, for failover. */
   readonly otherServers?: readonly string[];
   readonly namespace: string;
   readonly certificateAuthority?: string;
@@ -25,7 +25,7 @@ export type Connection = {
   readonly skipTlsVerification: boolean;
 };
 
-/** Several paths count as one kubeconfig; files they name are relative to the file that names them. */
+/** Merges the kubeconfigs at the paths; relative file names are resolved against the kubeconfig that contains them. */
 export async function readConnection(
   paths: readonly string[],
   context?: string,
@@ -39,23 +39,23 @@ export async function readConnection(
 async function readOne(path: string): Promise<Kubeconfig> {
   const text = await readText(path, 'kubeconfig');
   const config = parseKubeconfig(text);
-  const home = dirname(path);
+  const folder = dirname(path);
   return {
     ...config,
-    clusters: absolute(config.clusters, home),
-    users: absolute(config.users, home),
+    clusters: resolvePaths(config.clusters, folder),
+    users: resolvePaths(config.users, folder),
   };
 }
 
 const fileFields = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
 
-function absolute(all: Kubeconfig['clusters'], home: string): Kubeconfig['clusters'] {
+function resolvePaths(all: Kubeconfig['clusters'], folder: string): Kubeconfig['clusters'] {
   return new Map(
     [...all].map(([name, fields]) => {
       const named = fileFields.flatMap((field) => {
         const value = fields[field];
         return typeof value === 'string' && value !== ''
-          ? [[field, resolve(home, value)] as const]
+          ? [[field, resolve(folder, value)] as const]
           : [];
       });
       return [name, { ...fields, ...Object.fromEntries(named) }];
@@ -63,11 +63,11 @@ function absolute(all: Kubeconfig['clusters'], home: string): Kubeconfig['cluste
   );
 }
 
-async function readSources(context: KubeContext, home: string): Promise<Connection> {
+async function readSources(context: KubeContext, folder: string): Promise<Connection> {
   const { certificateAuthority, clientCertificate, clientKey, token, ...plain } = context;
   const read = async (source: PemSource | undefined, what: string): Promise<string | undefined> => {
     if (source === undefined) return undefined;
-    return 'text' in source ? source.text : readText(resolve(home, source.file), what);
+    return 'text' in source ? source.text : readText(resolve(folder, source.file), what);
   };
   const [authority, certificate, key, bearer] = await Promise.all([
     read(certificateAuthority, 'certificate authority'),

@@ -25,7 +25,7 @@ function setUp(reconcile: Reconcile, more: Partial<ReconcilerOptions> = {}) {
   return { clock, stop, ...startReconciler(options, stop.signal) };
 }
 
-test('what fails is tried again with back-off until it works', async () => {
+test('startReconciler() retries a failed key with back-off until it succeeds', async () => {
   const tries: number[] = [];
   const { clock, queue, stop, ended } = setUp(async () => {
     tries.push(clock.now());
@@ -39,7 +39,7 @@ test('what fails is tried again with back-off until it works', async () => {
   await ended;
 });
 
-test('a result can ask to come back later', async () => {
+test('startReconciler() requeues a key after retryAfterMs', async () => {
   const tries: number[] = [];
   const { clock, queue, stop, ended } = setUp(async () => {
     tries.push(clock.now());
@@ -52,7 +52,7 @@ test('a result can ask to come back later', async () => {
   await ended;
 });
 
-test('a result cannot ask to come back at once: the wait grows until there is nothing more to do', async () => {
+test('startReconciler() requeues with growing waits while the result is `again`', async () => {
   const tries: number[] = [];
   const { clock, queue, stop, ended } = setUp(async () => {
     tries.push(clock.now());
@@ -63,13 +63,13 @@ test('a result cannot ask to come back at once: the wait grows until there is no
   assert.deepEqual(tries, [0, 10, 30, 70, 150]);
   queue.add('x');
   await clock.advance(30);
-  // Done once, it starts anew.
+  // A success resets the back-off.
   assert.deepEqual(tries.slice(5), [1000, 1010, 1030]);
   stop.abort();
   await ended;
 });
 
-test('a time that is over waits all the same', async () => {
+test('startReconciler() waits a minimum when retryAfterMs is not positive', async () => {
   const tries: number[] = [];
   const { clock, queue, stop, ended } = setUp(async () => {
     tries.push(clock.now());
@@ -82,7 +82,7 @@ test('a time that is over waits all the same', async () => {
   await ended;
 });
 
-test('a terminal error and too many retries end the trying, and are logged', async () => {
+test('startReconciler() gives up after a TerminalError or maxRetries, and logs it', async () => {
   for (const { error, more, expected } of [
     { error: new TerminalError('never'), more: {}, expected: 1 },
     { error: new Error('no'), more: { maxRetries: 2 }, expected: 3 },
@@ -100,13 +100,13 @@ test('a terminal error and too many retries end the trying, and are logged', asy
     queue.add('x');
     await clock.advance(100_000);
     assert.equal(tries, expected);
-    assert.deepEqual(lines, ['reconcile failed, will not retry']);
+    assert.deepEqual(lines, ['Reconcile failed, giving up']);
     stop.abort();
     await ended;
   }
 });
 
-test('as many keys are worked on at a time as allowed, and the end waits for them', async () => {
+test('startReconciler() runs at most `concurrency` keys at a time, and ends after they have finished', async () => {
   let running = 0;
   let most = 0;
   const finish: (() => void)[] = [];
@@ -130,7 +130,7 @@ test('as many keys are worked on at a time as allowed, and the end waits for the
   assert.equal(running, 0);
 });
 
-test('what is awaited is told once, then only to who looks closely', async () => {
+test('startReconciler() logs a NotYetError at info once, then at debug', async () => {
   const lines: string[] = [];
   const note =
     (level: string) =>
@@ -145,7 +145,7 @@ test('what is awaited is told once, then only to who looks closely', async () =>
   queue.add('x');
   await clock.advance(60_000);
   const [first, ...others] = lines;
-  assert.equal(first, 'info reconcile failed, will retry');
+  assert.equal(first, 'info Reconcile failed, retrying');
   assert.equal(others.length, 7);
   assert.ok(others.every((line) => line.startsWith('debug ')));
   stop.abort();

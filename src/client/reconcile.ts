@@ -1,4 +1,4 @@
-// Keys in, work done: takes keys from a queue, reconciles each, and tries again what failed.
+// Runs a reconciler: takes keys from a work queue, reconciles each, and retries failures with back-off.
 import type { Clock } from '../host/clock.ts';
 import { isApiError, isConflict } from '../meta/api-error.ts';
 import { beginWork, endWork, type WorkDescription } from '../observe/current-work.ts';
@@ -8,19 +8,18 @@ import type { QueueMetrics, QueueObserver } from './queue-metrics.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 /**
- * Nothing: done. `retryAfterMs`: come back at that time, which is no failure. `again`: there may be more to do already; the key
- * comes back soon, and later each time in a row. There is no way to come back at once: what waits for others would go round
- * without end.
+ * Undefined: done. `retryAfterMs`: reconcile again after that time; this is no failure. `again`: there may be more to do; the key
+ * is requeued with back-off. A key is never requeued without a wait: a reconciler that waits for others would loop without end.
  */
 export type ReconcileResult = { readonly retryAfterMs: number } | { readonly again: true };
 
-/** A time that has come already, or a calculation that ends in 0, waits this long all the same. */
+/** Applies when `retryAfterMs` is computed to be 0 or has already passed. */
 const minRetryMs = 10;
 
-/** Makes the world fit the key from full state; throwing means to try again. */
+/** Brings the actual state of the key to the desired state. Throwing means retry. */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
 
-/** Trying again cannot help: it is logged and dropped until the key is added anew. */
+/** Retrying cannot help: the error is logged, and the key is dropped until it is added again. */
 export class TerminalError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -29,23 +28,23 @@ export class TerminalError extends Error {
 }
 
 export type ReconcilerOptions = {
-  /** Names the work in logs and metrics. */
+  /** The name in logs and metrics. */
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly clock: Clock;
   readonly log: Log;
-  /** Keys worked on at a time. */
+  /** The number of workers. */
   readonly concurrency?: number;
   readonly backOff?: BackOffLimits;
-  /** After so many retries in a row the key is dropped until it is added anew; absent: never. */
+  /** After this many retries in a row the key is dropped until it is added again; absent: never. */
   readonly maxRetries?: number;
-  /** Where the queue counts; absent: nowhere. */
+  /** Absent: the queue is not measured. */
   readonly metrics?: QueueMetrics;
 };
 
 export type Reconciler = {
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
-  /** Resolves when the signal has ended it and the work under way is finished. */
+  /** Resolves when the signal is aborted and the workers have finished. */
   readonly ended: Promise<void>;
 };
 
@@ -76,7 +75,7 @@ async function work(
     const begun = beginWork(current, describeReconciling);
     try {
       const result = await options.reconcile(key, signal);
-      comeBack(queue, key, result);
+      requeue(queue, key, result);
     } catch (error) {
       if (!signal.aborted) handleFailure(options, queue, key, error);
     } finally {
@@ -87,7 +86,7 @@ async function work(
   }
 }
 
-function comeBack(queue: WorkQueue, key: string, result: ReconcileResult | undefined): void {
+function requeue(queue: WorkQueue, key: string, result: ReconcileResult | undefined): void {
   if (result !== undefined && 'again' in result) {
     queue.retry(key);
     return;
@@ -102,7 +101,7 @@ function describeReconciling({ reconciler, key }: Reconciling): WorkDescription 
   return { kind: 'reconcile', reconciler, key };
 }
 
-/** Something is awaited that has not come yet: worth another look, and one word to people however often. */
+/** A prerequisite does not exist yet: retried, and logged at info once, then at debug. */
 export class NotYetError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -110,8 +109,8 @@ export class NotYetError extends Error {
   }
 }
 
-/** Failures this often in a row are worth a person's look; before that they tend to heal. */
-const quietRetries = 5;
+/** Up to this many failures in a row are logged at debug, as most heal themselves. */
+const retriesBeforeWarning = 5;
 
 function handleFailure(
   { name, log, maxRetries = Number.POSITIVE_INFINITY }: ReconcilerOptions,
@@ -123,7 +122,7 @@ function handleFailure(
   const fields = { reconciler: name, key, retries, error: describe(error) };
   if (error instanceof TerminalError || retries >= maxRetries) {
     const isAwaited = error instanceof NotYetError;
-    log[isAwaited ? 'debug' : 'error']('reconcile failed, will not retry', fields);
+    log[isAwaited ? 'debug' : 'error']('Reconcile failed, giving up', fields);
     queue.forget(key);
     return;
   }
@@ -133,18 +132,18 @@ function handleFailure(
 
 function retryLevel(error: unknown, retries: number): 'debug' | 'info' | 'warn' {
   if (error instanceof NotYetError) return retries === 0 ? 'info' : 'debug';
-  return isConflict(error) || retries < quietRetries ? 'debug' : 'warn';
+  return isConflict(error) || retries < retriesBeforeWarning ? 'debug' : 'warn';
 }
 
 function retryMessage(error: unknown, retries: number): string {
   return retryLevel(error, retries) === 'warn'
-    ? 'reconcile keeps failing, will retry'
-    : 'reconcile failed, will retry';
+    ? 'Reconcile keeps failing, retrying'
+    : 'Reconcile failed, retrying';
 }
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // A TypeError and its like are mistakes of ours: only the stack leads to them.
+  // A TypeError and the like are bugs: log their stack.
   const isOurs =
     error.constructor !== Error &&
     !isApiError(error) &&

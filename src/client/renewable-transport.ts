@@ -1,5 +1,5 @@
-// A connection whose credentials change while it is in use: new requests go out under the new ones, watches and requests under
-// way end in their own time.
+// A transport whose credentials can be replaced while it is in use: new requests use the new credentials; watches and requests in
+// flight complete with the previous ones.
 import type { HttpTransport } from './exchange.ts';
 import { openTransport } from './open-transport.ts';
 import type { Connection } from './read-kubeconfig.ts';
@@ -9,7 +9,7 @@ export type RenewableTransport = Transport & {
   readonly use: (connection: Connection) => void;
 };
 
-/** Watches last ten minutes at most, and credentials are read again every minute: what is older than this many is not in use. */
+/** Watches last at most ten minutes, and credentials are read every minute: older transports are no longer in use. */
 const maxRetired = 10;
 
 export function createRenewableTransport(connection: Connection): RenewableTransport {

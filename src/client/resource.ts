@@ -1,4 +1,4 @@
-// What a client must know of a resource to speak of it: its names and its paths.
+// The names of a resource and the paths of its objects.
 import type { Column } from '../kinds/definition.ts';
 import { groupVersion, type KubeObject } from '../meta/object.ts';
 
@@ -12,11 +12,11 @@ export type ResourceNames = {
 };
 
 export type ResourceType<T extends KubeObject = KubeObject> = ResourceNames & {
-  /** Ties the type of the objects to the resource. Definitions of kinds have columns; names from discovery need none. */
+  /** Ties the object type to the resource. Kind definitions have columns; names from discovery have none. */
   readonly columns?: readonly Column<T>[];
 };
 
-/** Which object: the namespace is left out for cluster-wide resources. */
+/** The namespace is absent for cluster-scoped resources. */
 export type ObjectName = { readonly namespace?: string; readonly name: string };
 
 export type ResourcePath = {
@@ -37,7 +37,7 @@ export function resourcePath(
   return `${root}${scope}/${type.plural}${object}${below}`;
 }
 
-/** `?a=b&c=d`; values left undefined are left out. */
+/** `?a=b&c=d`; undefined values are omitted. */
 export function queryText(
   values: Readonly<Record<string, string | number | boolean | undefined>>,
 ): string {
@@ -50,8 +50,7 @@ export function queryText(
 }
 
 /**
- * Items of a list come without kind and apiVersion, and bare metadata under a kind of its own; a client's objects
- * always say what they are.
+ * Sets kind and apiVersion: list items come without them, and metadata-only objects with PartialObjectMetadata.
  */
 export function typedAs<T extends KubeObject>(type: ResourceNames, object: T): T {
   const says = object.kind !== undefined && object.apiVersion !== undefined;

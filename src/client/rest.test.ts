@@ -121,7 +121,7 @@ test('list() reads all pages and gives every item its kind', async () => {
   );
 });
 
-test('list() starts anew in one piece when a page has expired', async () => {
+test('list() lists again without pages when the continue token has expired', async () => {
   const { client, transport } = clientOf((index) => {
     if (index === 0)
       return jsonAnswer({ metadata: { resourceVersion: '1', continue: 'old' }, items: [] });
@@ -141,7 +141,7 @@ test('failures are ApiErrors with the reason of the Status', async () => {
   await assert.rejects(stale.update(one), isConflict);
 });
 
-test('failures without a Status get the words of client-go', async () => {
+test('failures without a Status get the messages of client-go', async () => {
   const plain = clientOf(() => ({ ...jsonAnswer(''), status: 404 })).client;
   await assert.rejects(
     plain.get({ name: 'x' }),
@@ -150,7 +150,7 @@ test('failures without a Status get the words of client-go', async () => {
   );
 });
 
-test('warnings are told', async () => {
+test('callApi() passes warnings to `warn`', async () => {
   const { client, warnings } = clientOf(() => ({
     ...jsonAnswer(one),
     headers: { warning: '299 - "old"' },

@@ -1,4 +1,4 @@
-// The verbs of the API for one resource, over any transport. Failures are thrown as ApiError.
+// The API verbs for one resource, over any transport. Failures are thrown as ApiError.
 import { isExpired } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
 import { type ApiCaller, callApi } from './api-call.ts';
@@ -18,9 +18,9 @@ export type ListOptions = {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly resourceVersion?: string;
-  /** Objects in one answer; all pages are read. */
+  /** Objects per page; all pages are read. */
   readonly pageSize?: number;
-  /** Only metadata is asked for and comes back. */
+  /** Requests PartialObjectMetadata. */
   readonly metadataOnly?: boolean;
   readonly signal?: AbortSignal;
 };
@@ -38,7 +38,7 @@ export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
 export type PatchOptions = WriteOptions & {
   readonly type: PatchType;
-  /** Apply only: takes fields over from other managers. */
+  /** Server-side apply only: takes over fields owned by other managers. */
   readonly force?: boolean;
 };
 
@@ -54,14 +54,14 @@ export type ResourceClient<T extends KubeObject> = {
   readonly get: (name: ObjectName, options?: ReadOptions) => Promise<T>;
   readonly list: (options?: ListOptions) => Promise<ObjectList<T>>;
   readonly create: (object: T, options?: WriteOptions) => Promise<T>;
-  /** PUT: fails with a conflict when the object has moved on since it was read. */
+  /** PUT: fails with a conflict when the object was changed since it was read. */
   readonly update: (object: T, options?: WriteOptions) => Promise<T>;
   readonly patch: (name: ObjectName, patch: unknown, options: PatchOptions) => Promise<T>;
   readonly delete: (name: ObjectName, options?: DeleteOptions) => Promise<void>;
   readonly deleteCollection: (options: ListOptions) => Promise<void>;
 };
 
-/** As client-go asks: large enough to be few requests, small enough for one answer to stay small. */
+/** As client-go's pager. */
 const defaultPageSize = 500;
 
 const patchTypes: Readonly<Record<PatchType, string>> = {
@@ -145,7 +145,7 @@ const nameOf = (object: KubeObject): ObjectName => ({
   name: object.metadata.name ?? '',
 });
 
-/** A subresource is created below an object that exists; the object itself, below its collection. */
+/** A subresource is created below its object, an object below its collection. */
 const parent = (
   object: KubeObject,
   { subresource }: WriteOptions,
@@ -177,7 +177,7 @@ type RawList<T> = {
   readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
 };
 
-/** All pages. A token that has grown too old for its page starts the list anew, once and in one piece. */
+/** Reads all pages. When the continue token has expired, the list is read again, once and without pages. */
 async function listAll<T extends KubeObject>(
   caller: ApiCaller,
   type: ResourceType<T>,
@@ -208,7 +208,7 @@ async function listPage<T extends KubeObject>(
     ...selection(options),
     limit: pageSize === 0 ? undefined : pageSize,
     continue: token,
-    // A token already says which version it belongs to.
+    // The continue token contains the version.
     resourceVersion: token === undefined ? resourceVersion : undefined,
   });
   return (await callApi(caller, {

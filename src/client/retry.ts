@@ -1,7 +1,7 @@
-// Tries a read-change-write again when somebody else wrote in between.
+// Retries a read-modify-write when another client wrote in between.
 import { isConflict } from '../meta/api-error.ts';
 
-/** Enough for writers that meet now and then; more would hide a fight between two of them. */
+/** Enough for occasional conflicts; more would hide two writers that keep reverting each other. */
 const defaultAttempts = 5;
 
 export async function retryOnConflict<T>(

@@ -1,4 +1,4 @@
-// One informer for each resource, shared by all who ask for it in one program.
+// One informer per resource, shared by all its users in a program, as client-go's SharedInformerFactory.
 import type { Clock } from '../host/clock.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { Log } from '../observe/log.ts';
@@ -14,11 +14,10 @@ export type Selection = {
 
 export type SharedInformers = {
   /**
-   * The informer of the resource, or of the selected part of it; started when first asked for. Its objects come without
-   * managedFields.
+   * The informer of the resource, or of a selection of it; started on first use. Its objects have no managedFields.
    */
   readonly of: <T extends KubeObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>;
-  /** Resolves when the signal has ended all of them. */
+  /** Resolves when all informers have stopped. */
   readonly ended: () => Promise<void>;
 };
 
@@ -28,8 +27,8 @@ export type SharedInformersOptions = {
   readonly log: Log;
 };
 
-/** Most of a small object is who set which field of it, and who decides never asks; writes keep what they leave out. */
-function withoutManagers<T extends KubeObject>(object: T): T {
+/** Most of a small object is managedFields, which controllers never read; a write that omits them preserves them. */
+function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields, ...metadata } = object.metadata;
   return managedFields === undefined ? object : { ...object, metadata };
 }
@@ -54,7 +53,7 @@ export function createSharedInformers(
       const known = informers.get(key) as Informer<T> | undefined;
       if (known !== undefined) return known;
       const informer = startInformer(
-        { ...options, ...selection, type, trim: withoutManagers },
+        { ...options, ...selection, type, trim: withoutManagedFields },
         signal,
       );
       informers.set(key, informer);
@@ -67,7 +66,7 @@ export function createSharedInformers(
   };
 }
 
-/** Waits until all have the whole state; false when the signal came first. */
+/** Waits until all informers have synced; false when the signal was aborted first. */
 export async function waitForSync(
   informers: readonly Pick<Informer<KubeObject>, 'synced' | 'hasSynced'>[],
   signal: AbortSignal,

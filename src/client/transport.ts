@@ -1,5 +1,4 @@
-// How a client reaches an API server: over HTTPS, or by a call into a server in the same process. Nothing above
-// this file knows which.
+// How a client reaches an API server: over HTTPS, or by a call into a server in the same process. Callers do not know which.
 
 export type TransportRequest = {
   readonly method: string;
@@ -8,7 +7,7 @@ export type TransportRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
   readonly signal?: AbortSignal;
-  /** Asked as its bearer, and not as who the connection's own credentials name. */
+  /** Authenticates this request with a bearer token instead of the connection's credentials. */
   readonly token?: string;
 };
 
@@ -16,7 +15,7 @@ export type TransportResponse = {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body as it comes; a watch goes on until the server or the signal ends it. */
+  /** The body as a stream; a watch streams until the server or the signal ends it. */
   readonly body: AsyncIterable<Uint8Array>;
 };
 

@@ -1,4 +1,4 @@
-// The stream of changes of a resource, as an async iterable of events.
+// Watches a resource: an async iterable of events.
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
 import { type ApiCaller, openCall } from './api-call.ts';
@@ -14,7 +14,7 @@ import { metadataAccept } from './rest.ts';
 
 export type WatchEvent<T> = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
-  /** Of a BOOKMARK only the resourceVersion and annotations mean something. */
+  /** A BOOKMARK has only a resourceVersion and annotations. */
   readonly object: T;
 };
 
@@ -22,9 +22,9 @@ export type WatchOptions = {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Events after this version; absent: the current state first, then what happens. */
+  /** Events after this version; absent: the current state first, then its changes. */
   readonly resourceVersion?: string;
-  /** The state first, ended by a bookmark that `endsInitialEvents` tells. */
+  /** Streams the state first (WatchList), ended by a bookmark that `endsInitialEvents()` recognizes. */
   readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds?: number;
   readonly metadataOnly?: boolean;
@@ -32,8 +32,8 @@ export type WatchOptions = {
 };
 
 /**
- * Ends when the server or the signal ends the watch; bookmarks are always asked for, so that a quiet
- * connection is known to live. An ERROR event is thrown as the ApiError that it carries.
+ * Ends when the server or the signal ends the watch. Bookmarks are always requested, so that an idle watch can resume from a
+ * recent version. An ERROR event is thrown as ApiError.
  */
 export async function* watchResource<T extends KubeObject>(
   caller: ApiCaller,
@@ -53,7 +53,7 @@ export async function* watchResource<T extends KubeObject>(
       yield { type: event.type as WatchEvent<T>['type'], object: typedAs(type, event.object as T) };
     }
   } catch (error) {
-    // Whatever a cut connection says, the end was asked for.
+    // After an abort the connection may fail in any way: that is the requested end.
     if (!options.signal.aborted) throw error;
   }
 }

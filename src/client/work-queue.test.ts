@@ -8,7 +8,7 @@ function setUp() {
   return { clock, queue: createWorkQueue({ clock, backOff: { firstMs: 10, maxMs: 100 } }) };
 }
 
-test('a key that waits is there once', async () => {
+test('add() queues a key once', async () => {
   const { queue } = setUp();
   queue.add('x');
   queue.add('y');
@@ -18,7 +18,7 @@ test('a key that waits is there once', async () => {
   assert.equal(await queue.take(), 'y');
 });
 
-test('keys are taken in the order in which they came, whatever comes and goes between', async () => {
+test('take() returns keys in the order in which they were added', async () => {
   const { queue } = setUp();
   const taken: (string | undefined)[] = [];
   const take = async (): Promise<void> => {
@@ -28,7 +28,7 @@ test('keys are taken in the order in which they came, whatever comes and goes be
   };
   for (const key of ['a', 'b']) queue.add(key);
   await take();
-  // Behind those that wait, those that were there before among them.
+  // Re-added keys go to the end of the queue.
   for (const key of ['c', 'a']) queue.add(key);
   while (queue.length() > 0) await take();
   for (const key of ['b', 'd']) queue.add(key);
@@ -36,7 +36,7 @@ test('keys are taken in the order in which they came, whatever comes and goes be
   assert.deepEqual(taken, ['a', 'b', 'c', 'a', 'b', 'd']);
 });
 
-test('a key added during its work comes back after it, not before', async () => {
+test('add() of a key in work queues it again when the work is done', async () => {
   const { queue } = setUp();
   queue.add('x');
   const key = (await queue.take()) ?? '';
@@ -50,14 +50,14 @@ test('a key added during its work comes back after it, not before', async () => 
   assert.equal(queue.length(), 0);
 });
 
-test('a worker that waits gets the next key', async () => {
+test('take() waits for the next key', async () => {
   const { queue } = setUp();
   const taken = queue.take();
   queue.add('x');
   assert.equal(await taken, 'x');
 });
 
-test('of several delays the earliest counts', async () => {
+test('addAfter() uses the earliest of several delays', async () => {
   const { queue, clock } = setUp();
   queue.addAfter('x', 100);
   queue.addAfter('x', 50);
@@ -69,7 +69,7 @@ test('of several delays the earliest counts', async () => {
   assert.equal(clock.waiting(), 0);
 });
 
-test('retries wait longer each time, up to the limit, until forgotten', async () => {
+test('retry() backs off up to the limit, until forget()', async () => {
   const { queue, clock } = setUp();
   for (const ms of [10, 20, 40, 80, 100, 100]) {
     queue.retry('x');
@@ -86,7 +86,7 @@ test('retries wait longer each time, up to the limit, until forgotten', async ()
   assert.equal(queue.length(), 1);
 });
 
-test('a key that is added again by its own work is held to its rate', async () => {
+test('add() limits the rate of a key that its own work adds again', async () => {
   const clock = createFakeClock();
   const queue = createWorkQueue({ clock, keyRate: { burst: 3, perSecond: 10 } });
   const times: number[] = [];
@@ -105,14 +105,14 @@ test('a key that is added again by its own work is held to its rate', async () =
   assert.deepEqual(times, [0, 0, 0, 0, 100, 200, 300]);
 });
 
-test('takers wait for the event loop, however much there is to do', async () => {
+test('take() yields to the event loop even when keys are ready', async () => {
   const clock = createFakeClock();
   const queue = createWorkQueue({ clock });
   let isTimeUp = false;
   setTimeout(() => {
     isTimeUp = true;
   }, 1);
-  // Keys that never end and work that never waits: without the yield, no timer would run again.
+  // Endless keys and work that never waits: without the yield no timer would run.
   for (let n = 0; !isTimeUp; n += 1) {
     queue.add(`${n}`);
     queue.done((await queue.take()) ?? '');
@@ -120,7 +120,7 @@ test('takers wait for the event loop, however much there is to do', async () => 
   assert.equal(queue.length(), 0);
 });
 
-test('the end wakes who waits and drops what is left', async () => {
+test('end() resolves waiting takers and drops queued keys', async () => {
   const { queue, clock } = setUp();
   const waiting = queue.take();
   queue.addAfter('y', 10);

@@ -1,6 +1,6 @@
-// Keys that wait for work. A key waits once however often it is added, is worked on by one worker at a time,
-// and comes back when it was added during the work. No key is worked on more often than its rate, and takers wait for the event
-// loop now and then: whatever the workers do, others get their time.
+// A work queue with client-go's semantics: a key that is added several times is queued once, is processed by one worker at a time, and is
+// queued again when it was added during processing. Unlike client-go's, it limits the rate of each key, and `take()` yields to the event
+// loop, so that reconcilers that never wait do not starve the rest of the process.
 import type { Cancel, Clock } from '../host/clock.ts';
 import { yieldWhenDue } from '../host/yield-when-due.ts';
 import { type BackOffLimits, backOffMs } from './back-off.ts';
@@ -9,32 +9,32 @@ import type { QueueObserver } from './queue-metrics.ts';
 
 export type WorkQueue = {
   readonly add: (key: string) => void;
-  /** Adds the key when the time has passed; of several times the earliest counts. */
+  /** Adds the key after a delay; of several pending delays the earliest counts. */
   readonly addAfter: (key: string, ms: number) => void;
-  /** Adds the key after a wait that grows with every call until `forget`. */
+  /** Adds the key with back-off, which grows with every call until `forget`. */
   readonly retry: (key: string) => void;
-  /** How often the key was retried since it was last forgotten. */
+  /** The number of retries since the last `forget`. */
   readonly retries: (key: string) => number;
   readonly forget: (key: string) => void;
-  /** The next key, which is then being worked on until `done`; undefined once the queue has ended. */
+  /** The next key, which the caller processes until `done`; undefined once the queue has shut down. */
   readonly take: () => Promise<string | undefined>;
   readonly done: (key: string) => void;
-  /** Keys that are ready and wait for a worker. */
+  /** The number of keys that wait for a worker. */
   readonly length: () => number;
-  /** Wakes all who wait and drops what is left. */
+  /** Shuts down: pending `take()` calls resolve to undefined, and queued keys are dropped. */
   readonly end: () => void;
 };
 
 export type WorkQueueOptions = {
   readonly clock: Clock;
   readonly backOff?: BackOffLimits;
-  /** How often one key may be worked on. */
+  /** The maximum rate of one key. */
   readonly keyRate?: KeyRateLimits;
-  /** Told what happens; absent: nobody counts. */
+  /** Absent: nothing is measured. */
   readonly observer?: QueueObserver;
 };
 
-/** client-go's: a first retry at once, a key that keeps failing every few minutes. */
+/** As client-go: the first retry almost at once, up to about 17 minutes. */
 const defaultBackOff: BackOffLimits = { firstMs: 5, maxMs: 1_000_000 };
 
 export function createWorkQueue({
@@ -43,7 +43,7 @@ export function createWorkQueue({
   keyRate,
   observer,
 }: WorkQueueOptions): WorkQueue {
-  /** With the time since when each waits. */
+  /** Key → time since when it waits. */
   const ready = new Map<string, number>();
   let nextReady = ready.keys();
   const working = new Set<string>();
@@ -51,7 +51,7 @@ export function createWorkQueue({
   const failures = new Map<string, number>();
   const delays = createDelays(clock);
   const rate = createKeyRate(keyRate);
-  const waiting: ((key: string | undefined) => void)[] = [];
+  const takers: ((key: string | undefined) => void)[] = [];
   let ended = false;
 
   const start = (key: string): string => {
@@ -63,7 +63,7 @@ export function createWorkQueue({
     rate.started(key, now);
     return key;
   };
-  /** Goes on where it stopped: from the beginning it would pass by all that were taken, one after the other. */
+  /** Continues one iterator: a new one per call would skip over the slots of all deleted entries each time (O(n²)). */
   const firstReady = (): string | undefined => {
     const next = nextReady.next();
     if (!next.done) return next.value;
@@ -79,7 +79,7 @@ export function createWorkQueue({
     }
     ready.set(key, now);
     observer?.depthIs(ready.size);
-    waiting.shift()?.(start(key));
+    takers.shift()?.(start(key));
   };
   const add = (key: string): void => {
     if (ended || ready.has(key) || again.has(key)) return;
@@ -108,7 +108,7 @@ export function createWorkQueue({
       if (ended) return undefined;
       const next = firstReady();
       if (next !== undefined) return start(next);
-      return new Promise((resolve) => waiting.push(resolve));
+      return new Promise((resolve) => takers.push(resolve));
     },
     done(key) {
       working.delete(key);
@@ -120,7 +120,7 @@ export function createWorkQueue({
       delays.clear();
       ready.clear();
       again.clear();
-      for (const resolve of waiting.splice(0)) resolve(undefined);
+      for (const resolve of takers.splice(0)) resolve(undefined);
     },
   };
 }

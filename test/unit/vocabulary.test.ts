@@ -90,7 +90,6 @@ const unfinished: readonly string[] = [
   'src/apiserver/web-socket',
   'src/apiserver/yaml',
   'src/cli',
-  'src/client',
   'src/cloud',
   'src/controllers',
   'src/dns',

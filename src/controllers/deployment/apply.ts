@@ -1,6 +1,6 @@
 // Carries out what a deployment needs: replica sets, then the status.
 import type { EventRecorder } from '../../client/event-recorder.ts';
-import type { WriteNotes } from '../../client/expectations.ts';
+import type { WriteRecorder } from '../../client/expectations.ts';
 import type { ResourceClient } from '../../client/rest.ts';
 import type { Deployment } from '../../kinds/deployment/types.ts';
 import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
@@ -17,8 +17,8 @@ export type DeploymentTask = {
   readonly deployments: ResourceClient<Deployment>;
   readonly replicaSets: ResourceClient<ReplicaSet>;
   readonly recorder: EventRecorder;
-  readonly setNotes: WriteNotes<ReplicaSet>;
-  readonly notes: WriteNotes<Deployment>;
+  readonly setNotes: WriteRecorder<ReplicaSet>;
+  readonly notes: WriteRecorder<Deployment>;
   readonly now: number;
 };
 

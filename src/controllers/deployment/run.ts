@@ -5,7 +5,7 @@ import { createEventRecorder, type EventRecorder } from '../../client/event-reco
 import {
   createExpectations,
   type Expectations,
-  type WriteNotes,
+  type WriteRecorder,
 } from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
@@ -66,17 +66,17 @@ export const deploymentController: Controller = {
     const { deployments, sets, pods, clock, log, queueMetrics: metrics } = parts;
     const { concurrentDeploymentSyncs: concurrency } = parts.settings;
     if (!(await waitForSync([deployments, sets, pods], signal))) return;
-    const changedByOthers = (key: string): void => queue.add(key);
+    const changedExternally = (key: string): void => queue.add(key);
     const writes: Writes = {
       own: createExpectations({
         clock,
         keyOf: ({ metadata }) => objectKey(metadata),
-        changedByOthers,
+        changedExternally,
       }),
       ofSets: createExpectations({
         clock,
         keyOf: (set) => keyOfOwner(set, 'Deployment'),
-        changedByOthers,
+        changedExternally,
       }),
     };
     const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
@@ -159,8 +159,8 @@ function followLoose(
 
 type SyncParts = Parts & {
   readonly writes: Writes;
-  readonly notes: WriteNotes<Deployment>;
-  readonly setNotes: WriteNotes<ReplicaSet>;
+  readonly notes: WriteRecorder<Deployment>;
+  readonly setNotes: WriteRecorder<ReplicaSet>;
 };
 
 async function sync(parts: SyncParts, key: string): Promise<ReconcileResult | undefined> {

@@ -5,7 +5,7 @@ import { createEventRecorder, type EventRecorder } from '../../client/event-reco
 import {
   createExpectations,
   type Expectations,
-  type WriteNotes,
+  type WriteRecorder,
 } from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { startReconciler } from '../../client/reconcile.ts';
@@ -69,7 +69,7 @@ export const endpointSliceMirroringController: Controller = {
     const writes = createExpectations<EndpointSlice>({
       clock,
       keyOf: mirroredKey,
-      changedByOthers: (key) => queue.addAfter(key, foreignChangeMs),
+      changedExternally: (key) => queue.addAfter(key, foreignChangeMs),
     });
     const reconcile = async (key: string): Promise<undefined> => {
       await writes.during(key, (notes) => sync({ ...parts, writes, notes }, key));
@@ -136,7 +136,7 @@ function mirroredKey({ metadata }: EndpointSlice): string | undefined {
 
 type SyncParts = Parts & {
   readonly writes: Expectations<EndpointSlice>;
-  readonly notes: WriteNotes<EndpointSlice>;
+  readonly notes: WriteRecorder<EndpointSlice>;
 };
 
 async function sync(parts: SyncParts, key: string): Promise<void> {
@@ -165,7 +165,7 @@ async function sync(parts: SyncParts, key: string): Promise<void> {
 
 async function write({ client, notes }: SyncParts, changes: SliceChanges): Promise<void> {
   try {
-    await applyChanges(client, changes, { notes });
+    await applyChanges(client, changes, { recorder: notes });
   } catch (error) {
     if (!isNamespaceTerminating(error)) throw error;
   }

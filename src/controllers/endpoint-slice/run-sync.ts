@@ -1,7 +1,7 @@
 // One look at one Service: reads its state, decides, writes its slices.
 import { applyChanges } from '../../client/apply-changes.ts';
 import type { EventRecorder } from '../../client/event-recorder.ts';
-import type { Expectations, WriteNotes } from '../../client/expectations.ts';
+import type { Expectations, WriteRecorder } from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { NotYetError } from '../../client/reconcile.ts';
 import type { ResourceClient } from '../../client/rest.ts';
@@ -58,7 +58,7 @@ export type SyncParts = {
 
 export type SyncState = {
   readonly writes: Expectations<EndpointSlice>;
-  readonly notes: WriteNotes<EndpointSlice>;
+  readonly notes: WriteRecorder<EndpointSlice>;
 };
 
 export async function syncService(
@@ -116,10 +116,10 @@ export async function syncService(
 async function write(
   { client }: SyncParts,
   changes: SliceChanges,
-  notes: WriteNotes<EndpointSlice>,
+  recorder: WriteRecorder<EndpointSlice>,
 ): Promise<void> {
   try {
-    await applyChanges(client, changes, { notes });
+    await applyChanges(client, changes, { recorder });
   } catch (error) {
     if (!isNamespaceTerminating(error)) throw error;
   }

@@ -57,7 +57,7 @@ export const endpointSliceController: Controller = {
     const writes = createExpectations<EndpointSlice>({
       clock,
       keyOf: serviceKeyOf,
-      changedByOthers: later(foreignChangeMs),
+      changedExternally: later(foreignChangeMs),
     });
     const reconcile = async (key: string): Promise<undefined> => {
       await writes.during(key, (notes) => syncService(parts, { writes, notes }, key));

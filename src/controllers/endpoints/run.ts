@@ -4,7 +4,7 @@ import { createEventRecorder, type EventRecorder } from '../../client/event-reco
 import {
   createExpectations,
   type Expectations,
-  type WriteNotes,
+  type WriteRecorder,
 } from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { startReconciler } from '../../client/reconcile.ts';
@@ -57,7 +57,7 @@ export const endpointsController: Controller = {
     const writes = createExpectations<Endpoints>({
       clock,
       keyOf: ({ metadata }) => objectKey(metadata),
-      changedByOthers: (key) => {
+      changedExternally: (key) => {
         // Without a service they are somebody's own, to be left alone.
         const service = services.store.get(key);
         if (isStarting || service === undefined || !hasSelectedPods(service)) return;
@@ -108,7 +108,7 @@ function gather({ caller, informers, clock, log }: ControllerParts): Parts {
 
 type SyncParts = Parts & {
   readonly writes: Expectations<Endpoints>;
-  readonly notes: WriteNotes<Endpoints>;
+  readonly notes: WriteRecorder<Endpoints>;
 };
 
 async function sync(parts: SyncParts, key: string): Promise<void> {

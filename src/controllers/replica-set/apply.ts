@@ -1,7 +1,7 @@
 // Makes and deletes pods, and tells people of it.
 import { type ApiCaller, callApi } from '../../client/api-call.ts';
 import type { EventRecorder } from '../../client/event-recorder.ts';
-import type { WriteNotes } from '../../client/expectations.ts';
+import type { WriteRecorder } from '../../client/expectations.ts';
 import { resourcePath } from '../../client/resource.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
@@ -15,7 +15,7 @@ import type { ReplicaFailure } from './status.ts';
 export type ReplicaTask = {
   readonly caller: ApiCaller;
   readonly owner: ReplicaOwner;
-  readonly notes: WriteNotes<Pod>;
+  readonly notes: WriteRecorder<Pod>;
   readonly recorder: EventRecorder;
 };
 

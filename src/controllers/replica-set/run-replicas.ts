@@ -4,7 +4,7 @@ import { createEventRecorder, type EventRecorder } from '../../client/event-reco
 import {
   createExpectations,
   type Expectations,
-  type WriteNotes,
+  type WriteRecorder,
 } from '../../client/expectations.ts';
 import type { Informer } from '../../client/informer.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
@@ -72,7 +72,7 @@ export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): C
       const writes = createExpectations<Pod>({
         clock,
         keyOf: (pod) => keyOfOwner(kind, pod),
-        changedByOthers: (key) => queue.addAfter(key, podBatchMs),
+        changedExternally: (key) => queue.addAfter(key, podBatchMs),
       });
       const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
         writes.during(key, (notes) => sync({ ...gathered, writes, notes }, key));
@@ -144,7 +144,7 @@ function isFreed(before: Pod, after: Pod): boolean {
 
 type SyncParts<T extends ReplicaOwner> = Parts<T> & {
   readonly writes: Expectations<Pod>;
-  readonly notes: WriteNotes<Pod>;
+  readonly notes: WriteRecorder<Pod>;
 };
 
 async function sync<T extends ReplicaOwner>(

@@ -60,7 +60,7 @@ function rightOf({ user, verb, objectRef }: AuditLine): string {
 
 const toldRights = (said: readonly Said[]): readonly string[] =>
   said
-    .filter(({ message }) => message === 'missing right, will retry')
+    .filter(({ message }) => message === 'Missing permission, retrying')
     .map(({ fields }) => `${fields.user} ${fields.verb} ${fields.resource}`);
 
 test(

@@ -35,7 +35,7 @@ export async function startControllersProcess(
   const read = async (path: string): Promise<string> =>
     (await fetch(new URL(path, metrics))).text();
   return {
-    ledAs: () => /"identity":"([^"]+)".*"became leader"/.exec(log)?.[1],
+    ledAs: () => /"identity":"([^"]+)".*"Became leader"/.exec(log)?.[1],
     async readMetric(line) {
       const found = (await read('/metrics')).split('\n').find((one) => one.startsWith(`${line} `));
       return found === undefined ? undefined : Number(found.slice(line.length + 1));
