@@ -1,32 +1,28 @@
-// What this thread is working on: requests that are not answered, keys that are being reconciled, names that are being
-// looked up. Costs one small object while the work lasts; texts are made only when somebody asks, which is when the event
-// loop is blocked (`flags/watch-stalls.ts`).
+// What this thread is working on: unanswered requests, keys being reconciled, names being resolved. Each costs one small
+// object while the work lasts; descriptions are made only when the event loop is blocked (`flags/watch-stalls.ts`).
 import { createLinkedQueue, type LinkedQueue, type QueueEntry } from '../host/linked-queue.ts';
 
 export type WorkDescription = Readonly<Record<string, string | number | undefined>>;
 
 type Describe<T> = (work: T) => WorkDescription;
 
-type Underway = { readonly work: object; readonly describe: Describe<never> };
+type WorkInProgress = { readonly work: object; readonly describe: Describe<never> };
 
-/** What `beginWork` gives and `endWork` takes. */
-export type BegunWork = QueueEntry<Underway>;
+/** Returned by `beginWork`, passed to `endWork`. */
+export type BegunWork = QueueEntry<WorkInProgress>;
 
 export type WorkRegistry = {
-  readonly underway: LinkedQueue<Underway>;
-  /** Called once, before the first work begins. */
+  readonly inProgress: LinkedQueue<WorkInProgress>;
+  /** Called once, before the first work begins: a thread that never works needs no watchdog. */
   beforeFirst: (() => void) | undefined;
-  /** The latest of what is under way, as JSON. The thread that watches for stalls evaluates this in the blocked one. */
+  /** The latest work in progress, as JSON. The watchdog thread evaluates this in the blocked one. */
   readonly describeAll: () => string;
 };
 
-/**
- * One for each thread, reachable by a name: a thread that is blocked is asked from outside, and several bundles of one
- * program share it.
- */
+/** One for each thread, under a global name: the watchdog reaches it from outside, and all bundles of the program share it. */
 export const registryName = 'fairlead.currentWork';
 
-/** What is blocked began lately: more than these would only hide it. */
+/** What blocks the thread began recently; a longer list would only hide it. */
 const maxDescribed = 16;
 
 export const currentWork: WorkRegistry = findRegistry();
@@ -37,11 +33,11 @@ export function beginWork<T extends object>(work: T, describe: Describe<T>): Beg
     currentWork.beforeFirst = undefined;
     start();
   }
-  return currentWork.underway.add({ work, describe: describe as Describe<never> });
+  return currentWork.inProgress.add({ work, describe: describe as Describe<never> });
 }
 
-export function endWork(begun: BegunWork): void {
-  currentWork.underway.remove(begun);
+export function endWork(work: BegunWork): void {
+  currentWork.inProgress.remove(work);
 }
 
 function findRegistry(): WorkRegistry {
@@ -52,12 +48,12 @@ function findRegistry(): WorkRegistry {
 }
 
 function createRegistry(): WorkRegistry {
-  const underway = createLinkedQueue<Underway>();
+  const inProgress = createLinkedQueue<WorkInProgress>();
   return {
-    underway,
+    inProgress,
     beforeFirst: undefined,
     describeAll: () => {
-      const latest = underway.all().slice(-maxDescribed).reverse();
+      const latest = inProgress.all().slice(-maxDescribed).reverse();
       return JSON.stringify(latest.map(({ work, describe }) => describe(work as never)));
     },
   };
