@@ -16,7 +16,7 @@ import { counterText, createSyncMetrics, measureContact } from './metrics.ts';
 import { parseResolverConfig, type ResolverConfig } from './resolv-conf.ts';
 import { type AnswerThread, startAnswerThread } from './run-answer-thread.ts';
 import { type Watching, watchCluster } from './run-watch.ts';
-import { type StatusServer, serveStatus } from './serve-status.ts';
+import { type DnsStatusServer, serveDnsStatus } from './serve-status.ts';
 import { rootName, type WireName } from './wire/names.ts';
 
 export type DnsOptions = {
@@ -317,12 +317,12 @@ function logQueries(lines: readonly string[], log: Log): void {
 
 async function startStatus(
   { status = [], isStatusOptional = false, log }: DnsOptions,
-  parts: Omit<Parameters<typeof serveStatus>[0], 'address'>,
-): Promise<readonly StatusServer[]> {
-  const servers: StatusServer[] = [];
+  parts: Omit<Parameters<typeof serveDnsStatus>[0], 'address'>,
+): Promise<readonly DnsStatusServer[]> {
+  const servers: DnsStatusServer[] = [];
   for (const address of status) {
     try {
-      servers.push(await serveStatus({ ...parts, address }));
+      servers.push(await serveDnsStatus({ ...parts, address }));
     } catch (error) {
       const text = `Cannot listen on ${serverText(address)}: ${String(error)}`;
       if (!isStatusOptional) throw new Error(text, { cause: error });

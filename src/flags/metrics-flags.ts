@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../ip/address.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
-import { serveStatus } from '../observe/serve-status.ts';
+import { reportMetrics, reportOk, serveStatus } from '../observe/serve-status.ts';
 import { UsageError } from './command.ts';
 
 export type MetricsFlags = { readonly metricsBindAddress: ListenAddress | 'none' };
@@ -31,6 +31,8 @@ export function listenAddress(text: string): ListenAddress | undefined {
   );
 }
 
+const healthRoutes = { '/healthz': reportOk, '/livez': reportOk, '/readyz': reportOk };
+
 export type ServedMetrics = {
   /** Absent where nothing is served. */
   readonly url?: string;
@@ -51,7 +53,8 @@ export async function serveMetrics(
     return (user + system) / 1e6;
   });
   try {
-    const server = await serveStatus({ host, port, metricsText: metrics.text });
+    const routes = { ...healthRoutes, '/metrics': reportMetrics(metrics.text) };
+    const server = await serveStatus({ host, port, routes });
     const shown = host.includes(':') ? `[${host}]` : host;
     return { url: `http://${shown}:${server.port}/metrics`, stop: server.close };
   } catch (error) {

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { limitConnections, statusBounds } from './limit-connections.ts';
 
-test('one address cannot keep others out, and gets in again when it leaves', async () => {
+test('limitConnections() refuses a client over its limit, not others, and admits it again after it disconnects', async () => {
   const server = createServer((_request, response) => response.end('fine'));
   limitConnections(server, { ...statusBounds, maxPerAddress: 2 });
   server.listen(0, '127.0.0.1');
@@ -13,7 +13,7 @@ test('one address cannot keep others out, and gets in again when it leaves', asy
   const { port } = server.address() as AddressInfo;
   const open = async (): Promise<Socket> => {
     const socket = connect(port, '127.0.0.1');
-    socket.on('error', () => undefined);
+    socket.on('error', () => {}); // The server may reset it.
     await once(socket, 'connect');
     return socket;
   };
@@ -25,10 +25,10 @@ test('one address cannot keep others out, and gets in again when it leaves', asy
       }).on('error', () => resolve('refused'));
     });
   try {
-    const kept = [await open(), await open()];
+    const connections = [await open(), await open()];
     assert.equal(await status('127.0.0.1'), 'refused');
     assert.equal(await status('127.0.0.2'), 200);
-    for (const socket of kept) socket.destroy();
+    for (const socket of connections) socket.destroy();
     while ((await status('127.0.0.1')) !== 200);
   } finally {
     server.close();

@@ -1,22 +1,22 @@
-// Bounds for the small HTTP servers: how many connections, how many of one address, and how long each may take.
+// Limits of the small HTTP servers: connections in total and of each client address, and how long a request may take.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 export type ConnectionBounds = {
   readonly maxConnections: number;
-  /** No address takes the places of all others. Loopback is one address: probes and scrapers of this machine share it. */
+  /** So that no client uses up the total. The probes and scrapers of this machine share one address, the loopback. */
   readonly maxPerAddress: number;
-  /** For the head of a request, and for all of it. */
+  /** For the headers of a request, and for all of it. */
   readonly requestTimeoutMs: number;
-  /** Of a connection between two requests. */
+  /** Between two requests of a connection. */
   readonly idleTimeoutMs: number;
 };
 
-/** Probes and scrapers: a few for each, and room for mistakes. */
+/** A few connections for each probe and scraper. What sends its request more slowly than this is neither. */
 export const statusBounds: ConnectionBounds = {
   maxConnections: 512,
   maxPerAddress: 128,
-  requestTimeoutMs: 10_000,
+  requestTimeoutMs: 5000,
   idleTimeoutMs: 30_000,
 };
 
@@ -36,8 +36,8 @@ export function limitConnections(
     const open = (counts.get(address) ?? 0) + 1;
     counts.set(address, open);
     socket.once('close', () => {
-      const left = (counts.get(address) ?? 1) - 1;
-      if (left > 0) counts.set(address, left);
+      const remaining = (counts.get(address) ?? 1) - 1;
+      if (remaining > 0) counts.set(address, remaining);
       else counts.delete(address);
     });
     if (open > maxPerAddress) socket.destroy();

@@ -8,7 +8,7 @@ export type Log = {
   readonly warn: (message: string, fields?: LogFields) => void;
   readonly info: (message: string, fields?: LogFields) => void;
   readonly debug: (message: string, fields?: LogFields) => void;
-  /** The same log with fields added to every line. */
+  /** The same log with these fields in every line. */
   readonly with: (fields: LogFields) => Log;
 };
 
@@ -16,13 +16,13 @@ export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 export function createLog(level: LogLevel): Log {
-  // Written synchronously: the last lines before a crash are the ones that matter.
+  // Synchronous, so that the last lines before a crash are written.
   const destination = pino.destination({ fd: 2, sync: true });
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return wrap(logger);
 }
 
-/** Fields are merged here: the logger's own children would write a repeated name twice. */
+/** Merges fields here, because pino's child loggers write a field twice when child and call both have it. */
 function wrap(logger: pino.Logger, common: LogFields = {}): Log {
   const write =
     (level: 'error' | 'warn' | 'info' | 'debug') =>
@@ -37,7 +37,7 @@ function wrap(logger: pino.Logger, common: LogFields = {}): Log {
   };
 }
 
-/** For tests and tools that say nothing. */
+/** Discards everything, for tests. */
 export const silentLog: Log = {
   error: () => {},
   warn: () => {},

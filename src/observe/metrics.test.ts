@@ -38,11 +38,11 @@ test('text() writes every kind of metric in the text format', () => {
   assert.equal(registry.text(), wanted.replace(/^\n/, '').replace(/^ {4}/gm, ''));
 });
 
-test('a tally and an observer count where their labels do', () => {
+test('tally() and observer() share their values with add() and observe()', () => {
   const registry = createMetrics();
   const requests = registry.counter({ name: 'requests_total', help: 'Requests.' });
-  const kept = requests.tally({ code: '200' });
-  kept.value += 2;
+  const tally = requests.tally({ code: '200' });
+  tally.value += 2;
   requests.add({ code: '200' });
   const seconds = registry.histogram({ name: 'seconds', help: 'Time.', buckets: [1] });
   seconds.observer({ verb: 'GET' })(0.5);
@@ -76,13 +76,13 @@ test('text() escapes the values of labels', () => {
   assert.ok(registry.text().includes('a{l="quote \\" slash \\\\ line\\nend"} 1\n'));
 });
 
-test('text() of a metric that has not happened only describes it', () => {
+test('text() of a metric without values has its HELP and TYPE alone', () => {
   const registry = createMetrics();
   registry.counter({ name: 'a', help: 'A.' });
   assert.equal(registry.text(), '# HELP a A.\n# TYPE a counter\n');
 });
 
-test('a metric that is asked for twice is one metric', () => {
+test('createMetrics() returns the same metric for the same name, and refuses another type', () => {
   const registry = createMetrics();
   for (let time = 0; time < 2; time += 1) {
     registry.counter({ name: 'a', help: 'A.' }).add();
@@ -97,7 +97,7 @@ test('a metric that is asked for twice is one metric', () => {
   assert.throws(() => registry.gauge({ name: 'a', help: 'A.' }), /of another type/);
 });
 
-test('gauges are cleared, and read with their labels when they are scraped', () => {
+test('clear() removes the values of a gauge; gaugeFrom() reads values and labels at each scrape', () => {
   const registry = createMetrics();
   const gauge = registry.gauge({ name: 'a', help: 'A.' });
   gauge.set({ l: 'x' }, 1);

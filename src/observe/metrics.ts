@@ -1,8 +1,8 @@
-// Counters, gauges and histograms in Prometheus' text format. Small on purpose: what a scrape costs is one string.
+// Counters, gauges and histograms in Prometheus' text format. A scrape costs one string.
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One number of a metric. Whoever counts on a busy path keeps it and writes `value` itself. */
+/** The value of one set of labels. Hot paths hold it and change `value` directly. */
 export type Tally = { value: number };
 export type Observer = (value: number) => void;
 
@@ -14,7 +14,7 @@ export type Gauge = {
   readonly add: (labels: Labels, by: number) => void;
   readonly set: (labels: Labels, value: number) => void;
   readonly tally: (labels: Labels) => Tally;
-  /** Forgets all values. */
+  /** Removes all values, with their labels. */
   readonly clear: () => void;
 };
 export type Histogram = {
@@ -23,24 +23,29 @@ export type Histogram = {
   readonly observer: (labels: Labels) => Observer;
 };
 
-export type MetricFacts = { readonly name: string; readonly help: string };
+export type MetricDescription = { readonly name: string; readonly help: string };
 
 export type Sample = { readonly labels: Labels; readonly value: number };
 
-/** Asking for a metric that is there gives the same one: who starts again goes on counting. */
+/** Registering a name again returns the same metric, so that a part that restarts continues its counters. */
 export type MetricsRegistry = {
-  readonly counter: (facts: MetricFacts) => Counter;
-  readonly gauge: (facts: MetricFacts) => Gauge;
-  /** A gauge whose value, or values by label, are read when it is scraped. */
-  readonly gaugeFrom: (facts: MetricFacts, read: () => number | readonly Sample[]) => void;
-  /** A counter whose value is read when it is scraped. */
-  readonly counterFrom: (facts: MetricFacts, read: () => number) => void;
-  readonly histogram: (facts: MetricFacts & { readonly buckets: readonly number[] }) => Histogram;
+  readonly counter: (description: MetricDescription) => Counter;
+  readonly gauge: (description: MetricDescription) => Gauge;
+  /** A gauge that is read when it is scraped: one value, or one for each set of labels. */
+  readonly gaugeFrom: (
+    description: MetricDescription,
+    read: () => number | readonly Sample[],
+  ) => void;
+  /** A counter that is read when it is scraped. */
+  readonly counterFrom: (description: MetricDescription, read: () => number) => void;
+  readonly histogram: (
+    description: MetricDescription & { readonly buckets: readonly number[] },
+  ) => Histogram;
   readonly text: () => string;
 };
 
 type Metric = {
-  readonly facts: MetricFacts;
+  readonly description: MetricDescription;
   readonly type: string;
   readonly lines: () => readonly string[];
 };
@@ -50,20 +55,20 @@ export function createMetrics(): MetricsRegistry {
   const counters = new Map<string, Counter>();
   const gauges = new Map<string, Gauge>();
   const histograms = new Map<string, Histogram>();
-  const known = <T>(made: Map<string, T>, name: string, make: () => T): T => {
-    const before = made.get(name);
-    if (before !== undefined) return before;
-    if (metrics.has(name)) throw new Error(`Cannot measure "${name}": it is of another type`);
-    const metric = make();
-    made.set(name, metric);
+  const getOrCreate = <T>(existing: Map<string, T>, name: string, create: () => T): T => {
+    const found = existing.get(name);
+    if (found !== undefined) return found;
+    if (metrics.has(name)) throw new Error(`Metric "${name}" exists, and is of another type`);
+    const metric = create();
+    existing.set(name, metric);
     return metric;
   };
   return {
-    counter: (facts) =>
-      known(counters, facts.name, () => {
+    counter: (description) =>
+      getOrCreate(counters, description.name, () => {
         const values = new Map<string, Tally>();
-        const lines = (): readonly string[] => valueLines(facts.name, values);
-        metrics.set(facts.name, { facts, type: 'counter', lines });
+        const lines = (): readonly string[] => valueLines(description.name, values);
+        metrics.set(description.name, { description, type: 'counter', lines });
         return {
           add: (labels = {}, by = 1) => {
             tallyOf(values, labels).value += by;
@@ -71,11 +76,11 @@ export function createMetrics(): MetricsRegistry {
           tally: (labels) => tallyOf(values, labels),
         };
       }),
-    gauge: (facts) =>
-      known(gauges, facts.name, () => {
+    gauge: (description) =>
+      getOrCreate(gauges, description.name, () => {
         const values = new Map<string, Tally>();
-        const lines = (): readonly string[] => valueLines(facts.name, values);
-        metrics.set(facts.name, { facts, type: 'gauge', lines });
+        const lines = (): readonly string[] => valueLines(description.name, values);
+        metrics.set(description.name, { description, type: 'gauge', lines });
         return {
           add: (labels, by) => {
             tallyOf(values, labels).value += by;
@@ -87,25 +92,26 @@ export function createMetrics(): MetricsRegistry {
           clear: () => values.clear(),
         };
       }),
-    gaugeFrom: (facts, read) => {
-      const lines = (): readonly string[] => readLines(facts.name, read());
-      metrics.set(facts.name, { facts, type: 'gauge', lines });
+    gaugeFrom: (description, read) => {
+      const lines = (): readonly string[] => readLines(description.name, read());
+      metrics.set(description.name, { description, type: 'gauge', lines });
     },
-    counterFrom: (facts, read) => {
-      const lines = (): readonly string[] => readLines(facts.name, read());
-      metrics.set(facts.name, { facts, type: 'counter', lines });
+    counterFrom: (description, read) => {
+      const lines = (): readonly string[] => readLines(description.name, read());
+      metrics.set(description.name, { description, type: 'counter', lines });
     },
-    histogram: (facts) =>
-      known(histograms, facts.name, () => {
+    histogram: (description) =>
+      getOrCreate(histograms, description.name, () => {
         const series = new Map<string, Series>();
-        const lines = (): readonly string[] => histogramLines(facts.name, facts.buckets, series);
-        metrics.set(facts.name, { facts, type: 'histogram', lines });
+        const lines = (): readonly string[] =>
+          histogramLines(description.name, description.buckets, series);
+        metrics.set(description.name, { description, type: 'histogram', lines });
         return {
           observe: (labels, value) =>
-            observe(seriesOf(series, facts.buckets, labels), facts.buckets, value),
+            observe(seriesOf(series, description.buckets, labels), description.buckets, value),
           observer: (labels) => {
-            const one = seriesOf(series, facts.buckets, labels);
-            return (value) => observe(one, facts.buckets, value);
+            const one = seriesOf(series, description.buckets, labels);
+            return (value) => observe(one, description.buckets, value);
           },
         };
       }),
@@ -121,8 +127,12 @@ function readLines(name: string, read: number | readonly Sample[]): readonly str
   );
 }
 
-function describe({ facts, type, lines }: Metric): readonly string[] {
-  return [`# HELP ${facts.name} ${facts.help}`, `# TYPE ${facts.name} ${type}`, ...lines()];
+function describe({ description, type, lines }: Metric): readonly string[] {
+  return [
+    `# HELP ${description.name} ${description.help}`,
+    `# TYPE ${description.name} ${type}`,
+    ...lines(),
+  ];
 }
 
 function tallyOf(values: Map<string, Tally>, labels: Labels): Tally {
@@ -135,14 +145,14 @@ function tallyOf(values: Map<string, Tally>, labels: Labels): Tally {
   return tally;
 }
 
-const texts = new WeakMap<Labels, string>();
+const labelTexts = new WeakMap<Labels, string>();
 
-/** Whoever counts often keeps its labels, and their text is made once. */
+/** Callers that reuse their labels object pay for its text once. */
 function labelText(labels: Labels): string {
-  let text = texts.get(labels);
+  let text = labelTexts.get(labels);
   if (text === undefined) {
     text = writeLabels(labels);
-    texts.set(labels, text);
+    labelTexts.set(labels, text);
   }
   return text;
 }
@@ -174,12 +184,12 @@ function seriesOf(series: Map<string, Series>, buckets: readonly number[], label
   return one;
 }
 
-function observe(one: Series, buckets: readonly number[], value: number): void {
+function observe(series: Series, buckets: readonly number[], value: number): void {
   let at = 0;
   while (at < buckets.length && value > (buckets[at] ?? 0)) at += 1;
-  if (at < buckets.length) one.counts[at] = (one.counts[at] ?? 0) + 1;
-  one.sum += value;
-  one.count += 1;
+  if (at < buckets.length) series.counts[at] = (series.counts[at] ?? 0) + 1;
+  series.sum += value;
+  series.count += 1;
 }
 
 function histogramLines(

@@ -7,6 +7,7 @@ import { type Clock, sleep, systemClock } from '../host/clock.ts';
 import type { Node } from '../kinds/node/types.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
+import type { StatusServer } from '../observe/serve-status.ts';
 import type { ProxyConfig } from './config.ts';
 import { createFlowCleaner, type FlowCleaner } from './conntrack/apply-conntrack.ts';
 import { applyKernelSettings } from './conntrack/apply-kernel-settings.ts';
@@ -14,7 +15,6 @@ import { conntrackSettings } from './conntrack/conntrack-settings.ts';
 import { createProxyHealth, isEligible, type ProxyHealth } from './health/health.ts';
 import { createHealthChecks, type HealthChecks } from './health/serve-health-checks.ts';
 import { serveHealthz } from './health/serve-healthz.ts';
-import type { HttpServer } from './health/serve-http.ts';
 import { serveMetrics } from './health/serve-metrics.ts';
 import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
 import type { RefusedAddress } from './model/own-addresses.ts';
@@ -96,16 +96,16 @@ export async function startProxy(options: ProxyOptions, signal: AbortSignal): Pr
 async function startServers(
   parts: Parts,
   metrics: MetricsRegistry,
-): Promise<readonly HttpServer[]> {
+): Promise<readonly StatusServer[]> {
   const { config, health, informers, measures, clock, chosen, nodeName } = parts;
-  const servers: HttpServer[] = [];
+  const servers: StatusServer[] = [];
   if (config.healthz !== undefined) {
     const server = await serveHealthz({
       ...config.healthz,
       clock,
       report: health.report,
       isEligible: () => isEligible(informers.nodes.store.get(nodeName)),
-      answered: (path, code) => measures[path].add({ code: String(code) }),
+      responded: (path, code) => measures[path].add({ code: String(code) }),
     });
     servers.push(server);
   }

@@ -12,8 +12,6 @@ const listeners: Readonly<Record<string, readonly [RegExp | string, RegExp | str
   'apiserver/listen/server.ts': [/admitConnections\(/, /headersTimeout[\s\S]*requestTimeout/],
   'node/serve-node.ts': [/limitConnections\(/, /limitConnections\(/],
   'observe/serve-status.ts': [/limitConnections\(/, /limitConnections\(/],
-  'dns/serve-status.ts': [/limitConnections\(/, /limitConnections\(/],
-  'proxy/health/serve-http.ts': [/limitConnections\(/, /limitConnections\(/],
   'dns/serve-tcp.ts': [/maxPerClient/, /idleMs/],
   'relay/relay-tcp.ts': [/maxConnections = /, 'carries what others send for as long as they do'],
   'proxy/modes/userspace/relay-portable.ts': [

@@ -100,7 +100,6 @@ const unfinished: readonly string[] = [
   'src/kinds',
   'src/meta',
   'src/node',
-  'src/observe',
   'src/proxy',
   'src/relay',
   'src/schema',

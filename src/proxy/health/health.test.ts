@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { describe, it } from 'node:test';
 import { createFakeClock } from '../../host/fake-clock.ts';
+import { serveStatus } from '../../observe/serve-status.ts';
 import type { NodeObject } from '../node-view/node-object.ts';
 import { createProxyHealth, isEligible } from './health.ts';
 import { createHealthChecks } from './serve-health-checks.ts';
 import { serveHealthz } from './serve-healthz.ts';
-import { serveHttp } from './serve-http.ts';
 import { serveMetrics } from './serve-metrics.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
@@ -66,7 +66,7 @@ describe('serveHealthz() (KPX-32, KPX-34)', () => {
       clock: createFakeClock(1_767_225_600_000),
       report: health.report,
       isEligible: () => false,
-      answered: (path, code) => answers.push(`${path} ${code}`),
+      responded: (path, code) => answers.push(`${path} ${code}`),
     });
     try {
       const [healthz, livez, other] = await Promise.all(
@@ -99,7 +99,7 @@ const checks = () =>
 
 describe('createHealthChecks() (KPX-36, KPX-37, KPX-39)', () => {
   it('tells how many endpoints are here, follows changes, and stops', async () => {
-    const free = await serveHttp(() => {}, local);
+    const free = await serveStatus({ ...local, routes: {} });
     const { port } = free;
     await free.close();
     const servers = checks();
@@ -141,7 +141,7 @@ describe('createHealthChecks() (KPX-36, KPX-37, KPX-39)', () => {
     await servers.close();
   });
   it('answers where node ports do, and moves with them (KPX-30)', async () => {
-    const free = await serveHttp(() => {}, local);
+    const free = await serveStatus({ ...local, routes: {} });
     const { port } = free;
     await free.close();
     const servers = checks();
@@ -171,7 +171,7 @@ describe('createHealthChecks() (KPX-36, KPX-37, KPX-39)', () => {
     assert.equal(await answersOn('127.0.0.1'), false);
   });
   it('says when it cannot listen', async () => {
-    const taken = await serveHttp(() => {}, { host: '0.0.0.0', port: 0 });
+    const taken = await serveStatus({ host: '0.0.0.0', port: 0, routes: {} });
     const servers = checks();
     await servers.update({
       family: 'IPv4',

@@ -1,26 +1,30 @@
-// A server on each healthCheckNodePort that tells a balancer whether this node has endpoints of the Service (KPX-36..39).
-import type { ServerResponse } from 'node:http';
+// A server on each healthCheckNodePort, from which load balancers learn whether this node has endpoints of the Service (KPX-36..39).
+import {
+  type StatusHandler,
+  type StatusServer,
+  sendJson,
+  serveStatus,
+} from '../../observe/serve-status.ts';
 import type { Family, NodePortAddresses } from '../model/state.ts';
 import type { HealthCheck } from '../model/track-state.ts';
-import { type HttpServer, serveHttp } from './serve-http.ts';
 
 export type HealthChecks = {
-  /** Brings the servers of a family to what is wanted; waits until they listen. */
-  readonly update: (wanted: WantedChecks) => Promise<void>;
+  /** Opens and closes servers of the family until they match; resolves when all listen. */
+  readonly update: (desired: DesiredChecks) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-export type WantedChecks = {
+export type DesiredChecks = {
   readonly family: Family;
   /** By `namespace/name`. */
   readonly checks: ReadonlyMap<string, HealthCheck>;
-  /** Where node ports answer: a health check is one of them. */
+  /** A health check port is a node port, and answers on the same addresses. */
   readonly addresses: NodePortAddresses;
 };
 
 export type HealthChecksOptions = {
   readonly isProxyHealthy: () => boolean;
-  /** Told when a server cannot listen; it is tried again with the next update. */
+  /** Called when a server cannot listen; the next update tries again. */
   readonly failed: (serviceKey: string, port: number, error: Error) => void;
 };
 
@@ -28,7 +32,7 @@ export type HealthChecksOptions = {
 type Running = {
   check: HealthCheck;
   readonly hosts: readonly string[];
-  readonly servers: readonly HttpServer[];
+  readonly servers: readonly StatusServer[];
 };
 
 const anyAddress = { IPv4: '0.0.0.0', IPv6: '::' } as const;
@@ -43,13 +47,22 @@ export function createHealthChecks({ isProxyHealthy, failed }: HealthChecksOptio
     { check, hosts }: Omit<Running, 'servers'>,
   ): Promise<void> => {
     const state: { current?: Running } = {};
-    const listener = (_: unknown, response: ServerResponse): void =>
-      answer(response, key, state.current?.check.localEndpoints ?? 0, isProxyHealthy());
-    const listen = (on: readonly string[]) => listenOn(on, check.port, listener);
+    const report: StatusHandler = (response) => {
+      const localEndpoints = state.current?.check.localEndpoints ?? 0;
+      const [namespace, name] = key.split('/');
+      const serviceProxyHealthy = isProxyHealthy();
+      sendJson(
+        response,
+        localEndpoints > 0 && serviceProxyHealthy ? 200 : 503,
+        { service: { namespace, name }, localEndpoints, serviceProxyHealthy },
+        { 'x-load-balancing-endpoint-weight': String(localEndpoints) },
+      );
+    };
+    const listen = (on: readonly string[]) => listenOn(on, check.port, report);
     try {
       const servers = await listen(hosts).catch((error: unknown) => {
-        // The address by which others know the node may be one that no interface has.
-        if (isForeignAddress(error)) return listen([anyAddress[family]]);
+        // The node's external address may be on no interface (1:1 NAT).
+        if (isAddressUnavailable(error)) return listen([anyAddress[family]]);
         throw error;
       });
       state.current = { check, hosts, servers };
@@ -82,22 +95,21 @@ export function createHealthChecks({ isProxyHealthy, failed }: HealthChecksOptio
   };
 }
 
-/** Everywhere also while nobody knows the node's addresses: a balancer that gets no answer takes the node out. */
+/** All addresses while those of the node are unknown: a load balancer removes a node that does not answer. */
 function hostsOf(family: Family, addresses: NodePortAddresses): readonly string[] {
   return addresses === 'all' || addresses.length === 0 ? [anyAddress[family]] : addresses;
 }
 
-/** On all of them or on none. */
+/** On all of them or on none. Probes may use any path and method. */
 async function listenOn(
   hosts: readonly string[],
   port: number,
-  listener: (request: unknown, response: ServerResponse) => void,
-): Promise<readonly HttpServer[]> {
-  const servers: HttpServer[] = [];
+  report: StatusHandler,
+): Promise<readonly StatusServer[]> {
+  const servers: StatusServer[] = [];
+  const options = { port, ipv6Only: true, routes: {}, fallback: report, allowsAnyMethod: true };
   try {
-    for (const host of hosts) {
-      servers.push(await serveHttp(listener, { host, port, ipv6Only: true }));
-    }
+    for (const host of hosts) servers.push(await serveStatus({ ...options, host }));
   } catch (error) {
     await closeAll(servers);
     throw error;
@@ -105,27 +117,10 @@ async function listenOn(
   return servers;
 }
 
-function isForeignAddress(error: unknown): boolean {
+function isAddressUnavailable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EADDRNOTAVAIL';
 }
 
-async function closeAll(servers: readonly HttpServer[]): Promise<void> {
+async function closeAll(servers: readonly StatusServer[]): Promise<void> {
   await Promise.all(servers.map((server) => server.close()));
-}
-
-function answer(
-  response: ServerResponse,
-  serviceKey: string,
-  localEndpoints: number,
-  serviceProxyHealthy: boolean,
-): void {
-  const [namespace, name] = serviceKey.split('/');
-  response.writeHead(localEndpoints > 0 && serviceProxyHealthy ? 200 : 503, {
-    'content-type': 'application/json',
-    'x-content-type-options': 'nosniff',
-    'x-load-balancing-endpoint-weight': String(localEndpoints),
-  });
-  response.end(
-    JSON.stringify({ service: { namespace, name }, localEndpoints, serviceProxyHealthy }),
-  );
 }

@@ -1,38 +1,41 @@
-// /healthz and /livez on port 10256: what balancers and kubelets ask a node's proxy (KPX-32..34).
+// /healthz and /livez on port 10256: for load balancers and the kubelet (KPX-32..34).
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../host/clock.ts';
+import { type StatusServer, sendJson, serveStatus } from '../../observe/serve-status.ts';
+import type { ListenAddress } from '../config.ts';
 import type { HealthReport } from './health.ts';
-import { type HttpServer, type ListenOptions, serveHttp } from './serve-http.ts';
 
-export type HealthzOptions = ListenOptions & {
+export type HealthzOptions = ListenAddress & {
   readonly clock: Clock;
   readonly report: (now: number) => HealthReport;
   /** Whether balancers may send new connections to the node. */
   readonly isEligible: () => boolean;
-  /** Told each answer: which path, which status. */
-  readonly answered: (path: 'healthz' | 'livez', code: number) => void;
+  /** Called after each response. */
+  readonly responded: (path: 'healthz' | 'livez', code: number) => void;
 };
 
-export function serveHealthz(options: HealthzOptions): Promise<HttpServer> {
-  return serveHttp((request, response) => {
-    const path = (request.url ?? '/').split('?')[0];
-    if (path === '/healthz') answer(response, 'healthz', options);
-    else if (path === '/livez') answer(response, 'livez', options);
-    else response.writeHead(404).end('404 page not found\n');
-  }, options);
+export function serveHealthz(options: HealthzOptions): Promise<StatusServer> {
+  const { host, port } = options;
+  return serveStatus({
+    ...{ host, port, allowsAnyMethod: true },
+    routes: {
+      '/healthz': (response) => respond(response, 'healthz', options),
+      '/livez': (response) => respond(response, 'livez', options),
+    },
+  });
 }
 
-function answer(
+function respond(
   response: ServerResponse,
   path: 'healthz' | 'livez',
-  { clock, report, isEligible, answered }: HealthzOptions,
+  { clock, report, isEligible, responded }: HealthzOptions,
 ): void {
   const now = clock.now();
   const health = report(now);
   const nodeEligible = isEligible();
   const isGood = health.isHealthy && (path === 'livez' || nodeEligible);
   const code = isGood ? 200 : 503;
-  const body = {
+  sendJson(response, code, {
     lastUpdated: timeText(health.lastUpdated),
     currentTime: timeText(now),
     nodeEligible,
@@ -43,13 +46,8 @@ function answer(
         { lastUpdated: timeText(lastUpdated), healthy: isHealthy },
       ]),
     ),
-  };
-  response.writeHead(code, {
-    'content-type': 'application/json',
-    'x-content-type-options': 'nosniff',
   });
-  response.end(JSON.stringify(body));
-  answered(path, code);
+  responded(path, code);
 }
 
 const timeText = (ms: number): string => new Date(ms).toISOString();
