@@ -29,6 +29,11 @@ export type UpdateRules<T extends KubeObject> = {
   /** Errors of the new state and of the change. Metadata that all kinds share is judged by the server. */
   readonly validateUpdate: (before: T, after: T) => readonly FieldError[];
   readonly warnOnUpdate?: (before: T, after: T) => readonly string[];
+  /**
+   * Paths that prepareUpdate() (and for the object itself prepareCreate()) sets whatever was sent, so that no manager owns
+   * them through this path (GetResetFields upstream). Absent: the status, or for `status` the spec.
+   */
+  readonly resetFields?: readonly (readonly string[])[];
 };
 
 export type CreateRules<T extends KubeObject> = {

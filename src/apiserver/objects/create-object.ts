@@ -201,6 +201,7 @@ function managersOf(
   object: KubeObject,
 ): KubeObject | Promise<KubeObject> {
   const { pace, manager, now } = write;
+  const { resetFields } = resource.definition.update;
   const record = {
     after: object,
     schema: resource.definition.schema,
@@ -208,6 +209,7 @@ function managersOf(
     subresource: '',
     apiVersion: object.apiVersion,
     now,
+    ...(resetFields === undefined ? {} : { resetFields }),
   };
   if (pace?.isLarge()) return recordLarge({ pace, record, recordManagers });
   return recordManagers === undefined ? recordUpdate(record) : recordManagers(object);

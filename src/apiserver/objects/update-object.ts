@@ -223,7 +223,8 @@ function managersOf(
   before: KubeObject,
   after: KubeObject,
 ): KubeObject | Promise<KubeObject> {
-  const { recordManagers } = request;
+  const { recordManagers, rules } = request;
+  const { resetFields } = rules;
   const { pace, manager, now } = request.write;
   const record = {
     before,
@@ -233,6 +234,7 @@ function managersOf(
     subresource: request.subresource,
     apiVersion: after.apiVersion,
     now,
+    ...(resetFields === undefined ? {} : { resetFields }),
   };
   if (pace?.isLarge()) {
     const own = recordManagers && ((object: KubeObject) => recordManagers(before, object));

@@ -120,6 +120,8 @@ async function apply(call: Call, options: WriteOptions, text: string): Promise<A
   const { definition } = resource;
   const write = writeRequest(call, options);
   const namespace = namespaceOf(call);
+  const rules = rulesOf(call);
+  const { resetFields } = rules;
   const facts = {
     applied: await parseApplied(call, options, text),
     schema: definition.schema,
@@ -128,13 +130,14 @@ async function apply(call: Call, options: WriteOptions, text: string): Promise<A
     force: options.force,
     subresource: info.subresource,
     now: write.now,
+    ...(resetFields === undefined ? {} : { resetFields }),
   };
   const { cached, created } = await updateObject(context, {
     resource,
     namespace,
     name: info.name,
     subresource: info.subresource,
-    rules: rulesOf(call),
+    rules,
     async desired(live) {
       if (call.pace.isLarge()) await call.pace.pause();
       const request = { ...facts, ...(live === undefined ? {} : { live }) };

@@ -72,8 +72,6 @@ const rulesOf = (name: string) => {
 
 test('approval is given through approval alone, and for good', () => {
   const wanted = csr({}, { conditions: [condition('Approved')], certificate: 'x' });
-  const byStatus = rulesOf('status').prepare(csr(), wanted, { now });
-  assert.equal(byStatus.status.conditions, undefined);
   const approval = rulesOf('approval');
   const approved = approval.prepare(csr(), wanted, { now });
   assert.equal(approved.status.certificate, undefined);
@@ -82,11 +80,57 @@ test('approval is given through approval alone, and for good', () => {
   assert.match(approval.validate(approved, csr()).map(errorText).join(), /may not remove/);
   const both = csr({}, { conditions: [condition('Approved'), condition('Denied')] });
   assert.deepEqual(approval.validate(csr(), both).map(errorText), [
-    'status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
+    'status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
   ]);
   const no = csr({}, { conditions: [condition('Approved', 'False')] });
   assert.match(approval.validate(csr(), no).map(errorText).join(), /Unsupported value: "False"/);
 });
+
+test('a status write neither gives nor takes nor changes an approval', () => {
+  const { prepare, validate } = rulesOf('status');
+  const write = (before: CertificateSigningRequest, ...types: string[]) => {
+    const sent = csr({}, { conditions: types.map((type) => condition(type)) });
+    const after = prepare(before, sent, { now });
+    return { after, errors: validate(before, after).map(errorText) };
+  };
+  assert.deepEqual(write(csr(), 'Approved').errors, [
+    'status.conditions: Forbidden: updates may not add a condition of type "Approved"',
+  ]);
+  const stamp = { lastUpdateTime: now, lastTransitionTime: now };
+  const approved = csr({}, { conditions: [{ ...condition('Approved'), reason: 'Old', ...stamp }] });
+  assert.deepEqual(write(approved).errors, [
+    'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
+  ]);
+  const { after, errors } = write(approved, 'Failed', 'Approved');
+  assert.deepEqual(errors, []);
+  assert.deepEqual(
+    after.status.conditions?.map(({ type, reason }) => `${type} ${reason}`),
+    ['Failed R', 'Approved Old'],
+  );
+});
+
+const wrongCertificates: readonly (readonly [string, string, string])[] = [
+  ['no block', 'x', 'must contain at least one CERTIFICATE PEM block'],
+  [
+    'a block of another type',
+    '-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n',
+    'only CERTIFICATE PEM blocks are allowed, found "PRIVATE KEY"',
+  ],
+  [
+    'a block with headers',
+    '-----BEGIN CERTIFICATE-----\na: b\n\nAA==\n-----END CERTIFICATE-----\n',
+    'no PEM block headers are permitted',
+  ],
+];
+
+for (const [name, pem, want] of wrongCertificates) {
+  test(`a certificate with ${name} is refused`, () => {
+    const wrong = csr({}, { certificate: Buffer.from(pem).toString('base64') });
+    assert.deepEqual(rulesOf('status').validate(csr(), wrong).map(errorText), [
+      `status.certificate: Invalid value: "<certificate data>": ${want}`,
+    ]);
+  });
+}
 
 test('a certificate is one, and does not change', () => {
   const { validate } = rulesOf('status');

@@ -5,7 +5,12 @@ import { ageColumn, nameColumn } from '../metadata-columns.ts';
 import { conditionText } from './conditions.ts';
 import { prepareApproval, prepareCreate, prepareStatus, prepareUpdate } from './prepare.ts';
 import { type CertificateSigningRequest, certificateSigningRequestSchema } from './types.ts';
-import { validateConditionChange, validateRequest, validateStatusChange } from './validate.ts';
+import {
+  validateApproval,
+  validateRequest,
+  validateStatusChange,
+  validateUpdate,
+} from './validate.ts';
 
 // Clients see the descriptions of columns, so they are Kubernetes' own.
 const signerDescription = `Requested signer for the request. It is a qualified name in the form: \`scope-hostname.io/name\`. If empty, it will be defaulted:
@@ -39,17 +44,29 @@ export const certificateSigningRequestDefinition: KindDefinition<CertificateSign
   schema: certificateSigningRequestSchema,
   nameRule: nameIsPathSegment,
   create: { prepareCreate, validateCreate: validateRequest },
-  update: { prepareUpdate, validateUpdate: validateConditionChange },
+  update: {
+    prepareUpdate,
+    validateUpdate,
+    resetFields: [['spec'], ['status']],
+  },
   subresources: [
     {
       name: 'approval',
       verbs: ['get', 'patch', 'update'],
-      rules: { prepareUpdate: prepareApproval, validateUpdate: validateConditionChange },
+      rules: {
+        prepareUpdate: prepareApproval,
+        validateUpdate: validateApproval,
+        resetFields: [['spec'], ['status', 'certificate']],
+      },
     },
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
-      rules: { prepareUpdate: prepareStatus, validateUpdate: validateStatusChange },
+      rules: {
+        prepareUpdate: prepareStatus,
+        validateUpdate: validateStatusChange,
+        resetFields: [['spec'], ['status', 'conditions']],
+      },
     },
   ],
   columns: [

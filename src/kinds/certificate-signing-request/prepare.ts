@@ -41,25 +41,41 @@ export function prepareApproval(
   return { ...after, spec: before.spec, status: { ...before.status, conditions } };
 }
 
-const approvalTypes = ['Approved', 'Denied'];
-
-/** Approved and Denied stay as they were: they are set through `approval` alone. */
+/** Approved and Denied stay what they were. Where one was added or removed nothing is kept: validation refuses that. */
 export function prepareStatus(
   before: CertificateSigningRequest,
   after: CertificateSigningRequest,
   { now }: WriteContext,
 ): CertificateSigningRequest {
-  const kept = (before.status.conditions ?? []).filter(({ type }) => approvalTypes.includes(type));
-  const others = (after.status.conditions ?? []).filter(
-    ({ type }) => !approvalTypes.includes(type),
+  const old = before.status.conditions ?? [];
+  const kept = ['Approved', 'Denied'].reduce(
+    (sent, type) => withInstances(old, sent, type),
+    after.status.conditions ?? [],
   );
-  const conditions = stamped(before.status.conditions, [...kept, ...others], now);
+  const conditions = stamped(old, kept, now);
   const { conditions: _sent, ...status } = after.status;
   return {
     ...after,
     spec: before.spec,
     status: { ...status, ...(conditions.length === 0 ? {} : { conditions }) },
   };
+}
+
+/** `sent` with the conditions of this type replaced by those of before, in their order. */
+function withInstances(
+  before: readonly Condition[],
+  sent: readonly Condition[],
+  wanted: string,
+): readonly Condition[] {
+  const old = before.filter(({ type }) => type === wanted);
+  if (sent.filter(({ type }) => type === wanted).length !== old.length) return sent;
+  let next = 0;
+  return sent.map((one) => {
+    if (one.type !== wanted) return one;
+    const same = old[next] ?? one;
+    next += 1;
+    return same;
+  });
 }
 
 function stamped(

@@ -103,13 +103,29 @@ function validateSignerName(name: string): readonly FieldError[] {
   return errors;
 }
 
-/** Approved, Denied and Failed are said once and for good. */
-export function validateConditionChange(
+/** Through every path but `approval`, Approved and Denied cannot be added. */
+export function validateUpdate(
   before: CertificateSigningRequest,
   after: CertificateSigningRequest,
 ): readonly FieldError[] {
-  const field = 'status.conditions';
-  const old = before.status.conditions ?? [];
+  return [
+    ...validateApproval(before, after),
+    ...['Approved', 'Denied']
+      .filter((type) => count(after, type) > count(before, type))
+      .map((type) =>
+        forbidden(conditionsField, `updates may not add a condition of type "${type}"`),
+      ),
+  ];
+}
+
+const conditionsField = 'status.conditions';
+
+/** Approved, Denied and Failed are said once and for good. */
+export function validateApproval(
+  before: CertificateSigningRequest,
+  after: CertificateSigningRequest,
+): readonly FieldError[] {
+  const field = conditionsField;
   const conditions = after.status.conditions ?? [];
   const types = conditions.map(({ type }) => type);
   const repeated = repeatedPlaces(types);
@@ -119,18 +135,20 @@ export function validateConditionChange(
     const other = type === 'Approved' ? first.Denied : type === 'Denied' ? first.Approved : -1;
     return other >= 0 && other < index;
   };
-  const count = (list: readonly Condition[], type: string): number =>
-    list.filter((one) => one.type === type).length;
   return [
     ...conditions.flatMap((one, index) => [
       ...validateCondition(one, `${field}[${index}]`),
-      ...(isRival(one.type, index) ? [invalid(`${field}[${index}].type`, one.type, rivalry)] : []),
+      ...(isRival(one.type, index) ? [invalid(field, one.type, rivalry)] : []),
       ...(repeated.has(index) ? [duplicate(`${field}[${index}].type`, one.type)] : []),
     ]),
     ...['Approved', 'Denied', 'Failed']
-      .filter((type) => count(conditions, type) < count(old, type))
+      .filter((type) => count(after, type) < count(before, type))
       .map((type) => forbidden(field, `updates may not remove a condition of type "${type}"`)),
   ];
+}
+
+function count({ status }: CertificateSigningRequest, type: string): number {
+  return (status.conditions ?? []).filter((one) => one.type === type).length;
 }
 
 const rivalry = 'Approved and Denied conditions are mutually exclusive';
@@ -155,21 +173,42 @@ export function validateStatusChange(
   const { certificate: issued = '' } = before.status;
   const { certificate = '' } = after.status;
   const field = 'status.certificate';
-  const errors = [...validateConditionChange(before, after)];
+  const errors = [...validateUpdate(before, after)];
   if (certificate === issued) return errors;
-  if (certificate !== '' && !isPem(certificate)) {
-    const detail = 'must contain at least one CERTIFICATE PEM block';
-    errors.push(invalid(field, '<certificate data>', detail));
-  }
+  const wrong = certificate === '' ? undefined : wrongCertificate(certificate);
+  if (wrong !== undefined) errors.push(invalid(field, '<certificate data>', wrong));
   if (issued !== '') {
     errors.push(forbidden(field, 'updates may not modify existing certificate content'));
   }
   return errors;
 }
 
-function isPem(base64: string): boolean {
-  const text = Buffer.from(base64, 'base64').toString('latin1');
-  const begin = text.indexOf('-----BEGIN CERTIFICATE-----');
-  const end = text.lastIndexOf('-----END CERTIFICATE-----');
-  return begin >= 0 && end > begin + '-----BEGIN CERTIFICATE-----'.length;
+function wrongCertificate(base64: string): string | undefined {
+  const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
+  if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
+  for (const { type, hasHeaders } of blocks) {
+    if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found "${type}"`;
+    if (hasHeaders) return 'no PEM block headers are permitted';
+  }
+  return undefined;
+}
+
+type PemBlock = { readonly type: string; hasHeaders: boolean };
+
+const begin = '-----BEGIN ';
+const dashes = '-----';
+
+/** What stands between the blocks is ignored, as Go ignores it. */
+function pemBlocks(text: string): readonly PemBlock[] {
+  const blocks: PemBlock[] = [];
+  let open: PemBlock | undefined;
+  for (const line of text.split('\n').map((one) => one.trimEnd())) {
+    if (line.startsWith(begin) && line.endsWith(dashes)) {
+      open = { type: line.slice(begin.length, -dashes.length), hasHeaders: false };
+    } else if (open !== undefined && line === `-----END ${open.type}-----`) {
+      blocks.push(open);
+      open = undefined;
+    } else if (open !== undefined && line.includes(':')) open.hasHeaders = true;
+  }
+  return blocks;
 }

@@ -43,7 +43,11 @@ export const deploymentDefinition: KindDefinition<Deployment> = {
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
-      rules: { prepareUpdate: prepareStatusUpdate, validateUpdate: validateDeploymentStatusUpdate },
+      rules: {
+        prepareUpdate: prepareStatusUpdate,
+        validateUpdate: validateDeploymentStatusUpdate,
+        resetFields: [['spec'], ['metadata', 'labels']],
+      },
     },
   ],
   columns: deploymentColumns,

@@ -22,6 +22,7 @@ const finalize: SubresourceDefinition<Namespace> = {
   rules: {
     prepareUpdate: prepareNamespaceFinalize,
     validateUpdate: (_before, after) => validateNamespaceFinalize(after),
+    resetFields: [['status']],
   },
 };
 

@@ -66,6 +66,7 @@ export const podDefinition: KindDefinition<Pod> = {
         prepareUpdate: preparePodStatusUpdate,
         validateUpdate: validatePodStatusUpdate,
         warnOnUpdate: podStatusWarnings,
+        resetFields: [['spec'], ['metadata', 'ownerReferences']],
       },
     },
   ],
