@@ -80,7 +80,7 @@ async function ready() {
   const shown = (async () => {
     for await (const chunk of up.stdout) {
       process.stdout.write(chunk);
-      if (String(chunk).includes('Ctrl-C ends it')) break;
+      if (String(chunk).includes('Press Ctrl-C to stop it')) break;
     }
   })();
   await Promise.race([

@@ -129,7 +129,7 @@ export type StartedServer = {
 };
 
 /** What whoever puts the server into a network adds. */
-export type ServerPlace = {
+export type ServerNetwork = {
   /** Names and addresses besides the usual, for its certificate. */
   readonly serverNames?: readonly string[];
 } & Pick<ApiServerOptions, 'listenAlso' | 'dial' | 'dialNode'>;
@@ -137,7 +137,7 @@ export type ServerPlace = {
 export async function startFromFlags(
   flags: ServerFlags,
   world: World,
-  place: ServerPlace = {},
+  place: ServerNetwork = {},
 ): Promise<StartedServer> {
   checkServiceNodePort(flags);
   const log = createLog(flags.logLevel);
@@ -205,7 +205,7 @@ type Setting = {
   readonly metrics: MetricsRegistry;
   readonly world: World;
   readonly audit: OpenAudit | undefined;
-  readonly place: ServerPlace;
+  readonly place: ServerNetwork;
 };
 
 async function startOn(

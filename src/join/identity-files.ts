@@ -1,5 +1,5 @@
-// What a machine that has joined keeps: authority, certificates with their keys, and a kubeconfig that names them. A certificate
-// and its key are one file, so that a renewal replaces both at once.
+// The files of a machine that has joined: authority, certificates with their keys, and a kubeconfig that refers to them. A certificate
+// and its key are in one file, so that a renewal replaces both atomically.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export type Identity = {
   readonly client: KeyPair;
 };
 
-/** The kubeconfig last: where it is, everything is. */
+/** Writes the kubeconfig last: if it exists, the other files do. */
 export async function writeIdentity(directory: string, identity: Identity): Promise<void> {
   await makePki(directory);
   await writePrivateFile(join(pki(directory), 'ca.crt'), identity.authority);
@@ -40,7 +40,7 @@ export async function writePair(
   await writePrivateFile(join(pki(directory), `${name}.pem`), `${certificate}${privateKey}`);
 }
 
-/** Undefined when there is none, or none that can be read. */
+/** Undefined if the file is missing or incomplete. */
 export async function readPair(
   directory: string,
   name: 'client' | 'serving',
@@ -55,7 +55,7 @@ export async function readPair(
     : { certificate, privateKey };
 }
 
-/** Paths are relative to the file itself: the directory can be moved. */
+/** Paths are relative to the kubeconfig, so the directory can be moved. */
 function kubeconfigText([server, ...others]: Identity['servers']): string {
   return [
     'apiVersion: v1',

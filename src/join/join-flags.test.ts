@@ -10,54 +10,57 @@ const token = 'abcdef.0123456789abcdef';
 const pin = 'a'.repeat(64);
 const rest = ['--token', token, '--discovery-token-ca-cert-hash', `sha256:${pin}`];
 
-type Place = { readonly directory?: string; readonly env?: Readonly<Record<string, string>> };
+type Environment = { readonly directory?: string; readonly env?: Readonly<Record<string, string>> };
 
-const wishOf = (...argv: readonly string[]) => wishIn({}, ...argv);
+const requestOf = (...argv: readonly string[]) => requestIn({}, ...argv);
 
-function wishIn({ directory = '', env = {} }: Place, ...argv: readonly string[]) {
+function requestIn({ directory = '', env = {} }: Environment, ...argv: readonly string[]) {
   const quiet = { writeErr: () => {} };
   const command = addJoinFlags(new Command()).exitOverride().configureOutput(quiet);
   const flags = command.parse([...argv], { from: 'user' }).opts<JoinFlags>();
   return joinRequest(flags, { cwd: () => directory, env });
 }
 
-test('--join may be repeated: servers are asked in that order', () => {
-  assert.deepEqual(wishOf('--join', 'https://a:1', '--join', 'https://b:2/', ...rest), {
+test('joinRequest() has the servers of a repeated --join in their order', () => {
+  assert.deepEqual(requestOf('--join', 'https://a:1', '--join', 'https://b:2/', ...rest), {
     servers: ['https://a:1', 'https://b:2'],
     token,
     pins: [pin],
   });
 });
 
-test('without any of the flags nothing is to be joined', () => {
-  assert.equal(wishOf(), undefined);
+test('joinRequest() is undefined without any of the flags', () => {
+  assert.equal(requestOf(), undefined);
 });
 
 const refused: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ['a second server that is no address', ['--join', 'https://a:1', '--join', 'b', ...rest], /"b"/],
+  ['a second server that is not a URL', ['--join', 'https://a:1', '--join', 'b', ...rest], /"b"/],
   ['a server without TLS', ['--join', 'http://a:1', ...rest], /https:/],
   ['a token without a server', rest, /--join with the address/],
   ['a server without a token', ['--join', 'https://a:1'], /--token-file is missing/],
   ['no hash', ['--join', 'https://a:1', '--token', token], /cert-hash is missing/],
 ];
 for (const [title, argv, reason] of refused) {
-  test(`joining refuses ${title}`, () => {
-    assert.throws(() => wishOf(...argv), reason);
+  test(`joinRequest() refuses ${title}`, () => {
+    assert.throws(() => requestOf(...argv), reason);
   });
 }
 
 const toJoin = ['--join', 'https://a:1', '--discovery-token-ca-cert-hash', `sha256:${pin}`];
 
-async function tokenIn(place: Place, ...argv: readonly string[]): Promise<string | undefined> {
-  const found = wishIn(place, ...toJoin, ...argv)?.token;
+async function tokenIn(
+  environment: Environment,
+  ...argv: readonly string[]
+): Promise<string | undefined> {
+  const found = requestIn(environment, ...toJoin, ...argv)?.token;
   return typeof found === 'function' ? await found() : found;
 }
 
-test('a token is read from a file, when it is needed', async (t) => {
+test('joinRequest() reads a token file only when the token is needed', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'join-flags-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const tokenOf = (file: string) => tokenIn({ directory }, '--token-file', file);
-  assert.equal(typeof wishOf(...toJoin, '--token-file', 'none')?.token, 'function');
+  assert.equal(typeof requestOf(...toJoin, '--token-file', 'none')?.token, 'function');
   await assert.rejects(tokenOf('none'), /Cannot read a token from ".*none"/);
   writeFileSync(join(directory, 'good'), `${token}\nmore\n`);
   assert.equal(await tokenOf('good'), token);
@@ -70,17 +73,20 @@ test('a token is read from a file, when it is needed', async (t) => {
   await assert.rejects(tokenOf('empty'), /its first line is empty/);
 });
 
-test('a token is read from the environment', async () => {
+test('joinRequest() reads a token from the environment', async () => {
   const env = { FAIRLEAD_TOKEN: token };
   assert.equal(await tokenIn({ env }), token);
-  assert.equal(wishIn({ env }), undefined, 'it alone joins nothing');
+  assert.equal(requestIn({ env }), undefined, 'the variable alone does not join');
   const wrong = { env: { FAIRLEAD_TOKEN: 's3cret' } };
   assert.throws(
-    () => wishIn(wrong, ...toJoin),
+    () => requestIn(wrong, ...toJoin),
     /the variable FAIRLEAD_TOKEN has no bootstrap token/,
   );
 });
 
-test('two tokens are one too many', () => {
-  assert.throws(() => wishOf(...toJoin, '--token', token, '--token-file', 'f'), /name one of/);
+test('joinRequest() refuses both a token and a token file', () => {
+  assert.throws(
+    () => requestOf(...toJoin, '--token', token, '--token-file', 'f'),
+    /mutually exclusive/,
+  );
 });

@@ -1,13 +1,13 @@
-// Where a token comes from: a file, standard input, the environment; or the command line, where everybody on the machine can read it
-// until the program has hidden it.
+// Reads a bootstrap token from a file or standard input. On the command line every user of the machine could read it until the program
+// has hidden it.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError, type World } from '../flags/command.ts';
 
-/** Read by `node --join` and `proxy --join` where no flag gives a token. */
+/** The environment variable of the token for `node --join` and `proxy --join` without a token flag. */
 export const tokenVariable = 'FAIRLEAD_TOKEN';
 
-/** A file that is larger is not one of a token. */
+/** Bounds memory: a larger file cannot be a token file. */
 const maxTokenBytes = 64 * 1024;
 
 /** The first line of the file; `-` is standard input. */

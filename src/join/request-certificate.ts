@@ -1,4 +1,4 @@
-// A certificate by request: a new key, a CertificateSigningRequest, and waiting until somebody has approved and signed it.
+// Requests a certificate: creates a key and a CertificateSigningRequest, and waits until it is approved and signed.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type KeyPair, makeCertificateRequest } from '../apiserver/certificates/x509.ts';
 import type { ApiCaller } from '../client/api-call.ts';
@@ -13,26 +13,26 @@ export type CertificateSpec = {
   readonly signer: string;
   readonly use: 'client auth' | 'server auth';
   readonly names?: readonly string[];
-  /** Told when the request has to wait for a person. */
+  /** Called with the request's name when it is not approved automatically. */
   readonly onWait?: (request: string) => void;
 };
 
-/** The request was turned down; asking again will not help. */
-export class CertificateRefused extends Error {
+/** The request was denied or deleted. */
+export class CertificateRefusedError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'CertificateRefused';
   }
 }
 
-/** Auto-approval takes a moment; after this a person is needed. */
-const quickMs = 5_000;
+/** Automatic approval takes a moment; after this it needs a person. */
+const approvalNoticeMs = 5_000;
 
 export async function requestCertificate(
-  wish: CertificateSpec,
+  spec: CertificateSpec,
   signal: AbortSignal,
 ): Promise<KeyPair> {
-  const { caller, nodeName, signer: signerName, use, names = [] } = wish;
+  const { caller, nodeName, signer: signerName, use, names = [] } = spec;
   const { request, privateKey } = makeCertificateRequest({
     subject: { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] },
     names,
@@ -52,11 +52,11 @@ export async function requestCertificate(
     { signal },
   );
   const name = created.metadata.name ?? '';
-  const timer = setTimeout(() => wish.onWait?.(name), quickMs);
+  const timer = setTimeout(() => spec.onWait?.(name), approvalNoticeMs);
   try {
     const certificate = await waitForCertificate(caller, name, signal);
     if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey))) {
-      throw new CertificateRefused(`The certificate of ${name} is for another key.`);
+      throw new CertificateRefusedError(`The certificate of ${name} is for another key.`);
     }
     return { certificate, privateKey };
   } finally {
@@ -76,7 +76,7 @@ async function waitForCertificate(
     });
     for await (const { type, object } of watched) {
       if (type === 'BOOKMARK') continue;
-      if (type === 'DELETED') throw new CertificateRefused(`The request ${name} was removed.`);
+      if (type === 'DELETED') throw new CertificateRefusedError(`The request ${name} was deleted.`);
       const issued = outcomeOf(object);
       if (issued !== undefined) return issued;
     }
@@ -90,7 +90,9 @@ function outcomeOf({ metadata, status }: CertificateSigningRequest): string | un
   );
   if (refused !== undefined) {
     const { type, message = refused.reason ?? '' } = refused;
-    throw new CertificateRefused(`The request ${metadata.name} was refused (${type}): ${message}.`);
+    throw new CertificateRefusedError(
+      `The request ${metadata.name} was refused (${type}): ${message}.`,
+    );
   }
   return status.certificate
     ? Buffer.from(status.certificate, 'base64').toString('utf8')

@@ -9,28 +9,28 @@ const ranges = {
 const cases: readonly (readonly [string, Parameters<typeof balancerPools>, object | undefined])[] =
   [
     [
-      'parts of the network by default',
+      'parts of the isolated network by default',
       [{}, ranges],
       { external: '172.30.128.0/26,fd30::8000/122', internal: '172.30.128.64/26,fd30::8040/122' },
     ],
-    ['nothing without a network of its own', [{}], undefined],
-    ['what is given', [{ loadBalancerInternalPool: '10.0.0.1' }], { internal: '10.0.0.1' }],
+    ['no pools by default without an isolated network', [{}], undefined],
+    ['the pool of a flag', [{ loadBalancerInternalPool: '10.0.0.1' }], { internal: '10.0.0.1' }],
     [
-      'no default that meets what is given',
+      'no default range that overlaps the pool of the other flag',
       [{ loadBalancerPool: '172.30.128.0/24' }, ranges],
       { external: '172.30.128.0/24', internal: 'fd30::8040/122' },
     ],
     [
-      'what is given, also when it makes no sense',
+      'an invalid pool of a flag as it is',
       [{ loadBalancerPool: 'x' }, { balancerRanges: [], internalBalancerRanges: [] }],
       { external: 'x' },
     ],
   ];
-for (const [name, given, expected] of cases) {
-  test(`balancerPools() has ${name}`, () => assert.deepEqual(balancerPools(...given), expected));
+for (const [name, args, expected] of cases) {
+  test(`balancerPools() returns ${name}`, () => assert.deepEqual(balancerPools(...args), expected));
 }
 
-test('pools become settings of the provider and a line of the screen', () => {
+test('poolSettings() and describePools() render both pools', () => {
   assert.deepEqual(poolSettings({ external: 'a', internal: 'b' }), {
     loadBalancerPool: 'a',
     loadBalancerInternalPool: 'b',

@@ -1,39 +1,39 @@
-// Which addresses load balancers of `up` get: what flags say, and parts of the isolated network for what they leave open.
+// The address pools for load balancers in `up`: from flags, and by default parts of the isolated network.
 
 import type { ProviderSettings } from '../cloud/provider.ts';
 import { overlapIn, parsePool } from '../cloud/providers/local/address-pool.ts';
 import type { LanPlan } from './plan-lan.ts';
 import type { UpFlags } from './up-flags.ts';
 
-/** Ranges with commas between. */
+/** Comma-separated ranges. */
 export type BalancerPools = { readonly external?: string; readonly internal?: string };
 
 type PoolFlags = Pick<UpFlags, 'loadBalancerPool' | 'loadBalancerInternalPool'>;
 type DefaultRanges = Pick<LanPlan, 'balancerRanges' | 'internalBalancerRanges'>;
 
-/** Undefined where there are no addresses at all. A default that meets a range of the other flag is left out. */
+/** Undefined when there are no addresses at all. A default range that overlaps the other flag's range is left out. */
 export function balancerPools(flags: PoolFlags, ranges?: DefaultRanges): BalancerPools | undefined {
   const { loadBalancerPool: external, loadBalancerInternalPool: internal } = flags;
   const pools = {
-    ...chosen('external', external, ranges?.balancerRanges, internal),
-    ...chosen('internal', internal, ranges?.internalBalancerRanges, external),
+    ...poolOf('external', external, ranges?.balancerRanges, internal),
+    ...poolOf('internal', internal, ranges?.internalBalancerRanges, external),
   };
   return Object.keys(pools).length === 0 ? undefined : pools;
 }
 
-function chosen(
+function poolOf(
   name: keyof BalancerPools,
-  given: string | undefined,
+  flagValue: string | undefined,
   defaults: readonly string[] = [],
   other = '',
 ): BalancerPools {
-  if (given !== undefined) return { [name]: given };
-  const free = defaults.filter((range) => !meet(range, other));
+  if (flagValue !== undefined) return { [name]: flagValue };
+  const free = defaults.filter((range) => !overlap(range, other));
   return free.length === 0 ? {} : { [name]: free.join(',') };
 }
 
-/** A text that is no range is refused later, by its flag's name. */
-function meet(range: string, other: string): boolean {
+/** Invalid ranges are reported later, under the name of their flag. */
+function overlap(range: string, other: string): boolean {
   const [one, two] = [parsePool(range), parsePool(other)];
   return (
     typeof one !== 'string' && typeof two !== 'string' && overlapIn([...one, ...two]) !== undefined

@@ -1,5 +1,5 @@
-// Makes the isolated network: a namespace for the lan with a bridge, one for each node, and a cable between. Nothing has a name on
-// the machine: what was made is gone with the process.
+// Creates the isolated network: a network namespace for the LAN with a bridge, one for each node, and a veth pair between them. The
+// namespaces have no names on the machine, so everything disappears with the process.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createNamespace, type HeldNamespace, insideNamespace } from '../host/namespaces.ts';
 import { type Netlink, openNetlink } from '../host/netlink/netlink.ts';
@@ -18,31 +18,32 @@ export type BuiltLan = {
 };
 
 const bridge = 'lan0';
-/** Locally administered, and seen by nobody outside. */
+/** Locally administered; not visible outside the namespace. */
 const bridgeMac = '02:66:6c:00:00:01';
-/** The node's end of its cable. */
+/** The node's end of its veth pair. */
 const nodeInterface = 'eth0';
 
 export async function buildLan(plan: LanPlan): Promise<BuiltLan> {
-  const held: HeldNamespace[] = [];
-  const make = (): HeldNamespace => {
+  const namespaces: HeldNamespace[] = [];
+  const addNamespace = (): HeldNamespace => {
     const namespace = createNamespace();
-    held.push(namespace);
+    namespaces.push(namespace);
     return namespace;
   };
-  const lan = make();
+  const lan = addNamespace();
   const route = await openNetlink({ protocol: 'route', namespacePath: lan.path });
   await changeLink(route, 'lo', { isUp: true });
   await addLink(route, { name: bridge, kind: 'bridge' });
-  // Without one of its own a bridge takes that of a port, and changes it when that port goes: neighbours would lose it.
+  // A bridge without a MAC address of its own uses that of a port, and changes it when the port is deleted: neighbour entries
+  // would become stale.
   await changeLink(route, bridge, { macAddress: bridgeMac });
-  await giveAddresses(route, bridge, plan, plan.gateways);
+  await addAddresses(route, bridge, plan, plan.gateways);
   await changeLink(route, bridge, { isUp: true });
-  const nodes = plan.nodes.map(make);
+  const nodes = plan.nodes.map(addNamespace);
   for (const [index, node] of plan.nodes.entries()) {
     const path = nodes[index]?.path ?? '';
-    await plugIn(route, node, path);
-    await prepareNode(node, path, plan);
+    await connectNode(route, node, path);
+    await configureNode(node, path, plan);
   }
   return {
     path: lan.path,
@@ -50,21 +51,25 @@ export async function buildLan(plan: LanPlan): Promise<BuiltLan> {
     addRoute: (destination, gateway) => replaceRoute(route, { destination, gateway }),
     async release() {
       await route.close();
-      for (const { release } of held) release();
+      for (const { release } of namespaces) release();
     },
   };
 }
 
-async function plugIn(route: Netlink, { name }: NodePlan, namespacePath: string): Promise<void> {
+async function connectNode(
+  route: Netlink,
+  { name }: NodePlan,
+  namespacePath: string,
+): Promise<void> {
   await addLink(route, { name, kind: 'veth', peer: { name: nodeInterface, namespacePath } });
   await changeLink(route, name, { master: bridge, isUp: true });
 }
 
-async function prepareNode(node: NodePlan, namespacePath: string, plan: LanPlan): Promise<void> {
+async function configureNode(node: NodePlan, namespacePath: string, plan: LanPlan): Promise<void> {
   const route = await openNetlink({ protocol: 'route', namespacePath });
   try {
     await changeLink(route, 'lo', { isUp: true });
-    await giveAddresses(route, nodeInterface, plan, node.addresses);
+    await addAddresses(route, nodeInterface, plan, node.addresses);
     await changeLink(route, nodeInterface, { isUp: true });
     for (const gateway of plan.gateways) {
       const destination = gateway.includes(':') ? '::/0' : '0.0.0.0/0';
@@ -79,7 +84,7 @@ async function prepareNode(node: NodePlan, namespacePath: string, plan: LanPlan)
   });
 }
 
-async function giveAddresses(
+async function addAddresses(
   route: Netlink,
   name: string,
   { ranges }: LanPlan,
@@ -89,13 +94,13 @@ async function giveAddresses(
     await addAddress(route, {
       interface: name,
       address: `${address}/${ranges[index]?.prefix ?? 64}`,
-      // Nobody else is here who could have it.
+      // No other host can have the address.
       skipsDuplicateDetection: address.includes(':'),
     });
   }
 }
 
-/** Where this machine has routes to, so that people are not confused by addresses that exist twice. */
+/** The ranges that this machine has routes to: the plan avoids them, so that no address exists twice. */
 export async function readHostRanges(): Promise<readonly Cidr[]> {
   const route = await openNetlink({ protocol: 'route' });
   try {
@@ -111,6 +116,6 @@ export function machineFamilies(): readonly Family[] {
 }
 
 function hasIPv6(): boolean {
-  const switchedOff = '/proc/sys/net/ipv6/conf/all/disable_ipv6';
-  return existsSync(switchedOff) && readFileSync(switchedOff, 'utf8').trim() === '0';
+  const disableFile = '/proc/sys/net/ipv6/conf/all/disable_ipv6';
+  return existsSync(disableFile) && readFileSync(disableFile, 'utf8').trim() === '0';
 }

@@ -1,4 +1,4 @@
-// The Service under which pods find DNS, as kubeadm names it, and what leads it to the server on the lan.
+// The Service `kube-dns`, as kubeadm names it, and the EndpointSlices that point it to the DNS server on the LAN.
 import type { ApiCaller } from '../client/api-call.ts';
 import { resourceClient } from '../client/rest.ts';
 import { type Family, formatAddress, parseAddress } from '../ip/address.ts';
@@ -6,10 +6,10 @@ import { type Cidr, nthAddress } from '../ip/cidr.ts';
 import { endpointSliceDefinition } from '../kinds/endpoint-slice/definition.ts';
 import { serviceDefinition } from '../kinds/service/definition.ts';
 
-export type ClusterDnsPlace = {
-  /** Of the families in which the server can be reached. */
+export type ClusterDnsOptions = {
+  /** Service ranges, of the families in which the server can be reached. */
   readonly ranges: readonly Cidr[];
-  /** Where it listens, one of each family. */
+  /** The addresses on which it listens, one of each family. */
   readonly servers: readonly DnsServer[];
 };
 
@@ -17,10 +17,10 @@ export type DnsServer = { readonly host: string; readonly port: number };
 
 const namespace = 'kube-system';
 const name = 'kube-dns';
-/** kubeadm's choice. */
+/** As kubeadm chooses it. */
 const position = 10n;
 
-/** The addresses that pods ask: the tenth of each service range. */
+/** The DNS server addresses of pods: the tenth address of each service range. */
 export function clusterDnsAddresses(ranges: readonly Cidr[]): readonly string[] {
   return ranges.map((range) => formatAddress(nthAddress(range, position)));
 }
@@ -74,9 +74,11 @@ export function clusterDnsSlice({ host, port }: DnsServer): Readonly<Record<stri
   };
 }
 
-/** Writes both anew on each start: addresses may be others than last time. */
-export async function publishClusterDns(caller: ApiCaller, place: ClusterDnsPlace): Promise<void> {
-  const { ranges, servers } = place;
+/** Applied on every start, because the addresses may have changed. */
+export async function publishClusterDns(
+  caller: ApiCaller,
+  { ranges, servers }: ClusterDnsOptions,
+): Promise<void> {
   const options = { type: 'apply', fieldManager: 'fairlead-up', force: true } as const;
   const services = resourceClient(caller, serviceDefinition);
   const slices = resourceClient(caller, endpointSliceDefinition);

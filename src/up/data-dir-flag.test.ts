@@ -9,7 +9,7 @@ const cases: readonly (readonly [string, string])[] = [
   ["it's", " --data-dir 'it'\\''s'"],
 ];
 for (const [dataDir, argument] of cases) {
-  test(`dataDirArgument() of "${dataDir}" can be typed into a shell`, () => {
+  test(`dataDirArgument() quotes "${dataDir}" for a shell`, () => {
     assert.equal(dataDirArgument({ dataDir }), argument);
   });
 }

@@ -1,4 +1,4 @@
-// Which `up` is meant: the one that keeps its data here.
+// The flag by which commands find a running `up`: its data directory.
 import type { Command } from 'commander';
 
 export type DataDirFlag = { readonly dataDir: string };
@@ -9,7 +9,7 @@ export function addDataDirFlag(command: Command): Command {
   return command.option('--data-dir <dir>', 'where the running `up` has its data', defaultDataDir);
 }
 
-/** What a command must be told to find an `up` that was started with these flags: nothing, or ` --data-dir DIR`. */
+/** The argument with which a command finds an `up` that was started with these flags: empty, or ` --data-dir DIR`. */
 export function dataDirArgument({ dataDir }: DataDirFlag): string {
   if (dataDir === defaultDataDir) return '';
   const isPlain = /^[\w@%+=:,./-]+$/.test(dataDir);

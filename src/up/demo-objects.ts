@@ -1,12 +1,12 @@
-// What `demo` puts into the cluster: three pods that say who they are, a Service before them, and a pod that asks it.
+// The objects of `demo`: three pods that respond with their names, a Service for them, and a pod that sends it requests.
 import type { KubeObject } from '../meta/object.ts';
 
 const labels = { 'app.kubernetes.io/part-of': 'fairlead-demo' };
 export const demoName = 'hello';
 export const demoClient = 'hello-client';
 const serverPort = 8080;
-/** Often enough to watch, seldom enough to read. */
-const askEveryMs = 500;
+/** Slow enough to read the output. */
+const requestIntervalMs = 500;
 
 const server = `
 const { createServer } = require('node:http');
@@ -15,18 +15,18 @@ createServer((request, response) => response.end(hostname() + ' at ' + request.s
   .listen(${serverPort});
 `;
 
-/** A connection for each question: the proxy chooses anew each time. */
+/** A new connection for each request: the proxy chooses an endpoint per connection. */
 const client = `
 const { get } = require('node:http');
-const say = (text) => console.log('http://${demoName} answered: ' + text);
-const ask = () => {
+const print = (text) => console.log('http://${demoName} answered: ' + text);
+const request = () => {
   get({ host: '${demoName}', agent: false, timeout: 2000 }, async (response) => {
     let text = '';
     for await (const part of response) text += part;
-    say(text);
-  }).on('error', (error) => say(error.message));
+    print(text);
+  }).on('error', (error) => print(error.message));
 };
-setInterval(ask, ${askEveryMs});
+setInterval(request, ${requestIntervalMs});
 `;
 
 type Manifest = KubeObject & { readonly spec: unknown };

@@ -1,9 +1,9 @@
-// Finds an `up` by its command line, for those that have not written down yet that they run.
+// Finds a running `up` by its command line, also before it has written its state file.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { defaultDataDir } from './data-dir-flag.ts';
 
-/** The process to send signals to: the launcher where there is one. Undefined where none has its data there, or the system has no /proc. */
+/** The process to signal: the launcher if there is one. Undefined if no `up` uses the data directory, or the system has no /proc. */
 export function findUp(dataDir: string): number | undefined {
   if (process.platform !== 'linux') return undefined;
   const found = readdirSync('/proc')
@@ -15,13 +15,13 @@ export function findUp(dataDir: string): number | undefined {
 
 function isUpWith(pid: number, dataDir: string): boolean {
   const argv = readProcess(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'));
-  const given = argv === undefined ? undefined : dataDirOf(argv);
-  if (given === undefined) return false;
+  const dataDirFlag = argv === undefined ? undefined : dataDirOf(argv);
+  if (dataDirFlag === undefined) return false;
   const cwd = readProcess(() => readlinkSync(`/proc/${pid}/cwd`));
-  return cwd !== undefined && resolve(cwd, given) === dataDir;
+  return cwd !== undefined && resolve(cwd, dataDirFlag) === dataDir;
 }
 
-/** Of a command line of ours that runs `up`; undefined for all others. */
+/** The data directory in the command line of a `fairlead up`; undefined for any other command line. */
 export function dataDirOf(argv: readonly string[]): string | undefined {
   const [interpreter = '', program = '', command, ...flags] = argv;
   if (!/^node/.test(basename(interpreter)) || basename(program) !== 'fairlead') return undefined;
@@ -38,7 +38,7 @@ function ancestorsOf(pid: number): readonly number[] {
   return parent <= 1 ? [] : [parent, ...ancestorsOf(parent)];
 }
 
-/** Undefined for one that ended meanwhile, or is another user's. */
+/** Undefined for a process that has exited meanwhile or belongs to another user. */
 function readProcess<T>(read: () => T): T | undefined {
   try {
     return read();

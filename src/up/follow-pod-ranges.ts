@@ -1,4 +1,4 @@
-// Lets the lan reach pods: a route for the pod ranges of each node, through that node.
+// Keeps routes from the LAN to pods: one for each pod CIDR of a node, with that node as the gateway.
 import type { ApiCaller } from '../client/api-call.ts';
 import { startInformer } from '../client/informer.ts';
 import { systemClock } from '../host/clock.ts';
@@ -7,30 +7,33 @@ import { nodeDefinition } from '../kinds/node/definition.ts';
 import type { Node } from '../kinds/node/types.ts';
 import type { Log } from '../observe/log.ts';
 
-export type PodRangeFollower = {
+export type PodRangeOptions = {
   readonly caller: ApiCaller;
   readonly log: Log;
   readonly addRoute: (destination: string, gateway: string) => Promise<void>;
 };
 
 export function followPodRanges(
-  { caller, log, addRoute }: PodRangeFollower,
+  { caller, log, addRoute }: PodRangeOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const nodes = startInformer({ caller, type: nodeDefinition, clock: systemClock, log }, signal);
   const known = new Set<string>();
-  const look = (node: Node): void => {
+  const addRoutes = (node: Node): void => {
     for (const { destination, gateway } of podRoutes(node)) {
       const key = `${destination} ${gateway}`;
       if (known.has(key)) continue;
       known.add(key);
       addRoute(destination, gateway).catch((error: unknown) => {
         known.delete(key);
-        log.warn('pods cannot be reached from the lan', { destination, error: String(error) });
+        log.warn('Failed to add route to pods, retrying on the next change of the node', {
+          destination,
+          error: String(error),
+        });
       });
     }
   };
-  nodes.onChange({ add: look, update: (_, after) => look(after) });
+  nodes.onChange({ add: addRoutes, update: (_, after) => addRoutes(after) });
   return nodes.ended;
 }
 

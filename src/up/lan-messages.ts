@@ -1,14 +1,14 @@
-// What the main thread and the thread of the lan say to each other.
+// The messages between the main thread and the thread of the LAN.
 import type { Endpoint } from '../host/namespace-sockets.ts';
 import type { LanPlan } from './plan-lan.ts';
 
 export type LanThreadOptions = {
   readonly plan: LanPlan;
-  /** Two numbers: whether the answer to the last question is there, and the answer. */
+  /** Two 32-bit integers: whether the last `socket` message has been answered, and the answer. */
   readonly answers: SharedArrayBuffer;
 };
 
-/** What the main thread waits for, without doing anything else meanwhile. */
+/** The main thread blocks until it has the socket. */
 export type SocketRequest = {
   readonly kind: 'listen' | 'connect' | 'bind';
   readonly namespacePath: string;
@@ -16,15 +16,15 @@ export type SocketRequest = {
 };
 
 export type ToLanThread =
-  | { readonly kind: 'socket'; readonly wish: SocketRequest }
+  | { readonly kind: 'socket'; readonly request: SocketRequest }
   | {
       readonly kind: 'route';
       readonly id: number;
       readonly destination: string;
       readonly gateway: string;
     }
-  /** Sockets for connections to come, so that nobody has to wait for them. */
-  | { readonly kind: 'stock'; readonly wish: SocketRequest; readonly count: number }
+  /** Opens sockets in advance for the socket pool. */
+  | { readonly kind: 'stock'; readonly request: SocketRequest; readonly count: number }
   | { readonly kind: 'stop' };
 
 export type FromLanThread =
@@ -33,6 +33,6 @@ export type FromLanThread =
   | { readonly kind: 'routed'; readonly id: number; readonly problem?: string }
   | {
       readonly kind: 'stocked';
-      readonly wish: SocketRequest;
+      readonly request: SocketRequest;
       readonly descriptors: readonly number[];
     };

@@ -1,4 +1,4 @@
-// The controllers of a server that may not be the only one: where several share an etcd, those of one of them work.
+// The controllers beside an API server; with leader election where several servers share an etcd.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { defaultTiming, runElection } from '../client/leader-election.ts';

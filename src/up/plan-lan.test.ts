@@ -8,8 +8,8 @@ const cidrs = (...texts: readonly string[]): readonly Cidr[] =>
 
 const both = ['IPv4', 'IPv6'] as const;
 
-test('planLan() gives the lan, the nodes and load balancers addresses of both families', () => {
-  const { ranges, ...plan } = planLan({ nodeCount: 2, taken: [], families: both });
+test('planLan() assigns addresses of both families to the LAN, nodes and load balancers', () => {
+  const { ranges, ...plan } = planLan({ nodeCount: 2, usedRanges: [], families: both });
   assert.deepEqual(ranges.map(formatCidr), ['172.30.0.0/16', 'fd30::/64']);
   assert.deepEqual(plan, {
     gateways: ['172.30.0.1', 'fd30::1'],
@@ -24,31 +24,31 @@ test('planLan() gives the lan, the nodes and load balancers addresses of both fa
 
 const choices = [
   {
-    name: 'passes over ranges that this machine reaches',
-    taken: cidrs('172.30.4.0/24', '172.16.0.0/12'),
+    name: 'skips ranges that this machine has routes to',
+    usedRanges: cidrs('172.30.4.0/24', '172.16.0.0/12'),
     range: '10.230.0.0/16',
   },
   {
-    name: 'does not take a default route for a range',
-    taken: cidrs('0.0.0.0/0'),
+    name: 'ignores default routes',
+    usedRanges: cidrs('0.0.0.0/0'),
     range: '172.30.0.0/16',
   },
   {
-    name: 'takes the first when all are in use',
-    taken: cidrs('172.16.0.0/12', '10.0.0.0/8', '192.168.0.0/16'),
+    name: 'falls back to the first candidate when all are in use',
+    usedRanges: cidrs('172.16.0.0/12', '10.0.0.0/8', '192.168.0.0/16'),
     range: '172.30.0.0/16',
   },
 ];
 
-for (const { name, taken, range } of choices) {
+for (const { name, usedRanges, range } of choices) {
   test(`planLan() ${name}`, () => {
-    const { ranges } = planLan({ nodeCount: 1, taken, families: ['IPv4'] });
+    const { ranges } = planLan({ nodeCount: 1, usedRanges, families: ['IPv4'] });
     assert.deepEqual(ranges.map(formatCidr), [range]);
   });
 }
 
-test('planLan() takes the ranges that were asked for, of families that the machine has', () => {
-  const wish = { nodeCount: 1, taken: [], ranges: cidrs('192.168.7.0/24', 'fd07::/64') };
-  const { gateways, balancerRanges } = planLan({ ...wish, families: ['IPv4'] });
+test('planLan() uses the requested ranges of the families that the machine supports', () => {
+  const options = { nodeCount: 1, usedRanges: [], ranges: cidrs('192.168.7.0/24', 'fd07::/64') };
+  const { gateways, balancerRanges } = planLan({ ...options, families: ['IPv4'] });
   assert.deepEqual([gateways, balancerRanges], [['192.168.7.1'], ['192.168.7.128/26']]);
 });

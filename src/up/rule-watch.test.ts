@@ -10,26 +10,26 @@ function stateWith(...ips: readonly string[]): ProxyState {
   return { node: exampleNode(), ports: new Map([[port.key, port]]) };
 }
 
-test('createRuleWatch() tells once, when no rule leads to the pod any more', () => {
-  const told: number[] = [];
-  const watch = createRuleWatch((id) => told.push(id));
+test('createRuleWatch() reports once, when no rule leads to the pod any more', () => {
+  const unrouted: number[] = [];
+  const watch = createRuleWatch((id) => unrouted.push(id));
   watch.applied(stateWith('10.1.0.1', '10.1.0.2'));
   watch.watch(1, ['10.1.0.1']);
-  assert.deepEqual(told, []);
+  assert.deepEqual(unrouted, []);
   watch.applied(stateWith('10.1.0.1'));
-  assert.deepEqual(told, []);
+  assert.deepEqual(unrouted, []);
   watch.applied(stateWith('10.1.0.2'));
   watch.applied(stateWith());
-  assert.deepEqual(told, [1]);
+  assert.deepEqual(unrouted, [1]);
 });
 
-test('createRuleWatch() tells at once of a pod that no rule leads to, and not of what is no longer watched', () => {
-  const told: number[] = [];
-  const watch = createRuleWatch((id) => told.push(id));
+test('createRuleWatch() reports immediately if no rule leads to the pod, and nothing after unwatch()', () => {
+  const unrouted: number[] = [];
+  const watch = createRuleWatch((id) => unrouted.push(id));
   watch.applied(stateWith('10.1.0.1'));
   watch.watch(1, ['10.1.0.9', 'fd44::9']);
   watch.watch(2, ['10.1.0.1']);
   watch.unwatch(2);
   watch.applied(stateWith());
-  assert.deepEqual(told, [1]);
+  assert.deepEqual(unrouted, [1]);
 });

@@ -1,31 +1,31 @@
-// Tells when the rules that a proxy has written lead to a pod no longer.
+// Reports when the rules written by the proxy no longer lead to a pod.
 import type { Family, ProxyState } from '../proxy/model/state.ts';
 
 export type RuleWatch = {
-  /** What the kernel has, of one family. */
+  /** The state that was written to the kernel, for one IP family. */
   readonly applied: (state: ProxyState) => void;
-  /** Calls back once, as soon as no rule leads to any of the addresses; at once where none does. */
+  /** Reports once, as soon as no rule leads to any of the addresses; immediately if none does. */
   readonly watch: (id: number, ips: readonly string[]) => void;
   readonly unwatch: (id: number) => void;
 };
 
-export function createRuleWatch(letGo: (id: number) => void): RuleWatch {
-  // Copied: the state goes on changing, before the kernel has it.
-  const used = new Map<Family, ReadonlySet<string>>();
+export function createRuleWatch(unrouted: (id: number) => void): RuleWatch {
+  // Copied: the state changes again before the kernel has the next one.
+  const routedIPs = new Map<Family, ReadonlySet<string>>();
   const watched = new Map<number, readonly string[]>();
-  const look = (id: number, ips: readonly string[]): void => {
-    if (ips.some((ip) => [...used.values()].some((set) => set.has(ip)))) return;
+  const check = (id: number, ips: readonly string[]): void => {
+    if (ips.some((ip) => [...routedIPs.values()].some((set) => set.has(ip)))) return;
     watched.delete(id);
-    letGo(id);
+    unrouted(id);
   };
   return {
     applied(state) {
-      used.set(state.node.family, endpointIPs(state));
-      for (const [id, ips] of [...watched]) look(id, ips);
+      routedIPs.set(state.node.family, endpointIPs(state));
+      for (const [id, ips] of [...watched]) check(id, ips);
     },
     watch(id, ips) {
       watched.set(id, ips);
-      look(id, ips);
+      check(id, ips);
     },
     unwatch: (id) => void watched.delete(id),
   };

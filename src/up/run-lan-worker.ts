@@ -1,5 +1,6 @@
-// The thread that lives on the isolated network. An ordinary user's thread cannot come back to the machine's network once it has left:
-// so the main thread never leaves it, and this one never goes back. Sockets belong to the process: what is opened here is used there.
+// The worker thread in the LAN's network namespace. Without root, a thread that has left the machine's network cannot enter it again:
+// the main thread never leaves it, and this thread never returns. Descriptors belong to the process: the main thread uses what is
+// opened here.
 import { parentPort, workerData } from 'node:worker_threads';
 import {
   bindDescriptorInside,
@@ -17,13 +18,13 @@ import type {
 } from './lan-messages.ts';
 
 const port = parentPort;
-if (port === null) throw new Error('this file is started as a worker');
+if (port === null) throw new Error('this file must be started as a worker');
 const { plan, answers } = workerData as LanThreadOptions;
 const shared = new Int32Array(answers);
-const tell = (message: FromLanThread): void => port.postMessage(message);
+const post = (message: FromLanThread): void => port.postMessage(message);
 
 run().catch((error: unknown) => {
-  tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+  post({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
   port.close();
 });
 
@@ -33,25 +34,25 @@ async function run(): Promise<void> {
   port?.on('message', (message: ToLanThread) => {
     switch (message.kind) {
       case 'socket':
-        return answer(openSocket(message.wish));
+        return answer(openSocket(message.request));
       case 'route': {
         const { id, destination, gateway } = message;
         void lan.addRoute(destination, gateway).then(
-          () => tell({ kind: 'routed', id }),
-          (error: unknown) => tell({ kind: 'routed', id, problem: String(error) }),
+          () => post({ kind: 'routed', id }),
+          (error: unknown) => post({ kind: 'routed', id, problem: String(error) }),
         );
         return;
       }
       case 'stock': {
-        const { wish, count } = message;
-        const opened = Array.from({ length: count }, () => openSocket(wish));
-        return tell({ kind: 'stocked', wish, descriptors: opened.filter((fd) => fd >= 0) });
+        const { request, count } = message;
+        const opened = Array.from({ length: count }, () => openSocket(request));
+        return post({ kind: 'stocked', request, descriptors: opened.filter((fd) => fd >= 0) });
       }
       case 'stop':
         void lan.release().finally(() => port.close());
     }
   });
-  tell({ kind: 'built', path: lan.path, nodePaths: lan.nodePaths });
+  post({ kind: 'built', path: lan.path, nodePaths: lan.nodePaths });
 }
 
 /** A descriptor, or the number of the error, negated. */

@@ -1,5 +1,5 @@
-// One node of the isolated network, in a thread of its own: steps into the node's namespace for good, then runs the proxy and the agent as
-// `fairlead proxy` and `fairlead node` do, over HTTPS. Neither of them knows about namespaces.
+// The worker thread of one node: enters the node's network namespace, then runs the proxy and the agent over HTTPS as `fairlead proxy`
+// and `fairlead node` do. Neither of them knows about namespaces.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { KeyPair } from '../apiserver/certificates/x509.ts';
 import { createHttpTransport } from '../client/http-transport.ts';
@@ -22,41 +22,41 @@ import type { FromNodeThread, NodeThreadOptions, ToNodeThread } from './node-mes
 import { createRuleWatch } from './rule-watch.ts';
 
 const port = parentPort;
-if (port === null) throw new Error('this file is started as a worker');
+if (port === null) throw new Error('this file must be started as a worker');
 const options = workerData as NodeThreadOptions;
 const { name, addresses, credentials } = options;
 // Before anything opens a socket.
 if (options.namespacePath !== undefined) enterNamespace(options.namespacePath);
 
-const tell = (message: FromNodeThread): void => port.postMessage(message);
-const ending = new AbortController();
-const rules = createRuleWatch((id) => tell({ kind: 'letGo', id }));
-const waiting = new Map<number, () => void>();
-let lastWait = 0;
+const post = (message: FromNodeThread): void => port.postMessage(message);
+const shutdown = new AbortController();
+const rules = createRuleWatch((id) => post({ kind: 'letGo', id }));
+const pendingReleases = new Map<number, () => void>();
+let lastRelease = 0;
 
-/** A kubelet's. */
+/** The default port of the kubelet. */
 const agentPort = 10250;
 
 port.on('message', (message: ToNodeThread) => {
   switch (message.kind) {
     case 'stop':
-      ending.abort();
-      for (const resolve of waiting.values()) resolve();
-      return waiting.clear();
+      shutdown.abort();
+      for (const resolve of pendingReleases.values()) resolve();
+      return pendingReleases.clear();
     case 'watch':
       return rules.watch(message.id, message.ips);
     case 'unwatch':
       return rules.unwatch(message.id);
     case 'released':
-      waiting.get(message.id)?.();
-      waiting.delete(message.id);
+      pendingReleases.get(message.id)?.();
+      pendingReleases.delete(message.id);
   }
 });
 
 run()
   .catch((error: unknown) => {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    tell({ kind: 'failed', message });
+    post({ kind: 'failed', message });
   })
   .finally(() => port.close());
 
@@ -64,7 +64,7 @@ async function run(): Promise<void> {
   const log = createLog(options.logLevel).with({ node: name });
   const agent = connection(credentials.agent);
   const proxy = connection(credentials.proxy);
-  const signal = ending.signal;
+  const signal = shutdown.signal;
   const caller = { transport: proxy, userAgent: `fairlead-proxy/${packageVersion}` };
   const proxying = startProxy(
     {
@@ -73,20 +73,22 @@ async function run(): Promise<void> {
       modes: allModes,
       log,
       metrics: createMetrics(),
-      chosen: (chosen) => tell({ kind: 'mode', mode: describeMode(chosen) }),
+      chosen: (chosen) => post({ kind: 'mode', mode: describeMode(chosen) }),
       applied: rules.applied,
     },
     signal,
   ).catch((error: unknown) => {
     if (!(error instanceof NoModeError)) throw error;
-    // Pods, logs and names work without cluster IPs.
-    log.error('no proxy on this node', { reason: error.message });
-    tell({ kind: 'mode', mode: `none, cluster IPs do not work here: ${error.message}` });
+    // Pods, logs and DNS work without cluster IPs.
+    log.error('Failed to start proxy, cluster IPs do not work on this node', {
+      error: error.message,
+    });
+    post({ kind: 'mode', mode: `none, cluster IPs do not work here: ${error.message}` });
   });
   const serving = serve(log, agent, caller, signal);
-  // What breaks first ends the node; the other half must not be left running.
+  // The first failure ends the node; the other half must not be left running.
   const stopOnFailure = (error: unknown): never => {
-    ending.abort();
+    shutdown.abort();
     throw error;
   };
   try {
@@ -116,11 +118,11 @@ async function serve(
       name,
       nodeIPs: addresses,
       dataDirectory,
-      keptPaths: options.keptPaths,
+      keptPaths: options.privatePaths,
       runtime: await createProcessRuntime({
         images: options.images,
         directory: dataDirectory,
-        hidden: options.keptPaths,
+        hidden: options.privatePaths,
         now: Date.now,
         log,
         version: packageVersion,
@@ -143,11 +145,11 @@ async function serve(
     },
     signal,
   );
-  tell({ kind: 'ready' });
+  post({ kind: 'ready' });
   await Promise.all([node.ended, announce(log, signal)]);
 }
 
-/** Answers on the lan for addresses of load balancers. Without it the node works all the same. */
+/** Announces addresses of load balancers on the LAN. The node also works without it. */
 async function announce(log: ReturnType<typeof createLog>, signal: AbortSignal): Promise<void> {
   if (!options.announces) return;
   const transport = connection(credentials.announcer);
@@ -157,7 +159,9 @@ async function announce(log: ReturnType<typeof createLog>, signal: AbortSignal):
     const metrics = createMetrics();
     await startAnnouncer({ caller, nodeName: name, log, metrics, allowsForeignAddresses }, signal);
   } catch (error) {
-    log.warn('addresses of load balancers are not answered for', { error: String(error) });
+    log.warn('Announcer failed, addresses of load balancers are not announced', {
+      error: String(error),
+    });
   } finally {
     await transport.close();
   }
@@ -170,14 +174,14 @@ function describeMode({ mode, families, insteadOf }: ChosenMode): string {
     : `${works} instead of ${insteadOf.mode}: ${insteadOf.reason}`;
 }
 
-/** The main thread knows the other nodes. Where this one ends as a whole, there is nothing to wait for. */
+/** Resolves when the rules of no node lead to the pod. While the whole node shuts down, nothing is waited for. */
 function released({ status }: Pod): Promise<void> {
-  if (ending.signal.aborted) return Promise.resolve();
+  if (shutdown.signal.aborted) return Promise.resolve();
   const ips = (status?.podIPs ?? []).flatMap(({ ip }) => ip ?? []);
-  lastWait += 1;
-  const id = lastWait;
-  tell({ kind: 'release', id, ips });
-  return new Promise((resolve) => waiting.set(id, resolve));
+  lastRelease += 1;
+  const id = lastRelease;
+  post({ kind: 'release', id, ips });
+  return new Promise((resolve) => pendingReleases.set(id, resolve));
 }
 
 function connection({ certificate, privateKey }: KeyPair): ReturnType<typeof createHttpTransport> {

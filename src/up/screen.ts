@@ -1,11 +1,11 @@
-// What `up` shows a person once it is ready.
+// The summary that `up` prints when it is ready.
 export type ScreenLine = { readonly name: string; readonly text: string };
 
 export type Screen = {
   readonly version: string;
   readonly tookMs: number;
   readonly lines: readonly ScreenLine[];
-  /** As a path to type. */
+  /** Relative to the current directory where that is shorter. */
   readonly kubeconfig: string;
   readonly tries: readonly string[];
 };
@@ -26,7 +26,7 @@ export function renderScreen({ version, tookMs, lines, kubeconfig, tries }: Scre
     `    export KUBECONFIG=${kubeconfig}`,
     ...tries.map((line) => `    ${line}`),
     '',
-    '  Ctrl-C ends it.',
+    '  Press Ctrl-C to stop it.',
     '',
     '',
   ].join('\n');

@@ -4,7 +4,7 @@ import { shellCommand } from './shell-command.ts';
 
 const node = { kind: 'node', namespacePath: '/proc/2/fd/33', resolvConf: '/data/resolv' } as const;
 
-test('shellCommand() enters all namespaces of up, and the network of the node as the machine sees it', () => {
+test('shellCommand() enters all namespaces of up, and the network of the node by its path on the machine', () => {
   const words = shellCommand({ firstProcess: 71, isUserNamespace: true }, node, ['bash']);
   assert.equal(
     words.slice(0, 9).join(' '),
@@ -25,14 +25,14 @@ test('shellCommand() of a pod enters its container from inside', () => {
   );
 });
 
-test('shellCommand() on the machine itself enters nothing but the container', () => {
-  const place = { isUserNamespace: false };
-  assert.equal(shellCommand(place, { kind: 'pod', pid: 12 }, ['env'])[2], '12');
+test('shellCommand() without namespaces of up enters only the container', () => {
+  const up = { isUserNamespace: false };
+  assert.equal(shellCommand(up, { kind: 'pod', pid: 12 }, ['env'])[2], '12');
   const { namespacePath: _, ...here } = node;
-  assert.equal(shellCommand(place, here, ['env'])[0], 'unshare');
+  assert.equal(shellCommand(up, here, ['env'])[0], 'unshare');
 });
 
-test('shellCommand() outside is beside the nodes, with the names of the machine', () => {
+test('shellCommand() outside enters the LAN with the resolver configuration of the machine', () => {
   const target = { kind: 'outside', namespacePath: '/proc/2/fd/31' } as const;
   const words = shellCommand({ firstProcess: 71, isUserNamespace: false }, target, ['env']);
   assert.equal(

@@ -1,16 +1,16 @@
 // The command line that starts a program inside what `up` runs: on a node, or in a pod beside its container.
-export type ShellPlace = {
-  /** A process of the namespaces that `up` lives in; absent: it lives on the machine itself. */
+export type UpNamespaces = {
+  /** The first process in the namespaces of `up`; absent: `up` runs in those of the machine. */
   readonly firstProcess?: number;
-  /** Whether those belong to a user namespace. */
+  /** Whether they belong to a user namespace. */
   readonly isUserNamespace: boolean;
 };
 
 export type NodeTarget = {
   readonly kind: 'node';
-  /** Network namespace, as processes inside see it; absent: the machine's. */
+  /** Path of the network namespace as seen inside; absent: the machine's. */
   readonly namespacePath?: string;
-  /** A file to see as /etc/resolv.conf, so that names of the cluster work. */
+  /** The file to mount at /etc/resolv.conf, so that cluster names resolve. */
   readonly resolvConf: string;
 };
 
@@ -19,15 +19,15 @@ export type OutsideTarget = { readonly kind: 'outside'; readonly namespacePath: 
 
 export type PodTarget = {
   readonly kind: 'pod';
-  /** The container's program, as processes inside see it. */
+  /** Process id of the container's program as seen inside. */
   readonly pid: number;
 };
 
-/** Runs as root of the namespaces: a mount of one's own hides the machine's file. */
+/** Runs as root of the namespaces: a private bind mount hides the machine's file. */
 const withNames = 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"';
 
 export function shellCommand(
-  place: ShellPlace,
+  up: UpNamespaces,
   target: NodeTarget | OutsideTarget | PodTarget,
   command: readonly string[],
 ): readonly string[] {
@@ -39,15 +39,18 @@ export function shellCommand(
       '--root',
       '--wd',
     ];
-    return [...enter(place), 'nsenter', ...container, '--', ...command];
+    return [...enter(up), 'nsenter', ...container, '--', ...command];
   }
-  if (target.kind === 'outside') return [...enter(place, target.namespacePath), ...command];
+  if (target.kind === 'outside') return [...enter(up, target.namespacePath), ...command];
   const { namespacePath, resolvConf } = target;
   const mounts = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', withNames, 'sh'];
-  return [...enter(place, namespacePath), ...mounts, resolvConf, ...command];
+  return [...enter(up, namespacePath), ...mounts, resolvConf, ...command];
 }
 
-function enter({ firstProcess, isUserNamespace }: ShellPlace, network?: string): readonly string[] {
+function enter(
+  { firstProcess, isUserNamespace }: UpNamespaces,
+  network?: string,
+): readonly string[] {
   if (firstProcess === undefined) {
     return network === undefined ? [] : ['nsenter', `--net=${network}`, '--'];
   }
@@ -55,7 +58,7 @@ function enter({ firstProcess, isUserNamespace }: ShellPlace, network?: string):
     ...['nsenter', '--target', String(firstProcess)],
     ...(isUserNamespace ? ['--user', '--preserve-credentials'] : []),
     ...['--mount', '--pid'],
-    // Opened before anything is entered, so it is written as the machine sees it.
+    // nsenter opens the path before it enters anything, so it is a path on the machine.
     ...(network === undefined ? [] : [`--net=/proc/${firstProcess}/root${network}`]),
     '--',
   ];

@@ -1,58 +1,58 @@
-// Unconnected sockets kept ready: whoever dials takes one and does not wait for the thread that makes them.
+// A pool of unconnected sockets: dialing takes one from the pool and does not wait for the thread that opens them.
 import type { SocketRequest } from './lan-messages.ts';
 
 export type SocketPool = {
-  /** A descriptor from the stock, or one that is made now. */
-  readonly take: (wish: SocketRequest) => number;
-  readonly add: (wish: SocketRequest, descriptors: readonly number[]) => void;
-  /** All that is left, to be closed. */
-  readonly empty: () => readonly number[];
+  /** A descriptor from the pool, or one that is opened now. */
+  readonly take: (request: SocketRequest) => number;
+  readonly add: (request: SocketRequest, descriptors: readonly number[]) => void;
+  /** Removes all descriptors, for the caller to close. */
+  readonly drain: () => readonly number[];
 };
 
 export type SocketPoolOptions = {
-  /** Makes one while the caller waits. */
-  readonly makeNow: (wish: SocketRequest) => number;
-  /** Asks for more; they come by `add`. */
-  readonly order: (wish: SocketRequest, count: number) => void;
+  /** Opens one while the caller waits. */
+  readonly open: (request: SocketRequest) => number;
+  /** Requests more, which arrive by `add`. */
+  readonly refill: (request: SocketRequest, count: number) => void;
 };
 
-/** Enough for a page with all its parts; each is one descriptor of the process. */
-const wanted = 16;
-/** Ordered anew when so few are left. */
-const few = 8;
+/** Enough for a page with all its resources; each is one descriptor of the process. */
+const poolSize = 16;
+/** Refilled when fewer are left. */
+const lowWaterMark = 8;
 
-export function createSocketPool({ makeNow, order }: SocketPoolOptions): SocketPool {
-  const shelves = new Map<string, { readonly ready: number[]; isOrdered: boolean }>();
-  const shelfFor = (wish: SocketRequest) => {
-    const key = shelfKey(wish);
-    const shelf = shelves.get(key) ?? { ready: [], isOrdered: false };
-    shelves.set(key, shelf);
-    return shelf;
+export function createSocketPool({ open, refill }: SocketPoolOptions): SocketPool {
+  const pools = new Map<string, { readonly ready: number[]; isRefilling: boolean }>();
+  const poolFor = (request: SocketRequest) => {
+    const key = poolKey(request);
+    const pool = pools.get(key) ?? { ready: [], isRefilling: false };
+    pools.set(key, pool);
+    return pool;
   };
   return {
-    take(wish) {
-      const shelf = shelfFor(wish);
-      const found = shelf.ready.pop() ?? makeNow(wish);
-      if (shelf.ready.length < few && !shelf.isOrdered) {
-        shelf.isOrdered = true;
-        order(wish, wanted - shelf.ready.length);
+    take(request) {
+      const pool = poolFor(request);
+      const descriptor = pool.ready.pop() ?? open(request);
+      if (pool.ready.length < lowWaterMark && !pool.isRefilling) {
+        pool.isRefilling = true;
+        refill(request, poolSize - pool.ready.length);
       }
-      return found;
+      return descriptor;
     },
-    add(wish, descriptors) {
-      const shelf = shelfFor(wish);
-      shelf.isOrdered = false;
-      shelf.ready.push(...descriptors);
+    add(request, descriptors) {
+      const pool = poolFor(request);
+      pool.isRefilling = false;
+      pool.ready.push(...descriptors);
     },
-    empty() {
-      const left = [...shelves.values()].flatMap(({ ready }) => ready);
-      shelves.clear();
-      return left;
+    drain() {
+      const remaining = [...pools.values()].flatMap(({ ready }) => ready);
+      pools.clear();
+      return remaining;
     },
   };
 }
 
-/** A socket that is not connected yet fits every address of its family. */
-function shelfKey({ namespacePath, endpoint }: SocketRequest): string {
+/** An unconnected socket can be used for every address of its family. */
+function poolKey({ namespacePath, endpoint }: SocketRequest): string {
   return `${namespacePath} ${endpoint.host.includes(':') ? 6 : 4}`;
 }

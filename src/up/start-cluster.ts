@@ -1,4 +1,4 @@
-// All parts of a cluster on one machine: server and controllers in this thread, DNS beside it, each node in a thread of its own.
+// Starts all parts of a cluster on one machine: server, controllers and DNS in this thread, each node in a thread of its own.
 import { join, resolve } from 'node:path';
 import {
   issueClientCertificate,
@@ -18,7 +18,7 @@ import { controllerSettings } from '../flags/controller-flags.ts';
 import { readImageMap } from '../flags/image-map-file.ts';
 import { maxPidsOf } from '../flags/pid-flag.ts';
 import { modeFlagSettings } from '../flags/proxy-flags.ts';
-import { type ServerPlace, type StartedServer, startFromFlags } from '../flags/server-flags.ts';
+import { type ServerNetwork, type StartedServer, startFromFlags } from '../flags/server-flags.ts';
 import { systemClock } from '../host/clock.ts';
 import { type Cidr, formatCidr } from '../ip/cidr.ts';
 import type { ImageMap } from '../node/runtimes/process/image-map.ts';
@@ -32,33 +32,33 @@ import { type NodeThread, startNodeThread } from './start-node-thread.ts';
 import type { UpFlags } from './up-flags.ts';
 import { waitForNodes } from './wait-for-nodes.ts';
 
-/** Where the cluster is: what `isolated` and `host` differ in. */
-export type ClusterPlace = {
-  readonly server: ServerPlace & { readonly advertiseAddress: string };
-  /** Absent path: the network of this process. */
+/** What differs between the networks `isolated` and `host`. */
+export type ClusterLayout = {
+  readonly server: ServerNetwork & { readonly advertiseAddress: string };
+  /** Absent namespacePath: the network of this process. */
   readonly nodes: readonly {
     readonly name: string;
     readonly addresses: readonly string[];
     readonly namespacePath?: string;
   }[];
   readonly dns: Pick<DnsOptions, 'listen' | 'openSockets'>;
-  /** Of all pods, one of each family; each node gets a piece. */
+  /** Ranges of all pods, one of each family; each node is allocated a part. */
   readonly podRanges: readonly Cidr[];
-  /** Addresses for load balancers; absent: none are given out. */
+  /** Addresses for load balancers; absent: none are allocated. */
   readonly balancerPools?: BalancerPools;
 };
 
 export type Cluster = {
   readonly started: StartedServer;
-  /** The server's URL for nodes and their neighbours. */
+  /** The URL of the API server on the LAN. */
   readonly lanUrl: string;
-  /** As an administrator, without a socket. */
+  /** Administrator access by function calls, without a socket. */
   readonly transport: Transport;
   readonly nodes: readonly NodeThread[];
   readonly dns: RunningDns;
-  /** The addresses that pods ask for names. */
+  /** DNS server addresses of pods. */
   readonly dnsAddresses: readonly string[];
-  /** Resolves when all nodes are at work and all names are known. */
+  /** Resolves when all nodes are ready and DNS is synced. */
   readonly ready: Promise<void>;
   readonly stop: () => Promise<void>;
 };
@@ -68,21 +68,21 @@ const dnsTtlSeconds = 30;
 
 export async function startCluster(
   flags: UpFlags,
-  place: ClusterPlace,
+  layout: ClusterLayout,
   world: World,
 ): Promise<Cluster> {
-  // What can be wrong with flags is told before anything is started.
+  // Invalid flags are reported before anything is started.
   const images = await readImageMap(flags.imageMap, world.cwd());
-  checkProxy(flags, place);
-  await checkPools(place);
-  const { advertiseAddress, ...server } = place.server;
+  checkProxy(flags, layout);
+  await checkPools(layout);
+  const { advertiseAddress, ...server } = layout.server;
   const started = await startFromFlags({ ...flags, advertiseAddress }, world, server);
-  const ending = new AbortController();
+  const shutdown = new AbortController();
   try {
-    return await startParts({ flags, place, started, images, world }, ending);
+    return await startParts({ flags, layout, started, images, world }, shutdown);
   } catch (error) {
-    // What runs already would keep the process from ending.
-    ending.abort();
+    // Started parts would keep the process alive.
+    shutdown.abort();
     await started.stop();
     throw error;
   }
@@ -90,14 +90,14 @@ export async function startCluster(
 
 type ClusterStart = {
   readonly flags: UpFlags;
-  readonly place: ClusterPlace;
+  readonly layout: ClusterLayout;
   readonly started: StartedServer;
   readonly images: ImageMap;
   readonly world: World;
 };
 
-async function startParts(start: ClusterStart, ending: AbortController): Promise<Cluster> {
-  const { flags, place, started } = start;
+async function startParts(start: ClusterStart, shutdown: AbortController): Promise<Cluster> {
+  const { flags, layout, started } = start;
   const transport = localTransport(started);
   const controllers = leadControllers(flags, {
     transport,
@@ -108,19 +108,19 @@ async function startParts(start: ClusterStart, ending: AbortController): Promise
     settings: controllerSettings({
       ...flags,
       allocateNodeCidrs: true,
-      clusterCidr: place.podRanges,
+      clusterCidr: layout.podRanges,
     }),
-    signal: ending.signal,
+    signal: shutdown.signal,
   });
-  const balancers = startBalancers(started, transport, place, ending.signal);
-  const dns = await startClusterDns(started, transport, place, ending.signal);
+  const balancers = startBalancers(started, transport, layout, shutdown.signal);
+  const dns = await startClusterDns(started, transport, layout, shutdown.signal);
   const caller = { transport, userAgent: 'fairlead-up' };
-  const dnsAddresses = await announceDns(caller, flags, dns);
+  const dnsAddresses = await publishDns(caller, flags, dns);
   const nodes = await startNodes({ ...start, dnsAddresses });
   const stop = async (): Promise<void> => {
     for (const { send } of nodes) send({ kind: 'stop' });
     await Promise.all(nodes.map(({ ended }) => ended));
-    ending.abort();
+    shutdown.abort();
     await Promise.all([controllers, balancers, dns.ended]);
     await started.stop();
   };
@@ -128,7 +128,7 @@ async function startParts(start: ClusterStart, ending: AbortController): Promise
   const ready = Promise.all([
     dns.synced,
     ...nodes.map((node) => node.ready),
-    waitForNodes({ caller, log: started.log }, names, ending.signal),
+    waitForNodes({ caller, log: started.log }, names, shutdown.signal),
   ]).then(() => undefined);
   const lanUrl = lanUrlOf(start);
   return { started, lanUrl, transport, nodes, dns, dnsAddresses, ready, stop };
@@ -142,27 +142,27 @@ function localTransport({ server }: StartedServer): Transport {
   return { send, close: () => Promise.resolve() };
 }
 
-function proxySettings(flags: UpFlags, { podRanges }: ClusterPlace): ProxySettings {
+function proxySettings(flags: UpFlags, { podRanges }: ClusterLayout): ProxySettings {
   return { ...modeFlagSettings(flags), clusterCIDRs: podRanges.map(formatCidr) };
 }
 
-function checkProxy(flags: UpFlags, place: ClusterPlace): void {
-  const problems = configProblems(makeConfig(proxySettings(flags, place)), allModes);
+function checkProxy(flags: UpFlags, layout: ClusterLayout): void {
+  const problems = configProblems(makeConfig(proxySettings(flags, layout)), allModes);
   if (problems.length > 0) throw new UsageError(`Cannot start the proxy: ${problems.join('; ')}.`);
 }
 
-async function checkPools({ balancerPools }: ClusterPlace): Promise<void> {
+async function checkPools({ balancerPools }: ClusterLayout): Promise<void> {
   if (balancerPools === undefined) return;
   const makeProvider = await providerNamed('local').load();
   const settings = poolSettings(balancerPools);
   await checkProviderSettings(makeProvider, { clusterName: defaultClusterName, settings });
 }
 
-/** Addresses for load balancers come from the pool of the place; without one, they wait for whoever brings some. */
+/** Without pools, load balancers wait for another controller to allocate addresses. */
 async function startBalancers(
   { log, metrics }: StartedServer,
   transport: Transport,
-  { balancerPools }: ClusterPlace,
+  { balancerPools }: ClusterLayout,
   signal: AbortSignal,
 ): Promise<void> {
   if (balancerPools === undefined) return;
@@ -174,11 +174,11 @@ async function startBalancers(
 function startClusterDns(
   { log }: StartedServer,
   transport: Transport,
-  { dns }: ClusterPlace,
+  { dns }: ClusterLayout,
   signal: AbortSignal,
 ): Promise<RunningDns> {
   const domain = wireName(clusterDomain);
-  if (domain === undefined) throw new Error(`${clusterDomain} is no domain`);
+  if (domain === undefined) throw new Error(`${clusterDomain} is not a domain name`);
   return startDns({
     ...{ transport, log, signal, domain },
     ...dns,
@@ -189,7 +189,7 @@ function startClusterDns(
   });
 }
 
-async function announceDns(
+async function publishDns(
   caller: ApiCaller,
   { serviceClusterIpRange: serviceRanges }: UpFlags,
   { addresses }: RunningDns,
@@ -203,14 +203,14 @@ async function announceDns(
 type NodeStart = ClusterStart & { readonly dnsAddresses: readonly string[] };
 
 async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
-  const { flags, place, started, images, dnsAddresses, world } = start;
+  const { flags, layout, started, images, dnsAddresses, world } = start;
   const { authority } = started.credentials;
   const nodes: NodeThread[] = [];
   const releases = createReleases({ clock: systemClock, nodes: () => nodes });
   const now = world.now();
   const proxy = client(authority, now, 'system:kube-proxy', ['system:node-proxier']);
   const announcer = client(authority, now, 'fairlead:announcer', []);
-  for (const { name, addresses, namespacePath } of place.nodes) {
+  for (const { name, addresses, namespacePath } of layout.nodes) {
     const credentials = {
       agent: client(authority, now, `system:node:${name}`, ['system:nodes']),
       proxy,
@@ -224,22 +224,22 @@ async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
     const node = startNodeThread(
       {
         ...{ name, addresses, credentials, images, clusterDomain },
-        proxy: proxySettings(flags, place),
+        proxy: proxySettings(flags, layout),
         server: lanUrlOf(start),
         authority: authority.certificate,
         dataDirectory: join(resolve(world.cwd(), flags.dataDir), 'nodes', name),
-        keptPaths: [resolve(world.cwd(), flags.dataDir)],
+        privatePaths: [resolve(world.cwd(), flags.dataDir)],
         clusterDns: dnsAddresses,
         logLevel: flags.logLevel,
         shutdownGraceMs: flags.shutdownGracePeriod,
         ...maxPidsOf(flags),
         cleansUp: namespacePath === undefined,
-        announces: place.balancerPools !== undefined,
+        announces: layout.balancerPools !== undefined,
         ...(namespacePath === undefined ? {} : { namespacePath }),
       },
       {
         release: (from, id, ips) => releases.begin(from, id, ips),
-        letGo: (from, id) => releases.letGo(from, id),
+        unrouted: (from, id) => releases.unrouted(from, id),
       },
     );
     nodes.push(node);
@@ -247,12 +247,12 @@ async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
   return nodes;
 }
 
-function lanUrlOf({ place, started }: ClusterStart): string {
-  const { advertiseAddress: host } = place.server;
+function lanUrlOf({ layout, started }: ClusterStart): string {
+  const { advertiseAddress: host } = layout.server;
   return `https://${host.includes(':') ? `[${host}]` : host}:${started.server.address.port}`;
 }
 
-const days = 365;
+const validityDays = 365;
 
 function client(
   authority: KeyPair,
@@ -260,5 +260,5 @@ function client(
   commonName: string,
   organizations: readonly string[],
 ): KeyPair {
-  return issueClientCertificate(authority, { commonName, organizations, days, now });
+  return issueClientCertificate(authority, { commonName, organizations, days: validityDays, now });
 }

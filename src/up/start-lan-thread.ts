@@ -1,4 +1,4 @@
-// Starts the thread that lives on the isolated network, and opens sockets there.
+// Starts the thread in the LAN's network namespace, and opens sockets there.
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
@@ -16,11 +16,11 @@ export type Lan = {
   readonly path: string;
   /** Namespaces of the nodes, in the order of the plan. */
   readonly nodePaths: readonly string[];
-  /** The descriptor of a listening socket of the lan; throws SystemCallError. */
+  /** The descriptor of a listening socket of the LAN; throws SystemCallError. */
   readonly listen: (endpoint: Endpoint) => number;
-  /** The descriptor of a bound UDP socket of the lan; throws SystemCallError. */
+  /** The descriptor of a bound UDP socket of the LAN; throws SystemCallError. */
   readonly bindDescriptor: (endpoint: Endpoint) => number;
-  /** A connection from the namespace, to which it belongs from the beginning. */
+  /** A connection whose socket is created in the namespace. */
   readonly connect: (
     namespacePath: string,
     endpoint: Endpoint,
@@ -28,15 +28,15 @@ export type Lan = {
   ) => Socket;
   /** A UDP socket of the namespace. */
   readonly bind: (namespacePath: string, endpoint: Endpoint) => Promise<DatagramSocket>;
-  /** Lets the lan reach the pods of a node. */
+  /** Adds a route from the LAN to the pods of a node. */
   readonly addRoute: (destination: string, gateway: string) => Promise<void>;
   readonly release: () => Promise<void>;
 };
 
-/** Opening a socket takes microseconds; a thread that is silent for so long is broken. */
+/** Opening a socket takes microseconds; a thread that does not respond for so long has failed. */
 const maxWaitMs = 5000;
 
-/** Rejects when the machine does not let us make the network; the message says what was in the way. */
+/** Rejects if the machine does not permit the network, with the reason in the message. */
 export async function startLanThread(plan: LanPlan): Promise<Lan> {
   const answers = new SharedArrayBuffer(8);
   const shared = new Int32Array(answers);
@@ -44,26 +44,26 @@ export async function startLanThread(plan: LanPlan): Promise<Lan> {
   const send = (message: ToLanThread): void => worker.postMessage(message);
   const routes = new Map<number, (problem: string | undefined) => void>();
   let lastRoute = 0;
-  const open = (wish: SocketRequest): number => {
+  const open = (request: SocketRequest): number => {
     Atomics.store(shared, 0, 0);
-    send({ kind: 'socket', wish });
+    send({ kind: 'socket', request });
     if (Atomics.wait(shared, 0, 0, maxWaitMs) === 'timed-out') {
-      throw new Error('Cannot open a socket on the isolated network: its thread does not answer');
+      throw new Error('Cannot open a socket on the isolated network: its thread does not respond');
     }
     const result = Atomics.load(shared, 1);
-    if (result < 0) throw new SystemCallError(wish.kind, -result);
+    if (result < 0) throw new SystemCallError(request.kind, -result);
     return result;
   };
-  const stock = createSocketPool({
-    makeNow: open,
-    order: (wish, count) => send({ kind: 'stock', wish, count }),
+  const pool = createSocketPool({
+    open: open,
+    refill: (request, count) => send({ kind: 'stock', request, count }),
   });
   const built = await new Promise<Extract<FromLanThread, { kind: 'built' }>>((resolve, reject) => {
     worker.on('error', reject);
     worker.on('message', (message: FromLanThread) => {
       if (message.kind === 'built') resolve(message);
       else if (message.kind === 'failed') reject(new Error(message.message));
-      else if (message.kind === 'stocked') stock.add(message.wish, message.descriptors);
+      else if (message.kind === 'stocked') pool.add(message.request, message.descriptors);
       else routes.get(message.id)?.(message.problem);
     });
   });
@@ -73,9 +73,12 @@ export async function startLanThread(plan: LanPlan): Promise<Lan> {
     listen: (endpoint) => open({ kind: 'listen', namespacePath: path, endpoint }),
     bindDescriptor: (endpoint) => open({ kind: 'bind', namespacePath: path, endpoint }),
     connect: (namespacePath, endpoint, options) =>
-      connectWith(stock.take({ kind: 'connect', namespacePath, endpoint }), endpoint, options),
+      connectWith(pool.take({ kind: 'connect', namespacePath, endpoint }), endpoint, options),
     bind: (namespacePath, endpoint) =>
-      adopt(open({ kind: 'bind', namespacePath, endpoint }), endpoint.host.includes(':')),
+      openDatagramSocket(
+        open({ kind: 'bind', namespacePath, endpoint }),
+        endpoint.host.includes(':'),
+      ),
     addRoute: (destination, gateway) =>
       new Promise((resolve, reject) => {
         lastRoute += 1;
@@ -89,16 +92,16 @@ export async function startLanThread(plan: LanPlan): Promise<Lan> {
       }),
     async release() {
       const ended = once(worker, 'exit');
-      for (const fd of stock.empty()) closeSync(fd);
+      for (const fd of pool.drain()) closeSync(fd);
       send({ kind: 'stop' });
       await ended;
     },
   };
 }
 
-async function adopt(fd: number, isIPv6: boolean): Promise<DatagramSocket> {
+async function openDatagramSocket(fd: number, isIPv6: boolean): Promise<DatagramSocket> {
   const socket = createSocket(isIPv6 ? 'udp6' : 'udp4');
-  // A socket that is bound already says so at once.
+  // A socket that is already bound emits `listening` immediately.
   const listening = once(socket, 'listening');
   socket.bind({ fd });
   await listening;

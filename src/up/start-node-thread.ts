@@ -1,5 +1,4 @@
-// Starts the thread of a node and speaks with it.
-import { once } from 'node:events';
+// Starts the thread of a node and exchanges messages with it.
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../host/worker-url.ts';
 import type { FromNodeThread, NodeThreadOptions, ToNodeThread } from './node-messages.ts';
@@ -8,22 +7,22 @@ export type NodeThread = {
   readonly name: string;
   readonly addresses: readonly string[];
   readonly dataDirectory: string;
-  /** Absent: it is on the network of this process. */
+  /** Absent: it uses the network of this process. */
   readonly namespacePath?: string;
-  /** How its proxy works; empty until that is known. */
+  /** The mode of its proxy; empty until that is known. */
   readonly mode: () => string;
-  /** Resolves when the node is registered and at work. Rejects when that is not to be. */
+  /** Resolves when the node is registered. Rejects when the thread ends before that. */
   readonly ready: Promise<void>;
   readonly send: (message: ToNodeThread) => void;
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when the thread has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  /** Why it ended by itself. */
+  /** The error that ended the thread. */
   readonly failure: () => string | undefined;
 };
 
 export type NodeThreadListeners = {
   readonly release: (node: NodeThread, id: number, ips: readonly string[]) => void;
-  readonly letGo: (node: NodeThread, id: number) => void;
+  readonly unrouted: (node: NodeThread, id: number) => void;
 };
 
 export function startNodeThread(
@@ -35,10 +34,7 @@ export function startNodeThread(
   let mode = '';
   let failure: string | undefined;
   let isEnded = false;
-  const ended = once(worker, 'exit').then(
-    () => undefined,
-    () => undefined,
-  );
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   void ended.then(() => {
     isEnded = true;
   });
@@ -46,15 +42,16 @@ export function startNodeThread(
     failure = error.stack ?? error.message;
   });
   let resolveReady = (): void => {};
-  const begun = new Promise<void>((resolve) => {
+  const started = new Promise<void>((resolve) => {
     resolveReady = resolve;
   });
   const ready = Promise.race([
-    begun,
+    started,
     ended.then(() => {
       throw new Error(`Cannot run ${name}: ${failure ?? 'it ended'}`);
     }),
   ]);
+  // Handled where `ready` is awaited, which may be after it rejects.
   ready.catch(() => undefined);
   const thread: NodeThread = {
     ...{ name, addresses, dataDirectory, ready, ended },
@@ -78,7 +75,7 @@ export function startNodeThread(
       case 'release':
         return listeners.release(thread, message.id, message.ips);
       case 'letGo':
-        listeners.letGo(thread, message.id);
+        listeners.unrouted(thread, message.id);
     }
   });
   return thread;

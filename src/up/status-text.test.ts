@@ -51,7 +51,7 @@ Relays       127.0.0.1:30080/TCP is the node port of default/web
   );
 });
 
-test('statusText() says why a relay is not there, and leaves out what there is none of', () => {
+test('statusText() says why a relay failed, and omits empty rows', () => {
   const text = statusText(
     { ...state, nodes: [], dns: [], relays: [{ ...relay, problem: 'the port is taken' }] },
     state.startedAt,

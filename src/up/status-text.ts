@@ -1,4 +1,4 @@
-// What `status` tells of a running `up`.
+// The output of `status` for a running `up`.
 
 import type { UpState } from '../flags/state-file.ts';
 import type { RelayState } from '../relay/run.ts';
@@ -44,10 +44,10 @@ export function relayLine({
   problem,
   isShared,
 }: RelayState): string {
-  const place = `${listen.host}:${listen.port}/${protocol}`;
+  const address = `${listen.host}:${listen.port}/${protocol}`;
   const what = `${purpose} of ${service}${purpose === 'node port' ? '' : `, ${target.host}:${target.port}`}`;
-  if (problem !== undefined) return `${place} cannot be the ${what}: ${problem}`;
-  return `${place} is the ${what}${isShared === true ? `; ${sharedText}` : ''}`;
+  if (problem !== undefined) return `${address} cannot be the ${what}: ${problem}`;
+  return `${address} is the ${what}${isShared === true ? `; ${sharedText}` : ''}`;
 }
 
 const units: readonly (readonly [string, number])[] = [

@@ -53,10 +53,10 @@ export function addUpFlags(command: Command): Command {
     );
 }
 
-/** kubeadm's usual range, and one like it. */
+/** The range that guides for kubeadm use, and one of IPv6. */
 const defaultPodRanges: readonly string[] = ['10.244.0.0/16', 'fd44::/48'];
 
-/** Ranges of pods, of the families that there are. */
+/** Pod ranges of the available families. */
 export function podRangesOf(
   { clusterCidr }: Pick<UpFlags, 'clusterCidr'>,
   families: readonly Family[],
@@ -88,8 +88,8 @@ function ranges(text: string): readonly Cidr[] {
     );
   });
   if (new Set(found.map(({ family }) => family)).size === found.length) return found;
-  throw new InvalidArgumentError('there may be one range of each family.');
+  throw new InvalidArgumentError('only one range of each family is allowed.');
 }
 
-/** Nodes at the beginning, load balancers in the upper half. */
+/** Nodes are at the beginning, load balancers in the upper half. */
 const hasRoom = ({ family, prefix }: Cidr): boolean => prefix <= (family === 'IPv4' ? 24 : 120);

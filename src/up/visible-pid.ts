@@ -1,7 +1,7 @@
-/** The environment variable with the process id of the launcher, for the program that it starts. */
+/** The environment variable with the process id of the launcher, for the program it starts. */
 export const launcherVariable = 'FAIRLEAD_LAUNCHER';
 
-/** The process that people see and send signals to: the launcher, or this one. */
+/** The process id to show and to send signals to: of the launcher, or of this process. */
 export function visiblePid(env: Readonly<Record<string, string | undefined>>): number {
   return Number(env[launcherVariable] ?? process.pid);
 }

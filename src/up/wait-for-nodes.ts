@@ -1,4 +1,4 @@
-// Resolves when the cluster takes pods: every node says that it is ready.
+// Resolves when every node is ready.
 import type { ApiCaller } from '../client/api-call.ts';
 import { startInformer } from '../client/informer.ts';
 import { systemClock } from '../host/clock.ts';
@@ -11,20 +11,20 @@ export async function waitForNodes(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  const ending = new AbortController();
-  const until = AbortSignal.any([signal, ending.signal]);
+  const done = new AbortController();
+  const until = AbortSignal.any([signal, done.signal]);
   const nodes = startInformer({ caller, type: nodeDefinition, clock: systemClock, log }, until);
   await new Promise<void>((resolve) => {
-    const look = (): void => {
-      const isThere = (name: string): boolean => {
+    const check = (): void => {
+      const isReady = (name: string): boolean => {
         const node = nodes.store.get(name);
         return node !== undefined && isNodeReady(node);
       };
-      if (names.every(isThere)) resolve();
+      if (names.every(isReady)) resolve();
     };
     until.addEventListener('abort', () => resolve(), { once: true });
-    nodes.onChange({ add: look, update: look });
+    nodes.onChange({ add: check, update: check });
   });
-  ending.abort();
+  done.abort();
   await nodes.ended;
 }

@@ -27,7 +27,7 @@ export type BinaryOptions = {
   readonly logged?: (text: string) => void;
 };
 
-const readyWords = { up: 'Ctrl-C ends it.', apiserver: 'kubeconfig in ' } as const;
+const readyWords = { up: 'Press Ctrl-C to stop it.', apiserver: 'kubeconfig in ' } as const;
 
 export async function startBinary({
   command,

@@ -49,7 +49,7 @@ export function ready({ stdout }: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     stdout.on('data', (chunk: Buffer) => {
       text += String(chunk);
-      if (text.includes('Ctrl-C ends it.')) resolve();
+      if (text.includes('Press Ctrl-C to stop it.')) resolve();
     });
     stdout.once('end', () =>
       reject(new Error(`Cannot start the server: it ended, saying "${text}"`)),

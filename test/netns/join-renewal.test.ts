@@ -100,7 +100,7 @@ test(
       `node ${flags} --node-name beside --node-ip ${first.ip} --address ${first.ip} --data-dir beside --pod-network host --log-level info`,
       'Node beside for',
     );
-    await agent.says('certificate for the name alone in use');
+    await agent.says('Using a certificate for the node name only');
     assert.equal(await healthOf(machines, first, 'beside'), '200 ok');
   },
 );

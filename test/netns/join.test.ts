@@ -28,7 +28,7 @@ test('machines join by token, and their proxies carry connections', limit, async
   const first = await machines.add(1);
   await first.start(
     `up --network none --bind-address ${first.ip} --secure-port 6443 --data-dir server --write-kubeconfig admin`,
-    'Ctrl-C ends it.',
+    'Press Ctrl-C to stop it.',
   );
   const ca = readFileSync(join(machines.directory, 'server', 'pki', 'ca.crt'), 'utf8');
   const flags = await joinFlags(machines, first);
@@ -69,7 +69,7 @@ test('machines join by token, and their proxies carry connections', limit, async
   const late = await machines.add(4);
   await assert.rejects(
     late.run(`node ${flags} --node-name m4 --node-ip ${late.ip} --data-dir m4`),
-    /token is not good there/,
+    /server rejected the token/,
   );
   assert.match(await first.run(`get nodes --no-headers ${admin}`), /^m2 +Ready.*\nm3 +Ready/);
 });

@@ -10,7 +10,7 @@ const expected = [
   // What the server writes itself.
   'apiserver/objects/server-write.ts',
   // Controllers in the process of the server.
-  'up/run-none.ts',
+  'up/run-server-only.ts',
   'up/start-cluster.ts',
 ];
 

@@ -96,7 +96,7 @@ const unfinished: readonly string[] = [
   'src/flags',
   'src/host',
   'src/ip',
-  'src/join',
+
   'src/kinds',
   'src/meta',
   'src/node',
@@ -104,7 +104,7 @@ const unfinished: readonly string[] = [
   'src/relay',
   'src/schema',
   'src/storage',
-  'src/up',
+
   'test/aws',
   'test/bench',
   'test/crash',

@@ -19,8 +19,7 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import { silentLog } from '../../observe/log.ts';
 import { demoClient, demoName, demoObjects } from '../../up/demo-objects.ts';
-import { createProgress } from '../../up/progress.ts';
-import { programName } from '../../up/terminal.ts';
+import { createProgress, programName } from '../../up/terminal.ts';
 import { manifestTarget } from '../manifests/manifest-targets.ts';
 
 type Flags = ClientFlags & { readonly answers: number; readonly delete?: true };

@@ -14,7 +14,7 @@ import { sleep, systemClock } from '../../host/clock.ts';
 import { removeCgroups } from '../../node/runtimes/process/apply-cgroups.ts';
 import { addDataDirFlag, type DataDirFlag } from '../../up/data-dir-flag.ts';
 import { findUp } from '../../up/find-up.ts';
-import { createProgress } from '../../up/progress.ts';
+import { createProgress } from '../../up/terminal.ts';
 
 type Flags = DataDirFlag & {
   readonly purge?: true;

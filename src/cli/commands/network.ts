@@ -1,8 +1,8 @@
 // What only some commands need, loaded as one: single pieces would make the bundle a hundred files, and reading those costs more than it
 // saves.
-import { hostRun } from '../../up/host.ts';
-import { makeIsolatedNetwork } from '../../up/isolated.ts';
-import { isolatedRun, runCluster } from '../../up/run-cluster.ts';
+import { hostRun } from '../../up/host-network.ts';
+import { isolatedRun, makeIsolatedNetwork } from '../../up/isolated-network.ts';
+import { runCluster } from '../../up/run-cluster.ts';
 import { announcer } from './announcer.ts';
 import { cloud } from './cloud.ts';
 import { demo } from './demo.ts';

@@ -23,14 +23,14 @@ import { watchStallsOf } from '../../flags/watch-stalls.ts';
 import { parseAddress } from '../../ip/address.ts';
 import { readPair } from '../../join/identity-files.ts';
 import { addJoinFlags, type JoinFlags } from '../../join/join-flags.ts';
-import { carries, keepServingCertificate } from '../../join/keep-certificates.ts';
 import {
-  type KeepOptions,
-  keeperOf,
-  type Member,
-  openMember,
-  whileFresh,
-} from '../../join/open-member.ts';
+  type ConnectedNode,
+  type NodeConnection,
+  openNodeConnection,
+  renewalOptions,
+  whileRenewing,
+} from '../../join/open-node-connection.ts';
+import { coversNames, renewServingCertificate } from '../../join/renew-certificates.ts';
 import { releaseVersion } from '../../meta/release-version.ts';
 import { type NodeOptions, startNode } from '../../node/run.ts';
 import { createProcessRuntime } from '../../node/runtimes/process/run-runtime.ts';
@@ -89,15 +89,15 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
   checkReachable(nodeIPs);
   const name = (flags.nodeName ?? hostname()).toLowerCase();
   const dataDirectory = resolve(world.cwd(), flags.dataDir);
-  const place = { nodeName: name, directory: dataDirectory };
+  const identity = { nodeName: name, directory: dataDirectory };
   // Pods must not act as the node, or as who started it.
   const keptPaths = [flags.kubeconfig, flags.networkKubeconfig, world.env.KUBECONFIG].flatMap(
     (path) => (path === undefined || path === '' ? [] : [resolve(world.cwd(), path)]),
   );
-  const member = await openMember(flags, place, world);
-  const { connection, transport } = member;
+  const node = await openNodeConnection(flags, identity, world);
+  const { connection, transport } = node;
   const log = createLog(flags.logLevel);
-  const keeping = { member, flags, place, world, log };
+  const connected = { node, flags, identity, world, log };
   const version = releaseVersion(packageVersion);
   const opened = await openPodNetwork(flags, world, { name, ips: nodeIPs, log, transport });
   const metrics = createMetrics();
@@ -124,7 +124,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
     serve: {
       host: flags.address,
       port: flags.port,
-      tls: await servingTls(keeping, [name, ...nodeIPs]),
+      tls: await servingTls(connected, [name, ...nodeIPs]),
     },
     maxPods: flags.maxPods,
     shutdownGraceMs: flags.shutdownGracePeriod,
@@ -132,13 +132,13 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
   };
   const stopWatching = watchStallsOf(flags, metrics);
   try {
-    await whileFresh(keeping, async (signal) => {
+    await whileRenewing(connected, async (signal) => {
       const running = await startNode(options, world.interrupted);
       world.write(
         `Node ${name} for ${connection.server}, serving on ${flags.address}:${running.server?.port}\n`,
       );
       const use = running.server?.useCertificate;
-      await Promise.all([running.ended, keepServing(keeping, [name, ...nodeIPs], use, signal)]);
+      await Promise.all([running.ended, keepServing(connected, [name, ...nodeIPs], use, signal)]);
     });
   } catch (error) {
     throw explained(error, flags);
@@ -152,11 +152,11 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
 const dayMs = 24 * 3600 * 1000;
 
 /** What the cluster signed for us before; else signed by itself, as a kubelet's is that was given none. */
-async function servingTls({ member, place, world }: KeepOptions, names: readonly string[]) {
-  const { nodeName, directory } = place;
-  const kept = asksForServing(member, nodeName) ? await readPair(directory, 'serving') : undefined;
+async function servingTls({ node, identity, world }: ConnectedNode, names: readonly string[]) {
+  const { nodeName, directory } = identity;
+  const kept = asksForServing(node, nodeName) ? await readPair(directory, 'serving') : undefined;
   // One for the name alone will do until there is another.
-  const isFit = kept !== undefined && carries(kept.certificate, names.slice(0, 1));
+  const isFit = kept !== undefined && coversNames(kept.certificate, names.slice(0, 1));
   const now = world.now();
   const made = {
     subject: { commonName: `system:node:${nodeName}` },
@@ -165,7 +165,7 @@ async function servingTls({ member, place, world }: KeepOptions, names: readonly
     notBefore: new Date(now - dayMs),
     notAfter: new Date(now + 365 * dayMs),
   } as const;
-  return tlsOf(isFit ? kept : makeCertificate(made), member.connection);
+  return tlsOf(isFit ? kept : makeCertificate(made), node.connection);
 }
 
 function tlsOf(
@@ -176,26 +176,26 @@ function tlsOf(
 }
 
 /** Who is the node itself: another may not ask for a certificate of it. */
-function asksForServing({ isOwn, connection }: Member, nodeName: string): boolean {
+function asksForServing({ isJoined, connection }: NodeConnection, nodeName: string): boolean {
   const { clientCertificate } = connection;
-  if (isOwn || clientCertificate === undefined) return isOwn;
+  if (isJoined || clientCertificate === undefined) return isJoined;
   return new X509Certificate(clientCertificate).subject
     .split('\n')
     .includes(`CN=system:node:${nodeName}`);
 }
 
 async function keepServing(
-  options: KeepOptions,
+  options: ConnectedNode,
   names: readonly string[],
   use: ((tls: NodeServerTls) => void) | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const { member, place } = options;
-  if (!asksForServing(member, place.nodeName) || use === undefined) return;
-  await keepServingCertificate(
-    keeperOf(options),
+  const { node, identity } = options;
+  if (!asksForServing(node, identity.nodeName) || use === undefined) return;
+  await renewServingCertificate(
+    renewalOptions(options),
     names,
-    async (pair) => use(tlsOf(pair, member.connection)),
+    async (pair) => use(tlsOf(pair, node.connection)),
     signal,
   );
 }

@@ -25,7 +25,7 @@ import { systemClock } from '../../host/clock.ts';
 import { preferSmallHeap } from '../../host/free-memory.ts';
 import { hasJoined, kubeconfigPath } from '../../join/identity-files.ts';
 import { addJoinFlags, type JoinFlags } from '../../join/join-flags.ts';
-import { openMember, whileFresh } from '../../join/open-member.ts';
+import { openNodeConnection, whileRenewing } from '../../join/open-node-connection.ts';
 import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { configProblems, makeConfig, type ProxyConfig } from '../../proxy/config.ts';
@@ -73,16 +73,16 @@ async function run(flags: Flags, world: World): Promise<void> {
     flags.join === undefined && hasJoined(directory) ? kubeconfigPath(directory) : undefined;
   const kubeconfig = flags.kubeconfig ?? file?.kubeconfig ?? ofNode;
   const given = { ...flags, ...(kubeconfig === undefined ? {} : { kubeconfig }) };
-  const place = {
+  const identity = {
     nodeName: (config.nodeName ?? hostname()).trim().toLowerCase(),
     directory,
   };
-  const member = await openMember(given, place, world);
-  world.write(`Proxy for ${member.connection.server}\n`);
-  const keeping = { member, flags: given, place, world, log };
-  await whileFresh(keeping, (signal) =>
+  const node = await openNodeConnection(given, identity, world);
+  world.write(`Proxy for ${node.connection.server}\n`);
+  const connected = { node, flags: given, identity, world, log };
+  await whileRenewing(connected, (signal) =>
     untilReconfigured(file, signal, (until) =>
-      serve(flags, member.transport, { config, log }, until),
+      serve(flags, node.transport, { config, log }, until),
     ),
   );
 }

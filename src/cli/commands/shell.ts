@@ -16,7 +16,7 @@ import { podDefinition } from '../../kinds/pod/definition.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { starterName } from '../../node/runtimes/sandbox/fork-steps.ts';
 import { addDataDirFlag, type DataDirFlag } from '../../up/data-dir-flag.ts';
-import { type ShellPlace, shellCommand } from '../../up/shell-command.ts';
+import { shellCommand, type UpNamespaces } from '../../up/shell-command.ts';
 
 type Flags = DataDirFlag & {
   readonly pod?: string;
@@ -70,7 +70,7 @@ async function run(words: readonly string[], flags: Flags, world: World): Promis
 
 function outside(
   { outside: network, dataDir }: UpState,
-  place: ShellPlace,
+  place: UpNamespaces,
   command: readonly string[],
   { env }: World,
 ): Promise<void> {
@@ -98,7 +98,7 @@ function resolverText({ dns, domain }: UpState): string {
 }
 
 /** The namespaces that the launcher made are those of its child's child. */
-function placeOf({ pid, network }: UpState): ShellPlace {
+function placeOf({ pid, network }: UpState): UpNamespaces {
   if (network !== 'isolated') return { isUserNamespace: false };
   const [outer] = childrenOf(pid);
   const [firstProcess] = outer === undefined ? [] : childrenOf(outer);
@@ -150,7 +150,7 @@ function containerProcess(
 }
 
 /** The agent's mark names the one who waits outside; its child is the first inside, and has the container's program as its first. */
-function programOf({ firstProcess }: ShellPlace, outside: number): number {
+function programOf({ firstProcess }: UpNamespaces, outside: number): number {
   const root = firstProcess === undefined ? '' : `/proc/${firstProcess}/root`;
   let pid = outside;
   for (let depth = 0; depth < 2; depth += 1) {
@@ -171,7 +171,7 @@ function containerId({ status }: Pod, name: string | undefined): string | undefi
 }
 
 /** As the container has them: what it was told of Services is what people look for. */
-function containerVariables({ firstProcess }: ShellPlace, pid: number): Record<string, string> {
+function containerVariables({ firstProcess }: UpNamespaces, pid: number): Record<string, string> {
   const inside = firstProcess === undefined ? '' : `/proc/${firstProcess}/root`;
   const pairs = readFileSync(`${inside}/proc/${pid}/environ`, 'utf8').split('\0');
   return Object.fromEntries(

@@ -2,8 +2,8 @@
 import type { CommandDefinition, World } from '../../flags/command.ts';
 import { addControllerFlags } from '../../flags/controller-flags.ts';
 import { addServerFlags } from '../../flags/server-flags.ts';
-import type { IsolatedNetwork } from '../../up/isolated.ts';
-import { runNone } from '../../up/run-none.ts';
+import type { IsolatedNetwork } from '../../up/isolated-network.ts';
+import { runServerOnly } from '../../up/run-server-only.ts';
 import { addUpFlags, type UpFlags } from '../../up/up-flags.ts';
 import { refusedVariable } from '../launch.ts';
 
@@ -18,14 +18,14 @@ export const up: CommandDefinition = {
 async function run(flags: UpFlags, world: World): Promise<void> {
   switch (flags.network) {
     case 'none':
-      return runNone(flags, world);
+      return runServerOnly(flags, world);
     case 'host': {
       const { hostRun, runCluster } = (await import('./network.ts')).network;
       return runCluster(flags, hostRun(flags), world);
     }
     case 'isolated': {
       const network = await tryIsolated(flags, world);
-      if ('refused' in network) return runNone(flags, world, network.refused);
+      if ('refused' in network) return runServerOnly(flags, world, network.refused);
       const { isolatedRun, runCluster } = (await import('./network.ts')).network;
       return runCluster(flags, isolatedRun(flags, network), world);
     }

@@ -10,7 +10,7 @@ import { UsageError, type World } from '../../flags/command.ts';
 import { repeated } from '../../flags/parse-flags.ts';
 import { duration } from '../../flags/parse-values.ts';
 import { isLoopback, parseAddress } from '../../ip/address.ts';
-import { pinOf } from '../../join/cluster-authority.ts';
+import { publicKeyPin } from '../../join/discover-authority.ts';
 import { clusterInfo, clusterInfoKey } from '../../kinds/config-map/cluster-info.ts';
 import { configMapDefinition } from '../../kinds/config-map/definition.ts';
 import { endpointSliceDefinition } from '../../kinds/endpoint-slice/definition.ts';
@@ -74,7 +74,7 @@ export async function printJoinCommand(
     const token = await createToken(caller, flags, world.now());
     const joins = servers.map((server) => `--join ${server}`).join(' ');
     // By standard input: other users of a machine see what stands on command lines, also behind sudo.
-    return `echo ${token} | fairlead node ${joins} --token-file - --discovery-token-ca-cert-hash sha256:${pinOf(authority)}`;
+    return `echo ${token} | fairlead node ${joins} --token-file - --discovery-token-ca-cert-hash sha256:${publicKeyPin(authority)}`;
   });
   world.write(`${command}\n`);
 }

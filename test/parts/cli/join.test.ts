@@ -19,14 +19,14 @@ import { bootstrapSigner } from '../../../src/controllers/bootstrap-signer/run.t
 import { startControllers } from '../../../src/controllers/run.ts';
 import { tokenCleaner } from '../../../src/controllers/token-cleaner/run.ts';
 import { createFakeClock } from '../../../src/host/fake-clock.ts';
-import { pinOf } from '../../../src/join/cluster-authority.ts';
+import { publicKeyPin } from '../../../src/join/discover-authority.ts';
 import { kubeconfigPath, readPair } from '../../../src/join/identity-files.ts';
 import { ensureJoined } from '../../../src/join/join-cluster.ts';
 import {
-  keepClientCertificate,
-  keepServingCertificate,
   renewalTime,
-} from '../../../src/join/keep-certificates.ts';
+  renewClientCertificate,
+  renewServingCertificate,
+} from '../../../src/join/renew-certificates.ts';
 import type { CertificateSigningRequest } from '../../../src/kinds/certificate-signing-request/types.ts';
 import { clusterInfo } from '../../../src/kinds/config-map/cluster-info.ts';
 import type { ConfigMap } from '../../../src/kinds/config-map/types.ts';
@@ -80,7 +80,7 @@ async function createToken(flags = ''): Promise<string> {
   return /^echo (\S+) \| fairlead node /.exec(made.out)?.[1] ?? '';
 }
 
-const goodPin = (): string => pinOf(testCredentials().authority.certificate);
+const goodPin = (): string => publicKeyPin(testCredentials().authority.certificate);
 
 async function joinAs(
   nodeName: string,
@@ -92,8 +92,8 @@ async function joinAs(
       directory: join(directory, nodeName),
       nodeName,
       now: Date.now(),
-      say: () => {},
-      wish: { servers, token, pins: [goodPin()] },
+      print: () => {},
+      request: { servers, token, pins: [goodPin()] },
     },
     AbortSignal.timeout(timeout),
   );
@@ -150,7 +150,7 @@ test('token create prints the whole command, and the token joins a node', { time
   assert.deepEqual(await joinAs('one', 'aaaaaa.aaaaaaaaaaaaaaaa'), connection);
   await assert.rejects(
     ensureJoined(
-      { directory: join(directory, 'one'), nodeName: 'two', now: Date.now(), say: () => {} },
+      { directory: join(directory, 'one'), nodeName: 'two', now: Date.now(), print: () => {} },
       AbortSignal.timeout(timeout),
     ),
     /belongs to the node "one", not "two"/,
@@ -177,7 +177,7 @@ test('tokens are listed without their secrets, and taken away', { timeout }, asy
   assert.equal(listed.out.includes(secret), false);
   const gone = await fairlead(`token delete ${token} --kubeconfig admin`);
   assert.deepEqual([gone.code, gone.out], [0, `bootstrap token "${id}" deleted\n`]);
-  await assert.rejects(joinAs('refused', token), /token is not good there/);
+  await assert.rejects(joinAs('refused', token), /server rejected the token/);
   const again = await fairlead(`token delete ${id} --kubeconfig admin`);
   assert.deepEqual([again.code, again.err], [1, `There is no bootstrap token "${id}".\n`]);
 });
@@ -194,7 +194,7 @@ test('what is wrong is said, and nothing is written', { timeout }, async () => {
   const token = await createToken();
   await signatureIs(token, true);
   const hash = `--discovery-token-ca-cert-hash sha256:${goodPin()}`;
-  const other = pinOf(makeAuthority(Date.now()).certificate);
+  const other = publicKeyPin(makeAuthority(Date.now()).certificate);
   const [id] = token.split('.');
   const signing = await createToken(' --usages signing');
   await signatureIs(signing, true);
@@ -207,11 +207,11 @@ test('what is wrong is said, and nothing is written', { timeout }, async () => {
     [
       `--token ${token} --discovery-token-ca-cert-hash sha256:${other}`,
       1,
-      /authority is not the one of --discovery-token-ca-cert-hash, but sha256:/,
+      /authority does not match --discovery-token-ca-cert-hash, it has sha256:/,
     ],
     [`--token ${id}.0000000000000000 ${hash}`, 1, /not signed with this token/],
-    [`--token aaaaaa.0000000000000000 ${hash}`, 1, /token is not good there/],
-    [`--token ${signing} ${hash}`, 1, /token is not good there/],
+    [`--token aaaaaa.0000000000000000 ${hash}`, 1, /server rejected the token/],
+    [`--token ${signing} ${hash}`, 1, /server rejected the token/],
     [
       '--token aaaaaa.0000000000000000 --discovery-token-unsafe-skip-ca-verification',
       1,
@@ -239,8 +239,8 @@ test('a signature alone is enough for who asks for that', { timeout }, async () 
       directory: join(directory, 'trusting'),
       nodeName: 'trusting',
       now: Date.now(),
-      say: () => {},
-      wish: { servers: [server], token, pins: [] },
+      print: () => {},
+      request: { servers: [server], token, pins: [] },
     },
     AbortSignal.timeout(timeout),
   );
@@ -254,7 +254,7 @@ test('a token that is over is refused, and goes', { timeout }, async () => {
   await running.api.patch(path, {
     stringData: { expiration: new Date(Date.now() - 1000).toISOString().replace(/\.\d+/, '') },
   });
-  await assert.rejects(joinAs('late', token), /token is not good there/);
+  await assert.rejects(joinAs('late', token), /server rejected the token/);
   const isThere = async (): Promise<boolean> =>
     (await running.api.send({ method: 'GET', path })).status === 200;
   while (await isThere()) await controllerClock.advance(1000);
@@ -296,7 +296,7 @@ test('a client certificate is renewed at 70 to 90 percent of its life, and a wat
   await until('kubernetes');
   const clock = createFakeClock(renewalTime(old, 0.5) - 1000);
   const renewed = new Promise<void>((resolve) => {
-    void keepClientCertificate(
+    void renewClientCertificate(
       { caller, directory: home, nodeName: 'renewing', clock, log: silentLog, random: () => 0.5 },
       async () => {
         transport.use(await readConnection([kubeconfigPath(home)]));
@@ -337,7 +337,7 @@ async function makeNode(name: string, address: string): Promise<void> {
   });
 }
 
-test('a node gets a serving certificate for its name, and for addresses when somebody approves', {
+test('a node gets a serving certificate for its name, and for addresses after approval', {
   timeout,
 }, async () => {
   const connection = await joinAs('serving', await createToken());
@@ -348,7 +348,7 @@ test('a node gets a serving certificate for its name, and for addresses when som
   const home = join(directory, 'serving');
   const made: string[] = [];
   let told = (): void => {};
-  const keeping = keepServingCertificate(
+  const keeping = renewServingCertificate(
     {
       caller: { transport, userAgent: 'test' },
       ...{ directory: home, nodeName: 'serving', clock: createFakeClock(Date.now()) },

@@ -1,5 +1,5 @@
-// Which authority a cluster has, found out without trusting anybody yet: by the hash of its key, and by the signature that the
-// token makes. Upstream: cmd/kubeadm/app/discovery/token.
+// Discovers the certificate authority of a cluster before anything is trusted: by the hash of its public key, and by the
+// signature of the cluster information with the bootstrap token. Upstream: cmd/kubeadm/app/discovery/token.
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto';
 import { callApi } from '../client/api-call.ts';
 import { parseKubeconfig } from '../client/kubeconfig.ts';
@@ -18,19 +18,19 @@ import type { JoinRequest } from './join-flags.ts';
 export type Discovery = JoinRequest & { readonly token: string };
 
 /** Hex SHA-256 of the public key of a certificate, as kubeadm prints it. */
-export function pinOf(certificate: string): string {
+export function publicKeyPin(certificate: string): string {
   const { publicKey } = new X509Certificate(certificate);
   return createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('hex');
 }
 
-/** PEM of the authority. Nothing secret is sent: who answers is not known yet. */
-export async function discoverAuthority(wish: Discovery, signal: AbortSignal): Promise<string> {
-  const data = await readClusterInfo(wish, signal);
-  const judged = judgeClusterInfo(data, wish);
-  if ('authority' in judged) return judged.authority;
-  throw new FailedError(`Cannot join ${wish.servers.join(', ')}: ${judged.problem}.`);
+/** PEM of the authority. No secret is sent, because the server is not authenticated yet. */
+export async function discoverAuthority(request: Discovery, signal: AbortSignal): Promise<string> {
+  const data = await readClusterInfo(request, signal);
+  const verified = verifyClusterInfo(data, request);
+  if ('authority' in verified) return verified.authority;
+  throw new FailedError(`Cannot join ${request.servers.join(', ')}: ${verified.problem}.`);
 }
 
 async function readClusterInfo(
@@ -53,30 +53,30 @@ async function readClusterInfo(
   } catch (error) {
     if (!isApiError(error)) {
       const { message } = error as Error;
-      throw new FailedError(`Cannot join ${server}: it cannot be reached (${message}).`, {
+      throw new FailedError(`Cannot join ${server}: connection failed (${message}).`, {
         cause: error,
       });
     }
-    const why = `it does not show the config map ${namespace}/${name} (${error.message})`;
+    const why = `reading the ConfigMap ${namespace}/${name} failed (${error.message})`;
     throw new FailedError(`Cannot join ${server}: ${why}.`, { cause: error });
   } finally {
     await transport.close();
   }
 }
 
-type Judged = { readonly authority: string } | { readonly problem: string };
+type Verified = { readonly authority: string } | { readonly problem: string };
 
-function judgeClusterInfo(
+function verifyClusterInfo(
   data: Readonly<Record<string, string>>,
   { token, pins }: Pick<Discovery, 'token' | 'pins'>,
-): Judged {
+): Verified {
   const text = data[clusterInfoKey] ?? '';
   const { id = '', secret = '' } = splitToken(token) ?? {};
   const signature = data[signatureKey(id)];
-  if (signature !== undefined && !isSame(signature, sign(text, id, secret))) {
+  if (signature !== undefined && !isEqual(signature, sign(text, id, secret))) {
     return {
       problem:
-        'its cluster information is not signed with this token: the secret half is wrong, or somebody else answers',
+        'its cluster information is not signed with this token: the secret half is wrong, or another server responds',
     };
   }
   if (signature === undefined && pins.length === 0) {
@@ -86,13 +86,16 @@ function judgeClusterInfo(
     };
   }
   const found = authoritiesIn(text);
-  if (found.length === 0) return { problem: 'its cluster information names no authority' };
+  if (found.length === 0)
+    return { problem: 'its cluster information contains no certificate authority' };
   if (pins.length === 0) return { authority: found.join('') };
-  // Of several only those that were pinned: others may have been put in on the way.
-  const pinned = found.filter((one) => pins.includes(pinOf(one)));
+  // Of several, only those that are pinned: others may have been added on the network.
+  const pinned = found.filter((one) => pins.includes(publicKeyPin(one)));
   if (pinned.length > 0) return { authority: pinned.join('') };
-  const have = found.map((one) => `sha256:${pinOf(one)}`).join(', ');
-  return { problem: `its authority is not the one of --discovery-token-ca-cert-hash, but ${have}` };
+  const actual = found.map((one) => `sha256:${publicKeyPin(one)}`).join(', ');
+  return {
+    problem: `its certificate authority does not match --discovery-token-ca-cert-hash, it has ${actual}`,
+  };
 }
 
 const sign = (text: string, id: string, secret: string): string =>
@@ -100,14 +103,14 @@ const sign = (text: string, id: string, secret: string): string =>
     createHmac('sha256', secret).update(signed).digest('base64url'),
   );
 
-function isSame(a: string, b: string): boolean {
+function isEqual(a: string, b: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(a), hash(b));
 }
 
 const certificateForm = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g;
 
-/** What cannot be read is as good as not there. */
+/** Empty if the kubeconfig or a certificate is malformed: they come from a server that is not trusted yet. */
 function authoritiesIn(kubeconfig: string): readonly string[] {
   try {
     const [cluster] = parseKubeconfig(kubeconfig).clusters.values();

@@ -1,4 +1,4 @@
-// API server and controllers only: the quickest start, for those who bring nodes of their own or need none.
+// `--network none`: API server and controllers only, for clusters without nodes or with nodes that join.
 import { resolve } from 'node:path';
 import { serviceAccountPlugin } from '../apiserver/admission/service-account.ts';
 import { createLocalCall } from '../apiserver/local-call.ts';
@@ -13,8 +13,8 @@ import { shownPath, untilInterrupted } from './terminal.ts';
 import type { UpFlags } from './up-flags.ts';
 import { visiblePid } from './visible-pid.ts';
 
-/** `why`: what kept a network from being made. */
-export async function runNone(flags: UpFlags, world: World, why?: string): Promise<void> {
+/** `refusal`: why the isolated network could not be created. */
+export async function runServerOnly(flags: UpFlags, world: World, refusal?: string): Promise<void> {
   const started = await startFromFlags(withoutAccounts(flags), world);
   const controllers = new AbortController();
   const call = createLocalCall(started.server.handle, {
@@ -30,7 +30,7 @@ export async function runNone(flags: UpFlags, world: World, why?: string): Promi
     settings: controllerSettings(flags),
     signal: controllers.signal,
   });
-  const network = networkText(why);
+  const network = networkText(refusal);
   const dataDir = resolve(world.cwd(), flags.dataDir);
   writeState({
     ...{ pid: visiblePid(world.env), innerPid: process.pid, version: packageVersion, dataDir },
@@ -49,20 +49,20 @@ export async function runNone(flags: UpFlags, world: World, why?: string): Promi
   }
 }
 
-/** Nobody mounts tokens where there are no nodes: pods stay as they are written, as in other API servers for tests. */
+/** Without nodes no token is mounted: pods are stored as written, as in other API servers for tests. */
 function withoutAccounts(flags: UpFlags): UpFlags {
   const plugin = serviceAccountPlugin.name;
   if (flags.enableAdmissionPlugins.includes(plugin)) return flags;
   return { ...flags, disableAdmissionPlugins: [...flags.disableAdmissionPlugins, plugin] };
 }
 
-function networkText(why: string | undefined): string {
+function networkText(refusal: string | undefined): string {
   const only = 'API server and controllers only';
-  if (why === undefined) return `none: ${only}`;
+  if (refusal === undefined) return `none: ${only}`;
   return [
-    `none, although one was wanted: ${only}`,
-    `why not more: this machine does not permit namespaces (${why})`,
-    'objects, Services, endpoints of pods that others run, and addresses work; nodes, pods and DNS do not',
+    `none, although one was requested: ${only}`,
+    `reason: this machine does not permit namespaces (${refusal})`,
+    'objects, Services, endpoints and addresses work; nodes, pods and DNS do not',
   ].join('\n');
 }
 

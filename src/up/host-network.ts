@@ -1,4 +1,4 @@
-// This machine as the node: its own network, with a bridge for pods and the proxy's rules on it.
+// `--network host`: this machine is the node; the bridge for pods and the proxy's rules are in its network.
 import { hostname } from 'node:os';
 import { UsageError } from '../flags/command.ts';
 import { listenHere } from '../host/namespace-sockets.ts';
@@ -19,21 +19,21 @@ export function hostRun(flags: UpFlags): ClusterRun {
   const [address = ''] = addresses;
   if (address === '') {
     throw new UsageError(
-      'Cannot make this machine a node: it has no address but loopback. --network isolated needs none.',
+      'Cannot make this machine a node: it has no address except loopback. --network isolated needs none.',
     );
   }
   const pools = balancerPools(flags);
   return {
-    place: {
+    layout: {
       server: {
         advertiseAddress: flags.advertiseAddress ?? address,
         serverNames: addresses,
-        // Pods reach the server by the node's address; where it listens everywhere, they do already.
+        // Pods reach the server at the node's address, unless it listens on all addresses anyway.
         listenAlso: (port) =>
           isLocal(flags.bindAddress) ? [listenHere({ host: address, port })] : [],
       },
       nodes: [{ name, addresses }],
-      // Port 53 is often taken; the Service of DNS has it, whatever stands behind.
+      // Port 53 is often in use; the Service of DNS maps it to any port.
       dns: { listen: addresses.map((host) => ({ host, port: 0 })) },
       podRanges: podRangesOf(
         flags,
