@@ -29,3 +29,12 @@ test('aggregateRules() ends when roles gather each other', () => {
   const c = exampleClusterRole('c', [rule('pods')], { labels: { z: 'true' } });
   assert.deepEqual(aggregateRules(a, [a, b, c]), [rule('pods')]);
 });
+
+test('aggregateRules() takes the square of the number of roles that all gather each other, not its factorial', () => {
+  const labels = { x: 'true' };
+  const all = Array.from({ length: 200 }, (_, n) =>
+    exampleClusterRole(`r${n}`, [], { labels, gathers: ['x'] }),
+  );
+  const plain = exampleClusterRole('plain', [rule('pods')], { labels });
+  assert.deepEqual(aggregateRules(all[0] ?? plain, [...all, plain]), [rule('pods')]);
+});

@@ -5,31 +5,36 @@ import { matchesSelector, selectorFromLabelSelector } from '../../meta/labels.ts
 
 /**
  * The rules of a cluster role. One that gathers has exactly those of the roles it selects, in the order of their
- * names and without repeats; a selected role may itself gather.
+ * names and without repeats; a selected role may itself gather. Each role counts once, however many ways lead to it:
+ * following every way would take the factorial of the number of roles that gather each other.
  */
 export function aggregateRules(
   role: ClusterRole,
   all: readonly ClusterRole[],
 ): readonly PolicyRule[] {
-  return rulesOf(role, all, new Set());
-}
-
-function rulesOf(
-  role: ClusterRole,
-  all: readonly ClusterRole[],
-  onTheWay: ReadonlySet<string>,
-): readonly PolicyRule[] {
   if (role.aggregationRule === undefined) return role.rules ?? [];
-  const name = role.metadata.name ?? '';
-  const passed = new Set([...onTheWay, name]);
+  const byName = [...all].sort(compareNames);
   const gathered = new Map<string, PolicyRule>();
-  for (const selected of selectedRoles(role, all, passed)) {
-    for (const rule of rulesOf(selected, all, passed)) {
-      const text = textOf(rule);
-      if (!gathered.has(text)) gathered.set(text, rule);
+  const visited = new Set<string>();
+  // A stack of its own: a chain of thousands of roles must not end the one of the calls.
+  const stack = [[role].values()];
+  for (let level = stack.at(-1); level !== undefined; level = stack.at(-1)) {
+    const { done, value: next } = level.next();
+    if (done) stack.pop();
+    else if (!visited.has(next.metadata.name ?? '')) {
+      visited.add(next.metadata.name ?? '');
+      if (next.aggregationRule === undefined) gather(next.rules ?? [], gathered);
+      else stack.push(selectedRoles(next, byName).values());
     }
   }
   return [...gathered.values()];
+}
+
+function gather(rules: readonly PolicyRule[], gathered: Map<string, PolicyRule>): void {
+  for (const rule of rules) {
+    const text = textOf(rule);
+    if (!gathered.has(text)) gathered.set(text, rule);
+  }
 }
 
 /** The same for rules that say the same; an empty list is an absent one. */
@@ -44,20 +49,14 @@ function textOf({
   return JSON.stringify(lists.map((list) => list ?? []));
 }
 
-/** Roles on the way here are left out: each of them already adds its rules. */
 function selectedRoles(
   { aggregationRule }: ClusterRole,
-  all: readonly ClusterRole[],
-  passed: ReadonlySet<string>,
+  byName: readonly ClusterRole[],
 ): readonly ClusterRole[] {
-  const byName = [...all].sort(compareNames);
   return (aggregationRule?.clusterRoleSelectors ?? [])
     .map(selectorFromLabelSelector)
     .flatMap((selector) =>
-      byName.filter(
-        ({ metadata }) =>
-          !passed.has(metadata.name ?? '') && matchesSelector(selector, metadata.labels),
-      ),
+      byName.filter(({ metadata }) => matchesSelector(selector, metadata.labels)),
     );
 }
 

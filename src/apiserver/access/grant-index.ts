@@ -16,18 +16,43 @@ export type Grant = {
 };
 
 type Grants = ReadonlyMap<string, readonly Grant[]>;
-type BySubject = { readonly users: Grants; readonly groups: Grants };
+type BySubject = {
+  readonly users: Grants;
+  readonly groups: Grants;
+  /** Of bindings with many subjects. */
+  readonly wide: readonly WideGrant[];
+};
+type WideGrant = { readonly grant: Grant } & Members;
+type Members = { readonly users: ReadonlySet<string>; readonly groups: ReadonlySet<string> };
 /** By namespace; cluster role bindings under the empty one. */
 export type GrantIndex = ReadonlyMap<string, BySubject>;
 
+/**
+ * The index is made anew after each change of a binding, which must not cost more than there are bindings: those with
+ * more subjects are not in its maps, and are searched one by one in sets that are made once for each of them.
+ */
+const maxIndexedSubjects = 8;
+
+type GrowingSubjects = {
+  readonly users: Map<string, Grant[]>;
+  readonly groups: Map<string, Grant[]>;
+  readonly wide: WideGrant[];
+};
+const emptySubjects = (): GrowingSubjects => ({ users: new Map(), groups: new Map(), wide: [] });
+
 export function indexGrants(bindings: readonly Binding[]): GrantIndex {
-  const index = new Map<string, { users: Map<string, Grant[]>; groups: Map<string, Grant[]> }>();
+  const index = new Map<string, GrowingSubjects>();
   for (const binding of bindings) {
     const namespace = binding.metadata.namespace ?? '';
     const grant: Grant = { binding, namespace };
-    const place = index.get(namespace) ?? { users: new Map(), groups: new Map() };
+    const place = index.get(namespace) ?? emptySubjects();
     index.set(namespace, place);
-    for (const subject of binding.subjects ?? []) {
+    const subjects = binding.subjects ?? [];
+    if (subjects.length > maxIndexedSubjects) {
+      place.wide.push({ grant, ...membersOf(binding) });
+      continue;
+    }
+    for (const subject of subjects) {
       const user = userOf(subject, namespace);
       if (user !== undefined) add(place.users, user, grant);
       else if (subject.kind === 'Group') add(place.groups, subject.name, grant);
@@ -39,8 +64,31 @@ export function indexGrants(bindings: readonly Binding[]): GrantIndex {
 function add(map: Map<string, Grant[]>, key: string, grant: Grant): void {
   const found = map.get(key);
   if (found === undefined) map.set(key, [grant]);
-  // Two subjects of one binding may name the same user.
-  else if (!found.includes(grant)) found.push(grant);
+  // Two subjects of one binding may name the same user; they come one after the other.
+  else if (found.at(-1) !== grant) found.push(grant);
+}
+
+/** Bindings never change in place. */
+const knownMembers = new WeakMap<Binding, Members>();
+
+function membersOf(binding: Binding): Members {
+  let members = knownMembers.get(binding);
+  if (members === undefined) {
+    members = collectMembers(binding);
+    knownMembers.set(binding, members);
+  }
+  return members;
+}
+
+function collectMembers({ metadata, subjects }: Binding): Members {
+  const users = new Set<string>();
+  const groups = new Set<string>();
+  for (const subject of subjects ?? []) {
+    const user = userOf(subject, metadata.namespace ?? '');
+    if (user !== undefined) users.add(user);
+    else if (subject.kind === 'Group') groups.add(subject.name);
+  }
+  return { users, groups };
 }
 
 /** The user that a subject names; undefined for groups and for accounts of no namespace. */
@@ -69,7 +117,10 @@ export function findGrant(
     const shared = place.groups.get(group)?.find(take);
     if (shared !== undefined) return shared;
   }
-  return undefined;
+  return place.wide.find(
+    ({ grant, users, groups }) =>
+      (users.has(user.name) || user.groups.some((group) => groups.has(group))) && take(grant),
+  )?.grant;
 }
 
 /** `RoleBinding "b/ns" of Role "r" to User "u"`, naming the first subject that means the user. */
