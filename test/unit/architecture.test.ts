@@ -20,7 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   observe: ['host'],
   meta: ['schema', 'ip'],
   kinds: ['meta', 'schema', 'ip'],
-  storage: ['meta', ...edges],
+  storage: ['meta', 'schema', ...edges],
   apiserver: ['storage', ...leaves, ...edges],
   client: [...leaves, ...edges],
   controllers: ['client', ...leaves, ...edges],

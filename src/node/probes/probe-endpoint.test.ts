@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { decodeMessage } from '../../schema/protobuf/message-fields.ts';
 import { dialHost, probeGrpc, probeHttp, probeTcp } from './probe-endpoint.ts';
 import { httpTarget } from './probe-target.ts';
 
@@ -57,30 +58,59 @@ test('an answer that does not come in time is a failure', async (t) => {
   await assert.rejects(probing, /context deadline exceeded/);
 });
 
-test('probeGrpc() asks the health service', async (t) => {
+async function listenGrpc(t: TestContext): Promise<number> {
   const server = createHttp2Server();
   server.on('stream', (stream, headers) => {
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('error', () => {}); // A client may reset it.
     stream.on('end', () => {
-      const service = Buffer.concat(chunks).subarray(7).toString();
-      const isKnown = headers[':path'] === '/grpc.health.v1.Health/Check';
+      const service = String(decodeMessage(Buffer.concat(chunks).subarray(5)).bytes(1) ?? '');
+      if (service === 'silent') return;
+      const isKnown = headers[':path'] === '/grpc.health.v1.Health/Check' && service !== 'other';
       stream.respond(
         { ':status': 200, 'content-type': 'application/grpc' },
         { waitForTrailers: true },
       );
-      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': isKnown ? '0' : '12' }));
-      stream.end(Buffer.from([0, 0, 0, 0, 2, 8, service === 'down' ? 2 : 1]));
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': isKnown ? '0' : '5' }));
+      stream.end(isKnown ? Buffer.from([0, 0, 0, 0, 2, 8, service === 'down' ? 2 : 1]) : undefined);
     });
   });
-  const port = await listen(t, server);
-  const ask = (service: string) => probeGrpc({ host, port, service }, dialHost, never);
-  assert.equal((await ask('')).outcome, 'success');
-  assert.equal((await ask('up')).outcome, 'success');
-  assert.deepEqual(await ask('down'), {
+  return listen(t, server);
+}
+
+test('probeGrpc() calls the health service', async (t) => {
+  const port = await listenGrpc(t);
+  const probe = (service: string) => probeGrpc({ host, port, service }, dialHost, never);
+  const healthy = { outcome: 'success', output: 'service healthy' };
+  assert.deepEqual(await probe(''), healthy);
+  assert.deepEqual(await probe('up'), healthy);
+  assert.deepEqual(await probe('up'.repeat(100)), healthy);
+  assert.deepEqual(await probe('down'), {
     outcome: 'failure',
     output: 'service unhealthy (responded with "NOT_SERVING")',
   });
+  assert.deepEqual(await probe('other'), {
+    outcome: 'failure',
+    output: 'service unhealthy: rpc error: code = NotFound',
+  });
+});
+
+test('probeGrpc() reports a refused connection and an expired timeout', async (t) => {
+  const server = createServer();
+  const closedPort = await listen(t, server);
+  server.close();
+  const refused = await probeGrpc({ host, port: closedPort, service: '' }, dialHost, never);
+  const where = `${host}:${closedPort}`;
+  assert.deepEqual(refused, {
+    outcome: 'failure',
+    output: `error: failed to connect service "${where}": dial tcp ${where}: connect: connection refused`,
+  });
+  const port = await listenGrpc(t);
+  const timeout = new AbortController();
+  const probing = probeGrpc({ host, port, service: 'silent' }, dialHost, timeout.signal);
+  timeout.abort();
+  assert.match((await probing).output, /context deadline exceeded/);
 });
 
 test('httpTarget() finds a port by its name', () => {

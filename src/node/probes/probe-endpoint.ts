@@ -1,11 +1,11 @@
-// Asks a container how it is: over HTTP, TCP, gRPC, or by a program inside it. Answers in a kubelet's words.
+// Probes a container: over HTTP, TCP, gRPC, or by a program inside it. Outcomes are worded as a kubelet words them.
 import { once } from 'node:events';
 import { type IncomingMessage, request as openHttp } from 'node:http';
-import { connect as connectHttp2, constants } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { endLater } from '../../host/end-later.ts';
+import { GrpcError, openChannel } from '../../host/grpc/channel.ts';
+import { decodeMessage, encodeMessage } from '../../schema/protobuf/message-fields.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
 import { type HttpTarget, hostPort, targetUrl } from './probe-target.ts';
 
@@ -157,25 +157,42 @@ export async function probeGrpc(
   dial: Dial,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
-  const where = `"${hostPort(host, port)}"`;
-  const session = connectHttp2(`http://${hostPort(host, port)}`, {
+  const channel = openChannel(`http://${hostPort(host, port)}`, {
     createConnection: () => dial(host, port) as Socket,
+    // The signal ends the probe, whatever it waits for.
+    connectTimeoutMs: Number.POSITIVE_INFINITY,
   });
+  const close = (): void => channel.close();
+  signal.addEventListener('abort', close, { once: true });
+  if (signal.aborted) close();
   try {
-    const { status, message } = await checkHealth(session, service, signal);
-    if (status !== 0) {
-      const code = grpcCodes[status] ?? `Code(${status})`;
-      return { outcome: 'failure', output: `service unhealthy: rpc error: code = ${code}` };
-    }
-    const serving = servingNames[message] ?? 'UNKNOWN';
+    await channel.ready;
+    const request = encodeMessage(service === '' ? [] : [[1, service]]);
+    const response = await channel.call(healthCheck, request);
+    const serving = servingNames[decodeMessage(response).integer(1)] ?? 'UNKNOWN';
     if (serving === 'SERVING') return { outcome: 'success', output: 'service healthy' };
     return { outcome: 'failure', output: `service unhealthy (responded with "${serving}")` };
   } catch (error) {
-    const why = dialProblem(error as Error, signal, host, port);
-    return { outcome: 'failure', output: `error: failed to connect service ${where}: ${why}` };
+    return { outcome: 'failure', output: grpcProblem(error, { host, port, signal }) };
   } finally {
-    endLater(session);
+    signal.removeEventListener('abort', close);
+    close();
   }
+}
+
+const healthCheck = '/grpc.health.v1.Health/Check';
+
+function grpcProblem(
+  error: unknown,
+  { host, port, signal }: { host: string; port: number; signal: AbortSignal },
+): string {
+  if (error instanceof GrpcError && error.isFromServer) {
+    const code = grpcCodes[error.status] ?? `Code(${error.status})`;
+    return `service unhealthy: rpc error: code = ${code}`;
+  }
+  const cause = error instanceof GrpcError ? (error.cause ?? error) : error;
+  const why = dialProblem(cause as Error, signal, host, port);
+  return `error: failed to connect service "${hostPort(host, port)}": ${why}`;
 }
 
 const grpcCodes: Readonly<Record<number, string>> = {
@@ -183,45 +200,3 @@ const grpcCodes: Readonly<Record<number, string>> = {
   12: 'Unimplemented',
   14: 'Unavailable',
 };
-
-type Health = { readonly status: number; readonly message: number };
-
-function checkHealth(
-  session: ReturnType<typeof connectHttp2>,
-  service: string,
-  signal: AbortSignal,
-): Promise<Health> {
-  return new Promise((resolve, reject) => {
-    session.once('error', reject);
-    const stream = session.request(
-      {
-        [constants.HTTP2_HEADER_METHOD]: 'POST',
-        [constants.HTTP2_HEADER_PATH]: '/grpc.health.v1.Health/Check',
-        'content-type': 'application/grpc',
-        te: 'trailers',
-      },
-      { signal },
-    );
-    const chunks: Buffer[] = [];
-    let status = 0;
-    const readStatus = (headers: Readonly<Record<string, unknown>>): void => {
-      if (headers['grpc-status'] !== undefined) status = Number(headers['grpc-status']);
-    };
-    stream.on('response', readStatus).on('trailers', readStatus);
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    stream.once('error', reject);
-    stream.once('end', () => resolve({ status, message: servingStatus(Buffer.concat(chunks)) }));
-    stream.end(healthRequest(service));
-  });
-}
-
-/** One message: a byte for "not compressed", four for its length, then field 1 as text. */
-function healthRequest(service: string): Buffer {
-  const name = Buffer.from(service);
-  const body = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, name.length]), name]);
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(body.length, 1);
-  return Buffer.concat([head, body]);
-}
-
-const servingStatus = (message: Buffer): number => (message[5] === 0x08 ? (message[6] ?? 0) : 0);

@@ -61,7 +61,7 @@ test('a watch tells its revision when it is asked', { skip }, async (t) => {
   stream.send(encodeWatch({ key: '/a', rangeEnd, startRevision: 1 }));
   const put = { kind: 'put', key: '/elsewhere', value: Buffer.from('x'), lease: 0 } as const;
   const { revision } = await client.transact({ compare: [], success: [put], failure: [] });
-  for await (const message of stream.answers) {
+  for await (const message of stream.responses) {
     const answer = decodeWatch(message);
     if (answer.isCreated) {
       stream.send(encodeProgressRequest());

@@ -1,23 +1,28 @@
 // Calls to a cluster of etcd members: to one of them, and to the next when that one does not answer.
 import type { SecureClientSessionOptions } from 'node:http2';
-import { StoreError } from '../../store-error.ts';
-import { type GrpcChannel, GrpcError, type GrpcStream, grpcStatus, openChannel } from './grpc.ts';
 import {
-  decodeLeaseAnswer,
+  type GrpcChannel,
+  GrpcError,
+  type GrpcStream,
+  grpcStatus,
+  openChannel,
+} from '../../../host/grpc/channel.ts';
+import { StoreError } from '../../store-error.ts';
+import {
+  decodeLeaseTimeToLive,
   decodeRange,
   decodeTransaction,
   decodeVersion,
   encodeCompaction,
   encodeLeaseGrant,
-  encodeLeaseQuestion,
+  encodeLeaseTimeToLive,
   encodeRange,
   encodeTransaction,
-  type RangeAnswer,
   type RangeRequest,
-  type TransactionAnswer,
+  type RangeResponse,
   type TransactionRequest,
+  type TransactionResponse,
 } from './messages.ts';
-
 import { type Measure, rangeLabels, transactionLabels, unmeasured } from './metrics.ts';
 
 export type EtcdClientOptions = {
@@ -31,8 +36,8 @@ export type EtcdClientOptions = {
 /** All throw StoreError; after `unavailable` a write may or may not have happened. */
 export type EtcdClient = {
   /** Shows everything that anyone was told is written. */
-  readonly range: (request: RangeRequest) => Promise<RangeAnswer>;
-  readonly transact: (request: TransactionRequest) => Promise<TransactionAnswer>;
+  readonly range: (request: RangeRequest) => Promise<RangeResponse>;
+  readonly transact: (request: TransactionRequest) => Promise<TransactionResponse>;
   readonly compact: (revision: number) => Promise<void>;
   readonly grantLease: (ttlSeconds: number, id: number) => Promise<void>;
   /** Seconds that are left of it. */
@@ -48,8 +53,15 @@ export type MemberStream = GrpcStream & {
   readonly leaveMember: () => void;
 };
 
-/** Longer than an election takes: what comes later is not waited for. */
-const callLimitMs = 8000;
+/** Longer than an election takes. */
+const callTimeoutMs = 8000;
+
+const channelOptions = {
+  // A member that is cut off from the others must refuse the call instead of waiting for a leader.
+  metadata: { hasleader: 'true' },
+  // A page of a list; etcd's own client has no limit either.
+  maxMessageBytes: 2 ** 31 - 1,
+};
 
 export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
   const { endpoints, tls = {}, measure = unmeasured } = options;
@@ -67,7 +79,8 @@ export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
   const connected = async (): Promise<GrpcChannel> => {
     let failure: unknown;
     for (let tries = 0; tries < endpoints.length && !isClosed; tries += 1) {
-      if (channel?.isUsable() !== true) channel = openChannel(endpoints[member] ?? '', tls);
+      if (channel?.isUsable() !== true)
+        channel = openChannel(endpoints[member] ?? '', { ...tls, ...channelOptions });
       const attempt = channel;
       try {
         await attempt.ready;
@@ -82,7 +95,7 @@ export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
   const call = async (path: string, message: Uint8Array): Promise<Uint8Array> => {
     const used = await connected();
     try {
-      return await used.call(path, message, callLimitMs);
+      return await used.call(path, message, callTimeoutMs);
     } catch (error) {
       if (isOutage(error)) leave(used);
       throw toStoreError(error);
@@ -115,8 +128,8 @@ export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
       await call('/etcdserverpb.Lease/LeaseGrant', encodeLeaseGrant(ttlSeconds, id));
     },
     leaseSeconds: async (id) =>
-      decodeLeaseAnswer(
-        await callAgain('/etcdserverpb.Lease/LeaseTimeToLive', encodeLeaseQuestion(id)),
+      decodeLeaseTimeToLive(
+        await callAgain('/etcdserverpb.Lease/LeaseTimeToLive', encodeLeaseTimeToLive(id)),
       ),
     async openWatch() {
       const used = await connected();
@@ -124,7 +137,7 @@ export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
         ...used.stream('/etcdserverpb.Watch/Watch'),
         version: async () =>
           decodeVersion(
-            await used.call('/etcdserverpb.Maintenance/Status', new Uint8Array(0), callLimitMs),
+            await used.call('/etcdserverpb.Maintenance/Status', new Uint8Array(0), callTimeoutMs),
           ),
         leaveMember: () => leave(used),
       };
@@ -135,8 +148,6 @@ export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
     },
   };
 }
-
-const resourceExhausted = 8;
 
 function isOutage(error: unknown): boolean {
   return (
@@ -154,7 +165,7 @@ function toStoreError(error: unknown): StoreError {
       ? new StoreError('compacted', `Cannot read that revision: ${message}`, { cause: error })
       : new StoreError('future', `Cannot read that revision: ${message}`, { cause: error });
   }
-  if (status === resourceExhausted && message.includes('space exceeded')) {
+  if (status === grpcStatus.resourceExhausted && message.includes('space exceeded')) {
     return new StoreError('full', `Cannot write: ${message}`, { cause: error });
   }
   if (tooMuch.test(message)) {

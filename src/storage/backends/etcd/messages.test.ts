@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { encodeMessage, type MessageFields } from '../../../schema/protobuf/message-fields.ts';
 import {
+  decodeLeaseTimeToLive,
   decodeRange,
   decodeTransaction,
   decodeWatch,
@@ -8,33 +10,8 @@ import {
   encodeTransaction,
   encodeWatch,
 } from './messages.ts';
-import { readMessage, writeMessage } from './protobuf.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-
-test('writeMessage() leaves zeros out and writes long numbers in sevens of bits', () => {
-  const bytes = writeMessage((writer) => {
-    writer.int(1, 0);
-    writer.int(2, 300);
-    writer.text(3, 'é');
-    writer.int(4, 2 ** 52);
-  });
-  assert.equal(hex(bytes), '10ac021a02c3a92080808080808080 08'.replaceAll(' ', ''));
-});
-
-test('readMessage() reads back what was written and skips what it does not know', () => {
-  const fixed = Buffer.from('0d01020304' + '10ac02' + '190102030405060708', 'hex');
-  assert.deepEqual([...readMessage(fixed)], [{ field: 2, int: 300 }]);
-});
-
-for (const [title, bytes] of [
-  ['a number', '10ac'],
-  ['a field', '1a05c3a9'],
-] as const) {
-  test(`readMessage() refuses a message that ends within ${title}`, () => {
-    assert.throws(() => [...readMessage(Buffer.from(bytes, 'hex'))], RangeError);
-  });
-}
 
 test('encodeRange() names key, end, limit and revision', () => {
   const bytes = encodeRange({
@@ -68,23 +45,26 @@ test('encodeTransaction() compares revisions and carries both branches', () => {
   );
 });
 
-test('encodeWatch() asks for progress and for what stood there before', () => {
+test('encodeWatch() asks for progress notifications and previous values', () => {
   const bytes = encodeWatch({ key: 'a', rangeEnd: Buffer.from('b'), startRevision: 9 });
   assert.equal(hex(bytes), '0a0c' + '0a0161' + '120162' + '1809' + '2001' + '3001');
 });
 
-const keyValue = (key: string, created: number, changed: number, value: string): Uint8Array =>
-  writeMessage((writer) => {
-    writer.text(1, key);
-    writer.int(2, created);
-    writer.int(3, changed);
-    writer.text(5, value);
-  });
-const header = (revision: number): Uint8Array =>
-  writeMessage((writer) => {
-    writer.int(1, 1234);
-    writer.int(3, revision);
-  });
+const keyValue = (
+  key: string,
+  createRevision: number,
+  modRevision: number,
+  value: string,
+): MessageFields => [
+  [1, key],
+  [2, createRevision],
+  [3, modRevision],
+  [5, value],
+];
+const header = (revision: number): MessageFields => [
+  [1, 1234],
+  [3, revision],
+];
 const shown = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, each) =>
@@ -92,12 +72,12 @@ const shown = (value: unknown): unknown =>
     ),
   );
 
-test('decodeRange() has the entries and the revision they show', () => {
-  const bytes = writeMessage((writer) => {
-    writer.bytes(1, header(12));
-    writer.bytes(2, keyValue('/a', 3, 4, 'one'));
-    writer.bool(3, true);
-  });
+test('decodeRange() returns the entries and the revision they are read at', () => {
+  const bytes = encodeMessage([
+    [1, header(12)],
+    [2, keyValue('/a', 3, 4, 'one')],
+    [3, true],
+  ]);
   assert.deepEqual(shown(decodeRange(bytes)), {
     revision: 12,
     entries: [{ key: '/a', value: 'one', createRevision: 3, modRevision: 4 }],
@@ -105,42 +85,56 @@ test('decodeRange() has the entries and the revision they show', () => {
   });
 });
 
-test('decodeTransaction() tells what a failed one found, absent keys too', () => {
-  const found = (entries: readonly Uint8Array[]): Uint8Array =>
-    writeMessage((writer) =>
-      writer.bytes(
-        1,
-        writeMessage((range) => {
-          for (const entry of entries) range.bytes(2, entry);
-        }),
-      ),
-    );
-  const bytes = writeMessage((writer) => {
-    writer.bytes(1, header(8));
-    writer.bytes(3, found([keyValue('/a', 3, 4, 'one')]));
-    writer.bytes(3, found([]));
-  });
-  const answer = decodeTransaction(bytes);
-  assert.equal(answer.hasSucceeded, false);
+test('decodeTransaction() returns what a failed one found, absent keys too', () => {
+  const bytes = encodeMessage([
+    [1, header(8)],
+    [3, [[1, [[2, keyValue('/a', 3, 4, 'one')]]]]],
+    [3, [[1, []]]],
+  ]);
+  const response = decodeTransaction(bytes);
+  assert.equal(response.hasSucceeded, false);
   assert.deepEqual(
-    answer.found.map((entry) => entry?.modRevision),
+    response.found.map((entry) => entry?.modRevision),
     [4, undefined],
   );
 });
 
-test('decodeWatch() has events with what they replaced', () => {
-  const event = writeMessage((writer) => {
-    writer.int(1, 1);
-    writer.bytes(2, keyValue('/a', 0, 9, ''));
-    writer.bytes(3, keyValue('/a', 3, 4, 'one'));
-  });
+test('decodeWatch() returns events with the previous value', () => {
   const { events, revision } = decodeWatch(
-    writeMessage((writer) => {
-      writer.bytes(1, header(9));
-      writer.bytes(11, event);
-    }),
+    encodeMessage([
+      [1, header(9)],
+      [
+        11,
+        [
+          [1, 1],
+          [2, keyValue('/a', 0, 9, '')],
+          [3, keyValue('/a', 3, 4, 'one')],
+        ],
+      ],
+    ]),
   );
   assert.equal(revision, 9);
   assert.equal(events[0]?.type, 'delete');
   assert.equal(events[0]?.previous?.createRevision, 3);
+});
+
+test('decodeLeaseTimeToLive() is 0 for a lease that has expired', () => {
+  assert.equal(
+    decodeLeaseTimeToLive(
+      encodeMessage([
+        [3, 40],
+        [4, 60],
+      ]),
+    ),
+    40,
+  );
+  assert.equal(
+    decodeLeaseTimeToLive(
+      encodeMessage([
+        [3, -1],
+        [4, 60],
+      ]),
+    ),
+    0,
+  );
 });

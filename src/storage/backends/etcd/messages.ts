@@ -1,5 +1,12 @@
 // etcd's v3 messages, as far as a store needs them (etcdserverpb/rpc.proto, mvccpb/kv.proto). Numbers are field numbers.
-import { type Fields, type ProtobufWriter, readFields, writeMessage } from './protobuf.ts';
+import {
+  type DecodedFields,
+  decodeMessage,
+  encodeMessage,
+  type FieldValue,
+  type MessageFields,
+} from '../../../schema/protobuf/message-fields.ts';
+import { ProtobufError } from '../../../schema/protobuf/wire.ts';
 
 export type KeyValue = {
   readonly key: string;
@@ -19,7 +26,7 @@ export type RangeRequest = {
   readonly isCountOnly?: boolean;
 };
 
-export type RangeAnswer = {
+export type RangeResponse = {
   readonly revision: number;
   readonly entries: readonly KeyValue[];
   readonly more: boolean;
@@ -42,7 +49,7 @@ export type TransactionRequest = {
   readonly failure: readonly Operation[];
 };
 
-export type TransactionAnswer = {
+export type TransactionResponse = {
   readonly revision: number;
   readonly hasSucceeded: boolean;
   /** What the gets of the branch found, in their order. */
@@ -57,7 +64,7 @@ export type WatchEvent = {
   readonly previous?: KeyValue;
 };
 
-export type WatchAnswer = {
+export type WatchResponse = {
   readonly revision: number;
   readonly isCreated: boolean;
   readonly isCancelled: boolean;
@@ -70,84 +77,74 @@ export type WatchAnswer = {
 const byModRevision = 2;
 
 export function encodeRange(request: RangeRequest): Uint8Array {
-  return writeMessage((writer) => writeRange(writer, request));
+  return encodeMessage(rangeFields(request));
 }
 
-function writeRange(
-  writer: ProtobufWriter,
-  { key, rangeEnd, limit = 0, revision = 0, isCountOnly = false }: RangeRequest,
-): void {
-  writer.bytes(1, Buffer.from(key));
-  if (rangeEnd !== undefined) writer.bytes(2, rangeEnd);
-  writer.int(3, limit);
-  writer.int(4, revision);
-  writer.bool(9, isCountOnly);
+function rangeFields({
+  key,
+  rangeEnd,
+  limit = 0,
+  revision = 0,
+  isCountOnly = false,
+}: RangeRequest): MessageFields {
+  return [[1, key], ...optional(2, rangeEnd), [3, limit], [4, revision], [9, isCountOnly]];
 }
+
+const optional = (number: number, value: FieldValue | undefined): MessageFields =>
+  value === undefined ? [] : [[number, value]];
 
 export function encodeTransaction({ compare, success, failure }: TransactionRequest): Uint8Array {
-  return writeMessage((writer) => {
-    for (const { key, revision } of compare) writer.bytes(1, encodeCompare(key, revision));
-    for (const operation of success) writer.bytes(2, encodeOperation(operation));
-    for (const operation of failure) writer.bytes(3, encodeOperation(operation));
-  });
+  return encodeMessage([
+    ...compare.map(({ key, revision }) => [1, compareFields(key, revision)] as const),
+    ...success.map((operation) => [2, operationFields(operation)] as const),
+    ...failure.map((operation) => [3, operationFields(operation)] as const),
+  ]);
 }
 
-function encodeCompare(key: string, revision: number): Uint8Array {
-  return writeMessage((writer) => {
-    writer.int(2, byModRevision);
-    writer.bytes(3, Buffer.from(key));
-    writer.int(6, revision);
-  });
-}
+const compareFields = (key: string, revision: number): MessageFields => [
+  [2, byModRevision],
+  [3, key],
+  [6, revision],
+];
 
-function encodeOperation(operation: Operation): Uint8Array {
+function operationFields(operation: Operation): MessageFields {
   const { key } = operation;
-  return writeMessage((writer) => {
-    switch (operation.kind) {
-      case 'get':
-        writer.bytes(1, encodeRange({ key }));
-        return;
-      case 'put':
-        writer.bytes(
-          2,
-          writeMessage((put) => {
-            put.bytes(1, Buffer.from(key));
-            put.bytes(2, operation.value);
-            put.int(3, operation.lease);
-          }),
-        );
-        return;
-      case 'delete':
-        writer.bytes(
-          3,
-          writeMessage((remove) => remove.bytes(1, Buffer.from(key))),
-        );
+  switch (operation.kind) {
+    case 'get':
+      return [[1, rangeFields({ key })]];
+    case 'put': {
+      const { value, lease } = operation;
+      const put: MessageFields = [
+        [1, key],
+        [2, value],
+        [3, lease],
+      ];
+      return [[2, put]];
     }
-  });
+    case 'delete':
+      return [[3, [[1, key]]]];
+  }
 }
 
 export function encodeCompaction(revision: number): Uint8Array {
-  return writeMessage((writer) => writer.int(1, revision));
+  return encodeMessage([[1, revision]]);
 }
 
-/** The id is ours to choose; etcd's own would not fit a number. */
+/** Clients may choose the id; the ones that etcd makes do not fit a number. */
 export function encodeLeaseGrant(ttlSeconds: number, id: number): Uint8Array {
-  return writeMessage((writer) => {
-    writer.int(1, ttlSeconds);
-    writer.int(2, id);
-  });
+  return encodeMessage([
+    [1, ttlSeconds],
+    [2, id],
+  ]);
 }
 
-export function encodeLeaseQuestion(id: number): Uint8Array {
-  return writeMessage((writer) => writer.int(1, id));
+export function encodeLeaseTimeToLive(id: number): Uint8Array {
+  return encodeMessage([[1, id]]);
 }
 
-/** Seconds that are left of a lease; 0 when it is over. */
-export function decodeLeaseAnswer(message: Uint8Array): number {
-  const fields = readFields(message);
-  const left = fields.int(3);
-  // Less than nothing is written as a number beyond all times to live.
-  return left > fields.int(4) ? 0 : left;
+/** Remaining seconds of a lease; 0 when it has expired. */
+export function decodeLeaseTimeToLive(message: Uint8Array): number {
+  return Math.max(0, decodeMessage(message).integer(3));
 }
 
 export type WatchRequest = {
@@ -157,86 +154,87 @@ export type WatchRequest = {
 };
 
 export function encodeWatch({ key, rangeEnd, startRevision }: WatchRequest): Uint8Array {
-  const create = writeMessage((writer) => {
-    writer.bytes(1, Buffer.from(key));
-    writer.bytes(2, rangeEnd);
-    writer.int(3, startRevision);
-    // Empty answers now and then, so that the revision goes on while nothing of ours changes.
-    writer.bool(4, true);
-    writer.bool(6, true);
-  });
-  return writeMessage((writer) => writer.bytes(1, create));
+  const create: MessageFields = [
+    [1, key],
+    [2, rangeEnd],
+    [3, startRevision],
+    // Progress notifications, so that the revision advances while no key of the range changes.
+    [4, true],
+    // Events carry the previous value.
+    [6, true],
+  ];
+  return encodeMessage([[1, create]]);
 }
 
-/** Asks for an answer with the revision that the watch has come to. */
+/** Asks for a response with the revision that the watch has reached. */
 export function encodeProgressRequest(): Uint8Array {
-  return writeMessage((writer) => writer.bytes(3, new Uint8Array(0)));
+  return encodeMessage([[3, []]]);
 }
 
-export function decodeRange(message: Uint8Array): RangeAnswer {
-  const fields = readFields(message);
+export function decodeRange(message: Uint8Array): RangeResponse {
+  const fields = decodeMessage(message);
   return {
     revision: headerRevision(fields),
-    entries: fields.all(2).map(decodeKeyValue),
-    more: fields.int(3) === 1,
+    entries: fields.allBytes(2).map(decodeKeyValue),
+    more: fields.integer(3) === 1,
   };
 }
 
-export function decodeTransaction(message: Uint8Array): TransactionAnswer {
-  const fields = readFields(message);
-  const answers = fields.all(3).map(readFields);
-  const ranges = answers.flatMap((answer) => answer.all(1));
-  const deletes = answers.flatMap((answer) => answer.all(3));
+export function decodeTransaction(message: Uint8Array): TransactionResponse {
+  const fields = decodeMessage(message);
+  const answers = fields.allBytes(3).map(decodeMessage);
+  const ranges = answers.flatMap((answer) => answer.allBytes(1));
+  const deletes = answers.flatMap((answer) => answer.allBytes(3));
   return {
     revision: headerRevision(fields),
-    hasSucceeded: fields.int(2) === 1,
+    hasSucceeded: fields.integer(2) === 1,
     found: ranges.map((range) => decodeRange(range).entries[0]),
-    deleted: deletes.reduce((sum, each) => sum + readFields(each).int(2), 0),
+    deleted: deletes.reduce((sum, each) => sum + decodeMessage(each).integer(2), 0),
   };
 }
 
-export function decodeWatch(message: Uint8Array): WatchAnswer {
-  const fields = readFields(message);
+export function decodeWatch(message: Uint8Array): WatchResponse {
+  const fields = decodeMessage(message);
   return {
     revision: headerRevision(fields),
-    isCreated: fields.int(3) === 1,
-    isCancelled: fields.int(4) === 1,
-    compactRevision: fields.int(5),
-    cancelReason: fields.one(6)?.toString() ?? '',
-    events: fields.all(11).map(decodeEvent),
+    isCreated: fields.integer(3) === 1,
+    isCancelled: fields.integer(4) === 1,
+    compactRevision: fields.integer(5),
+    cancelReason: fields.bytes(6)?.toString() ?? '',
+    events: fields.allBytes(11).map(decodeEvent),
   };
 }
 
-/** Of an answer about the member's status. */
+/** Of a response about the member's status. */
 export function decodeVersion(message: Uint8Array): string {
-  return readFields(message).one(2)?.toString() ?? '';
+  return decodeMessage(message).bytes(2)?.toString() ?? '';
 }
 
 function decodeEvent(message: Uint8Array): WatchEvent {
-  const fields = readFields(message);
-  const entry = fields.one(2);
-  if (entry === undefined) throw new RangeError('etcd sent an event without a key');
-  const previous = fields.one(3);
+  const fields = decodeMessage(message);
+  const entry = fields.bytes(2);
+  if (entry === undefined) throw new ProtobufError('etcd sent an event without a key');
+  const previous = fields.bytes(3);
   return {
-    type: fields.int(1) === 1 ? 'delete' : 'put',
+    type: fields.integer(1) === 1 ? 'delete' : 'put',
     entry: decodeKeyValue(entry),
     ...(previous === undefined ? {} : { previous: decodeKeyValue(previous) }),
   };
 }
 
 function decodeKeyValue(message: Uint8Array): KeyValue {
-  const fields = readFields(message);
-  const lease = fields.int(6);
+  const fields = decodeMessage(message);
+  const lease = fields.integer(6);
   return {
-    key: fields.one(1)?.toString() ?? '',
-    value: fields.one(5) ?? new Uint8Array(0),
-    createRevision: fields.int(2),
-    modRevision: fields.int(3),
+    key: fields.bytes(1)?.toString() ?? '',
+    value: fields.bytes(5) ?? new Uint8Array(0),
+    createRevision: fields.integer(2),
+    modRevision: fields.integer(3),
     ...(lease === 0 ? {} : { lease }),
   };
 }
 
-function headerRevision(fields: Fields): number {
-  const header = fields.one(1);
-  return header === undefined ? 0 : readFields(header).int(3);
+function headerRevision(fields: DecodedFields): number {
+  const header = fields.bytes(1);
+  return header === undefined ? 0 : decodeMessage(header).integer(3);
 }

@@ -5,7 +5,12 @@ import { once } from 'node:events';
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { readFields, writeMessage } from './protobuf.ts';
+import {
+  decodeMessage,
+  encodeMessage,
+  type MessageFields,
+} from '../../../schema/protobuf/message-fields.ts';
+
 import { openEtcdStore } from './store.ts';
 
 type Member = {
@@ -37,33 +42,22 @@ async function startMember(t: TestContext, behaviour: Behaviour): Promise<Member
     known = resolve;
   });
   const watches = new Set<ServerHttp2Stream>();
-  const header = () => writeMessage((writer) => writer.int(3, revision));
+  const header = (): MessageFields => [[3, revision]];
   const answers: Readonly<Record<string, (stream: ServerHttp2Stream, body: Buffer) => void>> = {
     '/etcdserverpb.KV/Range': (stream) => finish(stream, withHeader(header())),
     '/etcdserverpb.KV/Txn': (stream, body) => {
       revision += 1;
       ticks += 1;
-      const operation = readFields(readFields(body).one(2) ?? Buffer.alloc(0));
-      const key = readFields(operation.one(2) ?? Buffer.alloc(0)).one(1) ?? Buffer.alloc(0);
+      const operation = nested(nested(body, 2), 2);
+      const key = decodeMessage(operation).bytes(1) ?? Buffer.alloc(0);
       const event = putEvent(key, revision);
-      for (const watch of watches)
-        send(
-          watch,
-          withHeader(header(), (w) => w.bytes(11, event)),
-        );
-      finish(
-        stream,
-        withHeader(header(), (writer) => writer.bool(2, true)),
-      );
+      for (const watch of watches) send(watch, withHeader(header(), [11, event]));
+      finish(stream, withHeader(header(), [2, true]));
     },
     '/etcdserverpb.Maintenance/Status': (stream) => {
       const { version } = behaviour;
       if (version === undefined) refuse(stream, unimplemented);
-      else
-        finish(
-          stream,
-          withHeader(header(), (writer) => writer.text(2, version)),
-        );
+      else finish(stream, withHeader(header(), [2, version]));
       known();
     },
   };
@@ -71,14 +65,9 @@ async function startMember(t: TestContext, behaviour: Behaviour): Promise<Member
     watches.add(stream);
     begin(stream);
     stream.on('data', (frame: Buffer) => {
-      const request = readFields(frame.subarray(5));
-      if (request.one(1) !== undefined) {
-        send(
-          stream,
-          withHeader(header(), (writer) => writer.bool(3, true)),
-        );
-      }
-      if (request.one(3) === undefined) return;
+      const request = decodeMessage(frame.subarray(5));
+      if (request.bytes(1) !== undefined) send(stream, withHeader(header(), [3, true]));
+      if (request.bytes(3) === undefined) return;
       progressAsked += 1;
       if (behaviour.answersProgress) send(stream, Buffer.concat([withHeader(header()), noWatch]));
     });
@@ -109,22 +98,22 @@ async function listen(t: TestContext, server: Http2Server): Promise<void> {
   t.after(() => server.close());
 }
 
-type Writing = Parameters<typeof writeMessage>[0];
+const withHeader = (header: MessageFields, ...rest: MessageFields): Uint8Array =>
+  encodeMessage([[1, header], ...rest]);
 
-const withHeader = (header: Uint8Array, rest: Writing = () => {}): Uint8Array =>
-  writeMessage((writer) => {
-    writer.bytes(1, header);
-    rest(writer);
-  });
+const nested = (message: Uint8Array, field: number): Uint8Array =>
+  decodeMessage(message).bytes(field) ?? Buffer.alloc(0);
 
-function putEvent(key: Uint8Array, revision: number): Uint8Array {
-  const entry = writeMessage((writer) => {
-    writer.bytes(1, key);
-    writer.int(2, revision);
-    writer.int(3, revision);
-  });
-  return writeMessage((writer) => writer.bytes(2, entry));
-}
+const putEvent = (key: Uint8Array, revision: number): MessageFields => [
+  [
+    2,
+    [
+      [1, key],
+      [2, revision],
+      [3, revision],
+    ],
+  ],
+];
 
 const begin = (stream: ServerHttp2Stream): void =>
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });

@@ -26,8 +26,8 @@ import { createLeases, type Leases } from './leases.ts';
 import {
   encodeProgressRequest,
   type Operation,
-  type TransactionAnswer,
   type TransactionRequest,
+  type TransactionResponse,
 } from './messages.ts';
 import { sendsProgressInOrder } from './progress.ts';
 import { createRevisionProgress, type RevisionProgress } from './revision-progress.ts';
@@ -304,7 +304,7 @@ async function transact(parts: Parts, { compare, write }: Transaction): Promise<
 }
 
 /** Remembers whether etcd is out of space, as it says when something is written. */
-async function noteFull(parts: Parts, request: TransactionRequest): Promise<TransactionAnswer> {
+async function noteFull(parts: Parts, request: TransactionRequest): Promise<TransactionResponse> {
   try {
     const answer = await parts.client.transact(request);
     if (request.success.some(({ kind }) => kind === 'put')) parts.isFull = false;

@@ -7,8 +7,8 @@ import {
   decodeWatch,
   encodeWatch,
   type KeyValue,
-  type WatchAnswer,
   type WatchEvent,
+  type WatchResponse,
 } from './messages.ts';
 
 export type FollowOptions = {
@@ -60,7 +60,7 @@ async function* followMember(
     const startRevision = position.revision + 1;
     stream.send(encodeWatch({ key, rangeEnd: endOfPrefix(place), startRevision }));
     onStream?.(stream);
-    for await (const message of stream.answers) {
+    for await (const message of stream.responses) {
       const answer = decodeWatch(message);
       if (answer.isCancelled) throw cancelled(answer, position.revision);
       position.waitMs = firstWaitMs;
@@ -82,7 +82,7 @@ async function* followMember(
   }
 }
 
-function cancelled({ compactRevision, cancelReason }: WatchAnswer, revision: number): StoreError {
+function cancelled({ compactRevision, cancelReason }: WatchResponse, revision: number): StoreError {
   return compactRevision > 0
     ? new StoreError(
         'compacted',
