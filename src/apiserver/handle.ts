@@ -105,13 +105,13 @@ async function respond(work: Work, pending: Pending): Promise<void> {
     seats = work.gate.seatsFor(user, info, route.isMutating);
     if (seats === undefined) work.gate.metrics.dispatched('exempt');
     else {
-      const turn = seats.queue.enter(user.name, request.signal);
+      const turn = seats.queue.acquire(user.name, request.signal);
       seat = turn instanceof Promise ? await turn : turn;
       work.gate.metrics.dispatched(seats.level);
     }
     checkAccess(work, pending, user);
     if (info.verb === 'watch' && seats !== undefined) checkWatches(work.gate, user);
-    const turn = isCostly(info) ? work.gate.costlyTurn(user, request.signal) : undefined;
+    const turn = isCostly(info) ? work.gate.waitForCostlySlot(user, request.signal) : undefined;
     if (turn !== undefined) await turn;
     const response = await answer(work, pending, user);
     finish(work, pending, { response: await converted(response) });
@@ -123,7 +123,7 @@ async function respond(work: Work, pending: Pending): Promise<void> {
     finish(work, pending, outcomeOf(work, pending, error));
   } finally {
     endWork(begun);
-    if (seat !== undefined) seats?.queue.leave(seat);
+    if (seat !== undefined) seats?.queue.release(seat);
   }
 }
 
@@ -233,7 +233,7 @@ type Outcome = {
 function finish({ gate, deadlines }: Work, pending: Pending, outcome: Outcome): void {
   if (pending.isAnswered) return;
   pending.isAnswered = true;
-  if (pending.deadline !== undefined) deadlines.leave(pending.deadline);
+  if (pending.deadline !== undefined) deadlines.remove(pending.deadline);
   if (pending.ownDeadline !== undefined) clearTimeout(pending.ownDeadline);
   const { request, info, route, audited, warnings, user } = pending;
   let { response } = outcome;
@@ -246,8 +246,11 @@ function finish({ gate, deadlines }: Work, pending: Pending, outcome: Outcome): 
   if (request.headers.traceparent !== undefined) response = withTrace(request, response);
   if (audited !== undefined) response = audited.answered({ ...outcome, response });
   if (isStreamed) {
-    const opened = info.verb === 'watch' ? gate.watches.opened : undefined;
-    response = followStream(response, { route, ...(opened && user ? { opened, user } : {}) });
+    const trackWatch = info.verb === 'watch' ? gate.watches.add : undefined;
+    response = followStream(response, {
+      route,
+      ...(trackWatch && user ? { trackWatch, user } : {}),
+    });
   }
   pending.resolve(response);
 }

@@ -69,8 +69,6 @@ const unfinished: readonly string[] = [
   'src/apiserver/encryption',
   'src/apiserver/handle.ts',
   'src/apiserver/kubernetes-service',
-  'src/apiserver/limits',
-  'src/apiserver/listen',
   'src/apiserver/local-call.test.ts',
   'src/apiserver/local-call.ts',
   'src/apiserver/message.ts',

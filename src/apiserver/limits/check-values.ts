@@ -1,4 +1,4 @@
-// The answer to what holds too many values: 413, before anything is done with them.
+// Requests with too many values: 413, before anything is done with them.
 import { tooLarge } from '../../meta/api-error.ts';
 import {
   type Excess,
@@ -9,12 +9,12 @@ import {
   type ValueLimits,
 } from '../../schema/value-count.ts';
 
-/** Of JSON that is not parsed yet. */
+/** Checks JSON that is not parsed yet. */
 export function checkTextValues(text: string, limits?: ValueLimits): void {
   refuse(findExcess(text, limits), 'it');
 }
 
-/** Of a body that was no JSON, or of what a patch made of an object. */
+/** Checks a body that was not JSON, or the result of a patch. */
 export function checkValues(value: unknown, what: 'it' | 'the object' = 'it'): void {
   refuse(findExcessIn(value), what);
 }
@@ -31,7 +31,7 @@ export function tooManyValues(excess: Excess, what = 'it'): Error {
   );
 }
 
-/** Of a request that grows into more work than any object needs. */
+/** A request that takes more work than any object needs. */
 export function tooMuchWork(steps: number): Error {
   return tooLarge(
     `Request entity too large: handling it takes more than ${steps} steps, send less in one request`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressGroup, createConnectionTable, type Seat } from './connection-table.ts';
+import { addressGroup, createConnectionTable, type TableEntry } from './connection-table.ts';
 
 function setUp(maxConnections: number, maxConnectionsPerUser = 0) {
   const closed: string[] = [];
@@ -9,12 +9,12 @@ function setUp(maxConnections: number, maxConnectionsPerUser = 0) {
     ...{ maxConnections, maxConnectionsPerUser },
     evicted: (reason) => void reasons.push(reason),
   });
-  const open = (name: string, address = '192.0.2.1', isIdle = true): Seat =>
+  const open = (name: string, address = '192.0.2.1', isIdle = true): TableEntry =>
     table.admit({ address, close: () => void closed.push(name), isIdle: () => isIdle });
   return { table, open, closed, reasons };
 }
 
-test('one address cannot take the places of strangers: its own oldest goes', () => {
+test('admit() evicts the oldest connection of an address at its limit', () => {
   const { open, closed, reasons } = setUp(16);
   open('other', '192.0.2.9');
   for (const name of ['a', 'b', 'c', 'd']) open(name);
@@ -22,7 +22,7 @@ test('one address cannot take the places of strangers: its own oldest goes', () 
   assert.deepEqual(reasons, ['address', 'address']);
 });
 
-test('many addresses cannot either: the oldest of the one that has most goes', () => {
+test('admit() evicts from the address with the most connections at the limit of unauthenticated ones', () => {
   const { open, closed } = setUp(16);
   open('a1', '192.0.2.1');
   open('b1', '192.0.2.2');
@@ -32,14 +32,14 @@ test('many addresses cannot either: the oldest of the one that has most goes', (
   assert.deepEqual(closed, ['a1']);
 });
 
-test('strangers never cost a user a connection, nor the other way round', () => {
+test('admit() does not evict the connections of users for unauthenticated ones', () => {
   const { table, open, closed } = setUp(16);
   const jane = Array.from({ length: 12 }, (_, n) => {
-    const seat = open(`jane-${n}`);
-    table.identify(seat, 'jane', false);
-    return seat;
+    const entry = open(`jane-${n}`);
+    table.identify(entry, 'jane', false);
+    return entry;
   });
-  for (let n = 0; n < 1000; n += 1) open(`stranger-${n}`, `192.0.2.${n % 200}`);
+  for (let n = 0; n < 1000; n += 1) open(`anonymous-${n}`, `192.0.2.${n % 200}`);
   assert.deepEqual(
     closed.filter((name) => name.startsWith('jane')),
     [],
@@ -47,7 +47,7 @@ test('strangers never cost a user a connection, nor the other way round', () => 
   assert.deepEqual(table.counts(), { unauthenticated: 4, users: jane.length });
 });
 
-test('users share their places: who has most gives one up, idle ones first', () => {
+test('identify() evicts an idle connection of the user with the most, at the limit of all users', () => {
   const { table, open, closed, reasons } = setUp(4);
   for (const name of ['busy', 'idle']) {
     table.identify(open(name, '192.0.2.1', name === 'idle'), 'jane', false);
@@ -58,19 +58,19 @@ test('users share their places: who has most gives one up, idle ones first', () 
   assert.deepEqual(reasons, ['total']);
 });
 
-test('a user has a limit; administrators have none and lose none', () => {
+test('identify() limits the connections of a user, but not of administrators', () => {
   const { table, open, closed } = setUp(0, 2);
   for (const name of ['a', 'b', 'c']) table.identify(open(name), 'jane', false);
   for (const name of ['x', 'y', 'z']) table.identify(open(name), 'admin', true);
   assert.deepEqual(closed, ['a']);
 });
 
-test('what has left is not counted, and is told once who it is', () => {
+test('remove() and identify() have an effect once', () => {
   const { table, open, closed } = setUp(16);
-  const seat = open('a');
-  table.leave(seat);
-  table.leave(seat);
-  table.identify(seat, 'jane', false);
+  const entry = open('a');
+  table.remove(entry);
+  table.remove(entry);
+  table.identify(entry, 'jane', false);
   assert.deepEqual(table.counts(), { unauthenticated: 0, users: 0 });
   const other = open('b');
   table.identify(other, 'jane', false);
@@ -79,7 +79,7 @@ test('what has left is not counted, and is told once who it is', () => {
   assert.deepEqual(closed, []);
 });
 
-test('IPv6 addresses count by their network', () => {
+test('addressGroup() is the /64 of an IPv6 address', () => {
   const cases = {
     '192.0.2.1': '192.0.2.1',
     '::ffff:192.0.2.1': '::ffff:192.0.2.1',

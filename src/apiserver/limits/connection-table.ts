@@ -1,11 +1,11 @@
-// Who holds a connection. A connection begins as nobody's and counts against the address that it comes from, until its certificate or a
-// request shows whose it is; from then on it counts against that user. Both kinds have places of their own, so whatever
-// strangers open, users keep their connections and get new ones. Where places run out, whoever holds most gives one up, idle
-// and old ones first.
+// Limits connections. A new connection is unauthenticated and counts against its client address, until its certificate or
+// a request identifies the user; from then on it counts against that user. Both kinds have limits of their own, so that
+// users keep their connections and get new ones however many anonymous clients open. At a limit, the holder of the most
+// connections loses one: idle ones first, then the oldest.
 import { createLinkedQueue, type LinkedQueue, type QueueEntry } from '../../host/linked-queue.ts';
 
 export type ConnectionLimits = {
-  /** All; 0 is no limit. */
+  /** In total; 0 is no limit. */
   readonly maxConnections: number;
   readonly maxConnectionsPerUser: number;
 };
@@ -17,34 +17,34 @@ export type TableOptions = ConnectionLimits & {
 };
 
 /** What the table must know of a connection. */
-export type Held = {
+export type TrackedConnection = {
   readonly address: string;
   readonly close: () => void;
-  /** Whether nothing is asked on it. */
+  /** Whether no request is in flight. */
   readonly isIdle: () => boolean;
 };
 
-export type Seat = {
-  readonly held: Held;
-  owner: string;
-  /** Absent until it is known whose it is. */
+export type TableEntry = {
+  readonly connection: TrackedConnection;
+  holder: string;
+  /** Absent while it is unauthenticated. */
   user: string | undefined;
   isExempt: boolean;
-  place: QueueEntry<Seat> | undefined;
+  queueEntry: QueueEntry<TableEntry> | undefined;
 };
 
 export type ConnectionTable = {
-  /** A new one always gets in; another one may have to go for it. */
-  readonly admit: (held: Held) => Seat;
-  /** It is known whose it is. Administrators have no limit of their own. */
-  readonly identify: (seat: Seat, user: string, isExempt: boolean) => void;
-  readonly leave: (seat: Seat) => void;
+  /** Never refuses: at a limit, another connection is evicted. */
+  readonly admit: (connection: TrackedConnection) => TableEntry;
+  /** The connection belongs to this user from now on. Administrators are exempt from the limit per user. */
+  readonly identify: (entry: TableEntry, user: string, isExempt: boolean) => void;
+  readonly remove: (entry: TableEntry) => void;
   readonly counts: () => { readonly unauthenticated: number; readonly users: number };
 };
 
-/** Of all places, those for connections of nobody yet: a handshake takes milliseconds, so this many are many at a time. */
+/** The share of unauthenticated connections: a handshake takes milliseconds, so a quarter is many at a time. */
 const unauthenticatedShare = 1 / 4;
-/** Of these, those that one address may hold. */
+/** The share of unauthenticated connections that one address may hold. */
 const perAddressShare = 1 / 2;
 
 export function createConnectionTable(options: TableOptions): ConnectionTable {
@@ -57,42 +57,50 @@ export function createConnectionTable(options: TableOptions): ConnectionTable {
   const maxUsers =
     maxConnections === 0 ? Infinity : share(maxConnections, 1 - unauthenticatedShare);
   const maxPerUser = maxConnectionsPerUser === 0 ? Infinity : maxConnectionsPerUser;
-  const strangers = createHolders();
+  const unauthenticated = createHolders();
   const users = createHolders();
 
-  const leave = (seat: Seat): void => (seat.user === undefined ? strangers : users).remove(seat);
-  const evict = (seat: Seat | undefined, reason: EvictReason): void => {
-    if (seat === undefined) return;
-    leave(seat);
+  const remove = (entry: TableEntry): void =>
+    (entry.user === undefined ? unauthenticated : users).remove(entry);
+  const evict = (entry: TableEntry | undefined, reason: EvictReason): void => {
+    if (entry === undefined) return;
+    remove(entry);
     evicted(reason);
-    seat.held.close();
+    entry.connection.close();
   };
   return {
-    admit(held) {
-      const owner = addressGroup(held.address);
-      if (strangers.of(owner) >= maxPerAddress) evict(strangers.first(owner), 'address');
-      else if (strangers.size() >= maxUnauthenticated)
-        evict(strangers.first(strangers.largest()), 'unauthenticated');
-      const seat: Seat = { held, owner, user: undefined, isExempt: false, place: undefined };
-      strangers.add(seat);
-      return seat;
+    admit(connection) {
+      const holder = addressGroup(connection.address);
+      if (unauthenticated.of(holder) >= maxPerAddress)
+        evict(unauthenticated.first(holder), 'address');
+      else if (unauthenticated.size() >= maxUnauthenticated)
+        evict(unauthenticated.first(unauthenticated.largest()), 'unauthenticated');
+      const entry: TableEntry = {
+        connection,
+        holder,
+        user: undefined,
+        isExempt: false,
+        queueEntry: undefined,
+      };
+      unauthenticated.add(entry);
+      return entry;
     },
-    identify(seat, user, isExempt) {
-      if (seat.user !== undefined || seat.place === undefined) return;
-      leave(seat);
-      seat.user = user;
-      seat.owner = user;
-      seat.isExempt = isExempt;
+    identify(entry, user, isExempt) {
+      if (entry.user !== undefined || entry.queueEntry === undefined) return;
+      remove(entry);
+      entry.user = user;
+      entry.holder = user;
+      entry.isExempt = isExempt;
       if (!isExempt && users.of(user) >= maxPerUser) evict(users.first(user), 'user');
       else if (users.size() >= maxUsers) evict(users.first(users.largest()), 'total');
-      users.add(seat);
+      users.add(entry);
     },
-    leave,
-    counts: () => ({ unauthenticated: strangers.size(), users: users.size() }),
+    remove,
+    counts: () => ({ unauthenticated: unauthenticated.size(), users: users.size() }),
   };
 }
 
-/** A customer of a provider has a /64 of IPv6 addresses at least. */
+/** Providers assign each customer at least a /64, so IPv6 addresses count by that prefix. */
 export function addressGroup(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address;
   const [head = '', tail] = address.split('::', 2);
@@ -103,54 +111,54 @@ export function addressGroup(address: string): string {
 }
 
 type Holders = {
-  readonly add: (seat: Seat) => void;
-  readonly remove: (seat: Seat) => void;
-  readonly of: (owner: string) => number;
-  /** The one to give up first. */
-  readonly first: (owner: string | undefined) => Seat | undefined;
+  readonly add: (entry: TableEntry) => void;
+  readonly remove: (entry: TableEntry) => void;
+  readonly of: (holder: string) => number;
+  /** The one to evict first. */
+  readonly first: (holder: string | undefined) => TableEntry | undefined;
   readonly largest: () => string | undefined;
   readonly size: () => number;
 };
 
-/** So many are looked at for one that is idle; beyond, the oldest goes. */
+/** If none of the oldest so many is idle, the oldest is evicted. */
 const maxExamined = 100;
 
 function createHolders(): Holders {
-  const owners = new Map<string, LinkedQueue<Seat>>();
+  const queues = new Map<string, LinkedQueue<TableEntry>>();
   let size = 0;
   return {
-    add(seat) {
-      const line = owners.get(seat.owner) ?? createLinkedQueue<Seat>();
-      owners.set(seat.owner, line);
-      seat.place = line.add(seat);
+    add(entry) {
+      const queue = queues.get(entry.holder) ?? createLinkedQueue<TableEntry>();
+      queues.set(entry.holder, queue);
+      entry.queueEntry = queue.add(entry);
       size += 1;
     },
-    remove(seat) {
-      const line = owners.get(seat.owner);
-      if (line === undefined || seat.place?.isQueued !== true) return;
-      line.remove(seat.place);
-      seat.place = undefined;
+    remove(entry) {
+      const queue = queues.get(entry.holder);
+      if (queue === undefined || entry.queueEntry?.isQueued !== true) return;
+      queue.remove(entry.queueEntry);
+      entry.queueEntry = undefined;
       size -= 1;
-      if (line.size() === 0) owners.delete(seat.owner);
+      if (queue.size() === 0) queues.delete(entry.holder);
     },
-    of: (owner) => owners.get(owner)?.size() ?? 0,
-    first(owner) {
-      const oldest = owner === undefined ? undefined : owners.get(owner)?.first();
-      let place = oldest;
-      for (let n = 0; place !== undefined && n < maxExamined; n += 1) {
-        if (place.value.held.isIdle()) return place.value;
-        place = place.next;
+    of: (holder) => queues.get(holder)?.size() ?? 0,
+    first(holder) {
+      const oldest = holder === undefined ? undefined : queues.get(holder)?.first();
+      let entry = oldest;
+      for (let n = 0; entry !== undefined && n < maxExamined; n += 1) {
+        if (entry.value.connection.isIdle()) return entry.value;
+        entry = entry.next;
       }
       return oldest?.value;
     },
     largest() {
       let found: string | undefined;
-      let most = 0;
-      for (const [owner, line] of owners) {
-        // Administrators come to mend what others broke.
-        if (line.size() <= most || line.first()?.value.isExempt === true) continue;
-        found = owner;
-        most = line.size();
+      let maxSize = 0;
+      for (const [holder, queue] of queues) {
+        // Administrators keep theirs, to repair what others caused.
+        if (queue.size() <= maxSize || queue.first()?.value.isExempt === true) continue;
+        found = holder;
+        maxSize = queue.size();
       }
       return found;
     },

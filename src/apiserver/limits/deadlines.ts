@@ -1,61 +1,61 @@
-// Ends what takes too long. All entries have the same time, so the one that came first is the first to end, and one
-// timer is enough for all; entering and leaving costs next to nothing.
+// Timeouts of requests. All of them have the same length, so entries expire in the order in which they were added, and one
+// timer is enough for all; adding and removing an entry costs next to nothing.
 import { createLinkedQueue, type QueueEntry } from '../../host/linked-queue.ts';
 
-/** What one who has entered leaves with. */
-export type Deadline<T> = QueueEntry<Entered<T>>;
+/** Identifies an entry when it is removed. */
+export type Deadline<T> = QueueEntry<Timed<T>>;
 
-type Entered<T> = {
-  readonly entry: T;
-  /** Of the timer, in which it came. */
-  readonly round: number;
+type Timed<T> = {
+  readonly value: T;
+  /** The tick of the timer in which it was added. */
+  readonly addedAt: number;
 };
 
 export type Deadlines<T> = {
   /** Undefined where there is no limit. */
-  readonly add: (entry: T) => Deadline<T> | undefined;
-  /** Fine when it has left, or its time is over. */
-  readonly leave: (deadline: Deadline<T>) => void;
+  readonly add: (value: T) => Deadline<T> | undefined;
+  /** Does nothing for an entry that was removed or has expired. */
+  readonly remove: (deadline: Deadline<T>) => void;
 };
 
 export type DeadlineOptions<T> = {
   /** 0 is no limit. */
   readonly afterMs: number;
-  readonly expire: (entry: T) => void;
+  readonly expire: (value: T) => void;
 };
 
-/** How exact the ends are; a timer for each request would be costlier than the request. */
-const coarseness = 20;
+/** The precision of timeouts; a timer for each request would cost more than the request. */
+const ticksPerTimeout = 20;
 
 export function createDeadlines<T>({ afterMs, expire }: DeadlineOptions<T>): Deadlines<T> {
-  if (afterMs === 0) return { add: () => undefined, leave: () => {} };
-  const line = createLinkedQueue<Entered<T>>();
-  let round = 0;
+  if (afterMs === 0) return { add: () => undefined, remove: () => {} };
+  const queue = createLinkedQueue<Timed<T>>();
+  let currentTick = 0;
   let isTicking = false;
 
   function tick(): void {
-    round += 1;
-    // One round more than the time is long: what came at the end of a round has its full time too.
-    for (let place = line.first(); place !== undefined; place = line.first()) {
-      if (place.value.round + coarseness >= round) break;
-      line.remove(place);
-      expire(place.value.entry);
+    currentTick += 1;
+    // One tick later than the timeout: an entry that was added at the end of a tick has its full time too.
+    for (let entry = queue.first(); entry !== undefined; entry = queue.first()) {
+      if (entry.value.addedAt + ticksPerTimeout >= currentTick) break;
+      queue.remove(entry);
+      expire(entry.value.value);
     }
-    isTicking = line.size() > 0;
-    if (isTicking) wait();
+    isTicking = queue.size() > 0;
+    if (isTicking) scheduleTick();
   }
 
-  const wait = (): void => void setTimeout(tick, afterMs / coarseness).unref();
+  const scheduleTick = (): void => void setTimeout(tick, afterMs / ticksPerTimeout).unref();
 
   return {
-    add(entry) {
-      const place = line.add({ entry, round });
+    add(value) {
+      const entry = queue.add({ value, addedAt: currentTick });
       if (!isTicking) {
         isTicking = true;
-        wait();
+        scheduleTick();
       }
-      return place;
+      return entry;
     },
-    leave: line.remove,
+    remove: queue.remove,
   };
 }

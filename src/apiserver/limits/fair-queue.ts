@@ -1,10 +1,10 @@
-// Seats for requests, shared fairly between users: whoever finds one free goes on at once, others wait in a queue of
-// their own user, and the queues take turns. Nobody holds more than half of the seats, so that work that hangs takes
-// the seats of one user and not the server.
+// Seats for requests, shared fairly between users: a request that finds one free runs at once, others wait in a queue of
+// their user, and the queues are served round-robin. One user holds at most half of the seats, so that requests that hang
+// block one user and not the server.
 import { createLinkedQueue, type LinkedQueue, type QueueEntry } from '../../host/linked-queue.ts';
 
 export type FairQueueOptions = {
-  /** Requests at work at a time; 0 is no limit. */
+  /** Requests that run at a time; 0 is no limit. */
   readonly seats: number;
   /** Requests of one user that may wait. */
   readonly queueLength: number;
@@ -24,110 +24,115 @@ export class NoSeat extends Error {
   }
 }
 
-/** What a user has taken; who entered gives it back. */
-export type Flow = { readonly user: string; taken: number; readonly waiting: LinkedQueue<Waiter> };
+/** The requests of one user. A request gets it with its seat and releases it. */
+export type Flow = {
+  readonly user: string;
+  seatsInUse: number;
+  readonly waiting: LinkedQueue<Waiter>;
+};
 
 type Waiter = {
   readonly flow: Flow;
   readonly proceed: () => void;
   readonly refuse: (why: NoSeat) => void;
   readonly deadline: number;
-  /** Undefined once it waits no more. */
-  places: { readonly ofAll: QueueEntry<Waiter>; readonly ofFlow: QueueEntry<Waiter> } | undefined;
+  /** Undefined once it no longer waits. */
+  entries: { readonly ofAll: QueueEntry<Waiter>; readonly ofFlow: QueueEntry<Waiter> } | undefined;
 };
 
 export type FairQueue = {
-  /** At once when there is a seat, else when it is one's turn; throws or rejects with NoSeat. */
-  readonly enter: (user: string, departed: () => AbortSignal) => Flow | Promise<Flow>;
-  readonly leave: (flow: Flow) => void;
-  readonly taken: () => number;
+  /** At once when a seat is free, else a promise of one; throws or rejects with NoSeat. */
+  readonly acquire: (user: string, signal: () => AbortSignal) => Flow | Promise<Flow>;
+  readonly release: (flow: Flow) => void;
+  readonly inUse: () => number;
   readonly waiting: () => number;
 };
 
-/** Users without a request are remembered up to here, so that each of their requests need not make them anew. */
-const rememberedFlows = 1000;
+/** Up to this number, users without requests stay cached, so that not each of their requests creates a flow. */
+const maxCachedFlows = 1000;
 
 export function createFairQueue(options: FairQueueOptions): FairQueue {
   const { seats, queueLength } = options;
   const limit = seats === 0 ? Number.POSITIVE_INFINITY : seats;
-  const share = seats === 0 ? limit : Math.max(1, Math.ceil(seats / 2));
+  const maxPerUser = seats === 0 ? limit : Math.max(1, Math.ceil(seats / 2));
   const flows = new Map<string, Flow>();
   const queues = createQueues(options);
-  let taken = 0;
+  let inUse = 0;
 
   function flowOf(user: string): Flow {
     let flow = flows.get(user);
     if (flow !== undefined) return flow;
-    if (flows.size >= rememberedFlows) forgetIdle(flows);
-    flow = { user, taken: 0, waiting: createLinkedQueue() };
+    if (flows.size >= maxCachedFlows) removeIdle(flows);
+    flow = { user, seatsInUse: 0, waiting: createLinkedQueue() };
     flows.set(user, flow);
     return flow;
   }
 
   function take(flow: Flow): Flow {
-    taken += 1;
-    flow.taken += 1;
+    inUse += 1;
+    flow.seatsInUse += 1;
     return flow;
   }
 
   return {
-    enter(user, departed) {
+    acquire(user, signal) {
       const flow = flowOf(user);
-      if (taken < limit && flow.taken < share && flow.waiting.size() === 0) return take(flow);
+      if (inUse < limit && flow.seatsInUse < maxPerUser && flow.waiting.size() === 0)
+        return take(flow);
       if (flow.waiting.size() >= queueLength) throw new NoSeat('queue-full');
-      return queues.stand(flow, departed());
+      return queues.enqueue(flow, signal());
     },
-    leave(flow) {
-      taken -= 1;
-      flow.taken -= 1;
-      while (taken < limit && queues.size() > 0) {
-        const next = queues.next((candidate) => candidate.taken < share);
+    release(flow) {
+      inUse -= 1;
+      flow.seatsInUse -= 1;
+      while (inUse < limit && queues.size() > 0) {
+        const next = queues.dequeue((candidate) => candidate.seatsInUse < maxPerUser);
         if (next === undefined) return;
         take(next.flow);
         next.proceed();
       }
     },
-    taken: () => taken,
+    inUse: () => inUse,
     waiting: queues.size,
   };
 }
 
-function forgetIdle(flows: Map<string, Flow>): void {
+function removeIdle(flows: Map<string, Flow>): void {
   for (const [user, flow] of flows) {
-    if (flow.taken === 0 && flow.waiting.size() === 0) flows.delete(user);
+    if (flow.seatsInUse === 0 && flow.waiting.size() === 0) flows.delete(user);
   }
 }
 
 type Queues = {
-  readonly stand: (flow: Flow, departed: AbortSignal) => Promise<Flow>;
-  /** Takes out whose turn it is, of the users that may. */
-  readonly next: (may: (flow: Flow) => boolean) => Waiter | undefined;
+  readonly enqueue: (flow: Flow, signal: AbortSignal) => Promise<Flow>;
+  /** Removes the first waiter of the next eligible flow. */
+  readonly dequeue: (isEligible: (flow: Flow) => boolean) => Waiter | undefined;
   readonly size: () => number;
 };
 
 function createQueues({ waitMs, onQueued = () => {} }: FairQueueOptions): Queues {
-  /** Flows with somebody waiting, the one whose turn it is first. */
-  const turns = new Set<Flow>();
-  /** All who wait, who came first standing first. */
+  /** Flows with waiters, the next one to serve first. */
+  const roundRobin = new Set<Flow>();
+  /** In the order of their deadlines. */
   const waiters = createLinkedQueue<Waiter>();
   let timer: NodeJS.Timeout | undefined;
 
   function remove(waiter: Waiter): void {
-    const { places } = waiter;
-    if (places === undefined) return;
-    waiter.places = undefined;
-    waiters.remove(places.ofAll);
-    waiter.flow.waiting.remove(places.ofFlow);
-    if (waiter.flow.waiting.size() === 0) turns.delete(waiter.flow);
+    const { entries } = waiter;
+    if (entries === undefined) return;
+    waiter.entries = undefined;
+    waiters.remove(entries.ofAll);
+    waiter.flow.waiting.remove(entries.ofFlow);
+    if (waiter.flow.waiting.size() === 0) roundRobin.delete(waiter.flow);
     onQueued(-1);
   }
 
-  /** One timer for all: who came first is the first to have waited too long. */
-  function arm(): void {
+  /** One timer for all: the first waiter is the first to time out. */
+  function startTimer(): void {
     const first = waiters.first();
     if (timer !== undefined || first === undefined) return;
-    const left = Math.max(0, first.value.deadline - performance.now());
-    timer = setTimeout(expire, Math.ceil(left)).unref();
+    const remainingMs = Math.max(0, first.value.deadline - performance.now());
+    timer = setTimeout(expire, Math.ceil(remainingMs)).unref();
   }
 
   function expire(): void {
@@ -139,18 +144,18 @@ function createQueues({ waitMs, onQueued = () => {} }: FairQueueOptions): Queues
       remove(waiter);
       waiter.refuse(new NoSeat('time-out'));
     }
-    arm();
+    startTimer();
   }
 
   function add(waiter: Waiter): void {
-    waiter.places = { ofAll: waiters.add(waiter), ofFlow: waiter.flow.waiting.add(waiter) };
-    turns.add(waiter.flow);
+    waiter.entries = { ofAll: waiters.add(waiter), ofFlow: waiter.flow.waiting.add(waiter) };
+    roundRobin.add(waiter.flow);
     onQueued(1);
-    arm();
+    startTimer();
   }
 
   return {
-    stand: (flow, departed) =>
+    enqueue: (flow, signal) =>
       new Promise((resolve, reject) => {
         const cancel = (): void => {
           remove(waiter);
@@ -159,27 +164,27 @@ function createQueues({ waitMs, onQueued = () => {} }: FairQueueOptions): Queues
         const waiter: Waiter = {
           flow,
           deadline: performance.now() + waitMs,
-          places: undefined,
+          entries: undefined,
           proceed() {
-            departed.removeEventListener('abort', cancel);
+            signal.removeEventListener('abort', cancel);
             resolve(flow);
           },
           refuse(why) {
-            departed.removeEventListener('abort', cancel);
+            signal.removeEventListener('abort', cancel);
             reject(why);
           },
         };
-        departed.addEventListener('abort', cancel, { once: true });
+        signal.addEventListener('abort', cancel, { once: true });
         add(waiter);
-        if (departed.aborted) cancel();
+        if (signal.aborted) cancel();
       }),
-    next(may) {
-      for (const flow of turns) {
+    dequeue(isEligible) {
+      for (const flow of roundRobin) {
         const waiter = flow.waiting.first()?.value;
-        if (waiter === undefined || !may(flow)) continue;
+        if (waiter === undefined || !isEligible(flow)) continue;
         remove(waiter);
-        // Its next turn comes after everybody else's.
-        if (turns.delete(flow)) turns.add(flow);
+        // Behind all other flows.
+        if (roundRobin.delete(flow)) roundRobin.add(flow);
         return waiter;
       }
       return undefined;

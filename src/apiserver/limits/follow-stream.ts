@@ -1,13 +1,12 @@
-// Counts a body that goes on, from when it starts until it ends.
-
+// Counts a streamed body while it is open: a watch, a log, a tunnel.
 import type { User } from '../access/user.ts';
 import { type ApiResponse, isStream, isTunnel, type Sink, type Tunnel } from '../message.ts';
 import type { RouteMetrics } from '../metrics.ts';
 
 export type Followed = {
   readonly route: RouteMetrics;
-  /** Of watches: whose it is, and whom to tell. */
-  readonly opened?: (user: string) => () => void;
+  /** For watches: counts one for the user, and returns how to end that. Tunnels are counted by their subresource. */
+  readonly trackWatch?: (user: string) => () => void;
   readonly user?: User;
 };
 
@@ -15,24 +14,24 @@ export function followStream(response: ApiResponse, followed: Followed): ApiResp
   const { body } = response;
   if (isTunnel(body)) return { ...response, body: followTunnel(body, followed) };
   if (!isStream(body)) return response;
-  const { route, opened, user } = followed;
+  const { route, trackWatch, user } = followed;
   return {
     ...response,
     body: {
       start(sink) {
-        const closed = user === undefined ? undefined : opened?.(user.name);
+        const untrack = user === undefined ? undefined : trackWatch?.(user.name);
         route.longRunning.value += 1;
         sink.onClose(() => {
           route.longRunning.value -= 1;
-          closed?.();
+          untrack?.();
         });
-        body.start(opened === undefined ? sink : countingEvents(sink, route));
+        body.start(trackWatch === undefined ? sink : countingEvents(sink, route));
       },
     },
   };
 }
 
-/** A watch writes one event at a time. */
+/** A watch writes each event with one call. */
 function countingEvents(sink: Sink, route: RouteMetrics): Sink {
   const events = route.watchEvents;
   return {

@@ -10,8 +10,8 @@ import { defaultLimits } from './limits.ts';
 const jane: User = { name: 'jane', groups: ['system:authenticated'] };
 const admin: User = { name: 'admin', groups: ['system:masters'] };
 
-function parse(line: string) {
-  const [method = '', url = ''] = line.split(' ');
+function parse(request: string) {
+  const [method = '', url = ''] = request.split(' ');
   const [path = '', query = ''] = url.split('?');
   return parseRequest(method, path, new URLSearchParams(query));
 }
@@ -31,63 +31,63 @@ const cases: readonly (readonly [User, string, boolean, string | undefined])[] =
   [admin, `DELETE ${pod}`, true, undefined],
 ];
 
-for (const [user, line, isMutating, wanted] of cases) {
-  test(`${line} of ${user.name} takes ${wanted === undefined ? 'no seat' : `a ${wanted} seat`}`, () => {
+for (const [user, request, isMutating, wanted] of cases) {
+  test(`seatsFor() ${request} of ${user.name} needs ${wanted === undefined ? 'no seat' : `a ${wanted} seat`}`, () => {
     const gate = createGate(defaultLimits, createFlowMetrics(createMetrics()));
-    assert.equal(gate.seatsFor(user, parse(line), isMutating)?.level, wanted);
+    assert.equal(gate.seatsFor(user, parse(request), isMutating)?.level, wanted);
   });
 }
 
-test('reads and writes have seats of their own', () => {
+test('seatsFor() has separate seats for reads and writes', () => {
   const limits = { ...defaultLimits, maxRequestsInFlight: 1, maxMutatingRequestsInFlight: 1 };
   const gate = createGate(limits, createFlowMetrics(createMetrics()));
-  const here = () => new AbortController().signal;
-  for (const [line, isMutating] of [
+  const connected = () => new AbortController().signal;
+  for (const [request, isMutating] of [
     ['GET /api/v1/pods', false],
     [`DELETE ${pod}`, true],
   ] as const) {
-    const seats = gate.seatsFor(jane, parse(line), isMutating);
-    assert.ok(!(seats?.queue.enter(jane.name, here) instanceof Promise));
+    const seats = gate.seatsFor(jane, parse(request), isMutating);
+    assert.ok(!(seats?.queue.acquire(jane.name, connected) instanceof Promise));
   }
 });
 
-test('costly requests come one in each turn of the event loop, the users in turn', async () => {
+test('waitForCostlySlot() runs one costly request in each iteration of the event loop, the users in turn', async () => {
   const gate = createGate(defaultLimits, createFlowMetrics(createMetrics()));
-  const here = () => new AbortController().signal;
+  const connected = () => new AbortController().signal;
   const joe: User = { ...jane, name: 'joe' };
-  let turn = 0;
+  let iteration = 0;
   const count = (): void => {
-    turn += 1;
+    iteration += 1;
     if (done.length < 4) setImmediate(count);
   };
   setImmediate(count);
-  const done: { readonly name: string; readonly turn: number }[] = [];
+  const done: { readonly name: string; readonly iteration: number }[] = [];
   const work = async ({ name }: User): Promise<void> => {
-    await gate.costlyTurn({ ...jane, name }, here);
-    done.push({ name, turn });
+    await gate.waitForCostlySlot({ ...jane, name }, connected);
+    done.push({ name, iteration });
   };
   await Promise.all([jane, jane, jane, joe].map(work));
   assert.deepEqual(
     done.map(({ name }) => name),
     ['jane', 'jane', 'joe', 'jane'],
   );
-  assert.equal(new Set(done.map((one) => one.turn)).size, 4, JSON.stringify(done));
+  assert.equal(new Set(done.map((one) => one.iteration)).size, 4, JSON.stringify(done));
 });
 
-test('isCostly() is true of what goes over many objects', () => {
-  for (const line of ['GET /api/v1/pods', 'GET /api/v1/pods?watch=1', 'DELETE /api/v1/pods']) {
-    assert.ok(isCostly(parse(line)), line);
+test('isCostly() is true for requests over many objects', () => {
+  for (const request of ['GET /api/v1/pods', 'GET /api/v1/pods?watch=1', 'DELETE /api/v1/pods']) {
+    assert.ok(isCostly(parse(request)), request);
   }
-  for (const line of [`GET ${pod}`, `DELETE ${pod}`, 'GET /metrics']) {
-    assert.ok(!isCostly(parse(line)), line);
+  for (const request of [`GET ${pod}`, `DELETE ${pod}`, 'GET /metrics']) {
+    assert.ok(!isCostly(parse(request)), request);
   }
 });
 
-test('isLongRunning() is true of streams', () => {
-  for (const line of ['GET /api/v1/pods?watch=1', `GET ${pod}/log`, `GET ${pod}/exec`]) {
-    assert.ok(isLongRunning(parse(line)), line);
+test('isLongRunning() is true for streams', () => {
+  for (const request of ['GET /api/v1/pods?watch=1', `GET ${pod}/log`, `GET ${pod}/exec`]) {
+    assert.ok(isLongRunning(parse(request)), request);
   }
-  for (const line of ['GET /api/v1/pods', 'GET /metrics', `GET ${pod}/status`]) {
-    assert.ok(!isLongRunning(parse(line)), line);
+  for (const request of ['GET /api/v1/pods', 'GET /metrics', `GET ${pod}/status`]) {
+    assert.ok(!isLongRunning(parse(request)), request);
   }
 });

@@ -1,4 +1,4 @@
-// Who may come in: reads and writes have seats of their own, shared fairly between users; some need none.
+// Priority and fairness: reads and writes have seats of their own, shared fairly between users; some requests are exempt.
 import { mastersGroup } from '../access/known-users.ts';
 import type { User } from '../access/user.ts';
 import type { FlowMetrics, Level } from '../metrics.ts';
@@ -10,10 +10,13 @@ import { createStreamCount, type StreamCount } from './stream-count.ts';
 export type Seats = { readonly level: Level; readonly queue: FairQueue };
 
 export type Gate = {
-  /** Undefined for those who need no seat. */
+  /** Undefined for a request that is exempt. */
   readonly seatsFor: (user: User, info: RequestInfo, isMutating: boolean) => Seats | undefined;
-  /** Of requests that are costly one is worked on in each turn of the event loop: what is cheap comes between. */
-  readonly costlyTurn: (user: User, departed: () => AbortSignal) => Promise<unknown> | undefined;
+  /** One costly request runs in each iteration of the event loop, so that cheap ones run in between. */
+  readonly waitForCostlySlot: (
+    user: User,
+    signal: () => AbortSignal,
+  ) => Promise<unknown> | undefined;
   readonly watches: StreamCount;
   readonly metrics: FlowMetrics;
 };
@@ -32,16 +35,16 @@ export function createGate(limits: Limits, metrics: FlowMetrics): Gate {
   const mutating = seats('mutating', limits.maxMutatingRequestsInFlight);
   const costly = createFairQueue({
     seats: 1,
-    // Who is here has a seat already, and those are counted.
+    // A request that comes here has a seat already, and seats are limited.
     queueLength: Number.POSITIVE_INFINITY,
     waitMs: limits.queueWaitMs,
   });
-  const passOn = (flow: Flow): void => void setImmediate(costly.leave, flow);
+  const releaseInNextIteration = (flow: Flow): void => void setImmediate(costly.release, flow);
   return {
-    costlyTurn({ name }, departed) {
-      const turn = costly.enter(name, departed);
-      if (turn instanceof Promise) return turn.then(passOn);
-      passOn(turn);
+    waitForCostlySlot({ name }, signal) {
+      const slot = costly.acquire(name, signal);
+      if (slot instanceof Promise) return slot.then(releaseInNextIteration);
+      releaseInNextIteration(slot);
       return undefined;
     },
     seatsFor(user, info, isMutating) {
@@ -53,7 +56,7 @@ export function createGate(limits: Limits, metrics: FlowMetrics): Gate {
   };
 }
 
-/** Administrators must get in to repair what is broken, and probes must not take a busy server for a dead one. */
+/** Administrators must be able to repair the cluster, and probes must not take a busy server for a dead one. */
 function isExempt({ groups }: User, info: RequestInfo): boolean {
   if (groups.includes(mastersGroup)) return true;
   return info.kind === 'path' ? isHealth(info.path) : isLongRunning(info) && info.verb !== 'watch';
@@ -61,7 +64,7 @@ function isExempt({ groups }: User, info: RequestInfo): boolean {
 
 const costlyVerbs = new Set(['list', 'watch', 'deletecollection']);
 
-/** What it costs grows with the number of objects there are. */
+/** Whether its cost grows with the number of objects. */
 export function isCostly(info: RequestInfo): boolean {
   return info.kind === 'resource' && costlyVerbs.has(info.verb);
 }
@@ -70,7 +73,7 @@ const isHealth = (path: string): boolean => /^\/(healthz|livez|readyz)(\/|$)/.te
 
 const streamed = new Set(['proxy', 'log', 'exec', 'attach', 'portforward']);
 
-/** Goes on for as long as the client likes. Of a watch, only its start is work. */
+/** Whether it lasts as long as the client wants. A watch needs a seat until it has started. */
 export function isLongRunning(info: RequestInfo): boolean {
   if (info.kind === 'path') return false;
   return info.verb === 'watch' || info.verb === 'proxy' || streamed.has(info.subresource);

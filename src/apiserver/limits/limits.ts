@@ -1,9 +1,9 @@
-// Everything that bounds what clients can take of the server, with the values that hold unless flags say otherwise.
+// The limits of what clients can use of the server, and their defaults.
 
 export type Limits = {
-  /** Reads at work at a time; 0 is no limit. */
+  /** Reads in flight; 0 is no limit. */
   readonly maxRequestsInFlight: number;
-  /** Writes at work at a time. */
+  /** Writes in flight. */
   readonly maxMutatingRequestsInFlight: number;
   /** Requests of one user that may wait for a seat. */
   readonly maxQueuedRequestsPerUser: number;
@@ -11,18 +11,18 @@ export type Limits = {
   readonly maxWatchesPerUser: number;
   /** Connections of exec, attach and port-forward that one user has open. */
   readonly maxTunnelsPerUser: number;
-  /** From the head of a request to its answer; watches, proxies and other streams go on longer. */
+  /** From the head of a request to its response; watches, proxies and other streams last longer. */
   readonly requestTimeoutMs: number;
   readonly maxBodyBytes: number;
-  /** Of all bodies that are being read. */
+  /** The sum of all bodies that are being read. */
   readonly maxBodyBytesTotal: number;
   readonly maxHeaderBytes: number;
   readonly headerTimeoutMs: number;
-  /** Of a connection without a request. */
+  /** For a connection without a request. */
   readonly idleTimeoutMs: number;
-  /** A quarter of them is for those whose user is not known yet, of which one address gets half. */
+  /** A quarter of them is for unauthenticated connections, half of which one address may hold. */
   readonly maxConnections: number;
-  /** Of one user who is no administrator. */
+  /** Administrators have no such limit. */
   readonly maxConnectionsPerUser: number;
   readonly maxUnreadBytesPerConnection: number;
   readonly maxUnreadBytes: number;
@@ -32,7 +32,7 @@ export type Limits = {
 const mebibyte = 1024 * 1024;
 
 export const defaultLimits: Limits = {
-  // The numbers of kube-apiserver, where there are any.
+  // kube-apiserver's defaults, where it has any.
   maxRequestsInFlight: 400,
   maxMutatingRequestsInFlight: 200,
   maxQueuedRequestsPerUser: 100,
@@ -46,12 +46,12 @@ export const defaultLimits: Limits = {
   // A token, and impersonation with a long list of groups.
   maxHeaderBytes: 64 * 1024,
   headerTimeoutMs: 30_000,
-  // Longer than the idle time of common load balancers, so that they close first.
+  // Longer than the idle timeout of common load balancers, so that they close first.
   idleTimeoutMs: 90_000,
   maxConnections: 10_000,
-  // Watches over HTTP/1.1 take one each, and there may be as many; and the same again for the rest.
+  // Each watch over HTTP/1.1 needs one, and there may be `maxWatchesPerUser`; as many again for other requests.
   maxConnectionsPerUser: 4000,
-  // The state of a large collection, and then some.
+  // More than the list of a large collection.
   maxUnreadBytesPerConnection: 128 * mebibyte,
   maxUnreadBytes: 512 * mebibyte,
   slowReaderTimeoutMs: 60_000,

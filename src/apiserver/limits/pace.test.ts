@@ -4,14 +4,14 @@ import { isApiError } from '../../meta/api-error.ts';
 import { spendSteps } from '../../schema/work-budget.ts';
 import { createPace, maxSteps, maxStepsAtOnce, runSteps, spending } from './pace.ts';
 
-test('createPace() lets small requests through without a pause', () => {
+test('pause() does not pause small requests', () => {
   const pace = createPace();
   pace.grow(10_000);
   pace.grow(50_000);
   assert.equal(pace.pause(), undefined);
 });
 
-test('createPace() lets others go first between the steps of a large request', async () => {
+test('pause() yields between the steps of a large request', async () => {
   const pace = createPace();
   pace.grow(40_000);
   pace.grow(40_000);
@@ -37,14 +37,14 @@ const tooLarge = (stepsLeft: number) => (error: unknown) =>
   error.status.message ===
     `Request entity too large: handling it takes more than ${stepsLeft} steps, send less in one request`;
 
-test('a request has a budget of steps for all that it does', async () => {
+test('runSteps() limits the steps of a request', async () => {
   const pace = createPace();
   assert.equal(await runSteps(steps(9, maxSteps / 10), pace), 'done');
   assert.throws(() => spending(pace, () => spendSteps(maxSteps / 5)), tooLarge(maxSteps / 10));
   await assert.rejects(runSteps(steps(1, 1), pace), tooLarge(0));
 });
 
-test('a request has a smaller budget for what it does without a pause', () => {
+test('spending() limits the steps without a pause', () => {
   const pace = createPace();
   const spend = () => {
     for (let n = 0; n < 3; n += 1) spendSteps(maxStepsAtOnce / 2);

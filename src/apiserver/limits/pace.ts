@@ -1,29 +1,29 @@
-// Large requests let others go first between their steps: each step may take as long as its object is large, and the
-// event loop must not wait for all of them at once. Small requests, nearly all there are, go through without a pause.
+// Large requests yield between their steps: each step may take as long as its object is large, and the event loop must
+// not wait for all of them at once. Small requests, which nearly all are, run without a pause.
 import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { type WorkBudget, WorkBudgetExceeded, withinBudget } from '../../schema/work-budget.ts';
 import { tooMuchWork } from './check-values.ts';
 
 export type Pace = {
-  /** Bytes that the steps from here on work on: the body, the object that is there. */
+  /** Adds bytes that the following steps work on: the body, the stored object. */
   readonly grow: (bytes: number) => void;
-  /** Whether the steps take long enough to be parted. */
+  /** Whether the steps take long enough to pause between them. */
   readonly isLarge: () => boolean;
-  /** After a step: what to wait for before the next, where the request is large. */
+  /** After a step: what to wait for before the next one, where the request is large. */
   readonly pause: () => Promise<void> | undefined;
-  /** Steps that are left to the request. */
+  /** Steps that remain to the request. */
   readonly budget: WorkBudget;
 };
 
 /**
- * Of one request: several times what the largest objects take, with the largest patches of every form. Work that grows
- * faster than the request does not fit.
+ * For one request: several times what the largest objects take, with the largest patches of every form. Work that grows
+ * faster than the size of the request exceeds it.
  */
 export const maxSteps = 1_000_000;
-/** Of these between two pauses: each takes some tenths of a microsecond, and the largest object four for each of its values. */
+/** Steps between two pauses: each takes some tenths of a microsecond, and the largest object four for each of its values. */
 export const maxStepsAtOnce = 200_000;
 
-/** A step over less takes well below a millisecond or two. */
+/** A step over fewer bytes takes well below a millisecond. */
 const smallBytes = 64 * 1024;
 
 export function createPace(): Pace {
@@ -33,12 +33,12 @@ export function createPace(): Pace {
       size += bytes;
     },
     isLarge: () => size >= smallBytes,
-    pause: () => (size < smallBytes ? undefined : nextTurn()),
+    pause: () => (size < smallBytes ? undefined : nextIteration()),
     budget: { left: maxSteps },
   };
 }
 
-/** Steps that took less are done in one go: some take no time, and there may be thousands of them. */
+/** Steps that together took less run without a pause: some take no time, and there may be thousands of them. */
 const minPauseMs = 2;
 
 /** Runs code that yields after each of its steps, at the expense of the request's budget. */
@@ -55,19 +55,19 @@ export async function runSteps<T>(steps: Generator<undefined, T>, pace: Pace): P
 
 /** Does work without a pause at the expense of the request's budget; answers 413 when that is used up. */
 export function spending<T>({ budget }: Pace, work: () => T): T {
-  const given = Math.min(budget.left, maxStepsAtOnce);
-  const own = { left: given };
+  const granted = Math.min(budget.left, maxStepsAtOnce);
+  const own = { left: granted };
   try {
     return withinBudget(own, work);
   } catch (error) {
-    if (error instanceof WorkBudgetExceeded) throw tooMuchWork(given);
+    if (error instanceof WorkBudgetExceeded) throw tooMuchWork(granted);
     throw error;
   } finally {
-    budget.left -= given - own.left;
+    budget.left -= granted - own.left;
   }
 }
 
-/** The same for work that grows with the number of objects: it lets others go first when it has had its time. */
+/** The same for work that grows with the number of objects: it yields when its time slice is used up. */
 export async function runWhileDue<T>(steps: Generator<undefined, T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();
@@ -77,7 +77,7 @@ export async function runWhileDue<T>(steps: Generator<undefined, T>): Promise<T>
   }
 }
 
-/** In one go, for what is known to be small. */
+/** Without a pause, for work that is known to be small. */
 export function runAtOnce<T>(steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -85,8 +85,7 @@ export function runAtOnce<T>(steps: Generator<undefined, T>): T {
   }
 }
 
-/** Objects that are worked on between two yields: a millisecond or two. */
+/** Objects between two yields: a millisecond or two of work. */
 export const stepObjects = 100;
 
-/** For what is large whatever it holds, and for parts that no request waits for. */
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-// `timeout=` of a request: how long its client waits for an answer, as Go writes lengths of time.
+// The query parameter `timeout`: how long the client waits for a response, as a Go duration.
 import { badRequest } from '../../meta/api-error.ts';
 
 const unitMs: Readonly<Record<string, number>> = {
@@ -15,7 +15,7 @@ const unitMs: Readonly<Record<string, number>> = {
 const quantity = new RegExp(`(\\d+(?:\\.\\d*)?|\\.\\d+)(${Object.keys(unitMs).join('|')})`, 'gy');
 const duration = new RegExp(`^([+-]?)((?:${quantity.source})+)$`);
 
-/** In milliseconds; undefined when the client sets no bound of its own. */
+/** In milliseconds; undefined when the client sets none. */
 export function requestedTimeout(query: URLSearchParams): number | undefined {
   const text = query.get('timeout');
   if (text === null || text === '' || text === '0') return undefined;
@@ -32,11 +32,11 @@ export function requestedTimeout(query: URLSearchParams): number | undefined {
   return ms === 0 ? undefined : ms * (sign === '-' ? -1 : 1);
 }
 
-/** As Go's time package quotes: every byte that is no plain ASCII in hex. */
+/** As Go's time package quotes: bytes that are not printable ASCII in hexadecimal. */
 function durationQuote(text: string): string {
   const bytes = (part: string) =>
     Array.from(Buffer.from(part), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is written in hex
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to escape
   const escaped = text.replace(/["\\]/g, '\\$&').replace(/[\x00-\x1f\u0080-\uffff]+/g, bytes);
   return `"${escaped}"`;
 }

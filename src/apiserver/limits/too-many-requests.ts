@@ -1,9 +1,9 @@
-// The answer to those for whom there is no room now.
+// Responses to requests that exceed a limit.
 
 import { type ApiError, failure } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 
-/** What Kubernetes tells clients: they come back after a second, and a little later each time. */
+/** As Kubernetes': clients retry after a second, with back-off. */
 const retryAfterSeconds = 1;
 
 export function tooManyRequests(): ApiError {

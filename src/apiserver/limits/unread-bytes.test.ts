@@ -37,7 +37,7 @@ function start(limits: Partial<Parameters<typeof createUnreadBytes>[0]> = {}) {
   return { unread, cuts };
 }
 
-test('a connection that leaves too much unread loses its largest answers', (t) => {
+test('wrote() cuts the largest response of a connection with too many unread bytes', (t) => {
   const { unread, cuts } = start();
   t.after(unread.stop);
   const connection = {};
@@ -52,11 +52,11 @@ test('a connection that leaves too much unread loses its largest answers', (t) =
   assert.equal(unread.total(), 1100 * kib);
 });
 
-test('an answer that is alone may be larger than the limits, and one of two may not', (t) => {
+test('wrote() lets a single response exceed the limits, but not one of two', (t) => {
   const { unread, cuts } = start();
   t.after(unread.stop);
   const connection = {};
-  const alone = { ...reader(connection), waits: 5000 * kib, isWhole: true };
+  const alone = { ...reader(connection), waits: 5000 * kib, isComplete: true };
   unread.wrote({ ...alone, unread: () => alone.waits }, alone.waits);
   assert.deepEqual(cuts, []);
   const second = reader({});
@@ -66,7 +66,7 @@ test('an answer that is alone may be larger than the limits, and one of two may 
   assert.equal(unread.total(), 100 * kib);
 });
 
-test('when all together leave too much unread, those with most of it are cut', (t) => {
+test('wrote() cuts the largest responses of all when the total is too much', (t) => {
   const { unread, cuts } = start();
   t.after(unread.stop);
   const readers = Array.from({ length: 10 }, () => reader({}));
@@ -79,7 +79,7 @@ test('when all together leave too much unread, those with most of it are cut', (
   assert.deepEqual(new Set(cuts), new Set(['total']));
 });
 
-test('what was read meanwhile does not count', (t) => {
+test('wrote() does not count what was read meanwhile', (t) => {
   const { unread, cuts } = start();
   t.after(unread.stop);
   const one = reader({});
@@ -96,7 +96,7 @@ test('what was read meanwhile does not count', (t) => {
   assert.equal(unread.readers(), 0);
 });
 
-test('who takes nothing for long is cut, and who takes a little is not', (t) => {
+test('createUnreadBytes() cuts a stalled reader, but not a slow one', (t) => {
   mock.timers.enable({ apis: ['setInterval'] });
   t.after(() => mock.timers.reset());
   const { unread, cuts } = start();
@@ -108,17 +108,17 @@ test('who takes nothing for long is cut, and who takes a little is not', (t) => 
   hand(unread, watcher, 100 * kib);
   for (let second = 0; second < 60; second += 1) {
     slow.waits -= kib;
-    // Written to, and taking nothing: that is no progress.
+    // Written to, but not read: no progress.
     hand(unread, watcher, kib);
     mock.timers.tick(1000);
   }
   assert.deepEqual([stuck.isCut, slow.isCut, watcher.isCut], [true, false, true]);
   assert.deepEqual(cuts, ['stalled', 'stalled']);
-  unread.gone(slow);
+  unread.closed(slow);
   assert.equal(unread.total(), 0);
 });
 
-test('small answers are not looked at', () => {
+test('wrote() does not track small responses', () => {
   const { unread } = start();
   for (let i = 0; i < 1000; i += 1) hand(unread, reader({}), 60 * kib);
   assert.equal(unread.readers(), 0);

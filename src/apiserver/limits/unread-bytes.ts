@@ -1,16 +1,19 @@
-// What clients have asked for and do not read: bounded for each connection and in all, and not for ever. A watcher is
-// ended and lists anew; an answer that nobody takes is broken off.
+// Bytes of responses that clients do not read: limited for each connection, in total and in time. A watch that is cut
+// lists anew; a response that its client does not read is aborted.
 
-/** One answer on its way to one client. */
+/** One response on its way to one client. */
 export type Reader = {
-  /** The same for all answers on one connection. */
+  /** The same for all responses on one connection. */
   readonly connection: object;
-  /** Bytes handed over that the client has not taken. */
+  /** Bytes that were written and that the client has not read. */
   readonly unread: () => number;
-  /** Ends it in a way that the client cannot take for the end of the answer. */
+  /** Aborts it, so that the client cannot mistake it for a complete response. */
   readonly cut: () => void;
-  /** An answer that is made and has an end. As long as it is alone, it may be larger than the limits: to cut it would make it one that nobody ever gets. */
-  readonly isWhole?: boolean;
+  /**
+   * A response of known length. As long as it is the only one, it may exceed the limits: otherwise no client could ever
+   * get it.
+   */
+  readonly isComplete?: boolean;
 };
 
 export type CutReason = 'connection' | 'total' | 'stalled';
@@ -18,27 +21,27 @@ export type CutReason = 'connection' | 'total' | 'stalled';
 export type UnreadOptions = {
   readonly perConnectionBytes: number;
   readonly totalBytes: number;
-  /** A client that takes nothing for so long has gone. */
+  /** A client that reads nothing for so long counts as disconnected. */
   readonly stalledMs: number;
   readonly onCut?: (reason: CutReason, unread: number) => void;
 };
 
 export type UnreadBytes = {
-  /** Call after handing over that many bytes. */
+  /** Call after writing that many bytes. */
   readonly wrote: (reader: Reader, bytes: number) => void;
-  readonly gone: (reader: Reader) => void;
-  /** Of those that are slow. */
+  readonly closed: (reader: Reader) => void;
+  /** Bytes that slow readers have not read. */
   readonly total: () => number;
   readonly readers: () => number;
   readonly stop: () => void;
 };
 
-/** Less than this waits for every reader that is just not first in line. */
-const unnoticed = 64 * 1024;
-/** Looks within the time after which a reader counts as stalled. */
-const looks = 6;
+/** Up to this, a reader is not tracked: so much is unread now and then on every connection. */
+export const maxUntrackedBytes = 64 * 1024;
+/** Checks within the time after which a reader counts as stalled. */
+const checksPerTimeout = 6;
 
-type Seen = { unread: number; written: number; taken: number; stalledLooks: number };
+type SlowReader = { unread: number; written: number; delivered: number; stalledChecks: number };
 
 export function createUnreadBytes(options: UnreadOptions): UnreadBytes {
   const { perConnectionBytes, totalBytes, stalledMs, onCut = () => {} } = options;
@@ -47,38 +50,39 @@ export function createUnreadBytes(options: UnreadOptions): UnreadBytes {
   let timer: NodeJS.Timeout | undefined;
 
   function wrote(reader: Reader, bytes: number): void {
-    const seen = slow.get(reader);
-    if (seen === undefined) {
+    const slowReader = slow.get(reader);
+    if (slowReader === undefined) {
       const unread = reader.unread();
-      if (unread <= unnoticed) return;
-      slow.set(reader, { unread, written: unread, taken: 0, stalledLooks: 0 });
+      if (unread <= maxUntrackedBytes) return;
+      slow.set(reader, { unread, written: unread, delivered: 0, stalledChecks: 0 });
       sums.grow(reader, unread);
-      timer ??= setInterval(cutStalled, stalledMs / looks).unref();
+      timer ??= setInterval(cutStalled, stalledMs / checksPerTimeout).unref();
     } else {
-      seen.written += bytes;
+      slowReader.written += bytes;
       sums.grow(reader, bytes);
     }
     if (sums.of(reader) > perConnectionBytes || sums.total() > totalBytes) cutLargest();
   }
 
-  /** Until the limits hold. */
+  /** Cuts the largest responses until the limits hold. */
   function cutLargest(): void {
     sums.measure();
     const largestFirst = [...slow].sort(([, a], [, b]) => b.unread - a.unread);
     for (const [reader, { unread }] of largestFirst) {
-      const own = reader.isWhole ? unread : 0;
-      if (isOver(sums.of(reader), perConnectionBytes, own)) cut(reader, 'connection');
-      else if (isOver(sums.total(), totalBytes, own)) cut(reader, 'total');
+      const exempt = reader.isComplete ? unread : 0;
+      if (isOver(sums.of(reader), perConnectionBytes, exempt)) cut(reader, 'connection');
+      else if (isOver(sums.total(), totalBytes, exempt)) cut(reader, 'total');
     }
   }
 
   function cutStalled(): void {
     sums.measure();
-    for (const [reader, seen] of slow) {
-      const taken = seen.written - seen.unread;
-      seen.stalledLooks = taken > seen.taken ? 0 : seen.stalledLooks + 1;
-      seen.taken = taken;
-      if (seen.stalledLooks >= looks) cut(reader, 'stalled');
+    for (const [reader, slowReader] of slow) {
+      const delivered = slowReader.written - slowReader.unread;
+      slowReader.stalledChecks =
+        delivered > slowReader.delivered ? 0 : slowReader.stalledChecks + 1;
+      slowReader.delivered = delivered;
+      if (slowReader.stalledChecks >= checksPerTimeout) cut(reader, 'stalled');
     }
     if (slow.size === 0) stop();
   }
@@ -100,33 +104,34 @@ export function createUnreadBytes(options: UnreadOptions): UnreadBytes {
     return sums.total();
   }
 
-  return { wrote, gone: sums.drop, total, readers: () => slow.size, stop };
+  return { wrote, closed: sums.drop, total, readers: () => slow.size, stop };
 }
 
-/** `own` is what alone may be more. */
-const isOver = (bytes: number, limit: number, own: number): boolean => bytes > limit && bytes > own;
+/** `exempt` bytes may exceed the limit when they are all there is. */
+const isOver = (bytes: number, limit: number, exempt: number): boolean =>
+  bytes > limit && bytes > exempt;
 
 type Sums = {
-  readonly slow: Map<Reader, Seen>;
+  readonly slow: Map<Reader, SlowReader>;
   readonly grow: (reader: Reader, bytes: number) => void;
   readonly drop: (reader: Reader) => void;
-  /** Reads what is really unread, and forgets who has caught up. */
+  /** Reads the actual numbers, and drops readers that have caught up. */
   readonly measure: () => void;
   readonly total: () => number;
-  /** Of the reader's connection. */
+  /** The bytes of the reader's connection. */
   readonly of: (reader: Reader) => number;
 };
 
-/** Exact after measuring, then grown by all that is written. */
+/** Exact after `measure()`; from then on, every write adds to them. */
 function createSums(): Sums {
-  const slow = new Map<Reader, Seen>();
+  const slow = new Map<Reader, SlowReader>();
   const connections = new Map<object, number>();
   let total = 0;
 
   function grow({ connection }: Reader, bytes: number): void {
     total += bytes;
-    const own = (connections.get(connection) ?? 0) + bytes;
-    if (own > 0) connections.set(connection, own);
+    const sum = (connections.get(connection) ?? 0) + bytes;
+    if (sum > 0) connections.set(connection, sum);
     else connections.delete(connection);
   }
 
@@ -134,18 +139,18 @@ function createSums(): Sums {
     slow,
     grow,
     drop(reader) {
-      const seen = slow.get(reader);
-      if (seen === undefined) return;
+      const slowReader = slow.get(reader);
+      if (slowReader === undefined) return;
       slow.delete(reader);
-      grow(reader, -Math.min(seen.unread, total));
+      grow(reader, -Math.min(slowReader.unread, total));
     },
     measure() {
       total = 0;
       connections.clear();
-      for (const [reader, seen] of slow) {
-        seen.unread = reader.unread();
-        if (seen.unread <= unnoticed) slow.delete(reader);
-        else grow(reader, seen.unread);
+      for (const [reader, slowReader] of slow) {
+        slowReader.unread = reader.unread();
+        if (slowReader.unread <= maxUntrackedBytes) slow.delete(reader);
+        else grow(reader, slowReader.unread);
       }
     },
     total: () => total,

@@ -1,15 +1,15 @@
-// Gives each connection a seat in the table of connections, and tells the table whose it is: when the handshake has shown a certificate
-// that is good, or with the first request that names a user.
+// Adds each connection to the table of connections, and identifies its user there: by a valid client certificate after
+// the handshake, or by the first authenticated request.
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { createConnectionTable, type Seat } from '../limits/connection-table.ts';
+import { createConnectionTable, type TableEntry } from '../limits/connection-table.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import { type Connection, connectionOf } from './connection.ts';
 import type { ServerState } from './state.ts';
 
-type Admitted = { readonly seat: Seat; connection: Connection | undefined };
+type Admitted = { readonly tableEntry: TableEntry; connection: Connection | undefined };
 
 const administrators = 'system:masters';
 
@@ -21,42 +21,42 @@ export function admitConnections(
 ): void {
   const table = createConnectionTable({ ...limits, evicted: metrics.evicted });
   metrics.followHolders(table.counts);
-  /** By both ends: the socket of a handshake is another object than the one that came in, with the same ends. */
+  /** By the addresses of both ends: the TLS socket is another object than the TCP socket, with the same addresses. */
   const admitted = new Map<string, Admitted>();
 
   server.on('connection', (socket: Socket) => {
     const key = endsOf(socket);
-    const seat = table.admit({
+    const tableEntry = table.admit({
       address: socket.remoteAddress ?? '',
       close: () => void socket.destroy(),
       isIdle: () => {
-        const { requests = 0, isHandedOver = false } = admitted.get(key)?.connection ?? {};
-        return requests === 0 && !isHandedOver;
+        const { requests = 0, isUpgraded = false } = admitted.get(key)?.connection ?? {};
+        return requests === 0 && !isUpgraded;
       },
     });
-    admitted.set(key, { seat, connection: undefined });
+    admitted.set(key, { tableEntry, connection: undefined });
     socket.on('close', () => {
       admitted.delete(key);
-      table.leave(seat);
+      table.remove(tableEntry);
     });
   });
 
-  const follow = (owner: TLSSocket | ServerHttp2Session, socket: TLSSocket): void => {
-    // Read now: it was verified by those whom the server trusts now, which may be others when its first request comes.
-    const connection = connectionOf(owner, socket, state.authority);
-    const known = admitted.get(endsOf(socket));
-    if (known === undefined) return;
-    known.connection = connection;
+  const follow = (transport: TLSSocket | ServerHttp2Session, socket: TLSSocket): void => {
+    // Read now: it was verified with the present client CA, which may change before the first request.
+    const connection = connectionOf(transport, socket, state.clientCa);
+    const tracked = admitted.get(endsOf(socket));
+    if (tracked === undefined) return;
+    tracked.connection = connection;
     const identify = (user: string, groups: readonly string[]): void =>
-      table.identify(known.seat, user, groups.includes(administrators));
+      table.identify(tracked.tableEntry, user, groups.includes(administrators));
     const { certificate } = connection.peer;
     if (certificate !== undefined) {
       identify(certificate.commonName, certificate.organizations);
       return;
     }
-    connection.authenticated = ({ name, groups }) => {
-      // Whose it is first, it stays: others may share it, as behind a proxy.
-      connection.authenticated = undefined;
+    connection.onAuthenticated = ({ name, groups }) => {
+      // The first user stays: behind a proxy, several may share the connection.
+      connection.onAuthenticated = undefined;
       identify(name, groups);
     };
   };

@@ -1,31 +1,31 @@
-// Ends HTTP/2 connections without a request. Not by Node's own timer of a session, which outlives the session: until it
-// goes off, it holds all that belongs to a connection that has long ended.
+// Closes HTTP/2 connections that are idle. Not with the timeout of Node.js sessions: its timer outlives the session and
+// keeps everything that belongs to a closed connection in memory until it fires.
 import type { ServerHttp2Session } from 'node:http2';
-import { knownConnection } from './connection.ts';
+import { findConnection } from './connection.ts';
 
-/** Looks within the time; a connection stays open that much longer at most. */
-const looks = 4;
+/** A connection stays open for at most one check longer than the timeout. */
+const checksPerTimeout = 4;
 
-type Seen = { readonly begun: number; readonly idleLooks: number };
+type Observation = { readonly requestsStarted: number; readonly idleChecks: number };
 
-/** Until it is called off; a time of 0 is no limit. A quiet watch is no idleness, and a ping is no request. */
+/** Returns how to stop; a timeout of 0 is no limit. A connection with a quiet watch is not idle, one with only pings is. */
 export function closeIdle(
   sessions: ReadonlySet<ServerHttp2Session>,
   idleTimeoutMs: number,
 ): () => void {
   if (idleTimeoutMs === 0) return () => {};
-  const seen = new WeakMap<ServerHttp2Session, Seen>();
-  const look = (session: ServerHttp2Session): void => {
-    const { requests = 0, begun = 0 } = knownConnection(session) ?? {};
-    const before = seen.get(session);
-    const isIdle = requests === 0 && before?.begun === begun;
-    const idleLooks = isIdle ? before.idleLooks + 1 : 0;
-    seen.set(session, { begun, idleLooks });
-    if (idleLooks === looks) session.close();
+  const observations = new WeakMap<ServerHttp2Session, Observation>();
+  const check = (session: ServerHttp2Session): void => {
+    const { requests = 0, requestsStarted = 0 } = findConnection(session) ?? {};
+    const before = observations.get(session);
+    const isIdle = requests === 0 && before?.requestsStarted === requestsStarted;
+    const idleChecks = isIdle ? before.idleChecks + 1 : 0;
+    observations.set(session, { requestsStarted, idleChecks });
+    if (idleChecks === checksPerTimeout) session.close();
   };
   const timer = setInterval(() => {
-    for (const session of sessions) if (!session.destroyed) look(session);
-  }, idleTimeoutMs / looks);
+    for (const session of sessions) if (!session.destroyed) check(session);
+  }, idleTimeoutMs / checksPerTimeout);
   timer.unref();
   return () => clearInterval(timer);
 }

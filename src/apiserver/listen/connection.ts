@@ -1,4 +1,4 @@
-// What the server knows of one connection, and of all requests on it.
+// The state of one connection, and of all requests on it.
 import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { type ReadCertificate, readClientCertificate } from '../../host/client-certificate.ts';
@@ -8,88 +8,90 @@ import type { Peer } from '../message.ts';
 import { createStreamBurst, type StreamBurst } from './pace-streams.ts';
 
 export type Connection = {
-  /** Replaced when the server trusts another authority. */
+  /** Replaced when the server's client CA changes. */
   peer: Peer;
-  /** PEM of those whom the server trusted when it read the peer. */
-  authority: string;
-  /** Requests that are being answered, until their answer is taken. */
+  /** The client CA, in PEM, with which the peer was verified. */
+  clientCa: string;
+  /** Requests in flight, until their response is read. */
   requests: number;
-  /** Requests so far. */
-  begun: number;
-  /** Bytes of whole answers that are not taken to the end. */
-  held: number;
-  /** Requests that have not begun. */
+  /** Of all time. */
+  requestsStarted: number;
+  /** Bytes of complete responses that are not read to the end. */
+  unreadBytes: number;
+  /** Requests that have not started. */
   readonly waiting: LinkedQueue<() => void>;
-  /** How fast it begins requests. */
+  /** How fast it starts requests. */
   readonly burst: StreamBurst;
-  /** It is closed for having reset too many; what else it asks is not answered. */
+  /** It is being closed because of too many resets; its further requests are not answered. */
   isRefused: boolean;
-  /** It carries something else than requests now. */
-  isHandedOver: boolean;
-  /** To be told of the first user that a request names; absent once it is known whose the connection is. */
-  authenticated: ((user: User) => void) | undefined;
+  /** It carries another protocol than HTTP now. */
+  isUpgraded: boolean;
+  /** Called with the first authenticated user of a request; absent once the connection has a user. */
+  onAuthenticated: ((user: User) => void) | undefined;
 };
 
 const connections = new WeakMap<object, Connection>();
 
 /** Undefined before its first request. */
-export const knownConnection = (owner: object): Connection | undefined => connections.get(owner);
+export const findConnection = (transport: object): Connection | undefined =>
+  connections.get(transport);
 
 /**
- * Read once for each connection: taking a certificate apart costs more than most requests. `authority` is whom the
- * server trusts now: when it is another than at the handshake, the certificate is verified again.
+ * Reads the certificate once for each connection: parsing it costs more than most requests. When the client CA has
+ * changed since the handshake, the certificate is verified again. Its expiry is checked on every request, by
+ * `access/authenticate.ts`.
  */
-export function connectionOf(owner: object, socket: TLSSocket, authority: string): Connection {
-  let connection = connections.get(owner);
+export function connectionOf(transport: object, socket: TLSSocket, clientCa: string): Connection {
+  let connection = connections.get(transport);
   if (connection === undefined) {
     const peer = readPeer(socket, socket.authorized);
     connection = {
       peer,
-      authority,
+      clientCa,
       requests: 0,
-      begun: 0,
-      held: 0,
+      requestsStarted: 0,
+      unreadBytes: 0,
       waiting: createLinkedQueue(),
       burst: createStreamBurst(performance.now()),
       isRefused: false,
-      isHandedOver: false,
-      authenticated: undefined,
+      isUpgraded: false,
+      onAuthenticated: undefined,
     };
-    connections.set(owner, connection);
-  } else if (connection.authority !== authority) {
-    connection.authority = authority;
-    connection.peer = readPeer(socket, isSignedBy(socket, authority));
+    connections.set(transport, connection);
+  } else if (connection.clientCa !== clientCa) {
+    connection.clientCa = clientCa;
+    connection.peer = readPeer(socket, isSignedBy(socket, clientCa));
   }
   return connection;
 }
 
-/** None at all once the connection has gone. */
+/** Empty once the connection is closed. */
 function readPeer(socket: TLSSocket, isTrusted: boolean): Peer {
   const address = socket.remoteAddress === undefined ? {} : { address: socket.remoteAddress };
   const presented = socket.getPeerX509Certificate();
   if (presented === undefined) return address;
-  const certificate = isTrusted ? readKnown(presented) : 'several';
+  const certificate = isTrusted ? readCached(presented) : 'several';
   if (certificate === 'none') return address;
   if (certificate === 'several') return { ...address, untrustedCertificate: true };
   return { ...address, certificate };
 }
 
-/** By one of the certificates of `authority` itself: a chain is verified by the handshake of a new connection only. */
-function isSignedBy(socket: TLSSocket, authority: string): boolean {
+/** Signed directly by one of the certificates of the CA: only the handshake of a new connection verifies a chain. */
+function isSignedBy(socket: TLSSocket, clientCa: string): boolean {
   const presented = socket.getPeerX509Certificate();
   if (presented === undefined || !socket.authorized) return false;
-  return (authority.match(pemCertificate) ?? []).some((pem) =>
+  return (clientCa.match(pemCertificate) ?? []).some((pem) =>
     presented.verify(new X509Certificate(pem).publicKey),
   );
 }
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** By their fingerprints: a client connects again and again, and taking its certificate apart is a tenth of a handshake. */
+/** By fingerprint: clients reconnect, and parsing a certificate costs a tenth of a handshake. */
 const certificates = new Map<string, ReadCertificate>();
 const maxCertificates = 1000;
 
-function readKnown(presented: X509Certificate): ReadCertificate {
+function readCached(presented: X509Certificate): ReadCertificate {
   const { fingerprint256 } = presented;
   let certificate = certificates.get(fingerprint256);
   if (certificate === undefined) {

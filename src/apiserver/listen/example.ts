@@ -21,9 +21,9 @@ const { certificate: cert, privateKey: key } = issueServerCertificate(authority,
   names: ['localhost', '127.0.0.1'],
   now,
 });
-const person = { commonName: 'jane', organizations: ['one', 'two'], days: 1, now };
-export const jane = issueClientCertificate(authority, person);
-export const stranger = issueClientCertificate(makeAuthority(now), person);
+const subject = { commonName: 'jane', organizations: ['one', 'two'], days: 1, now };
+export const jane = issueClientCertificate(authority, subject);
+export const foreignClient = issueClientCertificate(makeAuthority(now), subject);
 
 type Handle = (request: ApiRequest) => Promise<ApiResponse>;
 
@@ -42,21 +42,21 @@ export function start(handle: Handle, options: StartOptions = {}): Promise<Runni
   return startServer({ host: '127.0.0.1', port: 0, tls, handle, log, limits, ...measured });
 }
 
-export type Asked = {
+export type TestRequest = {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: Buffer;
 };
-export type Got = {
+export type TestResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
 };
 export type Client = {
-  readonly send: (asked: Asked) => Promise<Got>;
+  readonly send: (request: TestRequest) => Promise<TestResponse>;
   /** The stream of an answer, its head received. */
-  readonly open: (asked: Asked) => Promise<NodeJS.ReadableStream & { destroy(): void }>;
+  readonly open: (request: TestRequest) => Promise<NodeJS.ReadableStream & { destroy(): void }>;
   readonly close: () => void;
 };
 export type Identity = { readonly certificate: string; readonly privateKey: string };
@@ -70,9 +70,9 @@ export async function readText(stream: NodeJS.ReadableStream): Promise<string> {
 const identify = (identity: Identity | undefined) =>
   identity === undefined ? {} : { cert: identity.certificate, key: identity.privateKey };
 
-export function client1({ address }: RunningServer, identity?: Identity): Client {
+export function connectHttp1({ address }: RunningServer, identity?: Identity): Client {
   const agent = new Agent({ keepAlive: true, ca: authority.certificate, ...identify(identity) });
-  const ask = async ({ method = 'GET', path = '/', headers = {}, body }: Asked) => {
+  const ask = async ({ method = 'GET', path = '/', headers = {}, body }: TestRequest) => {
     const { port } = address;
     const request = httpsRequest({ host: '127.0.0.1', port, method, path, headers, agent });
     // A server may answer and hang up before everything is sent.
@@ -82,8 +82,8 @@ export function client1({ address }: RunningServer, identity?: Identity): Client
     return response as import('node:http').IncomingMessage;
   };
   return {
-    async send(asked) {
-      const response = await ask(asked);
+    async send(request) {
+      const response = await ask(request);
       const { statusCode: status = 0, headers } = response;
       return { status, headers, text: await readText(response) };
     },
@@ -92,7 +92,7 @@ export function client1({ address }: RunningServer, identity?: Identity): Client
   };
 }
 
-export function client2({ address }: RunningServer, identity?: Identity): Client {
+export function connectHttp2({ address }: RunningServer, identity?: Identity): Client {
   const session: ClientHttp2Session = connect(`https://127.0.0.1:${address.port}`, {
     ca: authority.certificate,
     ...identify(identity),
@@ -100,7 +100,7 @@ export function client2({ address }: RunningServer, identity?: Identity): Client
     maxSessionMemory: 1024,
   });
   session.on('error', () => {});
-  const ask = async ({ method = 'GET', path = '/', headers = {}, body }: Asked) => {
+  const ask = async ({ method = 'GET', path = '/', headers = {}, body }: TestRequest) => {
     const head = { ':method': method, ':path': path, ...headers };
     const stream = session.request(head, { endStream: body === undefined });
     if (body !== undefined) stream.end(body);
@@ -109,11 +109,11 @@ export function client2({ address }: RunningServer, identity?: Identity): Client
     return { stream, headers: answer as Record<string, unknown> };
   };
   return {
-    async send(asked) {
-      const { stream, headers } = await ask(asked);
+    async send(request) {
+      const { stream, headers } = await ask(request);
       return { status: Number(headers[':status']), headers, text: await readText(stream) };
     },
-    open: async (asked) => (await ask(asked)).stream,
+    open: async (request) => (await ask(request)).stream,
     close: () => endLater(session),
   };
 }
@@ -166,16 +166,16 @@ export async function startStreams(options: StartOptions = {}): Promise<{
 
 export type Http = {
   readonly version: string;
-  readonly open: typeof client1;
+  readonly open: typeof connectHttp1;
   /** A client that is closed in the end, and its server with it. */
-  readonly connectTo: typeof client1;
+  readonly connectTo: typeof connectHttp1;
 };
 
 /** Both versions, for tests that hold for either. */
 export function bothVersions(closing: (() => unknown)[]): readonly Http[] {
   const versions = [
-    ['HTTP/1.1', client1],
-    ['HTTP/2', client2],
+    ['HTTP/1.1', connectHttp1],
+    ['HTTP/2', connectHttp2],
   ] as const;
   return versions.map(([version, open]) => ({
     version,

@@ -1,4 +1,4 @@
-// Requests that follow large answers on one HTTP/1.1 connection, as clients that keep connections alive send them.
+// Requests that follow large responses on one HTTP/1.1 connection with keep-alive.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, test } from 'node:test';
@@ -12,18 +12,18 @@ after(async () => {
   for (const close of closing) await close();
 });
 
-/** More than the kernel holds for a client that does not read. */
+/** More than fits into socket buffers. */
 const largeAnswer = Buffer.alloc(32 * 1024 * 1024, 'x');
 /** More than one TLS record. */
 const body = Buffer.alloc(20 * 1024, 'y');
 const request = (length: number): string =>
   `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
 
-test('a request that comes while the answer before it waits to be read is answered', {
+test('HTTP/1.1: answers a request that arrives while the previous response is not read', {
   timeout,
 }, async () => {
-  const server = await start(async (asked) => {
-    const { length } = await asked.body();
+  const server = await start(async (received) => {
+    const { length } = await received.body();
     return {
       status: 200,
       headers: {},
@@ -52,7 +52,7 @@ test('a request that comes while the answer before it waits to be read is answer
   assert.match(tail, /^x+HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n20480$/);
 });
 
-/** Its own thread, as clients are other processes: what it sends comes while the server is writing. */
+/** In a thread, so that it sends while the server writes. */
 const client = `
 const { Agent, request } = require('node:https');
 const { workerData, parentPort } = require('node:worker_threads');
@@ -61,10 +61,10 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1, ca });
 const body = Buffer.alloc(bytes);
 const headers = { 'content-length': bytes };
 const exchange = () => new Promise((resolve) => {
-  const asked = request({ host: '127.0.0.1', port, method: 'POST', agent, headers }, (answer) => {
+  const sent = request({ host: '127.0.0.1', port, method: 'POST', agent, headers }, (answer) => {
     answer.on('error', (error) => resolve(error.code)).on('end', () => resolve('ok')).resume();
   });
-  asked.on('error', (error) => resolve(error.code)).end(body);
+  sent.on('error', (error) => resolve(error.code)).end(body);
 });
 (async () => {
   const outcomes = {};
@@ -76,10 +76,10 @@ const exchange = () => new Promise((resolve) => {
   parentPort.postMessage(outcomes);
 })();`;
 
-test('thousands of large exchanges on one connection all succeed', { timeout }, async () => {
+test('HTTP/1.1: answers thousands of large requests on one connection', { timeout }, async () => {
   const answer = Buffer.alloc(82 * 1024);
-  const server = await start(async (asked) => {
-    await asked.body();
+  const server = await start(async (received) => {
+    await received.body();
     return { status: 200, headers: {}, body: answer };
   });
   closing.push(server.drain);

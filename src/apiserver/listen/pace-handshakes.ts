@@ -1,74 +1,75 @@
-// A handshake costs as much as some ten requests. A crowd that connects at once is let in one by one, with time for
-// those who are inside in between: while they keep the event loop busy, newcomers wait longer. Who connects from elsewhere does not
-// wait for the whole crowd.
+// A TLS handshake costs as much as some ten requests. In a burst of connections, handshakes begin one by one, with time
+// for the requests of established connections in between: while these keep the event loop busy, new connections wait
+// longer. Client addresses take turns, so a burst from one address does not delay the others.
 import type { Server, Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { createRotation } from '../limits/rotation.ts';
+import { createRoundRobinQueue } from '../limits/round-robin-queue.ts';
 
-/** A handshake takes about a millisecond in all, so that two thirds of the time remain for requests. */
-const apartMs = 3;
-/** While the loop has no time to spare: long enough for what the last one asked for. */
-const apartWhileBusyMs = 25;
-/** Of the time; above it a queue grows. */
+/** A handshake takes about a millisecond, so that two thirds of the time remain for requests. */
+const intervalMs = 3;
+/** While the event loop is busy: long enough for the first requests of the previous connection. */
+const busyIntervalMs = 25;
+/** Utilization of the event loop above which its queue grows. */
 const busyShare = 0.8;
-/** Clients give up after ten seconds. Where the crowd would take longer than this, it is let in faster. */
-const maxMs = 5_000;
+/** Clients give up after ten seconds: a burst that would wait longer than this is admitted faster. */
+const maxWaitMs = 5_000;
 
-export type Waiting = { readonly size: () => number };
+export type WaitingConnections = { readonly size: () => number };
 
-/** For a server whose own listeners begin the handshake when a connection comes; call before others are added. */
+/** Takes over the `connection` listeners of the server, which begin the handshake; call before others are added. */
 export function paceHandshakes(
   server: Server,
   isBusy: () => boolean = watchLoop(),
   now: () => number = () => performance.now(),
-): Waiting {
-  const begin = server.listeners('connection');
+): WaitingConnections {
+  const handshakeListeners = server.listeners('connection');
   server.removeAllListeners('connection');
-  const waiting = createRotation<Socket>();
+  const waiting = createRoundRobinQueue<Socket>();
   let lastAt = Number.NEGATIVE_INFINITY;
-  /** True exactly while a turn is to come: as long as anybody waits, there is one. */
-  let isPlanned = false;
+  /** Invariant: true while a connection waits. */
+  let isScheduled = false;
 
-  const dueAt = (apart: number): number => lastAt + Math.min(apart, maxMs / waiting.size());
+  const dueAt = (interval: number): number =>
+    lastAt + Math.min(interval, maxWaitMs / waiting.size());
 
-  function plan(): void {
-    if (isPlanned || waiting.size() === 0) return;
-    isPlanned = true;
-    const leftMs = dueAt(apartMs) - now();
-    if (leftMs >= 1) setTimeout(takeTurn, leftMs);
-    else setImmediate(takeTurn);
+  function schedule(): void {
+    if (isScheduled || waiting.size() === 0) return;
+    isScheduled = true;
+    const remainingMs = dueAt(intervalMs) - now();
+    if (remainingMs >= 1) setTimeout(beginNext, remainingMs);
+    else setImmediate(beginNext);
   }
 
-  function takeTurn(): void {
-    if (waiting.size() > 0 && now() < dueAt(apartWhileBusyMs) && isBusy()) {
-      setTimeout(takeTurn, apartMs);
+  function beginNext(): void {
+    if (waiting.size() > 0 && now() < dueAt(busyIntervalMs) && isBusy()) {
+      setTimeout(beginNext, intervalMs);
       return;
     }
-    isPlanned = false;
-    const socket = nextAlive();
+    isScheduled = false;
+    const socket = nextOpen();
     if (socket !== undefined) lastAt = now();
-    // Before anything can go wrong with this one.
-    plan();
+    // First, so that a listener that throws does not stop the queue.
+    schedule();
     if (socket === undefined) return;
-    for (const listener of begin) listener.call(server, socket);
+    for (const listener of handshakeListeners) listener.call(server, socket);
   }
 
-  function nextAlive(): Socket | undefined {
+  function nextOpen(): Socket | undefined {
     let socket = waiting.next();
     while (socket?.destroyed) socket = waiting.next();
     return socket;
   }
 
   server.on('connection', (socket: Socket) => {
-    // Who goes while waiting is nobody's error.
+    // A client may disconnect while it waits.
     socket.on('error', () => {});
     waiting.add(socket.remoteAddress ?? '', socket);
-    plan();
+    schedule();
   });
   return { size: waiting.size };
 }
 
-/** Whether the event loop has been busy since it was last asked. */
+/** Returns whether the event loop has been busy since the previous call. */
 function watchLoop(): () => boolean {
   let last = performance.eventLoopUtilization();
   return () => {

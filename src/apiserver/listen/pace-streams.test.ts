@@ -9,17 +9,17 @@ import {
   maxResets,
 } from './pace-streams.ts';
 
-test('beginsNow() lets a few requests of each connection begin in one iteration of the event loop', async () => {
+test('startsNow() starts a few requests of each connection in one iteration of the event loop', async () => {
   const pacer = createStreamPacer();
   const [one, another] = [createStreamBurst(0), createStreamBurst(0)];
   const begun = (burst: typeof one): number =>
-    Array.from({ length: 1000 }, () => pacer.beginsNow(burst)).filter(Boolean).length;
+    Array.from({ length: 1000 }, () => pacer.startsNow(burst)).filter(Boolean).length;
   assert.deepEqual([begun(one), begun(one), begun(another)], [maxBurst, 0, maxBurst]);
   await nextIteration();
   assert.deepEqual([begun(one), begun(one)], [maxBurst, 0]);
 });
 
-test('isResetTooMany() allows some at once, and some all the time', () => {
+test('isResetTooMany() allows a burst and a steady rate', () => {
   const burst = createStreamBurst(0);
   const resets = (count: number, nowMs: number): boolean[] =>
     Array.from({ length: count }, () => isResetTooMany(burst, nowMs));
@@ -30,15 +30,15 @@ test('isResetTooMany() allows some at once, and some all the time', () => {
   assert.ok(!resets(maxResets, 1_000_000).includes(true));
 });
 
-test('queue() lets the event loop go round between a few that begin, and passes over those that are gone', async () => {
+test('queue() starts a few requests in each iteration, and skips those that were reset', async () => {
   const pacer = createStreamPacer();
   const begun: number[] = [];
   const add = (from: number, to: number): void => {
     for (let n = from; n < to; n += 1) {
       pacer.queue(() => {
-        const isGone = n % 2 === 1;
-        if (!isGone) begun.push(n);
-        return !isGone;
+        const isReset = n % 2 === 1;
+        if (!isReset) begun.push(n);
+        return !isReset;
       });
     }
   };

@@ -1,44 +1,44 @@
-// How fast one connection begins requests over HTTP/2. A thousand of them fit into one packet, and Node hands them over in one
-// go: to answer them all at once would hold up everybody else, and a client that resets each one has the server work for
-// nothing (CVE-2023-44487). Beyond a few in one iteration of the event loop requests are queued, those that were reset meanwhile
-// are never begun, and a connection with too many resets is closed.
+// Limits how fast one connection starts requests over HTTP/2. A thousand of them fit into one packet, and Node.js emits
+// them in one iteration of the event loop: starting all of them at once would delay other clients, and a client that resets
+// each one makes the server work for nothing (rapid reset, CVE-2023-44487). Beyond a few in one iteration, requests are
+// queued; those that are reset in the queue never start, and a connection with too many resets is closed.
 
-/** Of one connection. */
+/** The state of one connection. */
 export type StreamBurst = {
-  /** Requests that began at once in `iteration`. */
+  /** Requests that started in `iteration`. */
   count: number;
   iteration: number;
-  /** Resets that are left before it is too many; grows with time. */
-  resetsLeft: number;
+  /** A token bucket: resets until it is too many. */
+  remainingResets: number;
   resetMs: number;
 };
 
-/** Resets before the answer that a client may send at once, as when a program is stopped. Watches have their answer. */
+/** Resets of unanswered requests in one burst, as when a program is stopped. Watches count as answered. */
 export const maxResets = 200;
-/** A client that gives up this often all the time asks for what it does not want. */
+/** A higher rate is an attack: no client keeps cancelling that many requests. */
 const resetsPerSecond = 50;
 
-/** Of one connection in one iteration: what clients have under way, but for floods. */
+/** For one connection in one iteration: more than well-behaved clients have in flight. */
 export const maxBurst = 32;
-/** Queued requests that begin in one iteration. */
+/** Queued requests that start in one iteration. */
 const maxFromQueue = 8;
 
 export function createStreamBurst(nowMs: number): StreamBurst {
-  return { count: 0, iteration: 0, resetsLeft: maxResets, resetMs: nowMs };
+  return { count: 0, iteration: 0, remainingResets: maxResets, resetMs: nowMs };
 }
 
 /** Counts a reset; true when it is one too many. */
 export function isResetTooMany(burst: StreamBurst, nowMs: number): boolean {
   const regained = ((nowMs - burst.resetMs) / 1000) * resetsPerSecond;
-  burst.resetsLeft = Math.min(maxResets, burst.resetsLeft + regained) - 1;
+  burst.remainingResets = Math.min(maxResets, burst.remainingResets + regained) - 1;
   burst.resetMs = nowMs;
-  return burst.resetsLeft < 0;
+  return burst.remainingResets < 0;
 }
 
 export type StreamPacer = {
-  /** Whether a request of this connection may begin at once. */
-  readonly beginsNow: (burst: StreamBurst) => boolean;
-  /** Calls `begin` in a later iteration, in the order in which they came; it says whether it had anything to do. */
+  /** Whether a request of this connection may start at once. */
+  readonly startsNow: (burst: StreamBurst) => boolean;
+  /** Calls `begin` in a later iteration, first in, first out; it returns false when the request was reset. */
   readonly queue: (begin: () => boolean) => void;
 };
 
@@ -69,7 +69,7 @@ export function createStreamPacer(): StreamPacer {
   }
 
   return {
-    beginsNow(burst) {
+    startsNow(burst) {
       if (burst.iteration !== iteration) {
         burst.iteration = iteration;
         burst.count = 0;

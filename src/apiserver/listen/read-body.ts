@@ -1,17 +1,17 @@
-// The body of a request, whole and within its limits.
+// Reads the whole body of a request, within limits.
 import type { Readable } from 'node:stream';
 import { badRequest, tooLarge } from '../../meta/api-error.ts';
 import { tooManyRequests } from '../limits/too-many-requests.ts';
 
-/** What all bodies that are being read may take together. */
+/** The memory of all bodies that are being read. */
 export type BodyBudget = {
   readonly maxBytes: number;
   readonly maxBytesTotal: number;
-  /** Bytes of bodies that are not whole yet. */
-  held: number;
+  /** Bytes of incomplete bodies. */
+  bytesInUse: number;
 };
 
-/** Rejects with 413 when it is too large, and with 429 when too much is being read from all clients. */
+/** Rejects with 413 when it is too large, and with 429 when the bodies of all clients exceed the budget. */
 export function readBody(request: Readable, budget: BodyBudget): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -20,7 +20,7 @@ export function readBody(request: Readable, budget: BodyBudget): Promise<Uint8Ar
     const finish = (): void => {
       if (isDone) return;
       isDone = true;
-      budget.held -= size;
+      budget.bytesInUse -= size;
     };
     const refuse = (why: Error): void => {
       finish();
@@ -28,14 +28,14 @@ export function readBody(request: Readable, budget: BodyBudget): Promise<Uint8Ar
       reject(why);
     };
     request.on('data', (chunk: Buffer) => {
-      // What was refused is read to its end and dropped: a client that is still sending would not see the answer.
+      // A refused body is read to its end and dropped: a client that is still sending would not read the response.
       if (isDone) return;
       size += chunk.length;
-      budget.held += chunk.length;
+      budget.bytesInUse += chunk.length;
       chunks.push(chunk);
       const { maxBytes, maxBytesTotal } = budget;
       if (size > maxBytes) refuse(tooLarge(`Request entity too large: limit is ${maxBytes}`));
-      else if (budget.held > maxBytesTotal) refuse(tooManyRequests());
+      else if (budget.bytesInUse > maxBytesTotal) refuse(tooManyRequests());
     });
     request.on('end', () => {
       if (isDone) return;
@@ -43,8 +43,8 @@ export function readBody(request: Readable, budget: BodyBudget): Promise<Uint8Ar
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
     const cutOff = (): void => {
-      // Every request closes, and an error costs a stack trace.
-      if (!isDone) refuse(badRequest('the body of the request ended before it was whole'));
+      // Checked first: every request closes, and creating an error captures a stack trace.
+      if (!isDone) refuse(badRequest('the body of the request ended before it was complete'));
     };
     request.on('error', cutOff);
     request.on('close', cutOff);

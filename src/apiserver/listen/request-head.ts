@@ -1,8 +1,8 @@
-// What both versions of HTTP share when a request comes in.
+// Reads the head of a request, for both versions of HTTP.
 import { randomUUID } from 'node:crypto';
 import type { ApiRequest } from '../message.ts';
 
-/** Shared by all requests without one; nobody changes a query. */
+/** Shared by all requests without a query; queries are never changed. */
 const noQuery = new URLSearchParams();
 
 export type Url = Pick<ApiRequest, 'path' | 'query'> & { readonly rawQuery: string };
@@ -20,13 +20,13 @@ export function splitUrl(url: string): Url {
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Node joins repeated headers with commas, which group names may hold: those for impersonation stay apart. */
+/** Node.js joins repeated headers with commas, which group names may contain: those of impersonation stay lists. */
 export function separateHeaders(
   headers: Headers,
   rawHeaders: readonly string[],
 ): ApiRequest['headers'] {
   const own: string[] = [];
-  // By its first letter first: this is asked of every header of every request.
+  // The first letter first: this runs for every header of every request.
   for (const name in headers) {
     if (name.charCodeAt(0) === letterI && name.startsWith('impersonate-')) own.push(name);
   }
@@ -38,7 +38,7 @@ export function separateHeaders(
 
 const letterI = 'i'.charCodeAt(0);
 
-/** The one that the client chose, when it can be written down. */
-export function auditIdOf({ 'audit-id': chosen }: Headers): string {
-  return typeof chosen === 'string' && /^[!-~]{1,64}$/.test(chosen) ? chosen : randomUUID();
+/** The client's, when it is short and printable. */
+export function auditIdOf({ 'audit-id': provided }: Headers): string {
+  return typeof provided === 'string' && /^[!-~]{1,64}$/.test(provided) ? provided : randomUUID();
 }

@@ -1,42 +1,42 @@
-// When a request of a connection may begin. A client that does not read its answers gets no more of them: otherwise a
-// few bytes that ask for a large list, sent a thousand times, would take a thousand lists of memory.
+// When a request of a connection may start. A client that does not read its responses gets no further ones: otherwise a
+// few bytes that request a large list, sent a thousand times, would take the memory of a thousand lists.
 import type { Connection } from './connection.ts';
 
-/** What may be on its way to a client before its next request has to wait: more than a round trip takes. */
+/** Unread bytes from which on the next request of the client waits: more than the bandwidth-delay product. */
 const readAheadBytes = 8 * 1024 * 1024;
 
-const mayBegin = ({ requests, held }: Connection, atOnce: number): boolean =>
-  requests < atOnce && held <= readAheadBytes;
+const canStart = ({ requests, unreadBytes }: Connection, maxConcurrent: number): boolean =>
+  requests < maxConcurrent && unreadBytes <= readAheadBytes;
 
-/** Undefined: it has begun. Otherwise it begins when it is its turn; one that goes before must say so. */
-export function takeTurn(
+/** Undefined when the request may start now. A request that is cancelled while it waits must be dequeued. */
+export function acquireSlot(
   connection: Connection,
-  atOnce: number,
-  onGone: (forget: () => void) => void,
+  maxConcurrent: number,
+  onCancel: (dequeue: () => void) => void,
 ): Promise<void> | undefined {
-  if (connection.waiting.size() === 0 && mayBegin(connection, atOnce)) {
-    begin(connection);
+  if (connection.waiting.size() === 0 && canStart(connection, maxConcurrent)) {
+    start(connection);
     return undefined;
   }
   return new Promise((resolve) => {
-    const place = connection.waiting.add(resolve);
-    onGone(() => connection.waiting.remove(place));
+    const entry = connection.waiting.add(resolve);
+    onCancel(() => connection.waiting.remove(entry));
   });
 }
 
-/** Call when an answer is taken, or nobody will. */
-export function endTurn(connection: Connection, atOnce: number): void {
+/** Call when the client has read the response, or has disconnected. */
+export function releaseSlot(connection: Connection, maxConcurrent: number): void {
   connection.requests -= 1;
   const { waiting } = connection;
   for (let next = waiting.first(); next !== undefined; next = waiting.first()) {
-    if (!mayBegin(connection, atOnce)) return;
+    if (!canStart(connection, maxConcurrent)) return;
     waiting.remove(next);
-    begin(connection);
+    start(connection);
     next.value();
   }
 }
 
-function begin(connection: Connection): void {
+function start(connection: Connection): void {
   connection.requests += 1;
-  connection.begun += 1;
+  connection.requestsStarted += 1;
 }

@@ -1,31 +1,33 @@
-// One request over HTTP/1.1, from its head to the end of its answer.
+// Serves one request over HTTP/1.1, from its head to the end of its response.
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import { maxUntrackedBytes } from '../limits/unread-bytes.ts';
 import { type ApiRequest, type ApiResponse, isStream, isTunnel } from '../message.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import { createDisconnect } from './disconnect.ts';
+import { encodeHeaderValue } from './header-value.ts';
+import { createLazyAbort } from './lazy-abort.ts';
 import { readBody } from './read-body.ts';
 import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
-import { endTurn, takeTurn } from './request-slots.ts';
+import { acquireSlot, releaseSlot } from './request-slots.ts';
 import { openSink } from './sink.ts';
 import type { ServerState } from './state.ts';
-import { handOver } from './upgrade.ts';
+import { upgradeConnection } from './upgrade.ts';
 
 type Exchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly connection: Connection;
   readonly auditId: string;
-  /** Bytes of the answer, once it is sent. */
-  held: number;
+  /** Bytes of the response, once it is sent. */
+  unreadBytes: number;
 };
 
-/** Answers leave in the order of the requests, so the next one is not worked on before the one before has left. */
-const atOnce = 1;
-/** Clients that send a request before they have the answer to the last one are rare, and none goes this far. */
+/** Responses are sent in the order of the requests, so a request starts when the response to the previous one is sent. */
+const maxConcurrent = 1;
+/** Clients that pipeline requests are rare, and none sends this many. */
 const maxPipelined = 100;
 
-/** Rejects when the answer could not be made or written. */
+/** Rejects when the response could not be made or written. */
 export async function serveHttp1(
   state: ServerState,
   request: IncomingMessage,
@@ -33,27 +35,27 @@ export async function serveHttp1(
   tunnels = false,
 ): Promise<void> {
   const socket = request.socket as TLSSocket;
-  const connection = connectionOf(socket, socket, state.authority);
-  const turn = takeTurn(connection, atOnce, () => {});
-  if (turn !== undefined) {
+  const connection = connectionOf(socket, socket, state.clientCa);
+  const slot = acquireSlot(connection, maxConcurrent, () => {});
+  if (slot !== undefined) {
     if (connection.waiting.size() > maxPipelined) socket.destroy();
-    await turn;
+    await slot;
     if (socket.destroyed) {
-      endTurn(connection, atOnce);
+      releaseSlot(connection, maxConcurrent);
       return;
     }
   }
-  const disconnect = createDisconnect();
+  const disconnect = createLazyAbort();
   const headers = request.headers as ApiRequest['headers'];
   const auditId = auditIdOf(headers);
-  const exchange: Exchange = { request, response, connection, auditId, held: 0 };
+  const exchange: Exchange = { request, response, connection, auditId, unreadBytes: 0 };
   state.requests += 1;
   response.on('close', () => {
     end(state, exchange);
-    disconnect.happens();
+    disconnect.abort();
   });
-  // The client may vanish at any time; what was being written is then lost on purpose.
-  response.on('error', disconnect.happens);
+  // The client may disconnect at any time.
+  response.on('error', disconnect.abort);
   const { path, query, rawQuery } = splitUrl(request.url ?? '/');
   const reply = await state.handle({
     method: request.method ?? '',
@@ -63,19 +65,19 @@ export async function serveHttp1(
     headers: separateHeaders(headers, request.rawHeaders),
     body: () => readBody(request, state.bodies),
     peer: connection.peer,
-    authenticated: connection.authenticated,
+    authenticated: connection.onAuthenticated,
     tunnels,
     signal: disconnect.signal,
     auditId,
   });
-  if (response.destroyed || disconnect.happened()) return;
+  if (response.destroyed || disconnect.isAborted()) return;
   write(state, reply, exchange);
 }
 
-function end(state: ServerState, { connection, held }: Exchange): void {
+function end(state: ServerState, { connection, unreadBytes }: Exchange): void {
   state.requests -= 1;
-  connection.held -= held;
-  endTurn(connection, atOnce);
+  connection.unreadBytes -= unreadBytes;
+  releaseSlot(connection, maxConcurrent);
 }
 
 function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void {
@@ -83,19 +85,19 @@ function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void
   const { request, response, connection } = exchange;
   const head = headOf(state, reply, exchange.auditId);
   if (isTunnel(body)) {
-    // From here on the connection is not ours, and nobody hears of the end of the answer.
+    // The response is detached from its socket and will not emit `close`.
     end(state, exchange);
-    connection.isHandedOver = true;
-    handOver(response, { status, head: pairs(head), body });
+    connection.isUpgraded = true;
+    upgradeConnection(response, { status, head: pairs(head), body });
     return;
   }
   if (isStream(body)) {
     response.writeHead(status, head);
-    // Without this the headers of a quiet watch would wait for its first event.
+    // Otherwise the headers of a quiet watch would wait for its first event.
     response.flushHeaders();
     const sink = openSink(response, connection, state);
     body.start(sink);
-    if (state.draining) sink.end();
+    if (state.isDraining) sink.end();
     return;
   }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
@@ -105,10 +107,8 @@ function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void
   else endWith(state, body, exchange);
 }
 
-/** Below this, a copy is cheaper than a second piece: head and body then go out as one. */
+/** Up to this, a copy is cheaper than a second write: head and body are sent as one. */
 const copiedBytes = 16 * 1024;
-/** Above this, a reader that does not take it is looked at. */
-const noticedBytes = 64 * 1024;
 
 function endWith(state: ServerState, body: Uint8Array | string, exchange: Exchange): void {
   const { request, response, connection } = exchange;
@@ -116,25 +116,25 @@ function endWith(state: ServerState, body: Uint8Array | string, exchange: Exchan
     response.end(body);
     return;
   }
-  exchange.held = body.length;
-  connection.held += body.length;
+  exchange.unreadBytes = body.length;
+  connection.unreadBytes += body.length;
   if (body.length <= copiedBytes) {
     response.end(latin1(body), 'latin1');
     return;
   }
-  if (body.length <= noticedBytes) {
+  if (body.length <= maxUntrackedBytes) {
     response.end(body);
     return;
   }
-  const left = state.writePieces(response, body);
+  const pendingBytes = state.writeInChunks(response, body);
   const reader = {
     connection,
-    unread: () => response.writableLength + left(),
+    unread: () => response.writableLength + pendingBytes(),
     cut: () => void request.socket.destroy(),
-    isWhole: true,
+    isComplete: true,
   };
   state.unread.wrote(reader, body.length);
-  response.once('close', () => state.unread.gone(reader));
+  response.once('close', () => state.unread.closed(reader));
 }
 
 function latin1(bytes: Uint8Array): string {
@@ -143,22 +143,18 @@ function latin1(bytes: Uint8Array): string {
   ).toString('latin1');
 }
 
-/** Names and values in turn, which Node writes without looking them up again. */
+/** Alternating names and values: Node.js writes such a list without looking names up. */
 function headOf(state: ServerState, { headers }: ApiResponse, auditId: string): string[] {
   const head = ['audit-id', auditId];
   if (headers['cache-control'] === undefined) head.push('cache-control', 'no-cache, private');
   for (const name in headers) {
     const value = headers[name];
-    if (typeof value === 'string') head.push(name, name === 'warning' ? asBytes(value) : value);
-    else for (const one of value ?? []) head.push(name, asBytes(one));
+    if (typeof value === 'string')
+      head.push(name, name === 'warning' ? encodeHeaderValue(value) : value);
+    else for (const one of value ?? []) head.push(name, encodeHeaderValue(one));
   }
-  if (state.draining) head.push('connection', 'close');
+  if (state.isDraining) head.push('connection', 'close');
   return head;
-}
-
-/** Node writes a header's characters as bytes and refuses those that are none; its text is UTF-8. */
-export function asBytes(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 function pairs(head: readonly string[]): OutgoingHttpHeaders {

@@ -1,5 +1,5 @@
-// One request over HTTP/2, from its head to the end of its answer. On Node's streams themselves: its objects in the
-// manner of HTTP/1.1 cost a third of a get.
+// Serves one request over HTTP/2, from its head to the end of its response. Works on the streams of Node.js directly: its
+// compatibility API (request and response objects) costs a third of a get.
 import {
   constants,
   type Http2Session,
@@ -9,14 +9,16 @@ import {
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { endLater, endSessionLater, resetLater } from '../../host/end-later.ts';
+import { maxUntrackedBytes } from '../limits/unread-bytes.ts';
 import { type ApiRequest, type ApiResponse, isStream, isTunnel } from '../message.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import { createDisconnect } from './disconnect.ts';
+import { encodeHeaderValue } from './header-value.ts';
+import { createLazyAbort } from './lazy-abort.ts';
 import { isResetTooMany } from './pace-streams.ts';
 import { readBody } from './read-body.ts';
 import { auditIdOf, separateHeaders, splitUrl } from './request-head.ts';
-import { endTurn, takeTurn } from './request-slots.ts';
-import { asBytes } from './serve-http1.ts';
+import { acquireSlot, releaseSlot } from './request-slots.ts';
+
 import { openSink } from './sink.ts';
 import type { ServerState } from './state.ts';
 
@@ -25,7 +27,7 @@ export type Http2Head = {
   readonly rawHeaders: readonly string[];
 };
 
-/** Rejects when the answer could not be made or written. */
+/** Rejects when the response could not be made or written. */
 export async function serveHttp2(
   state: ServerState,
   stream: ServerHttp2Stream,
@@ -33,21 +35,21 @@ export async function serveHttp2(
 ): Promise<void> {
   const { session } = stream;
   if (session === undefined) return;
-  const connection = connectionOf(session, session.socket as TLSSocket, state.authority);
-  // The client may vanish at any time; what was being written is then lost on purpose.
+  const connection = connectionOf(session, session.socket as TLSSocket, state.clientCa);
+  // The client may disconnect at any time.
   stream.on('error', ignore);
   if (connection.isRefused) return;
   stream.on('aborted', () => {
     if (!stream.headersSent) countReset(connection, session);
-    // Node keeps a stream that was reset without an error for as long as something is unread, which is for ever.
+    // Node.js keeps a stream that was reset without an error until its unread data is read, which never happens.
     endLater(stream);
   });
-  if (!state.pacer.beginsNow(connection.burst) && !(await beginsLater(state, stream))) return;
-  const turn = takeTurn(connection, atOnce, (forget) => stream.once('close', forget));
-  if (turn !== undefined) {
-    await turn;
+  if (!state.pacer.startsNow(connection.burst) && !(await waitInQueue(state, stream))) return;
+  const slot = acquireSlot(connection, maxConcurrent, (dequeue) => stream.once('close', dequeue));
+  if (slot !== undefined) {
+    await slot;
     if (stream.destroyed) {
-      endTurn(connection, atOnce);
+      releaseSlot(connection, maxConcurrent);
       return;
     }
   }
@@ -60,16 +62,22 @@ async function respond(
   stream: ServerHttp2Stream,
   connection: Connection,
 ): Promise<void> {
-  const disconnect = createDisconnect();
+  const disconnect = createLazyAbort();
   const method = headers[':method'] ?? '';
   const auditId = auditIdOf(headers as ApiRequest['headers']);
-  const exchange: Exchange = { stream, connection, auditId, isHead: method === 'HEAD', held: 0 };
+  const exchange: Exchange = {
+    stream,
+    connection,
+    auditId,
+    isHead: method === 'HEAD',
+    unreadBytes: 0,
+  };
   state.requests += 1;
   stream.on('close', () => {
     state.requests -= 1;
-    connection.held -= exchange.held;
-    endTurn(connection, atOnce);
-    disconnect.happens();
+    connection.unreadBytes -= exchange.unreadBytes;
+    releaseSlot(connection, maxConcurrent);
+    disconnect.abort();
   });
   if (method === 'CONNECT') {
     stream.respond({ ':status': 405 }, { endStream: true });
@@ -85,19 +93,19 @@ async function respond(
     headers: separateHeaders(headers as ApiRequest['headers'], rawHeaders),
     body: () => readBody(stream, state.bodies),
     peer: connection.peer,
-    authenticated: connection.authenticated,
+    authenticated: connection.onAuthenticated,
     tunnels: false,
     signal: disconnect.signal,
     auditId,
   });
-  if (stream.destroyed || disconnect.happened()) return;
+  if (stream.destroyed || disconnect.isAborted()) return;
   write(state, reply, exchange);
 }
 
 const ignore = (): void => {};
 
-/** False when it was reset before. */
-function beginsLater({ pacer }: ServerState, stream: ServerHttp2Stream): Promise<boolean> {
+/** False when it was reset meanwhile. */
+function waitInQueue({ pacer }: ServerState, stream: ServerHttp2Stream): Promise<boolean> {
   return new Promise((resolve) => {
     pacer.queue(() => {
       const isOpen = !stream.aborted && !stream.destroyed;
@@ -107,7 +115,7 @@ function beginsLater({ pacer }: ServerState, stream: ServerHttp2Stream): Promise
   });
 }
 
-/** Who asks and takes it back again and again is told to calm down, and loses the connection. */
+/** A client that resets too many requests gets ENHANCE_YOUR_CALM and loses its connection. */
 function countReset(connection: Connection, session: Http2Session): void {
   if (connection.isRefused || !isResetTooMany(connection.burst, performance.now())) return;
   connection.isRefused = true;
@@ -119,24 +127,23 @@ type Exchange = {
   readonly connection: Connection;
   readonly auditId: string;
   readonly isHead: boolean;
-  /** Bytes of the answer, once it is sent. */
-  held: number;
+  /** Bytes of the response, once it is sent. */
+  unreadBytes: number;
 };
 
-/** As many as there are streams; what they leave unread is what bounds them. */
-const atOnce = Number.POSITIVE_INFINITY;
+/** Streams are limited by the settings of the session, and by their unread bytes. */
+const maxConcurrent = Number.POSITIVE_INFINITY;
 
 function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void {
   const { body } = reply;
   const { stream, connection, isHead } = exchange;
   const head = headOf(reply, exchange.auditId);
-  // Only who has a connection to hand over gets one.
-  if (isTunnel(body)) throw new Error('a tunnel was not asked for');
+  if (isTunnel(body)) throw new Error('a tunnel needs an HTTP/1.1 connection, this is HTTP/2');
   if (isStream(body)) {
     stream.respond(head);
     const sink = openSink(stream, connection, state);
     body.start(sink);
-    if (state.draining) sink.end();
+    if (state.isDraining) sink.end();
     return;
   }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
@@ -150,22 +157,19 @@ function write(state: ServerState, reply: ApiResponse, exchange: Exchange): void
   account(state, exchange, bytes.length);
 }
 
-/** Above this, a reader that does not take it is looked at. */
-const noticedBytes = 64 * 1024;
-
 function account(state: ServerState, exchange: Exchange, length: number): void {
   const { stream, connection } = exchange;
-  exchange.held = length;
-  connection.held += length;
-  if (length <= noticedBytes) return;
+  exchange.unreadBytes = length;
+  connection.unreadBytes += length;
+  if (length <= maxUntrackedBytes) return;
   const reader = {
     connection,
     unread: () => stream.writableLength,
     cut: () => resetLater(stream, constants.NGHTTP2_ENHANCE_YOUR_CALM),
-    isWhole: true,
+    isComplete: true,
   };
   state.unread.wrote(reader, length);
-  stream.once('close', () => state.unread.gone(reader));
+  stream.once('close', () => state.unread.closed(reader));
 }
 
 function headOf({ status, headers }: ApiResponse, auditId: string): OutgoingHttpHeaders {
@@ -174,7 +178,9 @@ function headOf({ status, headers }: ApiResponse, auditId: string): OutgoingHttp
   for (const name in headers) {
     const value = headers[name];
     head[name] =
-      typeof value === 'string' && name !== 'warning' ? value : [value ?? []].flat().map(asBytes);
+      typeof value === 'string' && name !== 'warning'
+        ? value
+        : [value ?? []].flat().map(encodeHeaderValue);
   }
   return head;
 }

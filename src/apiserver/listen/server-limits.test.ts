@@ -1,4 +1,4 @@
-// The listener over real TLS on loopback, with both versions of HTTP: what clients may take of the server.
+// The server over TLS on loopback, with both versions of HTTP: limits of clients.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -46,36 +46,36 @@ function openSocket(server: RunningServer): Promise<TLSSocket> {
   return new Promise((resolve) => socket.once('secureConnect', () => resolve(socket)));
 }
 
-/** Everything that comes until the server closes. */
+/** Everything received until the server closes the connection. */
 async function readAll(socket: TLSSocket): Promise<string> {
-  let seen = '';
+  let received = '';
   socket.on('data', (chunk: Buffer) => {
-    seen += String(chunk);
+    received += String(chunk);
   });
   await once(socket, 'close');
-  return seen;
+  return received;
 }
 
 function testAnswers({ version, connectTo }: Http): void {
-  test(`${version}: every answer names its audit ID, the client's own if it has one`, {
+  test(`${version}: sends the audit ID of each request, the client's own if it sent one`, {
     timeout,
   }, async () => {
-    const seen: (string | undefined)[] = [];
+    const received: (string | undefined)[] = [];
     const server = await start(async ({ auditId }) => {
-      seen.push(auditId);
+      received.push(auditId);
       return text('');
     });
     const client = connectTo(server);
     const { headers } = await client.send({});
     assert.match(String(headers['audit-id']), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    const own = await client.send({ headers: { 'Audit-ID': 'mine' } });
-    assert.equal(own.headers['audit-id'], 'mine');
+    const own = await client.send({ headers: { 'Audit-ID': 'own' } });
+    assert.equal(own.headers['audit-id'], 'own');
     const long = await client.send({ headers: { 'Audit-ID': 'x'.repeat(65) } });
-    assert.deepEqual(seen, [headers['audit-id'], 'mine', long.headers['audit-id']]);
+    assert.deepEqual(received, [headers['audit-id'], 'own', long.headers['audit-id']]);
     assert.equal(String(long.headers['audit-id']).length, 36);
   });
 
-  test(`${version}: answers are not to be kept unless they say so`, { timeout }, async () => {
+  test(`${version}: forbids caching unless the response allows it`, { timeout }, async () => {
     const server = await start(async ({ path }) =>
       path === '/kept' ? { ...text(''), headers: { 'cache-control': 'public' } } : text(''),
     );
@@ -86,7 +86,7 @@ function testAnswers({ version, connectTo }: Http): void {
 }
 
 function testLimits({ version, connectTo }: Http): void {
-  test(`${version}: bodies of all clients together have a limit`, { timeout }, async () => {
+  test(`${version}: limits the bodies of all clients together`, { timeout }, async () => {
     const { options, value } = measured({ maxBodyBytesTotal: 100 * kib });
     const server = await start(readBody, options);
     const slow = await openSocket(server);
@@ -102,7 +102,7 @@ function testLimits({ version, connectTo }: Http): void {
     assert.equal((await post(60 * kib)).status, 200);
   });
 
-  test(`${version}: an answer that its client does not read is broken off`, {
+  test(`${version}: aborts a response that its client does not read`, {
     timeout,
   }, async () => {
     const { options, value } = measured({ slowReaderTimeoutMs: 60 });
@@ -116,7 +116,7 @@ function testLimits({ version, connectTo }: Http): void {
     assert.equal((await connectTo(server).send({ method: 'HEAD' })).status, 200);
   });
 
-  test(`${version}: a large answer reaches a client that reads it, whatever the limits`, {
+  test(`${version}: sends a response larger than the limits to a client that reads it`, {
     timeout,
   }, async () => {
     const { options, value } = measured({ maxUnreadBytesPerConnection: 4096 * kib });
@@ -126,7 +126,7 @@ function testLimits({ version, connectTo }: Http): void {
     assert.equal(value('fairlead_apiserver_slow_readers_cut_total'), 0);
   });
 
-  test(`${version}: of streams that nobody reads the largest are cut`, { timeout }, async () => {
+  test(`${version}: cuts the largest of the streams that are not read`, { timeout }, async () => {
     const { options, value } = measured({ maxUnreadBytes: 16_384 * kib });
     const { server, next } = await startStreams(options);
     const streams = await Promise.all(Array.from({ length: 4 }, () => connectTo(server).open({})));
@@ -151,12 +151,12 @@ for (const http of bothVersions(closing)) {
   testLimits(http);
 }
 
-test('HTTP/1.1: requests sent ahead are worked on one by one, and answered in order', {
+test('HTTP/1.1: handles pipelined requests one after the other, in order', {
   timeout,
 }, async () => {
-  const begun: string[] = [];
+  const started: string[] = [];
   const server = await start(async ({ path }) => {
-    begun.push(path);
+    started.push(path);
     return { ...text(''), body: Buffer.alloc(24_576 * kib, path.slice(1)) };
   });
   const socket = await openSocket(server);
@@ -166,7 +166,7 @@ test('HTTP/1.1: requests sent ahead are worked on one by one, and answered in or
   const other = await openSocket(server);
   other.write('GET /other HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
   await readAll(other);
-  assert.deepEqual(begun, ['/a', '/other']);
+  assert.deepEqual(started, ['/a', '/other']);
   let order = '';
   socket.on('data', (chunk: Buffer) => {
     const letter = String.fromCharCode(chunk.at(-1) ?? 0);
@@ -178,24 +178,24 @@ test('HTTP/1.1: requests sent ahead are worked on one by one, and answered in or
   await server.drain();
 });
 
-test('HTTP/1.1: a client that sends ahead without end is cut off', { timeout }, async () => {
-  let begun = 0;
+test('HTTP/1.1: disconnects a client that pipelines too many requests', { timeout }, async () => {
+  let started = 0;
   const server = await start(async () => {
-    begun += 1;
+    started += 1;
     return new Promise(() => {});
   });
   const socket = await openSocket(server);
   const answer = readAll(socket);
   socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(1000));
   assert.equal(await answer, '');
-  assert.equal(begun, 1);
+  assert.equal(started, 1);
   await server.drain();
 });
 
-test('HTTP/2: a client that does not read waits with its next requests', { timeout }, async () => {
-  let begun = 0;
+test('HTTP/2: queues the next requests of a client that does not read', { timeout }, async () => {
+  let started = 0;
   const server = await start(async () => {
-    begun += 1;
+    started += 1;
     return { ...text(''), body: Buffer.alloc(3072 * kib) };
   });
   const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
@@ -204,15 +204,15 @@ test('HTTP/2: a client that does not read waits with its next requests', { timeo
   const streams = Array.from({ length: 20 }, () => session.request({}).pause());
   const [last] = streams.slice(-1);
   assert.ok(last !== undefined);
-  await until(() => begun >= 3);
-  // One that goes while it waits takes nobody else along.
+  await until(() => started >= 3);
+  // One that is cancelled in the queue does not affect the others.
   last.on('error', () => {});
   last.close();
-  // Whatever came with the others has been looked at when this is answered.
+  // When this is answered, all requests above have been processed.
   const second = await openSocket(server);
   second.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
   await readAll(second);
-  assert.equal(begun, 4, 'three of 3 MiB, and the other client');
+  assert.equal(started, 4, 'three of 3 MiB, and the other client');
   const sizes = streams.slice(0, -1).map(async (stream) => {
     let size = 0;
     for await (const chunk of stream) size += (chunk as Buffer).length;
@@ -222,7 +222,7 @@ test('HTTP/2: a client that does not read waits with its next requests', { timeo
     await Promise.all(sizes),
     sizes.map(() => 3072 * kib),
   );
-  assert.equal(begun, 20);
+  assert.equal(started, 20);
   session.destroy();
   await server.drain();
 });
@@ -237,7 +237,7 @@ function frame(type: number, flags: number, stream: number, payload = Buffer.all
   return Buffer.concat([head, payload]);
 }
 
-/** Of all frames that end the connection: after the head and the last stream. */
+/** The error codes of all GOAWAY frames. */
 function goawayReasons(bytes: Buffer): readonly number[] {
   const reasons: number[] = [];
   for (let at = 0; at + 17 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
@@ -246,19 +246,19 @@ function goawayReasons(bytes: Buffer): readonly number[] {
   return reasons;
 }
 
-/** GET / over https, complete, and taken back with CANCEL. */
+/** A complete GET request, cancelled with RST_STREAM. */
 const resetRequest = (n: number): Buffer =>
   Buffer.concat([
     frame(1, 5, 2 * n + 1, Buffer.from([0x82, 0x84, 0x87, 0x01, 0x01, 0x61])),
     frame(3, 0, 2 * n + 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])),
   ]);
 
-test('HTTP/2: requests that are reset at once are not answered, and too many close the connection', {
+test('HTTP/2: drops requests that are reset at once, and closes the connection after too many', {
   timeout,
 }, async () => {
-  let begun = 0;
+  let started = 0;
   const server = await start(async () => {
-    begun += 1;
+    started += 1;
     return text('fine');
   });
   closing.push(server.drain);
@@ -272,24 +272,24 @@ test('HTTP/2: requests that are reset at once are not answered, and too many clo
   socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]));
   socket.write(Buffer.concat(Array.from({ length: 900 }, (_, n) => resetRequest(n))));
   await once(socket, 'close');
-  assert.ok(begun < 450, `${begun} of 900 requests were begun`);
+  assert.ok(started < 450, `${started} of 900 requests were started`);
   const reasons = goawayReasons(Buffer.concat(chunks));
   assert.ok(reasons.includes(constants.NGHTTP2_ENHANCE_YOUR_CALM), `${reasons}`);
 });
 
-test('HTTP/2: a thousand requests at once are all answered, and others come between', {
+test('HTTP/2: answers a thousand concurrent requests in many iterations of the event loop', {
   timeout,
 }, async () => {
-  let begun = 0;
-  const turns = new Set<number>();
-  let turn = 0;
+  let started = 0;
+  const iterations = new Set<number>();
+  let iteration = 0;
   const count = (): void => {
-    turn += 1;
-    if (begun < 900) setImmediate(count);
+    iteration += 1;
+    if (started < 900) setImmediate(count);
   };
   const server = await start(async () => {
-    begun += 1;
-    turns.add(turn);
+    started += 1;
+    iterations.add(iteration);
     return text('fine');
   });
   closing.push(server.drain);
@@ -301,11 +301,14 @@ test('HTTP/2: a thousand requests at once are all answered, and others come betw
   const answers = Array.from({ length: 900 }, () => buffer(session.request({})));
   const texts = new Set((await Promise.all(answers)).map(String));
   assert.deepEqual([...texts], ['fine']);
-  assert.ok(turns.size > 50, `answered within ${turns.size} turns of the event loop`);
+  assert.ok(
+    iterations.size > 50,
+    `answered within ${iterations.size} iterations of the event loop`,
+  );
   session.destroy();
 });
 
-test('HTTP/1.1: a head that is too large is refused', { timeout }, async () => {
+test('HTTP/1.1: refuses a head that is too large', { timeout }, async () => {
   const server = await start(async () => text('fine'), { limits: { maxHeaderBytes: 8 * kib } });
   closing.push(server.drain);
   const socket = await openSocket(server);
@@ -314,7 +317,7 @@ test('HTTP/1.1: a head that is too large is refused', { timeout }, async () => {
   assert.match(await answer, /^HTTP\/1\.1 431 /);
 });
 
-test('HTTP/2: a head that is too large is refused', { timeout }, async () => {
+test('HTTP/2: refuses a head that is too large', { timeout }, async () => {
   const server = await start(async () => text('fine'));
   const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
     ca: authority.certificate,
@@ -330,7 +333,7 @@ test('HTTP/2: a head that is too large is refused', { timeout }, async () => {
   assert.notEqual(outcome, 200);
 });
 
-test('connections of nobody beyond the limit go for new ones, and are counted', {
+test('startServer() evicts unauthenticated connections beyond the limit, and counts them', {
   timeout,
 }, async () => {
   const { options, value } = measured({ maxConnections: 16 });
@@ -346,12 +349,12 @@ test('connections of nobody beyond the limit go for new ones, and are counted', 
 });
 
 for (const { version, connectTo } of bothVersions(closing)) {
-  test(`${version}: whose user is known keeps its connection, whatever strangers open`, {
+  test(`${version}: keeps the connection of an authenticated user when anonymous clients open many`, {
     timeout,
   }, async () => {
     const { options, value } = measured({ maxConnections: 16 });
     const server = await start(async (request) => {
-      // What access control does with a token that is good.
+      // As authentication does for a valid token.
       if (request.headers.authorization === 'Bearer good')
         request.authenticated?.({ name: 'jane', groups: [] });
       return text('fine');
@@ -367,7 +370,7 @@ for (const { version, connectTo } of bothVersions(closing)) {
   });
 }
 
-test('a connection without a request is closed, one with a quiet watch is not', {
+test('startServer() closes an idle connection, and keeps one with a quiet watch', {
   timeout,
 }, async () => {
   const { server, next } = await startStreams({ limits: { idleTimeoutMs: 200 } });
@@ -388,7 +391,9 @@ test('a connection without a request is closed, one with a quiet watch is not', 
   await server.drain();
 });
 
-test('a client that takes its time with the head is cut off', { timeout }, async () => {
+test('startServer() answers 408 to a client that sends its head too slowly', {
+  timeout,
+}, async () => {
   const server = await start(async () => text('fine'), { limits: { headerTimeoutMs: 50 } });
   const socket = await openSocket(server);
   socket.write('GET / HTTP/1.1\r\nhost:');

@@ -1,4 +1,4 @@
-// The listener over real TLS on loopback, with both versions of HTTP: bodies that go on, and the end.
+// The server over TLS on loopback, with both versions of HTTP: streamed bodies, and shutdown.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, constants } from 'node:http2';
@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import {
   authority,
   bothVersions,
-  client1,
+  connectHttp1,
   type Http,
   readText,
   start,
@@ -21,7 +21,7 @@ after(async () => {
 });
 
 function testStreams({ version, connectTo }: Http): void {
-  test(`${version}: the head of a stream comes before anything is written to it`, {
+  test(`${version}: sends the head of a stream before its first write`, {
     timeout,
   }, async () => {
     const { server, next } = await startStreams();
@@ -36,7 +36,7 @@ function testStreams({ version, connectTo }: Http): void {
     assert.equal(await readText(stream), 'two');
   });
 
-  test(`${version}: a stream whose reader goes is closed`, { timeout }, async () => {
+  test(`${version}: closes a stream whose client disconnects`, { timeout }, async () => {
     const { server, next } = await startStreams();
     const stream = await connectTo(server).open({});
     const { sink, request } = await next();
@@ -47,15 +47,15 @@ function testStreams({ version, connectTo }: Http): void {
       if (request.signal().aborted) resolve();
       request.signal().addEventListener('abort', () => resolve());
     });
-    sink.write(Buffer.from('nobody is there'));
-    let told = false;
+    sink.write(Buffer.from('after the end'));
+    let wasCalled = false;
     sink.onClose(() => {
-      told = true;
+      wasCalled = true;
     });
-    assert.ok(told, 'who asks late is told at once');
+    assert.ok(wasCalled, 'a listener added after the end is called at once');
   });
 
-  test(`${version}: a reader that does not read is seen, and gets all when it does`, {
+  test(`${version}: reports what a client has not read, and sends all once it reads`, {
     timeout,
   }, async () => {
     const { server, next } = await startStreams();
@@ -74,7 +74,7 @@ function testStreams({ version, connectTo }: Http): void {
     assert.equal((await readText(stream)).length, written);
   });
 
-  test(`${version}: a reader that does not read leaves others on its connection alone`, {
+  test(`${version}: does not let a stream that is not read block others on its connection`, {
     timeout,
   }, async () => {
     const { server, next } = await startStreams();
@@ -90,7 +90,9 @@ function testStreams({ version, connectTo }: Http): void {
 }
 
 function testDrain({ version, open }: Http): void {
-  test(`${version}: drain() lets requests finish and then refuses more`, { timeout }, async () => {
+  test(`${version}: drain() lets requests finish and then refuses new ones`, {
+    timeout,
+  }, async () => {
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -115,7 +117,9 @@ function testDrain({ version, open }: Http): void {
     client.close();
   });
 
-  test(`${version}: drain() ends streams, and those that still come`, { timeout }, async () => {
+  test(`${version}: drain() ends streams, also those that start meanwhile`, {
+    timeout,
+  }, async () => {
     const { server, next } = await startStreams();
     const client = open(server);
     const [first, second] = await Promise.all([client.open({}), client.open({})]);
@@ -138,7 +142,7 @@ for (const http of bothVersions(closing)) {
 }
 
 for (const name of ['NGHTTP2_NO_ERROR', 'NGHTTP2_CANCEL'] as const) {
-  test(`HTTP/2: a stream reset with ${name} is closed, also with something unread`, {
+  test(`HTTP/2: closes a stream that is reset with ${name}, also with unread data`, {
     timeout,
   }, async () => {
     const { server, next } = await startStreams();
@@ -159,7 +163,7 @@ for (const name of ['NGHTTP2_NO_ERROR', 'NGHTTP2_CANCEL'] as const) {
   });
 }
 
-test('drain() ends a watch that a kept connection starts meanwhile', {
+test('drain() ends a watch that an open connection starts meanwhile', {
   timeout: 30_000,
 }, async () => {
   let release = (): void => {};
@@ -179,8 +183,8 @@ test('drain() ends a watch that a kept connection starts meanwhile', {
     if (path === '/first') return text('first');
     return { status: 200, headers: {}, body: { start: (sink) => sink.write(Buffer.from('hi')) } };
   });
-  const slow = client1(server);
-  const other = client1(server);
+  const slow = connectHttp1(server);
+  const other = connectHttp1(server);
   const answer = slow.send({ path: '/slow' });
   await arrival;
   await other.send({ path: '/first' });

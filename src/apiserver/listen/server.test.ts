@@ -1,4 +1,4 @@
-// The listener over real TLS on loopback, with both versions of HTTP: requests and their answers.
+// The server over TLS on loopback, with both versions of HTTP: requests and responses.
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -10,13 +10,13 @@ import type { ApiRequest } from '../message.ts';
 import {
   authority,
   bothVersions,
-  type Got,
+  foreignClient,
   type Http,
   type Identity,
   jane,
   readBody,
   start,
-  stranger,
+  type TestResponse,
   text,
   tls,
 } from './example.ts';
@@ -29,7 +29,9 @@ after(async () => {
 });
 
 function testRequests({ version, connectTo }: Http): void {
-  test(`${version}: a request arrives whole and its answer goes back`, { timeout }, async () => {
+  test(`${version}: handles a request with its body, and sends the response`, {
+    timeout,
+  }, async () => {
     let seen: ApiRequest | undefined;
     const server = await start(async (request) => {
       seen = request;
@@ -59,14 +61,14 @@ function testRequests({ version, connectTo }: Http): void {
     assert.equal(seen?.headers['content-type'], 'c');
   });
 
-  test(`${version}: the head of an answer comes without its body`, { timeout }, async () => {
+  test(`${version}: answers HEAD without a body`, { timeout }, async () => {
     const got = await connectTo(await start(async () => text('12345'))).send({ method: 'HEAD' });
     assert.equal(got.status, 200);
     assert.equal(got.headers['content-length'], '5');
     assert.equal(got.text, '');
   });
 
-  test(`${version}: certificates say who asks`, { timeout }, async () => {
+  test(`${version}: reads the peer from the client certificate`, { timeout }, async () => {
     const server = await start(async ({ peer }) => text(JSON.stringify(peer)));
     const peerOf = async (identity?: Identity): Promise<unknown> =>
       JSON.parse((await connectTo(server, identity).send({})).text);
@@ -86,19 +88,23 @@ function testRequests({ version, connectTo }: Http): void {
       const subject = twice.map((name) => ['CN', name] as const);
       assert.deepEqual(await odd(subject), { address, untrustedCertificate: true });
     }
-    assert.deepEqual(await odd([['O', 'system:masters']]), { address }, 'it names nobody');
-    assert.deepEqual(await peerOf(stranger), { address, untrustedCertificate: true });
+    assert.deepEqual(
+      await odd([['O', 'system:masters']]),
+      { address },
+      'the certificate has no common name',
+    );
+    assert.deepEqual(await peerOf(foreignClient), { address, untrustedCertificate: true });
     assert.deepEqual(await peerOf(), { address });
   });
 }
 
 function testLimits({ version, connectTo }: Http): void {
-  test(`${version}: a body may have three megabytes and not one byte more`, {
+  test(`${version}: accepts a body of 3 MiB, and none larger`, {
     timeout,
   }, async () => {
     const client = connectTo(await start(readBody));
     const limit = 3 * 1024 * 1024;
-    const post = (size: number): Promise<Got> =>
+    const post = (size: number): Promise<TestResponse> =>
       client.send({ method: 'POST', body: Buffer.alloc(size) });
     assert.equal((await post(limit)).text, String(limit));
     const refused = { status: 413, text: `Request entity too large: limit is ${limit}` };
@@ -109,7 +115,7 @@ function testLimits({ version, connectTo }: Http): void {
     assert.equal((await post(1)).text, '1', 'the next request is answered');
   });
 
-  test(`${version}: repeated impersonation headers stay apart`, { timeout }, async () => {
+  test(`${version}: keeps repeated impersonation headers as a list`, { timeout }, async () => {
     const server = await start(async ({ headers }) => text(JSON.stringify(headers)));
     const { text: seen } = await connectTo(server).send({
       headers: {
@@ -124,7 +130,7 @@ function testLimits({ version, connectTo }: Http): void {
     assert.equal(headers.accept, 'd, e');
   });
 
-  test(`${version}: warnings go out one by one and in UTF-8`, { timeout }, async () => {
+  test(`${version}: sends each warning as a header of its own, in UTF-8`, { timeout }, async () => {
     const warning = ['299 - "é日"', '299 - "b"'];
     const server = await start(async () => ({ ...text(''), headers: { warning } }));
     const { headers } = await connectTo(server).send({});
@@ -132,7 +138,7 @@ function testLimits({ version, connectTo }: Http): void {
     assert.equal(seen, warning.join(', '));
   });
 
-  test(`${version}: an answer that cannot be written costs only its request`, {
+  test(`${version}: answers 500 where a response cannot be written, and keeps the connection`, {
     timeout,
   }, async () => {
     const logged: string[] = [];
@@ -146,7 +152,7 @@ function testLimits({ version, connectTo }: Http): void {
     );
     assert.equal((await connectTo(server).send({ path: '/broken' })).status, 500);
     assert.equal((await connectTo(server).send({})).text, 'fine');
-    assert.deepEqual(logged, ['cannot answer']);
+    assert.deepEqual(logged, ['Failed to respond']);
   });
 }
 
@@ -155,13 +161,13 @@ for (const http of bothVersions(closing)) {
   testLimits(http);
 }
 
-test('a body that is cut off is the mistake of the client', { timeout }, async () => {
-  let told = (_error: unknown): void => {};
+test('startServer() rejects a truncated body with 400', { timeout }, async () => {
+  let report = (_error: unknown): void => {};
   const failed = new Promise<unknown>((resolve) => {
-    told = resolve;
+    report = resolve;
   });
   const server = await start(async (request) => {
-    told(await request.body().catch((error: unknown) => error));
+    report(await request.body().catch((error: unknown) => error));
     return text('');
   });
   const socket = connectTls({
@@ -179,7 +185,7 @@ test('a body that is cut off is the mistake of the client', { timeout }, async (
   await server.drain();
 });
 
-test('a port that is taken is an error of the start', async () => {
+test('startServer() rejects when the port is in use', async () => {
   const server = await start(async () => text(''));
   const { port } = server.address;
   await assert.rejects(

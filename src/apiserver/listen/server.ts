@@ -1,4 +1,4 @@
-// The listening side: HTTP/2 and HTTP/1.1 over TLS, requests in, answers out, and an orderly end.
+// The HTTPS server: HTTP/2 and HTTP/1.1, requests in, responses out, and a graceful shutdown.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
@@ -29,7 +29,7 @@ import { paceHandshakes } from './pace-handshakes.ts';
 import { serveHttp1 } from './serve-http1.ts';
 import { serveHttp2 } from './serve-http2.ts';
 import { createState, type ServerState } from './state.ts';
-import { toExchange } from './upgrade.ts';
+import { createUpgradeResponse } from './upgrade.ts';
 
 export type ServerOptions = {
   readonly host: string;
@@ -39,52 +39,52 @@ export type ServerOptions = {
   readonly log: Log;
   readonly limits?: Limits;
   readonly metrics?: ServerMetrics;
-  /** Given the port, descriptors of sockets that listen elsewhere: what connects there is served as well. */
+  /** For the port, file descriptors of further listening sockets, which are served as well. */
   readonly listenAlso?: (port: number) => readonly number[];
 };
 
 export type RunningServer = {
   readonly address: { readonly host: string; readonly port: number };
-  /** Takes no new requests, lets those under way finish, ends watches, then closes. */
+  /** Accepts no new requests, lets those in flight finish, ends watches, then closes. */
   readonly drain: () => Promise<void>;
-  /** New connections see this certificate; those that are open stay as they are. */
+  /** For new connections; open ones stay as they are. */
   readonly useCertificate: (tls: ServerOptions['tls']) => void;
 };
 
-/** How long requests under way may take to finish at the end. */
+/** How long requests in flight may take to finish at shutdown. */
 const drainMs = 10_000;
-/** Streams of one connection at a time; informers open one for each resource. */
+/** Concurrent streams of one connection; informers open one for each resource. */
 const streamsPerConnection = 1000;
-/** Of a client that connects and does not say hello. */
+/** For a client that connects and does not send a ClientHello. */
 const handshakeTimeoutMs = 10_000;
-/** A client that was answered that its time is over may still be sending; so much later it is cut off. */
+/** A client whose request timed out may still be sending its body; so much later it is disconnected. */
 const bodyGraceMs = 15_000;
-/** How often connections are looked at for heads and bodies that take too long. */
-const checkEveryMs = 5_000;
+/** How often connections are checked for heads and bodies that take too long. */
+const checkIntervalMs = 5_000;
 
-const oldestTls = 'TLSv1.2';
+const minTlsVersion = 'TLSv1.2';
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { limits = defaultLimits, metrics = createServerMetrics(createMetrics()) } = options;
   const server = createListener(options.tls, limits);
   metrics.followWaiting(paceHandshakes(server).size);
   const { handle, tls } = options;
-  const state = createState({ handle, limits, metrics, authority: tls.ca });
+  const state = createState({ handle, limits, metrics, clientCa: tls.ca });
   admitConnections(server, limits, state, metrics);
   const open = followConnections(server, limits, metrics);
   answerRequests(server, state, options.log);
   await listen(server, options);
   const { address, port } = server.address() as AddressInfo;
-  const doors = await openListeners(server, options.listenAlso?.(port) ?? []);
+  const listeners = await openListeners(server, options.listenAlso?.(port) ?? []);
   return {
     address: { host: address, port },
     async drain() {
-      for (const door of doors) door.close();
+      for (const listener of listeners) listener.close();
       await drain(server, state, open);
     },
     useCertificate(replaced) {
-      server.setSecureContext({ ...replaced, minVersion: oldestTls });
-      state.authority = replaced.ca;
+      server.setSecureContext({ ...replaced, minVersion: minTlsVersion });
+      state.clientCa = replaced.ca;
     },
   };
 }
@@ -93,19 +93,19 @@ function createListener(tls: ServerOptions['tls'], limits: Limits): Http2SecureS
   const server = createSecureServer({
     ...tls,
     allowHTTP1: true,
-    // Node sets it for HTTP/2 alone: the last piece of an answer would wait for word that the one before it has come.
+    // Node.js sets it for HTTP/2 alone: with Nagle's algorithm, the last segment of a response waits for an ACK.
     noDelay: true,
     requestCert: true,
-    // Who has no certificate is anonymous; access control decides what that is worth.
+    // Clients without a certificate are anonymous or have a token; authentication decides.
     rejectUnauthorized: false,
-    minVersion: oldestTls,
+    minVersion: minTlsVersion,
     handshakeTimeout: handshakeTimeoutMs,
     settings: {
       maxConcurrentStreams: streamsPerConnection,
       maxHeaderListSize: limits.maxHeaderBytes,
     },
-    // Node refuses new streams on a connection with more than this waiting to be sent. Its own limit is less than the
-    // state of one large collection, and all informers of a client share a connection.
+    // Node.js refuses new streams on a connection with more than this waiting to be sent. Its default is less than the
+    // list of one large collection, and all informers of a client share a connection.
     maxSessionMemory: Math.ceil((2 * limits.maxUnreadBytesPerConnection) / (1024 * 1024)),
   });
   Object.assign(server, {
@@ -113,11 +113,11 @@ function createListener(tls: ServerOptions['tls'], limits: Limits): Http2SecureS
     requestTimeout: limits.requestTimeoutMs === 0 ? 0 : limits.requestTimeoutMs + bodyGraceMs,
     keepAliveTimeout: limits.idleTimeoutMs,
     maxHeaderSize: limits.maxHeaderBytes,
-    connectionsCheckingInterval: checkEveryMs,
-    // A new one is let in before another one goes for it (`listen/admit-connections.ts`), and several may come at once.
+    connectionsCheckingInterval: checkIntervalMs,
+    // A new connection is admitted before another one is evicted for it (`admit-connections.ts`), and several may come at once.
     ...(limits.maxConnections === 0 ? {} : { maxConnections: 2 * limits.maxConnections }),
   });
-  // Node wraps every HTTP/2 stream for those who listen to `request`; without this, that is HTTP/1.1 alone.
+  // Node.js wraps every HTTP/2 stream for listeners of `request`; without this, they get HTTP/1.1 requests only.
   server.removeAllListeners('newListener');
   readBeforeParse(server);
   return server;
@@ -126,7 +126,7 @@ function createListener(tls: ServerOptions['tls'], limits: Limits): Http2SecureS
 function answerRequests(server: Http2SecureServer, state: ServerState, log: Log): void {
   const failed = (method: string | undefined, url: string | undefined, error: unknown): void => {
     const { stack = String(error) } = error as Error;
-    log.error('cannot answer', { method, url, error: stack });
+    log.error('Failed to respond', { method, url, error: stack });
   };
   const respond = (request: IncomingMessage, response: ServerResponse, tunnels: boolean): void => {
     serveHttp1(state, request, response, tunnels).catch((error: unknown) => {
@@ -135,14 +135,14 @@ function answerRequests(server: Http2SecureServer, state: ServerState, log: Log)
       else response.writeHead(500).end();
     });
   };
-  // Its types say HTTP/2, because Node's own listener makes it look so.
+  // The types say HTTP/2, which holds only with Node.js' own listener, removed above.
   server.on('request', (request: unknown, response: unknown) => {
     const { httpVersionMajor } = request as IncomingMessage;
     if (httpVersionMajor === 1)
       respond(request as IncomingMessage, response as ServerResponse, false);
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-    respond(request, toExchange(request, socket, head), true),
+    respond(request, createUpgradeResponse(request, socket, head), true),
   );
   server.on(
     'stream',
@@ -167,17 +167,19 @@ function listen(server: Http2SecureServer, { host, port }: ServerOptions): Promi
   });
 }
 
-/** A server listens on one socket; what comes in by another is handed to it. */
+/** A Node.js server listens on one socket; connections to others are passed to it. */
 async function openListeners(
   server: Http2SecureServer,
   descriptors: readonly number[],
 ): Promise<readonly NetServer[]> {
-  const doors = descriptors.map((fd) => {
-    const door = createNetServer({ noDelay: true }, (socket) => server.emit('connection', socket));
-    return door.listen({ fd });
+  const listeners = descriptors.map((fd) => {
+    const listener = createNetServer({ noDelay: true }, (socket) =>
+      server.emit('connection', socket),
+    );
+    return listener.listen({ fd });
   });
-  await Promise.all(doors.map((door) => once(door, 'listening')));
-  return doors;
+  await Promise.all(listeners.map((listener) => once(listener, 'listening')));
+  return listeners;
 }
 
 type OpenConnections = {
@@ -193,10 +195,10 @@ function followConnections(
   const sockets = createLinkedQueue<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   server.on('connection', (socket: Socket) => {
-    const place = sockets.add(socket);
+    const entry = sockets.add(socket);
     metrics.connected(1);
     socket.on('close', () => {
-      sockets.remove(place);
+      sockets.remove(entry);
       metrics.connected(-1);
     });
   });
@@ -206,8 +208,8 @@ function followConnections(
   });
   server.on('close', closeIdle(sessions, idleTimeoutMs));
   server.on('drop', metrics.refused);
+  // Protocol errors and failed handshakes are the client's fault; Node.js closes the connection.
   server.on('sessionError', () => {});
-  // Handshakes that fail are the client's business; the socket is closed by Node.
   server.on('tlsClientError', () => {});
   return { sockets, sessions };
 }
@@ -217,9 +219,9 @@ async function drain(
   state: ServerState,
   { sockets, sessions }: OpenConnections,
 ): Promise<void> {
-  state.draining = true;
+  state.isDraining = true;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Told to go elsewhere, clients do not start again here what ends here.
+  // GOAWAY first, so that clients do not restart on this connection what ends here.
   for (const session of sessions) session.close();
   for (const sink of state.streams) sink.end();
   const deadline = Date.now() + drainMs;

@@ -1,10 +1,10 @@
-// A body that goes on, written to a client that may read slowly or go.
+// A streamed body, written to a client that may read slowly or disconnect.
 import { endLater } from '../../host/end-later.ts';
 import type { Sink } from '../message.ts';
 import type { Connection } from './connection.ts';
 import type { ServerState } from './state.ts';
 
-/** What both versions of HTTP write to. */
+/** The writable side of both versions of HTTP. */
 export type Outlet = {
   readonly writableLength: number;
   readonly write: (chunk: Uint8Array) => unknown;
@@ -13,7 +13,7 @@ export type Outlet = {
   readonly once: (event: 'drain' | 'close', listener: () => void) => unknown;
 };
 
-/** How long a reader may take to read what was left when its stream ended. */
+/** How long a client may take to read the rest after its stream has ended. */
 const lingerMs = 30_000;
 
 export function openSink(outlet: Outlet, connection: Connection, state: ServerState): Sink {
@@ -28,7 +28,7 @@ export function openSink(outlet: Outlet, connection: Connection, state: ServerSt
     for (const listener of listeners) listener();
   };
   outlet.once('close', () => {
-    state.unread.gone(reader);
+    state.unread.closed(reader);
     closed();
   });
   const sink: Sink = {

@@ -1,11 +1,11 @@
-// What the listener holds while it runs.
+// The state of the running listener.
 import type { Limits } from '../limits/limits.ts';
 import { createUnreadBytes, type UnreadBytes } from '../limits/unread-bytes.ts';
 import type { ApiRequest, ApiResponse, Sink } from '../message.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import { createStreamPacer, type StreamPacer } from './pace-streams.ts';
 import type { BodyBudget } from './read-body.ts';
-import { createPieceWriter, type PieceWriter } from './write-pieces.ts';
+import { type ChunkWriter, createChunkWriter } from './write-chunks.ts';
 
 export type ServerState = {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
@@ -13,28 +13,28 @@ export type ServerState = {
   readonly metrics: ServerMetrics;
   readonly bodies: BodyBudget;
   readonly unread: UnreadBytes;
-  readonly writePieces: PieceWriter;
-  /** Of requests over HTTP/2. */
+  readonly writeInChunks: ChunkWriter;
+  /** For requests over HTTP/2. */
   readonly pacer: StreamPacer;
-  /** Open bodies that go on. */
+  /** Open streamed bodies. */
   readonly streams: Set<Sink>;
-  /** Requests that are not answered to the end. */
+  /** Requests whose response is not complete. */
   requests: number;
-  /** PEM of those whose client certificates are good. */
-  authority: string;
-  draining: boolean;
+  /** PEM of the certificate authorities of client certificates. */
+  clientCa: string;
+  isDraining: boolean;
 };
 
 export function createState({
   handle,
   limits,
   metrics,
-  authority,
-}: Pick<ServerState, 'handle' | 'limits' | 'metrics' | 'authority'>): ServerState {
+  clientCa,
+}: Pick<ServerState, 'handle' | 'limits' | 'metrics' | 'clientCa'>): ServerState {
   const bodies = {
     maxBytes: limits.maxBodyBytes,
     maxBytesTotal: limits.maxBodyBytesTotal,
-    held: 0,
+    bytesInUse: 0,
   };
   const unread = createUnreadBytes({
     perConnectionBytes: limits.maxUnreadBytesPerConnection,
@@ -42,12 +42,12 @@ export function createState({
     stalledMs: limits.slowReaderTimeoutMs,
     onCut: metrics.cut,
   });
-  metrics.follow({ bodyBytes: () => bodies.held, unreadBytes: unread.total });
+  metrics.follow({ bodyBytes: () => bodies.bytesInUse, unreadBytes: unread.total });
   const streams = new Set<Sink>();
-  const writePieces = createPieceWriter();
+  const writeInChunks = createChunkWriter();
   return {
-    ...{ handle, limits, metrics, bodies, unread, writePieces, streams },
+    ...{ handle, limits, metrics, bodies, unread, writeInChunks, streams },
     pacer: createStreamPacer(),
-    ...{ requests: 0, authority, draining: false },
+    ...{ requests: 0, clientCa, isDraining: false },
   };
 }

@@ -1,11 +1,15 @@
-// Requests that want to go on as something else on the same connection: HTTP/1.1's Upgrade.
+// HTTP/1.1 Upgrade: requests that continue with another protocol on the same connection.
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Tunnel } from '../message.ts';
 
-/** Node leaves the answer to a request for an upgrade to us; refused, it is an answer like any other. */
-export function toExchange(request: IncomingMessage, socket: Duplex, head: Buffer): ServerResponse {
+/** Node.js gives the `upgrade` event a bare socket; a refused upgrade is answered with an ordinary response. */
+export function createUpgradeResponse(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): ServerResponse {
   const response = new ServerResponse(request);
   socket.on('error', () => {});
   if (head.length > 0) socket.unshift(head);
@@ -21,7 +25,10 @@ type Upgraded = {
   readonly body: Tunnel;
 };
 
-export function handOver(response: ServerResponse, { status, head, body }: Upgraded): void {
+export function upgradeConnection(
+  response: ServerResponse,
+  { status, head, body }: Upgraded,
+): void {
   const { socket } = response;
   if (socket === null) return;
   const lines = Object.entries(head).flatMap(([name, value]) =>

@@ -29,7 +29,7 @@ async function connect(call: Call, pathFor: (pod: Pod) => string): Promise<ApiRe
     throw badRequest('Upgrade request required');
   const { tunnels } = context;
   if (!tunnels.hasRoom(user.name)) throw tooManyTunnels(user.name, tunnels.limit);
-  const closed = tunnels.opened(user.name);
+  const closed = tunnels.add(user.name);
   try {
     const response = await forward({
       request,
