@@ -158,6 +158,36 @@ test('authorize() notices every change of roles and bindings', () => {
   assert.deepEqual([mayGet('pods'), mayGet('secrets')], [true, true]);
 });
 
+test('authorize() reads a role once, and rulesFor() does not list it thousands of times', () => {
+  let reads = 0;
+  const rule = {
+    ...read('pods'),
+    get verbs(): readonly string[] {
+      reads += 1;
+      return ['get'];
+    },
+  };
+  const large = exampleRole('ns', 'large', Array<PolicyRule>(1_000).fill(rule));
+  const bindings = Array.from({ length: 200 }, (_, n) =>
+    exampleBinding({ namespace: 'ns', name: `b${n}`, role: 'Role/large', subjects: [toUser('u')] }),
+  );
+  const { authorize, rulesFor } = createAuthorizer(exampleReader([large, ...bindings]));
+  assert.equal(authorize(exampleUser('u'), ask('delete nodes x in ns')).allowed, false);
+  assert.ok(reads <= 2_000, `${reads} reads`);
+  const { rules } = rulesFor(exampleUser('u'), 'ns');
+  assert.ok(rules.length <= 11_000, `${rules.length} rules`);
+});
+
+test('authorize() names some of thousands of roles that are missing', () => {
+  const bindings = Array.from({ length: 1_000 }, (_, n) =>
+    exampleBinding({ namespace: 'ns', name: `b${n}`, role: `Role/r${n}`, subjects: [toUser('u')] }),
+  );
+  const { authorize } = createAuthorizer(exampleReader(bindings));
+  const { reason } = authorize(exampleUser('u'), ask('get nodes x in ns'));
+  assert.match(reason, /"r0" not found/);
+  assert.ok(reason.length < 10_000, `${reason.length} letters`);
+});
+
 test('rulesFor() lists the rules of the cluster and of the namespace', () => {
   const { rulesFor } = createAuthorizer(reader());
   const missing = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'nope' }];

@@ -17,6 +17,9 @@ const clusterRoles = `clusterroles.${rbacGroup}`;
 const roleBindings = `rolebindings.${rbacGroup}`;
 const clusterRoleBindings = `clusterrolebindings.${rbacGroup}`;
 
+/** More than anybody has who was not given the same role again and again. */
+const manyRules = 10_000;
+
 const denied: AccessDecision = { allowed: false, reason: '' };
 
 export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
@@ -29,7 +32,7 @@ export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
   const knownRules = keepCurrent(
     reader,
     [roles, clusterRoles],
-    () => new Map<Grant, readonly PolicyRule[] | undefined>(),
+    () => new Map<string, readonly PolicyRule[] | undefined>(),
   );
 
   function roleRules(
@@ -49,11 +52,13 @@ export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
     return aggregateRules(role, reader.list(clusterRoles) as readonly ClusterRole[]);
   }
 
-  function rulesOf(grant: Grant): readonly PolicyRule[] | undefined {
+  /** The rules of a role, read once for all who are bound to it. */
+  function rulesOf({ binding, namespace }: Grant): readonly PolicyRule[] | undefined {
     const known = knownRules();
-    if (known.has(grant)) return known.get(grant);
-    const rules = roleRules(grant.binding.roleRef, grant.namespace);
-    known.set(grant, rules);
+    const key = roleKey(binding.roleRef, namespace);
+    if (known.has(key)) return known.get(key);
+    const rules = roleRules(binding.roleRef, namespace);
+    known.set(key, rules);
     return rules;
   }
 
@@ -64,43 +69,81 @@ export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
     return findGrant(namespaceGrants(), { user, namespace }, take);
   }
 
-  function decide(user: User, asked: AccessAttributes): AccessDecision {
-    const missing: RoleRef[] = [];
-    const grant = find(user, asked.kind === 'resource' ? asked.namespace : '', (candidate) => {
-      const rules = rulesOf(candidate);
-      if (rules === undefined) missing.push(candidate.binding.roleRef);
-      return rules?.some((rule) => ruleAllows(rule, asked)) ?? false;
-    });
-    if (grant !== undefined)
-      return { allowed: true, reason: `RBAC: allowed by ${describeGrant(grant, user)}` };
-    return missing.length === 0
-      ? denied
-      : { allowed: false, reason: `RBAC: ${missingText(missing)}` };
-  }
-
-  function rulesFor(user: User, namespace: string): UserRules {
-    const found: PolicyRule[] = [];
-    const missing: RoleRef[] = [];
-    find(user, namespace, (grant) => {
-      const rules = rulesOf(grant);
-      if (rules === undefined) missing.push(grant.binding.roleRef);
-      else found.push(...rules);
-      return false;
-    });
-    return { rules: found, missing };
-  }
-
+  const given: GivenRoles = { find, rulesOf };
   const known = keepCurrent(
     reader,
     [roles, clusterRoles, roleBindings, clusterRoleBindings],
     () => new Map<string, AccessDecision>(),
   );
-  return { authorize: cacheDecisions(decide, known), rulesFor, roleRules };
+  return {
+    authorize: cacheDecisions((user, asked) => decide(given, user, asked), known),
+    rulesFor: (user, namespace) => listRules(given, user, namespace),
+    roleRules,
+  };
 }
+
+/** The roles that users were given. */
+type GivenRoles = {
+  /** Shows each grant of the user until one is taken. */
+  readonly find: (
+    user: User,
+    namespace: string,
+    take: (grant: Grant) => boolean,
+  ) => Grant | undefined;
+  /** The same list for the same role. */
+  readonly rulesOf: (grant: Grant) => readonly PolicyRule[] | undefined;
+};
+
+function decide(
+  { find, rulesOf }: GivenRoles,
+  user: User,
+  asked: AccessAttributes,
+): AccessDecision {
+  const missing: RoleRef[] = [];
+  // Thousands of bindings may give one role, which may be as large as a body.
+  const tried = new Set<readonly PolicyRule[]>();
+  const grant = find(user, asked.kind === 'resource' ? asked.namespace : '', (candidate) => {
+    const rules = rulesOf(candidate);
+    if (rules === undefined) missing.push(candidate.binding.roleRef);
+    if (rules === undefined || tried.has(rules)) return false;
+    tried.add(rules);
+    return rules.some((rule) => ruleAllows(rule, asked));
+  });
+  if (grant !== undefined)
+    return { allowed: true, reason: `RBAC: allowed by ${describeGrant(grant, user)}` };
+  return missing.length === 0
+    ? denied
+    : { allowed: false, reason: `RBAC: ${missingText(missing)}` };
+}
+
+function listRules({ find, rulesOf }: GivenRoles, user: User, namespace: string): UserRules {
+  const found: PolicyRule[] = [];
+  const missing: RoleRef[] = [];
+  const listed = new Set<readonly PolicyRule[]>();
+  find(user, namespace, (grant) => {
+    const rules = rulesOf(grant);
+    if (rules === undefined) missing.push(grant.binding.roleRef);
+    // As upstream, a role that is given twice is listed twice; not where that would be thousands of times.
+    else if (found.length < manyRules || !listed.has(rules)) {
+      listed.add(rules);
+      for (const rule of rules) found.push(rule);
+    }
+    return false;
+  });
+  return { rules: found, missing };
+}
+
+/** Kinds and names hold no slash. */
+const roleKey = ({ kind, name }: RoleRef, namespace: string): string =>
+  kind === 'Role' ? `${namespace}/${name}` : `${kind}//${name}`;
+
+/** Of roles that are missing: more, nobody reads in a refusal, and it is made for each of them anew. */
+const maxMissingShown = 100;
 
 /** One text for roles that could not be found, several in brackets. */
 export function missingText(missing: readonly RoleRef[]): string {
-  const texts = [...new Set(missing.map(({ kind, name }) => missingRole(kind, name)))];
+  const shown = missing.slice(0, maxMissingShown);
+  const texts = [...new Set(shown.map(({ kind, name }) => missingRole(kind, name)))];
   return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
 }
 

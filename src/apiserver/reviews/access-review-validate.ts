@@ -1,5 +1,5 @@
 // What is wrong with an access review. Kubernetes: pkg/apis/authorization/validation.
-import { type FieldError, forbidden, invalid, required } from '../../meta/field-error.ts';
+import { type FieldError, forbidden, invalid, required, tooLong } from '../../meta/field-error.ts';
 import { validateLabelName } from '../../meta/labels.ts';
 import { labelValue } from '../../meta/names.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
@@ -96,6 +96,9 @@ type Requirement = {
 type Selector = { readonly rawSelector?: string; readonly requirements?: readonly Requirement[] };
 type RequirementRule = (requirement: Requirement, field: string) => readonly FieldError[];
 
+/** As long as one can be in a request: the head of a request has no more room. */
+const maxRawSelector = 64 * 1024;
+
 function validateSelector(
   { rawSelector = '', requirements = [] }: Selector,
   field: string,
@@ -104,6 +107,9 @@ function validateSelector(
   const both = rawSelector !== '' && requirements.length > 0;
   const neither = rawSelector === '' && requirements.length === 0;
   return [
+    ...(rawSelector.length > maxRawSelector
+      ? [tooLong(`${field}.rawSelector`, maxRawSelector)]
+      : []),
     ...(both
       ? [
           invalid(

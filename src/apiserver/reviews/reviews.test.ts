@@ -329,6 +329,17 @@ const refusals: readonly {
     ),
   },
   {
+    title: 'a selector that no request has room for',
+    plural: 'selfsubjectaccessreviews',
+    body: {
+      spec: { resourceAttributes: { labelSelector: { rawSelector: 'a,'.repeat(40_000) } } },
+    },
+    code: 422,
+    message: invalid(
+      'spec.resourceAttributes.labelSelector.rawSelector: Too long: may not be more than 65536 bytes',
+    ),
+  },
+  {
     title: 'no namespace',
     plural: 'selfsubjectrulesreviews',
     body: { spec: {} },
@@ -358,3 +369,25 @@ for (const { title, plural, body, namespace = '', code, message } of refusals) {
     );
   });
 }
+
+test('a review of rules shows no more of them than fit into an answer, and says so', () => {
+  const names = Array.from({ length: 9_000 }, (_, n) => `${n}`.padEnd(200, 'x'));
+  const rules = [{ ...podReader, resourceNames: names }];
+  const roles = Array.from({ length: 20 }, (_, n) => exampleRole('ns', `r${n}`, rules));
+  const bindings = roles.map(({ metadata: { name = '' } }) =>
+    exampleBinding({ namespace: 'ns', name, role: `Role/${name}`, subjects: [toUser('u')] }),
+  );
+  const kind = reviewKinds.find(({ plural }) => plural === 'selfsubjectrulesreviews');
+  assert.ok(kind);
+  const { object } = decode(kind.schema, { spec: { namespace: 'ns' } });
+  const { status } = kind.create(object as KubeObject, {
+    user: exampleUser('u'),
+    authorizer: createAuthorizer(exampleReader([...roles, ...bindings])),
+    authenticator,
+    namespace: '',
+    now,
+  }) as KubeObject & { readonly status: Readonly<Record<string, unknown>> };
+  assert.deepEqual(status.resourceRules, [rules[0], rules[0]]);
+  assert.equal(status.incomplete, true);
+  assert.equal(status.evaluationError, 'only the first 2 of 20 rules are shown');
+});

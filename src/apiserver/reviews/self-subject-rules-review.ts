@@ -1,4 +1,6 @@
 // "What may I do?": all rules that hold for the asking user in one namespace, for `kubectl auth can-i --list`.
+
+import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { badRequest } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
@@ -79,9 +81,12 @@ export const selfSubjectRulesReview: ReviewKind = {
   create(object, { user, authorizer }) {
     const { namespace = '' } = (object as RulesReview).spec;
     if (namespace === '') throw badRequest('no namespace on request');
-    const { rules, missing, incomplete } = authorizer.rulesFor(user, namespace);
+    const { rules: all, missing, incomplete } = authorizer.rulesFor(user, namespace);
+    const rules = firstRules(all);
+    const isCut = rules.length < all.length;
     const problems = [
       ...(incomplete === undefined ? [] : [incomplete]),
+      ...(isCut ? [`only the first ${rules.length} of ${all.length} rules are shown`] : []),
       ...(missing.length === 0 ? [] : [missingText(missing)]),
     ];
     const review = {
@@ -97,10 +102,34 @@ export const selfSubjectRulesReview: ReviewKind = {
         nonResourceRules: rules
           .filter((rule) => rule.nonResourceURLs?.length)
           .map((rule) => ({ verbs: rule.verbs, nonResourceURLs: rule.nonResourceURLs })),
-        incomplete: incomplete !== undefined,
+        incomplete: incomplete !== undefined || isCut,
         ...(problems.length === 0 ? {} : { evaluationError: problems.join(', ') }),
       },
     };
     return review;
   },
 };
+
+/** Of the texts of all rules together: some roles as large as a body, where the roles of whole clusters take a hundredth. */
+const maxRulesLength = 4 * 1024 * 1024;
+/** What a rule and each of its texts take beside the text. */
+const overhead = 20;
+
+/** As many as may be shown: a user may have been given any number of roles. */
+function firstRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+  let left = maxRulesLength;
+  const end = rules.findIndex((rule) => {
+    left -= lengthOf(rule);
+    return left < 0;
+  });
+  return end < 0 ? rules : rules.slice(0, end);
+}
+
+function lengthOf(rule: PolicyRule): number {
+  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
+  let length = overhead;
+  for (const list of [verbs, apiGroups, resources, resourceNames, nonResourceURLs]) {
+    for (const text of list ?? []) length += text.length + overhead;
+  }
+  return length;
+}
