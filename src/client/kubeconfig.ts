@@ -1,6 +1,7 @@
 // Parses kubeconfigs: which server, and with which credentials. Pure: files that a kubeconfig references are named, not read.
 import { readOtherServers } from '../meta/kubeconfig-servers.ts';
 import { trimEnd } from '../meta/trim-end.ts';
+import { isJsonObject, type JsonObject } from '../schema/json-object.ts';
 import { parseYaml } from '../schema/yaml.ts';
 
 /** PEM text, or the file that contains it. */
@@ -31,8 +32,7 @@ export class KubeconfigError extends Error {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-type Named = ReadonlyMap<string, Fields>;
+type Named = ReadonlyMap<string, JsonObject>;
 
 export type Kubeconfig = {
   readonly clusters: Named;
@@ -44,7 +44,7 @@ export type Kubeconfig = {
 export function parseKubeconfig(text: string): Kubeconfig {
   const parsed = parseYaml(text);
   if ('error' in parsed) throw new KubeconfigError(`Cannot read the kubeconfig: ${parsed.error}`);
-  if (!isFields(parsed.value))
+  if (!isJsonObject(parsed.value))
     throw new KubeconfigError(
       'Cannot read the kubeconfig: it must be a map with clusters, users and contexts',
     );
@@ -91,8 +91,8 @@ export function resolveContext(config: Kubeconfig, contextName?: string): KubeCo
 }
 
 function parts(
-  cluster: Fields,
-  user: Fields,
+  cluster: JsonObject,
+  user: JsonObject,
 ): Omit<KubeContext, 'namespace' | 'skipTlsVerification'> {
   const authority = pem(cluster, 'certificate-authority');
   const certificate = pem(user, 'client-certificate');
@@ -112,14 +112,14 @@ function parts(
 }
 
 /** Inline data takes precedence over a file, as with kubectl. */
-function pem(fields: Fields, name: string): PemSource | undefined {
+function pem(fields: JsonObject, name: string): PemSource | undefined {
   const encoded = text(fields, `${name}-data`);
   if (encoded !== undefined) return { text: Buffer.from(encoded, 'base64').toString('utf8') };
   const file = text(fields, name);
   return file === undefined ? undefined : { file };
 }
 
-function tokenOf(user: Fields): PemSource | undefined {
+function tokenOf(user: JsonObject): PemSource | undefined {
   const token = text(user, 'token');
   if (token !== undefined) return { text: token };
   const file = text(user, 'tokenFile');
@@ -127,7 +127,7 @@ function tokenOf(user: Fields): PemSource | undefined {
 }
 
 /** Refused here with a clear message: exec and auth-provider plugins and basic authentication are not supported. */
-function refuseUnsupported(user: Fields): void {
+function refuseUnsupported(user: JsonObject): void {
   for (const method of ['exec', 'auth-provider', 'username']) {
     if (user[method] !== undefined) {
       throw new KubeconfigError(
@@ -142,7 +142,7 @@ function onlyContext({ contexts }: Kubeconfig): string | undefined {
   return contexts.size === 1 ? name : undefined;
 }
 
-function find(all: Named, what: string, name: string): Fields {
+function find(all: Named, what: string, name: string): JsonObject {
   const found = all.get(name);
   if (found !== undefined) return found;
   const known = all.size === 0 ? 'it has none' : `it has ${[...all.keys()].join(', ')}`;
@@ -150,27 +150,23 @@ function find(all: Named, what: string, name: string): Fields {
 }
 
 function named(list: unknown, key: string): Named {
-  const entries = Array.isArray(list) ? list.filter(isFields) : [];
+  const entries = Array.isArray(list) ? list.filter(isJsonObject) : [];
   return firstOfEach(
     entries.flatMap((entry) => {
       const { name } = entry;
       const value = entry[key];
-      return typeof name === 'string' && isFields(value) ? [[name, value] as const] : [];
+      return typeof name === 'string' && isJsonObject(value) ? [[name, value] as const] : [];
     }),
   );
 }
 
-function firstOfEach(entries: readonly (readonly [string, Fields])[]): Named {
-  const result = new Map<string, Fields>();
+function firstOfEach(entries: readonly (readonly [string, JsonObject])[]): Named {
+  const result = new Map<string, JsonObject>();
   for (const [name, fields] of entries) if (!result.has(name)) result.set(name, fields);
   return result;
 }
 
-function text(fields: Fields, name: string): string | undefined {
+function text(fields: JsonObject, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // Watches a resource: an async iterable of events.
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
+import { initialEventsEndAnnotation } from '../meta/well-known-annotations.ts';
 import { type ApiCaller, openCall } from './api-call.ts';
 import { readJsonLines } from './json-lines.ts';
 import {
@@ -76,6 +77,6 @@ export function watchPath(type: ResourceNames, options: Omit<WatchOptions, 'sign
 
 export function endsInitialEvents({ type, object }: WatchEvent<KubeObject>): boolean {
   return (
-    type === 'BOOKMARK' && object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true'
+    type === 'BOOKMARK' && object.metadata.annotations?.[initialEventsEndAnnotation] === 'true'
   );
 }

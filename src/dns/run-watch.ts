@@ -9,11 +9,12 @@ import { namespaceDefinition } from '../kinds/namespace/definition.ts';
 import { podDefinition } from '../kinds/pod/definition.ts';
 import { serviceDefinition } from '../kinds/service/definition.ts';
 import { type KubeObject, objectKey } from '../meta/object.ts';
+import { triggerTimeAnnotation } from '../meta/well-known-annotations.ts';
 import type { Log } from '../observe/log.ts';
 import { podFacts, type SliceOptions, serviceFacts, sliceFacts } from './cluster/facts.ts';
 import type { ZoneChange } from './cluster/zone.ts';
 import type { SyncMetrics } from './metrics.ts';
-import { triggerTimeAnnotation, trimNamespace, trimPod, trimService, trimSlice } from './trim.ts';
+import { trimNamespace, trimPod, trimService, trimSlice } from './trim.ts';
 
 export type WatchOptions = SliceOptions & {
   readonly caller: ApiCaller;

@@ -1,18 +1,13 @@
 // What the watching thread keeps of objects, so that a large cluster fits into little memory.
 import { isReady } from '../kinds/endpoint-slice/conditions.ts';
-import {
-  type Endpoint,
-  type EndpointSlice,
-  serviceNameLabel,
-} from '../kinds/endpoint-slice/types.ts';
+import type { Endpoint, EndpointSlice } from '../kinds/endpoint-slice/types.ts';
 import type { Namespace } from '../kinds/namespace/types.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import type { Service } from '../kinds/service/types.ts';
 import type { KubeObject } from '../meta/object.ts';
+import { triggerTimeAnnotation } from '../meta/well-known-annotations.ts';
+import { serviceNameLabel } from '../meta/well-known-labels.ts';
 import type { SliceOptions } from './cluster/facts.ts';
-
-/** When the change happened that a slice shows, by whoever made the slice. */
-export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 export function trimService(service: Service): Service {
   const { type, clusterIP, clusterIPs, externalName, ports = [], selector } = service.spec ?? {};

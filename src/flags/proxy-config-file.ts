@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import type { ConntrackSettings, ListenAddress, ProxySettings } from '../proxy/config.ts';
 import type { ModeName } from '../proxy/modes/mode.ts';
 import { type LocalMode, localModes } from '../proxy/node-view/local-traffic.ts';
+import { isJsonObject } from '../schema/json-object.ts';
 import { UsageError } from './command.ts';
 import { listenAddress } from './metrics-flags.ts';
 import { duration } from './parse-values.ts';
@@ -117,7 +118,7 @@ type Fields = {
 };
 
 function fieldsOf(value: unknown, path: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new UsageError(`${path === '' ? 'the file' : path.slice(0, -1)} is not a mapping`);
   }
   const fields = value as Readonly<Record<string, unknown>>;

@@ -7,6 +7,7 @@ import {
   containsAddress,
   containsCidr,
   formatCidr,
+  isInRange,
   nthAddress,
   overlaps,
   parseCidr,
@@ -78,3 +79,20 @@ test('addressCount() and nthAddress()', () => {
   assert.equal(formatAddress(nthAddress(cidr('10.96.0.0/16'), 257n)), '10.96.1.1');
   assert.equal(formatAddress(nthAddress(cidr('fd00::/108'), 0xan)), 'fd00::a');
 });
+
+const rangeCases: readonly (readonly [title: string, address: string, range: string, boolean])[] = [
+  ['an address inside', '10.1.2.3', '10.0.0.0/8', true],
+  ['an address outside', '11.0.0.1', '10.0.0.0/8', false],
+  ['an address as the range', '10.0.0.1', '10.0.0.1', true],
+  ['another address as the range', '10.0.0.2', '10.0.0.1', false],
+  ['IPv6', 'fd00::1', 'fd00::/64', true],
+  ['another family', 'fd00::1', '0.0.0.0/0', false],
+  ['no address', 'web', '0.0.0.0/0', false],
+  ['no range', '10.0.0.1', 'web', false],
+];
+
+for (const [title, address, range, expected] of rangeCases) {
+  test(`isInRange() is ${expected} for ${title}`, () => {
+    assert.equal(isInRange(address, range), expected);
+  });
+}

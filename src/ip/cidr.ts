@@ -90,6 +90,21 @@ export function nthAddress(cidr: Cidr, n: bigint): Address {
   return { family: cidr.family, value: cidr.base + n };
 }
 
+/** A CIDR, or an address as the range that holds it alone. */
+export function parseRange(text: string): Cidr | undefined {
+  const address = parseAddress(text);
+  return address === undefined
+    ? parseCidr(text)
+    : masked({ address, prefix: addressBits(address.family) });
+}
+
+/** Whether the address lies in the range, which is a CIDR or an address; false when one of the two is neither. */
+export function isInRange(text: string, range: string): boolean {
+  const address = parseAddress(text);
+  const cidr = parseRange(range);
+  return address !== undefined && cidr !== undefined && containsAddress(cidr, address);
+}
+
 function splitAtSlash(text: string): { before: string; after: string } {
   const slash = text.indexOf('/');
   return slash < 0

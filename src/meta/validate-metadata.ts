@@ -5,6 +5,7 @@ import { goQuote } from '../schema/go-quote.ts';
 import { validateAnnotations } from './annotations.ts';
 import { contains } from './contains.ts';
 import { type FieldError, forbidden, invalid, joined, required, tooLong } from './field-error.ts';
+import { foregroundFinalizer, kubernetesFinalizer, orphanFinalizer } from './finalizers.ts';
 import { validateLabels } from './labels.ts';
 import { dns1123Label, qualifiedName } from './names.ts';
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object.ts';
@@ -18,7 +19,7 @@ type NewMeta = {
 };
 
 const immutableText = 'field is immutable';
-const standardFinalizers = ['kubernetes', 'orphan', 'foregroundDeletion'];
+const standardFinalizers = [kubernetesFinalizer, orphanFinalizer, foregroundFinalizer];
 const maxFieldManagerLength = 128;
 const maxSubresourceLength = 256;
 
@@ -148,7 +149,7 @@ function validateFinalizers(
   const errors = list.flatMap((name) =>
     qualifiedName(name).map((text) => invalid(field, name, text)),
   );
-  if (list.includes('orphan') && list.includes('foregroundDeletion')) {
+  if (list.includes(orphanFinalizer) && list.includes(foregroundFinalizer)) {
     const text = 'finalizer orphan and foregroundDeletion cannot be both set';
     errors.push(invalid(field, list, text));
   }

@@ -11,9 +11,9 @@ import type { Service } from '../kinds/service/types.ts';
 import { serviceCidrDefinition } from '../kinds/service-cidr/definition.ts';
 import type { ServiceCIDR } from '../kinds/service-cidr/types.ts';
 import type { KubeObject } from '../meta/object.ts';
+import { headlessLabel, serviceProxyNameLabel } from '../meta/well-known-labels.ts';
 import type { Log } from '../observe/log.ts';
 import { createEndpointOwners } from './model/endpoint-owner.ts';
-import { proxyNameLabel } from './model/service-ports.ts';
 import type { ServiceObjects } from './model/track-state.ts';
 import { createTrimmer, type TrimmedSlice, trimNode } from './model/trim-objects.ts';
 
@@ -39,8 +39,6 @@ export type ProxyInformersOptions = {
   /** Whether addresses of other nodes matter. */
   readonly watchesAllNodes: boolean;
 };
-
-const headlessLabel = 'service.kubernetes.io/headless';
 const byService = 'service';
 
 export function startProxyInformers(
@@ -52,7 +50,7 @@ export function startProxyInformers(
     {
       ...options,
       type: serviceDefinition,
-      labelSelector: `!${proxyNameLabel}`,
+      labelSelector: `!${serviceProxyNameLabel}`,
       fieldSelector: 'spec.clusterIP!=None',
       trim: trimmer.service,
     },

@@ -3,6 +3,7 @@
 import { canonicalBase64 } from './base64.ts';
 import { type DecodeProblems, findDecodeProblems, strictProblemText } from './decode-problems.ts';
 import { parseGoTime } from './go-time.ts';
+import { isJsonObject, type JsonObject } from './json-object.ts';
 import { type JsonTree, treeFromText, treeFromValue } from './json-tree.ts';
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from './node.ts';
 import { canonicalQuantity } from './quantity.ts';
@@ -88,12 +89,12 @@ function structDecoder(schema: StructNode): Decoder {
   // The fields are compiled on first use, so that a schema may contain itself.
   let fields: Fields | undefined;
   const decoder: Decoder = (raw, trouble, known) => {
-    if (!isObject(raw)) return bad(trouble);
+    if (!isJsonObject(raw)) return bad(trouble);
     if (fields === undefined) {
       const decoders = names.map((name) => fieldDecoder(schema.fields[name] as Schema));
       fields = { names, places, hasZero, decoders };
     }
-    return decodeStruct(fields, raw, trouble, isObject(known) ? known : nothing);
+    return decodeStruct(fields, raw, trouble, isJsonObject(known) ? known : nothing);
   };
   structDecoders.set(schema, decoder);
   return decoder;
@@ -111,16 +112,14 @@ type Fields = {
   readonly hasZero: readonly boolean[];
   readonly decoders: readonly Decoder[];
 };
-type RawObject = Readonly<Record<string, unknown>>;
-
-const nothing: RawObject = {};
+const nothing: JsonObject = {};
 
 /** Goes by what is given: most fields of most objects are not. */
 function decodeStruct(
   { names, places, hasZero, decoders }: Fields,
-  raw: RawObject,
+  raw: JsonObject,
   trouble: Trouble,
-  known: RawObject,
+  known: JsonObject,
 ): unknown {
   const given = new Array<unknown>(names.length);
   for (const key in raw) {
@@ -227,7 +226,7 @@ function listDecoder(schema: ListNode): Decoder {
 function mapDecoder(schema: MapNode): Decoder {
   const item = itemDecoder(schema.values);
   return (raw, trouble) => {
-    if (!isObject(raw)) return bad(trouble);
+    if (!isJsonObject(raw)) return bad(trouble);
     let last = '';
     for (const key in raw) {
       if (key < last || item(raw[key], trouble) !== raw[key]) return rebuiltMap(raw, item, trouble);
@@ -238,7 +237,7 @@ function mapDecoder(schema: MapNode): Decoder {
 }
 
 /** In the order of keys, as Go writes maps. fromEntries makes own properties of all keys, `__proto__` included. */
-function rebuiltMap(raw: RawObject, item: Decoder, trouble: Trouble): unknown {
+function rebuiltMap(raw: JsonObject, item: Decoder, trouble: Trouble): unknown {
   return Object.fromEntries(
     Object.entries(raw)
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -307,10 +306,6 @@ function decodeMicroTime(raw: unknown, trouble: Trouble): unknown {
   if (time === undefined || 'error' in time) return bad(trouble);
   const decimals = String(time.microseconds).padStart(6, '0');
   return `${formatTime(time.ms).slice(0, -1)}.${decimals}Z`;
-}
-
-function isObject(raw: unknown): raw is RawObject {
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 }
 
 function lazily(make: () => unknown): () => unknown {

@@ -1,3 +1,5 @@
+import type { JsonObject } from './json-object.ts';
+
 // Whether two plain JSON values mean the same. Objects are compared by what they hold, whatever the order of
 // their keys; an absent list, a null and an empty list are one, because Go clients cannot tell them apart.
 
@@ -26,9 +28,7 @@ function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
   return true;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function equalObjects(a: Fields, b: Fields): boolean {
+function equalObjects(a: JsonObject, b: JsonObject): boolean {
   for (const key of Object.keys(a)) {
     if (!deepEqual(a[key], Object.hasOwn(b, key) ? b[key] : undefined)) return false;
   }

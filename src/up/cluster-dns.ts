@@ -5,6 +5,8 @@ import { type Family, formatAddress, parseAddress } from '../ip/address.ts';
 import { type Cidr, nthAddress } from '../ip/cidr.ts';
 import { endpointSliceDefinition } from '../kinds/endpoint-slice/definition.ts';
 import { serviceDefinition } from '../kinds/service/definition.ts';
+import { upManager } from '../meta/field-managers.ts';
+import { serviceNameLabel, sliceManagedByLabel } from '../meta/well-known-labels.ts';
 
 export type ClusterDnsOptions = {
   /** Service ranges, of the families in which the server can be reached. */
@@ -64,8 +66,8 @@ export function clusterDnsSlice({ host, port }: DnsServer): Readonly<Record<stri
       name: `${name}-${family.toLowerCase()}`,
       namespace,
       labels: {
-        'kubernetes.io/service-name': name,
-        'endpointslice.kubernetes.io/managed-by': 'fairlead-up',
+        [serviceNameLabel]: name,
+        [sliceManagedByLabel]: upManager,
       },
     },
     addressType: family,
@@ -79,7 +81,7 @@ export async function publishClusterDns(
   caller: ApiCaller,
   { ranges, servers }: ClusterDnsOptions,
 ): Promise<void> {
-  const options = { type: 'apply', fieldManager: 'fairlead-up', force: true } as const;
+  const options = { type: 'apply', fieldManager: upManager, force: true } as const;
   const services = resourceClient(caller, serviceDefinition);
   const slices = resourceClient(caller, endpointSliceDefinition);
   await services.patch({ namespace, name }, clusterDnsService(ranges), options);

@@ -1,7 +1,10 @@
 // The objects of `demo`: three pods that respond with their names, a Service for them, and a pod that sends it requests.
 import type { KubeObject } from '../meta/object.ts';
 
-const labels = { 'app.kubernetes.io/part-of': 'fairlead-demo' };
+const partOfLabel = 'app.kubernetes.io/part-of';
+const labels = { [partOfLabel]: 'fairlead-demo' };
+/** Selects all that the demo makes. */
+export const demoSelector = `${partOfLabel}=fairlead-demo`;
 export const demoName = 'hello';
 export const demoClient = 'hello-client';
 const serverPort = 8080;

@@ -3,16 +3,14 @@
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule, Subject } from '../../kinds/rbac/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
+import { autoUpdateAnnotation } from '../../meta/well-known-annotations.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { Binding } from './grant-index.ts';
 import { missingRules } from './rule-coverage.ts';
 
-/** "false" there keeps an administrator's own version. */
-const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate';
-
 /** The same object when nothing is missing, or nobody wants it back. */
 export function reconcilePolicy(live: KubeObject, wanted: KubeObject): KubeObject {
-  if (live.metadata.annotations?.[autoUpdate] === 'false') return live;
+  if (live.metadata.annotations?.[autoUpdateAnnotation] === 'false') return live;
   const marked = withMarks(live, wanted);
   return 'roleRef' in wanted
     ? withSubjects(marked as Binding, wanted as Binding)

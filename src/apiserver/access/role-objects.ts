@@ -2,6 +2,7 @@
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, rbacGroup, type Subject } from '../../kinds/rbac/types.ts';
 import type { Role } from '../../kinds/role/types.ts';
+import { autoUpdateAnnotation } from '../../meta/well-known-annotations.ts';
 import type { Binding } from './grant-index.ts';
 
 const apiVersion = `${rbacGroup}/v1`;
@@ -17,7 +18,7 @@ function metadata(
     ...(more.namespace === undefined ? {} : { namespace: more.namespace }),
     labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...more.labels },
     // Says that a start may bring the object up to date; "false" keeps an administrator's own version.
-    annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
+    annotations: { [autoUpdateAnnotation]: 'true' },
   };
 }
 

@@ -1,5 +1,18 @@
 // What a node may set on its own Node object: nothing that draws pods to it which others do not want there.
 import type { Node } from '../../kinds/node/types.ts';
+import {
+  archLabel,
+  betaArchLabel,
+  betaInstanceTypeLabel,
+  betaOsLabel,
+  betaRegionLabel,
+  betaZoneLabel,
+  hostnameLabel,
+  instanceTypeLabel,
+  osLabel,
+  regionLabel,
+  zoneLabel,
+} from '../../meta/well-known-labels.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import type { AdmissionRequest } from './admission.ts';
@@ -58,17 +71,17 @@ function forbiddenLabels(before: Labels, after: Labels): string {
 
 /** Well-known labels that a node reports about itself. */
 const ownLabels = new Set([
-  'kubernetes.io/hostname',
-  'topology.kubernetes.io/zone',
-  'topology.kubernetes.io/region',
-  'failure-domain.beta.kubernetes.io/zone',
-  'failure-domain.beta.kubernetes.io/region',
-  'node.kubernetes.io/instance-type',
-  'beta.kubernetes.io/instance-type',
-  'kubernetes.io/os',
-  'kubernetes.io/arch',
-  'beta.kubernetes.io/os',
-  'beta.kubernetes.io/arch',
+  hostnameLabel,
+  zoneLabel,
+  regionLabel,
+  betaZoneLabel,
+  betaRegionLabel,
+  instanceTypeLabel,
+  betaInstanceTypeLabel,
+  osLabel,
+  archLabel,
+  betaOsLabel,
+  betaArchLabel,
 ]);
 
 function isForbidden(key: string): boolean {

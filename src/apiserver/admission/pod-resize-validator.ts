@@ -4,6 +4,7 @@ import type { Node } from '../../kinds/node/types.ts';
 import { quantitiesOf, requestsOf } from '../../kinds/pod/requests.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { ApiError } from '../../meta/api-error.ts';
+import { osLabel } from '../../meta/well-known-labels.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource, refused } from './admission.ts';
@@ -32,7 +33,7 @@ const quantitiesIn = ({ spec }: Pod) => [
 ];
 
 function checkSystem(request: AdmissionRequest, { metadata }: Node): void {
-  const system = metadata.labels?.['kubernetes.io/os'] ?? 'linux';
+  const system = metadata.labels?.[osLabel] ?? 'linux';
   if (system === 'linux') return;
   const node = goQuote(metadata.name ?? '');
   throw withCause(

@@ -2,13 +2,11 @@
 import type { Node } from '../../kinds/node/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
+import { regionLabel, zoneLabel } from '../../meta/well-known-labels.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
 import { type AdmissionPlugin, isResource } from './admission.ts';
 
-const topologyLabels: readonly string[] = [
-  'topology.kubernetes.io/zone',
-  'topology.kubernetes.io/region',
-];
+const topologyLabels: readonly string[] = [zoneLabel, regionLabel];
 
 type Binding = KubeObject & {
   readonly target: { readonly kind?: string; readonly name?: string };

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../schema/json-object.ts';
+
 // Reading configuration files: what is not understood is a problem, never ignored.
 
 export type Problems = { readonly push: (problem: string) => void };
@@ -13,7 +15,7 @@ export function fieldsOf<K extends string>(
   document: unknown,
   { where, known, problems }: Reading<K>,
 ): Readonly<Partial<Record<K, unknown>>> {
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+  if (!isJsonObject(document)) {
     problems.push(`${where}: must be a map`);
     return {} as Partial<Record<K, unknown>>;
   }

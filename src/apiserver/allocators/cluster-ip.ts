@@ -1,4 +1,5 @@
 // Takes addresses for one write. A taken address is an IPAddress object, so that everybody sees who has it.
+
 import { type Address, formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
 import type { IPAddress, ParentReference } from '../../kinds/ip-address/types.ts';
@@ -8,6 +9,7 @@ import type { AddressRequest } from '../../kinds/service/allocation.ts';
 import { type Service, withSpec } from '../../kinds/service/types.ts';
 import { ApiError, internal, invalid } from '../../meta/api-error.ts';
 import { invalid as invalidField } from '../../meta/field-error.ts';
+import { apiServerManager } from '../../meta/field-managers.ts';
 import { groupVersion } from '../../meta/object.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
 import { internSet } from '../patch/known-sets.ts';
@@ -167,7 +169,7 @@ function ipAddressFor(
       labels: { [familyLabel]: address.family, [managedByLabel]: allocatorName },
       managedFields: [
         {
-          manager: 'kube-apiserver',
+          manager: apiServerManager,
           operation: 'Update',
           apiVersion,
           time: now,

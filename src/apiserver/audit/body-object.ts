@@ -1,5 +1,6 @@
 // Bodies as the audit log shows them.
 import { gunzipSync } from 'node:zlib';
+import { isJsonObject } from '../../schema/json-object.ts';
 import { parseYaml } from '../../schema/yaml.ts';
 
 export type Body = {
@@ -34,7 +35,7 @@ function unknown(bytes: Uint8Array, contentType: string): object {
 
 /** The same object without metadata.managedFields, its own and those of a list's items. */
 export function withoutManagedFields(object: unknown): unknown {
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) return object;
+  if (!isJsonObject(object)) return object;
   const { metadata, items } = object as { metadata?: unknown; items?: unknown };
   return {
     ...object,

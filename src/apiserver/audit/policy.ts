@@ -1,4 +1,6 @@
 // What is written down of which request: a Policy of audit.k8s.io/v1, read from a file and checked before it is used.
+
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { parseYaml } from '../../schema/yaml.ts';
 
 const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
@@ -91,8 +93,6 @@ const ruleFields = [
 ];
 const resourceFields = ['group', 'resources', 'resourceNames'];
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function readDocument(text: string, problems: string[]): unknown {
   const parsed = parseYaml(text);
   if (!('error' in parsed)) return parsed.value;
@@ -100,7 +100,7 @@ function readDocument(text: string, problems: string[]): unknown {
   return {};
 }
 
-function checkType({ apiVersion, kind }: Fields, problems: string[]): void {
+function checkType({ apiVersion, kind }: JsonObject, problems: string[]): void {
   if (apiVersion !== 'audit.k8s.io/v1')
     problems.push(`apiVersion: must be audit.k8s.io/v1, found ${JSON.stringify(apiVersion)}`);
   if (kind !== 'Policy') problems.push(`kind: must be Policy, found ${JSON.stringify(kind)}`);
@@ -162,15 +162,15 @@ function fieldsOf(
   at: string,
   known: readonly string[],
   problems: string[],
-): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+): JsonObject {
+  if (!isJsonObject(value)) {
     problems.push(`${at === '' ? 'the document' : at}: must be an object`);
     return {};
   }
   for (const name of Object.keys(value)) {
     if (!known.includes(name)) problems.push(`${at === '' ? '' : `${at}.`}${name}: unknown field`);
   }
-  return value as Fields;
+  return value as JsonObject;
 }
 
 function listOf(value: unknown, at: string, problems: string[]): readonly unknown[] {

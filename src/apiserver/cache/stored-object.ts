@@ -10,9 +10,9 @@ import {
   objectMeta,
   withMetadata,
 } from '../../meta/object.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { Write } from '../../storage/store.ts';
 import type { FieldSet } from '../patch/fieldset.ts';
-import { isFields } from '../patch/json-value.ts';
 import { textOfSet } from '../patch/known-sets.ts';
 import type { Cached } from './resource-cache.ts';
 import { scratchBytes } from './scratch-buffer.ts';
@@ -72,7 +72,7 @@ export function createCodec(definition: AnyKind, cluster = defaultCluster): Code
     let text = `${typePart}"metadata":${metadataText(object.metadata)}`;
     for (const name of Object.keys(object)) {
       if (name === 'kind' || name === 'apiVersion' || name === 'metadata') continue;
-      const field = JSON.stringify((object as Fields)[name]);
+      const field = JSON.stringify((object as JsonObject)[name]);
       if (field !== undefined) text += `,${memberName(name)}${field}`;
     }
     return scratchBytes(`${text}}`);
@@ -126,7 +126,6 @@ function isAt(value: Uint8Array, at: number, wanted: Uint8Array): boolean {
   return true;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 type Encoded = Omit<Cached, 'object' | 'dropObject'>;
 
 /**
@@ -180,7 +179,7 @@ function metadataText(metadata: ObjectMeta): string {
     const field =
       name === 'managedFields'
         ? managersText(metadata.managedFields)
-        : jsonText((metadata as Fields)[name]);
+        : jsonText((metadata as JsonObject)[name]);
     if (field !== undefined) text += `${text === '' ? '' : ','}${memberName(name)}${field}`;
   }
   return `{${text}}`;
@@ -201,7 +200,7 @@ function inOrder(names: string[]): readonly string[] {
 }
 
 function managersText(entries: unknown): string {
-  const isList = Array.isArray(entries) && entries.every(isFields);
+  const isList = Array.isArray(entries) && entries.every(isJsonObject);
   // What others wrote may be anything.
   return isList ? `[${entries.map(entryText).join(',')}]` : JSON.stringify(entries);
 }
@@ -209,7 +208,7 @@ function managersText(entries: unknown): string {
 function entryText(entry: ManagedFieldsEntry): string {
   let text = '';
   for (const name of Object.keys(entry)) {
-    const value = (entry as Fields)[name];
+    const value = (entry as JsonObject)[name];
     const field = name === 'fieldsV1' ? textOfSet(value as FieldSet) : jsonText(value);
     if (field !== undefined) text += `${text === '' ? '' : ','}${memberName(name)}${field}`;
   }

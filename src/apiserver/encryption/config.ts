@@ -6,6 +6,7 @@ import {
   notSupported,
   required,
 } from '../../meta/field-error.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { parseYaml } from '../../schema/yaml.ts';
 import { checkResources } from './check-resources.ts';
 
@@ -30,8 +31,6 @@ export class EncryptionConfigError extends Error {
     this.name = 'EncryptionConfigError';
   }
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Throws EncryptionConfigError. */
 export function parseEncryptionConfig(text: string, path: string): EncryptionConfig {
@@ -166,8 +165,8 @@ function fieldsOf(
   at: string,
   known: readonly string[],
   errors: FieldError[],
-): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+): JsonObject {
+  if (!isJsonObject(value)) {
     errors.push(invalid(at === '' ? '<root>' : at, 'REDACTED', 'must be an object'));
     return {};
   }
@@ -176,7 +175,7 @@ function fieldsOf(
     if (!known.includes(name))
       errors.push(invalid(at === '' ? '<root>' : at, 'REDACTED', unknownField(known)));
   }
-  return value as Fields;
+  return value as JsonObject;
 }
 
 const unknownField = (known: readonly string[]): string =>

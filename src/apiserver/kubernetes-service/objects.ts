@@ -2,6 +2,7 @@
 // pods reach this server.
 import { formatAddress, isLoopback, parseAddress } from '../../ip/address.ts';
 import { type Cidr, nthAddress } from '../../ip/cidr.ts';
+import { serviceNameLabel, skipMirrorLabel } from '../../meta/well-known-labels.ts';
 
 /** Where clients inside the cluster reach a server. */
 export type Advertised = { readonly address: string; readonly port: number };
@@ -83,7 +84,7 @@ export function apiEndpointObjects(servers: readonly Advertised[]): readonly Boo
       body: {
         metadata: {
           name: apiServiceName,
-          labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
+          labels: { [skipMirrorLabel]: 'true' },
         },
         subsets: groups.map(({ addresses, port }) => ({
           addresses: addresses.map((ip) => ({ ip })),
@@ -142,7 +143,6 @@ function sliceOf({ family, port, addresses }: ServerGroup, index: number): Boots
 const portsOf = (port: number) => [{ name: 'https', port, protocol: 'TCP' }];
 
 export const sliceResource = 'endpointslices.discovery.k8s.io';
-const serviceNameLabel = 'kubernetes.io/service-name';
 
 /** The labels of an object that is put right: on Endpoints those of others stay, a slice has its own and no other. */
 export function restoredLabels(

@@ -2,6 +2,7 @@
 // Upstream: staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go and generic/registry/store.go; for kinds that hold their deletion
 // themselves, pkg/registry/core/namespace/storage/storage.go.
 import type { AnyKind } from '../../kinds/definition.ts';
+import { foregroundFinalizer, orphanFinalizer } from '../../meta/finalizers.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
 import { formatTime, parseTime } from '../../schema/time.ts';
 
@@ -130,9 +131,13 @@ function finalizersAfter(
 ): readonly string[] {
   if (policy === undefined) return finalizers;
   const wanted =
-    policy === 'Orphan' ? 'orphan' : policy === 'Foreground' ? 'foregroundDeletion' : undefined;
+    policy === 'Orphan'
+      ? orphanFinalizer
+      : policy === 'Foreground'
+        ? foregroundFinalizer
+        : undefined;
   const others = finalizers.filter(
-    (f) => f === wanted || (f !== 'orphan' && f !== 'foregroundDeletion'),
+    (f) => f === wanted || (f !== orphanFinalizer && f !== foregroundFinalizer),
   );
   return wanted === undefined || others.includes(wanted) ? others : [...others, wanted];
 }

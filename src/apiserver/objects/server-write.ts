@@ -1,4 +1,5 @@
 // Writes that the server makes in its own name.
+import { apiServerManager } from '../../meta/field-managers.ts';
 import { formatTime } from '../../schema/time.ts';
 import { ownAdmission } from '../admission/admission.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
@@ -9,7 +10,7 @@ export function serverWrite(context: Pick<ApiContext, 'now'>): WriteRequest {
   return {
     user: self,
     dryRun: false,
-    manager: 'kube-apiserver',
+    manager: apiServerManager,
     now: formatTime(context.now()),
     admission: ownAdmission,
     warn: () => {},

@@ -1,9 +1,10 @@
 // The fields of a value where there was none before: all that it has. Every create goes through here, so the set is
 // made in one go and, as far as the schema can tell, in the order in which sets are stored.
+
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
 import { spendSteps } from '../../schema/work-budget.ts';
 import { type FieldSet, memberNode } from './fieldset.ts';
-import { type Fields, isFields } from './json-value.ts';
 import { fieldElement, itemElement } from './path-element.ts';
 import { isAtomic, isBare, schemaOf } from './typed-value.ts';
 
@@ -12,10 +13,10 @@ type Tree = Record<string, FieldSet>;
 export function addedSet(schema: Schema, value: unknown): FieldSet {
   if (isAtomic(schema) || isBare(value)) return memberNode;
   if (schema.node === 'list') return Array.isArray(value) ? addedItems(schema, value) : memberNode;
-  return isFields(value) ? addedFields(schema as MapNode | StructNode, value) : memberNode;
+  return isJsonObject(value) ? addedFields(schema as MapNode | StructNode, value) : memberNode;
 }
 
-function addedFields(schema: MapNode | StructNode, fields: Fields): FieldSet {
+function addedFields(schema: MapNode | StructNode, fields: JsonObject): FieldSet {
   const set: Tree = { '.': memberNode };
   let isMember = true;
   for (const name of schema.node === 'struct'
@@ -33,7 +34,7 @@ function addedFields(schema: MapNode | StructNode, fields: Fields): FieldSet {
 const orders = new WeakMap<StructNode, readonly string[]>();
 
 /** Of what the schema knows; an object with other fields keeps its own order. */
-function namesInOrder(schema: StructNode, fields: Fields): readonly string[] {
+function namesInOrder(schema: StructNode, fields: JsonObject): readonly string[] {
   let names = orders.get(schema);
   if (names === undefined) {
     names = Object.keys(schema.fields).sort();

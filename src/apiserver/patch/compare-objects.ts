@@ -1,9 +1,11 @@
 // Which fields differ between two states of an object, as two field sets. Equal parts cost one look each, because
 // this runs on every write.
+
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
 import { addedSet } from './added-set.ts';
 import { asMember, type FieldSet, memberNode } from './fieldset.ts';
-import { type Fields, field, isFields, sameValue } from './json-value.ts';
+import { field, sameValue } from './json-value.ts';
 import { fieldElement, itemElement } from './path-element.ts';
 import { isAtomic, isBare, schemaOf } from './typed-value.ts';
 
@@ -43,7 +45,11 @@ const unownedFields: Names = new Set(['apiVersion', 'kind']);
 const skippedFields: Names = new Set([...unownedFields, 'metadata']);
 
 /** Compares all that can be owned. */
-export function compareObjects(schema: StructNode, before: Fields, after: Fields): Comparison {
+export function compareObjects(
+  schema: StructNode,
+  before: JsonObject,
+  after: JsonObject,
+): Comparison {
   const metadata = schemaOf(schema, 'metadata');
   const ofMetadata =
     metadata.node === 'struct'
@@ -77,8 +83,8 @@ const none: Names = new Set();
 
 function compareFields(
   schema: MapNode | StructNode,
-  before: Fields,
-  after: Fields,
+  before: JsonObject,
+  after: JsonObject,
   skipped = none,
 ): Difference | undefined {
   let difference: Builder | undefined;
@@ -130,7 +136,7 @@ function compareWhole(before: unknown, after: unknown): Difference | undefined {
 }
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const asFields = (value: unknown): Fields => (isFields(value) ? value : {});
+const asFields = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 function compareItems(
   schema: ListNode,

@@ -2,27 +2,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deploymentDefinition } from '../../kinds/deployment/definition.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
+import type { JsonObject } from '../../schema/json-object.ts';
 import type { StructNode } from '../../schema/node.ts';
 import { compareObjects } from './compare-objects.ts';
 import { createdFields } from './created-fields.ts';
 import { type FieldSet, printFieldSet, withoutPath } from './fieldset.ts';
-import type { Fields } from './json-value.ts';
 import { zeroObject } from './typed-value.ts';
 
 const reset = [['status']];
 
 /** Without remembering anything. */
-function worked(schema: StructNode, object: Fields): FieldSet {
+function worked(schema: StructNode, object: JsonObject): FieldSet {
   const { changed } = compareObjects(schema, zeroObject(schema), object);
   return printFieldSet(reset.reduce(withoutPath, changed));
 }
 
 const port = (number: unknown, more: object = {}): object => ({ port: number, ...more });
-const labelled = (labels: unknown): Fields => ({ metadata: { name: 'a', labels }, spec: {} });
-const ports = (...list: readonly unknown[]): Fields => ({ metadata: {}, spec: { ports: list } });
+const labelled = (labels: unknown): JsonObject => ({ metadata: { name: 'a', labels }, spec: {} });
+const ports = (...list: readonly unknown[]): JsonObject => ({
+  metadata: {},
+  spec: { ports: list },
+});
 const proto: unknown = JSON.parse('{"__proto__":"x","constructor":"y"}');
 
-const services: readonly Fields[] = [
+const services: readonly JsonObject[] = [
   {},
   { kind: 'Service', apiVersion: 'v1' },
   { metadata: {} },
@@ -67,7 +70,7 @@ test('createdFields() finds for every form what comparing finds, also when it kn
 
 test('createdFields() tells zero values from others where Go always writes the field', () => {
   const { schema } = deploymentDefinition;
-  const withTemplate = (template: object): Fields => ({ metadata: {}, spec: { template } });
+  const withTemplate = (template: object): JsonObject => ({ metadata: {}, spec: { template } });
   const objects = [{}, { metadata: {} }, { metadata: { labels: {} }, spec: { containers: null } }];
   for (const object of [...objects, ...objects].map(withTemplate)) {
     const found = createdFields({ schema, object, reset });

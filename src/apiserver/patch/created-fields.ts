@@ -1,17 +1,19 @@
 // The fields that a new object sets. Which they are depends on its form alone, on names and keys but hardly on any
 // value, and most objects of a kind have one of a few forms. Forms are kept as a tree: each name leads one step further,
 // and at the end stands the set that objects of this form get.
+
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
 import { compareObjects } from './compare-objects.ts';
 import { type FieldSet, printFieldSet, withoutPath } from './fieldset.ts';
-import { type Fields, isFields, sameValue } from './json-value.ts';
+import { sameValue } from './json-value.ts';
 import { internSet } from './known-sets.ts';
 import { itemKeyValues } from './path-element.ts';
 import { isAtomic, isBare, schemaOf, zeroObject } from './typed-value.ts';
 
 export type Creation = {
   readonly schema: StructNode;
-  readonly object: Fields;
+  readonly object: JsonObject;
   /** Paths of fields that the write cannot set. */
   readonly reset: readonly (readonly string[])[];
 };
@@ -107,13 +109,16 @@ function valueForm(schema: Schema, zero: unknown, { value, from }: Place): Form 
     return step(from, sameValue(zero, value) ? marks.sameAsZero : marks.unlikeZero);
   }
   if (schema.node === 'list') return itemForms(schema, value, from);
-  return fieldForms(schema as MapNode | StructNode, isFields(zero) ? zero : none, { value, from });
+  return fieldForms(schema as MapNode | StructNode, isJsonObject(zero) ? zero : none, {
+    value,
+    from,
+  });
 }
 
-const none: Fields = Object.create(null);
+const none: JsonObject = Object.create(null);
 
-function fieldForms(schema: MapNode | StructNode, zero: Fields, { value, from }: Place): Form {
-  if (!isFields(value)) return step(from, marks.misfit);
+function fieldForms(schema: MapNode | StructNode, zero: JsonObject, { value, from }: Place): Form {
+  if (!isJsonObject(value)) return step(from, marks.misfit);
   let form = from;
   for (const key in value) {
     if (form === tooLarge) return form;

@@ -1,15 +1,17 @@
 // A value that many operations change before anybody reads it. What an operation reaches is taken over once, into forms
 // that grow and shrink at a cost that does not depend on their size; all else stays the shared, unchanged JSON.
+
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { isTooManyOpen } from '../../schema/nesting.ts';
 import { spendSteps } from '../../schema/work-budget.ts';
-import { type Fields, field, isFields, setField } from './json-value.ts';
+import { field, setField } from './json-value.ts';
 
 /** Items in blocks, so that one in front can come and go without moving all that follow. */
 type DraftList = { readonly blocks: unknown[][]; length: number };
 type DraftFields = Map<string, unknown>;
 export type Draft = DraftFields | DraftList;
 /** A place that holds other values, taken over or not. */
-export type Container = Draft | Fields | readonly unknown[];
+export type Container = Draft | JsonObject | readonly unknown[];
 
 /** Where an operation cannot be carried out; the caller knows the words. */
 export class NoSuchPath extends Error {}
@@ -35,7 +37,7 @@ export function childOf(container: Container, key: string): unknown {
     return block[at];
   }
   if (Array.isArray(container)) return container[indexBelow(container.length, key)];
-  return field(container as Fields, key);
+  return field(container as JsonObject, key);
 }
 
 /** The container itself where it was taken over before. */
@@ -149,14 +151,14 @@ export function equalsPlain(found: unknown, wanted: unknown): boolean {
     if (!Array.isArray(items) || items.length !== wanted.length) return false;
     return wanted.every((item, index) => equalsPlain(items[index], item));
   }
-  if (!isFields(wanted) || typeof found !== 'object' || found === null) return false;
+  if (!isJsonObject(wanted) || typeof found !== 'object' || found === null) return false;
   if (isDraftList(found) || Array.isArray(found)) return false;
   const isTaken = isDraftFields(found);
   if ((isTaken ? found.size : keyCount(found)) !== keyCount(wanted)) return false;
   return Object.keys(wanted).every(
     (key) =>
       (isTaken ? found.has(key) : Object.hasOwn(found, key)) &&
-      equalsPlain(isTaken ? found.get(key) : (found as Fields)[key], wanted[key]),
+      equalsPlain(isTaken ? found.get(key) : (found as JsonObject)[key], wanted[key]),
   );
 }
 

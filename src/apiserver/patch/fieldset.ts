@@ -2,8 +2,9 @@
 // writing cost nothing: `{"f:spec":{"f:type":{}}}` has the member .spec.type. A node without children is a
 // member; a node with children is one too if it holds ".". The root itself is never a member.
 // Sets are never changed; an operation that changes nothing returns its first operand itself.
+
+import { isJsonObject } from '../../schema/json-object.ts';
 import { isTextTooDeep } from '../../schema/nesting.ts';
-import { isFields } from './json-value.ts';
 import { compareElements, elementText, sortElements } from './path-element.ts';
 
 export type FieldSet = { readonly [element: string]: FieldSet };
@@ -192,7 +193,7 @@ function inOrder(set: FieldSet): FieldSet {
 
 /** FieldsV1 from outside: checked, with keys and values in their canonical spelling; itself where it has it. */
 export function parseFieldSet(value: unknown): FieldSet | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const set: Tree = {};
   let isCanonical = true;
   for (const key of Object.keys(value)) {
@@ -211,7 +212,7 @@ function canonicalElement(key: string): string | undefined {
   if (kind !== 'k:' && kind !== 'v:') return undefined;
   const value = parseJson(rest);
   if (kind === 'v:') return value === undefined ? undefined : `v:${JSON.stringify(value)}`;
-  if (!isFields(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const keys = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `k:${JSON.stringify(Object.fromEntries(keys))}`;
 }

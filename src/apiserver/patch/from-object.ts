@@ -1,31 +1,32 @@
 // The set of fields that an object sets: what a manager owns who applies it.
+
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
 import { spendSteps } from '../../schema/work-budget.ts';
 import { asMember, emptySet, type FieldSet, memberNode } from './fieldset.ts';
-import { type Fields, isFields } from './json-value.ts';
 import { fieldElement, itemElement } from './path-element.ts';
 import { isAtomic, isBare, schemaOf } from './typed-value.ts';
 
 export function fieldsOf(schema: StructNode, object: unknown): FieldSet {
-  return (isFields(object) ? fieldsOfMap(schema, object) : undefined) ?? emptySet;
+  return (isJsonObject(object) ? fieldsOfMap(schema, object) : undefined) ?? emptySet;
 }
 
 function fieldsOfValue(schema: Schema, value: unknown): FieldSet | undefined {
   if (isAtomic(schema)) return memberNode;
   if (schema.node === 'list') return Array.isArray(value) ? fieldsOfList(schema, value) : undefined;
   if (schema.node === 'scalar') return memberNode;
-  return isFields(value) ? fieldsOfMap(schema, value) : undefined;
+  return isJsonObject(value) ? fieldsOfMap(schema, value) : undefined;
 }
 
 /** Named fields belong to nobody for themselves, unless they are empty; keys of maps do. */
-function fieldsOfMap(schema: MapNode | StructNode, object: Fields): FieldSet | undefined {
+function fieldsOfMap(schema: MapNode | StructNode, object: JsonObject): FieldSet | undefined {
   const set: Record<string, FieldSet> = {};
   let isEmpty = true;
   for (const key of Object.keys(object)) {
     spendSteps();
     const value = object[key];
     const below = fieldsOfValue(schemaOf(schema, key), value);
-    const isNothing = value === null || (isFields(value) && isBare(value));
+    const isNothing = value === null || (isJsonObject(value) && isBare(value));
     const owned = isNothing || schema.node === 'map' ? asMember(below) : below;
     if (owned === undefined) continue;
     set[fieldElement(key)] = owned;

@@ -1,7 +1,9 @@
 // A strategically merged object that does not fit its type fails with other words than a body: upstream turns
 // the merged map into a struct by reflection (DefaultUnstructuredConverter), not through JSON.
+
+import { isJsonObject } from '../../schema/json-object.ts';
 import type { ScalarNode, Schema } from '../../schema/node.ts';
-import { field, isFields, jsonTypeName } from './json-value.ts';
+import { field, jsonTypeName } from './json-value.ts';
 
 /** The first misfit in the order of the fields, in those words; nothing when the types fit. */
 export function unstructuredError(schema: Schema, value: unknown): string | undefined {
@@ -13,10 +15,10 @@ export function unstructuredError(schema: Schema, value: unknown): string | unde
       if (!Array.isArray(value)) return `cannot restore slice from ${goKind(value)}`;
       return firstError(value.map((item) => [schema.items, item]));
     case 'map':
-      if (!isFields(value)) return `cannot restore map from ${goKind(value)}`;
+      if (!isJsonObject(value)) return `cannot restore map from ${goKind(value)}`;
       return firstError(Object.values(value).map((item) => [schema.values, item]));
     case 'struct':
-      if (!isFields(value)) return `cannot restore struct from: ${goKind(value)}`;
+      if (!isJsonObject(value)) return `cannot restore struct from: ${goKind(value)}`;
       return firstError(
         Object.entries(schema.fields).map(([name, node]) => [node, field(value, name)]),
       );
@@ -33,7 +35,7 @@ function firstError(pairs: readonly (readonly [Schema, unknown])[]): string | un
 
 function goKind(value: unknown): string {
   if (Array.isArray(value)) return 'slice';
-  if (isFields(value)) return 'map';
+  if (isJsonObject(value)) return 'map';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'string';
   return Number.isInteger(value) ? 'int64' : 'float64';

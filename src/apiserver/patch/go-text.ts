@@ -1,10 +1,11 @@
+import { isJsonObject } from '../../schema/json-object.ts';
+
 // How Go prints plain JSON values with %v; some error texts show them so.
-import { isFields } from './json-value.ts';
 
 export function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
-  if (!isFields(value)) return typeof value === 'number' ? goNumber(value) : String(value);
+  if (!isJsonObject(value)) return typeof value === 'number' ? goNumber(value) : String(value);
   const entries = Object.keys(value)
     .sort()
     .map((key) => `${key}:${goText(value[key])}`);

@@ -4,6 +4,7 @@
 
 import { badRequest, failure, tooLarge } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { isValueTooDeep } from '../../schema/nesting.ts';
 import { checkValues } from '../limits/check-values.ts';
 import {
@@ -18,9 +19,9 @@ import {
   replaceChild,
   takeOver,
 } from './draft.ts';
-import { type Fields, field, isFields, jsonTypeName } from './json-value.ts';
+import { field, jsonTypeName } from './json-value.ts';
 
-type Operation = Fields;
+type Operation = JsonObject;
 
 /** Upstream's limits: a patch is no program, and copies must not blow an object up. */
 const maxOperations = 10_000;
@@ -57,7 +58,7 @@ export function jsonPatchProblems(
 ): readonly string[] {
   if (!Array.isArray(patch)) return [];
   const unknown = patch.flatMap((operation: unknown, index) =>
-    Object.keys(isFields(operation) ? operation : {})
+    Object.keys(isJsonObject(operation) ? operation : {})
       .filter((key) => !members.includes(key))
       .map((key) => `unknown field ${goQuote(`[${index}].${key}`)}`),
   );
@@ -80,7 +81,7 @@ function decodeOperations(patch: unknown): readonly Operation[] {
 
 function decodeOperation(operation: unknown): Operation {
   if (operation === null) return {};
-  if (!isFields(operation)) throw undecodable(operation, 'value of type handlers.jsonPatchOp');
+  if (!isJsonObject(operation)) throw undecodable(operation, 'value of type handlers.jsonPatchOp');
   for (const key of ['op', 'path', 'from']) {
     const value = field(operation, key) ?? '';
     if (typeof value !== 'string') {

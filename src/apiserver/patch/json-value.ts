@@ -1,13 +1,9 @@
+import type { JsonObject } from '../../schema/json-object.ts';
+
 // Plain JSON values as patches meet them, before anything is known of their types.
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The field's value; what an object inherits is no field. */
-export function field(object: Fields, key: string): unknown {
+export function field(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
@@ -25,7 +21,7 @@ export function setField(object: Record<string, unknown>, key: string, value: un
   }
 }
 
-export function withoutField(object: Fields, key: string): Fields {
+export function withoutField(object: JsonObject, key: string): JsonObject {
   const { [key]: _dropped, ...rest } = object;
   return rest;
 }
@@ -41,7 +37,7 @@ export function sameValue(a: unknown, b: unknown): boolean {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every(
-    (key) => Object.hasOwn(b, key) && sameValue((a as Fields)[key], (b as Fields)[key]),
+    (key) => Object.hasOwn(b, key) && sameValue((a as JsonObject)[key], (b as JsonObject)[key]),
   );
 }
 

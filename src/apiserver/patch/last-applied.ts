@@ -2,35 +2,33 @@
 // made: fields that the annotation names and nobody changed since are kubectl's to take over, and the annotation
 // is kept up to date so that the way back stays open. Only for the manager that kubectl uses by default.
 import type { KubeObject } from '../../meta/object.ts';
+import { lastAppliedAnnotation } from '../../meta/well-known-annotations.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { isTextTooDeep } from '../../schema/nesting.ts';
 import type { StructNode } from '../../schema/node.ts';
 import { compareObjects } from './compare-objects.ts';
 import { difference, emptySet, type FieldSet } from './fieldset.ts';
 import { fieldsOf } from './from-object.ts';
-import { type Fields, field, isFields } from './json-value.ts';
+import { field } from './json-value.ts';
 import { typedErrors } from './typed-errors.ts';
-
-export const kubectlManager = 'kubectl';
-
-const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** All annotations together may not be larger; then the object goes without this one. */
 const maxAnnotationBytes = 256 * 1024;
 
 /** The fields of others that kubectl may take without force. */
 export function takenOverFields(schema: StructNode, live: KubeObject): FieldSet {
-  const lastApplied = parse(live.metadata.annotations?.[annotation] ?? '');
+  const lastApplied = parse(live.metadata.annotations?.[lastAppliedAnnotation] ?? '');
   if (lastApplied?.apiVersion !== live.apiVersion) return emptySet;
   if (typedErrors(schema, lastApplied) !== '') return emptySet;
-  const { changed, removed } = compareObjects(schema, lastApplied, live as unknown as Fields);
+  const { changed, removed } = compareObjects(schema, lastApplied, live as unknown as JsonObject);
   return difference(difference(fieldsOf(schema, lastApplied), changed), removed);
 }
 
-function parse(text: string): Fields | undefined {
+function parse(text: string): JsonObject | undefined {
   if (text === '' || isTextTooDeep(text)) return undefined;
   try {
     const value = JSON.parse(text) as unknown;
-    return isFields(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -38,31 +36,31 @@ function parse(text: string): Fields | undefined {
 }
 
 /** The merged object with the annotation, if it has it, made to say what was just applied. */
-export function withLastApplied(merged: Fields, applied: Fields): Fields {
+export function withLastApplied(merged: JsonObject, applied: JsonObject): JsonObject {
   const metadata = fieldsIn(merged, 'metadata');
   const annotations = fieldsIn(metadata, 'annotations');
-  if ((field(annotations, annotation) ?? '') === '') return merged;
+  if ((field(annotations, lastAppliedAnnotation) ?? '') === '') return merged;
   const updated = {
     ...annotations,
-    [annotation]: `${JSON.stringify(sorted(withoutAnnotation(applied)))}\n`,
+    [lastAppliedAnnotation]: `${JSON.stringify(sorted(withoutAnnotation(applied)))}\n`,
   };
   const size = Object.entries(updated).reduce(
     (sum, [k, v]) => sum + Buffer.byteLength(k + String(v)),
     0,
   );
-  const { [annotation]: _dropped, ...others } = updated;
+  const { [lastAppliedAnnotation]: _dropped, ...others } = updated;
   const kept = size > maxAnnotationBytes ? others : updated;
   return { ...merged, metadata: { ...metadata, annotations: kept } };
 }
 
-const fieldsIn = (object: Fields, key: string): Fields => {
+const fieldsIn = (object: JsonObject, key: string): JsonObject => {
   const value = field(object, key);
-  return isFields(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 };
 
-function withoutAnnotation(applied: Fields): Fields {
+function withoutAnnotation(applied: JsonObject): JsonObject {
   const metadata = fieldsIn(applied, 'metadata');
-  const { [annotation]: _dropped, ...others } = fieldsIn(metadata, 'annotations');
+  const { [lastAppliedAnnotation]: _dropped, ...others } = fieldsIn(metadata, 'annotations');
   const { annotations: _annotations, ...rest } = metadata;
   const kept = Object.keys(others).length === 0 ? rest : { ...rest, annotations: others };
   return { ...applied, metadata: kept };
@@ -71,7 +69,7 @@ function withoutAnnotation(applied: Fields): Fields {
 /** As Go writes maps: keys in order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isFields(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.keys(value)
       .sort()

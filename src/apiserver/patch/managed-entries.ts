@@ -5,6 +5,7 @@ import {
   type ObjectMeta,
   withMetadata,
 } from '../../meta/object.ts';
+import { isJsonObject } from '../../schema/json-object.ts';
 import {
   emptySet,
   type FieldSet,
@@ -13,7 +14,6 @@ import {
   printFieldSet,
   unionAll,
 } from './fieldset.ts';
-import { isFields } from './json-value.ts';
 
 /** Who writes and how. */
 export type Writer = {
@@ -47,7 +47,9 @@ export function writerKey({ manager, operation, subresource, apiVersion }: Write
 
 /** Entries from our store, where they are canonical. Unreadable ones, written there by others, count as none. */
 export function readEntries(stored: Entries = []): readonly Managed[] {
-  return readAll(stored, (fields) => (isFields(fields) ? (fields as FieldSet) : undefined)) ?? [];
+  return (
+    readAll(stored, (fields) => (isJsonObject(fields) ? (fields as FieldSet) : undefined)) ?? []
+  );
 }
 
 /** Entries that a client sent; nothing when one of them cannot be read. */

@@ -1,7 +1,9 @@
 // The live object with an applied configuration laid over it: atomic values are replaced, the rest is joined.
+
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
 import { spendSteps } from '../../schema/work-budget.ts';
-import { type Fields, field, isFields, setField } from './json-value.ts';
+import { field, setField } from './json-value.ts';
 import { itemElement } from './path-element.ts';
 import { isAtomic, isBare, schemaOf } from './typed-value.ts';
 
@@ -14,9 +16,13 @@ export function mergeTyped(schema: Schema, live: unknown, applied: unknown): unk
 }
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const asFields = (value: unknown): Fields => (isFields(value) ? value : {});
+const asFields = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-function mergeFields(schema: MapNode | StructNode, live: Fields, applied: Fields): Fields {
+function mergeFields(
+  schema: MapNode | StructNode,
+  live: JsonObject,
+  applied: JsonObject,
+): JsonObject {
   const merged: Record<string, unknown> = { ...live };
   for (const key of Object.keys(applied)) {
     spendSteps();

@@ -1,8 +1,9 @@
 // One step of a field path, written as FieldsV1 writes it: `f:name` a field or map key, `k:{"port":80}` a list
 // item by its keys, `v:"x"` a list item by its value, `i:0` a list item by its place.
 import { goQuote } from '../../schema/go-quote.ts';
+import { isJsonObject } from '../../schema/json-object.ts';
 import type { ListNode, Schema } from '../../schema/node.ts';
-import { field, isFields } from './json-value.ts';
+import { field } from './json-value.ts';
 
 export const fieldElement = (name: string): string => `f:${name}`;
 
@@ -13,7 +14,7 @@ export function isAssociative(list: ListNode): boolean {
 
 /** The element of one item of an associative list. Keys that are absent count with their default. */
 export function itemElement(list: ListNode, item: unknown): string {
-  if (list.listType !== 'map' || !isFields(item)) return `v:${JSON.stringify(item)}`;
+  if (list.listType !== 'map' || !isJsonObject(item)) return `v:${JSON.stringify(item)}`;
   let text = '';
   for (const { name, prefix, standIn } of keysOf(list)) {
     const value = field(item, name) ?? standIn;
@@ -25,7 +26,7 @@ export function itemElement(list: ListNode, item: unknown): string {
 
 /** What the element of an item says, value by value; undefined where a key is left out. */
 export function itemKeyValues(list: ListNode, item: unknown): readonly unknown[] {
-  if (list.listType !== 'map' || !isFields(item)) return [item];
+  if (list.listType !== 'map' || !isJsonObject(item)) return [item];
   return keysOf(list).map(({ name, standIn }) => field(item, name) ?? standIn);
 }
 
@@ -33,7 +34,7 @@ export function itemKeyValues(list: ListNode, item: unknown): readonly unknown[]
 export function itemElementError(list: ListNode, item: unknown): string | undefined {
   if (list.listType === 'map') {
     if (item === null) return 'associative list with keys may not have a null element';
-    if (!isFields(item)) return 'associative list with keys may not have non-map elements';
+    if (!isJsonObject(item)) return 'associative list with keys may not have non-map elements';
     const missing = keysOf(list).find(
       (key) => (field(item, key.name) ?? key.standIn) === undefined,
     );
@@ -43,7 +44,7 @@ export function itemElementError(list: ListNode, item: unknown): string | undefi
   }
   if (item === null) return "associative list without keys has an element that's an explicit null";
   if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
-  return isFields(item)
+  return isJsonObject(item)
     ? "associative list without keys has an element that's a map type"
     : undefined;
 }
@@ -126,7 +127,7 @@ const compareKinds = (a: string, b: string): number =>
   a[0] === b[0] ? 0 : elementKinds.indexOf(a[0] ?? '') - elementKinds.indexOf(b[0] ?? '');
 
 function compareKeyValues(left: unknown, right: unknown): number {
-  if (!isFields(left) || !isFields(right)) return compare(left, right);
+  if (!isJsonObject(left) || !isJsonObject(right)) return compare(left, right);
   const names = Object.keys(left);
   for (const [index, name] of names.entries()) {
     const other = Object.keys(right)[index];

@@ -1,7 +1,9 @@
 // An object without the fields of a set, and the other way round which fields a removal has to name.
+
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
 import { asMember, type FieldSet, isMemberNode } from './fieldset.ts';
-import { type Fields, isFields, setField } from './json-value.ts';
+import { setField } from './json-value.ts';
 import { fieldElement, itemElement } from './path-element.ts';
 import { isAtomic, isBare, schemaOf } from './typed-value.ts';
 
@@ -10,10 +12,14 @@ export function removeFields(schema: Schema, value: unknown, set: FieldSet): unk
   if (schema.node === 'scalar') return value;
   if (isAtomic(schema) || isBare(value)) return null;
   if (schema.node === 'list') return Array.isArray(value) ? removeItems(schema, value, set) : null;
-  return isFields(value) ? removeKeys(schema, value, set) : null;
+  return isJsonObject(value) ? removeKeys(schema, value, set) : null;
 }
 
-function removeKeys(schema: MapNode | StructNode, object: Fields, set: FieldSet): Fields | null {
+function removeKeys(
+  schema: MapNode | StructNode,
+  object: JsonObject,
+  set: FieldSet,
+): JsonObject | null {
   const rest: Record<string, unknown> = {};
   for (const key of Object.keys(object)) {
     const node = set[fieldElement(key)];

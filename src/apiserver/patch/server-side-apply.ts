@@ -6,8 +6,11 @@
 // Ownership follows from the configuration, never from defaults, so nothing has to be recorded after defaulting:
 // the object that comes back carries its managedFields. Decode, default and write it; keepTimes() then undoes
 // new times where nothing else changed.
+
 import { badRequest } from '../../meta/api-error.ts';
+import { kubectlManager } from '../../meta/field-managers.ts';
 import { groupVersion, type KubeObject } from '../../meta/object.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { StructNode } from '../../schema/node.ts';
 import { applyConflict, type Conflict } from './apply-conflict.ts';
 import { compareObjects, withoutUnowned } from './compare-objects.ts';
@@ -23,8 +26,8 @@ import {
   withoutPath,
 } from './fieldset.ts';
 import { fieldsOf } from './from-object.ts';
-import { type Fields, field, isFields, jsonTypeName, sameValue } from './json-value.ts';
-import { kubectlManager, takenOverFields, withLastApplied } from './last-applied.ts';
+import { field, jsonTypeName, sameValue } from './json-value.ts';
+import { takenOverFields, withLastApplied } from './last-applied.ts';
 import { isSameWriter, type Managed, readEntries, withEntries } from './managed-entries.ts';
 import { type ResetFields, recordUpdate, resetFieldsOf } from './managed-fields.ts';
 import { mergeTyped } from './merge-typed.ts';
@@ -80,7 +83,7 @@ export function* applySteps(
   const previous = entries.find((entry) => isSameWriter(entry, writer));
   const others = entries.filter((entry) => entry !== previous);
 
-  const merged = mergeTyped(schema, live, applied) as Fields;
+  const merged = mergeTyped(schema, live, applied) as JsonObject;
   yield;
   const all = unionAll([writer, ...others].map((entry) => entry.fields));
   yield;
@@ -103,9 +106,9 @@ export function* applySteps(
   return { object: withEntries(noted as unknown as KubeObject, [...remaining, ...own]) };
 }
 
-function checkApplied({ applied, kind, schema }: ApplyRequest): Fields {
+function checkApplied({ applied, kind, schema }: ApplyRequest): JsonObject {
   const body = applied ?? {};
-  if (!isFields(body)) {
+  if (!isJsonObject(body)) {
     throw badRequest(
       `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeName(body)} into Go value of type map[string]interface {}`,
     );
@@ -115,12 +118,12 @@ function checkApplied({ applied, kind, schema }: ApplyRequest): Fields {
     throw badRequest(`invalid object type: ${given}`);
   }
   const metadata = field(body, 'metadata');
-  if (isFields(metadata) && Array.isArray(field(metadata, 'managedFields'))) {
+  if (isJsonObject(metadata) && Array.isArray(field(metadata, 'managedFields'))) {
     throw badRequest('metadata.managedFields must be nil');
   }
   const errors = typedErrors(schema, body);
   if (errors !== '') {
-    const { namespace = '', name = '' } = (isFields(metadata) ? metadata : {}) as Record<
+    const { namespace = '', name = '' } = (isJsonObject(metadata) ? metadata : {}) as Record<
       string,
       unknown
     >;
@@ -132,7 +135,7 @@ function checkApplied({ applied, kind, schema }: ApplyRequest): Fields {
 }
 
 /** `/v1, Kind=Service`; a version of more than two parts says nothing. */
-function kindText(body: Fields): string {
+function kindText(body: JsonObject): string {
   const [version, kind] = [field(body, 'apiVersion') ?? '', field(body, 'kind') ?? ''].map(String);
   const parts = (version ?? '').split('/');
   if (parts.length > 2) return '/, Kind=';
@@ -168,7 +171,7 @@ function entriesBefore(
 
 type Pruning = {
   readonly schema: StructNode;
-  readonly merged: Fields;
+  readonly merged: JsonObject;
   /** What the manager applied last time. */
   readonly previous: FieldSet;
   /** What anybody owns now, this manager's new configuration included. */
@@ -179,11 +182,12 @@ type Pruning = {
  * Takes out what the manager gave up. Everything it ever applied goes first, structs with all they hold; what
  * somebody owns comes back; and of the rest only what the manager itself had applied stays away.
  */
-function* prune({ schema, merged, previous, owned }: Pruning): Generator<undefined, Fields> {
+function* prune({ schema, merged, previous, owned }: Pruning): Generator<undefined, JsonObject> {
   if (isEmptySet(previous)) return merged;
   const named = (set: FieldSet): FieldSet => withNamedFields(schema, set);
-  const without = (set: FieldSet): Fields => (removeFields(schema, merged, set) ?? {}) as Fields;
-  const fieldsIn = (object: Fields): FieldSet => named(fieldsOf(schema, object));
+  const without = (set: FieldSet): JsonObject =>
+    (removeFields(schema, merged, set) ?? {}) as JsonObject;
+  const fieldsIn = (object: JsonObject): FieldSet => named(fieldsOf(schema, object));
   const all = fieldsIn(merged);
   yield;
   const last = named(previous);
@@ -199,7 +203,7 @@ function* prune({ schema, merged, previous, owned }: Pruning): Generator<undefin
 type Settling = {
   readonly request: ApplyRequest;
   readonly live: KubeObject;
-  readonly object: Fields;
+  readonly object: JsonObject;
   readonly others: readonly Managed[];
   readonly resetFields: ResetFields;
 };
@@ -207,7 +211,7 @@ type Settling = {
 /** What is left to the others; throws where they would lose something that they did not agree to. */
 function settle({ request, live, object, others, resetFields }: Settling): readonly Managed[] {
   const { schema, force, manager } = request;
-  const compared = compareObjects(schema, live as unknown as Fields, object);
+  const compared = compareObjects(schema, live as unknown as JsonObject, object);
   const changed = resetFields.reduce(withoutPath, compared.changed);
   const removed = resetFields.reduce(withoutPath, compared.removed);
   const conflicts = others.map(

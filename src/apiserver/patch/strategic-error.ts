@@ -2,8 +2,8 @@
 
 import { badRequest, failure } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { goText } from './go-text.ts';
-import { type Fields, isFields } from './json-value.ts';
 
 export const badPrimitiveList = (): Error => badRequest('invalid patch format of primitive list');
 export const badRetainKeys = (): Error => badRequest('invalid patch format of retainKeys');
@@ -16,10 +16,10 @@ export function listOfLists(): Error {
   return failure({ code: 422, reason: 'Invalid', message, details: {} });
 }
 
-export const noMergeKey = (item: Fields, mergeKey: string): Error =>
+export const noMergeKey = (item: JsonObject, mergeKey: string): Error =>
   badRequest(`map: ${goText(item)} does not contain declared merge key: ${mergeKey}`);
 
-export const unknownDirective = (directive: unknown, map: Fields): Error =>
+export const unknownDirective = (directive: unknown, map: JsonObject): Error =>
   badRequest(`unknown patch type: ${goText(directive)} in map: ${goText(map)}`);
 
 export const wrongType = (expected: string, value: unknown): Error =>
@@ -32,7 +32,7 @@ export const unknownField = (struct: string, field: string): Error =>
 function goType(value: unknown): string {
   if (value === null || value === undefined) return '%!s(<nil>)';
   if (Array.isArray(value)) return '[]interface {}';
-  if (isFields(value)) return 'map[string]interface {}';
+  if (isJsonObject(value)) return 'map[string]interface {}';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'string';
   return Number.isInteger(value) ? 'int64' : 'float64';

@@ -1,6 +1,7 @@
 // How the schema says that a field merges, and what is left of a value that meets nothing to merge with.
+
+import { isJsonObject } from '../../schema/json-object.ts';
 import type { Schema } from '../../schema/node.ts';
-import { isFields } from './json-value.ts';
 
 export const deletionPrefix = '$deleteFromPrimitiveList';
 export const elementOrderPrefix = '$setElementOrder';
@@ -22,7 +23,7 @@ export function strategyOf(node: Schema | undefined): string {
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value))
     return value.map(withoutDirectives).filter((item) => item !== undefined);
-  if (!isFields(value)) return value;
+  if (!isJsonObject(value)) return value;
   if (Object.hasOwn(value, '$patch')) return undefined;
   const entries = Object.entries(value)
     .filter(([, item]) => item !== null)

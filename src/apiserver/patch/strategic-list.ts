@@ -1,13 +1,18 @@
 // Joining two lists in a strategic merge, and the order in which the result stands: items of the patch keep the
 // patch's order, the others theirs; an item that only the patch has goes before those that only the server has.
 import { badRequest } from '../../meta/api-error.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, Schema } from '../../schema/node.ts';
 import { spendSteps } from '../../schema/work-budget.ts';
 import { goText } from './go-text.ts';
-import { type Fields, field, isFields } from './json-value.ts';
+import { field } from './json-value.ts';
 import { listOfLists, noMergeKey, unknownDirective } from './strategic-error.ts';
 
-export type MergeMaps = (schema: Schema | undefined, original: Fields, patch: Fields) => Fields;
+export type MergeMaps = (
+  schema: Schema | undefined,
+  original: JsonObject,
+  patch: JsonObject,
+) => JsonObject;
 
 type ListMerge = {
   readonly list: ListNode | undefined;
@@ -41,8 +46,8 @@ export function mergeLists({
   const mergeKey = list?.mergeKey ?? '';
   if (mergeKey === '') throw badRequest('cannot merge lists without merge key for struct');
   const { kept, plain } = applyItemDirectives(
-    original as readonly Fields[],
-    patch as readonly Fields[],
+    original as readonly JsonObject[],
+    patch as readonly JsonObject[],
     mergeKey,
   );
   const merged = mergeItems(kept, plain, mergeKey, (before, change) =>
@@ -64,16 +69,16 @@ export function holdsMaps(...lists: readonly (readonly unknown[])[]): boolean {
 
 function itemType(item: unknown): string {
   if (Array.isArray(item)) return 'list';
-  if (isFields(item)) return 'map';
+  if (isJsonObject(item)) return 'map';
   return typeof item === 'number' ? (Number.isInteger(item) ? 'int' : 'float') : typeof item;
 }
 
-type Directed = { readonly kept: readonly Fields[]; readonly plain: readonly Fields[] };
+type Directed = { readonly kept: readonly JsonObject[]; readonly plain: readonly JsonObject[] };
 
 /** `$patch: delete` takes items of that key away, `$patch: replace` all that there were. */
 function applyItemDirectives(
-  original: readonly Fields[],
-  patch: readonly Fields[],
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
   mergeKey: string,
 ): Directed {
   const plain = patch.filter((item) => !Object.hasOwn(item, '$patch'));
@@ -94,17 +99,17 @@ function applyItemDirectives(
   return { kept, plain };
 }
 
-function keyOf(item: Fields, mergeKey: string): unknown {
+function keyOf(item: JsonObject, mergeKey: string): unknown {
   if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
   return item[mergeKey];
 }
 
 function mergeItems(
-  original: readonly Fields[],
-  patch: readonly Fields[],
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
   mergeKey: string,
-  merge: (before: Fields, change: Fields) => Fields,
-): readonly Fields[] {
+  merge: (before: JsonObject, change: JsonObject) => JsonObject,
+): readonly JsonObject[] {
   const merged = [...original];
   const places = new Map<unknown, number>();
   for (const [place, item] of original.entries()) {
@@ -133,7 +138,7 @@ type Ordering = {
 
 export function inOrder({ items, wanted, current, mergeKey }: Ordering): readonly unknown[] {
   const keyed = (item: unknown): unknown =>
-    mergeKey === '' ? item : keyOf(item as Fields, mergeKey);
+    mergeKey === '' ? item : keyOf(item as JsonObject, mergeKey);
   const placesIn = (list: readonly unknown[]) => {
     const places = new Map<unknown, number>();
     for (const [place, item] of list.entries()) {

@@ -2,16 +2,10 @@
 // as sets, and directives ($patch, $retainKeys, $deleteFromPrimitiveList, $setElementOrder) say what merging
 // alone cannot. The schema says how each field merges. Upstream: apimachinery's strategicpatch.
 import { badRequest } from '../../meta/api-error.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { Schema, StructNode } from '../../schema/node.ts';
 import { spendSteps } from '../../schema/work-budget.ts';
-import {
-  type Fields,
-  field,
-  isFields,
-  jsonTypeName,
-  setField,
-  withoutField,
-} from './json-value.ts';
+import { field, jsonTypeName, setField, withoutField } from './json-value.ts';
 import { badPrimitiveList, badRetainKeys, unknownDirective } from './strategic-error.ts';
 import {
   deletionPrefix,
@@ -28,19 +22,23 @@ export function applyStrategicMerge(
   document: unknown,
   patch: unknown,
 ): unknown {
-  if (patch !== null && !isFields(patch)) {
+  if (patch !== null && !isJsonObject(patch)) {
     throw badRequest(
       `json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`,
     );
   }
-  return mergeMaps(schema, isFields(document) ? document : {}, patch ?? {});
+  return mergeMaps(schema, isJsonObject(document) ? document : {}, patch ?? {});
 }
 
 /** Looked at and copied. */
 const stepsOfKey = 2;
 
 /** `schema` is absent for fields that it does not know: they merge by default. */
-function mergeMaps(schema: Schema | undefined, original: Fields, patch: Fields): Fields {
+function mergeMaps(
+  schema: Schema | undefined,
+  original: JsonObject,
+  patch: JsonObject,
+): JsonObject {
   if (Object.hasOwn(patch, '$patch')) return directedMap(patch);
   const retained = retainKeys({ original, patch });
   const ordered = applyElementOrders({ schema, ...retained, mergeMaps });
@@ -60,7 +58,7 @@ function mergeMaps(schema: Schema | undefined, original: Fields, patch: Fields):
   return merged;
 }
 
-function directedMap(patch: Fields): Fields {
+function directedMap(patch: JsonObject): JsonObject {
   const directive = patch.$patch;
   if (directive === 'replace') return withoutField(patch, '$patch');
   if (directive === 'delete') return {};
@@ -83,7 +81,7 @@ type FieldMerge = {
 /** Undefined where the field goes. */
 function mergeField({ node, current, value, isDeletion }: FieldMerge): unknown {
   if (value === null) return undefined;
-  if (isFields(current) && isFields(value)) {
+  if (isJsonObject(current) && isJsonObject(value)) {
     return strategyOf(node) === 'replace' ? value : mergeMaps(node, current, value);
   }
   if (Array.isArray(current) && Array.isArray(value)) {
@@ -95,7 +93,7 @@ function mergeField({ node, current, value, isDeletion }: FieldMerge): unknown {
   return isDeletion ? current : withoutDirectives(value);
 }
 
-type Sides = { readonly original: Fields; readonly patch: Fields };
+type Sides = { readonly original: JsonObject; readonly patch: JsonObject };
 
 /** Keys that the directive does not name go, and the patch may not set others. */
 function retainKeys({ original, patch }: Sides): Sides {

@@ -1,8 +1,9 @@
 // $setElementOrder/<list>: the whole order of a list, sent along with a patch that names only some of its items.
 import { badRequest } from '../../meta/api-error.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, Schema } from '../../schema/node.ts';
 import { goText } from './go-text.ts';
-import { type Fields, field, isFields, setField } from './json-value.ts';
+import { field, setField } from './json-value.ts';
 import { badElementOrder, noMergeKey, unknownField, wrongType } from './strategic-error.ts';
 import {
   elementOrderPrefix,
@@ -14,15 +15,15 @@ import { holdsMaps, inOrder, type MergeMaps, mergeLists } from './strategic-list
 
 type Request = {
   readonly schema: Schema | undefined;
-  readonly original: Fields;
-  readonly patch: Fields;
+  readonly original: JsonObject;
+  readonly patch: JsonObject;
   readonly mergeMaps: MergeMaps;
 };
 
 /** Merges and orders the lists that have such a directive, and takes them and it out of the patch. */
 export function applyElementOrders({ schema, original, patch, mergeMaps }: Request): {
-  readonly original: Fields;
-  readonly patch: Fields;
+  readonly original: JsonObject;
+  readonly patch: JsonObject;
 } {
   const directives = Object.keys(patch).filter((key) => key.startsWith(elementOrderPrefix));
   if (directives.length === 0) return { original, patch };
@@ -45,7 +46,7 @@ function listName(directive: string): string {
   return directive.slice(elementOrderPrefix.length + 1);
 }
 
-function listIn(object: Fields, name: string): readonly unknown[] | undefined {
+function listIn(object: JsonObject, name: string): readonly unknown[] | undefined {
   const value = field(object, name);
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw wrongType('[]interface {}', value);
@@ -86,7 +87,7 @@ function mergeBoth({ list, current, change, mergeMaps }: OrderedMerge): readonly
 function checkOrder(change: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
   const keyOf = (item: unknown): unknown => {
     if (mergeKey === '') return item;
-    if (!isFields(item)) throw wrongType('map[string]interface {}', item);
+    if (!isJsonObject(item)) throw wrongType('map[string]interface {}', item);
     if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
     return item[mergeKey];
   };
@@ -94,7 +95,7 @@ function checkOrder(change: readonly unknown[], order: readonly unknown[], merge
   const wanted = order.map(keyOf);
   let place = 0;
   for (const item of change) {
-    if (isFields(item) && Object.hasOwn(item, '$patch')) continue;
+    if (isJsonObject(item) && Object.hasOwn(item, '$patch')) continue;
     const found = wanted.indexOf(keyOf(item), place);
     if (found === -1) {
       throw badRequest(

@@ -1,9 +1,10 @@
 // Where an applied configuration does not fit its schema, in the words of structured-merge-diff. Unlike a decoder
 // it refuses unknown fields and items that cannot be told apart.
+
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from '../../schema/node.ts';
 import { spendSteps } from '../../schema/work-budget.ts';
 import { goText } from './go-text.ts';
-import { type Fields, isFields } from './json-value.ts';
 import {
   elementText,
   fieldElement,
@@ -34,7 +35,7 @@ function visit(walk: Walk, schema: Schema, value: unknown): void {
   else if (schema.node === 'list') {
     if (Array.isArray(value)) visitItems(walk, schema, value);
     else note(walk, `expected list, got ${shown(value)}`);
-  } else if (isFields(value)) visitFields(walk, schema, value);
+  } else if (isJsonObject(value)) visitFields(walk, schema, value);
   else note(walk, `expected map, got ${shown(value)}`);
 }
 
@@ -48,7 +49,7 @@ function note({ path, errors }: Walk, error: string | undefined): void {
 /** Go prints the wrapper that the value is in. */
 const shown = (value: unknown): string => `&{${goText(value)}}`;
 
-function visitFields(walk: Walk, schema: MapNode | StructNode, object: Fields): void {
+function visitFields(walk: Walk, schema: MapNode | StructNode, object: JsonObject): void {
   for (const key of Object.keys(object)) {
     walk.path.push(fieldElement(key));
     if (schema.node === 'map') visit(walk, schema.values, object[key]);

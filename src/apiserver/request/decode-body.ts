@@ -7,6 +7,7 @@ import { type Decoded, decode, decodeSteps, strictProblems } from '../../schema/
 import { findDuplicateFields } from '../../schema/duplicates.ts';
 import { goJsonParseError } from '../../schema/go-json-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
+import type { JsonObject } from '../../schema/json-object.ts';
 import { treeFromText, valueOfTree } from '../../schema/json-tree.ts';
 import { isTextTooDeep, tooDeep } from '../../schema/nesting.ts';
 import type { StructNode } from '../../schema/node.ts';
@@ -123,7 +124,7 @@ async function decodeProtobuf(
   return typed(object as KubeObject, kind);
 }
 
-const handledAsText = (raw: Fields, kind: BodyKind, version: string): string =>
+const handledAsText = (raw: JsonObject, kind: BodyKind, version: string): string =>
   `${kindIn(raw, kind)} in version ${goQuote(version)} cannot be handled as a ${kind.kind}`;
 
 export const unknownField = (field: string): string => `unknown field ${goQuote(field)}`;
@@ -155,9 +156,8 @@ function unknownFormat(): Error {
   });
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 type ParsedBody = {
-  readonly raw: Fields;
+  readonly raw: JsonObject;
   /** Whether a JSON text gives a key twice. */
   readonly isRepeating: boolean;
   /** What Go's reader says of keys that a YAML text gives twice. */
@@ -181,12 +181,12 @@ export const noVersionKind = (why: string): string =>
   `couldn't get version/kind; json parse error: ${why}`;
 
 /** Null is an empty object; all else that is no object is refused, and one that cannot say what it is. */
-function objectIn(value: unknown, fail: Fail): Fields {
+function objectIn(value: unknown, fail: Fail): JsonObject {
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw fail(noVersionKind(notAnObject(value)));
   }
-  const fields = value as Fields;
+  const fields = value as JsonObject;
   const { kind, apiVersion } = fields;
   if (!isText(apiVersion)) throw fail(noVersionKind(notText('apiVersion', apiVersion)));
   if (!isText(kind)) throw fail(noVersionKind(notText('kind', kind)));
@@ -257,11 +257,11 @@ function summary(body: Uint8Array): string {
   return body.length > shownBytes ? `${shown} ...` : shown;
 }
 
-const kindIn = (raw: Fields, expected: BodyKind): string =>
+const kindIn = (raw: JsonObject, expected: BodyKind): string =>
   typeof raw.kind === 'string' && raw.kind !== '' ? raw.kind : expected.kind;
 
 /** Of a body that fits: the version of the path, or an older one. */
-const versionIn = (raw: Fields, { group, version, olderVersions = [] }: BodyKind): string =>
+const versionIn = (raw: JsonObject, { group, version, olderVersions = [] }: BodyKind): string =>
   olderVersions.find((older) => raw.apiVersion === groupVersion(group, older)) ?? version;
 
 /** Versions that Kubernetes knows but neither it nor we serve: they get a text of their own. */
@@ -283,7 +283,7 @@ const internalPackage = (group: string): string =>
       : (group.split('.')[0] ?? group);
 
 /** kind and apiVersion may be left out; where they are given they must fit the path. */
-function checkKind(raw: Fields, { kind: expected, known }: DecodeRequest): void {
+function checkKind(raw: JsonObject, { kind: expected, known }: DecodeRequest): void {
   const mismatch = kindMismatch(raw, expected, known);
   if (mismatch === undefined) return;
   if (mismatch.isOtherVersion) throw badRequest(mismatch.why);
@@ -300,7 +300,7 @@ export type KindMismatch = {
 
 /** How what an object says of itself differs from what it should be. */
 export function kindMismatch(
-  raw: Fields,
+  raw: JsonObject,
   expected: BodyKind,
   known: readonly AnyKind[],
 ): KindMismatch | undefined {

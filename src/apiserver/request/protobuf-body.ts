@@ -1,17 +1,17 @@
 // A request body in protobuf: what it says it is, and its fields once it is known what they should be.
+
+import type { JsonObject } from '../../schema/json-object.ts';
 import type { StructNode } from '../../schema/node.ts';
 import { fromProtobuf } from '../../schema/protobuf/decode.ts';
 import { openEnvelope } from '../../schema/protobuf/envelope.ts';
 import { ProtobufError, TooManyFields } from '../../schema/protobuf/wire.ts';
 import { tooManyValues } from '../limits/check-values.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
 export type ProtobufBody = {
   /** Left out where the body does not say. */
   readonly type: { readonly kind?: string; readonly apiVersion?: string };
   /** The fields as a JSON body would have had them; bad bytes end in `fail`. */
-  readonly fields: (schema: StructNode, fail: (why: string) => Error) => Fields;
+  readonly fields: (schema: StructNode, fail: (why: string) => Error) => JsonObject;
 };
 
 export function openProtobufBody(body: Uint8Array, fail: (why: string) => Error): ProtobufBody {

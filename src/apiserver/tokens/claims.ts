@@ -1,6 +1,6 @@
-// What a token of a service account says: whose it is, for whom, until when, and to which object it is bound.
-import { isRecord } from './jwt.ts';
+import { isJsonObject } from '../../schema/json-object.ts';
 
+// What a token of a service account says: whose it is, for whom, until when, and to which object it is bound.
 export type Reference = { readonly name: string; readonly uid: string };
 
 export type TokenClaims = {
@@ -45,7 +45,7 @@ export function writeClaims(claims: TokenClaims): object {
 export function readClaims(raw: Readonly<Record<string, unknown>>): TokenClaims | undefined {
   const bound = raw['kubernetes.io'];
   const { iss, aud, exp, iat, nbf, jti, sub } = raw;
-  if (!isRecord(bound)) return undefined;
+  if (!isJsonObject(bound)) return undefined;
   const serviceAccount = readReference(bound.serviceaccount);
   if (serviceAccount === undefined || !areStrings(iss, jti, sub, bound.namespace)) return undefined;
   if (!areNumbers(exp, iat, nbf) || !isListOfStrings(aud)) return undefined;
@@ -84,12 +84,12 @@ function readBinding(bound: Readonly<Record<string, unknown>>): Binding | undefi
 }
 
 function readReference(value: unknown): Reference | undefined {
-  if (!isRecord(value) || !areStrings(value.name, value.uid)) return undefined;
+  if (!isJsonObject(value) || !areStrings(value.name, value.uid)) return undefined;
   return { name: String(value.name), uid: String(value.uid) };
 }
 
 function readNode(value: unknown): TokenClaims['node'] {
-  if (!isRecord(value) || typeof value.name !== 'string') return undefined;
+  if (!isJsonObject(value) || typeof value.name !== 'string') return undefined;
   return { name: value.name, ...(typeof value.uid === 'string' ? { uid: value.uid } : {}) };
 }
 

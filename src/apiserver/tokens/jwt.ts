@@ -1,5 +1,6 @@
 // JSON web tokens (RFC 7519) in the compact form: signing, taking apart, and checking a signature.
 import { type KeyObject, sign, verify } from 'node:crypto';
+import { isJsonObject } from '../../schema/json-object.ts';
 import type { SigningKey, VerificationKey } from './signing-key.ts';
 
 export type Jwt = {
@@ -53,13 +54,9 @@ function encode(value: object): string {
 function decode(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return isRecord(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@ import { badRequest, invalid } from '../../meta/api-error.ts';
 import { type FieldError, invalid as invalidField, notSupported } from '../../meta/field-error.ts';
 import { decode } from '../../schema/decode.ts';
 import { goQuote } from '../../schema/go-quote.ts';
+import type { JsonObject } from '../../schema/json-object.ts';
 import * as s from '../../schema/node.ts';
 import { parseYaml } from '../../schema/yaml.ts';
 import { header, type QueryOptions, type VerbRequest } from '../message.ts';
@@ -82,16 +83,14 @@ function fromBody(body: Uint8Array, contentType: string): Raw {
   return object as Raw;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function parseOptions(body: Uint8Array, contentType: string): Fields {
+function parseOptions(body: Uint8Array, contentType: string): JsonObject {
   const media = mediaOf(contentType);
   if (media === 'protobuf')
     return openProtobufBody(body, badRequest).fields(deleteOptions, badRequest);
   const text = Buffer.from(body).toString('utf8');
   const raw = media === 'yaml' ? yamlBody(text) : parseJson(text, noKind);
   if (typeof (raw ?? {}) !== 'object' || Array.isArray(raw)) throw noKind(notAnObject(raw));
-  return (raw ?? {}) as Fields;
+  return (raw ?? {}) as JsonObject;
 }
 
 function yamlBody(text: string): unknown {

@@ -2,6 +2,7 @@
 import { badRequest } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { findDuplicateFields } from '../../schema/duplicates.ts';
+import type { JsonObject } from '../../schema/json-object.ts';
 import { checkValues } from '../limits/check-values.ts';
 import { runSteps, spending } from '../limits/pace.ts';
 import type { ApiResponse } from '../message.ts';
@@ -84,7 +85,7 @@ async function decodePatched(
     parsed.type === 'strategic' ? unstructuredError(definition.schema, raw) : undefined;
   if (mistyped !== undefined) throw badPatch(parsed, raw, mistyped);
   if (Array.isArray(raw)) throw badPatch(parsed, raw, noVersionKind(notAnObject(raw)));
-  checkKind(call, parsed, raw as Fields);
+  checkKind(call, parsed, raw as JsonObject);
   // What the patch left alone was decoded when it was written.
   const source = { raw, known: live };
   const { object, error, problems } = await decodeValue(definition.schema, source, call.pace);
@@ -105,10 +106,8 @@ function problemsOf({ type, patch: sent, text }: ParsedPatch): readonly string[]
   return type === 'json' ? jsonPatchProblems(sent, repeated) : repeated.map(duplicateField);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** A patch may not make another kind of the object, nor none at all. */
-function checkKind(call: Call, parsed: ParsedPatch, raw: Fields): void {
+function checkKind(call: Call, parsed: ParsedPatch, raw: JsonObject): void {
   const { context, resource, info } = call;
   if ((raw.kind ?? '') === '' || (raw.apiVersion ?? '') === '') throw nameless(info.name);
   const mismatch = kindMismatch(raw, resource.definition, context.resources.definitions);

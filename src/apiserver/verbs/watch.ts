@@ -2,6 +2,7 @@
 import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { type ApiError, expired, internal, isApiError, type Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
+import { initialEventsEndAnnotation } from '../../meta/well-known-annotations.ts';
 import { decode } from '../../schema/decode.ts';
 import type { Cached, Change, ChangeType } from '../cache/resource-cache.ts';
 import type { Resource } from '../cache/resources.ts';
@@ -34,7 +35,6 @@ const bookmarkEveryMs = 60_000;
 const lastBookmarkMs = 2000;
 /** Without a wish a watch ends between half an hour and an hour, so that clients spread over servers. */
 const minWatchSeconds = 1800;
-const initialEventsEnd = 'k8s.io/initial-events-end';
 
 export async function watch(call: Call): Promise<ApiResponse> {
   const { context, request, resource, info } = call;
@@ -160,7 +160,7 @@ function startReplay(watcher: Watcher, first: readonly Change[], { send, begin }
   let at = 0;
   const finishFirst = (): void => {
     if (startsWithState(options) && options.allowBookmarks) {
-      const end = bookmark(call.resource, revision, { [initialEventsEnd]: 'true' });
+      const end = bookmark(call.resource, revision, { [initialEventsEndAnnotation]: 'true' });
       sink.write(encoder('BOOKMARK', end));
     }
     begin();

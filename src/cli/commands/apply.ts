@@ -1,4 +1,5 @@
 // Makes objects what manifests say, by server-side apply.
+
 import { discover } from '../../client/discovery.ts';
 import { resourceClient } from '../../client/rest.ts';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../../flags/client-flags.ts';
 import { type CommandDefinition, FailedError, type World } from '../../flags/command.ts';
 import { isApiError, isConflict, isNotFound } from '../../meta/api-error.ts';
+import { cliManager } from '../../meta/field-managers.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { shortKind } from '../manifests/find-resource.ts';
 import { type ManifestTarget, manifestTarget } from '../manifests/manifest-targets.ts';
@@ -20,7 +22,7 @@ type ApplyFlags = ClientFlags & {
   readonly forceConflicts?: boolean;
 };
 
-const fieldManager = 'fairlead';
+const fieldManager = cliManager;
 
 export const apply: CommandDefinition = {
   configure(command, world) {

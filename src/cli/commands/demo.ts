@@ -1,4 +1,5 @@
 // Shows what a Service does: three pods behind one name, and who of them answers.
+
 import { type ApiCaller, openCall } from '../../client/api-call.ts';
 import { discover } from '../../client/discovery.ts';
 import { startInformer } from '../../client/informer.ts';
@@ -17,8 +18,9 @@ import { podDefinition } from '../../kinds/pod/definition.ts';
 import { isPodReady } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { isNotFound } from '../../meta/api-error.ts';
+import { cliManager } from '../../meta/field-managers.ts';
 import { silentLog } from '../../observe/log.ts';
-import { demoClient, demoName, demoObjects } from '../../up/demo-objects.ts';
+import { demoClient, demoName, demoObjects, demoSelector } from '../../up/demo-objects.ts';
 import { createProgress, programName } from '../../up/terminal.ts';
 import { manifestTarget } from '../manifests/manifest-targets.ts';
 
@@ -54,7 +56,7 @@ async function run(session: Session, flags: Flags, world: World): Promise<void> 
         if (!isNotFound(error)) throw error;
       });
     } else
-      await client.patch(place, object, { type: 'apply', fieldManager: 'fairlead', force: true });
+      await client.patch(place, object, { type: 'apply', fieldManager: cliManager, force: true });
   }
   if (flags.delete === true) return world.write('The demo is removed.\n');
   world.write(
@@ -83,7 +85,7 @@ async function readyPods({ caller, namespace }: Session, world: World): Promise<
   const pods = startInformer(
     {
       ...{ caller, namespace, type: podDefinition, clock: systemClock, log: silentLog },
-      labelSelector: 'app.kubernetes.io/part-of=fairlead-demo',
+      labelSelector: demoSelector,
     },
     signal,
   );

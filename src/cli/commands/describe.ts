@@ -1,4 +1,5 @@
 // Shows one object after the other in words for people, with the events about it.
+
 import { type DiscoveredResource, discover } from '../../client/discovery.ts';
 import { resourceClient } from '../../client/rest.ts';
 import {
@@ -13,6 +14,7 @@ import { eventDefinition } from '../../kinds/event/definition.ts';
 import type { Event } from '../../kinds/event/types.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
 import type { KubeObject } from '../../meta/object.ts';
+import { serviceNameLabel } from '../../meta/well-known-labels.ts';
 import { describeObject } from '../describe/describe-object.ts';
 import { describeService } from '../describe/describe-service.ts';
 import { eventsField, type Field, renderFields } from '../describe/describe-text.ts';
@@ -71,7 +73,7 @@ async function describeOne(
   const service = await resourceClient(session.caller, serviceDefinition).get({ name, namespace });
   const { items } = await resourceClient(session.caller, endpointSliceDefinition).list({
     namespace,
-    labelSelector: `kubernetes.io/service-name=${name}`,
+    labelSelector: `${serviceNameLabel}=${name}`,
   });
   return describeService(service, items);
 }

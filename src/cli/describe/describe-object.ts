@@ -1,8 +1,7 @@
 // Any object in words for people: its fields with readable names, lists of equal things as tables. Pure.
 import type { KubeObject } from '../../meta/object.ts';
+import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { type Field, heading, line } from './describe-text.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Already in the heading, or for machines only. */
 const hiddenMetadata = new Set([
@@ -16,7 +15,7 @@ const hiddenMetadata = new Set([
 ]);
 
 export function describeObject(object: KubeObject): readonly Field[] {
-  const { apiVersion, kind, metadata, ...rest } = object as KubeObject & Fields;
+  const { apiVersion, kind, metadata, ...rest } = object as KubeObject & JsonObject;
   const shown = Object.entries(metadata).filter(([key]) => !hiddenMetadata.has(key));
   const content = kind === 'Secret' && apiVersion === 'v1' ? hideValues(rest) : rest;
   return [
@@ -29,9 +28,9 @@ export function describeObject(object: KubeObject): readonly Field[] {
 }
 
 /** What a secret holds is nobody's business on a screen. */
-function hideValues(content: Fields): Fields {
+function hideValues(content: JsonObject): JsonObject {
   const { data } = content;
-  if (!isFields(data)) return content;
+  if (!isJsonObject(data)) return content;
   const sizes = Object.entries(data).map(([key, value]) => [
     key,
     `${Buffer.from(String(value), 'base64').length} bytes`,
@@ -55,7 +54,7 @@ const mapFields = new Set([
   'allocatable',
 ]);
 
-function describeFields(fields: Fields, namesAreData = false): readonly Field[] {
+function describeFields(fields: JsonObject, namesAreData = false): readonly Field[] {
   return Object.entries(fields)
     .filter(([, value]) => value !== null && value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -66,14 +65,14 @@ function describeFields(fields: Fields, namesAreData = false): readonly Field[] 
 
 function describeValue(label: string, value: unknown, namesAreData: boolean): Field {
   if (Array.isArray(value)) return describeList(label, value);
-  if (!isFields(value)) return { label, lines: String(value).replace(/\n$/, '').split('\n') };
+  if (!isJsonObject(value)) return { label, lines: String(value).replace(/\n$/, '').split('\n') };
   const fields = describeFields(value, namesAreData);
   return fields.length === 0 ? { label, lines: ['<none>'] } : { label, fields };
 }
 
 function describeList(label: string, items: readonly unknown[]): Field {
   if (items.length === 0) return { label, lines: ['<none>'] };
-  if (!items.every(isFields)) return { label, lines: items.map(String) };
+  if (!items.every(isJsonObject)) return { label, lines: items.map(String) };
   if (items.every(isFlat)) return describeTable(label, items);
   return {
     label,
@@ -84,7 +83,7 @@ function describeList(label: string, items: readonly unknown[]): Field {
   };
 }
 
-function describeTable(label: string, items: readonly Fields[]): Field {
+function describeTable(label: string, items: readonly JsonObject[]): Field {
   const columns = [...new Set(items.flatMap((item) => Object.keys(item)))].sort(byImportance);
   return {
     label,
@@ -104,7 +103,7 @@ function byImportance(a: string, b: string): number {
   return rank(a) - rank(b) || (a < b ? -1 : 1);
 }
 
-const isFlat = (item: Fields): boolean =>
+const isFlat = (item: JsonObject): boolean =>
   Object.values(item).every((value) => typeof value !== 'object' && !String(value).includes('\n'));
 
 /** `clusterIPs` → `Cluster IPs`, `uid` → `UID`. */
@@ -112,8 +111,4 @@ export function readable(key: string): string {
   if (/^(uid|api|url|ip)$/.test(key)) return key.toUpperCase();
   const words = key.split(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2,})/);
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // The page that `describe` prints: labels on the left, what they say on the right, tables where there are many. Pure.
 import type { Event } from '../../kinds/event/types.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
+import { lastAppliedAnnotation } from '../../meta/well-known-annotations.ts';
 import { humanDuration, parseTime } from '../../schema/time.ts';
 import { alignColumns } from '../output/print.ts';
 
@@ -57,9 +58,6 @@ function pairs(
   return { label, lines: lines.length === 0 ? none : lines };
 }
 
-/** Only kubectl reads it, and it repeats the whole object. */
-const hiddenAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
-
 /** What every description starts with. */
 export function heading({
   name = '',
@@ -67,7 +65,7 @@ export function heading({
   labels,
   annotations = {},
 }: ObjectMeta): readonly Field[] {
-  const { [hiddenAnnotation]: _hidden, ...shown } = annotations;
+  const { [lastAppliedAnnotation]: _hidden, ...shown } = annotations;
   return [
     line('Name', name),
     ...(namespace === undefined ? [] : [line('Namespace', namespace)]),

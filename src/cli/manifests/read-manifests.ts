@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { FailedError } from '../../flags/command.ts';
 import type { KubeObject } from '../../meta/object.ts';
+import { isJsonObject } from '../../schema/json-object.ts';
 import { parseYamlStream } from '../../schema/yaml.ts';
 
 export type Manifest = {
@@ -86,20 +87,16 @@ export function parseManifests(text: string, source: string): readonly Manifest[
 
 /** A List stands for its items. */
 function flatten(value: unknown, source: string): readonly KubeObject[] {
-  if (!isFields(value)) throw invalid(source, 'an object is needed');
+  if (!isJsonObject(value)) throw invalid(source, 'an object is needed');
   const { apiVersion, kind, items, metadata } = value;
   if (typeof apiVersion !== 'string' || apiVersion === '')
     throw invalid(source, 'apiVersion not set');
   if (typeof kind !== 'string' || kind === '') throw invalid(source, 'kind not set');
   if (kind.endsWith('List') && Array.isArray(items))
     return items.flatMap((item) => flatten(item, source));
-  return [{ ...value, apiVersion, kind, metadata: isFields(metadata) ? metadata : {} }];
+  return [{ ...value, apiVersion, kind, metadata: isJsonObject(metadata) ? metadata : {} }];
 }
 
 function invalid(source: string, why: string): FailedError {
   return new FailedError(`error: error validating "${source}": error validating data: ${why}`);
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

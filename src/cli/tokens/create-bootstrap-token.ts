@@ -1,4 +1,5 @@
 // Makes a bootstrap token, and the command that a machine joins with.
+
 import { randomInt } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ApiCaller } from '../../client/api-call.ts';
@@ -22,6 +23,7 @@ import {
   nodeBootstrappersGroup,
 } from '../../kinds/secret/bootstrap-token.ts';
 import { secretDefinition } from '../../kinds/secret/definition.ts';
+import { serviceNameLabel } from '../../meta/well-known-labels.ts';
 import { formatTime } from '../../schema/time.ts';
 
 export type BootstrapFlags = {
@@ -111,7 +113,7 @@ async function reachableServers(
 async function liveServers(caller: ApiCaller): Promise<readonly string[]> {
   const { items } = await resourceClient(caller, endpointSliceDefinition).list({
     namespace: 'default',
-    labelSelector: 'kubernetes.io/service-name=kubernetes',
+    labelSelector: `${serviceNameLabel}=kubernetes`,
   });
   return items.flatMap(({ endpoints, ports }) =>
     (endpoints ?? []).flatMap(({ addresses }) =>

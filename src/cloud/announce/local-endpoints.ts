@@ -2,12 +2,12 @@
 import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import { apiServerKey } from '../../kinds/service/address-owners.ts';
 import type { Service } from '../../kinds/service/types.ts';
+import { serviceNameLabel } from '../../meta/well-known-labels.ts';
 
 export const serviceIndex = 'service';
-const serviceLabel = 'kubernetes.io/service-name';
 
 export function serviceOfSlice({ metadata }: EndpointSlice): string {
-  return `${metadata.namespace ?? ''}/${metadata.labels?.[serviceLabel] ?? ''}`;
+  return `${metadata.namespace ?? ''}/${metadata.labels?.[serviceNameLabel] ?? ''}`;
 }
 
 export const sliceKeyOf = ({ metadata }: Service): string =>

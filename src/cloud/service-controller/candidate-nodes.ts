@@ -1,8 +1,8 @@
 // Which nodes may stand behind a balancer.
 import type { Node } from '../../kinds/node/types.ts';
+import { toBeDeletedTaint } from '../../meta/well-known-taints.ts';
 
 const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
-const deletionTaint = 'ToBeDeletedByClusterAutoscaler';
 const falseWords = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
 /** LBC-11: readiness is not looked at, the balancer's own health check does that. In the order of their names. */
@@ -33,4 +33,4 @@ function isExcluded({ metadata }: Node): boolean {
 }
 
 const hasDeletionTaint = ({ spec }: Node): boolean =>
-  (spec.taints ?? []).some(({ key }) => key === deletionTaint);
+  (spec.taints ?? []).some(({ key }) => key === toBeDeletedTaint);

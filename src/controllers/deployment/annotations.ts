@@ -2,6 +2,7 @@
 // Upstream: pkg/controller/deployment/util.
 import type { Deployment } from '../../kinds/deployment/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
+import { lastAppliedAnnotation } from '../../meta/well-known-annotations.ts';
 
 export const revisionAnnotation = 'deployment.kubernetes.io/revision';
 export const revisionHistoryAnnotation = 'deployment.kubernetes.io/revision-history';
@@ -10,7 +11,7 @@ export const maxReplicasAnnotation = 'deployment.kubernetes.io/max-replicas';
 
 /** Annotations that are about the deployment itself; all others are copied to its current replica set. */
 const notCopied: readonly string[] = [
-  'kubectl.kubernetes.io/last-applied-configuration',
+  lastAppliedAnnotation,
   'deprecated.deployment.rollback.to',
   revisionAnnotation,
   revisionHistoryAnnotation,

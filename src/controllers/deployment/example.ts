@@ -10,7 +10,7 @@ import type { ReplicaSet, ReplicaSetStatus } from '../../kinds/replica-set/types
 import type { ObjectMeta } from '../../meta/object.ts';
 import { ownerReferenceTo } from '../../meta/owner.ts';
 import { decode } from '../../schema/decode.ts';
-import { sizeAnnotations } from './annotations.ts';
+import { revisionAnnotation, sizeAnnotations } from './annotations.ts';
 import { maxSurge, wantedOf } from './limits.ts';
 import { hashLabel } from './rollout.ts';
 
@@ -77,7 +77,7 @@ export function exampleSet(deployment: Deployment, example: SetExample): Replica
       creationTimestamp: `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`,
       labels,
       annotations: {
-        'deployment.kubernetes.io/revision': String(revision),
+        [revisionAnnotation]: String(revision),
         ...sizeAnnotations(wanted, wanted + maxSurge(deployment)),
         ...annotations,
       },

@@ -7,10 +7,9 @@ import {
   goFieldNamesOfStructs,
   goTypes,
 } from '../../kinds/pod/go-names.ts';
+import type { JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from '../../schema/node.ts';
 import { dumpQuantity } from './go-dump-quantity.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The struct with its type before it, as spew begins. */
 export function dumpGo(schema: StructNode, value: unknown): string {
@@ -18,7 +17,7 @@ export function dumpGo(schema: StructNode, value: unknown): string {
 }
 
 function dumpStruct(schema: StructNode, value: unknown): string {
-  const object = (value ?? {}) as Fields;
+  const object = (value ?? {}) as JsonObject;
   const names = Object.keys(schema.fields);
   const embedded = goEmbedded[schema.name];
   const inner = embedded === undefined ? [] : names.filter(isIn(embedded));
@@ -37,7 +36,7 @@ const isIn =
   (name: string): boolean =>
     'fields' in embedded ? embedded.fields.includes(name) : !embedded.allBut.includes(name);
 
-function dumpField(struct: StructNode, name: string, object: Fields): string {
+function dumpField(struct: StructNode, name: string, object: JsonObject): string {
   const path = `${struct.name}.${name}`;
   const goName = goFieldNamesOfStructs[path] ?? goFieldNames[name] ?? capitalized(name);
   const schema = struct.fields[name] as Schema;
@@ -94,7 +93,7 @@ function dumpValue(schema: Schema, value: unknown): string {
     case 'list':
       return dumpList(schema, value as readonly unknown[] | undefined);
     case 'map':
-      return dumpMap(schema, value as Fields | undefined);
+      return dumpMap(schema, value as JsonObject | undefined);
     case 'scalar':
       return dumpScalar(schema, value);
   }
@@ -106,7 +105,7 @@ function dumpList({ items }: ListNode, value: readonly unknown[] = []): string {
   return `[${value.map((item) => dumpValue(items, item)).join(' ')}]`;
 }
 
-function dumpMap({ values }: MapNode, value: Fields = {}): string {
+function dumpMap({ values }: MapNode, value: JsonObject = {}): string {
   // Go orders strings by their bytes.
   const keys = Object.keys(value).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   if (keys.length === 0) return '<nil>';

@@ -13,10 +13,8 @@ import type {
 } from '../../kinds/endpoints/types.ts';
 import { isSelectorless } from '../../kinds/service/needs.ts';
 import type { IPFamily, Service } from '../../kinds/service/types.ts';
-
-const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror';
-/** Programs once elected leaders through Endpoints; nobody reads slices of those. */
-const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
+import { leaderAnnotation } from '../../meta/well-known-annotations.ts';
+import { skipMirrorLabel } from '../../meta/well-known-labels.ts';
 
 export function shouldMirror(endpoints: Endpoints, service: Service | undefined): boolean {
   const { labels, annotations } = endpoints.metadata;

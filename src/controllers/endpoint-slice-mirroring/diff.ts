@@ -1,21 +1,15 @@
 // What to write so that slices say what the Endpoints say.
 import type { SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
 import { endpointIdentity, isUnchanged } from '../../kinds/endpoint-slice/same-endpoint.ts';
-import {
-  type EndpointSlice,
-  managedByLabel,
-  mirrorManager,
-  serviceNameLabel,
-} from '../../kinds/endpoint-slice/types.ts';
-import { triggerTimeAnnotation } from '../../kinds/endpoints/trigger-time.ts';
+import { type EndpointSlice, mirrorManager } from '../../kinds/endpoint-slice/types.ts';
 import type { Endpoints } from '../../kinds/endpoints/types.ts';
 import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
 import { ownerReferenceTo } from '../../meta/owner.ts';
+import { lastAppliedAnnotation, triggerTimeAnnotation } from '../../meta/well-known-annotations.ts';
+import { serviceNameLabel, sliceManagedByLabel } from '../../meta/well-known-labels.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { type DesiredMirror, groupKey, type MirrorGroup } from './desired.ts';
-
-const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export function diffMirror(
   endpoints: Endpoints,
@@ -75,7 +69,7 @@ function newSlice(owner: Endpoints, { family, ports, endpoints }: MirrorGroup): 
     metadata: {
       generateName: nameIsDnsSubdomain(prefix, true).length === 0 ? prefix : name,
       namespace,
-      labels: { ...labels, [serviceNameLabel]: name, [managedByLabel]: mirrorManager },
+      labels: { ...labels, [serviceNameLabel]: name, [sliceManagedByLabel]: mirrorManager },
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
       ownerReferences: [ownerReferenceTo(owner)],
     },

@@ -14,12 +14,7 @@ import { waitForSync } from '../../client/shared-informers.ts';
 import type { Clock } from '../../host/clock.ts';
 import { countChanges, type SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
 import { endpointSliceDefinition } from '../../kinds/endpoint-slice/definition.ts';
-import {
-  type EndpointSlice,
-  managedByLabel,
-  mirrorManager,
-  serviceNameLabel,
-} from '../../kinds/endpoint-slice/types.ts';
+import { type EndpointSlice, mirrorManager } from '../../kinds/endpoint-slice/types.ts';
 import { endpointsDefinition } from '../../kinds/endpoints/definition.ts';
 import type { Endpoints } from '../../kinds/endpoints/types.ts';
 import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
@@ -28,6 +23,7 @@ import { serviceDefinition } from '../../kinds/service/definition.ts';
 import { isSelectorless } from '../../kinds/service/needs.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { objectKey } from '../../meta/object.ts';
+import { serviceNameLabel, sliceManagedByLabel } from '../../meta/well-known-labels.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
 import { type DesiredMirror, desiredMirror, noMirror, shouldMirror } from './desired.ts';
 import { diffMirror } from './diff.ts';
@@ -130,7 +126,7 @@ const mirroredKeys = (slice: EndpointSlice): readonly string[] => {
 /** The Endpoints that a slice of this controller stands for. */
 function mirroredKey({ metadata }: EndpointSlice): string | undefined {
   const name = metadata.labels?.[serviceNameLabel];
-  const isMirror = metadata.labels?.[managedByLabel] === mirrorManager;
+  const isMirror = metadata.labels?.[sliceManagedByLabel] === mirrorManager;
   return isMirror && name ? `${metadata.namespace ?? ''}/${name}` : undefined;
 }
 

@@ -5,9 +5,7 @@ import { endpointIdentity } from '../../kinds/endpoint-slice/same-endpoint.ts';
 import {
   type Endpoint,
   type EndpointSlice,
-  managedByLabel,
   type SlicePort,
-  serviceNameLabel,
   sliceManager,
 } from '../../kinds/endpoint-slice/types.ts';
 import type { Node } from '../../kinds/node/types.ts';
@@ -16,7 +14,6 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import {
   canAnswer,
   hasClusterIP,
-  headlessLabel,
   hostnameUnder,
   podAddresses,
 } from '../../kinds/service/backends.ts';
@@ -24,9 +21,13 @@ import { headlessIP, type IPFamily, type Service } from '../../kinds/service/typ
 import type { Labels } from '../../meta/labels.ts';
 import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import { ownerReferenceTo } from '../../meta/owner.ts';
+import {
+  headlessLabel,
+  serviceNameLabel,
+  sliceManagedByLabel,
+  zoneLabel,
+} from '../../meta/well-known-labels.ts';
 import { groupByPort } from './group-by-port.ts';
-
-export const zoneLabel = 'topology.kubernetes.io/zone';
 
 export type DesiredGroup = {
   readonly ports: readonly SlicePort[];
@@ -107,7 +108,7 @@ export function serviceFamilies({ spec }: Service): readonly IPFamily[] {
 export function sliceLabels(service: Service): Labels {
   const {
     [serviceNameLabel]: _name,
-    [managedByLabel]: _manager,
+    [sliceManagedByLabel]: _manager,
     [headlessLabel]: _headless,
     ...labels
   } = service.metadata.labels ?? {};
@@ -115,7 +116,7 @@ export function sliceLabels(service: Service): Labels {
     ...labels,
     ...(hasClusterIP(service) ? {} : { [headlessLabel]: '' }),
     [serviceNameLabel]: service.metadata.name ?? '',
-    [managedByLabel]: sliceManager,
+    [sliceManagedByLabel]: sliceManager,
   };
 }
 

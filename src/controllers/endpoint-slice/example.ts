@@ -2,8 +2,9 @@
 import type { Endpoint, EndpointSlice, SlicePort } from '../../kinds/endpoint-slice/types.ts';
 import { type Node, nodeSchema } from '../../kinds/node/types.ts';
 import { selectingService } from '../../kinds/service/example-backends.ts';
+import { zoneLabel } from '../../meta/well-known-labels.ts';
 import { decode } from '../../schema/decode.ts';
-import { newSlice, zoneLabel } from './desired.ts';
+import { newSlice } from './desired.ts';
 
 type NodeParts = {
   readonly zone?: string;

@@ -1,7 +1,7 @@
 // Which changes of nodes matter to endpoints: the zone of the pods on them, and how much they weigh in their zone.
 import type { Node } from '../../kinds/node/types.ts';
+import { zoneLabel } from '../../meta/well-known-labels.ts';
 import { deepEqual } from '../../schema/equality.ts';
-import { zoneLabel } from './desired.ts';
 import { isNodeReady } from './zone-shares.ts';
 
 export type NodeFollower = {

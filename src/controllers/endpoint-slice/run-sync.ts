@@ -6,12 +6,7 @@ import type { Informer } from '../../client/informer.ts';
 import { NotYetError } from '../../client/reconcile.ts';
 import type { ResourceClient } from '../../client/rest.ts';
 import { countChanges, type SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
-import {
-  type EndpointSlice,
-  managedByLabel,
-  serviceNameLabel,
-  sliceManager,
-} from '../../kinds/endpoint-slice/types.ts';
+import { type EndpointSlice, sliceManager } from '../../kinds/endpoint-slice/types.ts';
 import { type SeenTimes, triggerTime } from '../../kinds/endpoints/trigger-time.ts';
 import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
 import type { Node } from '../../kinds/node/types.ts';
@@ -21,6 +16,7 @@ import { hasSelectedPods } from '../../kinds/service/backends.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { isConflict } from '../../meta/api-error.ts';
 import { objectKey } from '../../meta/object.ts';
+import { serviceNameLabel, sliceManagedByLabel } from '../../meta/well-known-labels.ts';
 import { diffSlices } from './diff.ts';
 import type { SliceMetrics } from './metrics.ts';
 import { type SpreadHints, wantsSpread } from './topology-hints.ts';
@@ -37,7 +33,7 @@ export function managedSlice(slice: EndpointSlice): readonly string[] {
 /** The service of a slice that this controller keeps. */
 export function serviceKeyOf({ metadata }: EndpointSlice): string | undefined {
   const name = metadata.labels?.[serviceNameLabel];
-  const isManaged = metadata.labels?.[managedByLabel] === sliceManager;
+  const isManaged = metadata.labels?.[sliceManagedByLabel] === sliceManager;
   return isManaged && name ? `${metadata.namespace ?? ''}/${name}` : undefined;
 }
 

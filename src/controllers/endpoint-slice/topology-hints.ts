@@ -2,6 +2,10 @@
 // its annotation asks for that.
 import type { Endpoint, EndpointHints } from '../../kinds/endpoint-slice/types.ts';
 import type { IPFamily, Service } from '../../kinds/service/types.ts';
+import {
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
+} from '../../meta/well-known-annotations.ts';
 import { hintEach } from './hint-slices.ts';
 import type { SlicePlan } from './pack.ts';
 import { spreadOverZones } from './spread-over-zones.ts';
@@ -53,11 +57,10 @@ export function assignHints({
   return { plan: hinted, spread: new Map(), events };
 }
 
-const oldAnnotation = 'service.kubernetes.io/topology-aware-hints';
-const annotation = 'service.kubernetes.io/topology-mode';
-
 export function wantsSpread({ metadata }: Service): boolean {
-  const mode = metadata.annotations?.[oldAnnotation] ?? metadata.annotations?.[annotation];
+  const mode =
+    metadata.annotations?.[topologyHintsAnnotation] ??
+    metadata.annotations?.[topologyModeAnnotation];
   return mode === 'Auto' || mode === 'auto';
 }
 

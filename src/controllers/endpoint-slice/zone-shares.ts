@@ -1,7 +1,7 @@
 // How much of the cluster's CPU each zone has, and so how many endpoints of a Service it should be given.
 import type { Node } from '../../kinds/node/types.ts';
+import { controlPlaneLabel, masterLabel, zoneLabel } from '../../meta/well-known-labels.ts';
 import { quantityValue } from '../../schema/quantity.ts';
-import { zoneLabel } from './desired.ts';
 
 /** Part of all CPUs by zone; at least two zones. */
 export type ZoneShares = Readonly<Record<string, number>>;
@@ -18,7 +18,7 @@ export type ZoneQuota = {
 
 /** A zone may be short of endpoints by this much before it counts as overloaded. */
 const overload = 0.2;
-const excludedLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'];
+const excludedLabels = [controlPlaneLabel, masterLabel];
 
 /** Nothing when any ready node lacks a zone or CPUs: shares from part of the nodes would be wrong. */
 export function zoneShares(nodes: Iterable<Node>): ZoneShares | undefined {

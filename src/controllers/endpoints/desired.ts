@@ -7,14 +7,12 @@ import {
   type EndpointPort,
   type EndpointSubset,
   endpointsManager,
-  managedByLabel,
 } from '../../kinds/endpoints/types.ts';
 import { isPodReady } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import {
   canAnswer,
   hasClusterIP,
-  headlessLabel,
   hostnameUnder,
   podAddresses,
   targetPortNumber,
@@ -22,6 +20,7 @@ import {
 import { saysHeadless } from '../../kinds/service/needs.ts';
 import type { IPFamily, Service, ServicePort } from '../../kinds/service/types.ts';
 import type { Labels } from '../../meta/labels.ts';
+import { endpointsManagedByLabel, headlessLabel } from '../../meta/well-known-labels.ts';
 import { truncateSubsets } from './truncate-subsets.ts';
 
 export type DesiredEndpoints = {
@@ -50,7 +49,7 @@ function desiredLabels(service: Service): Labels {
   const { [headlessLabel]: _, ...labels } = service.metadata.labels ?? {};
   return {
     ...labels,
-    [managedByLabel]: endpointsManager,
+    [endpointsManagedByLabel]: endpointsManager,
     ...(hasClusterIP(service) ? {} : { [headlessLabel]: '' }),
   };
 }

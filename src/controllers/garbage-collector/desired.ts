@@ -1,14 +1,7 @@
 // What the garbage collector does about one object. Upstream: pkg/controller/garbagecollector.
+import { foregroundFinalizer, orphanFinalizer } from '../../meta/finalizers.ts';
 import type { KubeObject, OwnerReference } from '../../meta/object.ts';
-import {
-  foregroundFinalizer,
-  type GraphNode,
-  hasFinalizer,
-  isGoing,
-  orphanFinalizer,
-  ownersOf,
-  waitsForDependents,
-} from './graph.ts';
+import { type GraphNode, hasFinalizer, isGoing, ownersOf, waitsForDependents } from './graph.ts';
 
 /** `present` keeps its dependents, `absent` does not, `waiting` wants them gone before it goes itself. */
 export type OwnerState = 'present' | 'absent' | 'waiting';

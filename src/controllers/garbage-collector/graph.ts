@@ -1,9 +1,7 @@
 // Who owns whom, over all objects: what the garbage collector knows without asking.
 import type { ResourceNames } from '../../client/resource.ts';
+import { foregroundFinalizer } from '../../meta/finalizers.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../meta/object.ts';
-
-export const orphanFinalizer = 'orphan';
-export const foregroundFinalizer = 'foregroundDeletion';
 
 export type GraphNode = {
   readonly resource: ResourceNames;

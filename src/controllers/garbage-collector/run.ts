@@ -2,19 +2,12 @@
 
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { everything, may } from '../../kinds/rbac/rights.ts';
+import { foregroundFinalizer, orphanFinalizer } from '../../meta/finalizers.ts';
 import type { OwnerReference } from '../../meta/object.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
 import { applyDecision, readLive, readOwnerState, releaseFrom, removeFinalizer } from './apply.ts';
 import { decideDeletion, decideDependent, knownState, type OwnerState } from './desired.ts';
-import {
-  foregroundFinalizer,
-  type GraphNode,
-  hasFinalizer,
-  isGoing,
-  orphanFinalizer,
-  ownersOf,
-  waitsForDependents,
-} from './graph.ts';
+import { type GraphNode, hasFinalizer, isGoing, ownersOf, waitsForDependents } from './graph.ts';
 import { type GraphFeed, startGraph } from './run-graph.ts';
 
 /** An owner of a kind that the server does not have may be served later. */

@@ -1,12 +1,10 @@
 // What the controller tells of nodes, under the names that Kubernetes gives it.
 import { isNodeReady } from '../../kinds/node/readiness.ts';
 import type { Node } from '../../kinds/node/types.ts';
+import { regionLabel, zoneLabel } from '../../meta/well-known-labels.ts';
 import type { MetricsRegistry, Sample } from '../../observe/metrics.ts';
 
 type Zone = { nodes: number; unhealthy: number };
-
-const zoneLabel = 'topology.kubernetes.io/zone';
-const regionLabel = 'topology.kubernetes.io/region';
 
 /** Counted when somebody looks: nodes are few, and scrapes rare. */
 export function measureNodes(registry: MetricsRegistry, nodes: () => Iterable<Node>): void {

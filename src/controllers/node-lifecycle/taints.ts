@@ -1,15 +1,16 @@
 // The taints that keep pods away from a node, as its conditions ask for them.
 import { nodeCondition } from '../../kinds/node/readiness.ts';
 import type { Node, Taint } from '../../kinds/node/types.ts';
+import {
+  notReadyTaint,
+  unreachableTaint,
+  unschedulableTaint,
+} from '../../meta/well-known-taints.ts';
 import { formatTime } from '../../schema/time.ts';
-
-const notReady = 'node.kubernetes.io/not-ready';
-const unreachable = 'node.kubernetes.io/unreachable';
-const unschedulable = 'node.kubernetes.io/unschedulable';
 
 /** Condition, and which status of it makes which taint. */
 const byCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  Ready: { False: notReady, Unknown: unreachable },
+  Ready: { False: notReadyTaint, Unknown: unreachableTaint },
   MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
   DiskPressure: { True: 'node.kubernetes.io/disk-pressure' },
   NetworkUnavailable: { True: 'node.kubernetes.io/network-unavailable' },
@@ -17,10 +18,10 @@ const byCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 
 const ofScheduling = new Set([
-  unschedulable,
+  unschedulableTaint,
   ...Object.values(byCondition).flatMap((statuses) => Object.values(statuses)),
 ]);
-const ofExecution = new Set([notReady, unreachable]);
+const ofExecution = new Set([notReadyTaint, unreachableTaint]);
 
 export type TaintSituation = {
   readonly node: Node;
@@ -62,7 +63,7 @@ function schedulingKeys({ spec, status }: Node): readonly string[] {
   const keys = (status.conditions ?? []).flatMap(
     (condition) => byCondition[condition.type]?.[condition.status] ?? [],
   );
-  return spec.unschedulable === true ? [...keys, unschedulable] : keys;
+  return spec.unschedulable === true ? [...keys, unschedulableTaint] : keys;
 }
 
 function executionKeys(ready: string): readonly string[] {

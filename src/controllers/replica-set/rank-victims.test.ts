@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { podDeletionCostAnnotation } from '../../meta/well-known-annotations.ts';
 import { now, podOf } from './example.ts';
-import { deletionCostAnnotation, rankVictims } from './rank-victims.ts';
+import { rankVictims } from './rank-victims.ts';
 
 const first = podOf('first', 3600);
 const second = podOf('second', 3600);
@@ -11,7 +12,7 @@ const change = (pod: Pod, path: 'spec' | 'status' | 'metadata', values: object):
   [path]: { ...pod[path], ...values },
 });
 const cost = (pod: Pod, value: string): Pod =>
-  change(pod, 'metadata', { annotations: { [deletionCostAnnotation]: value } });
+  change(pod, 'metadata', { annotations: { [podDeletionCostAnnotation]: value } });
 const restarted = (pod: Pod, restartCount: number): Pod =>
   change(pod, 'status', { containerStatuses: [{ restartCount }] });
 

@@ -4,9 +4,8 @@ import type { ContainerStatus } from '../../kinds/pod/pod-status.ts';
 import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import { isPodReady, podCondition } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { podDeletionCostAnnotation } from '../../meta/well-known-annotations.ts';
 import { parseTime } from '../../schema/time.ts';
-
-export const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
 
 export type RankedPod = {
   readonly pod: Pod;
@@ -50,7 +49,7 @@ const phases = ['Pending', 'Unknown', 'Running'];
 const phaseOrder = ({ status }: Pod): number => phases.indexOf(status.phase ?? '');
 
 function deletionCost({ metadata }: Pod): number {
-  const text = metadata.annotations?.[deletionCostAnnotation] ?? '0';
+  const text = metadata.annotations?.[podDeletionCostAnnotation] ?? '0';
   return /^(0|-?[1-9][0-9]*)$/.test(text) ? Number(text) : 0;
 }
 

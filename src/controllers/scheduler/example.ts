@@ -4,6 +4,7 @@ import { type Node, nodeSchema } from '../../kinds/node/types.ts';
 import { examplePod } from '../../kinds/pod/example.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
+import { hostnameLabel, namespaceNameLabel } from '../../meta/well-known-labels.ts';
 import { decode } from '../../schema/decode.ts';
 import type { Cluster, NodeState } from './cluster.ts';
 
@@ -14,7 +15,7 @@ export function nodeNamed(name: string, { labels, spec, status }: NodeExample = 
   const { object } = decode(nodeSchema, {
     kind: nodeDefinition.kind,
     apiVersion: 'v1',
-    metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
+    metadata: { name, labels: { [hostnameLabel]: name, ...labels } },
     spec: spec ?? {},
     status: {
       allocatable: { cpu: '2', memory: '4Gi', pods: '10' },
@@ -29,7 +30,7 @@ export const place = (node: Node, ...pods: readonly Pod[]): NodeState => ({ node
 
 export const clusterOf = (...nodes: readonly NodeState[]): Cluster => ({
   nodes,
-  namespaceLabels: (name) => ({ 'kubernetes.io/metadata.name': name }),
+  namespaceLabels: (name) => ({ [namespaceNameLabel]: name }),
 });
 
 export function podNamed(name: string, spec: object = {}, metadata: ObjectMeta = {}): Pod {

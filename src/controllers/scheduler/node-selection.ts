@@ -4,6 +4,7 @@ import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../kinds/pod/
 import { isTolerated } from '../../kinds/pod/tolerations.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { matchesSelector, selectorFromMap } from '../../meta/labels.ts';
+import { unschedulableTaint } from '../../meta/well-known-taints.ts';
 
 export function isWantedNode({ spec }: Pod, node: Node): boolean {
   if (!matchesSelector(selectorFromMap(spec.nodeSelector), node.metadata.labels)) return false;
@@ -68,7 +69,7 @@ export function countAvoidedTaints(pod: Pod, { spec }: Node): number {
   ).length;
 }
 
-const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const cordon: Taint = { key: unschedulableTaint, effect: 'NoSchedule' };
 
 /** A cordoned node is one with that taint, whether it is written or not. */
 export function isClosed(pod: Pod, { spec }: Node): boolean {

@@ -1,6 +1,7 @@
 // A small cluster for tests, made of objects as the API server gives them.
 import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import type { Service, ServiceSpec } from '../../kinds/service/types.ts';
+import { serviceNameLabel } from '../../meta/well-known-labels.ts';
 import { serviceFacts, sliceFacts } from './facts.ts';
 import { createZone, type Zone, type ZoneChange } from './zone.ts';
 
@@ -45,7 +46,7 @@ export function slice(
   const object: EndpointSlice = {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { namespace, labels: { 'kubernetes.io/service-name': serviceName } },
+    metadata: { namespace, labels: { [serviceNameLabel]: serviceName } },
     addressType: addressTypeOf(endpoints[0]?.address ?? ''),
     endpoints: endpoints.map(({ address, hostname, ready, pod }) => ({
       addresses: [address],

@@ -1,13 +1,10 @@
 // What names need to know of objects, and nothing else: small, plain, and fit to be sent to another thread.
 import { formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { isReady } from '../../kinds/endpoint-slice/conditions.ts';
-import {
-  type Endpoint,
-  type EndpointSlice,
-  serviceNameLabel,
-} from '../../kinds/endpoint-slice/types.ts';
+import type { Endpoint, EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { Service } from '../../kinds/service/types.ts';
+import { serviceNameLabel } from '../../meta/well-known-labels.ts';
 
 export type PortFacts = {
   readonly name: string;

@@ -1,15 +1,10 @@
 import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import { warningsForIP } from '../../meta/validate-ip.ts';
+import { sliceManagedByLabel } from '../../meta/well-known-labels.ts';
 import type { KindDefinition } from '../definition.ts';
 import { endpointSliceColumns } from './columns.ts';
 import { defaultSlice, prepareSlice, sliceGenerationChanges } from './prepare.ts';
-import {
-  type EndpointSlice,
-  endpointSliceSchema,
-  managedByLabel,
-  mirrorManager,
-  sliceManager,
-} from './types.ts';
+import { type EndpointSlice, endpointSliceSchema, mirrorManager, sliceManager } from './types.ts';
 import { validateSliceCreate, validateSliceUpdate } from './validate.ts';
 
 export const endpointSliceDefinition: KindDefinition<EndpointSlice> = {
@@ -46,7 +41,7 @@ function typeWarnings({ addressType }: EndpointSlice): readonly string[] {
 const trustedManagers: readonly string[] = [sliceManager, mirrorManager];
 
 function addressWarnings({ metadata, endpoints }: EndpointSlice): readonly string[] {
-  if (trustedManagers.includes(metadata.labels?.[managedByLabel] ?? '')) return [];
+  if (trustedManagers.includes(metadata.labels?.[sliceManagedByLabel] ?? '')) return [];
   return (endpoints ?? []).flatMap(({ addresses }, i) =>
     (addresses ?? []).flatMap((address, j) =>
       warningsForIP(`endpoints[${i}].addresses[${j}]`, address),

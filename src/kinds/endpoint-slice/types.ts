@@ -104,10 +104,6 @@ export const endpointSliceSchema = s.struct(
 );
 export type EndpointSlice = KubeObject & s.Static<typeof endpointSliceSchema>;
 
-/** Names the Service to which a slice belongs. */
-export const serviceNameLabel = 'kubernetes.io/service-name';
-/** Names the controller that keeps a slice. */
-export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 /** Keeps the slices of services with a selector. */
 export const sliceManager = 'endpointslice-controller.k8s.io';
 /** Keeps the slices that mirror Endpoints. */

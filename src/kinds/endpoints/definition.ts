@@ -1,5 +1,6 @@
 import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import { warningsForIP } from '../../meta/validate-ip.ts';
+import { endpointsManagedByLabel } from '../../meta/well-known-labels.ts';
 import type { KindDefinition } from '../definition.ts';
 import { endpointsColumns } from './columns.ts';
 import { defaultEndpoints } from './defaults.ts';
@@ -8,7 +9,6 @@ import {
   type Endpoints,
   endpointsManager,
   endpointsSchema,
-  managedByLabel,
 } from './types.ts';
 import { validateEndpoints } from './validate.ts';
 
@@ -39,7 +39,7 @@ export const endpointsDefinition: KindDefinition<Endpoints> = {
 
 /** The controller writes addresses in their canonical form, so its own are not looked at. */
 function warnings({ metadata, subsets = [] }: Endpoints): readonly string[] {
-  if (metadata.labels?.[managedByLabel] === endpointsManager) return [];
+  if (metadata.labels?.[endpointsManagedByLabel] === endpointsManager) return [];
   return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }, i) => [
     ...addressWarnings(addresses, `subsets[${i}].addresses`),
     ...addressWarnings(notReadyAddresses, `subsets[${i}].notReadyAddresses`),

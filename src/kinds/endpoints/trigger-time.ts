@@ -1,11 +1,10 @@
 // When the change happened that endpoints are now written for, as the annotation says it. Readers measure with it
 // how long a change takes to reach them. Mirrors the tracker in k8s.io/endpointslice/util.
+import { triggerTimeAnnotation } from '../../meta/well-known-annotations.ts';
 import { parseTime } from '../../schema/time.ts';
 import { podCondition } from '../pod/readiness.ts';
 import type { Pod } from '../pod/types.ts';
 import type { Service } from '../service/types.ts';
-
-export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 /** What was known when the service was last looked at. */
 export type SeenTimes = {

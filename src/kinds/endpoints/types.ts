@@ -59,7 +59,5 @@ export const endpointsSchema = s.struct(
 );
 export type Endpoints = KubeObject & s.Static<typeof endpointsSchema>;
 
-/** Names the controller that keeps Endpoints; those of people have none. */
-export const managedByLabel = 'endpoints.kubernetes.io/managed-by';
 /** Keeps the Endpoints of services with a selector. */
 export const endpointsManager = 'endpoint-controller';

@@ -9,16 +9,16 @@ import {
   wildcardDns1123Subdomain,
 } from '../../meta/names.ts';
 import { validateIPLegacy } from '../../meta/validate-ip.ts';
+import { ingressClassAnnotation } from '../../meta/well-known-annotations.ts';
 import { invalidEach } from '../pod/field-rules.ts';
 import type { TypedLocalObjectReference } from '../pod/references.ts';
 import type { Ingress, IngressBackend, IngressPath, IngressRule, IngressTls } from './types.ts';
 
-const classAnnotation = 'kubernetes.io/ingress.class';
 const notAnAddress = 'must be a DNS name, not an IP address';
 
 export function validateIngressCreate(ingress: Ingress): readonly FieldError[] {
   const { ingressClassName } = ingress.spec;
-  const annotation = ingress.metadata.annotations?.[classAnnotation];
+  const annotation = ingress.metadata.annotations?.[ingressClassAnnotation];
   const differs =
     annotation !== undefined && ingressClassName !== undefined && annotation !== ingressClassName;
   return [
@@ -26,7 +26,7 @@ export function validateIngressCreate(ingress: Ingress): readonly FieldError[] {
     ...(differs
       ? [
           invalid(
-            `annotations.${classAnnotation}`,
+            `annotations.${ingressClassAnnotation}`,
             annotation,
             'must match `ingressClassName` when both are specified',
           ),

@@ -1,15 +1,14 @@
 import { warningsForIP } from '../../meta/validate-ip.ts';
+import { ingressClassAnnotation } from '../../meta/well-known-annotations.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import type { Ingress } from './types.ts';
 
-const classAnnotation = 'kubernetes.io/ingress.class';
-
 /** What is allowed in an Ingress but has a better form. */
 export const ingressWarnings = ({ metadata }: Ingress): readonly string[] =>
-  metadata.annotations?.[classAnnotation] === undefined
+  metadata.annotations?.[ingressClassAnnotation] === undefined
     ? []
     : [
-        `annotation ${goQuote(classAnnotation)} is deprecated, please use 'spec.ingressClassName' instead`,
+        `annotation ${goQuote(ingressClassAnnotation)} is deprecated, please use 'spec.ingressClassName' instead`,
       ];
 
 export function ingressStatusWarnings(_before: Ingress, { status }: Ingress): readonly string[] {

@@ -1,4 +1,6 @@
-import { kubernetesFinalizer, type Namespace, namespaceNameLabel } from './types.ts';
+import { kubernetesFinalizer } from '../../meta/finalizers.ts';
+import { namespaceNameLabel } from '../../meta/well-known-labels.ts';
+import type { Namespace } from './types.ts';
 
 /** Restores the label that carries the name; a namespace that is yet to get its name is left alone. */
 export function defaultNamespace(namespace: Namespace): Namespace {

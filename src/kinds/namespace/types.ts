@@ -51,8 +51,3 @@ export const namespaceSchema = s.struct(
   },
 );
 export type Namespace = KubeObject & s.Static<typeof namespaceSchema>;
-
-/** Carries the name of every namespace, so that selectors of labels can name it. */
-export const namespaceNameLabel = 'kubernetes.io/metadata.name';
-/** Held by the namespace controller until the content is gone. */
-export const kubernetesFinalizer = 'kubernetes';

@@ -1,9 +1,18 @@
 import { type FieldError, invalid } from '../../meta/field-error.ts';
+import {
+  foregroundFinalizer,
+  kubernetesFinalizer,
+  orphanFinalizer,
+} from '../../meta/finalizers.ts';
 import { qualifiedName } from '../../meta/names.ts';
-import { kubernetesFinalizer, type Namespace } from './types.ts';
+import type { Namespace } from './types.ts';
 
 /** Finalizers that may do without a domain. */
-const standardFinalizers: readonly string[] = [kubernetesFinalizer, 'orphan', 'foregroundDeletion'];
+const standardFinalizers: readonly string[] = [
+  kubernetesFinalizer,
+  orphanFinalizer,
+  foregroundFinalizer,
+];
 
 export function validateNamespace({ spec }: Namespace): readonly FieldError[] {
   return (spec.finalizers ?? []).flatMap((name) => validateFinalizer(name, 'spec.finalizers'));

@@ -1,9 +1,9 @@
 // What `kubectl get nodes` shows.
+import { nodeRolePrefix } from '../../meta/well-known-labels.ts';
 import type { Column } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';
 import type { Node } from './types.ts';
 
-const rolePrefix = 'node-role.kubernetes.io/';
 const roleLabel = 'kubernetes.io/role';
 const addressDescription =
   "List of addresses reachable to the node. Queried from cloud provider, if available. More info: https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).";
@@ -55,7 +55,7 @@ function nodeState({ spec, status }: Node): string {
 function nodeRoles({ metadata }: Node): string {
   const roles = Object.entries(metadata.labels ?? {}).flatMap(([label, value]) => {
     if (label === roleLabel) return value === '' ? [] : [value];
-    const role = label.startsWith(rolePrefix) ? label.slice(rolePrefix.length) : '';
+    const role = label.startsWith(nodeRolePrefix) ? label.slice(nodeRolePrefix.length) : '';
     return role === '' ? [] : [role];
   });
   return [...new Set(roles)].sort().join(',') || '<none>';

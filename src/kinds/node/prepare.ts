@@ -1,6 +1,7 @@
+import { notReadyTaint } from '../../meta/well-known-taints.ts';
 import type { Node, Taint } from './types.ts';
 
-const notReady: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+const notReady: Taint = { key: notReadyTaint, effect: 'NoSchedule' };
 
 /** A new node takes no pods until someone has seen it ready and removed the taint. */
 export function prepareNodeCreate(node: Node): Node {

@@ -1,4 +1,5 @@
 // What the server fills in and keeps when a pod is written, with what admission does on a default cluster.
+import { notReadyTaint, unreachableTaint } from '../../meta/well-known-taints.ts';
 import type { Toleration } from './affinity.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { PodCondition, PodStatus } from './pod-status.ts';
@@ -7,9 +8,6 @@ import type { Pod } from './types.ts';
 
 /** How long pods stay on a node that is not ready or not reachable. */
 const evictionSeconds = 300;
-const notReadyTaint = 'node.kubernetes.io/not-ready';
-const unreachableTaint = 'node.kubernetes.io/unreachable';
-
 /** Priority classes that every cluster has. */
 const systemPriorities: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,

@@ -1,5 +1,11 @@
 // Annotations of pods that mean something to Kubernetes.
 import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
+import {
+  containerAppArmorPrefix,
+  containerSeccompPrefix,
+  podDeletionCostAnnotation,
+  podSeccompAnnotation,
+} from '../../meta/well-known-annotations.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { mirrorAnnotation } from './mirror.ts';
 import type { PodSpec } from './pod-spec.ts';
@@ -7,11 +13,6 @@ import { tolerationsAnnotation, validateTolerationsAnnotation } from './tolerati
 import type { Pod } from './types.ts';
 
 type Annotations = Readonly<Record<string, string>>;
-
-const deletionCost = 'controller.kubernetes.io/pod-deletion-cost';
-const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod';
-const containerSeccomp = 'container.seccomp.security.alpha.kubernetes.io/';
-const containerAppArmor = 'container.apparmor.security.beta.kubernetes.io/';
 const localProfile = 'localhost/';
 
 /** `before` are the annotations of the stored pod: a cost that was no number may stay one. */
@@ -22,8 +23,8 @@ export function validatePodAnnotations(
   before?: Annotations,
 ): readonly FieldError[] {
   const mirrored = annotations[mirrorAnnotation];
-  const cost = annotations[deletionCost];
-  const mayCostAnything = before !== undefined && !isCost(before[deletionCost]);
+  const cost = annotations[podDeletionCostAnnotation];
+  const mayCostAnything = before !== undefined && !isCost(before[podDeletionCostAnnotation]);
   return [
     ...(mirrored === undefined || spec.nodeName
       ? []
@@ -37,14 +38,14 @@ export function validatePodAnnotations(
     ...validateTolerationsAnnotation(annotations[tolerationsAnnotation] ?? '', field),
     ...(mayCostAnything || isCost(cost)
       ? []
-      : [invalid(`${field}[${deletionCost}]`, cost, 'must be a 32bit integer')]),
+      : [invalid(`${field}[${podDeletionCostAnnotation}]`, cost, 'must be a 32bit integer')]),
     ...Object.entries(annotations).flatMap(([key, value]) =>
-      key === podSeccomp || key.startsWith(containerSeccomp)
+      key === podSeccompAnnotation || key.startsWith(containerSeccompPrefix)
         ? validateSeccomp(value, `${field}.${key}`)
         : [],
     ),
     ...Object.entries(annotations).flatMap(([key, value]) =>
-      key.startsWith(containerAppArmor) ? validateAppArmor(key, value, spec, field) : [],
+      key.startsWith(containerAppArmorPrefix) ? validateAppArmor(key, value, spec, field) : [],
     ),
   ];
 }
@@ -75,7 +76,7 @@ function validateAppArmor(
   spec: PodSpec,
   field: string,
 ): readonly FieldError[] {
-  const name = key.slice(containerAppArmor.length);
+  const name = key.slice(containerAppArmorPrefix.length);
   const lists = [spec.initContainers, spec.containers, spec.ephemeralContainers];
   const isKnown = lists.some((list) => list?.some((container) => container.name === name));
   const isProfile =
@@ -100,7 +101,7 @@ const fixed: readonly (readonly [
   added: string,
 ])[] = [
   [
-    (key) => key.startsWith(containerAppArmor),
+    (key) => key.startsWith(containerAppArmorPrefix),
     'may not remove or update AppArmor annotations',
     'may not add AppArmor annotations',
   ],

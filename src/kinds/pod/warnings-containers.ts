@@ -1,4 +1,5 @@
 // What is allowed in the containers of a pod but seldom meant.
+import { containerSeccompPrefix } from '../../meta/well-known-annotations.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { parseQuantity } from '../../schema/quantity.ts';
 import type { Container, ContainerPort } from './container.ts';
@@ -9,9 +10,6 @@ type Placed = {
   readonly container: Pick<Container, 'name' | 'env' | 'ports' | 'resources' | 'securityContext'>;
   readonly field: string;
 };
-
-const seccompPrefix = 'container.seccomp.security.alpha.kubernetes.io/';
-
 type Annotations = Readonly<Record<string, string>>;
 
 /** `field` is the path of the pod's spec, `annotationsField` that of its annotations. */
@@ -48,7 +46,7 @@ function oldSeccomp(
   annotations: Annotations,
   annotationsField: string,
 ): readonly string[] {
-  const key = `${seccompPrefix}${container.name}`;
+  const key = `${containerSeccompPrefix}${container.name}`;
   if (container.securityContext?.seccompProfile !== undefined || !Object.hasOwn(annotations, key))
     return [];
   return [seccompWarning(`${annotationsField}[${key}]`)];

@@ -1,30 +1,29 @@
 // Wishes about nodes and neighbours that are allowed but do not do what they seem to.
 import { labelValue } from '../../meta/names.ts';
+import {
+  betaArchLabel,
+  betaInstanceTypeLabel,
+  betaOsLabel,
+  betaRegionLabel,
+  betaZoneLabel,
+  masterLabel,
+} from '../../meta/well-known-labels.ts';
 import type { NodeAffinity, NodeSelectorTerm, PodAffinity } from './affinity.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 /** Node labels that have another name now. */
 const renamedLabels: ReadonlyMap<string, string> = new Map([
-  ['beta.kubernetes.io/arch', 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
-  ['beta.kubernetes.io/os', 'deprecated since v1.14; use "kubernetes.io/os" instead'],
-  [
-    'failure-domain.beta.kubernetes.io/region',
-    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  ],
-  [
-    'failure-domain.beta.kubernetes.io/zone',
-    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  ],
-  [
-    'beta.kubernetes.io/instance-type',
-    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-  ],
+  [betaArchLabel, 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
+  [betaOsLabel, 'deprecated since v1.14; use "kubernetes.io/os" instead'],
+  [betaRegionLabel, 'deprecated since v1.17; use "topology.kubernetes.io/region" instead'],
+  [betaZoneLabel, 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'],
+  [betaInstanceTypeLabel, 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'],
   ['app.kubernetes.io/created-by', 'deprecated since v1.9'],
   [
     'scheduler.alpha.kubernetes.io/preferAvoidPods',
     'deprecated since v1.22; use Taints and Tolerations instead',
   ],
-  ['node-role.kubernetes.io/master', 'use "node-role.kubernetes.io/control-plane" instead'],
+  [masterLabel, 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
 const matchesNothing = 'a null labelSelector results in matching no pod';

@@ -3,6 +3,7 @@
 import { dns1123Label } from '../../meta/names.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
 import { warningsForIP } from '../../meta/validate-ip.ts';
+import { podSeccompAnnotation } from '../../meta/well-known-annotations.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { Pod } from './types.ts';
@@ -78,16 +79,14 @@ const oldAnnotations = (annotations: Annotations, field: string): readonly strin
     Object.hasOwn(annotations, key) ? [`${field}[${key}]: ${message}`] : [],
   );
 
-const seccompAnnotation = 'seccomp.security.alpha.kubernetes.io/pod';
-
 function oldSeccomp(
   { securityContext }: PodSpec,
   annotations: Annotations,
   field: string,
 ): readonly string[] {
-  const isOld = Object.hasOwn(annotations, seccompAnnotation);
+  const isOld = Object.hasOwn(annotations, podSeccompAnnotation);
   return isOld && securityContext?.seccompProfile === undefined
-    ? [seccompWarning(`${field}[${seccompAnnotation}]`)]
+    ? [seccompWarning(`${field}[${podSeccompAnnotation}]`)]
     : [];
 }
 

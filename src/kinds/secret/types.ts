@@ -13,3 +13,5 @@ export const secretSchema = s.struct(
   { description: 'Confidential data, as bytes by key.', numbers: [0, 0, 1, 5, 2, 4, 3] },
 );
 export type Secret = KubeObject & s.Static<typeof secretSchema>;
+
+export const tlsSecretType = 'kubernetes.io/tls';

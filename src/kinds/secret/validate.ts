@@ -3,7 +3,7 @@ import { deepEqual } from '../../schema/equality.ts';
 import { base64Bytes, maxDataBytes } from '../config-map/data-size.ts';
 import { frozenDetail, validateDataKey } from '../config-map/validate.ts';
 import { immutableField } from '../immutable-field.ts';
-import type { Secret } from './types.ts';
+import { type Secret, tlsSecretType } from './types.ts';
 import { validateDockerConfig } from './validate-docker-config.ts';
 
 const serviceAccountAnnotation = 'kubernetes.io/service-account.name';
@@ -53,7 +53,7 @@ function validateType(
         : [required('data[username]'), required('data[password]')];
     case 'kubernetes.io/ssh-auth':
       return data['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')];
-    case 'kubernetes.io/tls':
+    case tlsSecretType:
       return ['tls.crt', 'tls.key']
         .filter((key) => !Object.hasOwn(data, key))
         .map((key) => required(`data[${key}]`));

@@ -1,8 +1,8 @@
 // A TLS secret is stored whatever it holds; what cannot work is only warned about.
-import type { Secret } from './types.ts';
+import { type Secret, tlsSecretType } from './types.ts';
 
 export function secretWarnings({ type, data = {} }: Secret): readonly string[] {
-  if (type !== 'kubernetes.io/tls') return [];
+  if (type !== tlsSecretType) return [];
   const certificates = pemBlocks(data['tls.crt']);
   if (!certificates.includes('CERTIFICATE')) return [certificateWarning(certificates)];
   const keys = pemBlocks(data['tls.key']);

@@ -7,9 +7,6 @@ import type { Pod } from '../pod/types.ts';
 import { isSelectorless } from './needs.ts';
 import { headlessIP, type IPFamily, type Service, type ServicePort } from './types.ts';
 
-/** Marks the Endpoints and slices of services that have no cluster IP. */
-export const headlessLabel = 'service.kubernetes.io/headless';
-
 /** Whether controllers look for pods; otherwise somebody else keeps the endpoints, or nobody. */
 export function hasSelectedPods(service: Service): boolean {
   return service.spec.type !== 'ExternalName' && !isSelectorless(service);

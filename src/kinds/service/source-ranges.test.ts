@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sourceRangesAnnotation } from '../../meta/well-known-annotations.ts';
 import { exampleService } from './example.ts';
-import { sourceRangesAnnotation, sourceRangesOf } from './source-ranges.ts';
+import { sourceRangesOf } from './source-ranges.ts';
 
 const cases: readonly (readonly [string, readonly string[], string | undefined, string[]])[] = [
   ['nothing where nothing is said', [], undefined, []],

@@ -1,8 +1,6 @@
 // Who may reach a load balancer.
+import { sourceRangesAnnotation } from '../../meta/well-known-annotations.ts';
 import type { Service } from './types.ts';
-
-/** What was there before the field. */
-export const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 
 /** As written, without the blanks around them. The field counts; the annotation only where the field is empty (API-27). Empty: everybody may. */
 export function sourceRangesOf(service: Service): readonly string[] {

@@ -8,8 +8,9 @@ import {
 } from '../../meta/field-error.ts';
 import { portNumber, qualifiedName } from '../../meta/names.ts';
 import { validateCIDR } from '../../meta/validate-ip.ts';
+import { sourceRangesAnnotation } from '../../meta/well-known-annotations.ts';
 import { directsTraffic, isExternallyAccessible, needsHealthCheck } from './needs.ts';
-import { annotatedRanges, sourceRangesAnnotation } from './source-ranges.ts';
+import { annotatedRanges } from './source-ranges.ts';
 import type { Service, ServiceSpec } from './types.ts';
 
 const onlyForLoadBalancers = "may only be used when `type` is 'LoadBalancer'";

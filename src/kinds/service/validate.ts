@@ -11,6 +11,10 @@ import {
 import { validateLabels } from '../../meta/labels.ts';
 import { dns1123Subdomain } from '../../meta/names.ts';
 import { validateIPLegacy } from '../../meta/validate-ip.ts';
+import {
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
+} from '../../meta/well-known-annotations.ts';
 import { validateEndpointIP } from '../endpoints/validate-endpoint-ip.ts';
 import { isHeadless } from './needs.ts';
 import type { Service, ServiceSpec } from './types.ts';
@@ -22,9 +26,6 @@ import {
   validateSourceRanges,
   validateTrafficPolicies,
 } from './validate-traffic.ts';
-
-export const topologyModeAnnotation = 'service.kubernetes.io/topology-mode';
-export const topologyHintsAnnotation = 'service.kubernetes.io/topology-aware-hints';
 
 /** `before` is the stored service of an update: values it already has are not judged by newer rules. */
 export function validateService(service: Service, before?: Service): readonly FieldError[] {

@@ -1,9 +1,12 @@
 // What clients are told although the object is accepted; order and words are upstream's (pkg/api/service).
 import { joined } from '../../meta/field-error.ts';
 import { warningsForCIDR, warningsForIP } from '../../meta/validate-ip.ts';
+import {
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
+} from '../../meta/well-known-annotations.ts';
 import { isHeadless } from './needs.ts';
 import { headlessIP, type Service } from './types.ts';
-import { topologyHintsAnnotation, topologyModeAnnotation } from './validate.ts';
 
 export function serviceWarnings(service: Service): readonly string[] {
   return joined([

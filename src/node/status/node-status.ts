@@ -1,6 +1,13 @@
 // What the agent says of its node.
 import { isIPv6 } from '../../ip/address.ts';
 import type { NodeCondition, NodeStatus } from '../../kinds/node/types.ts';
+import {
+  archLabel,
+  betaArchLabel,
+  betaOsLabel,
+  hostnameLabel,
+  osLabel,
+} from '../../meta/well-known-labels.ts';
 import { formatTime } from '../../schema/time.ts';
 
 export type MachineFacts = {
@@ -35,11 +42,11 @@ export function nodeLabels(
   { architecture }: MachineFacts,
 ): Readonly<Record<string, string>> {
   return {
-    'kubernetes.io/hostname': name,
-    'kubernetes.io/os': 'linux',
-    'kubernetes.io/arch': architecture,
-    'beta.kubernetes.io/os': 'linux',
-    'beta.kubernetes.io/arch': architecture,
+    [hostnameLabel]: name,
+    [osLabel]: 'linux',
+    [archLabel]: architecture,
+    [betaOsLabel]: 'linux',
+    [betaArchLabel]: architecture,
   };
 }
 

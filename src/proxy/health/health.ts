@@ -1,5 +1,6 @@
 // Whether the proxy keeps up: for each family, since when a change has been waiting for the kernel (KPX-32..34).
 
+import { toBeDeletedTaint } from '../../meta/well-known-taints.ts';
 import type { Family } from '../model/state.ts';
 import type { NodeObject } from '../node-view/node-object.ts';
 
@@ -55,10 +56,8 @@ export function createProxyHealth(families: readonly Family[], timeoutMs: number
   };
 }
 
-const beingRemovedTaint = 'ToBeDeletedByClusterAutoscaler';
-
 /** Whether a balancer may send new connections here: not to a node that is about to go (KPX-34). */
 export function isEligible(node: NodeObject | undefined): boolean {
   if (node === undefined || node.metadata.deletionTimestamp !== undefined) return false;
-  return !(node.spec.taints ?? []).some(({ key }) => key === beingRemovedTaint);
+  return !(node.spec.taints ?? []).some(({ key }) => key === toBeDeletedTaint);
 }

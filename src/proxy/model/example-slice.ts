@@ -1,6 +1,6 @@
 // Builders for tests: slices of the Service `default/web`.
 import type { Endpoint, EndpointSlice, SlicePort } from '../../kinds/endpoint-slice/types.ts';
-import { serviceNameLabel } from '../../kinds/endpoint-slice/types.ts';
+import { serviceNameLabel } from '../../meta/well-known-labels.ts';
 import { createTrimmer, type TrimmedSlice } from './trim-objects.ts';
 
 export type SliceParts = {

@@ -1,6 +1,7 @@
 // Seeded random Services and slices for tests: valid by the API, however odd.
 import type { Endpoint, SlicePort } from '../../kinds/endpoint-slice/types.ts';
 import type { Service, ServicePort, ServiceSpec } from '../../kinds/service/types.ts';
+import { serviceProxyNameLabel } from '../../meta/well-known-labels.ts';
 import { trimmedSlice } from './example-slice.ts';
 import type { Random } from './random-state.ts';
 import type { ServiceObjects } from './track-state.ts';
@@ -24,9 +25,7 @@ function randomService(random: Random, name: string): Service {
       name,
       namespace: 'default',
       creationTimestamp: `2026-01-0${1 + random.below(3)}T00:00:00Z`,
-      ...(random.percent(5)
-        ? { labels: { 'service.kubernetes.io/service-proxy-name': 'other' } }
-        : {}),
+      ...(random.percent(5) ? { labels: { [serviceProxyNameLabel]: 'other' } } : {}),
     },
     spec: randomSpec(random),
     status: {

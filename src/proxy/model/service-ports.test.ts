@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { examplePort, exampleService } from '../../kinds/service/example.ts';
-import { sourceRangesAnnotation } from '../../kinds/service/source-ranges.ts';
 import type { ServiceSpec, ServiceStatus } from '../../kinds/service/types.ts';
+import { sourceRangesAnnotation } from '../../meta/well-known-annotations.ts';
 import { type PortRequest, servicePorts } from './service-ports.ts';
 import type { Family } from './state.ts';
 

@@ -9,6 +9,7 @@ import {
   type Service,
   type ServicePort as SpecPort,
 } from '../../kinds/service/types.ts';
+import { serviceProxyNameLabel } from '../../meta/well-known-labels.ts';
 import type { Family, Protocol, ServicePort } from './state.ts';
 
 /** A service port without what comes from endpoints. */
@@ -21,10 +22,6 @@ export type ServicePortsOptions = {
   /** KPX-26: a cluster can switch external IPs off. */
   readonly allowsExternalIPs: boolean;
 };
-
-/** Another proxy serves a Service with this label, whatever its value (KPX-02). */
-export const proxyNameLabel = 'service.kubernetes.io/service-proxy-name';
-
 const nothing: readonly string[] = [];
 const defaultAffinitySeconds = 10_800;
 const highestPort = 65_535;
@@ -41,7 +38,8 @@ export function servicePorts(
 }
 
 function isProxied({ metadata, spec }: Service): boolean {
-  if (spec.type === 'ExternalName' || metadata.labels?.[proxyNameLabel] !== undefined) return false;
+  if (spec.type === 'ExternalName' || metadata.labels?.[serviceProxyNameLabel] !== undefined)
+    return false;
   return spec.clusterIP !== undefined && spec.clusterIP !== '' && spec.clusterIP !== headlessIP;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noOwners } from '../../kinds/service/address-owners.ts';
 import { exampleService } from '../../kinds/service/example.ts';
-import { sourceRangesAnnotation } from '../../kinds/service/source-ranges.ts';
+import { sourceRangesAnnotation } from '../../meta/well-known-annotations.ts';
 import { exampleEndpoint, exampleSlice } from './example-slice.ts';
 import { exampleNode } from './example-state.ts';
 import { randomObjects } from './random-objects.ts';

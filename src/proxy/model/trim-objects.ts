@@ -1,19 +1,17 @@
 // Makes objects small before they are kept: at 100,000 endpoints, what nobody reads is most of the memory.
 import { isReady, isServing, isTerminating } from '../../kinds/endpoint-slice/conditions.ts';
-import {
-  type EndpointSlice,
-  type Endpoint as SliceEndpoint,
-  type SlicePort,
-  serviceNameLabel,
+import type {
+  EndpointSlice,
+  Endpoint as SliceEndpoint,
+  SlicePort,
 } from '../../kinds/endpoint-slice/types.ts';
 import type { Node } from '../../kinds/node/types.ts';
 import { sourceRangesOf } from '../../kinds/service/source-ranges.ts';
 import type { Service, ServicePort, ServiceSpec } from '../../kinds/service/types.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
-import { knownProtocol, proxyNameLabel } from './service-ports.ts';
-
-/** When what led to a slice's last change happened; for the time that it takes to reach the kernel (KPX-56). */
-const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
+import { triggerTimeAnnotation } from '../../meta/well-known-annotations.ts';
+import { serviceNameLabel, serviceProxyNameLabel } from '../../meta/well-known-labels.ts';
+import { knownProtocol } from './service-ports.ts';
 
 /** What many endpoints have in common: one object for all of them. */
 export type EndpointFacts = {
@@ -113,7 +111,7 @@ function factsKey(facts: EndpointFacts): string {
 
 function trimService(service: Service): Service {
   const { metadata, spec, status } = service;
-  const proxyName = metadata.labels?.[proxyNameLabel];
+  const proxyName = metadata.labels?.[serviceProxyNameLabel];
   const { ingress } = status?.loadBalancer ?? {};
   return {
     kind: 'Service',
@@ -123,7 +121,7 @@ function trimService(service: Service): Service {
       ...(metadata.creationTimestamp === undefined
         ? {}
         : { creationTimestamp: metadata.creationTimestamp }),
-      ...(proxyName === undefined ? {} : { labels: { [proxyNameLabel]: proxyName } }),
+      ...(proxyName === undefined ? {} : { labels: { [serviceProxyNameLabel]: proxyName } }),
     },
     spec: { ...trimSpec(spec), ...sourceRanges(service) },
     status: ingress === undefined ? noStatus : { loadBalancer: { ingress } },

@@ -4,6 +4,7 @@ import { rangesOfFamily } from '../../ip/family-address.ts';
 import type { Node } from '../../kinds/node/types.ts';
 import { makeOwners } from '../../kinds/service/address-owners.ts';
 import type { ServiceCIDR } from '../../kinds/service-cidr/types.ts';
+import { zoneLabel } from '../../meta/well-known-labels.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { Family } from '../model/state.ts';
 import type { NodeView } from '../model/track-state.ts';
@@ -23,8 +24,6 @@ export type NodeFacts = {
   readonly ownAddresses: readonly string[];
   readonly whenNodePortsUnset: 'all' | 'primary';
 };
-
-const zoneLabel = 'topology.kubernetes.io/zone';
 
 export function makeNodeView(config: ProxyConfig, facts: NodeFacts): NodeView {
   const { family, node, interfaceAddresses } = facts;

@@ -1,6 +1,6 @@
 // What must become of a packet by the state alone: the measure of every mode, and what `trace` explains.
 import { compareAddresses, isLoopback, parseAddress } from '../../ip/address.ts';
-import { containsAddress, parseCidr } from '../../ip/cidr.ts';
+import { isInRange } from '../../ip/cidr.ts';
 import type { Endpoint, LocalTraffic, NodeState, ProxyState, ServicePort } from '../model/state.ts';
 import type { ModeTraits } from '../modes/mode.ts';
 import type { Destination, Packet, Verdict } from './packet.ts';
@@ -69,7 +69,7 @@ function decideUnused(state: ProxyState, packet: Packet, traits: ModeTraits): Ve
   if (traits.unusedPortOfOutsideIP !== undefined && isOutsideIP(state, packet.destination)) {
     return { kind: traits.unusedPortOfOutsideIP };
   }
-  return state.node.serviceCIDRs.some((cidr) => isWithin(packet.destination, cidr))
+  return state.node.serviceCIDRs.some((cidr) => isInRange(packet.destination, cidr))
     ? { kind: traits.unusedServiceIP }
     : pass;
 }
@@ -109,7 +109,7 @@ function decideTarget(
 function mayUseBalancer(port: ServicePort, { source }: Packet): boolean {
   if (port.sourceRanges === undefined) return true;
   if (port.allowsBalancerItself && port.loadBalancerIPs.includes(source)) return true;
-  return port.sourceRanges.some((range) => isWithin(source, range));
+  return port.sourceRanges.some((range) => isInRange(source, range));
 }
 
 type Route = { readonly endpoints: readonly Endpoint[]; readonly isMasqueraded: boolean };
@@ -142,7 +142,7 @@ function isFromPod(local: LocalTraffic, { source, inputInterface }: Packet): boo
     case 'unknown':
       return false;
     case 'cidr':
-      return isWithin(source, local.cidr);
+      return isInRange(source, local.cidr);
     case 'interface':
       return inputInterface === local.name;
     case 'interface-prefix':
@@ -155,10 +155,4 @@ export function compareDestinations(a: Destination, b: Destination): number {
   const right = parseAddress(b.ip);
   const byAddress = left && right ? compareAddresses(left, right) : 0;
   return byAddress === 0 ? a.port - b.port : byAddress;
-}
-
-function isWithin(ip: string, range: string): boolean {
-  const address = parseAddress(ip);
-  const cidr = parseCidr(range);
-  return address !== undefined && cidr !== undefined && containsAddress(cidr, address);
 }

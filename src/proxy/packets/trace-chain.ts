@@ -7,8 +7,7 @@ import type {
   Statement,
   Verdict,
 } from '../../host/nftables/objects.ts';
-import { parseAddress } from '../../ip/address.ts';
-import { containsAddress, parseCidr } from '../../ip/cidr.ts';
+import { isInRange } from '../../ip/cidr.ts';
 import type { Choose } from './all-choices.ts';
 import type { Packet } from './packet.ts';
 
@@ -116,7 +115,7 @@ function matches(
       return lookUp(traveller, statement.set, statement.fields, ruleset) !== undefined;
     case 'match-range':
       return (
-        isWithin(String(readField(traveller, statement.field)), statement.cidr) !==
+        isInRange(String(readField(traveller, statement.field)), statement.cidr) !==
         statement.isInverted
       );
     case 'match-protocol':
@@ -165,7 +164,7 @@ function lookUp(
 
 function isPart(value: Scalar, part: Scalar): boolean {
   return typeof part === 'string' && part.includes('/')
-    ? isWithin(String(value), part)
+    ? isInRange(String(value), part)
     : value === part;
 }
 
@@ -183,12 +182,4 @@ function readField({ packet, translated, draw }: TracedPacket, field: Field): Sc
       if ('fixed' in field) return field.fixed;
       return draw(Array.from({ length: field.random }, () => 1 / field.random));
   }
-}
-
-function isWithin(ip: string, range: string): boolean {
-  const address = parseAddress(ip);
-  const cidr = parseCidr(
-    range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`,
-  );
-  return address !== undefined && cidr !== undefined && containsAddress(cidr, address);
 }

@@ -1,20 +1,20 @@
 // Writes an object as the protobuf message that Kubernetes has for it. Fields that are absent are not written:
 // readers take them for zero, as JSON readers do.
+
+import type { JsonObject } from '../json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../node.ts';
 import { itemsNumber, type Layout, layoutOf, mapKeyNumber, mapValueNumber } from './layout.ts';
 import { scalarWriter } from './scalar-writer.ts';
 import { newWriter, type Writer, writeNested, writeString, written } from './writer.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
 export function toProtobuf(schema: StructNode, object: object): Buffer {
   const writer = newWriter();
-  messageWriter(schema)(writer, object as Fields);
+  messageWriter(schema)(writer, object as JsonObject);
   return written(writer);
 }
 
 /** Writes the fields of a message, the highest number first because the writer goes backwards. */
-type WriteFields = (writer: Writer, object: Fields) => void;
+type WriteFields = (writer: Writer, object: JsonObject) => void;
 
 const messageWriters = new WeakMap<StructNode['fields'], WriteFields>();
 
@@ -54,7 +54,7 @@ function innerWriter(number: number, layout: Layout): WriteFields {
   };
 }
 
-function hasField({ fields, inner }: Layout, object: Fields): boolean {
+function hasField({ fields, inner }: Layout, object: JsonObject): boolean {
   return (
     fields.some(({ name }) => object[name] !== undefined) ||
     inner.some(({ layout }) => hasField(layout, object))
@@ -77,7 +77,8 @@ function valueWriter(number: number, schema: Schema): WriteValue {
       return scalarWriter(number, schema.type);
     case 'struct': {
       const write = messageWriter(schema);
-      return (writer, value) => writeNested(writer, number, () => write(writer, value as Fields));
+      return (writer, value) =>
+        writeNested(writer, number, () => write(writer, value as JsonObject));
     }
     case 'list':
       return listWriter(number, schema);
@@ -98,7 +99,7 @@ function listWriter(number: number, { items }: ListNode): WriteValue {
 function mapWriter(number: number, { values }: MapNode): WriteValue {
   const write = itemWriter(mapValueNumber, values);
   return (writer, value) => {
-    const map = value as Fields;
+    const map = value as JsonObject;
     for (const key of Object.keys(map).sort().reverse()) {
       writeNested(writer, number, () => {
         // Bytes may be null in a map; they are left out, and read as none.

@@ -19,9 +19,7 @@ import { parseCidr } from '../../../src/ip/cidr.ts';
 import { endpointSliceDefinition } from '../../../src/kinds/endpoint-slice/definition.ts';
 import {
   type EndpointSlice,
-  managedByLabel,
   mirrorManager,
-  serviceNameLabel,
   sliceManager,
 } from '../../../src/kinds/endpoint-slice/types.ts';
 import { endpointsDefinition } from '../../../src/kinds/endpoints/definition.ts';
@@ -38,6 +36,7 @@ import type { Service } from '../../../src/kinds/service/types.ts';
 import { serviceCidrDefinition } from '../../../src/kinds/service-cidr/definition.ts';
 import { matchesSelector, selectorFromMap } from '../../../src/meta/labels.ts';
 import { type KubeObject, objectKey } from '../../../src/meta/object.ts';
+import { serviceNameLabel, sliceManagedByLabel } from '../../../src/meta/well-known-labels.ts';
 
 export type RestOptions = {
   readonly caller: ApiCaller;
@@ -80,7 +79,9 @@ export async function findDifferences(options: RestOptions): Promise<readonly st
 const slicesOf = ({ slices }: State, key: string, manager: string): readonly EndpointSlice[] =>
   slices.filter(({ metadata }) => {
     const { namespace = '', labels = {} } = metadata;
-    return labels[managedByLabel] === manager && `${namespace}/${labels[serviceNameLabel]}` === key;
+    return (
+      labels[sliceManagedByLabel] === manager && `${namespace}/${labels[serviceNameLabel]}` === key
+    );
   });
 
 function ofService(
@@ -143,7 +144,7 @@ function ofStrays({ services, endpoints, slices }: State): readonly string[] {
   const managers = [sliceManager, mirrorManager];
   return [
     ...slices
-      .filter(({ metadata }) => managers.includes(metadata.labels?.[managedByLabel] ?? ''))
+      .filter(({ metadata }) => managers.includes(metadata.labels?.[sliceManagedByLabel] ?? ''))
       .filter((slice) => !services.has(keyOf(slice)))
       .map((slice) => `slice ${slice.metadata.name} of no service`),
     ...[...endpoints.keys()]

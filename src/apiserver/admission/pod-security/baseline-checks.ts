@@ -1,4 +1,9 @@
 // The checks of the baseline level: what gives a pod known ways out of its isolation.
+import {
+  containerAppArmorPrefix,
+  containerSeccompPrefix,
+  podSeccompAnnotation,
+} from '../../../meta/well-known-annotations.ts';
 import { goQuote } from '../../../schema/go-quote.ts';
 import {
   type Check,
@@ -74,7 +79,6 @@ function baseline(id: string, versions: readonly (readonly [number, RunCheck])[]
 /** Root in it is nobody outside. */
 export const hasUserNamespace = ({ spec }: CheckedPod): boolean => spec.hostUsers === false;
 
-const appArmorPrefix = 'container.apparmor.security.beta.kubernetes.io/';
 const isProfile = (type: string | undefined): boolean =>
   type === 'RuntimeDefault' || type === 'Localhost';
 
@@ -88,7 +92,7 @@ function appArmorProfile(pod: CheckedPod) {
     return true;
   });
   const annotations = Object.entries(pod.annotations)
-    .filter(([key, value]) => key.startsWith(appArmorPrefix) && !isAppArmorValue(value))
+    .filter(([key, value]) => key.startsWith(containerAppArmorPrefix) && !isAppArmorValue(value))
     .map(([key, value]) => `${key}=${goQuote(value)}`);
   const values = [...sorted(types), ...sorted(annotations)];
   const setters = [
@@ -169,13 +173,14 @@ export function procMount(pod: CheckedPod) {
   return settersViolation('procMount', settersText(false, names), rest);
 }
 
-const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod';
-export const containerSeccomp = (name: string): string =>
-  `container.seccomp.security.alpha.kubernetes.io/${name}`;
+export const containerSeccomp = (name: string): string => `${containerSeccompPrefix}${name}`;
 
 /** Before there was a field. */
 function seccompAnnotations(pod: CheckedPod) {
-  const keys = [podSeccomp, ...containersOf(pod).map(({ name }) => containerSeccomp(name))];
+  const keys = [
+    podSeccompAnnotation,
+    ...containersOf(pod).map(({ name }) => containerSeccomp(name)),
+  ];
   const found = keys.flatMap((key) => {
     const value = pod.annotations[key];
     return value === undefined || isSeccompValue(value) ? [] : [`${key}=${goQuote(value)}`];

@@ -1,5 +1,6 @@
 // The annotations of a Service that say what its balancer is to be like, and how their values are read. A value that
 // makes no sense names its annotation and what is allowed, before anything is made.
+import { sourceRangesAnnotation } from '../../../meta/well-known-annotations.ts';
 import { UnmetRequestError } from '../../provider.ts';
 
 export type Annotations = Readonly<Record<string, string>>;
@@ -31,7 +32,7 @@ export const annotation = {
   securityGroups: `${prefix}security-groups`,
   extraSecurityGroups: `${prefix}extra-security-groups`,
   targetNodeLabels: `${prefix}target-node-labels`,
-  sourceRanges: 'service.beta.kubernetes.io/load-balancer-source-ranges',
+  sourceRanges: sourceRangesAnnotation,
 } as const;
 
 export function refuse(name: string, value: string, allowed: string): UnmetRequestError {

@@ -1,5 +1,5 @@
 // What has to change in security groups: in one of our own everything is ours, in those of the nodes only what says so.
-import { balancerOfRule, type Rule, ruleKey } from './rules.ts';
+import { balancerOfRule, describeRule, type Rule, ruleKey } from './rules.ts';
 
 export type RuleChanges = {
   readonly grant: readonly Rule[];
@@ -58,7 +58,7 @@ export function diffNodeRules({
 
 /** A node port has one Service: whoever is named there had it before, and would take the rule along. */
 function isTakenOver(wanted: Rule, there: Rule): boolean {
-  const isClientRule = (wanted.description ?? '').startsWith('kubernetes.io/rule/nlb/client=');
+  const isClientRule = (wanted.description ?? '').startsWith(describeRule('nlb/client', ''));
   const other = balancerOfRule(there);
   return isClientRule && other !== undefined && there.description !== wanted.description;
 }

@@ -1,5 +1,6 @@
 // How things at AWS are called and marked, so that they are found again and told from those of others.
 import { createHash } from 'node:crypto';
+import { serviceNameLabel } from '../../../meta/well-known-labels.ts';
 import type { Owner } from '../../provider.ts';
 
 export type Tags = Readonly<Record<string, string>>;
@@ -7,7 +8,8 @@ export type Tags = Readonly<Record<string, string>>;
 /** Elastic Load Balancing takes no longer names. */
 const maxNameLength = 32;
 
-export const serviceTag = 'kubernetes.io/service-name';
+/** The key of the label, as upstream's cloud provider tags. */
+export const serviceTag = serviceNameLabel;
 export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${cluster}`;
 
 /** As in upstream's cloud provider: the UID is in it, so a Service that is made anew has another balancer. */

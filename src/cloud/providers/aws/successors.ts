@@ -42,11 +42,11 @@ export function findSuccessors({ balancer, services, placeFor }: SuccessorsInput
 
 function purposeOf({ description = '' }: Rule) {
   const purposes = ['elb/lent', 'nlb/health', 'nlb/mtu'] as const;
-  return purposes.find((purpose) => description.startsWith(`kubernetes.io/rule/${purpose}=`));
+  return purposes.find((purpose) => description.startsWith(describeRule(purpose, '')));
 }
 
 const isClientRule = ({ description = '' }: Rule): boolean =>
-  description.startsWith('kubernetes.io/rule/nlb/client=');
+  description.startsWith(describeRule('nlb/client', ''));
 
 function needs(service: Service, rule: Rule, placeFor: SuccessorsInput['placeFor']): boolean {
   const request = readIfServed(service);

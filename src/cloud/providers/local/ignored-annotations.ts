@@ -1,6 +1,11 @@
 // Annotations by which manifests ask a cloud for more than an address: TLS, the PROXY protocol, logs, checks. Without a cloud nothing comes
 // of them, and people should learn so.
 import type { Service } from '../../../kinds/service/types.ts';
+import {
+  sourceRangesAnnotation,
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
+} from '../../../meta/well-known-annotations.ts';
 import { isKnownAnnotation } from './read-request.ts';
 
 const cloudPrefixes: readonly string[] = [
@@ -18,9 +23,9 @@ const cloudPrefixes: readonly string[] = [
 
 /** Of Kubernetes itself: other parts obey them. */
 const ofKubernetes: readonly string[] = [
-  'service.beta.kubernetes.io/load-balancer-source-ranges',
-  'service.kubernetes.io/topology-aware-hints',
-  'service.kubernetes.io/topology-mode',
+  sourceRangesAnnotation,
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
 ];
 
 /** In order, so that the same annotations give the same text. */

@@ -1,5 +1,6 @@
 // What the names of images mean to a node that runs processes: a command, a root directory, variables.
 import { parse } from 'yaml';
+import { isJsonObject } from '../../../schema/json-object.ts';
 import type { Variables } from '../../environment/service-variables.ts';
 
 export type MappedImage = {
@@ -23,7 +24,7 @@ export class ImageMapError extends Error {
 export function parseImageMap(text: string): ImageMap {
   const document: unknown = parse(text);
   const images = field(document, 'images') ?? {};
-  if (!isObject(images))
+  if (!isJsonObject(images))
     throw new ImageMapError('Cannot read the image map: "images" must be a map of names');
   return Object.fromEntries(
     Object.entries(images).map(([name, entry]) => [name, image(name, entry)]),
@@ -47,12 +48,12 @@ function image(name: string, entry: unknown): MappedImage {
     new ImageMapError(
       `Cannot read the image map: "${what}" of image "${name}" is not as it must be`,
     );
-  if (!isObject(entry)) throw wrong('the entry');
+  if (!isJsonObject(entry)) throw wrong('the entry');
   const command = entry.command;
   const isWords = Array.isArray(command) && command.every((word) => typeof word === 'string');
   if (command !== undefined && !isWords) throw wrong('command');
   const env = entry.env ?? {};
-  if (!isObject(env)) throw wrong('env');
+  if (!isJsonObject(env)) throw wrong('env');
   const { root, workingDir } = entry;
   if (root !== undefined && (typeof root !== 'string' || !root.startsWith('/')))
     throw wrong('root');
@@ -65,9 +66,5 @@ function image(name: string, entry: unknown): MappedImage {
   };
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 const field = (value: unknown, name: string): unknown =>
-  isObject(value) ? value[name] : undefined;
+  isJsonObject(value) ? value[name] : undefined;

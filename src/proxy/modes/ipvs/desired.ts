@@ -1,7 +1,7 @@
 // What a service port wants: virtual servers at its addresses, the addresses themselves, and its part of the sets.
 import type { Element, NftSet, Verdict } from '../../../host/nftables/objects.ts';
 import { isLoopback, parseAddress } from '../../../ip/address.ts';
-import { containsAddress, parseCidr } from '../../../ip/cidr.ts';
+import { isInRange } from '../../../ip/cidr.ts';
 import { widestRanges } from '../../../ip/widest-ranges.ts';
 import type { Endpoint, NodeState, ServicePort } from '../../model/state.ts';
 import { choiceChainName } from './chains.ts';
@@ -189,12 +189,6 @@ function needsHairpin(
   if (masqueradeAll) return false;
   return (
     localTraffic.kind === 'unknown' ||
-    (localTraffic.kind === 'cidr' && isWithin(ip, localTraffic.cidr))
+    (localTraffic.kind === 'cidr' && isInRange(ip, localTraffic.cidr))
   );
-}
-
-function isWithin(ip: string, range: string): boolean {
-  const address = parseAddress(ip);
-  const cidr = parseCidr(range);
-  return address !== undefined && cidr !== undefined && containsAddress(cidr, address);
 }
