@@ -1,7 +1,8 @@
 // kube-proxy's configuration file (KubeProxyConfiguration), as far as this proxy has what it sets.
 import { parse } from 'yaml';
 import type { ConntrackSettings, ListenAddress, ProxySettings } from '../proxy/config.ts';
-import type { ModeName } from '../proxy/modes/mode.ts';
+import { allModes } from '../proxy/modes/all.ts';
+import type { ModeDescription, ModeField } from '../proxy/modes/mode.ts';
 import { type LocalMode, localModes } from '../proxy/node-view/local-traffic.ts';
 import { isJsonObject } from '../schema/json-object.ts';
 import { UsageError } from './command.ts';
@@ -15,19 +16,23 @@ export type ProxyFile = {
   readonly ignored: readonly string[];
 };
 
-/** The fields that are read, and how; everything else in the file is ignored, with its name told. */
-export function readProxyFile(text: string): ProxyFile {
+/** Fields that are not read here are ignored, and returned by name. */
+export function readProxyFile(
+  text: string,
+  modes: readonly ModeDescription[] = allModes,
+): ProxyFile {
   const root = fieldsOf(parseText(text), '');
   if (root.text('kind') !== 'KubeProxyConfiguration') {
     throw new UsageError('the file is not a KubeProxyConfiguration of kubeproxy.config.k8s.io');
   }
   root.text('apiVersion');
   const kubeconfig = root.section('clientConnection').text('kubeconfig');
-  const mode = root.oneOf<ModeName>('mode', ['nftables', 'iptables', 'ipvs', 'userspace']);
+  const names = modes.map(({ name }) => name);
+  const mode = root.oneOf('mode', names);
   const settings = {
     ...plainSettings(root),
     ...given('mode', mode),
-    ...modeSections(root, mode ?? 'nftables'),
+    ...modeSections(root, modes, mode ?? names[0]),
     conntrack: conntrackSettings(root.section('conntrack')),
   };
   return { settings, ...given('kubeconfig', kubeconfig), ignored: root.unread() };
@@ -50,34 +55,43 @@ function plainSettings(root: Fields): ProxySettings {
   };
 }
 
-/** Each mode has a section; masquerading and periods count of that of the mode in use. A period of 0 is the usual one. */
-function modeSections(root: Fields, mode: ModeName): ProxySettings {
-  const ipvs = root.section('ipvs');
-  const iptables = root.section('iptables');
-  const common = (section: Fields) => ({
-    ...given('masqueradeAll', section.flag('masqueradeAll')),
-    ...given('masqueradeBit', section.number('masqueradeBit')),
-    ...given('minSyncPeriodMs', section.time('minSyncPeriod') || undefined),
-    ...given('syncPeriodMs', section.time('syncPeriod') || undefined),
-  });
-  const sections = {
-    nftables: common(root.section('nftables')),
-    iptables: common(iptables),
-    // ipvs masquerades by rules of iptables, and by its settings.
-    ipvs: { ...common(iptables), ...common(ipvs) },
+/** Masquerading and sync periods come from the sections of the mode in use, all else from those of all modes. A period of 0 is the default one. */
+function modeSections(
+  root: Fields,
+  modes: readonly ModeDescription[],
+  mode: string | undefined,
+): ProxySettings {
+  const common = (name: string): ProxySettings => {
+    const section = root.section(name);
+    return {
+      ...given('masqueradeAll', section.flag('masqueradeAll')),
+      ...given('masqueradeBit', section.number('masqueradeBit')),
+      ...given('minSyncPeriodMs', section.time('minSyncPeriod') || undefined),
+      ...given('syncPeriodMs', section.time('syncPeriod') || undefined),
+    };
   };
-  return {
-    ...sections[mode === 'userspace' ? 'iptables' : mode],
-    modeSettings: {
-      ...given('iptables-localhost-nodeports', iptables.flag('localhostNodePorts')?.toString()),
-      ...given('ipvs-scheduler', ipvs.text('scheduler')),
-      ...given('ipvs-exclude-cidrs', ipvs.texts('excludeCIDRs')?.join(',')),
-      ...given('ipvs-strict-arp', ipvs.flag('strictARP')?.toString()),
-      ...given('ipvs-tcp-timeout', ipvs.text('tcpTimeout')),
-      ...given('ipvs-tcpfin-timeout', ipvs.text('tcpFinTimeout')),
-      ...given('ipvs-udp-timeout', ipvs.text('udpTimeout')),
-    },
-  };
+  const inUse: ProxySettings[] = [];
+  const modeSettings: Record<string, string> = {};
+  for (const { name, configuration } of modes) {
+    const sections = configuration.sections.map(common);
+    if (name === mode) inUse.push(...sections);
+    for (const field of configuration.fields ?? []) {
+      const value = fieldText(root.section(name), field);
+      if (value !== undefined) modeSettings[field.flag] = value;
+    }
+  }
+  return Object.assign({}, ...inUse, { modeSettings });
+}
+
+function fieldText(section: Fields, { name, type }: ModeField): string | undefined {
+  switch (type) {
+    case 'text':
+      return section.text(name);
+    case 'list':
+      return section.texts(name)?.join(',');
+    case 'boolean':
+      return section.flag(name)?.toString();
+  }
 }
 
 function conntrackSettings(section: Fields): Partial<ConntrackSettings> {

@@ -1,7 +1,8 @@
 // The flags of the proxy, under kube-proxy's names, and the settings they stand for.
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ListenAddress, ProxySettings } from '../proxy/config.ts';
-import type { ModeName } from '../proxy/modes/mode.ts';
+import { allModes } from '../proxy/modes/all.ts';
+import type { ModeDescription, ModeFlag, ModeSettings } from '../proxy/modes/mode.ts';
 import { type LocalMode, localModes } from '../proxy/node-view/local-traffic.ts';
 import { listenAddress } from './metrics-flags.ts';
 import { ipAddress } from './parse-flags.ts';
@@ -10,7 +11,7 @@ import { duration, wholeNumber } from './parse-values.ts';
 export type ProxyFlags = {
   readonly hostnameOverride?: string;
   readonly bindAddress?: string;
-  readonly proxyMode?: ModeName;
+  readonly proxyMode?: string;
   readonly clusterCidr?: readonly string[];
   readonly detectLocalMode?: LocalMode;
   readonly podBridgeInterface?: string;
@@ -20,10 +21,6 @@ export type ProxyFlags = {
   readonly iptablesMasqueradeBit?: number;
   readonly minSyncPeriod?: number;
   readonly syncPeriod?: number;
-  readonly iptablesMinSyncPeriod?: number;
-  readonly iptablesSyncPeriod?: number;
-  readonly ipvsMinSyncPeriod?: number;
-  readonly ipvsSyncPeriod?: number;
   readonly healthzBindAddress?: ListenAddress | 'none';
   readonly metricsBindAddress?: ListenAddress | 'none';
   readonly conntrackMaxPerCore?: number;
@@ -35,56 +32,49 @@ export type ProxyFlags = {
   readonly conntrackTcpBeLiberal?: boolean;
   readonly featureGates?: Readonly<Record<string, boolean>>;
   readonly allowForeignAddresses?: true;
-  readonly ipvsScheduler?: string;
-  /** Flags of single modes, handed on as they are. */
+  /** Flags of single modes. */
   readonly [modeFlag: string]: unknown;
 };
 
-const modeNames = ['nftables', 'iptables', 'ipvs', 'userspace'] as const satisfies ModeName[];
+type Modes = readonly ModeDescription[];
+
 const tableSize = wholeNumber({ least: 0, most: 2 ** 31 - 1 });
 
-const schedulerFlag = [
-  '--ipvs-scheduler <name>',
-  'ipvs: how to choose: rr, wrr, lc, wlc, lblc, lblcr, sh, dh, sed, nq or mh (default: rr)',
-] as const;
-
-/** Handed to the mode under their own names, like the scheduler. */
-const modeFlags: readonly (readonly [string, string])[] = [
-  ['--iptables-localhost-nodeports <bool>', 'iptables: node ports on 127.0.0.1 (default: true)'],
-  ['--ipvs-exclude-cidrs <cidrs>', 'ipvs: virtual servers to leave alone'],
-  ['--ipvs-strict-arp', 'ipvs: answer ARP only for addresses of the interface asked'],
-  ['--ipvs-tcp-timeout <time>', 'ipvs: idle time of TCP connections (default: leave it)'],
-  [
-    '--ipvs-tcpfin-timeout <time>',
-    'ipvs: idle time of TCP connections after FIN (default: leave it)',
-  ],
-  ['--ipvs-udp-timeout <time>', 'ipvs: idle time of UDP flows (default: leave it)'],
-  ['--proxy-port-range <range>', 'userspace: ports for relays (default: any free one)'],
-  ['--udp-timeout <time>', 'userspace: how long an idle UDP flow is kept (default: 250ms)'],
-];
-
 /** Those that `up` has too. */
-export function addModeFlags(command: Command): Command {
-  return command
+export function addModeFlags(command: Command, modes: Modes = allModes): Command {
+  const names = modes.map(({ name }) => name);
+  command
     .option(
       '--proxy-mode <mode>',
-      'nftables, iptables, ipvs or userspace (default: the best that works)',
-      modeName,
+      `${alternatives(names)} (default: the best that works)`,
+      modeName(names),
     )
     .option(
       '--nodeport-addresses <cidrs>',
       'where node ports answer: networks, or primary (default: as the mode does)',
       list,
-    )
-    .option(schedulerFlag[0], schedulerFlag[1])
-    .option(
-      '--allow-foreign-addresses',
-      'let Services capture addresses of nodes, pods, cluster IPs and balancers of other Services by naming them as external IPs or in the status of a load balancer, as kube-proxy does (default: refused, with an event)',
     );
+  addFlagsOfModes(command, modes, ({ isForUp = false }) => isForUp);
+  return command.option(
+    '--allow-foreign-addresses',
+    'let Services capture addresses of nodes, pods, cluster IPs and balancers of other Services by naming them as external IPs or in the status of a load balancer, as kube-proxy does (default: refused, with an event)',
+  );
 }
 
-export function addProxyFlags(command: Command): Command {
-  addModeFlags(command)
+function addFlagsOfModes(
+  command: Command,
+  modes: Modes,
+  isIncluded: (flag: ModeFlag) => boolean,
+): void {
+  for (const { name: mode, flags = [] } of modes) {
+    for (const { name, value, help } of flags.filter(isIncluded)) {
+      command.option(`--${name}${value === undefined ? '' : ` ${value}`}`, `${mode}: ${help}`);
+    }
+  }
+}
+
+export function addProxyFlags(command: Command, modes: Modes = allModes): Command {
+  addModeFlags(command, modes)
     .option('--hostname-override <name>', "name of this node (default: the machine's)")
     .option(
       '--bind-address <ip>',
@@ -108,13 +98,13 @@ export function addProxyFlags(command: Command): Command {
       'bit of the packet mark for masquerading (default: 14)',
       wholeNumber({ least: 0, most: 31 }),
     );
-  addPeriodFlags(command);
+  addPeriodFlags(command, modes);
   addConntrackFlags(command);
-  for (const [flags, description] of modeFlags) command.option(flags, description);
+  addFlagsOfModes(command, modes, ({ isForUp = false }) => !isForUp);
   return command;
 }
 
-function addPeriodFlags(command: Command): void {
+function addPeriodFlags(command: Command, modes: Modes): void {
   command
     .option(
       '--min-sync-period <time>',
@@ -125,15 +115,17 @@ function addPeriodFlags(command: Command): void {
       '--sync-period <time>',
       'how often rules are checked and failures retried (default: 30s)',
       duration({ minMs: 1 }),
-    )
-    .option('--iptables-min-sync-period <time>', '--min-sync-period for mode iptables', duration())
-    .option(
-      '--iptables-sync-period <time>',
-      '--sync-period for mode iptables',
-      duration({ minMs: 1 }),
-    )
-    .option('--ipvs-min-sync-period <time>', '--min-sync-period for mode ipvs', duration())
-    .option('--ipvs-sync-period <time>', '--sync-period for mode ipvs', duration({ minMs: 1 }))
+    );
+  for (const { name } of modes.filter(({ hasSyncPeriodFlags = false }) => hasSyncPeriodFlags)) {
+    command
+      .option(`--${name}-min-sync-period <time>`, `--min-sync-period for mode ${name}`, duration())
+      .option(
+        `--${name}-sync-period <time>`,
+        `--sync-period for mode ${name}`,
+        duration({ minMs: 1 }),
+      );
+  }
+  command
     .option(
       '--healthz-bind-address <address>',
       'IP and port of /healthz and /livez, empty for none (default: 0.0.0.0:10256)',
@@ -182,13 +174,17 @@ function addConntrackFlags(command: Command): void {
     .option('--conntrack-tcp-be-liberal', 'do not call TCP packets outside the window invalid');
 }
 
-function modeName(text: string): ModeName {
-  const known = modeNames.find((name) => name === text);
-  if (known !== undefined) return known;
-  throw new InvalidArgumentError(
-    `"${text}" is not a mode; it must be one of ${modeNames.join(', ')}.`,
-  );
+function modeName(names: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (names.includes(text)) return text;
+    throw new InvalidArgumentError(
+      `"${text}" is not a mode; it must be one of ${names.join(', ')}.`,
+    );
+  };
 }
+
+const alternatives = (names: readonly string[]): string =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 
 function localMode(text: string): LocalMode {
   const known = localModes.find((name) => name === text);
@@ -222,24 +218,23 @@ function gates(text: string): Readonly<Record<string, boolean>> {
 export type ModeFlags = Pick<
   ProxyFlags,
   'proxyMode' | 'nodeportAddresses' | 'allowForeignAddresses'
-> & {
-  readonly ipvsScheduler?: string;
-};
+>;
 
 /** What the flags of `addModeFlags` say. */
-export function modeFlagSettings(flags: ModeFlags): ProxySettings {
+export function modeFlagSettings(flags: ModeFlags, modes: Modes = allModes): ProxySettings {
   return {
     ...given('mode', flags.proxyMode),
     ...given('nodePortAddresses', flags.nodeportAddresses),
     ...given('allowsForeignAddresses', flags.allowForeignAddresses),
-    modeSettings: modeSettings(flags, [schedulerFlag]),
+    modeSettings: modeSettings(flags, modes),
   };
 }
 
-/** What the flags that were given say. */
-export function flagSettings(flags: ProxyFlags): ProxySettings {
+/** Settings of the flags that are present. */
+export function flagSettings(flags: ProxyFlags, modes: Modes = allModes): ProxySettings {
+  const mode = modes.find(({ name }) => name === flags.proxyMode);
   return {
-    ...modeFlagSettings(flags),
+    ...modeFlagSettings(flags, modes),
     ...given('nodeName', flags.hostnameOverride),
     ...given('bindAddress', flags.bindAddress),
     ...given('clusterCIDRs', flags.clusterCidr),
@@ -248,8 +243,8 @@ export function flagSettings(flags: ProxyFlags): ProxySettings {
     ...given('interfaceNamePrefix', flags.podInterfaceNamePrefix),
     ...given('masqueradeAll', flags.masqueradeAll),
     ...given('masqueradeBit', flags.iptablesMasqueradeBit),
-    ...given('minSyncPeriodMs', flags.minSyncPeriod ?? ofMode(flags, 'MinSyncPeriod')),
-    ...given('syncPeriodMs', flags.syncPeriod ?? ofMode(flags, 'SyncPeriod')),
+    ...given('minSyncPeriodMs', flags.minSyncPeriod ?? periodOf(mode, flags, 'min-sync-period')),
+    ...given('syncPeriodMs', flags.syncPeriod ?? periodOf(mode, flags, 'sync-period')),
     ...given('healthz', flags.healthzBindAddress),
     ...given('metrics', flags.metricsBindAddress),
     ...given('allowsExternalIPs', flags.featureGates?.[externalIPsGate]),
@@ -262,7 +257,6 @@ export function flagSettings(flags: ProxyFlags): ProxySettings {
       ...given('udpStreamTimeoutMs', flags.conntrackUdpTimeoutStream),
       ...given('tcpBeLiberal', flags.conntrackTcpBeLiberal),
     },
-    modeSettings: modeSettings(flags, [...modeFlags, schedulerFlag]),
   };
 }
 
@@ -270,24 +264,29 @@ function given<K extends string, V>(key: K, value: V | undefined): { readonly [P
   return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
 }
 
-/** kube-proxy has these flags for each mode; they count for the mode that is asked for. */
-function ofMode(flags: ProxyFlags, which: 'MinSyncPeriod' | 'SyncPeriod'): number | undefined {
-  if (flags.proxyMode === 'iptables') return flags[`iptables${which}`];
-  return flags.proxyMode === 'ipvs' ? flags[`ipvs${which}`] : undefined;
+/** kube-proxy has these flags for each mode; those of the requested mode count. */
+function periodOf(
+  mode: ModeDescription | undefined,
+  flags: ProxyFlags,
+  period: 'min-sync-period' | 'sync-period',
+): number | undefined {
+  if (mode?.hasSyncPeriodFlags !== true) return undefined;
+  const value = flags[optionKey(`${mode.name}-${period}`)];
+  return typeof value === 'number' ? value : undefined;
 }
 
-function modeSettings(
-  flags: Readonly<Record<string, unknown>>,
-  known: readonly (readonly [string, string])[],
-): Readonly<Record<string, string>> {
+function modeSettings(flags: Readonly<Record<string, unknown>>, modes: Modes): ModeSettings {
   const settings: Record<string, string> = {};
-  for (const [flag] of known) {
-    const name = flag.split(' ')[0]?.slice(2) ?? '';
-    const value = flags[name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())];
+  for (const { name } of modes.flatMap((mode) => mode.flags ?? [])) {
+    const value = flags[optionKey(name)];
     if (value !== undefined) settings[name] = String(value);
   }
   return settings;
 }
+
+/** The name under which Commander has the value of a flag. */
+const optionKey = (flag: string): string =>
+  flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 const externalIPsGate = 'AllowServiceExternalIPs';
 

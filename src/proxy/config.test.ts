@@ -9,7 +9,7 @@ import { configProblems, defaultConfig, makeConfig, type ProxySettings } from '.
 import { applyKernelSettings } from './conntrack/apply-kernel-settings.ts';
 import { conntrackSettings } from './conntrack/conntrack-settings.ts';
 import { allModes } from './modes/all.ts';
-import type { Mode, ModeName, ProbeResult } from './modes/mode.ts';
+import type { Mode, ProbeResult } from './modes/mode.ts';
 import { exampleTraits } from './packets/example-traits.ts';
 import { chooseMode } from './run-choose-mode.ts';
 
@@ -108,8 +108,9 @@ describe('applyKernelSettings()', () => {
 describe('chooseMode()', () => {
   const works: ProbeResult = { works: true, detail: 'fine' };
   const fails = (reason: string): ProbeResult => ({ works: false, reason, remedy: 'grant it' });
-  const mode = (name: ModeName, IPv4: ProbeResult, IPv6: ProbeResult = IPv4): Mode => ({
+  const mode = (name: string, IPv4: ProbeResult, IPv6: ProbeResult = IPv4): Mode => ({
     name,
+    configuration: { sections: [] },
     probe: async (family) => (family === 'IPv4' ? IPv4 : IPv6),
     start: () => Promise.reject(new Error('not here')),
     cleanup: () => Promise.resolve(),
@@ -118,10 +119,10 @@ describe('chooseMode()', () => {
   });
   const choose = async (
     modes: readonly Mode[],
-    asked?: ModeName,
+    requested?: string,
     nodePortAddresses: readonly string[] = [],
   ): Promise<string> => {
-    const config = { nodePortAddresses, ...(asked === undefined ? {} : { mode: asked }) };
+    const config = { nodePortAddresses, ...(requested === undefined ? {} : { mode: requested }) };
     const { mode, families, insteadOf } = await chooseMode(modes, config, silentLog);
     const fallback =
       insteadOf === undefined ? '' : ` instead of ${insteadOf.mode}: ${insteadOf.reason}`;
@@ -142,7 +143,8 @@ describe('chooseMode()', () => {
     );
   });
   it('takes iptables for ipvs where the kernel lacks it (IVS-11)', async () => {
-    const modes = [mode('iptables', works), mode('ipvs', fails('no module'))];
+    const ipvs = { ...mode('ipvs', fails('no module')), fallback: 'iptables' };
+    const modes = [mode('iptables', works), ipvs];
     const chosen = await choose(modes, 'ipvs');
     assert.equal(chosen, 'iptables IPv4 IPv6 instead of ipvs: no module; grant it');
   });

@@ -1,9 +1,9 @@
 // The settings of a proxy, whether they come from flags or from a file.
 import { parseAddress } from '../ip/address.ts';
 import { parseCidr } from '../ip/cidr.ts';
-import type { Mode, ModeName } from './modes/mode.ts';
+import type { ModeDescription, ModeSettings } from './modes/mode.ts';
 import type { LocalDetection, LocalMode } from './node-view/local-traffic.ts';
-import { isLoopbackOnly, primaryOnly } from './node-view/node-addresses.ts';
+import { primaryOnly } from './node-view/node-addresses.ts';
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 
@@ -27,7 +27,7 @@ export type ProxyConfig = {
   /** The node's address; unspecified: what its Node object says. */
   readonly bindAddress: string;
   /** Absent: the best that works here. */
-  readonly mode?: ModeName;
+  readonly mode?: string;
   readonly local: LocalDetection;
   /** Ranges, the word `primary`, or nothing for what the mode does by itself. */
   readonly nodePortAddresses: readonly string[];
@@ -43,8 +43,7 @@ export type ProxyConfig = {
   readonly allowsExternalIPs: boolean;
   /** Captures addresses that others own when a Service names them, as kube-proxy does. */
   readonly allowsForeignAddresses: boolean;
-  /** Flags of one mode only, by upstream's flag name. */
-  readonly modeSettings: Readonly<Record<string, string>>;
+  readonly modeSettings: ModeSettings;
 };
 
 const hourMs = 3_600_000;
@@ -85,7 +84,7 @@ export type ProxySettings = Partial<
   readonly healthz?: ListenAddress | 'none';
   readonly metrics?: ListenAddress | 'none';
   readonly conntrack?: Partial<ConntrackSettings>;
-  readonly modeSettings?: Readonly<Record<string, string>>;
+  readonly modeSettings?: ModeSettings;
 };
 
 /** Later layers win over earlier ones. */
@@ -93,19 +92,19 @@ export function makeConfig(...layers: readonly ProxySettings[]): ProxyConfig {
   const all: ProxySettings = Object.assign({}, ...layers);
   const { clusterCIDRs, detectLocalMode, bridgeInterface, interfaceNamePrefix, ...rest } = all;
   const { healthz, metrics, conntrack: _, modeSettings: __, ...plain } = rest;
-  const { healthz: defaultHealthz, metrics: defaultMetrics, ...usual } = defaultConfig;
+  const { healthz: defaultHealthz, metrics: defaultMetrics, ...defaults } = defaultConfig;
   return {
-    ...usual,
+    ...defaults,
     ...plain,
     local: {
-      mode: detectLocalMode ?? usual.local.mode,
-      clusterCIDRs: clusterCIDRs ?? usual.local.clusterCIDRs,
+      mode: detectLocalMode ?? defaults.local.mode,
+      clusterCIDRs: clusterCIDRs ?? defaults.local.clusterCIDRs,
       bridgeInterface: bridgeInterface ?? '',
       interfaceNamePrefix: interfaceNamePrefix ?? '',
     },
     ...(healthz === 'none' ? {} : { healthz: healthz ?? defaultHealthz }),
     ...(metrics === 'none' ? {} : { metrics: metrics ?? defaultMetrics }),
-    conntrack: Object.assign({}, usual.conntrack, ...layers.map((layer) => layer.conntrack)),
+    conntrack: Object.assign({}, defaults.conntrack, ...layers.map((layer) => layer.conntrack)),
     modeSettings: Object.assign({}, ...layers.map((layer) => layer.modeSettings)),
   } as ProxyConfig;
 }
@@ -113,7 +112,7 @@ export function makeConfig(...layers: readonly ProxySettings[]): ProxyConfig {
 /** What is wrong with the settings, one sentence each; empty when nothing is. Flags of all modes count, whichever is chosen. */
 export function configProblems(
   config: ProxyConfig,
-  modes: readonly Pick<Mode, 'readSettings'>[],
+  modes: readonly Pick<ModeDescription, 'checkSettings'>[],
 ): readonly string[] {
   const { local, nodePortAddresses, masqueradeBit, minSyncPeriodMs, syncPeriodMs } = config;
   const problems = modes.flatMap((mode) => settingsProblem(mode, config) ?? []);
@@ -154,21 +153,15 @@ export function configProblems(
     minSyncPeriodMs <= syncPeriodMs,
     'the shortest sync period must not exceed the sync period',
   );
-  check(
-    !isLoopbackOnly(nodePortAddresses) || config.modeSettings[localhostFlag] !== 'false',
-    `--nodeport-addresses names the loopback alone, where --${localhostFlag}=false closes node ports`,
-  );
   return problems;
 }
 
-const localhostFlag = 'iptables-localhost-nodeports';
-
 function settingsProblem(
-  { readSettings }: Pick<Mode, 'readSettings'>,
-  { modeSettings }: ProxyConfig,
+  { checkSettings }: Pick<ModeDescription, 'checkSettings'>,
+  { modeSettings, nodePortAddresses }: ProxyConfig,
 ): string | undefined {
   try {
-    readSettings?.(modeSettings);
+    checkSettings?.(modeSettings, nodePortAddresses);
     return undefined;
   } catch (error) {
     if (error instanceof RangeError) return error.message;

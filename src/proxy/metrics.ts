@@ -1,5 +1,6 @@
 // What the proxy measures, under upstream's names (KPX-53..56).
 import type { Counter, Gauge, Histogram, MetricsRegistry } from '../observe/metrics.ts';
+import type { MetricDescription, ModeDescription, ModeMetric } from './modes/mode.ts';
 
 export type ProxyMetrics = {
   readonly syncSeconds: Histogram;
@@ -16,16 +17,16 @@ export type ProxyMetrics = {
   readonly refusedAddresses: Gauge;
   readonly healthz: Counter;
   readonly livez: Counter;
-  readonly iptablesRules: Gauge;
-  readonly iptablesLastRules: Gauge;
-  readonly iptablesFailures: Counter;
-  readonly iptablesPartialFailures: Counter;
-  readonly invalidDropped: Counter;
-  readonly loopbackAccepted: Counter;
-  readonly nftablesFailures: Counter;
-  readonly nftablesCleanupFailures: Counter;
   readonly conntrackSeconds: Histogram;
   readonly conntrackDeleted: Counter;
+  readonly ofMode: ModeMetrics;
+};
+
+type ModeGauge = 'rules' | 'written';
+
+/** Those that the mode in use has. */
+export type ModeMetrics = { readonly [M in ModeGauge]?: Gauge } & {
+  readonly [M in Exclude<ModeMetric, ModeGauge>]?: Counter;
 };
 
 /** A millisecond to sixteen seconds, doubling. */
@@ -39,7 +40,18 @@ const programmingBuckets = [
   ...Array.from({ length: 7 }, (_, n) => 120 + 30 * n),
 ];
 
-export function createProxyMetrics(registry: MetricsRegistry): ProxyMetrics {
+type Modes = {
+  readonly modes: readonly Pick<ModeDescription, 'metrics'>[];
+  /** The mode in use. */
+  readonly mode: Pick<ModeDescription, 'metrics'>;
+};
+
+/** Registers the metrics of all modes: dashboards find the names whichever mode is in use. */
+export function createProxyMetrics(
+  registry: MetricsRegistry,
+  { modes, mode }: Modes,
+): ProxyMetrics {
+  for (const one of modes) modeMetrics(registry, one);
   const { counter, gauge, histogram } = named(registry);
   const sync = 'sync_proxy_rules';
   return {
@@ -75,32 +87,6 @@ export function createProxyMetrics(registry: MetricsRegistry): ProxyMetrics {
     ),
     healthz: counter('proxy_healthz_total', 'Answers of /healthz by status.'),
     livez: counter('proxy_livez_total', 'Answers of /livez by status.'),
-    iptablesRules: gauge(`${sync}_iptables_total`, 'Rules in the kernel by table.'),
-    iptablesLastRules: gauge(`${sync}_iptables_last`, 'Rules written by the last sync by table.'),
-    iptablesFailures: counter(
-      `${sync}_iptables_restore_failures_total`,
-      'Writes of everything that iptables refused.',
-    ),
-    iptablesPartialFailures: counter(
-      `${sync}_iptables_partial_restore_failures_total`,
-      'Writes of changes that iptables refused.',
-    ),
-    invalidDropped: counter(
-      'iptables_ct_state_invalid_dropped_packets_total',
-      'Packets that were dropped because conntrack could not place them.',
-    ),
-    loopbackAccepted: counter(
-      'iptables_localhost_nodeports_accepted_packets_total',
-      'Connections to node ports on the loopback.',
-    ),
-    nftablesFailures: counter(
-      `${sync}_nftables_sync_failures_total`,
-      'Writes that nftables refused.',
-    ),
-    nftablesCleanupFailures: counter(
-      `${sync}_nftables_cleanup_failures_total`,
-      'Removals of left-over rules that nftables refused.',
-    ),
     conntrackSeconds: histogram(
       'conntrack_reconciler_sync_duration_seconds',
       'How long it took to look for flows to forget.',
@@ -108,9 +94,24 @@ export function createProxyMetrics(registry: MetricsRegistry): ProxyMetrics {
     ),
     conntrackDeleted: counter(
       'conntrack_reconciler_deleted_entries_total',
-      'Flows that were forgotten because nobody serves them any more.',
+      'Flows that were deleted because their endpoint is gone.',
     ),
+    ofMode: modeMetrics(registry, mode),
   };
+}
+
+function modeMetrics(
+  registry: MetricsRegistry,
+  { metrics = {} }: Pick<ModeDescription, 'metrics'>,
+): ModeMetrics {
+  const { counter, gauge } = named(registry);
+  const entries = Object.entries(metrics) as [ModeMetric, MetricDescription][];
+  return Object.fromEntries(
+    entries.map(([metric, { name, help }]) => [
+      metric,
+      metric === 'rules' || metric === 'written' ? gauge(name, help) : counter(name, help),
+    ]),
+  );
 }
 
 function named(registry: MetricsRegistry) {

@@ -1,19 +1,19 @@
-// Picks the mode: the one asked for, or the best that works on this machine, and says why.
+// Chooses the mode: the requested one, or the first that works on this machine.
 import type { Log } from '../observe/log.ts';
 import type { ProxyConfig } from './config.ts';
 import type { Family } from './model/state.ts';
-import type { Mode, ModeName, ProbeResult } from './modes/mode.ts';
+import type { Mode, ProbeResult } from './modes/mode.ts';
 import { isLoopbackOnly } from './node-view/node-addresses.ts';
 
 export type ChosenMode = {
   readonly mode: Mode;
   /** In which families it works here, never empty. */
   readonly families: readonly Family[];
-  /** The mode that was asked for and does not work here, and why. */
+  /** The mode that was requested and does not work here, and why. */
   readonly insteadOf?: Failure;
 };
 
-type Failure = { readonly mode: ModeName; readonly reason: string };
+type Failure = { readonly mode: string; readonly reason: string };
 
 const describeFailure = ({ mode, reason }: Failure): string => `${mode}: ${reason}`;
 
@@ -24,15 +24,12 @@ export class NoModeError extends Error {
 
 const families = ['IPv4', 'IPv6'] as const satisfies readonly Family[];
 
-/** What stands in for a mode that the kernel lacks, as the documentation of Services promises. */
-const fallbacks: Partial<Record<ModeName, ModeName>> = { ipvs: 'iptables' };
-
 export async function chooseMode(
   modes: readonly Mode[],
-  { mode: asked, nodePortAddresses }: Pick<ProxyConfig, 'mode' | 'nodePortAddresses'>,
+  { mode: requested, nodePortAddresses }: Pick<ProxyConfig, 'mode' | 'nodePortAddresses'>,
   log: Log,
 ): Promise<ChosenMode> {
-  const candidates = asked === undefined ? modes : askedModes(modes, asked);
+  const candidates = requested === undefined ? modes : requestedModes(modes, requested);
   const failures: Failure[] = [];
   for (const mode of candidates) {
     if (isLoopbackOnly(nodePortAddresses) && !mode.traits.nodePortOnLoopback) {
@@ -42,30 +39,36 @@ export async function chooseMode(
     const probes = await probeFamilies(mode);
     const works = families.filter((family) => probes[family].works);
     if (works.length > 0) {
-      tell(log, mode, { probes, failures });
+      report(log, mode, { probes, failures });
       const chosen = { mode, families: works };
       const [first] = failures;
-      // Where none is asked for, the better ones are passed over without a word.
-      return asked === undefined || first === undefined ? chosen : { ...chosen, insteadOf: first };
+      // Where none is requested, those that were skipped are not worth an event.
+      return requested === undefined || first === undefined
+        ? chosen
+        : { ...chosen, insteadOf: first };
     }
     failures.push({ mode: mode.name, reason: explain(probes.IPv4) });
   }
-  const what = asked === undefined ? 'a proxy mode' : `proxy mode "${asked}"`;
-  // Several reasons are read more easily one a line.
+  const what = requested === undefined ? 'a proxy mode' : `proxy mode "${requested}"`;
+  // Several reasons are easier to read with a line for each.
   const texts = failures.map(describeFailure);
   const reasons = texts.length === 1 ? ` ${texts[0]}` : texts.map((one) => `\n  ${one}`);
   throw new NoModeError(`Cannot start ${what}:${[reasons].flat().join(';')}`);
 }
 
-function askedModes(modes: readonly Mode[], asked: ModeName): readonly Mode[] {
-  const named = [asked, fallbacks[asked]];
-  const found = named.flatMap((name) => modes.find((mode) => mode.name === name) ?? []);
-  if (found[0]?.name === asked || found.length > 0) return found;
-  const known = modes.map(({ name }) => name).join(', ');
-  throw new NoModeError(`Cannot start proxy mode "${asked}": this build has ${known || 'none'}`);
+/** The requested mode, then its fallback. */
+function requestedModes(modes: readonly Mode[], requested: string): readonly Mode[] {
+  const mode = modes.find(({ name }) => name === requested);
+  if (mode === undefined) {
+    const known = modes.map(({ name }) => name).join(', ');
+    throw new NoModeError(
+      `Cannot start proxy mode "${requested}": this build has ${known || 'none'}`,
+    );
+  }
+  return [mode, ...modes.filter(({ name }) => name === mode.fallback)];
 }
 
-/** With no other address to answer on, such a mode would open nothing (KPX-30). */
+/** Without another address to answer on, such a mode would open no node port (KPX-30). */
 function noLoopback(modes: readonly Mode[]): string {
   const able = modes.filter(({ traits }) => traits.nodePortOnLoopback).map(({ name }) => name);
   return `it does not answer node ports on the loopback, the only address that --nodeport-addresses names; use ${able.join(' or ')}, or name other addresses`;
@@ -82,17 +85,17 @@ function explain(probe: ProbeResult): string {
 
 type Outcome = {
   readonly probes: Record<Family, ProbeResult>;
-  /** Why better modes were passed over. */
+  /** Why modes before it were skipped. */
   readonly failures: readonly Failure[];
 };
 
-function tell(log: Log, { name }: Mode, { probes, failures }: Outcome): void {
+function report(log: Log, { name }: Mode, { probes, failures }: Outcome): void {
   for (const failure of failures) {
-    log.warn('proxy mode does not work here', { reason: describeFailure(failure) });
+    log.warn('Proxy mode does not work on this machine', { reason: describeFailure(failure) });
   }
-  log.info('chose proxy mode', { mode: name, detail: explain(probes.IPv4) });
+  log.info('Using proxy mode', { mode: name, detail: explain(probes.IPv4) });
   for (const family of families) {
     const probe = probes[family];
-    if (!probe.works) log.warn('address family left out', { family, reason: explain(probe) });
+    if (!probe.works) log.warn('Skipping address family', { family, reason: explain(probe) });
   }
 }

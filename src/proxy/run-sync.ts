@@ -17,12 +17,12 @@ import {
   type ServiceObjects,
   type StateTracker,
 } from './model/track-state.ts';
-import type { ModeName, PacketCounts, RunningMode, SyncReport } from './modes/mode.ts';
+import type { PacketCounts, RunningMode, SyncReport } from './modes/mode.ts';
 
 export type SyncOptions = {
   readonly family: Family;
   readonly mode: RunningMode;
-  readonly modeName: ModeName;
+  readonly modeName: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ProxyMetrics;
@@ -133,7 +133,7 @@ async function countPackets(work: Work): Promise<void> {
   const now = await mode.packets();
   work.packets = now;
   for (const name of ['invalidDropped', 'loopbackAccepted'] as const) {
-    metrics[name].add({}, now[name] < before[name] ? now[name] : now[name] - before[name]);
+    metrics.ofMode[name]?.add({}, now[name] < before[name] ? now[name] : now[name] - before[name]);
   }
 }
 
@@ -205,24 +205,22 @@ async function write(
 
 function recordRules({ metrics, labels, tracker }: Work, report: SyncReport): void {
   const { rules, written, cleanupFailed = false } = report;
-  if (cleanupFailed) metrics.nftablesCleanupFailures.add(labels);
+  if (cleanupFailed) metrics.ofMode.cleanupFailures?.add(labels);
   const { internal, external } = tracker.withoutLocal();
   metrics.withoutLocalEndpoints.set({ ...labels, traffic_policy: 'internal' }, internal);
   metrics.withoutLocalEndpoints.set({ ...labels, traffic_policy: 'external' }, external);
   for (const [table, count] of Object.entries(rules ?? {})) {
-    metrics.iptablesRules.set({ ...labels, table }, count);
+    metrics.ofMode.rules?.set({ ...labels, table }, count);
   }
   for (const [table, count] of Object.entries(written ?? {})) {
-    metrics.iptablesLastRules.set({ ...labels, table }, count);
+    metrics.ofMode.written?.set({ ...labels, table }, count);
   }
 }
 
 function recordFailure(work: Work, error: unknown): void {
   const { metrics, labels, log, family, modeName, isPartial } = work;
-  if (modeName === 'nftables') metrics.nftablesFailures.add(labels);
-  if (modeName === 'iptables') {
-    (isPartial ? metrics.iptablesPartialFailures : metrics.iptablesFailures).add(labels);
-  }
+  const { syncFailures, partialSyncFailures = syncFailures } = metrics.ofMode;
+  (isPartial ? partialSyncFailures : syncFailures)?.add(labels);
   log.error('rules could not be written, will write all of them', {
     family,
     mode: modeName,

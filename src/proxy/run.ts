@@ -19,7 +19,6 @@ import { serveMetrics } from './health/serve-metrics.ts';
 import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
 import type { RefusedAddress } from './model/own-addresses.ts';
 import type { Family, ProxyState } from './model/state.ts';
-import { dummyInterface } from './modes/ipvs/layout.ts';
 import type { Mode, RunningMode } from './modes/mode.ts';
 import { makeNodeView } from './node-view/node-view.ts';
 import { type ChosenMode, chooseMode } from './run-choose-mode.ts';
@@ -63,7 +62,7 @@ export async function startProxy(options: ProxyOptions, signal: AbortSignal): Pr
   const chosen = await chooseMode(modes, config, log);
   options.chosen?.(chosen);
   applyKernelSettings(conntrackSettings(config.conntrack, availableParallelism()), log);
-  const measures = createProxyMetrics(options.metrics);
+  const measures = createProxyMetrics(options.metrics, { modes, mode: chosen.mode });
   // Twice the period in which everything should have been written (KPX-33).
   const health = createProxyHealth(chosen.families, 2 * config.syncPeriodMs);
   const watchesAllNodes = !config.allowsForeignAddresses;
@@ -118,7 +117,7 @@ async function startServers(
   return servers;
 }
 
-/** Events of the Node: the start, a mode that was replaced, and that ipvs is deprecated (KPX-50). */
+/** Events of the Node: the start, a fallback to another mode, and that the mode is deprecated (KPX-50). */
 function announce({ events, nodeName, chosen }: Parts): void {
   const node = { kind: 'Node', apiVersion: 'v1', metadata: { name: nodeName, uid: nodeName } };
   events.record(node, { type: 'Normal', reason: 'Starting', message: '' });
@@ -127,11 +126,8 @@ function announce({ events, nodeName, chosen }: Parts): void {
     const message = `Proxy mode ${mode} does not work here, using ${chosen.mode.name}: ${reason}`;
     events.record(node, { type: 'Warning', reason: 'ProxyModeFallback', message });
   }
-  if (chosen.mode.name === 'ipvs') {
-    const message =
-      'The ipvs proxy mode is now deprecated and will be removed in a future version.';
-    events.record(node, { type: 'Warning', reason: 'IPVSDeprecation', message });
-  }
+  const { deprecation } = chosen.mode;
+  if (deprecation !== undefined) events.record(node, { type: 'Warning', ...deprecation });
 }
 
 async function work(parts: Parts, signal: AbortSignal): Promise<void> {
@@ -188,7 +184,7 @@ function startOne(
         nodes: nodesOf(informers),
         serviceRanges: [...informers.ranges.store.values()],
         interfaceAddresses: interfaceAddresses(),
-        ownAddresses: ownAddresses(),
+        ownAddresses: ownAddresses(parts.modes),
         whenNodePortsUnset: chosen.mode.traits.defaultNodePortAddresses,
       }),
     serviceKeys: informers.services.store.keys,
@@ -222,10 +218,11 @@ function othersThan({ name, carriers = [] }: Mode, modes: readonly Mode[]): read
   return modes.filter((mode) => mode.name !== name && !carriers.includes(mode.name));
 }
 
-/** Not those that Services have on this machine: mode ipvs puts them on an interface of its own. */
-function ownAddresses(): readonly string[] {
-  const { [dummyInterface]: _services, ...interfaces } = networkInterfaces();
-  return addressesOf(interfaces);
+/** Addresses of Services, which some modes add to an interface of their own, are not the node's. */
+function ownAddresses(modes: readonly Mode[]): readonly string[] {
+  const ofModes = new Set(modes.flatMap(({ interfaces = [] }) => interfaces));
+  const others = Object.entries(networkInterfaces()).filter(([name]) => !ofModes.has(name));
+  return addressesOf(Object.fromEntries(others));
 }
 
 const interfaceAddresses = (): readonly string[] => addressesOf(networkInterfaces());

@@ -14,7 +14,7 @@ import { createProcessRuntime } from '../node/runtimes/process/run-runtime.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { makeConfig } from '../proxy/config.ts';
-import { allModes } from '../proxy/modes/all.ts';
+import { loadAllModes } from '../proxy/modes/all.ts';
 import { startProxy } from '../proxy/run.ts';
 import { type ChosenMode, NoModeError } from '../proxy/run-choose-mode.ts';
 import { cleanUpModes } from '../proxy/run-cleanup.ts';
@@ -66,11 +66,12 @@ async function run(): Promise<void> {
   const proxy = connection(credentials.proxy);
   const signal = shutdown.signal;
   const caller = { transport: proxy, userAgent: `fairlead-proxy/${packageVersion}` };
+  const modes = await loadAllModes();
   const proxying = startProxy(
     {
       caller,
       config: makeConfig(options.proxy, { nodeName: name }),
-      modes: allModes,
+      modes,
       log,
       metrics: createMetrics(),
       chosen: (chosen) => post({ kind: 'mode', mode: describeMode(chosen) }),
@@ -95,7 +96,7 @@ async function run(): Promise<void> {
     await Promise.all([proxying.catch(stopOnFailure), serving.catch(stopOnFailure)]);
   } finally {
     await Promise.allSettled([proxying, serving]);
-    if (options.cleansUp) await cleanUpModes(allModes, ['IPv4', 'IPv6'], log);
+    if (options.cleansUp) await cleanUpModes(modes, ['IPv4', 'IPv6'], log);
     await Promise.all([agent.close(), proxy.close()]);
   }
 }

@@ -29,7 +29,7 @@ import { openNodeConnection, whileRenewing } from '../../join/open-node-connecti
 import { createLog, type Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { configProblems, makeConfig, type ProxyConfig } from '../../proxy/config.ts';
-import { allModes } from '../../proxy/modes/all.ts';
+import { allModes, loadAllModes } from '../../proxy/modes/all.ts';
 import { startProxy } from '../../proxy/run.ts';
 import { NoModeError } from '../../proxy/run-choose-mode.ts';
 import { cleanUpModes } from '../../proxy/run-cleanup.ts';
@@ -119,7 +119,7 @@ async function serve(
   const metrics = createMetrics();
   const stopWatching = watchStallsOf(flags, metrics);
   try {
-    await startProxy({ caller, config, modes: allModes, log, metrics }, signal);
+    await startProxy({ caller, config, modes: await loadAllModes(), log, metrics }, signal);
   } catch (error) {
     throw explained(error);
   } finally {
@@ -152,7 +152,7 @@ async function readFileOf(given: string, world: World): Promise<OpenFile> {
 }
 
 async function cleanUp(log: Log, world: World): Promise<void> {
-  const isClean = await cleanUpModes(allModes, ['IPv4', 'IPv6'], log);
+  const isClean = await cleanUpModes(await loadAllModes(), ['IPv4', 'IPv6'], log);
   if (!isClean) throw new FailedError('Some rules could not be removed; they are named above.');
   world.write('Removed the rules of all modes.\n');
 }

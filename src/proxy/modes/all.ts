@@ -1,13 +1,25 @@
-// The modes there are, the best first: the order in which they are tried when none is asked for.
-import { iptables } from './iptables/mode.ts';
-import { ipvs } from './ipvs/mode.ts';
-import type { Mode } from './mode.ts';
-import { nftables } from './nftables/mode.ts';
-import { userspaceOver } from './userspace/mode.ts';
+// The modes there are, in the order in which they are tried when none is requested.
+import { description as iptablesDescription } from './iptables/description.ts';
+import { description as ipvs } from './ipvs/description.ts';
+import type { ListedMode, Mode } from './mode.ts';
+import { description as nftablesDescription } from './nftables/description.ts';
+import { description as userspace } from './userspace/description.ts';
 
-export const allModes: readonly Mode[] = [
-  nftables,
-  iptables,
-  ipvs,
-  userspaceOver([nftables, iptables]),
+const nftables = async () => (await import('./nftables/mode.ts')).nftables;
+const iptables = async () => (await import('./iptables/mode.ts')).iptables;
+
+export const allModes: readonly ListedMode[] = [
+  { ...nftablesDescription, load: nftables },
+  { ...iptablesDescription, load: iptables },
+  { ...ipvs, load: async () => (await import('./ipvs/mode.ts')).ipvs },
+  { ...userspace, load: loadUserspace },
 ];
+
+export const loadAllModes = (): Promise<readonly Mode[]> =>
+  Promise.all(allModes.map(({ load }) => load()));
+
+/** Over the first of these that works: modes do not import each other. */
+async function loadUserspace(): Promise<Mode> {
+  const { userspaceOver } = await import('./userspace/mode.ts');
+  return userspaceOver([await nftables(), await iptables()]);
+}

@@ -1,10 +1,71 @@
-// What a proxy mode must say of itself.
+// The contract of a proxy mode: what it declares about itself, and what it does.
 import type { Clock } from '../../host/clock.ts';
 import type { Log } from '../../observe/log.ts';
-import type { Family, ProxyState, StateChange } from '../model/state.ts';
+import type { Family, Protocol, ProxyState, StateChange } from '../model/state.ts';
 import type { Packet, Verdict } from '../packets/packet.ts';
 
-export type ModeName = 'nftables' | 'iptables' | 'ipvs' | 'userspace';
+/** What is known of a mode before its code is loaded. Flags, the configuration file, the choice of the mode and metrics follow from it. */
+export type ModeDescription = {
+  readonly name: string;
+  /** Reported as a Warning event of the Node when the mode starts. */
+  readonly deprecation?: { readonly reason: string; readonly message: string };
+  /** The mode that is used instead where this one was requested and does not work. */
+  readonly fallback?: string;
+  readonly flags?: readonly ModeFlag[];
+  /** Whether kube-proxy has --NAME-min-sync-period and --NAME-sync-period for it. */
+  readonly hasSyncPeriodFlags?: boolean;
+  readonly configuration: ModeConfiguration;
+  /** Metrics that upstream has for this mode alone; absent: not counted. */
+  readonly metrics?: Readonly<Partial<Record<ModeMetric, MetricDescription>>>;
+  /** Interfaces of the mode. Their addresses are those of Services, not of the node. */
+  readonly interfaces?: readonly string[];
+  /** Throws RangeError for wrong values. Called for all modes, whichever is chosen. */
+  readonly checkSettings?: (settings: ModeSettings, nodePortAddresses: readonly string[]) => void;
+};
+
+/** A mode as the list of modes has it: its code is loaded when it is needed. */
+export type ListedMode = ModeDescription & { readonly load: () => Promise<Mode> };
+
+/** Values of the flags of single modes, by the flag's name without dashes. */
+export type ModeSettings = Readonly<Record<string, string>>;
+
+export type ModeFlag = {
+  /** Without dashes, as `ipvs-scheduler`. */
+  readonly name: string;
+  /** As help shows it, as `<name>`; absent: the flag is a switch. */
+  readonly value?: string;
+  readonly help: string;
+  /** Whether `fairlead up` has it too. */
+  readonly isForUp?: boolean;
+};
+
+/** What the mode reads of a KubeProxyConfiguration. */
+export type ModeConfiguration = {
+  /** Sections with masquerading and sync periods. The last one that has a field wins. */
+  readonly sections: readonly string[];
+  /** Fields of the section of the mode's name, and the flags that they stand for. */
+  readonly fields?: readonly ModeField[];
+};
+
+export type ModeField = {
+  readonly name: string;
+  readonly type: 'text' | 'list' | 'boolean';
+  readonly flag: string;
+};
+
+/** By the member of SyncReport, PacketCounts or the event that they count. */
+export type ModeMetric =
+  | 'syncFailures'
+  /** Absent: failures of partial syncs count as failures. */
+  | 'partialSyncFailures'
+  | 'cleanupFailures'
+  | 'rules'
+  | 'written'
+  | 'invalidDropped'
+  | 'loopbackAccepted';
+
+/** The name without `kubeproxy_`. */
+export type MetricDescription = { readonly name: string; readonly help: string };
 
 /** Whether this machine can run the mode; where it cannot, what to grant or install. */
 export type ProbeResult =
@@ -15,28 +76,27 @@ export type ModeOptions = {
   readonly family: Family;
   readonly log: Log;
   readonly clock: Clock;
-  /** Flags of one mode only, by upstream's flag name, as `ipvs-scheduler`. */
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: ModeSettings;
 };
 
 export type SyncReport = {
-  /** Whether everything was written anew. */
+  /** Whether everything was written. */
   readonly isFull: boolean;
   /** Rules, elements or relays that were added, changed or removed. */
   readonly changes: number;
   /** Size of what went to the kernel, where it is a text or a message. */
   readonly bytes: number;
-  /** Rules that are now in the kernel by table, where the mode has such a count. */
+  /** Rules that are now in the kernel by table, where the mode counts them. */
   readonly rules?: Readonly<Record<string, number>>;
-  /** Rules that this sync wrote by table, where the mode has such a count. */
+  /** Rules that this sync wrote by table, where the mode counts them. */
   readonly written?: Readonly<Record<string, number>>;
-  /** What was left over from before could not be removed; it does no harm, and is tried again. */
+  /** Whether unused rules could not be removed. They have no effect, and a later sync tries again. */
   readonly cleanupFailed?: boolean;
 };
 
-/** Packets that rules of the mode have seen since they were written. */
+/** Packets that matched certain rules of the mode since these were written. */
 export type PacketCounts = {
-  /** Dropped because conntrack could not place them. */
+  /** Dropped because conntrack found them invalid. */
   readonly invalidDropped: number;
   /** First packets of connections to node ports on the loopback. */
   readonly loopbackAccepted: number;
@@ -45,34 +105,32 @@ export type PacketCounts = {
 /** A mode at work for one family. */
 export type RunningMode = {
   /**
-   * Brings the kernel to the state, atomically. A throw means that nothing or an unknown part was written: the
-   * next call is a full one. Never called twice at once.
+   * Brings the kernel to the state, atomically. After a rejection an unknown part may be written, and the next call is
+   * a full one. Never called while a call is pending.
    */
   readonly sync: (state: ProxyState, change: StateChange) => Promise<SyncReport>;
-  /** Whether what was written is still there; false makes the next sync full (another program flushed it). */
+  /** Whether what was written is still there; false makes the next sync a full one. */
   readonly isIntact: () => Promise<boolean>;
-  /** Where rules count; they begin anew when they are written anew. */
+  /** Absent where rules do not count. Counts start at zero when rules are written again. */
   readonly packets?: () => Promise<PacketCounts>;
-  /** Ends what lives in this process (relays, workers). Rules stay: traffic goes on without the process. */
+  /** Stops relays and workers of this process. Rules stay: traffic continues without it. */
   readonly stop: () => Promise<void>;
 };
 
-export type Mode = {
-  readonly name: ModeName;
+export type Mode = ModeDescription & {
   readonly probe: (family: Family) => Promise<ProbeResult>;
-  /** Throws RangeError where flags of this mode are wrong, whichever mode is chosen. Absent: it has no flags. */
-  readonly readSettings?: (settings: ModeOptions['settings']) => unknown;
   readonly start: (options: ModeOptions, signal: AbortSignal) => Promise<RunningMode>;
-  /** Modes that bring this one its traffic: their rules are its own and must not be cleaned up beside it. */
-  readonly carriers?: readonly ModeName[];
-  /** Removes everything this mode ever wrote on this machine in the family, and nothing else; fine when there is nothing. */
+  /** Modes that carry this one's traffic to it: their rules are its own, and cleaning up after other modes spares them. */
+  readonly carriers?: readonly string[];
+  /** Removes everything this mode ever wrote on this machine in the family, and nothing else. */
   readonly cleanup: (family: Family) => Promise<void>;
-  /** A packet's way through the rules that the mode writes for the state: computed from the rules, not from the state. */
+  /** What the rules for the state do with a packet: computed from the rules, not from the state. */
   readonly tracePacket: (state: ProxyState) => (packet: Packet) => Verdict;
-  /** What its nature makes different from `judgePacket` in ../decide.ts. */
+  /** All that the mode does otherwise than others with a packet. */
   readonly traits: ModeTraits;
 };
 
+/** Where modes differ by their nature; `judgePacket` in ../packets/reference-model.ts takes them into account. */
 export type ModeTraits = {
   /** A port of a cluster IP that no Service has. */
   readonly unusedPortOfClusterIP: 'pass' | 'reject';
@@ -86,8 +144,8 @@ export type ModeTraits = {
   readonly checksSourceRangesWithoutEndpoints: boolean;
   /** No endpoint on this node under policy Local. */
   readonly noLocalEndpoint: 'drop' | 'reject';
-  /** Backends see the proxy's address whatever the policy. */
-  readonly alwaysMasquerades: boolean;
+  /** Relayed by this process: endpoints see the node's address, whatever the policy. */
+  readonly relayedProtocols: readonly Protocol[];
   /** What node-port addresses mean when none are configured. */
   readonly defaultNodePortAddresses: 'all' | 'primary';
 };

@@ -7,6 +7,6 @@ export const exampleTraits: ModeTraits = {
   nodePortOnLoopback: false,
   checksSourceRangesWithoutEndpoints: true,
   noLocalEndpoint: 'drop',
-  alwaysMasquerades: false,
+  relayedProtocols: [],
   defaultNodePortAddresses: 'all',
 };

@@ -19,7 +19,7 @@ const nftables: ModeTraits = {
   nodePortOnLoopback: false,
   checksSourceRangesWithoutEndpoints: true,
   noLocalEndpoint: 'drop',
-  alwaysMasquerades: false,
+  relayedProtocols: [],
   defaultNodePortAddresses: 'primary',
 };
 const iptables: ModeTraits = {
@@ -285,7 +285,7 @@ const cases: readonly Case[] = [
   { title: 'somewhere else', packet: { destination: '192.0.2.1' }, expected: 'pass' },
   {
     title: 'a proxy that always shows itself (USR-05)',
-    traits: { ...nftables, alwaysMasquerades: true },
+    traits: { ...nftables, relayedProtocols: ['TCP'] },
     expected: '= !1.11 !2.13',
   },
 ];

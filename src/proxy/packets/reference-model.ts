@@ -96,11 +96,12 @@ function decideTarget(
       ? internalRoute(node, port, packet)
       : externalRoute(node, port, packet);
   if (endpoints.length === 0) return traits.noLocalEndpoint === 'drop' ? drop : reject;
+  const isRelayed = traits.relayedProtocols.includes(packet.protocol);
   const destinations = endpoints.map(({ ip, port }) => ({
     ip,
     port,
     // An endpoint that reaches itself must not see its own address as the sender (KPX-21).
-    isMasqueraded: isMasqueraded || traits.alwaysMasquerades || ip === packet.source,
+    isMasqueraded: isMasqueraded || isRelayed || ip === packet.source,
   }));
   return { kind: 'translate', destinations: destinations.sort(compareDestinations) };
 }

@@ -1,6 +1,7 @@
 // A proxy mode that keeps what it is told instead of writing it anywhere.
 
 import type { ProxyState, ServicePort, StateChange } from '../../../src/proxy/model/state.ts';
+import { allModes } from '../../../src/proxy/modes/all.ts';
 import type { Mode } from '../../../src/proxy/modes/mode.ts';
 import { exampleTraits as traits } from '../../../src/proxy/packets/example-traits.ts';
 
@@ -36,7 +37,7 @@ export function createRecordingMode(names: readonly Mode['name'][] = ['nftables'
     };
   };
   const mode = (name: Mode['name']): Mode => ({
-    name,
+    ...(allModes.find((mode) => mode.name === name) ?? { name, configuration: { sections: [] } }),
     probe: async (family) =>
       family === 'IPv4'
         ? { works: true, detail: 'a notebook' }

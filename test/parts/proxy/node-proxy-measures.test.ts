@@ -5,7 +5,6 @@ import { createLocalCall } from '../../../src/apiserver/local-call.ts';
 import { silentLog } from '../../../src/observe/log.ts';
 import { createMetrics } from '../../../src/observe/metrics.ts';
 import { makeConfig } from '../../../src/proxy/config.ts';
-import type { ModeName } from '../../../src/proxy/modes/mode.ts';
 import { startProxy } from '../../../src/proxy/run.ts';
 import { type MemoryServer, startMemoryServer } from '../harness/memory-server.ts';
 import { createRecordingMode } from '../harness/recording-mode.ts';
@@ -28,7 +27,7 @@ type Running = {
 };
 
 async function withProxy(
-  mode: ModeName,
+  mode: string,
   body: (running: Running) => Promise<void>,
   allowsForeignAddresses = true,
 ): Promise<void> {

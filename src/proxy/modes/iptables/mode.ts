@@ -1,16 +1,15 @@
-// The iptables mode, as the runner knows modes.
+// Virtual addresses by rules of iptables, in kube-proxy's chains.
 import type { Mode } from '../mode.ts';
 import { startIptables } from './apply.ts';
 import { removeRules } from './apply-cleanup.ts';
+import { description } from './description.ts';
 import { probeIptables } from './probe.ts';
-import { readSettings } from './settings.ts';
 import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
 export const iptables: Mode = {
-  name: 'iptables',
+  ...description,
   probe: (family) => probeIptables(family),
-  readSettings,
   start: startIptables,
   cleanup: (family) => removeRules(family),
   tracePacket,

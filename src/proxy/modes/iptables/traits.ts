@@ -7,6 +7,6 @@ export const traits: ModeTraits = {
   nodePortOnLoopback: true,
   checksSourceRangesWithoutEndpoints: false,
   noLocalEndpoint: 'drop',
-  alwaysMasquerades: false,
+  relayedProtocols: [],
   defaultNodePortAddresses: 'all',
 };

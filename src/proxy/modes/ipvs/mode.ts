@@ -2,15 +2,14 @@
 import type { Mode } from '../mode.ts';
 import { startIpvs } from './apply.ts';
 import { cleanUpIpvs } from './apply-cleanup.ts';
+import { description } from './description.ts';
 import { probeIpvs } from './probe.ts';
-import { readSettings } from './settings.ts';
 import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
 export const ipvs: Mode = {
-  name: 'ipvs',
+  ...description,
   probe: (family) => probeIpvs(family),
-  readSettings,
   start: (options) => startIpvs(options),
   cleanup: (family) => cleanUpIpvs(family),
   tracePacket,

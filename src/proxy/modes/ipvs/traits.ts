@@ -8,6 +8,6 @@ export const traits: ModeTraits = {
   nodePortOnLoopback: false,
   checksSourceRangesWithoutEndpoints: true,
   noLocalEndpoint: 'drop',
-  alwaysMasquerades: false,
+  relayedProtocols: [],
   defaultNodePortAddresses: 'all',
 };

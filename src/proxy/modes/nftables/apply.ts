@@ -49,8 +49,8 @@ export async function startNftables(
     const { next, difference, bytes } = await writeStep(step, state);
     written = next;
     remember(next, difference);
-    await deleteStale(next);
-    return { isFull: !isPartial, changes: difference.changes, bytes };
+    const report = { isFull: !isPartial, changes: difference.changes, bytes };
+    return (await deleteStale(next)) ? report : { ...report, cleanupFailed: true };
   }
 
   async function writeStep(step: Step, state: ProxyState): Promise<Step & { bytes: number }> {
@@ -75,17 +75,19 @@ export async function startNftables(
     for (const name of staleChains) stale.set(name, clock.now());
   }
 
-  /** A transaction of its own: should the kernel still refuse, what matters is written already. */
-  async function deleteStale({ stale, uses }: Written): Promise<void> {
+  /** In a transaction of its own, because the kernel may still refuse it. False: it did. */
+  async function deleteStale({ stale, uses }: Written): Promise<boolean> {
     for (const name of stale.keys()) if (uses.chains.has(name)) stale.delete(name);
     const now = clock.now();
     const due = [...stale].filter(([, since]) => now - since >= keepStaleMs).map(([name]) => name);
     try {
       await write(due.map((chain) => ({ kind: 'delete-chain', chain })));
       for (const name of due) stale.delete(name);
+      return true;
     } catch (error) {
       for (const name of due) stale.set(name, now);
-      log.warn('stale chains could not be deleted', { family, error: String(error) });
+      log.warn('Failed to delete stale chains, retrying', { family, error: String(error) });
+      return false;
     }
   }
 

@@ -3,14 +3,16 @@ import type { Family } from '../../model/state.ts';
 import type { Mode, ProbeResult } from '../mode.ts';
 import { startRelays, startUserspace } from './apply.ts';
 import { startDirect } from './apply-direct.ts';
+import { description } from './description.ts';
 import { probeDirect } from './probe.ts';
 import { readSettings } from './settings.ts';
 import { tracePacketUserspace } from './trace-packet.ts';
 
-/** Over the first of these that works here; where none does, on the addresses of services themselves. */
+/** Over the first carrier that works here; where none does, relays listen on the addresses of Services themselves. */
 export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
   return {
-    name: 'userspace',
+    ...description,
+    metrics: rulesMetrics(carriers),
     async probe(family): Promise<ProbeResult> {
       const { carrier, refusals } = await findCarrier(carriers, family);
       if (carrier !== undefined) {
@@ -21,7 +23,6 @@ export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
       const all = [...refusals, direct];
       return { works: false, reason: reasons(all), remedy: remedies(all) };
     },
-    readSettings,
     async start(options, signal) {
       const { carrier, refusals } = await findCarrier(carriers, options.family);
       if (carrier !== undefined) return startUserspace({ ...options, carrier }, signal);
@@ -30,11 +31,20 @@ export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
       return startDirect({ ...options, relays: startRelays(limits, options.log) });
     },
     carriers: carriers.map(({ name }) => name),
-    // All that it leaves behind is its carrier's.
+    // Only its carrier leaves rules behind, and those go with the carrier's mode.
     cleanup: () => Promise.resolve(),
     tracePacket: (state) => tracePacketUserspace(carriers[0], state),
-    traits: { ...carriers[0].traits, alwaysMasquerades: true },
+    traits: { ...carriers[0].traits, relayedProtocols: ['TCP', 'UDP'] },
   };
+}
+
+/** Rules are the carrier's, and count as its own. Failures may be of the relays, and count as nobody's. */
+function rulesMetrics(carriers: readonly Mode[]): NonNullable<Mode['metrics']> {
+  const { rules, written } = Object.assign(
+    {},
+    ...carriers.map(({ metrics }) => metrics),
+  ) as NonNullable<Mode['metrics']>;
+  return { ...(rules && { rules }), ...(written && { written }) };
 }
 
 type Refusal = Extract<ProbeResult, { works: false }>;

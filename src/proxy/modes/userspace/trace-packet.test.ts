@@ -10,7 +10,7 @@ const traits: Mode['traits'] = {
   nodePortOnLoopback: false,
   checksSourceRangesWithoutEndpoints: true,
   noLocalEndpoint: 'drop',
-  alwaysMasquerades: false,
+  relayedProtocols: [],
   defaultNodePortAddresses: 'primary',
 };
 const unused = (): Promise<never> => Promise.reject(new Error('only walks'));
@@ -18,7 +18,8 @@ const unused = (): Promise<never> => Promise.reject(new Error('only walks'));
 runModeContract(
   userspaceOver([
     {
-      name: 'nftables',
+      name: 'carrier',
+      configuration: { sections: [] },
       probe: unused,
       start: unused,
       cleanup: unused,
@@ -26,5 +27,4 @@ runModeContract(
       traits,
     },
   ]),
-  { protocols: ['TCP', 'UDP'] },
 );
