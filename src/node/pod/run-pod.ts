@@ -1,7 +1,6 @@
 // One pod from its arrival on the node to its end: network, volumes, containers, and what is told of it.
 import { join } from 'node:path';
 import { backOffMs } from '../../client/back-off.ts';
-import { aborted } from '../../host/clock.ts';
 import type { PodStatus } from '../../kinds/pod/pod-status.ts';
 import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -27,7 +26,7 @@ import { podRefusal } from './pod-refusal.ts';
 import { recoverRecords } from './recovered-records.ts';
 import { createPodContainers, type PodContainers } from './run-pod-containers.ts';
 import { createWakeUp, type WakeUp } from './run-wake-up.ts';
-import { stopOrder } from './stop-container.ts';
+import { minGraceMs, stopOrder, waitForRelease } from './stop-container.ts';
 
 export type PodWorker = {
   readonly pod: () => Pod;
@@ -225,11 +224,13 @@ async function whileReporting(working: Working, stopping: Promise<void>): Promis
 
 async function stopContainers(working: Working, grace: number): Promise<void> {
   const { pod, parts, containers, hurry } = working;
-  const isRunning = containers.runningCount() > 0;
-  if (isRunning && grace > 0) await Promise.race([parts.released(pod), aborted(hurry.signal)]);
-  const deadline = parts.clock.now() + grace * 1000;
+  const maxMs = grace * 1000;
+  const deadline = parts.clock.now() + maxMs;
+  if (containers.runningCount() > 0 && grace > 0)
+    await waitForRelease(pod, parts, { maxMs, hurry: hurry.signal });
   for (const together of stopOrder(pod)) {
-    const graceMs = Math.max(deadline - parts.clock.now(), 0);
+    // Whatever came before, a container gets a moment for its SIGTERM, as kubelet has it.
+    const graceMs = Math.max(deadline - parts.clock.now(), grace > 0 ? minGraceMs : 0);
     await Promise.all(
       together.map((container) =>
         containers.stop(container, pod, {

@@ -3,6 +3,7 @@ import { type Clock, sleep } from '../../host/clock.ts';
 import type { Container } from '../../kinds/pod/container.ts';
 import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import type { NodeParts } from '../node-parts.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
 import { type Containers, type Live, messageOf, note, tell } from './live-containers.ts';
 import { runHook } from './run-hook.ts';
@@ -16,7 +17,7 @@ export type StopOptions = {
 };
 
 /** What the container gets for SIGTERM when its preStop hook has used up the grace. */
-const minGraceMs = 2000;
+export const minGraceMs = 2000;
 
 export async function stopContainer(
   all: Containers,
@@ -40,6 +41,18 @@ export async function stopContainer(
   const hasEnded = await endsWithin(running, rest, parts.clock, wish.hurry);
   if (!hasEnded) running.signal('SIGKILL');
   await running.ended;
+}
+
+/** Waits until no proxy leads to the pod, which counts against its grace as a preStop hook does. */
+export async function waitForRelease(
+  pod: Pod,
+  { clock, released }: NodeParts,
+  { maxMs, hurry }: { readonly maxMs: number; readonly hurry: AbortSignal },
+): Promise<void> {
+  const over = new AbortController();
+  const limit = AbortSignal.any([over.signal, hurry]);
+  await Promise.race([released(pod), sleep(clock, maxMs, limit)]);
+  over.abort();
 }
 
 async function preStop(

@@ -50,11 +50,21 @@ export type NodeHarnessOptions = {
   readonly access?: MemoryServerOptions['access'];
   /** Stands between the agent and the server. */
   readonly intercept?: (send: Transport['send']) => Transport['send'];
+  /** When proxies have let go of a pod; absent: at once. */
+  readonly released?: (pod: Pod) => Promise<void>;
 };
+
+const releasedAtOnce = (): Promise<void> => Promise.resolve();
 
 export async function startNodeHarness(
   t: TestContext,
-  { clock, controllers = false, access = {}, intercept = (send) => send }: NodeHarnessOptions = {},
+  {
+    clock,
+    controllers = false,
+    access = {},
+    intercept = (send) => send,
+    released = releasedAtOnce,
+  }: NodeHarnessOptions = {},
 ): Promise<NodeHarness> {
   const server = await startMemoryServer({
     ...(clock === undefined ? {} : { clock }),
@@ -63,7 +73,7 @@ export async function startNodeHarness(
   const directory = mkdtempSync(join(tmpdir(), 'node-'));
   const ending = new AbortController();
   const start = (signal: AbortSignal): Promise<RunningNode> =>
-    startAgent({ server, directory, clock, intercept }, signal);
+    startAgent({ server, directory, clock, intercept, released }, signal);
   let nodeEnding = new AbortController();
   let node = await start(nodeEnding.signal);
   const stopNode = async (): Promise<void> => {
@@ -100,10 +110,11 @@ type AgentPlace = {
   readonly directory: string;
   readonly clock: Clock | undefined;
   readonly intercept: (send: Transport['send']) => Transport['send'];
+  readonly released: (pod: Pod) => Promise<void>;
 };
 
 async function startAgent(
-  { server, directory, clock, intercept }: AgentPlace,
+  { server, directory, clock, intercept, released }: AgentPlace,
   signal: AbortSignal,
 ): Promise<RunningNode> {
   const identity = {
@@ -141,7 +152,7 @@ async function startAgent(
         },
       },
       dial: dialLoopback,
-      released: () => Promise.resolve(),
+      released,
       ...(clock === undefined ? {} : { clock }),
     },
     signal,

@@ -55,6 +55,24 @@ test('a pod that runs to its end has not come to it because the agent ended', li
 const logOf = async ({ api }: NodeHarness, name: string): Promise<string> =>
   String((await api.send({ method: 'GET', path: `${pods}/${name}/log` })).body);
 
+test('what waits for proxies to let go counts against the grace of the pod', limit, async (t) => {
+  const clock = createFakeClock(Date.now());
+  const ending: (() => void)[] = [];
+  const isEnding = new Promise<void>((resolve) => ending.push(resolve));
+  const released = (): Promise<void> => {
+    for (const resolve of ending) resolve();
+    return new Promise(() => undefined);
+  };
+  const harness = await startNodeHarness(t, { clock, released });
+  const spec = { terminationGracePeriodSeconds: 4, containers: [app('sleep', '1000')] };
+  await harness.run('last', spec);
+  await harness.until('last', isRunning);
+  await harness.api.delete(`${pods}/last`);
+  await isEnding;
+  await clock.advance(4000);
+  await harness.isGone('last');
+});
+
 test('an agent whose server says nothing ends all the same', limit, async (t) => {
   const clock = createFakeClock();
   let isSilent = false;
