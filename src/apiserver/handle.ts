@@ -20,6 +20,7 @@ import { type Flow, NoSeat } from './limits/fair-queue.ts';
 import { followStream } from './limits/follow-stream.ts';
 import { type Gate, isCostly, isLongRunning, type Seats } from './limits/gate.ts';
 import { requestedTimeout } from './limits/request-timeout.ts';
+import { weightOfWatch } from './limits/stream-count.ts';
 import { timedOut, tooManyRequests, tooManyWatches } from './limits/too-many-requests.ts';
 import { type ApiRequest, type ApiResponse, header, isStream, isTunnel } from './message.ts';
 import type { RequestMetrics, RouteMetrics } from './metrics.ts';
@@ -110,7 +111,7 @@ async function respond(work: Work, pending: Pending): Promise<void> {
       work.gate.metrics.dispatched(seats.level);
     }
     checkAccess(work, pending, user);
-    if (info.verb === 'watch' && seats !== undefined) checkWatches(work.gate, user);
+    if (info.verb === 'watch' && seats !== undefined) checkWatches(work.gate, user, info);
     const turn = isCostly(info) ? work.gate.waitForCostlySlot(user, request.signal) : undefined;
     if (turn !== undefined) await turn;
     const response = await answer(work, pending, user);
@@ -182,9 +183,12 @@ function checkAccess({ authorizer }: Work, { info, audited }: Pending, user: Use
   if (!decision.allowed) throw forbiddenAccess(user, info, decision.reason);
 }
 
-function checkWatches({ watches }: Gate, { name }: User): void {
-  if (!watches.hasRoom(name)) throw tooManyWatches(name, watches.limit);
+function checkWatches({ watches }: Gate, { name }: User, info: RequestInfo): void {
+  if (!watches.hasRoom(name, weightOf(info))) throw tooManyWatches(name, watches.limit);
 }
+
+const weightOf = (info: RequestInfo): number =>
+  info.kind === 'resource' ? weightOfWatch(info) : 1;
 
 function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise<ApiResponse> {
   const { dispatch, deadlines } = work;
@@ -246,7 +250,8 @@ function finish({ gate, deadlines }: Work, pending: Pending, outcome: Outcome): 
   if (request.headers.traceparent !== undefined) response = withTrace(request, response);
   if (audited !== undefined) response = audited.answered({ ...outcome, response });
   if (isStreamed) {
-    const trackWatch = info.verb === 'watch' ? gate.watches.add : undefined;
+    const trackWatch =
+      info.verb === 'watch' ? (name: string) => gate.watches.add(name, weightOf(info)) : undefined;
     response = followStream(response, {
       route,
       ...(trackWatch && user ? { trackWatch, user } : {}),

@@ -200,6 +200,17 @@ test('a user has so many watches and no more', { timeout }, async (t) => {
   assert.equal(await statusOf(watch('a')), 200);
 });
 
+test('a watch with long selectors counts as many', { timeout }, async (t) => {
+  const server = await startLimited({ maxWatchesPerUser: 30 });
+  t.after(server.stop);
+  const watch = async (labelSelector: string): Promise<number> => {
+    const path = `${configMaps}?watch=1&timeoutSeconds=1&labelSelector=${labelSelector}`;
+    return (await server.as('a')({ method: 'GET', path })).status;
+  };
+  assert.equal(await watch('a'), 200);
+  assert.equal(await watch('!a,'.repeat(12_000)), 429);
+});
+
 test('/metrics is for those who may see it', { timeout }, async (t) => {
   const server = await startLimited({});
   t.after(server.stop);
