@@ -1,16 +1,19 @@
-// Decides what becomes of transactions that are committed together, each seeing what those before it
-// in the batch wrote. Pure: nothing is changed until the batch is durable.
-import type { Change, Place } from './record-log.ts';
+// Evaluates transactions that are committed together; each sees the writes of those before it in the batch.
+// Pure: nothing changes until the batch is durable.
+import type { Change, RecordId } from './record-log.ts';
 import type { Compare, Transaction, Write } from './store.ts';
 
-/** What stands at a key, as far as a comparison must know. */
-export type Standing = Place & { readonly type: 'put' | 'delete'; readonly createRevision: number };
+/** The newest version of a key, as far as comparisons need it. */
+export type KeyState = RecordId & {
+  readonly type: 'put' | 'delete';
+  readonly createRevision: number;
+};
 
 export type Verdict =
   | { readonly committed: true; readonly revision: number }
   | { readonly committed: false; readonly revision: number; readonly failed: readonly Mismatch[] };
 
-export type Mismatch = { readonly compare: Compare; readonly found: Standing | undefined };
+export type Mismatch = { readonly compare: Compare; readonly found: KeyState | undefined };
 
 export type Evaluation = {
   readonly changes: readonly Change[];
@@ -20,31 +23,31 @@ export type Evaluation = {
   readonly revision: number;
 };
 
-export type Situation = {
-  readonly newest: (key: string) => Standing | undefined;
+export type StoreState = {
+  readonly newest: (key: string) => KeyState | undefined;
   readonly revision: number;
   /** Milliseconds since 1970. */
   readonly now: number;
 };
 
-export function evaluate(transactions: readonly Transaction[], situation: Situation): Evaluation {
-  const written = new Map<string, Standing>();
-  const standing = (key: string): Standing | undefined => {
-    const found = written.get(key) ?? situation.newest(key);
+export function evaluate(transactions: readonly Transaction[], state: StoreState): Evaluation {
+  const written = new Map<string, KeyState>();
+  const stateOf = (key: string): KeyState | undefined => {
+    const found = written.get(key) ?? state.newest(key);
     return found?.type === 'put' ? found : undefined;
   };
   const changes: Change[] = [];
   const verdicts: Verdict[] = [];
-  let revision = situation.revision;
+  let revision = state.revision;
   for (const transaction of transactions) {
-    const failed = mismatches(transaction.compare, standing);
+    const failed = mismatches(transaction.compare, stateOf);
     if (failed.length > 0) {
       verdicts.push({ committed: false, revision, failed });
       continue;
     }
-    const made = changesOf(transaction.write, revision + 1, situation.now, standing);
-    if (made.length > 0) revision++;
-    for (const change of made) {
+    const changed = changesOf(transaction.write, revision + 1, state.now, stateOf);
+    if (changed.length > 0) revision++;
+    for (const change of changed) {
       written.set(change.key, change);
       changes.push(change);
     }
@@ -53,31 +56,31 @@ export function evaluate(transactions: readonly Transaction[], situation: Situat
   return { changes, verdicts, revision };
 }
 
-type Lookup = (key: string) => Standing | undefined;
+type Lookup = (key: string) => KeyState | undefined;
 
-function mismatches(compares: readonly Compare[], standing: Lookup): readonly Mismatch[] {
+function mismatches(compares: readonly Compare[], stateOf: Lookup): readonly Mismatch[] {
   const failed: Mismatch[] = [];
   for (const compare of compares) {
-    const found = standing(compare.key);
+    const found = stateOf(compare.key);
     if ((found?.revision ?? 0) !== compare.revision) failed.push({ compare, found });
   }
   return failed;
 }
 
-/** The writes that change something: to delete what is not there changes nothing. */
+/** The writes that change something: deleting an absent key changes nothing. */
 function changesOf(
   writes: readonly Write[],
   revision: number,
   now: number,
-  standing: Lookup,
+  stateOf: Lookup,
 ): readonly Change[] {
   const effective = writes.every(isPut)
     ? writes
-    : writes.filter((write) => isPut(write) || standing(write.delete));
+    : writes.filter((write) => isPut(write) || stateOf(write.delete));
   return effective.map((write, position) => {
     const puts = isPut(write);
     const key = puts ? write.put : write.delete;
-    const before = standing(key);
+    const before = stateOf(key);
     const ttlSeconds = puts ? write.ttlSeconds : undefined;
     return {
       type: puts ? 'put' : 'delete',

@@ -7,30 +7,30 @@ const expiring = (key: string, expiresAt: number): Expiring => ({ key, revision:
 
 test('startExpiry() hands over what is due, the earliest first', () => {
   const clock = createTestClock(0);
-  const gone: string[] = [];
-  const expiry = startExpiry(clock, (due) => gone.push(...due.map(({ key }) => key)));
+  const expired: string[] = [];
+  const expiry = startExpiry(clock, (due) => expired.push(...due.map(({ key }) => key)));
   for (const [index, at] of [5, 3, 9, 1, 7, 2, 8, 4, 6].entries()) {
     expiry.add(expiring(`${at}/${index}`, at * 1_000));
   }
   clock.advance(4_000);
-  assert.deepEqual(gone, ['1/3', '2/5', '3/1', '4/7']);
+  assert.deepEqual(expired, ['1/3', '2/5', '3/1', '4/7']);
   clock.advance(5_000);
-  assert.deepEqual(gone.slice(4), ['5/0', '6/8', '7/4', '8/6', '9/2']);
+  assert.deepEqual(expired.slice(4), ['5/0', '6/8', '7/4', '8/6', '9/2']);
 });
 
-test('startExpiry() wakes for what comes later but is due sooner', () => {
+test('startExpiry() resets its timer for a key that is added later and due sooner', () => {
   const clock = createTestClock(0);
-  const gone: string[] = [];
-  const expiry = startExpiry(clock, (due) => gone.push(...due.map(({ key }) => key)));
+  const expired: string[] = [];
+  const expiry = startExpiry(clock, (due) => expired.push(...due.map(({ key }) => key)));
   expiry.add(expiring('late', 3_600_000));
   expiry.add(expiring('soon', 1_000));
   clock.advance(1_000);
-  assert.deepEqual(gone, ['soon']);
+  assert.deepEqual(expired, ['soon']);
   for (let minute = 0; minute < 60; minute++) clock.advance(60_000);
-  assert.deepEqual(gone, ['soon', 'late']);
+  assert.deepEqual(expired, ['soon', 'late']);
 });
 
-test('startExpiry() hands over many in portions and stops when closed', () => {
+test('startExpiry() hands over many keys in batches and stops when closed', () => {
   const clock = createTestClock(0);
   const portions: number[] = [];
   const expiry = startExpiry(clock, (due) => portions.push(due.length));

@@ -1,10 +1,10 @@
-// Knows which keys go by themselves and when, and says so when their time has come.
+// The keys that expire and when; hands them over when they are due.
 
-/** The time, and waking up at a time; a test passes its own. */
+/** The time, and timers; tests pass their own. */
 export type StoreClock = {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Calls back once after a while; returns the function that calls it off. */
+  /** Calls back once after the delay; returns the function that cancels it. */
   readonly setTimer?: (callback: () => void, delayMs: number) => () => void;
 };
 
@@ -19,14 +19,14 @@ export type Expiry = {
   close(): void;
 };
 
-/** A timer that sleeps longer than this is set again: clocks are turned, and Node's timers overflow. */
+/** Longer delays are split: clocks are adjusted, and Node's timers overflow. */
 const maxSleepMs = 60_000;
-/** So that keys which expire close together go in one commit. */
+/** So that keys which expire close together are deleted in one commit. */
 const minSleepMs = 100;
-/** At most so many are handed over at once, that other transactions get their turn between. */
+/** Handed over at once, so that other transactions are committed in between. */
 const maxAtOnce = 500;
 
-/** Hands keys to `expire` when they are due; each once, so `expire` adds again what it could not delete. */
+/** Hands keys to `expire` when they are due; each once, so `expire` adds those again that it could not delete. */
 export function startExpiry(
   { now, setTimer = setSystemTimer }: StoreClock,
   expire: (due: readonly Expiring[]) => void,

@@ -1,7 +1,7 @@
-// What a store over a record log has in memory, and reading from it: values as of a revision, and the
-// events of what changed.
+// The in-memory state of a store over a record log, and reads from it: values as of a revision, and the
+// events of changes.
 import { compareKeys } from './ordered-keys.ts';
-import type { Change, Place, RecordLog } from './record-log.ts';
+import type { Change, RecordId, RecordLog } from './record-log.ts';
 import type { Entry, Listing, ListOptions, StoreEvent } from './store.ts';
 import { StoreError } from './store-error.ts';
 import type { Versions } from './versions.ts';
@@ -9,7 +9,7 @@ import type { Versions } from './versions.ts';
 /** The first revision of a new store. Not 0, which means "absent" in a comparison. */
 export const firstRevision = 1;
 
-/** The state of a store. Only the write queue changes it, and only by what is durable. */
+/** The state of a store. Only the write queue changes it, and only after the commit is durable. */
 export type History = {
   readonly log: RecordLog;
   readonly versions: Versions;
@@ -26,7 +26,7 @@ export function readEntry(history: History, key: string, revision: number): Entr
 export function entryOf(
   log: RecordLog,
   key: string,
-  version: Place & { readonly createRevision: number },
+  version: RecordId & { readonly createRevision: number },
 ): Entry {
   const { revision, createRevision } = version;
   return { key, value: log.readValue(version), revision, createRevision };
@@ -47,40 +47,40 @@ export function readListing(history: History, prefix: string, options: ListOptio
   return { entries, revision, more: false };
 }
 
-/** Of a change that may be compacted away before its event is read: everything is read now. */
+/** The change may be compacted before the event is consumed, so all values are read now. */
 export function eventOf(log: RecordLog, change: Change): StoreEvent {
   const { key, previous, createRevision } = change;
   return withPrevious(change, previous && entryOf(log, key, { ...previous, createRevision }));
 }
 
-/** Of a change that was just committed, for those who look at it at once: what it replaced is read if they ask. */
-export function freshEventOf(log: RecordLog, change: Change): StoreEvent {
-  return withPrevious(change, change.previous && new Replaced(log, change, change.previous));
+/** Of a change that was just committed, for listeners that consume it at once: the previous value is read on access. */
+export function committedEventOf(log: RecordLog, change: Change): StoreEvent {
+  return withPrevious(change, change.previous && new PreviousEntry(log, change, change.previous));
 }
 
-class Replaced implements Entry {
+class PreviousEntry implements Entry {
   readonly key: string;
   readonly revision: number;
   readonly createRevision: number;
   readonly #log: RecordLog;
-  readonly #place: Place;
+  readonly #id: RecordId;
 
-  constructor(log: RecordLog, { key, createRevision }: Change, place: Place) {
+  constructor(log: RecordLog, { key, createRevision }: Change, id: RecordId) {
     this.key = key;
-    this.revision = place.revision;
+    this.revision = id.revision;
     this.createRevision = createRevision;
     this.#log = log;
-    this.#place = place;
+    this.#id = id;
   }
 
   get value(): Uint8Array {
-    return this.#log.readValue(this.#place);
+    return this.#log.readValue(this.#id);
   }
 }
 
 function withPrevious(change: Change, previous: Entry | undefined): StoreEvent {
   const { type, key, revision, createRevision, value, origin } = change;
-  // Spelt out: putting the object together from optional parts takes many times as long.
+  // Spelled out: building the object from optional spreads takes many times as long.
   if (type === 'put' && origin !== undefined) {
     return previous === undefined
       ? { type, key, revision, value, origin, createRevision }
@@ -100,13 +100,13 @@ export function assertOpen(history: History): void {
   if (history.isClosed) throw new StoreError('closed', 'Cannot use the store: it was closed');
 }
 
-/** Throws unless the store as it was at the revision can be read, and what followed it be watched. */
-export function assertKept(history: History, revision: number): void {
+/** Throws unless the store can be read at the revision, and watched from it. */
+export function assertRetained(history: History, revision: number): void {
   assertOpen(history);
   if (revision < history.compacted) {
     throw new StoreError(
       'compacted',
-      `Cannot read revision ${revision}: the store keeps revisions from ${history.compacted} on`,
+      `Cannot read revision ${revision}: the store retains revisions from ${history.compacted} on`,
     );
   }
   assertReached(history, revision);
@@ -116,7 +116,7 @@ export function assertReached(history: History, revision: number): void {
   if (revision > history.revision) {
     throw new StoreError(
       'future',
-      `Cannot read revision ${revision}: the store has come to revision ${history.revision}`,
+      `Cannot read revision ${revision}: the store has reached revision ${history.revision}`,
     );
   }
 }

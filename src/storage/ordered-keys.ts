@@ -1,27 +1,27 @@
-// A set of keys kept in byte order, for listings that start anywhere. Blocks of sorted keys instead of
-// a tree: adding moves at most one block, and walking is walking an array.
+// A set of keys in byte order, for listings that start anywhere. Blocks of sorted keys instead of
+// a tree: an insert moves at most one block, and iterating is iterating an array.
 
-/** Larger blocks make adding dearer, smaller ones make finding the block dearer. */
-const largestBlock = 512;
+/** Larger blocks make inserts slower, smaller ones the search for the block. */
+const maxBlockKeys = 512;
 
 export type OrderedKeys = {
   add(key: string): void;
   delete(key: string): void;
-  /** Keys at or after the given one, in byte order. The set must not change during the walk. */
+  /** Keys at or after this one, in byte order. The set must not change during the iteration. */
   from(key: string): IterableIterator<string>;
 };
 
-/** More new keys than this are sorted in together with the others, not one by one. */
-const manyAdded = 256;
+/** More new keys than this are sorted in together with the others, not inserted one by one. */
+const maxSingleInserts = 256;
 
 export function createOrderedKeys(keys: Iterable<string> = []): OrderedKeys {
   let blocks = splitIntoBlocks(sortKeys([...keys]));
-  // Writers only leave their keys here; whoever walks next puts them in their places.
+  // Not sorted yet: writers append here, and the next iteration merges them into the blocks.
   const added = new Set<string>();
 
-  function settle(): void {
-    if (added.size > manyAdded) {
-      // A key may be there already: it is added again when it comes back before compaction.
+  function mergeAdded(): void {
+    if (added.size > maxSingleInserts) {
+      // A key may be present already: it is added again when it is recreated before compaction.
       blocks = splitIntoBlocks(sortKeys([...new Set([...blocks.flat(), ...added])]));
     } else for (const key of added) insert(blocks, key);
     added.clear();
@@ -34,7 +34,7 @@ export function createOrderedKeys(keys: Iterable<string> = []): OrderedKeys {
       remove(blocks, key);
     },
     *from(key) {
-      if (added.size > 0) settle();
+      if (added.size > 0) mergeAdded();
       const first = blockFor(blocks, key);
       for (let at = first; at < blocks.length; at++) {
         const block = blocks[at] ?? [];
@@ -55,7 +55,7 @@ function insert(blocks: string[][], key: string): void {
   const index = firstNotBefore(block, key);
   if (block[index] === key) return;
   block.splice(index, 0, key);
-  if (block.length > largestBlock) blocks.splice(at + 1, 0, block.splice(largestBlock >> 1));
+  if (block.length > maxBlockKeys) blocks.splice(at + 1, 0, block.splice(maxBlockKeys >> 1));
 }
 
 function remove(blocks: string[][], key: string): void {
@@ -91,7 +91,7 @@ function sortKeys(keys: string[]): string[] {
 }
 
 function splitIntoBlocks(sorted: readonly string[]): string[][] {
-  const size = largestBlock >> 1;
+  const size = maxBlockKeys >> 1;
   const blocks: string[][] = [];
   for (let start = 0; start < sorted.length; start += size) {
     blocks.push(sorted.slice(start, start + size));

@@ -12,21 +12,21 @@ import { createVersions } from './versions.ts';
 type FailingStore = { readonly store: Store; readonly clock: TestClock; isFull: boolean };
 
 function openFailingStore(): FailingStore {
-  const kept = new Map<string, Change>();
+  const records = new Map<string, Change>();
   const clock = createTestClock();
   const log: RecordLog = {
     async commit({ add, remove }: LogStep) {
       if (opened.isFull) throw new StoreError('full', 'no space');
-      for (const each of add) kept.set(`${each.revision}/${each.position}`, each);
-      for (const each of remove) kept.delete(`${each.revision}/${each.position}`);
+      for (const each of add) records.set(`${each.revision}/${each.position}`, each);
+      for (const each of remove) records.delete(`${each.revision}/${each.position}`);
     },
     readValue: ({ revision, position }) => {
-      const change = kept.get(`${revision}/${position}`);
+      const change = records.get(`${revision}/${position}`);
       assert.ok(change);
       return change.value;
     },
     readAfter: (revision, upTo) =>
-      [...kept.values()].filter((each) => each.revision > revision && each.revision <= upTo),
+      [...records.values()].filter((each) => each.revision > revision && each.revision <= upTo),
     close: async () => {},
   };
   const start = { revision: firstRevision, compacted: firstRevision };
@@ -42,18 +42,18 @@ const put = (key: string, ttlSeconds?: number) => ({
 
 const isFull = (error: unknown): boolean => isStoreError(error, 'full');
 
-test('a failed commit changes nothing, and reads and later writes go on', async () => {
+test('a failed commit changes nothing, and reads and later writes work', async () => {
   const opened = openFailingStore();
   const { store } = opened;
   const { revision } = await store.transact(put('/a'));
-  let heard = 0;
-  store.subscribe(() => heard++);
+  let batches = 0;
+  store.subscribe(() => batches++);
   opened.isFull = true;
   const failed = [put('/a'), put('/b'), { compare: [], write: [{ delete: '/a' }] }];
   for (const outcome of await Promise.allSettled(failed.map((each) => store.transact(each)))) {
     assert.ok(outcome.status === 'rejected' && isFull(outcome.reason));
   }
-  assert.equal(heard, 0);
+  assert.equal(batches, 0);
   assert.equal(await store.currentRevision(), revision);
   assert.deepEqual(
     (await store.list('/')).entries.map((entry) => entry.revision),
@@ -63,10 +63,10 @@ test('a failed commit changes nothing, and reads and later writes go on', async 
   const compare = [{ key: '/b', revision: 0 }];
   const outcome = await store.transact({ ...put('/b'), compare });
   assert.deepEqual(outcome, { committed: true, revision: revision + 1 });
-  assert.equal(heard, 1);
+  assert.equal(batches, 1);
 });
 
-test('a failed compaction leaves the past readable', async () => {
+test('a failed compaction leaves earlier revisions readable', async () => {
   const opened = openFailingStore();
   const { store } = opened;
   const first = (await store.transact(put('/a'))).revision;
@@ -79,7 +79,7 @@ test('a failed compaction leaves the past readable', async () => {
   assert.equal(store.compactedRevision(), second);
 });
 
-test('a key that could not be deleted in time is tried again', async () => {
+test('a key that could not be deleted when it expired is tried again', async () => {
   const opened = openFailingStore();
   const { store, clock } = opened;
   const { revision } = await store.transact(put('/a', 10));

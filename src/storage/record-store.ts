@@ -1,10 +1,10 @@
-// A Store over a record log: what the memory engine and the embedded engine share.
+// A Store over a record log: what the memory and the embedded backend share.
 import { type StoreClock, startExpiry } from './expiry.ts';
 import {
-  assertKept,
   assertOpen,
   assertReached,
-  freshEventOf,
+  assertRetained,
+  committedEventOf,
   type History,
   readEntry,
   readListing,
@@ -12,11 +12,11 @@ import {
 import type { Change, RecordLog } from './record-log.ts';
 import type { Store, StoreEvent } from './store.ts';
 import type { Versions } from './versions.ts';
-import { startWakeUp, watchHistory } from './watch-history.ts';
+import { createCondition, watchHistory } from './watch-history.ts';
 import { startWriteQueue } from './write-queue.ts';
 import { assertWritable } from './write-rules.ts';
 
-/** A log and what was found in it. */
+/** A log and its index. */
 export type Loaded = {
   readonly log: RecordLog;
   readonly versions: Versions;
@@ -27,7 +27,7 @@ export type Loaded = {
 export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
   const history: History = { ...loaded, isClosed: false };
   const listeners = new Set<(events: readonly StoreEvent[]) => void>();
-  const wakeUp = startWakeUp();
+  const changed = createCondition();
 
   const publish = (changes: readonly Change[]): void => {
     for (const { key, revision, expiresAt } of changes) {
@@ -36,16 +36,16 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
     if (listeners.size > 0)
       notify(
         listeners,
-        changes.map((change) => freshEventOf(history.log, change)),
+        changes.map((change) => committedEventOf(history.log, change)),
       );
-    wakeUp.all();
+    changed.notifyAll();
   };
   const queue = startWriteQueue(history, clock.now, publish);
   const expiry = startExpiry(clock, (due) => {
     for (const expiring of due) {
       const { key, revision } = expiring;
       queue.transact({ compare: [{ key, revision }], write: [{ delete: key }] }).catch(() => {
-        // No space, or closing: the key stays past its time, and is tried again while the store lives.
+        // Whatever the reason, such as a full disk: the key outlives its time and is tried again, until the store is closed.
         if (!history.isClosed) expiry.add({ ...expiring, expiresAt: clock.now() + 1_000 });
       });
     }
@@ -56,11 +56,11 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
     isSoleWriter: true,
     async get(key, options = {}) {
       const revision = options.revision ?? history.revision;
-      assertKept(history, revision);
+      assertRetained(history, revision);
       return readEntry(history, key, revision);
     },
     async list(prefix, options = {}) {
-      assertKept(history, options.revision ?? history.revision);
+      assertRetained(history, options.revision ?? history.revision);
       return readListing(history, prefix, options);
     },
     async transact(transaction) {
@@ -69,7 +69,7 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
       return queue.transact(transaction);
     },
     watch: (prefix, afterRevision, signal) =>
-      watchHistory(history, { prefix, afterRevision, signal, wakeUp }),
+      watchHistory(history, { prefix, afterRevision, signal, changed }),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -96,14 +96,14 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
       if (history.isClosed) return;
       history.isClosed = true;
       expiry.close();
-      wakeUp.all();
+      changed.notifyAll();
       await queue.idle();
       await history.log.close();
     },
   };
 }
 
-/** A listener that throws has lost its place in the stream of events: that must not go unseen. */
+/** A listener that throws has missed events, and its cache is wrong from now on: the process must not go on. */
 function notify(
   listeners: ReadonlySet<(events: readonly StoreEvent[]) => void>,
   events: readonly StoreEvent[],

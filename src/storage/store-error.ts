@@ -1,15 +1,15 @@
-// What a store can refuse, as a closed set of reasons.
+// Why a store refuses, as a closed set of reasons.
 
 export type StoreErrorReason =
-  | 'compacted' // the revision asked for is no longer kept
-  | 'future' // the revision asked for is not reached yet
-  | 'full' // no space to write; reads go on
-  | 'large' // more than the engine takes in one transaction
+  | 'compacted' // the requested revision is no longer retained
+  | 'future' // the requested revision is not reached yet
+  | 'full' // no space to write; reads work
+  | 'large' // more than the backend accepts in one transaction
   | 'closed' // the store was closed
   | 'locked' // another process has the directory
   | 'damaged' // the file is not what this store wrote
   | 'foreign' // the file is another program's, or of a newer version
-  | 'unavailable'; // the engine cannot be reached; try again
+  | 'unavailable'; // the backend cannot be reached; try again
 
 export class StoreError extends Error {
   readonly reason: StoreErrorReason;

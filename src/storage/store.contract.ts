@@ -1,4 +1,4 @@
-// What every storage engine must do. An engine's own test calls runStoreContract and adds only what is
+// What every storage backend must do. The test of a backend calls runStoreContract and adds only what is
 // special about it.
 import { describe, it } from 'node:test';
 import { closeCases, compactCases, expiryCases } from './contract/lifetime.contract.ts';
@@ -11,7 +11,7 @@ import { createTestClock } from './test-clock.ts';
 
 export type OpenStore = (clock: Required<StoreClock>) => Promise<OpenedStore>;
 
-/** Cases that an engine by its nature does not meet, each with the reason. */
+/** Cases that a backend by its nature does not meet, each with the reason. */
 export type Exceptions = Readonly<Record<string, string>>;
 
 export function runStoreContract(name: string, open: OpenStore, exceptions: Exceptions = {}): void {
@@ -20,9 +20,9 @@ export function runStoreContract(name: string, open: OpenStore, exceptions: Exce
     describe('get()', () => getCases(on));
     describe('list()', () => listCases(on));
     describe('transact()', () => transactCases(on));
-    describe('transact() on what is there', () => compareCases(on));
+    describe('transact() with comparisons', () => compareCases(on));
     describe('watch()', () => watchCases(on));
-    describe('watch() at its ends', () => watchEndCases(on));
+    describe('watch() at its start and end', () => watchEndCases(on));
     describe('subscribe()', () => subscribeCases(on));
     describe('compact()', () => compactCases(on));
     describe('a time to live', () => expiryCases(on));

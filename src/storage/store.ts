@@ -1,6 +1,6 @@
-// The contract of every storage engine: revisioned keys and values, one revision for the whole store.
+// The contract of every storage backend: revisioned keys and values, one revision for the whole store.
 // A revision counts transactions that wrote something; all writes of one transaction share its revision.
-// A new store is at a revision above 0, since 0 means absent. Deleting what is not there writes nothing.
+// A new store is at a revision above 0, since 0 means absent. Deleting an absent key writes nothing.
 
 import type { Expiring } from './expiry.ts';
 
@@ -9,7 +9,7 @@ export type Entry = {
   readonly value: Uint8Array;
   /** Revision of the write that made this value. */
   readonly revision: number;
-  /** Revision at which the key came into being; a key deleted and made again has a new one. */
+  /** Revision at which the key was created; a key that is deleted and created again has a new one. */
   readonly createRevision: number;
   /** Why the value cannot be read, where it is encrypted; `value` is then as it is stored. */
   readonly unreadable?: string | undefined;
@@ -24,11 +24,11 @@ export type Write =
       /** Not to be changed afterwards: it is read until the commit, and listeners get this very object. */
       readonly value: Uint8Array;
       /**
-       * What the value was made from. Never stored: an engine may hand it to those who subscribe, who then need not
-       * read the value. Not to be changed either.
+       * The object that the value encodes. Never stored: a backend may hand it to subscribers, which then need not
+       * decode the value. Not to be changed either.
        */
       readonly origin?: object;
-      /** The key goes by itself after this time, with a delete like any other. */
+      /** The key expires after this time, with a delete like any other. */
       readonly ttlSeconds?: number;
     }
   | { readonly delete: string };
@@ -38,7 +38,7 @@ export type Transaction = {
   readonly write: readonly Write[];
 };
 
-/** What became of a transaction. A failed comparison changes nothing and names what it found instead. */
+/** The result of a transaction. A failed comparison changes nothing and reports what it found instead. */
 export type Outcome =
   | { readonly committed: true; readonly revision: number }
   | {
@@ -48,7 +48,7 @@ export type Outcome =
     };
 
 export type FailedCompare = Compare & {
-  /** What was there instead. */
+  /** The current entry; undefined: the key is absent. */
   readonly found: Entry | undefined;
 };
 
@@ -59,12 +59,12 @@ export type StoreEvent = {
   readonly revision: number;
   /** The value after a put; absent for a delete. */
   readonly value?: Uint8Array;
-  /** Of the put, for those who subscribe; absent where the engine does not know it. */
+  /** Of the put, for subscribers; absent where the backend does not have it. */
   readonly origin?: object;
   readonly createRevision: number;
   /** As of an Entry. */
   readonly unreadable?: string | undefined;
-  /** What stood there before, if anything did and it is not yet compacted away. */
+  /** The entry before, if there was one and it is not compacted yet. */
   readonly previous?: Entry;
 };
 
@@ -84,20 +84,20 @@ export type Listing = {
   readonly more: boolean;
 };
 
-/** What those who subscribe hear besides events, of engines with other writers. */
+/** What subscribers of a backend with other writers are notified of besides events. */
 export type StoreNotices = {
-  /** Up to this revision nothing has changed besides what was heard. */
+  /** All changes up to this revision were delivered. */
   readonly reached?: (revision: number) => void;
-  /** Changes were compacted before they could be heard: what there is now, in place of them. */
+  /** Changes were compacted before they could be delivered: a full listing in place of them. */
   readonly missed?: (everything: Listing) => void;
 };
 
 export type Store = {
-  /** Whether nobody else writes: then those who subscribe have seen everything that anyone was told of. */
+  /** Whether there are no other writers: then subscribers have everything that was acknowledged. */
   readonly isSoleWriter?: boolean;
   /**
-   * Resolves when those who subscribe have heard everything that anyone was told of before the call; rejects with
-   * StoreError unavailable when that takes too long. Absent where nobody else writes: there they always have.
+   * Resolves when subscribers have everything that was acknowledged to any client before the call; rejects with
+   * StoreError unavailable when that takes too long. Absent without other writers: there they always have.
    */
   readonly catchUp?: () => Promise<void>;
   /** A value now, or as of a revision. */
@@ -106,12 +106,12 @@ export type Store = {
   list(prefix: string, options?: ListOptions): Promise<Listing>;
   /**
    * Compares and writes several keys at once; resolves when the outcome is durable. Rejects with a StoreError when
-   * nothing of it happened (full), and with a TypeError when a key is written twice or is not 1 to 1,500 bytes long.
+   * it had no effect (full), and with a TypeError when a key is written twice or is not 1 to 1,500 bytes long.
    */
   transact(transaction: Transaction): Promise<Outcome>;
   /**
    * Changes of keys with the prefix after a revision, oldest first, in batches of whole revisions; a batch is never empty.
-   * Throws StoreError compacted when that revision is no longer kept, also when a watcher was too slow; future when it
+   * Throws StoreError compacted when that revision is no longer retained, also when a watcher was too slow; future when it
    * is not reached. Ends when the signal aborts.
    */
   watch(
@@ -121,25 +121,25 @@ export type Store = {
   ): AsyncIterable<readonly StoreEvent[]>;
   /**
    * Hands every committed batch to the listener before the transactions in it resolve, from the moment of the call.
-   * The value of what an event replaced can be read until the next compaction.
-   * Returns the function that ends it. What keeps a cache exactly in step without a queue between.
+   * The previous value of an event can be read until the next compaction.
+   * Returns the function that ends it. It keeps a cache exactly in step, without a queue in between.
    */
-  subscribe(listener: (events: readonly StoreEvent[]) => void, news?: StoreNotices): () => void;
+  subscribe(listener: (events: readonly StoreEvent[]) => void, notices?: StoreNotices): () => void;
   /**
-   * Whether the value should be written again although it says the same, as after a change of keys. Absent where
+   * Whether the value should be rewritten although it is unchanged, as after a rotation of encryption keys. Absent where
    * nothing is encrypted.
    */
   isStale?(key: string): Promise<boolean>;
-  /** The newest revision, read so that everything acknowledged by anyone before the call is included. */
+  /** The newest revision, at least that of everything acknowledged to any client before the call. */
   currentRevision(): Promise<number>;
   /** Rejects with the StoreError that a write would get now, as far as that is known without writing. */
   checkWrites(): Promise<void>;
-  /** The keys that go by themselves, the revision of the write that said so, and when: for who copies a store. */
+  /** The keys that expire, with the revision of their write and the time: for copying a store. */
   expiring(): Promise<readonly Expiring[]>;
   /** The oldest revision that can still be read or watched from. */
   compactedRevision(): number;
-  /** Forgets what is needed only for reading before this revision; at it, reading and watching still work. */
+  /** Drops what is needed only for reads before this revision; reads at it and watches from it still work. */
   compact(revision: number): Promise<void>;
-  /** Finishes what was begun. Whatever is asked afterwards is refused, and watches end with StoreError closed. */
+  /** Finishes what is under way. Later calls are refused, and watches end with StoreError closed. */
   close(): Promise<void>;
 };

@@ -1,7 +1,7 @@
-// Time for tests of what happens by itself.
+// A clock for tests of timers.
 import type { StoreClock } from './expiry.ts';
 
-/** A clock that moves only when told to. */
+/** Advances only by `advance`. */
 export type TestClock = Required<StoreClock> & { readonly advance: (ms: number) => void };
 
 export function createTestClock(startMs = 1_700_000_000_000): TestClock {

@@ -1,9 +1,9 @@
-// Which versions of which keys are kept, and where: the index in memory, without the values. Each key
-// has a chain from its newest version to its oldest.
+// The index in memory: the retained versions of each key, without the values, as a chain from the newest to
+// the oldest.
 import { createOrderedKeys } from './ordered-keys.ts';
-import type { Change, Place } from './record-log.ts';
+import type { Change, RecordId } from './record-log.ts';
 
-export type Version = Place & {
+export type Version = RecordId & {
   readonly type: 'put' | 'delete';
   readonly createRevision: number;
   readonly expiresAt: number | undefined;
@@ -12,16 +12,16 @@ export type Version = Place & {
 };
 
 export type Versions = {
-  /** The newest version, be it a delete; absent when nothing is kept of the key. */
+  /** The newest version, which may be a delete; undefined when none of the key is retained. */
   newest(key: string): Version | undefined;
-  /** The value's version as of a revision; absent when the key was not there then. */
+  /** The version as of a revision; undefined when the key did not exist then. */
   at(key: string, revision: number): Version | undefined;
-  /** Every key of which something is kept, from the given one on, in byte order. */
+  /** Every key with a retained version, from this one on, in byte order. */
   keysFrom(key: string): IterableIterator<string>;
   add(change: Omit<Change, 'value' | 'origin' | 'isLast' | 'previous'>): void;
-  /** Drops of a key what is needed only for reading before the revision. */
+  /** Drops the versions of a key that are needed only for reads before the revision. */
   compact(key: string, revision: number): void;
-  /** Keys whose newest version goes by itself. */
+  /** Keys whose newest version expires. */
   expiring(): IterableIterator<{ key: string; revision: number; expiresAt: number }>;
 };
 

@@ -1,61 +1,61 @@
-// The one writer of a store: takes all transactions that wait, commits them together, tells the
+// The one writer of a store: commits all queued transactions together, notifies the
 // listeners, then answers. Many transactions share one commit, because a commit waits for the disk.
 import { type Evaluation, evaluate, type Mismatch, type Verdict } from './evaluate.ts';
 import { entryOf, type History } from './history.ts';
-import type { Change, Place } from './record-log.ts';
+import type { Change, RecordId } from './record-log.ts';
 import type { FailedCompare, Outcome, Transaction } from './store.ts';
 import { StoreError } from './store-error.ts';
 
 export type WriteQueue = {
   transact(transaction: Transaction): Promise<Outcome>;
-  /** Resolves when everything needed only for reading before the revision is gone. */
+  /** Resolves when everything that only reads before the revision need is deleted. */
   compact(revision: number): Promise<void>;
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when the queue is empty and nothing is under way. */
   idle(): Promise<void>;
 };
 
-type Waiting<Request, Answer> = {
+type Queued<Request, Answer> = {
   readonly request: Request;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (reason: unknown) => void;
 };
-type WaitingTransaction = Waiting<Transaction, Outcome>;
-type WaitingCompaction = Waiting<number, void>;
+type QueuedTransaction = Queued<Transaction, Outcome>;
+type QueuedCompaction = Queued<number, void>;
 
-/** Bounds of one commit, so that those who come later do not wait for too long a one. */
+/** Bounds of one commit, so that it does not delay the next for too long. */
 const maxTransactions = 2_000;
 const maxBytes = 8 << 20;
-/** More than any server has under way at once: whoever gets here does not wait for answers. */
-const maxWaiting = 50_000;
+/** More than a server has under way at once: a caller that reaches it does not await its transactions. */
+const maxQueued = 50_000;
 /** Changes in one step of a compaction; transactions are committed between the steps. */
 const compactionStep = 500;
 
-/** Calls `publish` with what was committed, after the history shows it and before anyone is answered. */
+/** Calls `publish` with the committed changes, after the history has them and before the transactions resolve. */
 export function startWriteQueue(
   history: History,
   now: () => number,
   publish: (changes: readonly Change[]) => void,
 ): WriteQueue {
-  let transactions: WaitingTransaction[] = [];
-  const compactions: WaitingCompaction[] = [];
+  let transactions: QueuedTransaction[] = [];
+  const compactions: QueuedCompaction[] = [];
   let running: Promise<void> | undefined;
 
   const work = async (): Promise<void> => {
     while (transactions.length > 0 || compactions.length > 0) {
-      // Those who were just answered may have more: let them in before the next commit.
+      // Callers that were just answered may have more: they join the next commit.
       await new Promise((resolve) => setImmediate(resolve));
-      const batch = takeBatch(transactions);
+      const batch = nextBatch(transactions);
       transactions = transactions.slice(batch.length);
       await commitBatch(history, batch, now(), publish);
-      const asked = compactions.splice(0);
-      const unfinished = await compactSome(history, asked);
+      const requested = compactions.splice(0);
+      const unfinished = await compactSome(history, requested);
       compactions.push(...unfinished);
     }
     running = undefined;
   };
   return {
     transact(transaction) {
-      if (transactions.length >= maxWaiting) return Promise.reject(tooMany());
+      if (transactions.length >= maxQueued) return Promise.reject(tooMany());
       return new Promise((resolve, reject) => {
         transactions.push({ request: transaction, resolve, reject });
         running ??= work();
@@ -74,12 +74,12 @@ export function startWriteQueue(
 }
 
 function tooMany(): StoreError {
-  const message = `Cannot take another transaction: ${maxWaiting} wait to be committed`;
+  const message = `Cannot queue another transaction: ${maxQueued} wait to be committed`;
   return new StoreError('unavailable', message);
 }
 
-/** Those that came first, up to the bounds; at least one. */
-function takeBatch(waiting: readonly WaitingTransaction[]): readonly WaitingTransaction[] {
+/** The first of the queue, up to the bounds; at least one. */
+function nextBatch(waiting: readonly QueuedTransaction[]): readonly QueuedTransaction[] {
   let bytes = 0;
   const end = waiting.findIndex(({ request }, index) => {
     for (const write of request.write) bytes += 'put' in write ? write.value.length : 0;
@@ -90,7 +90,7 @@ function takeBatch(waiting: readonly WaitingTransaction[]): readonly WaitingTran
 
 async function commitBatch(
   history: History,
-  batch: readonly WaitingTransaction[],
+  batch: readonly QueuedTransaction[],
   now: number,
   publish: (changes: readonly Change[]) => void,
 ): Promise<void> {
@@ -113,7 +113,7 @@ async function commitBatch(
 
 function answer(
   history: History,
-  batch: readonly WaitingTransaction[],
+  batch: readonly QueuedTransaction[],
   { verdicts }: Evaluation,
 ): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
@@ -135,11 +135,11 @@ function outcomeOf({ log }: History, verdict: Verdict): Outcome {
   return { ...verdict, failed: verdict.failed.map(describe) };
 }
 
-/** Takes one step towards the furthest compaction asked for; returns those that still wait. */
+/** Takes one step towards the highest requested compaction; returns those that still wait. */
 async function compactSome(
   history: History,
-  waiting: readonly WaitingCompaction[],
-): Promise<readonly WaitingCompaction[]> {
+  waiting: readonly QueuedCompaction[],
+): Promise<readonly QueuedCompaction[]> {
   const target = Math.max(...waiting.map(({ request }) => request));
   if (target > history.compacted) {
     try {
@@ -161,12 +161,12 @@ async function compactStep(history: History, target: number): Promise<void> {
   const { log, versions, compacted: before } = history;
   const changes = log.readAfter(before, target, compactionStep);
   const compacted = changes.at(-1)?.revision ?? target;
-  const remove: Place[] = [];
+  const remove: RecordId[] = [];
   for (const { type, previous, revision, position } of changes) {
     if (previous !== undefined) remove.push(previous);
     if (type === 'delete') remove.push({ revision, position });
   }
-  // Before the commit: readers must not look for what is just going.
+  // Before the commit: readers must not read what is being deleted.
   history.compacted = compacted;
   try {
     await log.commit({ add: [], remove, compacted });

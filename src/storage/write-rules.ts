@@ -1,4 +1,4 @@
-// What may be written in one transaction, whichever the engine.
+// What may be written in one transaction, whichever the backend.
 import type { Write } from './store.ts';
 
 /** Close to LMDB's limit for a key; etcd has none so low. */
@@ -17,6 +17,6 @@ export function assertWritable(write: readonly Write[]): void {
   }
 }
 
-/** No character takes more than three bytes for each of its code units. */
+/** A UTF-16 code unit takes at most three bytes in UTF-8. */
 const isTooLong = (key: string): boolean =>
   key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes;

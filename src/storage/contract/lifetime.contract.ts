@@ -1,4 +1,4 @@
-// What goes: old revisions, keys whose time has come, the store itself.
+// Compaction, expiry and closing.
 import assert from 'node:assert/strict';
 import type { Transaction } from '../store.ts';
 import {
@@ -6,6 +6,7 @@ import {
   collect,
   firstOf,
   keysOf,
+  nextImmediate,
   type On,
   put,
   readable,
@@ -13,15 +14,14 @@ import {
   remove,
   summary,
   text,
-  turn,
 } from './subject.contract.ts';
 
 export function compactCases(on: On): void {
-  on('refuses what came before, and still reads at the revision itself', async ({ store }) => {
+  on('refuses earlier revisions, and still reads at the revision itself', async ({ store }) => {
     const first = await put(store, '/a', 'one');
-    await put(store, '/gone', 'x');
+    await put(store, '/removed', 'x');
     const second = await put(store, '/a', 'two');
-    const deleted = await remove(store, '/gone');
+    const deleted = await remove(store, '/removed');
     const third = await put(store, '/a', 'three');
     await store.compact(deleted);
     assert.equal(store.compactedRevision(), deleted);
@@ -34,7 +34,7 @@ export function compactCases(on: On): void {
       `put /a=three ${third} created ${first} before two ${second}`,
     ]);
   });
-  on('goes on counting where everything was compacted away', async ({ store }) => {
+  on('continues its revisions after everything was compacted', async ({ store }) => {
     await put(store, '/a', 'x');
     const last = await remove(store, '/a');
     await store.compact(last);
@@ -44,14 +44,14 @@ export function compactCases(on: On): void {
     assert.deepEqual(readable(await store.get('/a')), ['/a', 'y', again, again]);
     assert.equal(again, last + 1);
   });
-  on('refuses the future and does nothing twice', async ({ store }) => {
+  on('refuses a future revision and ignores an earlier one', async ({ store }) => {
     const revision = await put(store, '/a', 'x');
     await refuses(store.compact(revision + 1), 'future');
     await store.compact(revision);
     await store.compact(revision - 1);
     assert.equal(store.compactedRevision(), revision);
   });
-  on('forgets a long past while others write', async ({ store }) => {
+  on('compacts a long history while others write', async ({ store }) => {
     const keys = Array.from({ length: 40 }, (_, n) => `/a/${n % 10}`);
     for (let round = 0; round < 40; round++) {
       await Promise.all(keys.map((key) => put(store, key, `${round}`)));
@@ -78,41 +78,41 @@ export function expiryCases(on: On): void {
     await store.transact(lasting('/b', 'x', 20));
     clock.advance(9_000);
     assert.notEqual(await store.get('/a'), undefined);
-    const heard = collect(store, '/', revision + 1, revision + 2);
+    const observed = collect(store, '/', revision + 1, revision + 2);
     clock.advance(1_500);
-    assert.deepEqual((await heard).map(summary), [
+    assert.deepEqual((await observed).map(summary), [
       `delete /a ${revision + 2} created ${revision} before x ${revision}`,
     ]);
     assert.deepEqual(keysOf((await store.list('/')).entries), ['/b']);
   });
   on('is that of the last put', async ({ store, clock }) => {
-    await store.transact(lasting('/kept', 'x', 10));
+    await store.transact(lasting('/unlimited', 'x', 10));
     await store.transact(lasting('/longer', 'x', 10));
     await store.transact(lasting('/again', 'x', 10));
-    await put(store, '/kept', 'y');
+    await put(store, '/unlimited', 'y');
     await store.transact(lasting('/longer', 'y', 100));
     await remove(store, '/again');
     await put(store, '/again', 'z');
     const { revision } = await store.transact(lasting('/short', 'x', 10));
-    const heard = collect(store, '/', revision, revision + 1);
+    const observed = collect(store, '/', revision, revision + 1);
     clock.advance(20_000);
     assert.deepEqual(
-      (await heard).map(({ type, key }) => `${type} ${key}`),
+      (await observed).map(({ type, key }) => `${type} ${key}`),
       ['delete /short'],
     );
-    assert.deepEqual(keysOf((await store.list('/')).entries), ['/again', '/kept', '/longer']);
+    assert.deepEqual(keysOf((await store.list('/')).entries), ['/again', '/longer', '/unlimited']);
   });
-  on('can be asked for', async ({ store }) => {
+  on('is listed by expiring()', async ({ store }) => {
     const { revision } = await store.transact(lasting('/a', 'x', 100));
-    await store.transact(lasting('/gone', 'x', 100));
-    await remove(store, '/gone');
+    await store.transact(lasting('/removed', 'x', 100));
+    await remove(store, '/removed');
     await put(store, '/stays', 'x');
-    const told = await store.expiring();
+    const expiring = await store.expiring();
     assert.deepEqual(
-      told.map((one) => [one.key, one.revision]),
+      expiring.map((one) => [one.key, one.revision]),
       [['/a', revision]],
     );
-    assert.ok(told.every(({ expiresAt }) => expiresAt > 0));
+    assert.ok(expiring.every(({ expiresAt }) => expiresAt > 0));
   });
   on('outlives the process', async ({ store, clock, reopen }) => {
     if (reopen === undefined) return;
@@ -121,10 +121,10 @@ export function expiryCases(on: On): void {
     await store.close();
     clock.advance(50_000);
     const again = await reopen();
-    const heard = collect(again, '/', revision, revision + 1);
+    const observed = collect(again, '/', revision, revision + 1);
     clock.advance(1_000);
     assert.deepEqual(
-      (await heard).map(({ key }) => key),
+      (await observed).map(({ key }) => key),
       ['/soon'],
     );
     assert.deepEqual(keysOf((await again.list('/')).entries), ['/late']);
@@ -132,10 +132,10 @@ export function expiryCases(on: On): void {
 }
 
 export function closeCases(on: On): void {
-  on('finishes what was begun and refuses the rest', async ({ store }) => {
-    const begun = put(store, '/a', 'x');
+  on('finishes what is under way and refuses later calls', async ({ store }) => {
+    const pending = put(store, '/a', 'x');
     await store.close();
-    assert.ok((await begun) > 0);
+    assert.ok((await pending) > 0);
     await refuses(put(store, '/a', 'y'), 'closed');
     await refuses(store.get('/a'), 'closed');
     await refuses(store.list('/'), 'closed');
@@ -145,12 +145,12 @@ export function closeCases(on: On): void {
     await refuses(firstOf(store, 1), 'closed');
     await store.close();
   });
-  on('ends a watch that is asleep', async ({ store }) => {
+  on('ends an idle watch', async ({ store }) => {
     const next = firstOf(store, await store.currentRevision());
-    await turn();
+    await nextImmediate();
     await Promise.all([refuses(next, 'closed'), store.close()]);
   });
-  on('leaves everything for the next opening', async ({ store, reopen }) => {
+  on('keeps everything for the next opening', async ({ store, reopen }) => {
     if (reopen === undefined) return;
     await put(store, '/old', 'x');
     const start = await put(store, '/a', 'one');

@@ -1,9 +1,9 @@
-// Reading.
+// Reads.
 import assert from 'node:assert/strict';
 import { keysOf, type On, put, readable, refuses, remove } from './subject.contract.ts';
 
 export function getCases(on: On): void {
-  on('finds nothing in a new store, which is at a revision above 0', async ({ store }) => {
+  on('returns undefined in a new store, which is at a revision above 0', async ({ store }) => {
     assert.equal(await store.get('/a'), undefined);
     assert.ok((await store.currentRevision()) > 0);
     assert.equal(store.compactedRevision(), await store.currentRevision());
@@ -17,20 +17,20 @@ export function getCases(on: On): void {
     const before = await store.currentRevision();
     const first = await put(store, '/a', 'one');
     const second = await put(store, '/a', 'two');
-    const gone = await remove(store, '/a');
+    const removed = await remove(store, '/a');
     assert.equal(await store.get('/a', { revision: before }), undefined);
     const atFirst = await store.get('/a', { revision: first });
     assert.deepEqual(readable(atFirst), ['/a', 'one', first, first]);
     const atSecond = await store.get('/a', { revision: second });
     assert.deepEqual(readable(atSecond), ['/a', 'two', second, first]);
-    assert.equal(await store.get('/a', { revision: gone }), undefined);
+    assert.equal(await store.get('/a', { revision: removed }), undefined);
     assert.equal(await store.get('/a'), undefined);
   });
   on('refuses a revision that is not reached', async ({ store }) => {
     const revision = (await store.currentRevision()) + 1;
     await refuses(store.get('/a', { revision }), 'future');
   });
-  on('keeps any bytes, none and many', async ({ store }) => {
+  on('stores any bytes, none and many', async ({ store }) => {
     const every = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const values = [new Uint8Array(0), every, new Uint8Array(1_300_000).fill(7)];
     for (const value of values) {
@@ -64,7 +64,7 @@ export function listCases(on: On): void {
     assert.deepEqual((await store.list('')).entries.length, keys.length);
     assert.deepEqual((await store.list('/c')).entries, []);
   });
-  on('goes on after a key, up to a limit', async ({ store }) => {
+  on('continues after a key, up to a limit', async ({ store }) => {
     for (const key of ['/a/1', '/a/2', '/a/3', '/b/1']) await put(store, key, key);
     const first = await store.list('/a/', { limit: 2 });
     assert.deepEqual([keysOf(first.entries), first.more], [['/a/1', '/a/2'], true]);
@@ -100,15 +100,15 @@ export function listCases(on: On): void {
   on('refuses a revision that is not reached', async ({ store }) => {
     await refuses(store.list('/', { revision: (await store.currentRevision()) + 1 }), 'future');
   });
-  on('stays in order while keys come and go', async ({ store }) => {
+  on('stays in order while keys are added and removed', async ({ store }) => {
     const keys = Array.from({ length: 1_500 }, (_, n) => `/a/${(n * 7919) % 1500}`);
     await store.list('/a/');
     await Promise.all(keys.map((key) => put(store, key, key)));
-    const gone = keys.filter((_, n) => n % 3 === 0);
-    await Promise.all(gone.map((key) => remove(store, key)));
+    const removed = keys.filter((_, n) => n % 3 === 0);
+    await Promise.all(removed.map((key) => remove(store, key)));
     await put(store, keys[0] ?? '', 'again');
-    const left = keys.filter((key, n) => n === 0 || !gone.includes(key)).sort();
-    assert.deepEqual(keysOf((await store.list('/a/')).entries), left);
-    assert.deepEqual(keysOf((await store.list('')).entries), left);
+    const remaining = keys.filter((key, n) => n === 0 || !removed.includes(key)).sort();
+    assert.deepEqual(keysOf((await store.list('/a/')).entries), remaining);
+    assert.deepEqual(keysOf((await store.list('')).entries), remaining);
   });
 }

@@ -1,4 +1,4 @@
-// What the cases of the contract share: the store on which each runs, and short words for what they do to it.
+// What the cases of the contract share: the store on which each runs, and shorthands for its operations.
 import assert from 'node:assert/strict';
 import type { Entry, Store, StoreEvent, Write } from '../store.ts';
 import { isStoreError, type StoreErrorReason } from '../store-error.ts';
@@ -6,7 +6,7 @@ import type { TestClock } from '../test-clock.ts';
 
 export type OpenedStore = {
   readonly store: Store;
-  /** Opens what the closed store left behind; absent for engines that leave nothing. */
+  /** Opens the closed store again; absent for backends that persist nothing. */
   readonly reopen?: () => Promise<Store>;
   readonly cleanup: () => Promise<void>;
 };
@@ -27,7 +27,7 @@ export async function remove(store: Store, key: string): Promise<number> {
   return (await store.transact({ compare: [], write: [{ delete: key }] })).revision;
 }
 
-/** Events after one revision up to another, which must come. */
+/** Events after one revision up to another, which must be reached. */
 export async function collect(
   store: Store,
   prefix: string,
@@ -83,7 +83,7 @@ export function text(value: Uint8Array | undefined): string {
   return new TextDecoder().decode(value);
 }
 
-/** Lets everything that is ready run. */
-export function turn(): Promise<void> {
+/** Lets everything that is due run. */
+export function nextImmediate(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,10 +1,11 @@
-// Being told of changes.
+// Watches and subscriptions.
 import assert from 'node:assert/strict';
 import type { StoreEvent } from '../store.ts';
 import {
   bytes,
   collect,
   firstOf,
+  nextImmediate,
   type On,
   put,
   puts,
@@ -12,11 +13,10 @@ import {
   remove,
   summary,
   text,
-  turn,
 } from './subject.contract.ts';
 
 export function watchCases(on: On): void {
-  on('replays what happened, with what stood there before', async ({ store }) => {
+  on('replays changes, with previous values', async ({ store }) => {
     const start = await store.currentRevision();
     await put(store, '/a', 'one');
     await put(store, '/other', 'x');
@@ -30,14 +30,14 @@ export function watchCases(on: On): void {
       `put /a=three ${start + 5} created ${start + 5}`,
     ]);
   });
-  on('starts after the given revision', async ({ store }) => {
+  on('starts after the requested revision', async ({ store }) => {
     const first = await put(store, '/a', 'one');
     const second = await put(store, '/a', 'two');
     assert.deepEqual((await collect(store, '/a', first, second)).map(summary), [
       `put /a=two ${second} created ${first} before one ${first}`,
     ]);
   });
-  on('neither misses nor repeats between past and present', async ({ store }) => {
+  on('neither misses nor repeats changes between past and present', async ({ store }) => {
     const start = await store.currentRevision();
     const total = 400;
     const writes = (async () => {
@@ -46,7 +46,7 @@ export function watchCases(on: On): void {
       }
     })();
     const watchers = [0, 1, 2].map(async (behind) => {
-      while ((await store.currentRevision()) < start + behind * 50) await turn();
+      while ((await store.currentRevision()) < start + behind * 50) await nextImmediate();
       return collect(store, '/a/', start, start + total);
     });
     const revisions = Array.from({ length: total }, (_, n) => start + 1 + n);
@@ -74,32 +74,32 @@ export function watchCases(on: On): void {
     const starts = batches.map((batch) => batch[0]?.split(' ')[1]);
     assert.ok(ends.slice(0, -1).every((revision, n) => revision !== starts[n + 1]));
   });
-  on('hears what comes later, and only with the prefix', async ({ store }) => {
+  on('delivers later changes, and only with the prefix', async ({ store }) => {
     const start = await store.currentRevision();
-    const heard = collect(store, '/a/', start, start + 3);
+    const observed = collect(store, '/a/', start, start + 3);
     await put(store, '/a/1', 'x');
     await put(store, '/b/1', 'x');
     await put(store, '/a/2', 'x');
     assert.deepEqual(
-      (await heard).map(({ key }) => key),
+      (await observed).map(({ key }) => key),
       ['/a/1', '/a/2'],
     );
   });
 }
 
 export function watchEndCases(on: On): void {
-  on('ends when told to, asleep or not yet begun', async ({ store }) => {
+  on('ends when its signal aborts, idle or not yet started', async ({ store }) => {
     const revision = await store.currentRevision();
     const stop = new AbortController();
     const iterator = store.watch('/', revision, stop.signal)[Symbol.asyncIterator]();
     const next = iterator.next();
-    await turn();
+    await nextImmediate();
     stop.abort();
     assert.equal((await next).done, true);
     const late = store.watch('/', revision, stop.signal)[Symbol.asyncIterator]();
     assert.equal((await late.next()).done, true);
   });
-  on('refuses a revision that is no longer kept, or not reached', async ({ store }) => {
+  on('refuses a revision that is compacted, or not reached', async ({ store }) => {
     const old = await put(store, '/a', 'x');
     await put(store, '/a', 'y');
     const current = await put(store, '/a', 'z');
@@ -107,7 +107,7 @@ export function watchEndCases(on: On): void {
     await refuses(firstOf(store, old), 'compacted');
     await refuses(firstOf(store, current + 1), 'future');
   });
-  on('tells a watcher that compaction overtook', async ({ store }) => {
+  on('refuses a watcher that compaction overtook', async ({ store }) => {
     const start = await store.currentRevision();
     await put(store, '/a', 'x');
     const signal = new AbortController().signal;
@@ -121,7 +121,7 @@ export function watchEndCases(on: On): void {
 
 export function subscribeCases(on: On): void {
   on(
-    'hands on what a value was made from, if anything, and stores only the value',
+    'hands over the origin of a value, if it has one, and stores only the value',
     async (subject) => {
       const { store } = subject;
       const origin = { note: 'not stored' };
@@ -135,42 +135,42 @@ export function subscribeCases(on: On): void {
       assert.ok(!('origin' in ((await store.get('/a')) ?? {})));
     },
   );
-  on('hears every commit before its transaction is answered', async ({ store }) => {
-    const heard: string[] = [];
+  on('delivers every commit before its transaction resolves', async ({ store }) => {
+    const observed: string[] = [];
     const start = await store.currentRevision();
-    const stop = store.subscribe((events) => heard.push(...events.map(summary)));
+    const stop = store.subscribe((events) => observed.push(...events.map(summary)));
     await put(store, '/a', 'one');
-    assert.deepEqual(heard, [`put /a=one ${start + 1} created ${start + 1}`]);
+    assert.deepEqual(observed, [`put /a=one ${start + 1} created ${start + 1}`]);
     const revisions = await Promise.all(
       ['/b', '/a', '/c'].map(async (key) => {
         const revision = await put(store, key, 'two');
-        assert.ok(heard.some((line) => line.startsWith(`put ${key}=two ${revision} `)));
+        assert.ok(observed.some((line) => line.startsWith(`put ${key}=two ${revision} `)));
         return revision;
       }),
     );
     assert.deepEqual([...revisions].sort(), [start + 2, start + 3, start + 4]);
     const second = revisions[1] ?? 0;
     const before = `created ${start + 1} before`;
-    assert.ok(heard.includes(`put /a=two ${second} ${before} one ${start + 1}`));
+    assert.ok(observed.includes(`put /a=two ${second} ${before} one ${start + 1}`));
     await remove(store, '/a');
-    assert.equal(heard[4], `delete /a ${start + 5} ${before} two ${second}`);
+    assert.equal(observed[4], `delete /a ${start + 5} ${before} two ${second}`);
     stop();
     await put(store, '/d', 'x');
-    assert.equal(heard.length, 5);
+    assert.equal(observed.length, 5);
   });
   on('hands over the very bytes that were written', async ({ store }) => {
     const value = bytes('x');
-    const heard: unknown[] = [];
-    store.subscribe((events) => heard.push(...events.map((event) => event.value)));
+    const observed: unknown[] = [];
+    store.subscribe((events) => observed.push(...events.map((event) => event.value)));
     await store.transact({ compare: [], write: [{ put: '/a', value }] });
-    assert.equal(heard[0], value);
+    assert.equal(observed[0], value);
   });
-  on('shows each transaction of a batch what those before it did', async ({ store }) => {
-    const heard: StoreEvent[] = [];
-    store.subscribe((events) => heard.push(...events));
+  on('shows each transaction of a batch the writes of those before it', async ({ store }) => {
+    const observed: StoreEvent[] = [];
+    store.subscribe((events) => observed.push(...events));
     await Promise.all(['one', 'two', 'three'].map((value) => put(store, '/a', value)));
-    const values = heard.map((event) => text(event.value));
-    const previous = heard.map((event) => text(event.previous?.value));
+    const values = observed.map((event) => text(event.value));
+    const previous = observed.map((event) => text(event.previous?.value));
     assert.deepEqual(previous, ['', ...values.slice(0, 2)]);
   });
 }

@@ -1,4 +1,4 @@
-// Comparing and writing.
+// Transactions.
 import assert from 'node:assert/strict';
 import type { Transaction } from '../store.ts';
 import { keysOf, type On, put, puts, readable, remove, text } from './subject.contract.ts';
@@ -22,7 +22,7 @@ export function transactCases(on: On): void {
     assert.deepEqual(await store.transact({ compare: [], write }), unwritten);
     assert.equal(await store.currentRevision(), revision);
   });
-  on('gives a key made again a new create revision', async ({ store }) => {
+  on('gives a key that is created again a new create revision', async ({ store }) => {
     await put(store, '/a', 'one');
     await remove(store, '/a');
     const again = await put(store, '/a', 'two');
@@ -36,7 +36,7 @@ export function transactCases(on: On): void {
       ['/b', 'y', revision, revision],
     ]);
   });
-  on('does not take a key twice, nor an empty or endless one', async ({ store }) => {
+  on('refuses a key twice, an empty one and one that is too long', async ({ store }) => {
     const before = await store.currentRevision();
     const twice = [puts('/a', 'x'), { delete: '/a' }];
     await assert.rejects(store.transact({ compare: [], write: twice }), TypeError);
@@ -44,7 +44,7 @@ export function transactCases(on: On): void {
     await assert.rejects(put(store, '/'.padEnd(5_000, 'a'), 'x'), TypeError);
     assert.equal(await store.currentRevision(), before);
   });
-  on('shows what is acknowledged to whoever asks next', async ({ store }) => {
+  on('shows what is acknowledged to the next read', async ({ store }) => {
     const outcomes = Array.from({ length: 50 }, async (_, n) => {
       const revision = await put(store, `/a/${n}`, 'x');
       assert.ok((await store.currentRevision()) >= revision);
@@ -67,7 +67,7 @@ export function compareCases(on: On): void {
     await remove(store, '/b');
     assert.equal((await store.transact({ compare, write: [] })).committed, true);
   });
-  on('changes nothing after a failed comparison, and says what it found', async ({ store }) => {
+  on('changes nothing after a failed comparison, and reports what it found', async ({ store }) => {
     const a = await put(store, '/a', 'one');
     const b = await put(store, '/b', 'two');
     const compare = [
@@ -98,13 +98,13 @@ export function compareCases(on: On): void {
       ['/b', 'two', b, b],
     ]);
   });
-  on('lets one of those win who start from the same state', async ({ store }) => {
+  on('lets one of several transactions win that compare with the same state', async ({ store }) => {
     const rival = (n: number): Transaction => ({
       compare: [{ key: '/a', revision: 0 }],
-      write: [puts('/a', `rival ${n}`), puts(`/mine/${n}`, 'x')],
+      write: [puts('/a', `rival ${n}`), puts(`/own/${n}`, 'x')],
     });
     const outcomes = await Promise.all([0, 1, 2, 3, 4].map((n) => store.transact(rival(n))));
-    // Which one is the engine's affair: over a network they arrive in any order.
+    // Which one depends on the backend: over a network they arrive in any order.
     const winner = outcomes.findIndex(({ committed }) => committed);
     const losers = outcomes.filter(({ committed }) => !committed);
     assert.equal(losers.length, 4);
@@ -115,9 +115,9 @@ export function compareCases(on: On): void {
         found,
       ]);
     }
-    assert.deepEqual(keysOf((await store.list('/mine/')).entries), [`/mine/${winner}`]);
+    assert.deepEqual(keysOf((await store.list('/own/')).entries), [`/own/${winner}`]);
   });
-  on('loses no increment of many at once', async ({ store }) => {
+  on('loses no increment of many concurrent ones', async ({ store }) => {
     await put(store, '/count', '0');
     const increment = async (): Promise<void> => {
       for (;;) {

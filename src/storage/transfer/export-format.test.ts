@@ -23,7 +23,7 @@ function read(all: readonly string[]) {
   return { found, ...reader.end() };
 }
 
-test('what is written is read', () => {
+test('createExportReader() reads what createExportWriter() wrote', () => {
   const { found, ...rest } = read(lines());
   assert.deepEqual(rest, { ...header, entries: 3 });
   assert.deepEqual(
@@ -32,7 +32,7 @@ test('what is written is read', () => {
   );
 });
 
-test('objects can be searched for', () => {
+test('createExportWriter() writes objects as searchable text', () => {
   assert.match(lines()[1] ?? '', /Ünicode/);
 });
 
@@ -67,7 +67,7 @@ const broken: readonly (readonly [string, readonly string[], 'damaged' | 'foreig
   ],
 ];
 for (const [name, all, reason, text] of broken) {
-  test(`a file with ${name} is refused`, () => {
+  test(`createExportReader() refuses a file with ${name}`, () => {
     assert.throws(
       () => read(all),
       (error) => isStoreError(error, reason) && text.test(error.message),

@@ -1,5 +1,5 @@
-// The file of an export: lines of JSON. The first says what it is, each further one is a key, the last counts them and carries the
-// checksum of all before it, so that a file that was cut short or changed is known.
+// The file of an export: lines of JSON. The first is the header, each further one a key, the last counts them and has the
+// checksum of all lines before it, so that a truncated or changed file is noticed.
 import { createHash } from 'node:crypto';
 import { StoreError } from '../store-error.ts';
 
@@ -7,11 +7,11 @@ const exportFormat = 'fairlead-export';
 const exportVersion = 1;
 
 export type ExportHeader = {
-  /** The revision that all keys are as of. */
+  /** The revision at which all keys were read. */
   readonly revision: number;
   /** RFC 3339. */
   readonly exportedAt: string;
-  /** What stood before the keys where they were stored: an encrypted value may be bound to its whole path. Absent: nothing. */
+  /** The prefix of the keys in their store: an encrypted value may be bound to its whole path. Absent: none. */
   readonly keyPrefix?: string;
 };
 
@@ -20,7 +20,7 @@ export type ExportEntry = {
   readonly value: Uint8Array;
   readonly revision: number;
   readonly createRevision: number;
-  /** When the key goes by itself, in milliseconds since 1970. */
+  /** When the key expires, in milliseconds since 1970. */
   readonly expiresAt?: number;
 };
 
@@ -30,7 +30,7 @@ export type ExportWriter = {
   readonly end: () => string;
 };
 
-/** Each function gives the next line; all of them together are the file. */
+/** Each function returns the next line of the file. */
 export function createExportWriter(): ExportWriter {
   const hash = createHash('sha256');
   let entries = 0;
@@ -52,7 +52,7 @@ export function createExportWriter(): ExportWriter {
   };
 }
 
-/** Objects are text, which people can search for; what is no text is base64. */
+/** Objects are text, which can be searched; other values are base64. */
 function writeValue(value: Uint8Array): { readonly text: string } | { readonly base64: string } {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const text = bytes.toString('utf8');
@@ -60,9 +60,9 @@ function writeValue(value: Uint8Array): { readonly text: string } | { readonly b
 }
 
 export type ExportReader = {
-  /** Given each line without its end; an entry where the line is one. Throws StoreError. */
+  /** Takes each line, without its end; returns the entry that it is, if it is one. Throws StoreError. */
   readonly line: (text: string) => ExportEntry | undefined;
-  /** Throws unless the file was whole. */
+  /** Throws unless the file was complete. */
   readonly end: () => ExportHeader & { readonly entries: number };
 };
 
@@ -108,8 +108,8 @@ function parse(text: string, isFirst: boolean): Fields {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Fields;
-  } catch {
-    // Told below: what is wrong with the JSON helps nobody.
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
   }
   throw isFirst ? foreign('it is no export of this program') : damaged('a line cannot be read');
 }

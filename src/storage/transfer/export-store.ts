@@ -6,11 +6,11 @@ export type ExportOptions = {
   readonly prefix: string;
   /** RFC 3339. */
   readonly now: string;
-  /** What stands before the keys where they are stored; absent: nothing. */
+  /** The prefix of the keys in their store; absent: none. */
   readonly keyPrefix?: string;
 };
 
-/** In one read. */
+/** Of one read. */
 const pageEntries = 500;
 
 export async function* exportStore(
@@ -18,19 +18,19 @@ export async function* exportStore(
   { prefix, now, keyPrefix = '' }: ExportOptions,
 ): AsyncGenerator<string> {
   const writer = createExportWriter();
-  const ends = new Map<string, number>();
-  const learn = async (): Promise<void> => {
-    for (const { key, expiresAt } of await store.expiring()) ends.set(key, expiresAt);
+  const expiries = new Map<string, number>();
+  const readExpiry = async (): Promise<void> => {
+    for (const { key, expiresAt } of await store.expiring()) expiries.set(key, expiresAt);
   };
-  await learn();
+  await readExpiry();
   let page = await store.list(prefix, { limit: pageEntries });
   const { revision } = page;
-  // Others may write meanwhile: what came between the two reads is known from one or the other.
-  await learn();
+  // Others may write meanwhile: the second read has the keys that were written after the first.
+  await readExpiry();
   yield writer.header({ revision, exportedAt: now, ...(keyPrefix === '' ? {} : { keyPrefix }) });
   for (;;) {
     for (const entry of page.entries) {
-      const expiresAt = ends.get(entry.key);
+      const expiresAt = expiries.get(entry.key);
       yield writer.entry({ ...entry, ...(expiresAt === undefined ? {} : { expiresAt }) });
     }
     const last = page.entries.at(-1);

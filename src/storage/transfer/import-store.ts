@@ -1,5 +1,5 @@
-// Fills an empty store with an export. Its revisions go on above those of the export, and none of before can be read: who still holds
-// one is told that it is too old, and lists anew.
+// Fills an empty store with an export. Its revisions continue above those of the export, and no earlier one can be read: a client
+// that holds one gets 410 and lists anew.
 import type { Store, Write } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import type { ExportEntry } from './export-format.ts';
@@ -13,17 +13,17 @@ export type ImportOptions = {
 
 export type Imported = {
   readonly written: number;
-  /** Keys whose time was over. */
+  /** Keys that had expired. */
   readonly expired: number;
   readonly revision: number;
 };
 
-export async function refuseUnlessEmpty(store: Store, place: string): Promise<void> {
+export async function refuseUnlessEmpty(store: Store, target: string): Promise<void> {
   const { entries } = await store.list('', { limit: 1 });
   if (entries.length === 0) return;
   throw new StoreError(
     'foreign',
-    `Cannot import to ${place}: it is not empty. Nothing was changed.`,
+    `Cannot import to ${target}: it is not empty. Nothing was changed.`,
   );
 }
 
@@ -41,13 +41,18 @@ export async function importStore(store: Store, options: ImportOptions): Promise
     bytes = 0;
   };
   for await (const { key, value, expiresAt } of entries) {
-    const left = expiresAt === undefined ? undefined : Math.ceil((expiresAt - now()) / 1000);
-    if (left !== undefined && left <= 0) {
+    const remainingSeconds =
+      expiresAt === undefined ? undefined : Math.ceil((expiresAt - now()) / 1000);
+    if (remainingSeconds !== undefined && remainingSeconds <= 0) {
       expired += 1;
       continue;
     }
     if (batch.length >= maxWrites || bytes + value.length > maxBytes) await flush();
-    batch.push({ put: key, value, ...(left === undefined ? {} : { ttlSeconds: left }) });
+    batch.push({
+      put: key,
+      value,
+      ...(remainingSeconds === undefined ? {} : { ttlSeconds: remainingSeconds }),
+    });
     bytes += value.length;
   }
   await flush();
@@ -64,7 +69,7 @@ const maxBytes = 512 * 1024;
 const parallel = 200;
 const raiseKey = '/import-revision';
 
-/** An engine whose revisions are not ours to set gets there one write at a time. */
+/** The revisions of a backend cannot always be set: it gets there one write at a time. */
 async function raiseRevision(store: Store, above: number): Promise<void> {
   const write: readonly Write[] = [{ put: raiseKey, value: new Uint8Array(0) }];
   let current = await store.currentRevision();

@@ -35,7 +35,7 @@ async function* entriesOf(lines: readonly string[]): AsyncGenerator<ExportEntry>
   }
 }
 
-test('an export shows one revision, whatever is written meanwhile', async () => {
+test('exportStore() exports one revision, whatever is written meanwhile', async () => {
   const store = open();
   for (let n = 0; n < 1200; n += 1)
     await put(store, `/registry/${String(n).padStart(4, '0')}`, 'a');
@@ -54,7 +54,7 @@ test('an export shows one revision, whatever is written meanwhile', async () => 
   assert.equal(reader.end().revision, revision);
 });
 
-test('an import keeps values and times to live, and no revision of before can be read', async () => {
+test('importStore() restores values and times to live, and no earlier revision can be read', async () => {
   const before = open();
   const old = await put(before, '/registry/a', 'one');
   await put(before, '/registry/event', 'soon gone', 100);
@@ -84,7 +84,7 @@ test('an import keeps values and times to live, and no revision of before can be
   await assert.rejects(watched.next(), (error) => isStoreError(error, 'compacted'));
 });
 
-test('a store that is not empty is refused', async () => {
+test('refuseUnlessEmpty() refuses a store with keys', async () => {
   const store = open();
   await refuseUnlessEmpty(store, 'here');
   await put(store, '/x', 'y');

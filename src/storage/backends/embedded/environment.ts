@@ -1,10 +1,10 @@
 // The record log in an LMDB file. One LMDB transaction is one commit: LMDB writes the new pages, syncs
-// them, then writes the page that makes them count, synced too; all in its own thread.
+// them, then writes and syncs the meta page that makes them current; all in its own thread.
 import { createRequire } from 'node:module';
 import type { RootDatabase } from 'lmdb';
-import type { Change, LogStep, Place, RecordLog } from '../../record-log.ts';
+import type { Change, LogStep, RecordId, RecordLog } from '../../record-log.ts';
 import type { StoreError } from '../../store-error.ts';
-import { assertFree, assertRoom, commitFailure } from './disk-room.ts';
+import { assertFreeSpace, commitFailure, probeSpace } from './disk-space.ts';
 import { damagedRecord } from './file-error.ts';
 import {
   encodeHeader,
@@ -23,14 +23,14 @@ import {
 
 export type Environment = RootDatabase<Buffer, Buffer>;
 
-/** Address space, not memory; LMDB takes more by itself when the file outgrows it. */
+/** Address space, not memory; LMDB maps more when the file outgrows it. */
 const addressSpace = 4 * 2 ** 30;
 
 /**
- * After a full disk the next commits first look for room, because lmdb complains on standard error each
- * time it finds none; but not for ever, because a commit may fit into pages of the file that are free.
+ * After a full disk the next commits first probe for space, because lmdb writes to standard error each
+ * time a write fails; only for a while, because a commit may fit into free pages of the file.
  */
-const lookFirstMs = 5_000;
+const probeFirstMs = 5_000;
 
 export function openEnvironment(file: string): Environment {
   // Its CommonJS form loads in two thirds of the time of its ES modules, and this is part of every start.
@@ -41,9 +41,9 @@ export function openEnvironment(file: string): Environment {
     encoding: 'binary',
     keyEncoding: 'binary',
     mapSize: addressSpace,
-    // With overlapping syncs a commit counts before it is on the disk: we wait for the disk instead.
+    // With overlapping syncs a commit is acknowledged before it is on the disk.
     overlappingSync: false,
-    // Each commit of ours is one batch of theirs; theirs are not to be merged.
+    // Each commit is one batch, which lmdb must not merge with the next.
     eventTurnBatching: false,
     permissionsMode: 0o600,
   } as const;
@@ -52,42 +52,42 @@ export function openEnvironment(file: string): Environment {
 
 export function createFileLog(environment: Environment, file: string): RecordLog {
   const recordKey = Buffer.alloc(recordKeyLength);
-  let lookFirstUntil = 0;
-  let broken: StoreError | undefined;
-  /** What the last commit needed that was refused for want of room; 0 when there is room. */
-  let lackedBytes = 0;
+  let probeUntilMs = 0;
+  let permanentFailure: StoreError | undefined;
+  /** The bytes that the last refused commit needed; 0 while there is space. */
+  let missingBytes = 0;
   let checking: Promise<void> | undefined;
 
   const commit = async (step: LogStep): Promise<void> => {
-    if (broken !== undefined) throw broken;
+    if (permanentFailure !== undefined) throw permanentFailure;
     try {
-      assertFree(file, roomFor(step));
-      if (performance.now() < lookFirstUntil) await assertRoom(file, roomFor(step));
+      assertFreeSpace(file, bytesNeeded(step));
+      if (performance.now() < probeUntilMs) await probeSpace(file, bytesNeeded(step));
     } catch (error) {
-      lackedBytes = roomFor(step);
+      missingBytes = bytesNeeded(step);
       throw error;
     }
     try {
       await write(environment, step);
-      lookFirstUntil = 0;
-      lackedBytes = 0;
+      probeUntilMs = 0;
+      missingBytes = 0;
     } catch (error) {
-      const failure = await commitFailure(error, file, roomFor(step));
-      if (failure.reason !== 'full' || !isReadable(environment)) broken = failure;
-      lookFirstUntil = performance.now() + lookFirstMs;
-      lackedBytes = failure.reason === 'full' ? roomFor(step) : 0;
+      const failure = await commitFailure(error, file, bytesNeeded(step));
+      if (failure.reason !== 'full' || !isReadable(environment)) permanentFailure = failure;
+      probeUntilMs = performance.now() + probeFirstMs;
+      missingBytes = failure.reason === 'full' ? bytesNeeded(step) : 0;
       throw failure;
     }
   };
-  const findRoom = async (): Promise<void> => {
-    assertFree(file, lackedBytes);
-    await assertRoom(file, lackedBytes, 'check');
-    lackedBytes = 0;
+  const recheckSpace = async (): Promise<void> => {
+    assertFreeSpace(file, missingBytes);
+    await probeSpace(file, missingBytes, 'check');
+    missingBytes = 0;
   };
   const checkWrites = async (): Promise<void> => {
-    if (broken !== undefined) throw broken;
-    if (lackedBytes === 0) return;
-    checking ??= findRoom().finally(() => {
+    if (permanentFailure !== undefined) throw permanentFailure;
+    if (missingBytes === 0) return;
+    checking ??= recheckSpace().finally(() => {
       checking = undefined;
     });
     await checking;
@@ -95,16 +95,16 @@ export function createFileLog(environment: Environment, file: string): RecordLog
   return {
     commit,
     checkWrites,
-    readValue(place) {
-      const bytes = environment.getBinaryFast(writeRecordKey(place, recordKey));
-      return takeValue(bytes, place, file);
+    readValue(id) {
+      const bytes = environment.getBinaryFast(writeRecordKey(id, recordKey));
+      return copyValue(bytes, id, file);
     },
     readAfter(revision, upTo, wanted) {
       const changes: Change[] = [];
       const start = writeRecordKey({ revision: revision + 1, position: 0 }, Buffer.alloc(10));
       const end = writeRecordKey({ revision: upTo + 1, position: 0 }, Buffer.alloc(10));
       for (const { key, value } of environment.getRange({ start, end })) {
-        const bytes = takeValue(value, readRecordKey(key), file);
+        const bytes = copyValue(value, readRecordKey(key), file);
         changes.push(readRecord(value, 0, bytes));
         if (changes.length >= wanted && changes.at(-1)?.isLast) break;
       }
@@ -114,12 +114,12 @@ export function createFileLog(environment: Environment, file: string): RecordLog
   };
 }
 
-/** Rejects when nothing of the step happened. */
+/** Rejects when the step had no effect. */
 async function write(environment: Environment, step: LogStep): Promise<void> {
   const recordKey = Buffer.alloc(recordKeyLength);
   let length = 0;
   for (const change of step.add) length += recordLength(change);
-  // One allocation for all, which LMDB's thread reads while the commit is under way.
+  // One allocation for all records; LMDB's thread reads it during the commit.
   const space = Buffer.allocUnsafeSlow(length);
   let start = 0;
   await environment.batch(() => {
@@ -129,7 +129,7 @@ async function write(environment: Environment, step: LogStep): Promise<void> {
       writeRecord(change, bytes);
       void environment.put(writeRecordKey(change, recordKey), bytes);
     }
-    for (const place of step.remove) void environment.remove(writeRecordKey(place, recordKey));
+    for (const id of step.remove) void environment.remove(writeRecordKey(id, recordKey));
     if (step.compacted !== undefined) {
       const header = encodeHeader({ format: formatVersion, compacted: step.compacted });
       void environment.put(headerKey, header);
@@ -138,28 +138,29 @@ async function write(environment: Environment, step: LogStep): Promise<void> {
 }
 
 /**
- * More than a commit can need. LMDB writes whole pages, those above them in the tree, and the list of
+ * An upper bound of what a commit needs. LMDB writes whole pages, their parents in the tree, and the list of
  * the pages they replace.
  */
-function roomFor({ add, remove }: LogStep): number {
+function bytesNeeded({ add, remove }: LogStep): number {
   let bytes = 1 << 20;
   for (const change of add) bytes += 2 * recordLength(change) + 8_192;
   return bytes + remove.length * 8_192;
 }
 
-/** LMDB refuses everything after it failed to write the page that makes a commit count. */
+/** LMDB refuses every operation after a failed write of a meta page. */
 function isReadable(environment: Environment): boolean {
   try {
     return environment.get(headerKey) !== undefined;
   } catch {
+    // Whatever it throws, the environment is unusable.
     return false;
   }
 }
 
-/** Copies the value out of a record, whose memory LMDB uses again at the next read. */
-function takeValue(record: Buffer | undefined, place: Place, file: string): Uint8Array {
-  if (record === undefined || !isRecord(record, 0, record.length) || !isAt(record, place)) {
-    throw damagedRecord(file, `${place.revision}/${place.position}`, record);
+/** Copies the value out of a record, whose memory LMDB reuses at the next read. */
+function copyValue(record: Buffer | undefined, id: RecordId, file: string): Uint8Array {
+  if (record === undefined || !isRecord(record, 0, record.length) || !isAt(record, id)) {
+    throw damagedRecord(file, `${id.revision}/${id.position}`, record);
   }
   return Uint8Array.prototype.slice.call(record, valueStart(record, 0), record.length);
 }

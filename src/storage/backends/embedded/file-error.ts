@@ -1,4 +1,4 @@
-// The errors about a store file, in words for the one who has to do something about it.
+// The errors about a store file, worded for the operator who has to act on them.
 import type { Stats } from 'node:fs';
 import { StoreError } from '../../store-error.ts';
 import { guessKey } from './format.ts';
@@ -10,13 +10,13 @@ export function damaged(file: string, what: string): StoreError {
   );
 }
 
-/** A record is named by where it should be, and by the key it seems to be of. */
-export function damagedRecord(file: string, place: string, bytes: Buffer | undefined): StoreError {
+/** Names the record by its id and, where it can be read, its key. */
+export function damagedRecord(file: string, id: string, bytes: Buffer | undefined): StoreError {
   return damaged(
     file,
     bytes === undefined
-      ? `record ${place} is missing`
-      : `record ${place} of key ${JSON.stringify(guessKey(bytes))} does not fit its checksum`,
+      ? `record ${id} is missing`
+      : `record ${id} of key ${JSON.stringify(guessKey(bytes))} does not fit its checksum`,
   );
 }
 
@@ -27,7 +27,7 @@ export function foreign(file: string, what: string): StoreError {
   );
 }
 
-/** What stands where a file should be, as the rest of a sentence. */
+/** What is found in place of a file, as the rest of a sentence. */
 export function notAFile(found: Stats): string {
   if (found.isDirectory()) return 'it is a directory';
   if (found.isSymbolicLink()) return 'it is a symbolic link; link the directory instead';
@@ -48,7 +48,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has too many files open',
 };
 
-/** Whatever keeps a store from being opened, in the same words everywhere. */
+/** Why a store cannot be opened, worded the same everywhere. */
 export function fileFailure(directory: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const { code = '', message } = error as NodeJS.ErrnoException;

@@ -1,10 +1,8 @@
-// The bytes of the store file's records: a header, and one record for each kept change.
+// The bytes of the store file's records: a header, and one record for each retained change.
 import { crc32 } from 'node:zlib';
-import type { Change, Place } from '../../record-log.ts';
+import type { Change, RecordId } from '../../record-log.ts';
 
-/**
- * Raised when a program of before could no longer read the file.
- */
+/** Incremented when earlier versions of this program can no longer read the file. */
 export const formatVersion = 1;
 
 const magic = Buffer.from('fairlead store\0\0', 'latin1');
@@ -26,7 +24,7 @@ export function encodeHeader({ format, compacted }: Header): Buffer {
   return bytes;
 }
 
-/** 'foreign': not this program's. 'damaged': this program's, but the checksum does not fit. */
+/** 'foreign': another program's. 'damaged': this program's, with a wrong checksum. */
 export function decodeHeader(bytes: Buffer): Header | 'foreign' | 'damaged' {
   if (bytes.length < 24 || !bytes.subarray(4, 20).equals(magic)) return 'foreign';
   const format = bytes.readUInt32BE(20);
@@ -39,18 +37,18 @@ export function decodeHeader(bytes: Buffer): Header | 'foreign' | 'damaged' {
 // Record key: revision 8, position 2; so the order of the keys is the order of the changes.
 export const recordKeyLength = 10;
 
-export function writeRecordKey({ revision, position }: Place, key: Buffer): Buffer {
+export function writeRecordKey({ revision, position }: RecordId, key: Buffer): Buffer {
   writeRevision(key, revision, 0);
   key.writeUInt16BE(position, 8);
   return key;
 }
 
-export function readRecordKey(key: Buffer): Place {
+export function readRecordKey(key: Buffer): RecordId {
   return { revision: readRevision(key, 0), position: key.readUInt16BE(8) };
 }
 
 // Record: checksum 4 (of all that follows), revision 8, position 2, flags 1, created 8, previous 10,
-// expires 8, key length 2, key, value. The place is in the record too, so that the checksum covers it.
+// expires 8, key length 2, key, value. The record repeats its key, so that the checksum covers it.
 const recordHead = 43;
 const flags = { isDelete: 1, isLast: 2, hasPrevious: 4, expires: 8 } as const;
 
@@ -78,23 +76,23 @@ export function writeRecord(change: Change, bytes: Buffer): void {
   bytes.writeUInt32BE(crc32(bytes.subarray(4)), 0);
 }
 
-/** Whether the bytes from start to end are a record as it was written. */
+/** Whether the bytes from start to end are an intact record. */
 export function isRecord(bytes: Buffer, start: number, end: number): boolean {
   if (end - start < recordHead) return false;
   return crc32(bytes.subarray(start + 4, end)) === bytes.readUInt32BE(start);
 }
 
-/** Whether a record says that it is of that place. */
-export function isAt(bytes: Buffer, { revision, position }: Place): boolean {
+/** Whether a record has that id. */
+export function isAt(bytes: Buffer, { revision, position }: RecordId): boolean {
   return readRevision(bytes, 4) === revision && bytes.readUInt16BE(12) === position;
 }
 
-/** Where the value begins in the record that begins at start. */
+/** The offset of the value in the record that starts at `start`. */
 export function valueStart(bytes: Buffer, start: number): number {
   return start + recordHead + bytes.readUInt16BE(start + 41);
 }
 
-/** The record that begins at start, with the value that the caller took from it, or not. */
+/** The record that starts at `start`, with the value that the caller has read, or an empty one. */
 export function readRecord(bytes: Buffer, start: number, value: Uint8Array): Change {
   const set = bytes[start + 14] ?? 0;
   const hasPrevious = (set & flags.hasPrevious) !== 0;

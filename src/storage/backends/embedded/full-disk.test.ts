@@ -1,4 +1,4 @@
-// A disk that fills up and has room again: a small file system of its own, in a mount namespace that ends
+// A disk that fills up and has space again: a small file system of its own, in a mount namespace that ends
 // with the process.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ const now = (): number => 1_700_000_000_000;
 if (mountPoint === undefined) {
   const canMount = mounting('true').status === 0;
   const skip = canMount ? false : 'needs the right to mount a tmpfs in a namespace of its own';
-  test('a full disk refuses writes whole, keeps reads, and takes writes when there is room', {
+  test('a full disk refuses whole transactions, serves reads, and accepts writes when there is space again', {
     skip,
   }, () => {
     const ran = mounting(`exec ${process.execPath} ${fileURLToPath(import.meta.url)}`);
@@ -71,7 +71,7 @@ function half(name: string, number: number): string {
   return `/${name}/${String(number).padStart(6, '0')}`;
 }
 
-/** Writes pairs, several at once, until there is no room; returns how many there are then. */
+/** Writes pairs, several at once, until there is no space; returns how many there are then. */
 async function writeUntilFull(store: Store, from: number): Promise<number> {
   for (let number = from; ; ) {
     const batch = Array.from({ length: 7 }, (_, more) => ({

@@ -51,7 +51,7 @@ async function contend(directory: string, contenders: number): Promise<Directory
   return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
 }
 
-test('lockDirectory() names the process that has the directory, and gets it when that was killed', async () => {
+test('lockDirectory() names the process that holds the directory, and acquires it after that was killed', async () => {
   const directory = newDirectory();
   const owner = await startOwner(directory);
   await assert.rejects(lockDirectory(directory), {
@@ -64,7 +64,7 @@ test('lockDirectory() names the process that has the directory, and gets it when
   await lock.release();
 });
 
-test('lockDirectory() sees an owner that cannot answer', async () => {
+test('lockDirectory() detects a holder that cannot answer', async () => {
   const directory = newDirectory();
   const owner = await startOwner(directory);
   owner.kill('SIGSTOP');
@@ -75,7 +75,7 @@ test('lockDirectory() sees an owner that cannot answer', async () => {
   await killHard(owner);
 });
 
-test('lockDirectory() lets one of many have the directory, time after time', async () => {
+test('lockDirectory() lets one of many processes acquire the directory, repeatedly', async () => {
   const directory = newDirectory();
   for (let round = 0; round < 20; round++) {
     const winners = await contend(directory, 6);
@@ -85,7 +85,7 @@ test('lockDirectory() lets one of many have the directory, time after time', asy
   assert.equal(readdirSync(directory).length, 1);
 });
 
-test('lockDirectory() lets one of many have what a killed process left behind', async () => {
+test('lockDirectory() lets one of many acquire the directory of a killed process', async () => {
   const directory = newDirectory();
   await killHard(await startOwner(directory));
   const winners = await contend(directory, 12);
@@ -93,7 +93,7 @@ test('lockDirectory() lets one of many have what a killed process left behind', 
   for (const winner of winners) await winner.release();
 });
 
-test('lockDirectory() is not held up by other files', async () => {
+test('lockDirectory() ignores other files', async () => {
   const directory = newDirectory();
   for (const name of ['lock-7', 'lock-x', 'lock-new-1', 'store.mdb']) {
     writeFileSync(join(directory, name), 'not a socket');
@@ -101,7 +101,7 @@ test('lockDirectory() is not held up by other files', async () => {
   await (await lockDirectory(directory)).release();
 });
 
-test('lockDirectory() takes a directory whose name is too long for a socket', {
+test('lockDirectory() locks a directory whose path is too long for a socket', {
   skip: process.platform === 'linux' ? false : 'needs /proc',
 }, async () => {
   const directory = newDirectory('long/'.padEnd(180, 'x'));

@@ -1,10 +1,10 @@
 // One process per directory. The lock is a listening Unix socket, because the kernel closes it with its
-// process however that ends: who can connect knows that the owner lives, without trusting a process id.
+// process however that ends: a successful connect proves that the holder is alive, without trusting a process id.
 //
-// Owners are numbered: lock-1, lock-2 and so on, each a link to its owner's socket. The highest number
-// holds the lock; who finds it dead makes the next, and making a link succeeds for one only. A number
-// is never used again while a higher one is there, so a slow contender cannot take the lock from
-// one that came after it.
+// Holders are numbered: lock-1, lock-2 and so on, each a hard link to the holder's socket. The highest number
+// holds the lock; a process that finds it dead links the next, and only one link(2) succeeds. A number
+// is never reused while a higher one exists, so a slow contender cannot take the lock from
+// one that acquired it later.
 import { randomBytes } from 'node:crypto';
 import { closeSync, linkSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
@@ -14,9 +14,9 @@ import { StoreError } from '../../store-error.ts';
 
 export type DirectoryLock = { release(): Promise<void> };
 
-/** The owner may be busy; its process id is worth waiting for a little, not more. */
+/** The holder may be busy; its process id only makes the message better. */
 const answerTimeoutMs = 500;
-/** What the kernel takes for a socket's path, less the terminating zero. */
+/** The kernel's limit for a socket's path (sun_path), less the terminating zero. */
 const maxSocketPathLength = 103;
 
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
@@ -28,13 +28,13 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   };
   const name = `lock-new-${randomBytes(4).toString('hex')}`;
   const server = createServer((socket) => {
-    // Whoever asks and goes away does not matter; who asks and stays must not hold up the release.
+    // Connections must not hold up the release.
     socket.on('error', () => socket.destroy());
     socket.end(String(process.pid), () => socket.destroy());
   });
   try {
     await listen(server, socketPath(name));
-    await takeNumber(directory, name, socketPath);
+    await acquireNumber(directory, name, socketPath);
     return { release: () => close(server) };
   } catch (error) {
     await close(server);
@@ -45,25 +45,25 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
-async function takeNumber(
+async function acquireNumber(
   directory: string,
   name: string,
   socketPath: (name: string) => string,
 ): Promise<void> {
   for (;;) {
     const highest = numbersIn(directory).at(-1) ?? 0;
-    const owner = highest === 0 ? 'dead' : await ask(socketPath(`lock-${highest}`));
-    if (owner === 'dead' && tryNumber(directory, name, highest + 1)) return;
-    if (owner !== 'dead' && owner !== 'gone') throw locked(directory, owner);
+    const holder = highest === 0 ? 'dead' : await queryHolder(socketPath(`lock-${highest}`));
+    if (holder === 'dead' && tryNumber(directory, name, highest + 1)) return;
+    if (holder !== 'dead' && holder !== 'gone') throw locked(directory, holder);
   }
 }
 
-/** False when someone else was faster. */
+/** False when another process was faster. */
 function tryNumber(directory: string, name: string, own: number): boolean {
   if (!tryLink(join(directory, name), join(directory, `lock-${own}`))) return false;
   const numbers = numbersIn(directory);
   const isHighest = numbers.at(-1) === own;
-  // A number above: others went past this one and cleared it away before it was taken here.
+  // A higher number: other processes removed this one before it was linked again here.
   const discarded = isHighest ? numbers.slice(0, -1) : [own];
   for (const number of discarded) rmSync(join(directory, `lock-${number}`), { force: true });
   return isHighest;
@@ -87,8 +87,8 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-/** Who listens there: a process id, 'unknown', or nobody. */
-function ask(path: string): Promise<string | 'unknown' | 'dead' | 'gone'> {
+/** The process id of the listener; 'unknown' when it does not answer, 'dead' when there is none, 'gone' without a socket. */
+function queryHolder(path: string): Promise<string | 'unknown' | 'dead' | 'gone'> {
   return new Promise((resolve) => {
     const socket = connect(path);
     let answer = '';
@@ -102,7 +102,7 @@ function ask(path: string): Promise<string | 'unknown' | 'dead' | 'gone'> {
     });
     socket.on('end', answered);
     socket.on('error', (error) => {
-      // Only a refusal says that nobody listens; EAGAIN, for one, is an owner with much to do.
+      // Only ECONNREFUSED means that there is no listener; EAGAIN, for one, is a holder with a full backlog.
       const code = codeOf(error);
       resolve(code === 'ECONNREFUSED' ? 'dead' : code === 'ENOENT' ? 'gone' : 'unknown');
     });
@@ -140,8 +140,8 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-function locked(directory: string, owner: string): StoreError {
-  const who = owner === 'unknown' ? 'another process' : `process ${owner}`;
+function locked(directory: string, holder: string): StoreError {
+  const who = holder === 'unknown' ? 'another process' : `process ${holder}`;
   return new StoreError('locked', `Cannot open "${directory}": ${who} has it open`);
 }
 

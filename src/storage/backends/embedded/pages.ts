@@ -1,6 +1,6 @@
 // Reads the trees of an LMDB file without LMDB, checking every page. LMDB trusts its file: a page of
-// garbage makes it read outside its memory or end the process, where a user needs to be told which file
-// is broken. The layout is that of LMDB 0.9.90 (struct MDB_meta, MDB_page, MDB_node in its mdb.c) on a
+// garbage makes it read outside its memory or end the process, where a user needs an error that names the
+// broken file. The layout is that of LMDB 0.9.90 (struct MDB_meta, MDB_page, MDB_node in its mdb.c) on a
 // little-endian machine with 64 bits.
 import { readSync } from 'node:fs';
 import { createPageReader, PageError, type ReadPages } from './read-pages.ts';
@@ -23,7 +23,7 @@ export type Tree = {
 };
 
 /**
- * An entry of a tree, as places in buffers that are valid during the visit: making views of them would
+ * An entry of a tree, as offsets into buffers that are valid during the visit: making views of them would
  * take longer than all the checks.
  */
 export type Leaf = {
@@ -40,13 +40,13 @@ const lmdbMagic = 0xbeefc0de;
 const lmdbVersion = 2;
 const header = 24;
 const pageFlags = { branch: 1, leaf: 2, overflow: 4, meta: 8 } as const;
-/** Set while a page is in memory, and sometimes left behind. */
-const passingFlags = 0xe000;
+/** Set while a page is in memory, and sometimes written to the file. */
+const transientFlags = 0xe000;
 /** A node's flag: the value has pages of its own. */
 const isBigData = 1;
 const noPage = 0xffff_ffff_ffff_ffffn;
-const deepestTree = 32;
-/** The flags of a tree that say how its keys are ordered and its values kept. */
+const maxDepth = 32;
+/** The flags of a tree: how its keys are ordered and its values stored. */
 const treeFlags = { main: 0, free: 8 } as const;
 
 /** LMDB's own: the store is a file and not a directory with one. */
@@ -69,7 +69,7 @@ export function openPages(descriptor: number, fileSize: number): PageFile | 'for
   );
   if (!isSet) throw new PageError('its first page is broken');
   const filePages = Math.floor(fileSize / pageSize);
-  // Pages at the end that are free again need never have been written; that is never many.
+  // Free pages at the end may never have been written, but never many.
   if (lastPage > 2 * filePages + 65_536) throw new PageError('it is far too short');
   const used = new Uint8Array(lastPage + 1);
   const claim = (start: number, count: number): void => {
@@ -116,18 +116,18 @@ function readMeta(descriptor: number, offset: number): Meta | 'foreign' | undefi
 }
 
 /**
- * The two pages that say where the trees begin are written in turns, each by every second transaction, and each transaction of ours
- * writes the root anew. Without this, a change of one number would show the state of before the last commit as if nothing were wrong.
+ * The two meta pages, which say where the trees begin, are written alternately, each by every second transaction, and each transaction
+ * of the store writes a new root. Without this, a change of one number would show the state before the last commit as if nothing were wrong.
  */
 function checkTransactions(descriptor: number, metas: readonly [Meta, Meta]): void {
   const [first, second] = metas;
   const distance = first.transaction - second.transaction;
-  const isInTurn = first.transaction % 2n === 0n && (distance === 1n || distance === -1n);
-  if (isInTurn && metas.every((meta) => isOfTransaction(descriptor, meta))) return;
+  const isAlternating = first.transaction % 2n === 0n && (distance === 1n || distance === -1n);
+  if (isAlternating && metas.every((meta) => isRootOfTransaction(descriptor, meta))) return;
   throw new PageError('the numbers of its last transactions do not fit');
 }
 
-function isOfTransaction(descriptor: number, { main, pageSize, transaction }: Meta): boolean {
+function isRootOfTransaction(descriptor: number, { main, pageSize, transaction }: Meta): boolean {
   // As a new file has it.
   if (main.root === -1) return transaction === 0n;
   const bytes = Buffer.alloc(16);
@@ -155,14 +155,14 @@ type Walk = {
   readonly compare: (a: Key, b: Key) => number;
   readonly visit: (leaf: Leaf) => void;
   readonly pageSize: number;
-  /** The last transaction of the file: no page is of a later one. */
+  /** The last transaction of the file: no page has a later one. */
   readonly newest: bigint;
 };
 
 type Key = { readonly bytes: Buffer; readonly start: number; readonly end: number };
 
 /** A page and what the branches above it say of its keys: from `low` on, and before `high`. */
-type Place = {
+type PageBounds = {
   readonly page: number;
   readonly depth: number;
   readonly low: Key | undefined;
@@ -171,7 +171,7 @@ type Place = {
 
 function walkTree({ root, depth, entries }: Tree, walk: Walk): void {
   if (root === -1) return;
-  if (depth < 1 || depth > deepestTree) throw new PageError('a tree has no sound depth');
+  if (depth < 1 || depth > maxDepth) throw new PageError('a tree has no sound depth');
   const found = walkPage({ page: root, depth, low: undefined, high: undefined }, walk);
   if (found !== entries) {
     throw new PageError(`it holds ${found} records where ${entries} are announced`);
@@ -179,18 +179,18 @@ function walkTree({ root, depth, entries }: Tree, walk: Walk): void {
 }
 
 /** The number of entries in the page and below. */
-function walkPage(place: Place, walk: Walk): number {
-  const { page, depth, high } = place;
+function walkPage(bounds: PageBounds, walk: Walk): number {
+  const { page, depth, high } = bounds;
   walk.claim(page, 1);
   const read = walk.readPages(page, 1);
-  const nodes = nodesOf(read, place, walk);
+  const nodes = nodesOf(read, bounds, walk);
   const readsOthers = depth > 1 || nodes.some((node) => read.readUInt16LE(node + 4) === isBigData);
   // Reading other pages overwrites the reader's memory.
   const bytes = readsOthers ? Buffer.from(read) : read;
   let entries = 0;
-  // The first key of a branch is not kept: it is whatever the branch above says.
-  let key = depth > 1 ? place.low : keyOf(bytes, nodes[0] ?? 0, page);
-  if (!isOrdered(place.low, key, walk)) throw disorder(page);
+  // The first key of a branch is not stored: the branch above has it.
+  let key = depth > 1 ? bounds.low : keyOf(bytes, nodes[0] ?? 0, page);
+  if (!isOrdered(bounds.low, key, walk)) throw disorder(page);
   for (const [index, node] of nodes.entries()) {
     const nextNode = nodes[index + 1];
     const next = nextNode === undefined ? high : keyOf(bytes, nextNode, page);
@@ -209,8 +209,8 @@ function isOrdered(a: Key | undefined, b: Key | undefined, { compare }: Walk): b
 }
 
 /** Where the page's nodes are. Throws a PageError unless the page is sound. */
-function nodesOf(bytes: Buffer, { page, depth }: Place, walk: Walk): readonly number[] {
-  const flags = bytes.readUInt16LE(18) & ~passingFlags;
+function nodesOf(bytes: Buffer, { page, depth }: PageBounds, walk: Walk): readonly number[] {
+  const flags = bytes.readUInt16LE(18) & ~transientFlags;
   const isExpected = flags === (depth > 1 ? pageFlags.branch : pageFlags.leaf);
   if (!isExpected || !isPage(bytes, page, walk)) throw misplaced(page);
   const lower = bytes.readUInt16LE(20);
@@ -252,7 +252,7 @@ function visitLeaf(bytes: Buffer, node: number, page: number, walk: Walk): void 
   if (count !== Math.floor((header - 1 + size) / walk.pageSize) + 1) throw outside(page);
   walk.claim(first, count);
   const values = walk.readPages(first, count);
-  const isOverflow = (values.readUInt16LE(18) & ~passingFlags) === pageFlags.overflow;
+  const isOverflow = (values.readUInt16LE(18) & ~transientFlags) === pageFlags.overflow;
   if (!isOverflow || !isPage(values, first, walk) || values.readUInt32LE(20) !== count) {
     throw misplaced(first);
   }
@@ -271,7 +271,7 @@ function compareIntegers(a: Key, b: Key): number {
 }
 
 function misplaced(page: number): PageError {
-  return new PageError(`page ${page} is not what its place in the file says`);
+  return new PageError(`page ${page} is not what its position in the file says`);
 }
 
 function outside(page: number): PageError {

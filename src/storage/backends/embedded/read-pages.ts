@@ -1,4 +1,4 @@
-// Reading a file by pages, ahead and into the same memory again: neighbouring pages are mostly read one
+// Reads a file by pages, in chunks and into reused memory: neighbouring pages are mostly read one
 // after another.
 import { readSync } from 'node:fs';
 
@@ -9,27 +9,27 @@ export class PageError extends Error {}
 export type ReadPages = (page: number, count: number) => Buffer;
 
 const chunkPages = 256;
-const keptChunks = 16;
+const cachedChunks = 16;
 
 export function createPageReader(
   descriptor: number,
   pageSize: number,
   filePages: number,
 ): ReadPages {
-  const kept = new Map<number, Buffer>();
+  const cache = new Map<number, Buffer>();
   const read = (page: number, count: number, into: Buffer): Buffer => {
     const length = Math.min(count, filePages - page) * pageSize;
     readSync(descriptor, into, 0, length, page * pageSize);
     return into.subarray(0, length);
   };
   const chunk = (number: number): Buffer => {
-    const found = kept.get(number);
+    const found = cache.get(number);
     if (found !== undefined) return found;
-    const [oldest] = kept.size < keptChunks ? [] : kept;
-    if (oldest !== undefined) kept.delete(oldest[0]);
+    const [oldest] = cache.size < cachedChunks ? [] : cache;
+    if (oldest !== undefined) cache.delete(oldest[0]);
     const into = oldest?.[1] ?? Buffer.allocUnsafeSlow(chunkPages * pageSize);
     read(number * chunkPages, chunkPages, into);
-    kept.set(number, into);
+    cache.set(number, into);
     return into;
   };
   return (page, count) => {

@@ -68,7 +68,7 @@ function refuses(reason: StoreErrorReason, pattern: RegExp, attempt: () => unkno
 }
 
 describe('recover()', () => {
-  it('finds every key of a sound file', () => {
+  it('finds every key of an intact file', () => {
     const recovered = recoverChanged(() => undefined);
     assert.ok(recovered);
     const live = [...recovered.versions.keysFrom('')].filter((key) =>
@@ -76,7 +76,7 @@ describe('recover()', () => {
     );
     assert.equal(live.length, keys);
   });
-  it('takes only a file that is absent for a new store', () => {
+  it('creates a store only where there is no file', () => {
     assert.equal(recover(join(root, 'absent')), undefined);
     refuses('damaged', /it is empty/, () => recover(fileWith('')));
     for (const bytes of [1, 2, 7, 8, 100, 4096, 8192])
@@ -85,7 +85,7 @@ describe('recover()', () => {
 });
 
 describe('recover() of what is hardly a store', () => {
-  it('refuses every length that a file is cut to', () => {
+  it('refuses a file truncated to any length', () => {
     for (const bytes of [1, 8, 9, 24, 100, 168, 4095, 4096, 5000, 8192, 12_288, 20_000]) {
       assert.throws(
         () => recoverChanged((b) => b.subarray(0, bytes)),
@@ -93,27 +93,27 @@ describe('recover() of what is hardly a store', () => {
       );
     }
   });
-  it('refuses what is not a file', () => {
-    const place = (): string => join(root, `store-${made++}.mdb`);
-    const directory = place();
+  it('refuses anything but a regular file', () => {
+    const freshPath = (): string => join(root, `store-${made++}.mdb`);
+    const directory = freshPath();
     mkdirSync(directory);
     refuses('foreign', /it is a directory/, () => recover(directory));
-    const link = place();
+    const link = freshPath();
     symlinkSync(fileWith(sound), link);
     refuses('foreign', /it is a symbolic link/, () => recover(link));
-    const pipe = place();
+    const pipe = freshPath();
     spawnSync('mkfifo', [pipe]);
     refuses('foreign', /it is not a regular file/, () => recover(pipe));
   });
-  it('refuses a number of a transaction that was changed', () => {
+  it('refuses a changed transaction number', () => {
     const numbers = [0, pageSize].map((page) => page + 24 + 128);
     for (const at of numbers) {
       for (let bit = 0; bit < 64; bit += 1) {
         assert.throws(
           () =>
             recoverChanged((bytes) => {
-              const place = at + (bit >> 3);
-              bytes[place] = (bytes[place] ?? 0) ^ (1 << (bit & 7));
+              const index = at + (bit >> 3);
+              bytes[index] = (bytes[index] ?? 0) ^ (1 << (bit & 7));
               return undefined;
             }),
           (error) => isStoreError(error, 'damaged'),
@@ -122,7 +122,7 @@ describe('recover() of what is hardly a store', () => {
       }
     }
   });
-  it('refuses the files of others', async () => {
+  it('refuses the files of other programs', async () => {
     refuses('foreign', /not made by this program/, () =>
       recover(fileWith('A text.\n'.repeat(999))),
     );
@@ -140,7 +140,7 @@ describe('recover() of what is hardly a store', () => {
     await newer.close();
     refuses('foreign', /has format 2, made by a newer version/, () => recover(file));
   });
-  it('refuses a file cut short', () => {
+  it('refuses a truncated file', () => {
     refuses('damaged', /ends before page/, () =>
       recoverChanged((b) => b.subarray(0, b.length / 2)),
     );
@@ -181,7 +181,7 @@ describe('recover() from any single damage', () => {
     },
   };
   for (const [name, damage] of Object.entries(damages)) {
-    it(`sees ${name}, or is right that nothing is lost`, () => {
+    it(`detects ${name}, unless nothing is lost`, () => {
       for (let page = 0; page < sound.length; page += pageSize) {
         try {
           const recovered = recoverChanged((bytes) => damage(bytes, page));

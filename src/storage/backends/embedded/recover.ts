@@ -1,5 +1,5 @@
-// Reads a store file from end to end before it is used: every page, every record, every checksum. What
-// it learns on the way is the index of the store.
+// Reads a store file from end to end before it is used: every page, every record, every checksum. The result is the index of
+// the store.
 import { closeSync, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { firstRevision } from '../../history.ts';
 import type { Change } from '../../record-log.ts';
@@ -22,11 +22,11 @@ export type Recovered = {
   readonly revision: number;
   readonly compacted: number;
   readonly fileBytes: number;
-  /** What the records themselves need. */
+  /** The size of the records alone. */
   readonly recordBytes: number;
 };
 
-/** Absent when there is no file. A store is given its name when it is whole, so an empty file is a damaged one. */
+/** Undefined when there is no file. A new store is renamed to its name when it is complete, so an empty file is a damaged one. */
 export function recover(file: string): Recovered | undefined {
   const descriptor = openExisting(file);
   if (descriptor === undefined) return;
@@ -49,7 +49,7 @@ export function recover(file: string): Recovered | undefined {
 
 function openExisting(file: string): number | undefined {
   try {
-    // Not through a link, and not what would make us wait for a writer.
+    // Not through a link, and not a FIFO, on which open would block.
     const found = lstatSync(file);
     if (!found.isFile()) throw foreign(file, notAFile(found));
     return openSync(file, 'r');
@@ -59,7 +59,7 @@ function openExisting(file: string): number | undefined {
   }
 }
 
-/** After a power cut a file may have its length but not its content. */
+/** After a power failure a file may have its length but not its content. */
 function isBlank(descriptor: number, fileBytes: number): boolean {
   if (fileBytes > 2 * 65_536) return false;
   const bytes = Buffer.alloc(fileBytes);
@@ -106,14 +106,14 @@ function summary(file: string, { versions, header, last, recordBytes }: Read) {
   return { versions, revision, compacted, recordBytes };
 }
 
-/** A record without its value, which nobody needs yet. */
+/** A record without its value, which is read when it is needed. */
 function readLeaf(file: string, leaf: Leaf): Change {
   const { page, keyStart, keyEnd, values, start, end } = leaf;
   const isWhole = keyEnd - keyStart === recordKeyLength && isRecord(values, start, end);
   // The record repeats its key, so that the checksum covers that too.
   if (!isWhole || values.compare(page, keyStart, keyEnd, start + 4, start + 14) !== 0) {
-    const place = page.toString('hex', keyStart, keyEnd);
-    throw damagedRecord(file, place, values.subarray(start, end));
+    const id = page.toString('hex', keyStart, keyEnd);
+    throw damagedRecord(file, id, values.subarray(start, end));
   }
   return readRecord(values, start, nothing);
 }
@@ -132,7 +132,7 @@ function readHeader(file: string, { page, keyStart, keyEnd, values, start, end }
   );
 }
 
-/** Beyond the oldest readable revision every change of every revision must be there. */
+/** After the oldest readable revision every change of every revision must be present. */
 function follows(last: Change | undefined, change: Change, compacted: number): boolean {
   if (change.revision <= compacted) return true;
   if (last !== undefined && last.revision === change.revision) {

@@ -21,7 +21,7 @@ async function overwrite(store: Store, rounds: number): Promise<void> {
   }
 }
 
-test('a file uses again what compaction frees', async () => {
+test('a file reuses the pages that compaction frees', async () => {
   const directory = join(root, 'reuse');
   const store = await openEmbeddedStore({ directory, now });
   const sizes: number[] = [];
@@ -36,7 +36,7 @@ test('a file uses again what compaction frees', async () => {
   recover(join(directory, 'store.mdb'));
 });
 
-test('a file that is mostly free is written anew when it is opened', async () => {
+test('a file that is mostly free is rewritten when it is opened', async () => {
   const directory = join(root, 'shrink');
   const file = join(directory, 'store.mdb');
   const store = await openEmbeddedStore({ directory, now });

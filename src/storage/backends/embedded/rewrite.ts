@@ -1,24 +1,24 @@
-// Writes a store file anew without its free pages. LMDB uses free pages again but never gives them
-// back, so a file keeps the size of its greatest day.
+// Rewrites a store file without its free pages. LMDB reuses free pages but never truncates the file, so it keeps
+// the largest size it ever had.
 import { rename, rm } from 'node:fs/promises';
 import { isStoreError } from '../../store-error.ts';
-import { commitFailure } from './disk-room.ts';
+import { commitFailure } from './disk-space.ts';
 import { openEnvironment } from './environment.ts';
 import { syncDirectoryOf } from './sync-directory.ts';
 
-/** Smaller files are not worth the time at start. */
-const smallestBytes = 16 << 20;
-/** The file is written anew when its records would fit into this part of it. */
-const worthwhileShare = 1 / 3;
+/** Smaller files are not worth the start-up time. */
+const minFileBytes = 16 << 20;
+/** The file is rewritten when its records take no more than this fraction of it. */
+const maxUsedShare = 1 / 3;
 const recordsPerCommit = 2_000;
 
 export type FileUse = { readonly fileBytes: number; readonly recordBytes: number };
 
 export function isWorthRewriting({ fileBytes, recordBytes }: FileUse): boolean {
-  return fileBytes > smallestBytes && recordBytes < fileBytes * worthwhileShare;
+  return fileBytes > minFileBytes && recordBytes < fileBytes * maxUsedShare;
 }
 
-/** The file is replaced at once when the new one is complete; without room for it, it stays. */
+/** The file is replaced by a rename when the new one is complete; without space for it, it stays. */
 export async function rewrite(file: string, { recordBytes }: FileUse): Promise<void> {
   const fresh = `${file}.new`;
   await discard(fresh);
@@ -57,7 +57,7 @@ async function copyRecords(file: string, fresh: string): Promise<void> {
   }
 }
 
-/** Takes away a file that was being written, with its lock. */
+/** Removes an incomplete file and LMDB's lock file of it. */
 export async function discard(file: string): Promise<void> {
   await rm(file, { force: true });
   await rm(`${file}-lock`, { force: true });

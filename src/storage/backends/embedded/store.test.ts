@@ -25,7 +25,7 @@ runStoreContract('embedded', async (clock) => {
   return { store: await reopen(), reopen, cleanup };
 });
 
-test('openEmbeddedStore() opens a directory once at a time', async () => {
+test('openEmbeddedStore() opens a directory only once at a time', async () => {
   const directory = await newDirectory();
   const store = await openEmbeddedStore({ directory, now });
   await assert.rejects(openEmbeddedStore({ directory, now }), { reason: 'locked' });
@@ -37,7 +37,7 @@ test('openEmbeddedStore() opens a directory once at a time', async () => {
   await rm(directory, { recursive: true });
 });
 
-test('openEmbeddedStore() leaves a file that it refuses alone, and the directory free', async () => {
+test('openEmbeddedStore() does not touch a file that it refuses, and releases the directory', async () => {
   const directory = await newDirectory();
   const file = join(directory, 'store.mdb');
   await writeFile(file, 'A letter to my landlord.');

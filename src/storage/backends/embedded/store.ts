@@ -1,4 +1,5 @@
-// The durable engine: one directory, one process, one file.
+// The durable backend: one directory, one process, one file.
+import type { Stats } from 'node:fs';
 import { chmod, lstat, mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoreClock } from '../../expiry.ts';
@@ -7,7 +8,7 @@ import { type Loaded, startRecordStore } from '../../record-store.ts';
 import type { Store } from '../../store.ts';
 import { isStoreError } from '../../store-error.ts';
 import { createVersions } from '../../versions.ts';
-import { assertRoom, commitFailure } from './disk-room.ts';
+import { commitFailure, probeSpace } from './disk-space.ts';
 import { createFileLog, openEnvironment } from './environment.ts';
 import { fileFailure, foreign, notAFile } from './file-error.ts';
 import { encodeHeader, formatVersion, headerKey } from './format.ts';
@@ -18,23 +19,23 @@ import { syncDirectoryOf } from './sync-directory.ts';
 
 export type EmbeddedStoreOptions = StoreClock & {
   readonly directory: string;
-  /** Where the revisions of a store begin that is new; absent: at the first. */
+  /** The revision at which a new store starts; absent: the first. */
   readonly startRevision?: number;
 };
 
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const { directory } = options;
   try {
-    // The store holds everything a cluster knows, secrets too: it is for its owner only.
+    // The store holds all objects of a cluster, Secrets too: only its owner may read it.
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    await closeToOthers(directory);
+    await restrictToOwner(directory);
     return await openLocked(options, await lockDirectory(directory));
   } catch (error) {
     throw fileFailure(directory, error);
   }
 }
 
-async function closeToOthers(directory: string): Promise<void> {
+async function restrictToOwner(directory: string): Promise<void> {
   const { mode } = await stat(directory);
   if ((mode & 0o077) !== 0) await chmod(directory, mode & 0o700);
 }
@@ -64,14 +65,14 @@ async function load(file: string, startRevision = firstRevision): Promise<Loaded
   return { ...again, log: createFileLog(openEnvironment(file), file) };
 }
 
-/** Beside its place first: a file by this name is always a whole one, so that an empty one is known to be damaged. */
+/** Under another name first: a file with the final name is always complete, so an empty one is known to be damaged. */
 async function create(file: string, revision: number): Promise<Recovered> {
   const fresh = `${file}.new`;
   await discard(fresh);
   try {
     await reserveLockFile(`${fresh}-lock`);
     // LMDB ends the process when it cannot write the first pages of a new file.
-    await assertRoom(file, newFileBytes);
+    await probeSpace(file, newFileBytes);
     const environment = openEnvironment(fresh);
     const header = encodeHeader({ format: formatVersion, compacted: revision });
     await environment.put(headerKey, header).finally(() => environment.close());
@@ -96,10 +97,10 @@ const lockFileBytes = 16 * 1024;
 
 /**
  * LMDB maps its lock file and writes to the map, which on a full disk ends the process if the blocks
- * are not there yet. Here they are made, or an error is thrown that can be caught.
+ * are not allocated yet. Here they are allocated, or an error is thrown that can be caught.
  */
 async function reserveLockFile(file: string): Promise<void> {
-  const found = await lstat(file).catch(() => undefined);
+  const found = await lstatIfExists(file);
   if (found !== undefined && !found.isFile()) throw foreign(file, notAFile(found));
   if (found !== undefined && found.size >= lockFileBytes) return;
   const handle = await open(file, 'w', 0o600);
@@ -107,5 +108,14 @@ async function reserveLockFile(file: string): Promise<void> {
     await handle.writeFile(Buffer.alloc(lockFileBytes));
   } finally {
     await handle.close();
+  }
+}
+
+async function lstatIfExists(file: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(file);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
   }
 }

@@ -3,110 +3,110 @@ import { test } from 'node:test';
 import { createCatchUp } from './catch-up.ts';
 import { createRevisionProgress } from './revision-progress.ts';
 
-/** An etcd whose answers the test gives. */
-function createScene() {
-  const heard = createRevisionProgress(10, 1);
+/** An etcd whose responses the test sends. */
+function createFixture() {
+  const progress = createRevisionProgress(10, 1);
   const reads: ((revision: number) => void)[] = [];
-  let nudges = 0;
-  let onNudge = (): void => {};
+  let requests = 0;
+  let onRequest = (): void => {};
   const catchUp = createCatchUp({
-    heard,
+    progress,
     currentRevision: () => new Promise((resolve) => reads.push(resolve)),
-    async nudge() {
-      nudges += 1;
-      onNudge();
+    async requestProgress() {
+      requests += 1;
+      onRequest();
     },
   });
   return {
-    ...{ heard, reads, catchUp },
-    nudges: () => nudges,
-    onNudge(listener: () => void) {
-      onNudge = listener;
+    ...{ progress, reads, catchUp },
+    requests: () => requests,
+    onRequest(listener: () => void) {
+      onRequest = listener;
     },
   };
 }
 
-/** Lets everything that is due happen. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Lets everything that is due run. */
+const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('all that wait share a read, but never one that was under way when they came', async () => {
-  const { reads, catchUp } = createScene();
-  const first = [catchUp.now(), catchUp.now(), catchUp.now()];
-  await turn();
+test('toPresent() shares a read among waiting calls, but never one that was under way before them', async () => {
+  const { reads, catchUp } = createFixture();
+  const first = [catchUp.toPresent(), catchUp.toPresent(), catchUp.toPresent()];
+  await nextImmediate();
   assert.equal(reads.length, 1);
-  const later = [catchUp.now(), catchUp.now()];
-  await turn();
+  const later = [catchUp.toPresent(), catchUp.toPresent()];
+  await nextImmediate();
   assert.equal(reads.length, 1, 'one read at a time');
   reads[0]?.(10);
   await Promise.all(first);
-  await turn();
+  await nextImmediate();
   assert.equal(reads.length, 2);
   reads[1]?.(10);
   await Promise.all(later);
 });
 
-test('a read waits until its revision was heard', async () => {
-  const { heard, reads, catchUp } = createScene();
+test('toPresent() waits until its revision is delivered', async () => {
+  const { progress, reads, catchUp } = createFixture();
   let isThere = false;
-  const waiting = catchUp.now().then(() => {
+  const waiting = catchUp.toPresent().then(() => {
     isThere = true;
   });
-  await turn();
+  await nextImmediate();
   reads[0]?.(12);
-  heard.hear(11, []);
-  await turn();
+  progress.advance(11, []);
+  await nextImmediate();
   assert.equal(isThere, false);
-  heard.hear(12, []);
+  progress.advance(12, []);
   await waiting;
 });
 
-test('a failed read fails those that share it, and the next one is asked anew', async () => {
+test('toPresent() fails all calls that share a failed read, and reads anew for the next', async () => {
   let calls = 0;
   const catchUp = createCatchUp({
-    heard: createRevisionProgress(10, 1),
+    progress: createRevisionProgress(10, 1),
     async currentRevision() {
       calls += 1;
       if (calls === 1) throw new Error('no leader');
       return 10;
     },
-    nudge: async () => {},
+    requestProgress: async () => {},
   });
   await Promise.all([
-    assert.rejects(catchUp.now(), /no leader/),
-    assert.rejects(catchUp.now(), /no leader/),
+    assert.rejects(catchUp.toPresent(), /no leader/),
+    assert.rejects(catchUp.toPresent(), /no leader/),
   ]);
-  await catchUp.now();
+  await catchUp.toPresent();
   assert.equal(calls, 2);
 });
 
-test('what never comes as an event is asked for, until it is heard', async () => {
-  const scene = createScene();
-  let asked = 0;
-  scene.onNudge(() => {
-    asked += 1;
-    if (asked === 3) scene.heard.hear(15, []);
+test('toRevision() requests progress until the revision is delivered', async () => {
+  const fixture = createFixture();
+  let sent = 0;
+  fixture.onRequest(() => {
+    sent += 1;
+    if (sent === 3) fixture.progress.advance(15, []);
   });
-  await scene.catchUp.to(15);
-  assert.equal(scene.nudges(), 3);
+  await fixture.catchUp.toRevision(15);
+  assert.equal(fixture.requests(), 3);
 });
 
-test('what is ours comes by itself', async () => {
-  const { heard, catchUp, nudges } = createScene();
-  const waiting = catchUp.toOurs(11);
-  // Longer than it takes to ask for what may be somebody else's.
+test('toOwnWrite() waits for the event and requests nothing', async () => {
+  const { progress, catchUp, requests } = createFixture();
+  const waiting = catchUp.toOwnWrite(11);
+  // Longer than toRevision() waits before it requests progress.
   await new Promise((resolve) => setTimeout(resolve, 50));
-  assert.equal(nudges(), 0);
-  heard.hear(11, []);
+  assert.equal(requests(), 0);
+  progress.advance(11, []);
   await waiting;
 });
 
-test('who waits is told when the store ends, and when it took too long', async () => {
-  const { heard, catchUp } = createScene();
-  const ended = assert.rejects(catchUp.toOurs(11), /ended/);
-  heard.end(new Error('it ended'));
-  await ended;
+test('waitFor() rejects when the store is closed, and when it takes too long', async () => {
+  const { progress, catchUp } = createFixture();
+  const closed = assert.rejects(catchUp.toOwnWrite(11), /closed/);
+  progress.close(new Error('it was closed'));
+  await closed;
   const late = createRevisionProgress(10, 1);
-  const given = assert.rejects(late.reached(11), /too long/);
-  late.giveUp(performance.now() + 1, new Error('too long'));
-  await given;
+  const expired = assert.rejects(late.waitFor(11), /too long/);
+  late.rejectOlder(performance.now() + 1, new Error('too long'));
+  await expired;
 });

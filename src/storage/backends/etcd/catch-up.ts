@@ -1,79 +1,88 @@
-// Reads that miss nothing: ask etcd how far everybody has come, and wait until the watch has brought that much.
+// Reads that miss nothing: read etcd's newest revision, and wait until the watch has delivered it.
 import { StoreError } from '../../store-error.ts';
 import type { RevisionProgress } from './revision-progress.ts';
 
 export type CatchUp = {
-  /** Until listeners have heard of this revision, which is a write of ours: its event comes. */
-  readonly toOurs: (revision: number) => Promise<void>;
-  /** The same for one that may be anybody's. */
-  readonly to: (revision: number) => Promise<void>;
-  /** Until they have heard of all that anyone was told of before this call. */
-  readonly now: () => Promise<void>;
+  /** Resolves when listeners have the revision of a write of this store: its event arrives by itself. */
+  readonly toOwnWrite: (revision: number) => Promise<void>;
+  /** The same for a revision that may be another program's. */
+  readonly toRevision: (revision: number) => Promise<void>;
+  /** Resolves when they have everything that any server acknowledged before this call. */
+  readonly toPresent: () => Promise<void>;
 };
 
 export type CatchUpOptions = {
-  readonly heard: RevisionProgress;
+  readonly progress: RevisionProgress;
   /** The newest revision, read with a majority of members. */
   readonly currentRevision: () => Promise<number>;
-  /** Makes the watch tell how far it is, when what is waited for is somebody else's and never comes as an event. */
-  readonly nudge: () => Promise<void>;
+  /** Makes the watch report its revision, when what is waited for never arrives as an event. */
+  readonly requestProgress: () => Promise<void>;
 };
 
-/** Events are faster than this; what takes longer is likely not for us. */
-const firstNudgeMs = 10;
-const maxNudgeMs = 100;
+/** Events arrive faster than this; what takes longer is likely another program's. */
+const minPollMs = 10;
+const maxPollMs = 100;
 /** Longer than an election takes. */
-const limitMs = 10_000;
+const timeoutMs = 10_000;
 
-export function createCatchUp({ heard, currentRevision, nudge }: CatchUpOptions): CatchUp {
-  let asking: Promise<unknown> | undefined;
+export function createCatchUp({
+  progress,
+  currentRevision,
+  requestProgress,
+}: CatchUpOptions): CatchUp {
+  let reading: Promise<unknown> | undefined;
   let next: Promise<void> | undefined;
-  let isLooking = false;
-  /** The furthest revision that may be anybody's and is waited for. */
-  let foreign = 0;
+  let isPolling = false;
+  /** The highest revision that may be another program's and is waited for. */
+  let othersRevision = 0;
 
-  async function lookAfter(): Promise<void> {
-    isLooking = true;
-    for (let waitMs = firstNudgeMs; heard.isAwaited(); waitMs = Math.min(waitMs * 2, maxNudgeMs)) {
+  async function poll(): Promise<void> {
+    isPolling = true;
+    for (let waitMs = minPollMs; progress.hasWaiters(); waitMs = Math.min(waitMs * 2, maxPollMs)) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
-      heard.giveUp(performance.now() - limitMs, tooLong());
-      const isStuck = heard.isAwaited() && foreign > heard.revision();
-      // An outage: the next try, or the limit.
-      if (isStuck) await nudge().catch(() => {});
+      progress.rejectOlder(performance.now() - timeoutMs, timedOut());
+      const isStuck = progress.hasWaiters() && othersRevision > progress.revision();
+      if (isStuck) await requestProgress().catch(ignoreOutage);
     }
-    isLooking = false;
+    isPolling = false;
   }
 
-  function toOurs(revision: number): Promise<void> {
-    if (revision <= heard.revision()) return Promise.resolve();
-    const reached = heard.reached(revision);
-    if (!isLooking) void lookAfter();
+  function toOwnWrite(revision: number): Promise<void> {
+    if (revision <= progress.revision()) return Promise.resolve();
+    const reached = progress.waitFor(revision);
+    if (!isPolling) void poll();
     return reached;
   }
 
-  function to(revision: number): Promise<void> {
-    foreign = Math.max(foreign, revision);
-    return toOurs(revision);
+  function toRevision(revision: number): Promise<void> {
+    othersRevision = Math.max(othersRevision, revision);
+    return toOwnWrite(revision);
   }
 
-  /** A read under way may be of before a later call, so that one needs another read; all that come meanwhile share it. */
+  /** A read under way may be older than a call, which then needs the next one; all calls that arrive meanwhile share it. */
   async function readNext(): Promise<void> {
-    await asking?.catch(() => {});
+    // Its failure is for the calls that share it.
+    await Promise.allSettled([reading]);
     next = undefined;
     const revision = currentRevision();
-    asking = revision;
-    await to(await revision);
+    reading = revision;
+    await toRevision(await revision);
   }
 
   return {
-    toOurs,
-    to,
-    now() {
+    toOwnWrite,
+    toRevision,
+    toPresent() {
       next ??= readNext();
       return next;
     },
   };
 }
 
-const tooLong = (): StoreError =>
-  new StoreError('unavailable', `Cannot reach etcd: its watch is silent for ${limitMs} ms`);
+/** The next request, or the timeout, deals with it. */
+function ignoreOutage(error: unknown): void {
+  if (!(error instanceof StoreError)) throw error;
+}
+
+const timedOut = (): StoreError =>
+  new StoreError('unavailable', `Cannot reach etcd: its watch is silent for ${timeoutMs} ms`);

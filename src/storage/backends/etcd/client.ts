@@ -1,4 +1,4 @@
-// Calls to a cluster of etcd members: to one of them, and to the next when that one does not answer.
+// Calls to an etcd cluster: to one member, and to the next when that one does not answer.
 import type { SecureClientSessionOptions } from 'node:http2';
 import {
   type GrpcChannel,
@@ -29,28 +29,28 @@ export type EtcdClientOptions = {
   /** `http://host:port` or `https://host:port`, one for each member. */
   readonly endpoints: readonly string[];
   readonly tls?: Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key'>;
-  /** Absent: nobody counts. */
+  /** Absent: calls are not measured. */
   readonly measure?: Measure;
 };
 
 /** All throw StoreError; after `unavailable` a write may or may not have happened. */
 export type EtcdClient = {
-  /** Shows everything that anyone was told is written. */
+  /** Linearizable: includes everything that was acknowledged to any client. */
   readonly range: (request: RangeRequest) => Promise<RangeResponse>;
   readonly transact: (request: TransactionRequest) => Promise<TransactionResponse>;
   readonly compact: (revision: number) => Promise<void>;
   readonly grantLease: (ttlSeconds: number, id: number) => Promise<void>;
-  /** Seconds that are left of it. */
+  /** Its remaining seconds. */
   readonly leaseSeconds: (id: number) => Promise<number>;
   readonly openWatch: () => Promise<MemberStream>;
   readonly close: () => void;
 };
 
 export type MemberStream = GrpcStream & {
-  /** What the member runs, such as 3.5.16. */
+  /** Of the member, such as 3.5.16. */
   readonly version: () => Promise<string>;
-  /** Its member does not do its work: from now on another is asked. */
-  readonly leaveMember: () => void;
+  /** Calls go to the next member from now on. */
+  readonly switchMember: () => void;
 };
 
 /** Longer than an election takes. */
@@ -69,14 +69,14 @@ export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
   let member = Math.floor(Math.random() * endpoints.length);
   let isClosed = false;
 
-  const leave = (used: GrpcChannel | undefined): void => {
+  const switchMember = (used: GrpcChannel | undefined): void => {
     if (used !== channel) return;
     channel?.close();
     channel = undefined;
     member = (member + 1) % endpoints.length;
   };
-  /** A connection that stands; every member is tried once. */
-  const connected = async (): Promise<GrpcChannel> => {
+  /** An open connection; every member is tried once. */
+  const connect = async (): Promise<GrpcChannel> => {
     let failure: unknown;
     for (let tries = 0; tries < endpoints.length && !isClosed; tries += 1) {
       if (channel?.isUsable() !== true)
@@ -87,22 +87,22 @@ export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
         return attempt;
       } catch (error) {
         failure = error;
-        leave(attempt);
+        switchMember(attempt);
       }
     }
     throw unavailable(failure);
   };
   const call = async (path: string, message: Uint8Array): Promise<Uint8Array> => {
-    const used = await connected();
+    const used = await connect();
     try {
       return await used.call(path, message, callTimeoutMs);
     } catch (error) {
-      if (isOutage(error)) leave(used);
+      if (isOutage(error)) switchMember(used);
       throw toStoreError(error);
     }
   };
-  /** For what may be asked twice: every member gets its chance. */
-  const callAgain = async (path: string, message: Uint8Array): Promise<Uint8Array> => {
+  /** For idempotent calls: every member is tried. */
+  const callWithRetry = async (path: string, message: Uint8Array): Promise<Uint8Array> => {
     for (let tries = 1; ; tries += 1) {
       try {
         return await call(path, message);
@@ -115,31 +115,31 @@ export function createEtcdClient(options: EtcdClientOptions): EtcdClient {
   return {
     range: (request) =>
       measure(rangeLabels(request), async () =>
-        decodeRange(await callAgain('/etcdserverpb.KV/Range', encodeRange(request))),
+        decodeRange(await callWithRetry('/etcdserverpb.KV/Range', encodeRange(request))),
       ),
     transact: (request) =>
       measure(transactionLabels(request), async () =>
         decodeTransaction(await call('/etcdserverpb.KV/Txn', encodeTransaction(request))),
       ),
     async compact(revision) {
-      await callAgain('/etcdserverpb.KV/Compact', encodeCompaction(revision));
+      await callWithRetry('/etcdserverpb.KV/Compact', encodeCompaction(revision));
     },
     async grantLease(ttlSeconds, id) {
       await call('/etcdserverpb.Lease/LeaseGrant', encodeLeaseGrant(ttlSeconds, id));
     },
     leaseSeconds: async (id) =>
       decodeLeaseTimeToLive(
-        await callAgain('/etcdserverpb.Lease/LeaseTimeToLive', encodeLeaseTimeToLive(id)),
+        await callWithRetry('/etcdserverpb.Lease/LeaseTimeToLive', encodeLeaseTimeToLive(id)),
       ),
     async openWatch() {
-      const used = await connected();
+      const used = await connect();
       return {
         ...used.stream('/etcdserverpb.Watch/Watch'),
         version: async () =>
           decodeVersion(
             await used.call('/etcdserverpb.Maintenance/Status', new Uint8Array(0), callTimeoutMs),
           ),
-        leaveMember: () => leave(used),
+        switchMember: () => switchMember(used),
       };
     },
     close() {
@@ -168,14 +168,14 @@ function toStoreError(error: unknown): StoreError {
   if (status === grpcStatus.resourceExhausted && message.includes('space exceeded')) {
     return new StoreError('full', `Cannot write: ${message}`, { cause: error });
   }
-  if (tooMuch.test(message)) {
+  if (tooLargeMessage.test(message)) {
     return new StoreError('large', `Cannot write: ${message}`, { cause: error });
   }
   return unavailable(error);
 }
 
-/** Its limits are flags of etcd: --max-request-bytes and --max-txn-ops. */
-const tooMuch = /request is too large|larger than max|too many operations/;
+/** etcd's limits, its flags --max-request-bytes and --max-txn-ops. */
+const tooLargeMessage = /request is too large|larger than max|too many operations/;
 
 function unavailable(cause: unknown): StoreError {
   const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,10 +1,10 @@
-// Which keys go by themselves, and when: those with a lease, whose time etcd is asked for.
+// Which keys expire, and when: those with a lease, whose remaining time etcd reports.
 import type { Expiring } from '../../expiry.ts';
 import type { EtcdClient } from './client.ts';
-import { endOfPrefix, keyAfter, placeOf, tickKey } from './key-range.ts';
+import { endOfPrefix, keyAfter, progressKey, rangeStart } from './key-range.ts';
 import type { KeyValue } from './messages.ts';
 
-/** As many as one answer easily holds. */
+/** Of one response. */
 const pageEntries = 500;
 
 export async function readExpiring(
@@ -28,14 +28,14 @@ async function readLeased(
   client: Pick<EtcdClient, 'range'>,
   prefix: string,
 ): Promise<readonly (KeyValue & { readonly lease: number })[]> {
-  const place = placeOf(prefix, '');
-  const rangeEnd = endOfPrefix(place);
+  const start = rangeStart(prefix, '');
+  const rangeEnd = endOfPrefix(start);
   const found: (KeyValue & { readonly lease: number })[] = [];
-  for (let from = place === '' ? '\0' : place; ; ) {
+  for (let from = start === '' ? '\0' : start; ; ) {
     const page = await client.range({ key: from, rangeEnd, limit: pageEntries });
     for (const entry of page.entries) {
       const { lease } = entry;
-      if (lease !== undefined && entry.key !== tickKey(prefix)) found.push({ ...entry, lease });
+      if (lease !== undefined && entry.key !== progressKey(prefix)) found.push({ ...entry, lease });
     }
     const last = page.entries.at(-1);
     if (!page.more || last === undefined) return found;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endOfPrefix, keyAfter, placeOf } from './key-range.ts';
+import { endOfPrefix, keyAfter, rangeStart } from './key-range.ts';
 
 for (const [prefix, end] of [
   ['/a/', '2f6130'],
@@ -17,14 +17,14 @@ test('keyAfter() lies between a key and every longer one', () => {
   assert.ok(Buffer.compare(Buffer.from(keyAfter('/a')), Buffer.from('/a\u0001')) < 0);
 });
 
-for (const [storePrefix, under, place] of [
+for (const [storePrefix, prefix, start] of [
   ['', '', ''],
   ['', '/a/', '/a/'],
   ['/fairlead', '', '/fairlead/'],
   ['/fairlead', '/registry/', '/fairlead/registry/'],
   ['/case/', '', '/case/'],
 ] as const) {
-  test(`of the store "${storePrefix}", "${under}" is at "${place}"`, () => {
-    assert.equal(placeOf(storePrefix, under), place);
+  test(`rangeStart() of "${prefix}" in the store "${storePrefix}" is "${start}"`, () => {
+    assert.equal(rangeStart(storePrefix, prefix), start);
   });
 }

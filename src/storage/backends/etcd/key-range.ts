@@ -1,6 +1,6 @@
-// Ranges of keys as etcd has them: from a key up to and without another, in byte order.
+// etcd's ranges of keys: from a key up to, but not including, another, in byte order.
 
-/** What `rangeEnd` says for "to the end of all keys". */
+/** The `rangeEnd` that means "to the end of all keys". */
 const endOfAll = Uint8Array.of(0);
 
 /** The first key after all that start with the prefix. */
@@ -21,11 +21,11 @@ export function keyAfter(key: string): string {
   return `${key}\0`;
 }
 
-/** Where in etcd the keys with a prefix are; all of the store's, when there is none. Another store's may begin with the same letters. */
-export function placeOf(storePrefix: string, under: string): string {
-  const isApart = under !== '' || storePrefix === '' || storePrefix.endsWith('/');
-  return isApart ? storePrefix + under : `${storePrefix}/`;
+/** Where in etcd the keys with a prefix start; all of the store's, when it is empty. Another store's prefix may start with the same letters. */
+export function rangeStart(storePrefix: string, under: string): string {
+  const isDelimited = under !== '' || storePrefix === '' || storePrefix.endsWith('/');
+  return isDelimited ? storePrefix + under : `${storePrefix}/`;
 }
 
-/** A key of the engine's own, which its users never see. */
-export const tickKey = (storePrefix: string): string => `${placeOf(storePrefix, '')}.tick`;
+/** Written to advance the watch (progress-requests.ts); users of the store never see it. */
+export const progressKey = (storePrefix: string): string => `${rangeStart(storePrefix, '')}.tick`;

@@ -1,4 +1,4 @@
-// Leases for keys with a time to live. One lease serves many keys for a while, as each costs etcd a write.
+// Leases for keys with a time to live. Keys that are written close together share a lease, because each costs etcd a write.
 import { randomInt } from 'node:crypto';
 import type { EtcdClient } from './client.ts';
 
@@ -6,10 +6,10 @@ export type Leases = { readonly leaseFor: (ttlSeconds: number) => Promise<number
 
 type Shared = { readonly id: Promise<number>; readonly untilMs: number; uses: number };
 
-/** A lease is given to new keys for this part of its time; it lasts so much longer. */
-const sharedPart = 0.05;
+/** A lease is shared by new keys for this fraction of its time, and lasts that much longer. */
+const sharedFraction = 0.05;
 const maxSharingSeconds = 60;
-/** A lease with very many keys makes etcd busy when it ends. */
+/** Revoking a lease deletes all its keys at once, which keeps etcd busy. */
 const maxUses = 1000;
 
 export function createLeases(client: Pick<EtcdClient, 'grantLease'>, now: () => number): Leases {
@@ -25,10 +25,10 @@ export function createLeases(client: Pick<EtcdClient, 'grantLease'>, now: () => 
         known.uses += 1;
         return known.id;
       }
-      const sharingSeconds = Math.min(ttlSeconds * sharedPart, maxSharingSeconds);
+      const sharingSeconds = Math.min(ttlSeconds * sharedFraction, maxSharingSeconds);
       const id = grant(ttlSeconds, sharingSeconds);
       shared.set(ttlSeconds, { id, untilMs: now() + sharingSeconds * 1000, uses: 1 });
-      // One that could not be had is not to be shared.
+      // A lease that was not granted is not shared; the caller gets the error.
       id.catch(() => shared.delete(ttlSeconds));
       return id;
     },

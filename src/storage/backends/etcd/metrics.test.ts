@@ -6,7 +6,7 @@ import { createEtcdMetrics, rangeLabels, transactionLabels } from './metrics.ts'
 const key = '/fairlead/registry/services/default/web';
 const put = { kind: 'put', key, value: new Uint8Array(0), lease: 0 } as const;
 
-test('requests are named for what they do and the type of object', () => {
+test('rangeLabels() and transactionLabels() name the operation and the type of object', () => {
   assert.deepEqual(rangeLabels({ key }), { operation: 'get', type: 'services' });
   assert.deepEqual(rangeLabels({ key: '/fairlead/', isCountOnly: true }), {
     operation: 'revision',
@@ -25,7 +25,7 @@ test('requests are named for what they do and the type of object', () => {
   assert.deepEqual(transactionLabels(remove), { operation: 'delete', type: 'services' });
 });
 
-test('requests are counted and timed, failed ones as such', async () => {
+test('createEtcdMetrics() counts and times requests, and counts failures', async () => {
   const registry = createMetrics();
   const measure = createEtcdMetrics(registry);
   const labels = { operation: 'get', type: 'services' };

@@ -1,4 +1,4 @@
-// What is asked of etcd and how long it takes, under the names that the Kubernetes API server uses.
+// Requests to etcd and how long they take, under kube-apiserver's names.
 import type { MetricsRegistry } from '../../../observe/metrics.ts';
 import type { RangeRequest, TransactionRequest } from './messages.ts';
 
@@ -45,7 +45,7 @@ export function rangeLabels({ key, rangeEnd, isCountOnly }: RangeRequest): EtcdR
   return { operation, type: typeOf(key) };
 }
 
-/** By its first change, which is the object's; the rest are its addresses and ports. */
+/** By the first write, which is the object's; the others are its addresses and ports. */
 export function transactionLabels({ compare, success }: TransactionRequest): EtcdRequest {
   const [first] = success;
   const isNew = compare[0]?.revision === 0;
@@ -53,5 +53,5 @@ export function transactionLabels({ compare, success }: TransactionRequest): Etc
   return { operation, type: typeOf(first?.key ?? '') };
 }
 
-/** `services` of `/fairlead/registry/services/default/web`; other keys are of no type. */
+/** `services` of `/fairlead/registry/services/default/web`; other keys have no type. */
 const typeOf = (key: string): string => /\/registry\/([^/]+)\//.exec(key)?.[1] ?? '';

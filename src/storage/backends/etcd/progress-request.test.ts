@@ -1,5 +1,5 @@
-// Reads that wait for revisions which are other programs' and come as no event, with members that can be asked how far a watch is and
-// with those that cannot. The members are made up: a real one of a release that can be asked is not at hand everywhere.
+// Reads that wait for revisions of other programs, which arrive as no event, on members that support progress requests and on others.
+// The members are simulated: a real one of each release is not at hand everywhere.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
@@ -15,28 +15,28 @@ import { openEtcdStore } from './store.ts';
 
 type Member = {
   readonly url: string;
-  /** Somebody else writes, under a key that is not ours. */
+  /** Another program writes, outside the store's prefix. */
   readonly writeElsewhere: () => void;
-  readonly progressAsked: () => number;
-  readonly ticks: () => number;
-  /** It was asked what it is, and has answered. */
+  readonly progressRequests: () => number;
+  readonly writtenKeys: () => number;
+  /** Its version was requested, and it has answered. */
   readonly isKnown: Promise<void>;
 };
 
 type Behaviour = {
-  /** Absent: it does not know the call. */
+  /** Absent: the call is unimplemented. */
   readonly version?: string;
   readonly answersProgress: boolean;
 };
 
 const unimplemented = '12';
-/** Of answers that belong to no single watch, as real members write it: -1. */
+/** The watch id of responses that belong to no single watch, as real members write it: -1. */
 const noWatch = Buffer.from(`10${'ff'.repeat(9)}01`, 'hex');
 
 async function startMember(t: TestContext, behaviour: Behaviour): Promise<Member> {
   let revision = 10;
-  let progressAsked = 0;
-  let ticks = 0;
+  let progressRequests = 0;
+  let writtenKeys = 0;
   let known = (): void => {};
   const isKnown = new Promise<void>((resolve) => {
     known = resolve;
@@ -47,7 +47,7 @@ async function startMember(t: TestContext, behaviour: Behaviour): Promise<Member
     '/etcdserverpb.KV/Range': (stream) => finish(stream, withHeader(header())),
     '/etcdserverpb.KV/Txn': (stream, body) => {
       revision += 1;
-      ticks += 1;
+      writtenKeys += 1;
       const operation = nested(nested(body, 2), 2);
       const key = decodeMessage(operation).bytes(1) ?? Buffer.alloc(0);
       const event = putEvent(key, revision);
@@ -68,7 +68,7 @@ async function startMember(t: TestContext, behaviour: Behaviour): Promise<Member
       const request = decodeMessage(frame.subarray(5));
       if (request.bytes(1) !== undefined) send(stream, withHeader(header(), [3, true]));
       if (request.bytes(3) === undefined) return;
-      progressAsked += 1;
+      progressRequests += 1;
       if (behaviour.answersProgress) send(stream, Buffer.concat([withHeader(header()), noWatch]));
     });
   };
@@ -86,8 +86,8 @@ async function startMember(t: TestContext, behaviour: Behaviour): Promise<Member
     writeElsewhere() {
       revision += 1;
     },
-    progressAsked: () => progressAsked,
-    ticks: () => ticks,
+    progressRequests: () => progressRequests,
+    writtenKeys: () => writtenKeys,
     isKnown,
   };
 }
@@ -140,44 +140,48 @@ const refuse = (stream: ServerHttp2Stream, status: string): void =>
 const cases: readonly {
   readonly title: string;
   readonly behaviour: Behaviour;
-  readonly isAsked: boolean;
-  readonly writesTick: boolean;
+  readonly sendsRequest: boolean;
+  readonly writesKey: boolean;
 }[] = [
   {
-    title: 'a member that can be asked is asked, and nothing is written',
+    title: 'sends a progress request to a member that supports it, and writes nothing',
     behaviour: { version: '3.5.16', answersProgress: true },
-    ...{ isAsked: true, writesTick: false },
+    ...{ sendsRequest: true, writesKey: false },
   },
   {
-    title: 'a member that answers too early is not asked: a key is written',
+    title: 'writes a key on a member that answers before its events',
     behaviour: { version: '3.4.23', answersProgress: true },
-    ...{ isAsked: false, writesTick: true },
+    ...{ sendsRequest: false, writesKey: true },
   },
   {
-    title: 'a member that does not say what it is is not asked',
+    title: 'writes a key on a member of unknown version',
     behaviour: { answersProgress: true },
-    ...{ isAsked: false, writesTick: true },
+    ...{ sendsRequest: false, writesKey: true },
   },
   {
-    title: 'of a member that is asked and does not answer, a written key tells',
+    title: 'writes a key when a member does not answer progress requests',
     behaviour: { version: '3.6.0', answersProgress: false },
-    ...{ isAsked: true, writesTick: true },
+    ...{ sendsRequest: true, writesKey: true },
   },
 ];
 
-for (const { title, behaviour, isAsked, writesTick } of cases) {
-  test(`catchUp(): ${title}`, { timeout: 30_000 }, async (t) => {
+for (const { title, behaviour, sendsRequest, writesKey } of cases) {
+  test(`catchUp() ${title}`, { timeout: 30_000 }, async (t) => {
     const member = await startMember(t, behaviour);
     const store = await openEtcdStore({ endpoints: [member.url], prefix: '/p', now: Date.now });
     t.after(() => store.close());
     await member.isKnown;
-    // Answers come in their order: when this one is there, so is the other.
+    // Responses arrive in order: after this one, the version is there.
     await store.currentRevision();
     for (let n = 0; n < 3; n += 1) {
       member.writeElsewhere();
       await store.catchUp?.();
     }
-    assert.equal(member.ticks() > 0, writesTick, `${member.ticks()} keys written`);
-    assert.equal(member.progressAsked() > 0, isAsked, `${member.progressAsked()} times asked`);
+    assert.equal(member.writtenKeys() > 0, writesKey, `${member.writtenKeys()} keys written`);
+    assert.equal(
+      member.progressRequests() > 0,
+      sendsRequest,
+      `${member.progressRequests()} progress requests`,
+    );
   });
 }

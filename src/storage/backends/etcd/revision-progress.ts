@@ -1,8 +1,8 @@
-// How far the store's watch has come, and who waits for or listens to it.
+// The revision that the store's watch has reached, who waits for one, and who listens.
 import type { Listing, StoreEvent, StoreNotices } from '../../store.ts';
 
 type Listener = (events: readonly StoreEvent[]) => void;
-type Waiting = {
+type Waiter = {
   readonly revision: number;
   readonly sinceMs: number;
   readonly resolve: () => void;
@@ -10,75 +10,78 @@ type Waiting = {
 };
 
 export type RevisionProgress = {
-  readonly subscribe: (listener: Listener, news?: StoreNotices) => () => void;
-  /** Resolves when listeners have heard of the revision. */
-  readonly reached: (revision: number) => Promise<void>;
-  readonly isAwaited: () => boolean;
-  /** Who has waited since before this time waits no longer. */
-  readonly giveUp: (beforeMs: number, reason: Error) => void;
+  readonly subscribe: (listener: Listener, notices?: StoreNotices) => () => void;
+  /** Resolves when listeners have everything up to the revision. */
+  readonly waitFor: (revision: number) => Promise<void>;
+  readonly hasWaiters: () => boolean;
+  /** Rejects those that have waited since before this time. */
+  readonly rejectOlder: (beforeMs: number, reason: Error) => void;
   readonly revision: () => number;
-  readonly hear: (revision: number, events: readonly StoreEvent[]) => void;
-  /** What there is in place of changes that nobody can hear any more. */
+  readonly advance: (revision: number, events: readonly StoreEvent[]) => void;
+  /** Hands over a full listing in place of changes that were compacted. */
   readonly replace: (everything: Listing) => void;
   readonly compacted: () => number;
   readonly compact: (revision: number) => void;
-  /** Nothing more will be heard: who waits is told why. */
-  readonly end: (reason: Error) => void;
+  /** Nothing more is delivered: rejects those that wait. */
+  readonly close: (reason: Error) => void;
 };
 
 export function createRevisionProgress(first: number, firstCompacted: number): RevisionProgress {
-  const listeners = new Map<object, { readonly listener: Listener; readonly news: StoreNotices }>();
-  let waiting: Waiting[] = [];
+  const listeners = new Map<
+    object,
+    { readonly listener: Listener; readonly notices: StoreNotices }
+  >();
+  let waiters: Waiter[] = [];
   let revision = first;
   let compacted = firstCompacted;
-  let ended: Error | undefined;
-  const come = (to: number): void => {
+  let closeReason: Error | undefined;
+  const advanceTo = (to: number): void => {
     revision = Math.max(revision, to);
-    const due = waiting.filter((each) => each.revision <= revision);
-    waiting = waiting.filter((each) => each.revision > revision);
+    const due = waiters.filter((each) => each.revision <= revision);
+    waiters = waiters.filter((each) => each.revision > revision);
     for (const { resolve } of due) resolve();
   };
   return {
-    subscribe(listener, news = {}) {
+    subscribe(listener, notices = {}) {
       const id = {};
-      listeners.set(id, { listener, news });
+      listeners.set(id, { listener, notices });
       return () => listeners.delete(id);
     },
-    reached(wanted) {
+    waitFor(wanted) {
       if (wanted <= revision) return Promise.resolve();
-      if (ended !== undefined) return Promise.reject(ended);
+      if (closeReason !== undefined) return Promise.reject(closeReason);
       return new Promise((resolve, reject) => {
-        waiting.push({ revision: wanted, sinceMs: performance.now(), resolve, reject });
+        waiters.push({ revision: wanted, sinceMs: performance.now(), resolve, reject });
       });
     },
-    isAwaited: () => waiting.length > 0,
-    giveUp(beforeMs, reason) {
-      const late = waiting.filter((each) => each.sinceMs < beforeMs);
-      if (late.length === 0) return;
-      waiting = waiting.filter((each) => each.sinceMs >= beforeMs);
-      for (const { reject } of late) reject(reason);
+    hasWaiters: () => waiters.length > 0,
+    rejectOlder(beforeMs, reason) {
+      const expired = waiters.filter((each) => each.sinceMs < beforeMs);
+      if (expired.length === 0) return;
+      waiters = waiters.filter((each) => each.sinceMs >= beforeMs);
+      for (const { reject } of expired) reject(reason);
     },
     revision: () => revision,
-    hear(to, events) {
-      for (const { listener, news } of listeners.values()) {
+    advance(to, events) {
+      for (const { listener, notices } of listeners.values()) {
         if (events.length > 0) listener(events);
-        else news.reached?.(to);
+        else notices.reached?.(to);
       }
-      come(to);
+      advanceTo(to);
     },
     replace(everything) {
-      for (const { news } of listeners.values()) news.missed?.(everything);
+      for (const { notices } of listeners.values()) notices.missed?.(everything);
       compacted = Math.max(compacted, everything.revision);
-      come(everything.revision);
+      advanceTo(everything.revision);
     },
     compacted: () => compacted,
     compact(to) {
       compacted = Math.max(compacted, to);
     },
-    end(reason) {
-      ended = reason;
-      for (const { reject } of waiting) reject(reason);
-      waiting = [];
+    close(reason) {
+      closeReason = reason;
+      for (const { reject } of waiters) reject(reason);
+      waiters = [];
     },
   };
 }

@@ -1,8 +1,8 @@
-// The changes of a range of keys from a revision on, without a gap or a repeat, whichever members come and go.
+// The changes of a range of keys from a revision on, without gaps or duplicates, across failures of members.
 import type { StoreEvent } from '../../store.ts';
 import { StoreError } from '../../store-error.ts';
 import type { EtcdClient, MemberStream } from './client.ts';
-import { endOfPrefix, placeOf, tickKey } from './key-range.ts';
+import { endOfPrefix, progressKey, rangeStart } from './key-range.ts';
 import {
   decodeWatch,
   encodeWatch,
@@ -13,9 +13,9 @@ import {
 
 export type FollowOptions = {
   readonly client: EtcdClient;
-  /** The store's own, which users do not see. */
+  /** Of the store; users do not see it. */
   readonly prefix: string;
-  /** What the keys that are followed start with after that. */
+  /** The prefix of the watched keys, after that. */
   readonly under: string;
   readonly afterRevision: number;
   readonly signal: AbortSignal;
@@ -23,14 +23,14 @@ export type FollowOptions = {
   readonly onStream?: (stream: MemberStream) => void;
 };
 
-/** Events of whole revisions; empty when only the revision has moved. */
+/** Events of whole revisions; none when only the revision has advanced. */
 export type Followed = { readonly revision: number; readonly events: readonly StoreEvent[] };
 
 const firstWaitMs = 50;
 const maxWaitMs = 2000;
 
-/** Throws StoreError compacted; everything else is mended by asking another member. Ends with the signal. */
-export async function* follow(options: FollowOptions): AsyncGenerator<Followed> {
+/** Throws StoreError compacted; after any other failure it continues at the next member. Ends with the signal. */
+export async function* followRange(options: FollowOptions): AsyncGenerator<Followed> {
   const { signal } = options;
   const position: Position = { revision: options.afterRevision, waitMs: firstWaitMs };
   while (!signal.aborted) {
@@ -46,7 +46,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<Followed> 
 
 type Position = { revision: number; waitMs: number };
 
-/** As long as one member answers. */
+/** Until the member fails. */
 async function* followMember(
   { client, prefix, under, signal, onStream }: FollowOptions,
   position: Position,
@@ -55,26 +55,26 @@ async function* followMember(
   const close = (): void => stream.close();
   signal.addEventListener('abort', close, { once: true });
   try {
-    const place = placeOf(prefix, under);
-    const key = place === '' ? '\0' : place;
+    const start = rangeStart(prefix, under);
+    const key = start === '' ? '\0' : start;
     const startRevision = position.revision + 1;
-    stream.send(encodeWatch({ key, rangeEnd: endOfPrefix(place), startRevision }));
+    stream.send(encodeWatch({ key, rangeEnd: endOfPrefix(start), startRevision }));
     onStream?.(stream);
     for await (const message of stream.responses) {
       const answer = decodeWatch(message);
       if (answer.isCancelled) throw cancelled(answer, position.revision);
       position.waitMs = firstWaitMs;
-      // That the watch stands says nothing of how far it has come.
+      // Its creation says nothing about the revision it has reached.
       if (answer.isCreated) continue;
       const reached = answer.events.at(-1)?.entry.modRevision ?? answer.revision;
       position.revision = Math.max(position.revision, reached);
       const events = answer.events.flatMap((event) =>
-        event.entry.key === tickKey(prefix) ? [] : [toStoreEvent(event, prefix.length)],
+        event.entry.key === progressKey(prefix) ? [] : [toStoreEvent(event, prefix.length)],
       );
       yield { revision: position.revision, events };
     }
   } catch (error) {
-    if (!signal.aborted) stream.leaveMember();
+    if (!signal.aborted) stream.switchMember();
     throw error;
   } finally {
     signal.removeEventListener('abort', close);
@@ -86,22 +86,22 @@ function cancelled({ compactRevision, cancelReason }: WatchResponse, revision: n
   return compactRevision > 0
     ? new StoreError(
         'compacted',
-        `Cannot watch from revision ${revision}: the store keeps revisions from ${compactRevision} on`,
+        `Cannot watch from revision ${revision}: the store retains revisions from ${compactRevision} on`,
       )
     : new StoreError('unavailable', `Cannot watch: ${cancelReason}`);
 }
 
 function toStoreEvent({ type, entry, previous }: WatchEvent, hidden: number): StoreEvent {
   const key = entry.key.slice(hidden);
-  const before = previous === undefined ? {} : { previous: toEntry(previous, hidden) };
+  const previousEntry = previous === undefined ? {} : { previous: toEntry(previous, hidden) };
   return type === 'put'
     ? {
         ...{ type, key, revision: entry.modRevision, value: entry.value },
-        ...{ createRevision: entry.createRevision, ...before },
+        ...{ createRevision: entry.createRevision, ...previousEntry },
       }
     : {
         ...{ type, key, revision: entry.modRevision },
-        ...{ createRevision: previous?.createRevision ?? 0, ...before },
+        ...{ createRevision: previous?.createRevision ?? 0, ...previousEntry },
       };
 }
 

@@ -1,7 +1,7 @@
-// The engine for tests: nothing outlives the process.
+// The backend for tests: nothing outlives the process.
 import type { StoreClock } from '../../expiry.ts';
 import { firstRevision } from '../../history.ts';
-import type { Change, LogStep, Place, RecordLog } from '../../record-log.ts';
+import type { Change, LogStep, RecordId, RecordLog } from '../../record-log.ts';
 import { startRecordStore } from '../../record-store.ts';
 import type { Store } from '../../store.ts';
 import { createVersions } from '../../versions.ts';
@@ -34,9 +34,9 @@ function createMemoryLog(): RecordLog {
     async commit(step) {
       apply(step);
     },
-    readValue({ revision, position }: Place) {
+    readValue({ revision, position }: RecordId) {
       const change = revisions.get(revision)?.get(position);
-      if (change === undefined) throw new Error(`Nothing is kept at ${revision}/${position}`);
+      if (change === undefined) throw new Error(`No change has id ${revision}/${position}`);
       return change.value;
     },
     readAfter(revision, upTo, wanted) {

@@ -1,17 +1,17 @@
-// Tells a full disk from a broken one, and when there is room again.
+// Distinguishes a full disk from a broken one, and notices when there is space again.
 import { statfsSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StoreError } from '../../store-error.ts';
 
-/** What the file system says when it is full, or the user's share of it is, or a file may not grow. */
+/** A full file system, an exhausted quota, a file that may not grow. */
 const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /**
- * Resolves when there is that much room beside the file, by trying; rejects with a StoreError 'full'. Who tries at the same
- * time for another purpose has a file of their own.
+ * Resolves when there is that much space beside the file, by writing a probe of that size; rejects with a StoreError 'full'.
+ * Concurrent callers name different purposes, and so use different probes.
  */
-export async function assertRoom(file: string, bytes: number, purpose = 'probe'): Promise<void> {
+export async function probeSpace(file: string, bytes: number, purpose = 'probe'): Promise<void> {
   const probe = `${file}.${purpose}`;
   try {
     const handle = await open(probe, 'w', 0o600);
@@ -29,17 +29,17 @@ export async function assertRoom(file: string, bytes: number, purpose = 'probe')
 }
 
 /**
- * Throws a StoreError 'full' when the file system says that it has less room than that. LMDB spoils its own memory now and then
- * when a write of it fails for want of room, and that ends the process later: it must not come so far where that can be known.
+ * Throws a StoreError 'full' when the file system reports less free space than that. A write of LMDB that fails for lack of space
+ * sometimes corrupts its memory, which ends the process later: such a write must not be tried when that can be known.
  */
-export function assertFree(file: string, bytes: number): void {
+export function assertFreeSpace(file: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(dirname(file));
   if (bavail * bsize < bytes) throw full(file, undefined);
 }
 
 /**
- * What a failed commit means that may have needed so many bytes. Looking for room tells, not the error:
- * LMDB reports a write that was cut short for want of room as EIO.
+ * Why a commit failed that may have needed so many bytes. A probe tells, not the error: LMDB reports a write that was cut short
+ * for lack of space as EIO.
  */
 export async function commitFailure(
   error: unknown,
@@ -48,14 +48,15 @@ export async function commitFailure(
 ): Promise<StoreError> {
   const cause = await causeOf(error);
   try {
-    await assertRoom(file, bytes);
+    await probeSpace(file, bytes);
   } catch (failure) {
     if (failure instanceof StoreError) return failure;
+    // The probe could not be removed: the error of the commit says more.
   }
   return unavailable(file, cause);
 }
 
-/** lmdb rejects with an error that carries a promise, which rejects with the cause. */
+/** lmdb rejects with an error that has a promise, which rejects with the cause. */
 async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !('commitError' in error)) return error;
   try {
@@ -71,12 +72,12 @@ function isFull(error: unknown): boolean {
 }
 
 function full(file: string, cause: unknown): StoreError {
-  const message = `Cannot write to "${file}": there is no space left; reads go on, and so will writes when there is`;
+  const message = `Cannot write to "${file}": there is no space left; reads work, and writes will when there is space again`;
   return new StoreError('full', message, { cause });
 }
 
 function unavailable(file: string, cause: unknown): StoreError {
   const what = cause instanceof Error ? cause.message : String(cause);
-  const message = `Cannot write to "${file}": ${what}. What was acknowledged is safe; start again when the disk is well`;
+  const message = `Cannot write to "${file}": ${what}. What was acknowledged is safe; restart when the disk works`;
   return new StoreError('unavailable', message, { cause });
 }

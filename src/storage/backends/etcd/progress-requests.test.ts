@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sendsProgressInOrder } from './progress.ts';
+import { sendsProgressInOrder } from './progress-requests.ts';
 
-for (const [version, isRight] of [
+for (const [version, isOrdered] of [
   ['3.4.23', false],
   ['3.4.31', true],
   ['3.5.12', false],
@@ -13,7 +13,7 @@ for (const [version, isRight] of [
   ['4.0.0', true],
   ['', false],
 ] as const) {
-  test(`etcd ${version || 'of no version'} ${isRight ? 'is' : 'is not'} asked for progress`, () => {
-    assert.equal(sendsProgressInOrder(version), isRight);
+  test(`sendsProgressInOrder() is ${isOrdered} for etcd ${version || 'without a version'}`, () => {
+    assert.equal(sendsProgressInOrder(version), isOrdered);
   });
 }
