@@ -9,15 +9,15 @@ const mirror = examplePod({
   metadata: { uid: 'm', annotations: { 'kubernetes.io/config.mirror': 'x' } },
 });
 
-test('diffPods() tells pods apart by uid and version', () => {
+test('diffPods() compares pods by uid and resourceVersion', () => {
   const working = new Map([
     ['same', pod('same')],
     ['changed', pod('changed')],
-    ['gone', pod('gone')],
+    ['deleted', pod('deleted')],
   ]);
   const changes = diffPods([pod('same'), pod('changed', '2'), pod('new'), mirror], working);
   const uids = (pods: readonly { metadata: { uid?: string } }[]) => pods.map((p) => p.metadata.uid);
   assert.deepEqual(uids(changes.start), ['new']);
   assert.deepEqual(uids(changes.update), ['changed']);
-  assert.deepEqual(changes.remove, ['gone']);
+  assert.deepEqual(changes.remove, ['deleted']);
 });

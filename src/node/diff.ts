@@ -1,4 +1,4 @@
-// Which pods came, changed and went, between what the API shows and what the agent works on.
+// The pods to start, update and remove: those of the API compared with those of the workers.
 
 import { isMirrorPod } from '../kinds/pod/mirror.ts';
 import type { Pod } from '../kinds/pod/types.ts';
@@ -6,17 +6,17 @@ import type { Pod } from '../kinds/pod/types.ts';
 export type PodChanges = {
   readonly start: readonly Pod[];
   readonly update: readonly Pod[];
-  /** Uids of pods that are no longer there. */
+  /** Uids of pods that no longer exist. */
   readonly remove: readonly string[];
 };
 
-/** By uid: a pod of the same name that was made anew is another pod. */
+/** By uid: a recreated pod of the same name is another pod. */
 export function diffPods(pods: Iterable<Pod>, working: ReadonlyMap<string, Pod>): PodChanges {
   const start: Pod[] = [];
   const update: Pod[] = [];
   const present = new Set<string>();
   for (const pod of pods) {
-    // What a node shows of pods from files of its own is not for us to run.
+    // Mirror pods represent static pods of another kubelet.
     if (isMirrorPod(pod)) continue;
     const uid = pod.metadata.uid ?? '';
     present.add(uid);

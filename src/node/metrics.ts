@@ -1,4 +1,4 @@
-// What the agent counts, under a kubelet's names.
+// Metrics of the agent, under the kubelet's names.
 import type { Counter, MetricsRegistry } from '../observe/metrics.ts';
 
 export type NodeMetrics = {

@@ -1,4 +1,4 @@
-// What the parts of the agent share; made once by run.ts.
+// Dependencies that the parts of the agent share; created once by run.ts.
 import type { ApiCaller } from '../client/api-call.ts';
 import type { EventRecorder } from '../client/event-recorder.ts';
 import type { Clock } from '../host/clock.ts';
@@ -28,9 +28,9 @@ export type NodeParts = {
   readonly nodeIPs: readonly string[];
   readonly allocatable: ResourceList;
   readonly dataDirectory: string;
-  /** Real paths of what this program keeps for itself; no pod gets to see it. */
-  readonly keptPaths: readonly string[];
-  /** What containers get to end by themselves when the agent ends. */
+  /** Real paths of the agent's own files, hidden from pods. */
+  readonly privatePaths: readonly string[];
+  /** Grace period of containers when the agent shuts down. */
   readonly shutdownGraceMs: number;
   readonly cluster: ClusterDns;
   /** The host's own resolv.conf and hosts, read when a pod starts. */
@@ -40,13 +40,13 @@ export type NodeParts = {
   readonly readConfigMap: (namespace: string, name: string) => Promise<ConfigMap | undefined>;
   readonly readSecret: (namespace: string, name: string) => Promise<Secret | undefined>;
   readonly report: (pod: Pod, status: PodStatus) => void;
-  /** Resolves when what was last reported of the pod has been written, or the pod is gone. */
+  /** Resolves when the last reported status has been written, or the pod was deleted. */
   readonly reported: (uid: string) => Promise<void>;
-  /** Removes the pod from the API: nothing of it is left here. */
+  /** Deletes the pod from the API, after nothing of it is left on the node. */
   readonly finishDeletion: (pod: Pod) => Promise<void>;
-  /** Resolves when nobody sends traffic to the pod any more, or has had long enough to stop. */
+  /** Resolves when no traffic is sent to the terminating pod any more, or after a delay. */
   readonly released: (pod: Pod) => Promise<void>;
 };
 
-/** An agent that is told to end does not take as long as the pods would like. */
+/** Shorter than the grace period of most pods: an agent that is stopped must not take long. */
 export const defaultShutdownGraceMs = 2000;

@@ -1,4 +1,4 @@
-// The node agent: runs the pods that are bound to this node, and tells the cluster of them and of itself.
+// The node agent: runs the pods that are bound to this node, and reports their status and its own.
 import { setMaxListeners } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,8 +30,12 @@ import { type Dial, dialHost } from './probes/probe-endpoint.ts';
 import type { Runtime } from './runtimes/runtime.ts';
 import { type NodeServer, type NodeServerTls, serveNode } from './serve-node.ts';
 import { capacity, type NodeStatusOptions, nodeStatus } from './status/node-status.ts';
-import { probeMachine, readIfThere } from './status/read-machine.ts';
-import { keepNode, type RegistrationOptions, registerNode } from './status/run-registration.ts';
+import { readMachine, readOptionalFile } from './status/read-machine.ts';
+import {
+  type RegistrationOptions,
+  registerNode,
+  runHeartbeats,
+} from './status/run-registration.ts';
 import { createStatusWriter, type StatusWriter } from './status/write-status.ts';
 import { removePodFiles } from './volumes/run-volumes.ts';
 
@@ -39,50 +43,50 @@ export type NodeOptions = {
   readonly caller: ApiCaller;
   readonly log: Log;
   readonly name: string;
-  /** Addresses under which others reach the node, one of each family. */
+  /** Addresses of the node, one of each family. */
   readonly nodeIPs: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
-  /** Of the agent alone; pods, logs and what a later run needs to know. */
+  /** The agent's own directory: pods, logs, and state for its next run. */
   readonly dataDirectory: string;
-  /** More that no pod gets to see: keys and passwords of this program elsewhere. */
-  readonly keptPaths?: readonly string[];
+  /** More paths to hide from pods: keys and passwords elsewhere. */
+  readonly privatePaths?: readonly string[];
   readonly runtime: Runtime;
   readonly cluster: ClusterDns;
   readonly version: ReleaseVersion;
-  /** Where logs are asked for; absent: nowhere. */
+  /** The agent's HTTPS server; absent: none. */
   readonly serve?: { readonly host: string; readonly port: number; readonly tls: NodeServerTls };
   readonly clock?: Clock;
   readonly metrics?: MetricsRegistry;
-  /** Absent: pods are on the node's own network. */
+  /** Absent: pods use the node's network. */
   readonly network?: PodNetwork;
-  /** Opens connections to pods from where the node is. */
+  /** Opens connections to pods from the node. */
   readonly dial?: Dial;
-  /** Resolves when no proxy and no name server leads to the pod any more. Absent: after a moment. */
+  /** Resolves when no proxy and no DNS server leads to the pod any more. Absent: after a delay. */
   readonly released?: (pod: Pod) => Promise<void>;
   readonly maxPods?: number;
-  /** What containers get to end by themselves when the agent ends; absent: the usual. */
+  /** Grace period of containers when the agent shuts down; absent: the default. */
   readonly shutdownGraceMs?: number;
 };
 
 export type RunningNode = {
-  /** Where it is asked for logs; absent where it is not. */
+  /** The agent's HTTPS server; absent: none. */
   readonly server?: Pick<NodeServer, 'host' | 'port' | 'useCertificate'>;
   readonly workers: () => readonly PodWorker[];
-  /** Resolves when the signal has ended it and all its containers. */
+  /** Resolves when the agent and all its containers have stopped after the signal. */
   readonly ended: Promise<void>;
 };
 
-/** A kubelet's. */
+/** The kubelet's default. */
 const defaultMaxPods = 110;
-/** After the containers: what became of the pods is still written, but whoever waits for the agent does not wait for ever. */
-const lastWritesMs = 5000;
+/** After the containers have stopped: limits the time for the last writes of pod statuses. */
+const finalWritesMs = 5000;
 
 /** Resolves when the node is registered and its pods are known. */
 export async function startNode(options: NodeOptions, signal: AbortSignal): Promise<RunningNode> {
   const { log, dataDirectory, runtime } = options;
   makePrivate(dataDirectory);
   const leftovers = await runtime.endLeftovers();
-  if (leftovers > 0) log.info('ended containers of an earlier run', { count: leftovers });
+  if (leftovers > 0) log.info('Killed containers of a previous run', { count: leftovers });
   const registry = options.metrics ?? createMetrics();
   const workers = new Map<string, PodWorker>();
   const server = await startServing(options, workers, registry, signal);
@@ -104,7 +108,7 @@ type Work = {
   readonly server?: NodeServer;
 };
 
-/** Resolves, with when it will have ended, once the agent is at work. */
+/** Resolves once the agent is running. */
 async function work(
   { options, registry, workers, server }: Work,
   signal: AbortSignal,
@@ -118,28 +122,30 @@ async function work(
   );
   const pods = informers.of(podDefinition, { fieldSelector: `spec.nodeName=${options.name}` });
   const services = informers.of(serviceDefinition);
-  const telling = new AbortController();
-  // Every write under way listens to it.
-  setMaxListeners(0, telling.signal);
+  const writing = new AbortController();
+  // Every write in flight has a listener.
+  setMaxListeners(0, writing.signal);
   const { parts, writer } = createParts(
     options,
-    { registry, services, telling: telling.signal },
+    { registry, services, writing: writing.signal },
     signal,
   );
   countRunning(parts, workers);
-  // Without the whole list every pod would look as if it had gone.
+  // With an incomplete list, pods would seem to be deleted.
   if (await waitForSync([pods, services], signal)) {
-    await removeStrangers(dataDirectory, pods);
+    await removeOrphanedPods(dataDirectory, pods);
     parts.network.adopt([...pods.store.values()]);
   }
   parts.network.onProblemChange(() => {
     for (const worker of workers.values()) worker.update(worker.pod());
   });
-  const follow = (): void => followPods({ pods, workers, parts, writer }, signal);
-  pods.onChange({ add: follow, update: follow, delete: follow });
-  const kept = keepNode(registration, signal);
+  const sync = (): void => syncWorkers({ pods, workers, parts, writer }, signal);
+  pods.onChange({ add: sync, update: sync, delete: sync });
+  const heartbeats = runHeartbeats(registration, signal);
   const served = server === undefined ? {} : { server };
-  return { ended: finish({ workers, kept, parts, writer, informers, telling, ...served }, signal) };
+  return {
+    ended: shutDown({ workers, heartbeats, parts, writer, informers, writing, ...served }, signal),
+  };
 }
 
 const clockOf = ({ clock }: NodeOptions): Clock => clock ?? systemClock;
@@ -156,7 +162,7 @@ function registrationOf(options: NodeOptions, port: number): RegistrationOptions
     maxPods = defaultMaxPods,
   } = options;
   const clock = clockOf(options);
-  const facts = probeMachine(options.dataDirectory);
+  const facts = readMachine(options.dataDirectory);
   return {
     caller,
     clock,
@@ -187,25 +193,25 @@ function networkState(network: PodNetwork | undefined): Pick<NodeStatusOptions, 
   return { network: problem === undefined ? {} : { problem } };
 }
 
-/** How long the end of a pod is held back so that nobody sends it requests any more, when nobody tells. */
-const releaseMs = 2000;
+/** How long SIGTERM is delayed without `released`, so that proxies stop sending requests to the pod. */
+const defaultReleaseMs = 2000;
 
-type PartsNeeds = {
+type PartsOptions = {
   readonly registry: MetricsRegistry;
   readonly services: Informer<Service>;
-  /** Ends later than the agent's work: statuses and deletions are written after the containers have ended. */
-  readonly telling: AbortSignal;
+  /** Aborts later than the agent's signal: statuses and deletions are written after the containers have stopped. */
+  readonly writing: AbortSignal;
 };
 
 function createParts(
   options: NodeOptions,
-  { registry, services, telling }: PartsNeeds,
+  { registry, services, writing }: PartsOptions,
   signal: AbortSignal,
 ): { readonly parts: NodeParts; readonly writer: StatusWriter } {
   const { caller, log, name, nodeIPs, dataDirectory, runtime, cluster } = options;
   const clock = clockOf(options);
   const client = resourceClient(caller, podDefinition);
-  const writer = createStatusWriter({ client, clock, log }, telling);
+  const writer = createStatusWriter({ client, clock, log }, writing);
   const parts: NodeParts = {
     caller,
     clock,
@@ -216,22 +222,22 @@ function createParts(
     network: options.network ?? hostNetwork(nodeIPs),
     dial: options.dial ?? dialHost,
     nodeIPs,
-    allocatable: capacity(probeMachine(dataDirectory), options.maxPods ?? defaultMaxPods),
+    allocatable: capacity(readMachine(dataDirectory), options.maxPods ?? defaultMaxPods),
     dataDirectory,
-    keptPaths: [dataDirectory, ...(options.keptPaths ?? [])].flatMap((path) =>
+    privatePaths: [dataDirectory, ...(options.privatePaths ?? [])].flatMap((path) =>
       existsSync(path) ? [realpathSync(path)] : [],
     ),
     shutdownGraceMs: options.shutdownGraceMs ?? defaultShutdownGraceMs,
     cluster,
-    hostResolver: () => parseResolverConfig(readIfThere('/etc/resolv.conf')),
-    hostHosts: () => readIfThere('/etc/hosts'),
+    hostResolver: () => parseResolverConfig(readOptionalFile('/etc/resolv.conf')),
+    hostHosts: () => readOptionalFile('/etc/hosts'),
     services: () => [...services.store.values()],
     readConfigMap: reader(resourceClient(caller, configMapDefinition)),
     readSecret: reader(resourceClient(caller, secretDefinition)),
     report: writer.report,
     reported: writer.reported,
-    finishDeletion: (pod) => removePod(client, pod, telling),
-    released: options.released ?? (() => sleep(clock, releaseMs, signal)),
+    finishDeletion: (pod) => removePod(client, pod, writing),
+    released: options.released ?? (() => sleep(clock, defaultReleaseMs, signal)),
   };
   return { parts, writer };
 }
@@ -259,19 +265,19 @@ async function removePod(
       { gracePeriodSeconds: 0, signal, ...(uid === undefined ? {} : { preconditions: { uid } }) },
     );
   } catch (error) {
-    // Gone already, or another pod by now.
+    // Already deleted, or replaced by another pod.
     if (!isNotFound(error) && !isConflict(error)) throw error;
   }
 }
 
-type Following = {
+type WorkerSync = {
   readonly pods: Informer<Pod>;
   readonly workers: Map<string, PodWorker>;
   readonly parts: NodeParts;
   readonly writer: StatusWriter;
 };
 
-function followPods({ pods, workers, parts, writer }: Following, signal: AbortSignal): void {
+function syncWorkers({ pods, workers, parts, writer }: WorkerSync, signal: AbortSignal): void {
   if (signal.aborted) return;
   const working = new Map([...workers].map(([uid, worker]) => [uid, worker.pod()]));
   const changes = diffPods(pods.store.values(), working);
@@ -281,7 +287,7 @@ function followPods({ pods, workers, parts, writer }: Following, signal: AbortSi
     workers.set(uid, worker);
     void worker.ended
       .catch((error: unknown) =>
-        parts.log.error('pod worker failed', { uid, error: String(error) }),
+        parts.log.error('Pod worker failed', { uid, error: String(error) }),
       )
       .finally(() => {
         if (signal.aborted) return;
@@ -294,8 +300,8 @@ function followPods({ pods, workers, parts, writer }: Following, signal: AbortSi
   for (const uid of changes.remove) workers.get(uid)?.remove();
 }
 
-/** Directories of pods that went while no agent ran. */
-async function removeStrangers(dataDirectory: string, pods: Informer<Pod>): Promise<void> {
+/** Removes directories of pods that were deleted while no agent was running. */
+async function removeOrphanedPods(dataDirectory: string, pods: Informer<Pod>): Promise<void> {
   const directory = join(dataDirectory, 'pods');
   makePrivate(directory);
   const present = new Set([...pods.store.values()].map(({ metadata }) => metadata.uid));
@@ -304,7 +310,7 @@ async function removeStrangers(dataDirectory: string, pods: Informer<Pod>): Prom
   }
 }
 
-/** Secrets and logs of pods are nobody else's business on this machine. */
+/** Secrets and logs of pods must not be readable by other users. */
 function makePrivate(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   chmodSync(directory, 0o700);
@@ -345,28 +351,33 @@ function startServing(
   );
 }
 
-type Finishing = {
+type Shutdown = {
   readonly workers: ReadonlyMap<string, PodWorker>;
-  readonly kept: Promise<void>;
+  readonly heartbeats: Promise<void>;
   readonly parts: NodeParts;
   readonly writer: StatusWriter;
   readonly informers: { readonly ended: () => Promise<void> };
-  readonly telling: AbortController;
+  readonly writing: AbortController;
   readonly server?: NodeServer;
 };
 
-async function finish(finishing: Finishing, signal: AbortSignal): Promise<void> {
-  const { workers, kept, parts, writer, informers, telling, server } = finishing;
+async function shutDown(shutdown: Shutdown, signal: AbortSignal): Promise<void> {
+  const { workers, heartbeats, parts, writer, informers, writing, server } = shutdown;
   await aborted(signal);
   const { clock, shutdownGraceMs, log } = parts;
-  const cancel = clock.after(shutdownGraceMs + lastWritesMs, () => {
-    log.warn('ended before all that became of the pods was written', { pods: workers.size });
-    telling.abort();
+  const cancel = clock.after(shutdownGraceMs + finalWritesMs, () => {
+    log.warn('Shut down before all pod statuses were written', { pods: workers.size });
+    writing.abort();
   });
   await Promise.allSettled([...workers.values()].map(({ ended }) => ended));
   await parts.network.stop();
-  const told = Promise.all([writer.settled(), kept, informers.ended(), parts.events.flushed()]);
-  await Promise.race([told, aborted(telling.signal)]);
+  const written = Promise.all([
+    writer.settled(),
+    heartbeats,
+    informers.ended(),
+    parts.events.flushed(),
+  ]);
+  await Promise.race([written, aborted(writing.signal)]);
   cancel();
   await server?.close();
 }

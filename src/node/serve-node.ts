@@ -1,5 +1,5 @@
-// The agent's own HTTPS server: health, the pods of the node, metrics, logs and streams of containers. Who asks must show a client
-// certificate or a token, and must be allowed to use the node in that way; the API server says whether.
+// The agent's HTTPS server: health, the pods of the node, metrics, logs and streams of containers. Clients authenticate with a
+// certificate or a token, and are authorized by the API server.
 import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -25,7 +25,7 @@ import { parseStreamRequest, StreamError } from './streams/stream-request.ts';
 export type NodeServerTls = {
   readonly key: string;
   readonly cert: string;
-  /** Who signs clients; absent: only tokens count. */
+  /** PEM of the authority of client certificates; absent: only tokens authenticate. */
   readonly clientAuthority?: string;
 };
 
@@ -45,7 +45,7 @@ export type NodeServerOptions = {
 export type NodeServer = {
   readonly host: string;
   readonly port: number;
-  /** New connections see this certificate; those that are open stay as they are. */
+  /** The certificate for new connections. */
   readonly useCertificate: (tls: NodeServerTls) => void;
   readonly close: () => Promise<void>;
 };
@@ -59,27 +59,29 @@ export async function serveNode(
     {
       ...contextOf(tls),
       requestCert: true,
-      // Tokens are as good as certificates: who has neither is turned away with words.
+      // Clients without a certificate may have a token; otherwise they get a 401.
       rejectUnauthorized: false,
     },
     (request, response) => {
-      void answer(options, request, response, signal).catch((error: unknown) => {
+      void handle(options, request, response, signal).catch((error: unknown) => {
         const code = error instanceof LogError ? error.code : 500;
-        end(response, code, error instanceof Error ? error.message : String(error));
+        respond(response, code, error instanceof Error ? error.message : String(error));
       });
     },
   );
   readBeforeParse(server);
   limitConnections(server, agentBounds);
-  const upgraded = new Set<Duplex>();
+  const upgradedSockets = new Set<Duplex>();
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    upgraded.add(socket);
+    upgradedSockets.add(socket);
     socket.on('error', () => socket.destroy());
-    socket.once('close', () => upgraded.delete(socket));
-    void upgrade(options, { request, socket, head }, upgraded.size).catch((error: unknown) => {
-      const code = error instanceof StreamError ? error.code : 500;
-      refuse(socket, code, error instanceof Error ? error.message : String(error));
-    });
+    socket.once('close', () => upgradedSockets.delete(socket));
+    void upgrade(options, { request, socket, head }, upgradedSockets.size).catch(
+      (error: unknown) => {
+        const code = error instanceof StreamError ? error.code : 500;
+        refuse(socket, code, error instanceof Error ? error.message : String(error));
+      },
+    );
   });
   server.listen(port, host);
   await once(server, 'listening');
@@ -91,23 +93,23 @@ export async function serveNode(
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
-      // Those are the server's no more.
-      for (const socket of upgraded) socket.destroy();
+      // The server no longer tracks upgraded sockets.
+      for (const socket of upgradedSockets) socket.destroy();
       await closed;
     },
   };
 }
 
 /**
- * No session tickets: a resumed session without a client certificate looks verified, and one with a certificate outlives it. Who
- * connects again shows the certificate again.
+ * No session tickets: a resumed session without a client certificate looks verified, and one with a certificate outlives it. Every
+ * connection presents its certificate.
  */
 function contextOf({ key, cert, clientAuthority: ca }: NodeServerTls) {
   const secureOptions = constants.SSL_OP_NO_TICKET;
   return { key, cert, secureOptions, ...(ca === undefined ? {} : { ca }) };
 }
 
-/** Logs, probes and streams of up to 110 pods; nearly all of them are the API server's, which is one address. */
+/** Logs, probes and streams of up to 110 pods; nearly all of them come from the API server, which is one address. */
 const agentBounds: ConnectionBounds = {
   maxConnections: 4000,
   maxPerAddress: 2500,
@@ -116,55 +118,59 @@ const agentBounds: ConnectionBounds = {
 };
 
 /** Each is a process and some buffers. */
-const maxUpgraded = 1000;
+const maxUpgradedSockets = 1000;
 
-/** A connection that wants to go on as something else. */
+/** Handles a request to upgrade the connection. */
 async function upgrade(
   options: NodeServerOptions,
   handshake: Handshake,
   count: number,
 ): Promise<void> {
   const { request, socket } = handshake;
-  const { url, refusal } = await admit(options, request);
+  const { url, refusal } = await authorize(options, request);
   if (refusal !== undefined) return refuse(socket, refusal.code, refusal.text);
-  if (count > maxUpgraded) return refuse(socket, 429, 'too many open streams');
-  const wish = parseStreamRequest(url);
-  if (wish === undefined) return refuse(socket, 400, 'this path takes no upgrade');
-  await serveStreams(options.find, wish, handshake);
+  if (count > maxUpgradedSockets) return refuse(socket, 429, 'too many open streams');
+  const streamRequest = parseStreamRequest(url);
+  if (streamRequest === undefined) return refuse(socket, 400, 'this path takes no upgrade');
+  await serveStreams(options.find, streamRequest, handshake);
 }
 
-type Admission = {
+type Authorization = {
   readonly url: URL;
-  readonly first: string;
+  readonly resource: string;
   readonly verb: 'get' | 'create';
-  /** Absent when the request may go on. */
+  /** Absent: the request is authorized. */
   readonly refusal?: { readonly code: number; readonly text: string };
 };
 
-async function admit(options: NodeServerOptions, request: IncomingMessage): Promise<Admission> {
+async function authorize(
+  options: NodeServerOptions,
+  request: IncomingMessage,
+): Promise<Authorization> {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const url = parseTarget(request.url);
   if (url === undefined) {
     const refusal = { code: 400, text: 'Bad Request' };
-    return { url: noTarget, first: '', verb: isRead ? 'get' : 'create', refusal };
+    return { url: invalidTarget, resource: '', verb: isRead ? 'get' : 'create', refusal };
   }
-  const [, first = ''] = url.pathname.split('/');
-  // A WebSocket begins with a GET; what it does is the same as a POST does. A kubelet takes `get` for it.
-  const verb = isRead && !streamed.has(first) ? 'get' : 'create';
-  const asked = { url, first, verb } as const;
-  const user = await whoAsks(options, request);
-  if (user === undefined) return { ...asked, refusal: { code: 401, text: 'Unauthorized' } };
-  const part = parts.get(first) ?? 'proxy';
-  if (await mayUse(options, user, verb, part)) return asked;
-  // As a kubelet does it: who may use all of a node may use each part.
-  if (ownParts.has(part) && (await mayUse(options, user, verb, 'proxy'))) return asked;
+  const [, resource = ''] = url.pathname.split('/');
+  // A WebSocket begins with a GET, but does the same as a POST. Stricter than the kubelet, which checks `get` for it.
+  const verb = isRead && !streamResources.has(resource) ? 'get' : 'create';
+  const authorized = { url, resource, verb } as const;
+  const user = await authenticate(options, request);
+  if (user === undefined) return { ...authorized, refusal: { code: 401, text: 'Unauthorized' } };
+  const part = subresources.get(resource) ?? 'proxy';
+  if (await isAuthorized(options, user, verb, part)) return authorized;
+  // As in the kubelet: nodes/proxy includes the separate subresources.
+  if (separateSubresources.has(part) && (await isAuthorized(options, user, verb, 'proxy')))
+    return authorized;
   const what = `(user=${user.username}, verb=${verb}, resource=nodes, subresource(s)=[${part}])`;
-  return { ...asked, refusal: { code: 403, text: `Forbidden ${what}` } };
+  return { ...authorized, refusal: { code: 403, text: `Forbidden ${what}` } };
 }
 
-const noTarget = new URL('https://node/');
+const invalidTarget = new URL('https://node/');
 
-/** Undefined where it is no path, or one that nobody can decode. Two slashes at its start are not the name of a server. */
+/** Undefined for an invalid path. Two slashes at its start are not a host name. */
 function parseTarget(text = ''): URL | undefined {
   if (!text.startsWith('/') || !URL.canParse(`https://node${text}`)) return undefined;
   const url = new URL(`https://node${text}`);
@@ -177,25 +183,25 @@ function parseTarget(text = ''): URL | undefined {
   }
 }
 
-async function answer(
+async function handle(
   options: NodeServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const { url, first, verb, refusal } = await admit(options, request);
-  if (refusal !== undefined) return end(response, refusal.code, refusal.text);
-  if (streamed.has(first)) return end(response, 400, 'Upgrade request required');
-  if (verb !== 'get') return end(response, 405, 'Method Not Allowed');
-  switch (first) {
+  const { url, resource, verb, refusal } = await authorize(options, request);
+  if (refusal !== undefined) return respond(response, refusal.code, refusal.text);
+  if (streamResources.has(resource)) return respond(response, 400, 'Upgrade request required');
+  if (verb !== 'get') return respond(response, 405, 'Method Not Allowed');
+  switch (resource) {
     case 'healthz':
-      return end(response, 200, 'ok');
+      return respond(response, 200, 'ok');
     case 'metrics':
-      return end(response, 200, options.metricsText());
+      return respond(response, 200, options.metricsText());
     case 'pods': {
       const items = options.pods();
       response.setHeader('content-type', 'application/json');
-      return end(
+      return respond(
         response,
         200,
         JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items }),
@@ -206,14 +212,14 @@ async function answer(
     case 'containerLogs':
       return sendLog(options, url, response, signal);
     default:
-      return end(response, 404, '404 page not found');
+      return respond(response, 404, '404 page not found');
   }
 }
 
-const streamed = new Set(['exec', 'attach', 'portForward']);
+const streamResources = new Set(['exec', 'attach', 'portForward']);
 
-/** Which part of a node a path belongs to, as rules for nodes name them. */
-const parts: ReadonlyMap<string, string> = new Map([
+/** The subresource of nodes by the first part of the path, for authorization. */
+const subresources: ReadonlyMap<string, string> = new Map([
   ['metrics', 'metrics'],
   ['stats', 'stats'],
   ['logs', 'log'],
@@ -221,10 +227,10 @@ const parts: ReadonlyMap<string, string> = new Map([
   ['pods', 'pods'],
 ]);
 
-/** Parts that once belonged to `proxy`; roles of before name only that. */
-const ownParts = new Set(['healthz', 'pods']);
+/** Subresources that once belonged to `proxy`; older roles have only that. */
+const separateSubresources = new Set(['healthz', 'pods']);
 
-function end(response: ServerResponse, code: number, text: string): void {
+function respond(response: ServerResponse, code: number, text: string): void {
   if (!response.headersSent) {
     const type = response.getHeader('content-type') ?? 'text/plain; charset=utf-8';
     response.writeHead(code, { 'content-type': type });
@@ -232,13 +238,13 @@ function end(response: ServerResponse, code: number, text: string): void {
   response.end(text);
 }
 
-type Asker = { readonly username: string; readonly groups: readonly string[] };
+type User = { readonly username: string; readonly groups: readonly string[] };
 
-async function whoAsks(
+async function authenticate(
   { caller, now }: NodeServerOptions,
   request: IncomingMessage,
-): Promise<Asker | undefined> {
-  const certified = certifiedAsker(request.socket as TLSSocket, now());
+): Promise<User | undefined> {
+  const certified = certificateUser(request.socket as TLSSocket, now());
   if (certified !== undefined) return certified;
   const [, token] = /^Bearer (.+)$/.exec(request.headers.authorization ?? '') ?? [];
   if (token === undefined) return undefined;
@@ -252,9 +258,9 @@ async function whoAsks(
   return { username: user.username ?? '', groups: user.groups ?? [] };
 }
 
-/** Asked on every request: the certificate may have ended since the connection was opened. */
-function certifiedAsker(socket: TLSSocket, now: number): Asker | undefined {
-  // `authorized` alone says nothing: it also holds for a resumed session that never had a certificate.
+/** Checked on every request: the certificate may have expired since the connection was opened. */
+function certificateUser(socket: TLSSocket, now: number): User | undefined {
+  // `authorized` is not enough: it is also true for a resumed session without a certificate.
   const presented = socket.authorized ? socket.getPeerX509Certificate() : undefined;
   const certificate = presented === undefined ? 'none' : readClientCertificate(presented);
   if (typeof certificate === 'string' || !holdsAt(certificate, now)) return undefined;
@@ -269,9 +275,9 @@ type TokenReviewAnswer = {
   };
 };
 
-async function mayUse(
+async function isAuthorized(
   { caller, nodeName }: NodeServerOptions,
-  { username, groups }: Asker,
+  { username, groups }: User,
   verb: string,
   subresource: string,
 ): Promise<boolean> {
@@ -302,28 +308,31 @@ async function sendLog(
     .map(decodeURIComponent);
   const worker = find(namespace, name);
   if (worker === undefined) throw new LogError(404, `pod "${name}" does not exist`);
-  const wish = parseLogOptions(url.searchParams, now());
+  const options = parseLogOptions(url.searchParams, now());
   const pod = worker.pod();
   const attempt = findLog({
     pod,
     records: worker.containers.records(),
     container,
-    isPrevious: wish.isPrevious,
+    isPrevious: options.isPrevious,
   });
   const path = logPath(dataDirectory, pod, container, attempt);
   response.writeHead(200, { 'content-type': 'text/plain' });
-  const running = wish.isPrevious ? undefined : worker.containers.running(container);
+  const running = options.isPrevious ? undefined : worker.containers.running(container);
   const closed = new AbortController();
   response.once('close', () => closed.abort());
   const until = AbortSignal.any([signal, closed.signal]);
-  const text = wish.isFollowed
-    ? followLog(path, wish, { running, signal: until })
-    : readLog(path, wish);
-  // The client sees that the answer has begun, even while there is nothing to say.
+  const text = options.isFollowed
+    ? followLog(path, options, { running, signal: until })
+    : readLog(path, options);
+  // Sends the headers even while there is no output yet.
   response.flushHeaders();
   for await (const line of text) {
     if (!response.write(line) && !closed.signal.aborted) {
-      await once(response, 'drain', { signal: until }).catch(() => undefined);
+      await once(response, 'drain', { signal: until }).catch((error: unknown) => {
+        // The client has closed the connection, or the agent shuts down.
+        if (!until.aborted) throw error;
+      });
     }
   }
   response.end();

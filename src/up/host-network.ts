@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { UsageError } from '../flags/command.ts';
 import { listenHere } from '../host/namespace-sockets.ts';
 import { familyOf, isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
-import { probeNodeIPs } from '../node/status/read-machine.ts';
+import { readNodeIPs } from '../node/status/read-machine.ts';
 import { balancerPools } from './balancer-pools.ts';
 import type { ClusterRun } from './run-cluster.ts';
 import { podRangesOf, type UpFlags } from './up-flags.ts';
@@ -15,7 +15,7 @@ export function hostRun(flags: UpFlags): ClusterRun {
     );
   }
   const name = hostname().toLowerCase();
-  const addresses = probeNodeIPs().filter((ip) => !isLocal(ip));
+  const addresses = readNodeIPs().filter((ip) => !isLocal(ip));
   const [address = ''] = addresses;
   if (address === '') {
     throw new UsageError(

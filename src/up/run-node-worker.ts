@@ -119,7 +119,7 @@ async function serve(
       name,
       nodeIPs: addresses,
       dataDirectory,
-      keptPaths: options.privatePaths,
+      privatePaths: options.privatePaths,
       runtime: await createProcessRuntime({
         images: options.images,
         directory: dataDirectory,

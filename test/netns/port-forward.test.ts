@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { runCommand } from '../../src/host/exec.ts';
 import { listenInside } from '../../src/host/namespace-sockets.ts';
 import { createNamespace } from '../../src/host/namespaces.ts';
+import { createHeaderWriter } from '../../src/node/streams/read-spdy-headers.ts';
 import { serveSpdyForward } from '../../src/node/streams/serve-port-forward.ts';
-import { createHeaderWriter } from '../../src/node/streams/serve-spdy-headers.ts';
 import {
   createFrameReader,
   dataFrame,

@@ -170,13 +170,13 @@ const writesByPath: Readonly<Record<string, string>> = {
   'node/network/apply-settings.ts': 'settings of the kernel',
   'node/runtimes/process/apply-cgroups.ts': 'control groups',
   'node/runtimes/process/apply-pid-groups.ts': 'control groups',
-  'node/runtimes/process/apply-leftovers.ts': "marks, in the agent's own directory",
-  'node/runtimes/process/apply-log-file.ts': 'logs, which no pod sees',
+  'node/runtimes/process/write-process-marks.ts': "marks, in the agent's own directory",
+  'node/runtimes/process/write-log-file.ts': 'logs, which no pod sees',
   'node/runtimes/process/apply-root.ts': 'directories of a container that has not started',
 };
 /** Descriptors of /proc and of roots, which are not files of pods. */
 const allowedOpens = new Set([
-  'node/runtimes/process/probe-process.ts openSync',
+  'node/runtimes/process/read-process.ts openSync',
   'node/runtimes/process/spawn-entered.ts openSync',
   'node/logs/read-logs.ts openSync',
 ]);

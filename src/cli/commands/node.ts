@@ -35,7 +35,7 @@ import { releaseVersion } from '../../meta/release-version.ts';
 import { type NodeOptions, startNode } from '../../node/run.ts';
 import { createProcessRuntime } from '../../node/runtimes/process/run-runtime.ts';
 import type { NodeServerTls } from '../../node/serve-node.ts';
-import { probeNodeIPs } from '../../node/status/read-machine.ts';
+import { readNodeIPs } from '../../node/status/read-machine.ts';
 import { createLog } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 
@@ -85,13 +85,13 @@ export const node: CommandDefinition = {
 };
 
 async function run(flags: NodeFlags, world: World): Promise<void> {
-  const nodeIPs = flags.nodeIp ?? probeNodeIPs();
+  const nodeIPs = flags.nodeIp ?? readNodeIPs();
   checkReachable(nodeIPs);
   const name = (flags.nodeName ?? hostname()).toLowerCase();
   const dataDirectory = resolve(world.cwd(), flags.dataDir);
   const identity = { nodeName: name, directory: dataDirectory };
   // Pods must not act as the node, or as who started it.
-  const keptPaths = [flags.kubeconfig, flags.networkKubeconfig, world.env.KUBECONFIG].flatMap(
+  const privatePaths = [flags.kubeconfig, flags.networkKubeconfig, world.env.KUBECONFIG].flatMap(
     (path) => (path === undefined || path === '' ? [] : [resolve(world.cwd(), path)]),
   );
   const node = await openNodeConnection(flags, identity, world);
@@ -109,11 +109,11 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
     nodeIPs,
     labels: flags.nodeLabels,
     dataDirectory,
-    keptPaths,
+    privatePaths,
     runtime: await createProcessRuntime({
       images: await readImageMap(flags.imageMap, world.cwd()),
       directory: dataDirectory,
-      hidden: keptPaths,
+      hidden: privatePaths,
       now: world.now,
       log,
       version: packageVersion,

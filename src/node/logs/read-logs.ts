@@ -1,6 +1,6 @@
 // Reads the log of a container as people ask for it: the end of it, since when, with times, and on as it grows.
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { rotatedLogs } from '../runtimes/process/apply-log-file.ts';
+import { rotatedLogs } from '../runtimes/process/write-log-file.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
 import { logTime, parseLogLine } from './log-line.ts';
 

@@ -13,12 +13,11 @@ import { createAddressPool, gatewayOf } from './address-pool.ts';
 import { readMtu } from './apply-node-network.ts';
 import { attachPod } from './apply-pod.ts';
 import { openRules } from './apply-rules.ts';
-import { endStaleFlows } from './apply-stale-flows.ts';
-import type { AttachedPod } from './attached-pod.ts';
 import { portName } from './desired.ts';
 import { type HostPort, hostPortsOf, takenPort } from './host-ports.ts';
 import type { PodAttachment, PodNetwork } from './pod-network.ts';
-import { createNodeSync, type NodeSync } from './run-node-sync.ts';
+import { endStaleFlows } from './remove-stale-flows.ts';
+import { type AttachedPod, createNodeSync, type NodeSync } from './run-node-sync.ts';
 
 export type BridgeNetworkOptions = {
   /** May list and watch all Nodes. The identity of a node may not: it sees only itself; that of a proxy may. */

@@ -8,9 +8,24 @@ import type { Log } from '../../observe/log.ts';
 import { applyNetwork, readNetwork } from './apply-node-network.ts';
 import type { PodRules } from './apply-rules.ts';
 import { kernelHas } from './apply-settings.ts';
-import type { AttachedPod } from './attached-pod.ts';
 import { desiredNetwork, type NodeNetwork, podRangesOf } from './desired.ts';
 import { diffNetwork, diffToNothing } from './diff.ts';
+import type { HostPort } from './host-ports.ts';
+import type { PodAttachment } from './pod-network.ts';
+
+/** What is known of a pod on the bridge. */
+export type AttachedPod = {
+  /** Its interface on the node's side. */
+  readonly port: string;
+  readonly attachment: PodAttachment;
+  readonly hostPorts: readonly HostPort[];
+  /** For messages. */
+  readonly name: string;
+  /** Those that its addresses are of. */
+  readonly ranges: readonly Cidr[];
+  /** Lets go of its namespace. */
+  readonly release: () => void;
+};
 
 export type NodeSync = {
   /** Interfaces of pods that an earlier run left. */

@@ -6,7 +6,7 @@ export type ContainerList = 'initContainers' | 'containers' | 'ephemeralContaine
 
 const lists: readonly ContainerList[] = ['initContainers', 'containers', 'ephemeralContainers'];
 
-/** Ephemeral ones, which `kubectl debug` adds to a pod that runs, are last. */
+/** Ephemeral containers, which `kubectl debug` adds to a running pod, are last. */
 export function allContainers({ spec }: Pod): readonly Container[] {
   return lists.flatMap((list): readonly Container[] => spec[list] ?? []);
 }
@@ -16,7 +16,7 @@ export function listOf({ spec }: Pod, name: string): ContainerList {
   return found ?? 'containers';
 }
 
-/** As metrics of a kubelet call them. */
+/** The kubelet's values of the label container_type. */
 export const containerTypes: Readonly<Record<ContainerList, string>> = {
   initContainers: 'init_container',
   containers: 'container',

@@ -1,11 +1,11 @@
-// What a node remembers of one container of a pod: its state now, how it last ended, and how often it was started.
+// The agent's record of one container of a pod: its state, its last termination, and its restarts.
 import type { ResourceRequirements } from '../../kinds/pod/resources.ts';
 
 export type Waiting = {
   readonly kind: 'waiting';
   readonly reason: string;
   readonly message?: string;
-  /** It could not be made; not tried again before. */
+  /** The container could not be created; not retried before this time. */
   readonly retryAt?: number;
 };
 
@@ -22,7 +22,7 @@ export type Terminated = {
   readonly signal?: number;
   readonly reason: string;
   readonly message?: string;
-  /** Absent when it never started. */
+  /** Absent: it never started. */
   readonly startedAt?: number;
   readonly finishedAt: number;
 };
@@ -30,18 +30,18 @@ export type Terminated = {
 export type ContainerRecord = {
   readonly state: Waiting | Running | Terminated;
   readonly last?: Terminated;
-  /** Of starts after the first. */
+  /** Starts after the first. */
   readonly restartCount: number;
-  /** Whether it runs and its startup probe has succeeded, where it has one. */
+  /** It is running, and its startup probe has succeeded, if it has one. */
   readonly isStarted: boolean;
   readonly isReady: boolean;
-  /** How long the next restart waits; absent while it was never restarted. */
+  /** The delay of the next restart; absent: it was never restarted. */
   readonly backOff?: BackOff;
-  /** The amounts that it is held to since it started, or since it was resized. */
+  /** The resources in effect, since its start or the last resize. */
   readonly resources?: ResourceRequirements;
-  /** Why it is not held to those that the pod wants by now. */
+  /** Why the resources of the pod's spec are not in effect. */
   readonly resizeProblem?: string;
-  /** A stop has been asked for; it is still there. */
+  /** It is being stopped, and still running. */
   readonly isStopping?: boolean;
 };
 

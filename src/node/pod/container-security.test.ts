@@ -9,25 +9,25 @@ import {
   defaultSecurity,
 } from './container-security.ts';
 
-function verdict(own: object, spec: object = {}): ReturnType<typeof containerSecurity> {
+function resultOf(own: object, spec: object = {}): ReturnType<typeof containerSecurity> {
   const pod = { metadata: { name: 'web', namespace: 'default', uid: 'u' }, spec } as Pod;
   return containerSecurity(pod, { name: 'app', securityContext: own } as Container);
 }
 
 function security(own: object, spec: object = {}): ContainerSecurity {
-  const found = verdict(own, spec);
+  const found = resultOf(own, spec);
   if ('problem' in found) throw new Error(found.problem);
   return found.security;
 }
 
-test('containerSecurity() of a container that says nothing', () => {
+test('containerSecurity() has no dangerous capabilities by default', () => {
   assert.deepEqual(security({}), defaultSecurity);
   const names = [...defaultSecurity.capabilities];
   for (const dangerous of ['SYS_ADMIN', 'SYS_PTRACE', 'NET_ADMIN', 'SYS_MODULE', 'DAC_READ_SEARCH'])
     assert.ok(!names.some((name) => name === dangerous), dangerous);
 });
 
-test('containerSecurity(): what the container says counts before what the pod says', () => {
+test('containerSecurity() prefers fields of the container to those of the pod', () => {
   const pod = {
     securityContext: { runAsUser: 5, runAsGroup: 6, fsGroup: 7, supplementalGroups: [7, 8] },
   };
@@ -44,7 +44,7 @@ const capabilityCases: readonly (readonly [object, readonly string[], readonly s
 ];
 
 for (const [capabilities, has, lacks] of capabilityCases) {
-  test(`containerSecurity(): capabilities ${JSON.stringify(capabilities)}`, () => {
+  test(`containerSecurity() adds and drops capabilities ${JSON.stringify(capabilities)}`, () => {
     const names = new Set<string>(security({ capabilities }).capabilities);
     assert.deepEqual(
       has.filter((name) => !names.has(name)),
@@ -57,25 +57,22 @@ for (const [capabilities, has, lacks] of capabilityCases) {
   });
 }
 
-test('containerSecurity(): a privileged container has everything, and no filter', () => {
-  const { capabilities, seccomp, hasNoNewPrivileges, hasWholeProc } = security({
+test('containerSecurity() gives a privileged container all capabilities and no seccomp filter', () => {
+  const { capabilities, seccomp, hasNoNewPrivileges, hasUnmaskedProc } = security({
     privileged: true,
   });
   assert.deepEqual(capabilities, allCapabilities);
-  assert.deepEqual([seccomp, hasNoNewPrivileges, hasWholeProc], ['none', false, true]);
+  assert.deepEqual([seccomp, hasNoNewPrivileges, hasUnmaskedProc], ['none', false, true]);
 });
 
-test('containerSecurity(): filters and privileges as they are asked for', () => {
+test('containerSecurity() follows seccompProfile, allowPrivilegeEscalation, procMount and host namespaces', () => {
   assert.equal(security({ seccompProfile: { type: 'Unconfined' } }).seccomp, 'none');
   const pod = { securityContext: { seccompProfile: { type: 'Unconfined' } } };
   assert.equal(security({ seccompProfile: { type: 'RuntimeDefault' } }, pod).seccomp, 'default');
   assert.equal(security({ allowPrivilegeEscalation: true }).hasNoNewPrivileges, false);
-  assert.equal(security({ procMount: 'Unmasked' }).hasWholeProc, true);
+  assert.equal(security({ procMount: 'Unmasked' }).hasUnmaskedProc, true);
   const shared = security({}, { hostPID: true, hostIPC: true, shareProcessNamespace: true });
-  assert.deepEqual(
-    [shared.hasHostProcesses, shared.hasHostMessages, shared.sharesProcesses],
-    [true, true, true],
-  );
+  assert.deepEqual([shared.hasHostPID, shared.hasHostIPC, shared.sharesPID], [true, true, true]);
 });
 
 const refusals: readonly (readonly [string, object, RegExp])[] = [
@@ -90,7 +87,7 @@ const refusals: readonly (readonly [string, object, RegExp])[] = [
     /^container's runAsUser breaks non-root policy/,
   ],
   [
-    'a profile of the node',
+    'a Localhost seccomp profile',
     { seccompProfile: { type: 'Localhost', localhostProfile: 'a.json' } },
     /type Localhost is not supported/,
   ],
@@ -100,17 +97,17 @@ const refusals: readonly (readonly [string, object, RegExp])[] = [
     /^Cannot enforce AppArmor/,
   ],
   ['SELinux', { seLinuxOptions: { level: 's0' } }, /^seLinuxOptions cannot be enforced/],
-  ['what is no capability', { capabilities: { add: ['FLY'] } }, /^unknown capability "FLY"/],
+  ['an unknown capability', { capabilities: { add: ['FLY'] } }, /^unknown capability "FLY"/],
 ];
 
 for (const [name, own, words] of refusals) {
   test(`containerSecurity() refuses ${name}`, () => {
-    const found = verdict(own);
+    const found = resultOf(own);
     assert.match('problem' in found ? found.problem : '', words);
   });
 }
 
-test('containerSecurity() refuses a user namespace that nobody would make', () => {
+test('containerSecurity() refuses hostUsers: false', () => {
   const found = containerSecurity(
     { metadata: {}, spec: { hostUsers: false } } as Pod,
     { name: 'app', securityContext: { procMount: 'Unmasked' } } as Container,

@@ -1,4 +1,4 @@
-// Under which identity and with which rights a container runs: its securityContext, the pod's, and what holds where both are silent.
+// The identity and privileges of a container: from its securityContext, the pod's, and defaults.
 import type { Container } from '../../kinds/pod/container.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import {
@@ -8,7 +8,7 @@ import {
   chooseCapabilities,
   defaultCapabilities,
 } from '../runtimes/sandbox/capabilities.ts';
-import { type KernelSetting, podSysctls } from './pod-sysctls.ts';
+import { type KernelSetting, podSysctls } from './pod-admission.ts';
 
 export type ContainerSecurity = {
   readonly uid: number;
@@ -16,35 +16,35 @@ export type ContainerSecurity = {
   readonly groups: readonly number[];
   readonly capabilities: ReadonlySet<CapabilityName>;
   readonly isPrivileged: boolean;
-  /** Its programs never get more rights than they have. */
+  /** no_new_privs: programs never gain privileges. */
   readonly hasNoNewPrivileges: boolean;
   readonly seccomp: 'default' | 'none';
   readonly hasReadOnlyRoot: boolean;
-  /** Nothing of /proc is hidden or protected. */
-  readonly hasWholeProc: boolean;
-  readonly hasHostProcesses: boolean;
-  readonly hasHostMessages: boolean;
-  /** Containers of the pod see each other's processes. */
-  readonly sharesProcesses: boolean;
-  /** Of the pod's namespaces. */
+  /** Nothing in /proc is masked or read-only. */
+  readonly hasUnmaskedProc: boolean;
+  readonly hasHostPID: boolean;
+  readonly hasHostIPC: boolean;
+  /** Containers of the pod share a process namespace. */
+  readonly sharesPID: boolean;
+  /** Sysctls of the pod's namespaces. */
   readonly settings: readonly KernelSetting[];
 };
 
-/** Of a container that says nothing, in a pod that says nothing. */
+/** Of a container without a securityContext, in a pod without one. */
 export const defaultSecurity: ContainerSecurity = {
   uid: 0,
   gid: 0,
   groups: [],
   capabilities: defaultCapabilities,
   isPrivileged: false,
-  // Kubernetes allows it where nobody says anything. A pod of processes has the machine's own set-user-id programs before it.
+  // Stricter than Kubernetes' default: containers see the machine's own set-user-id programs.
   hasNoNewPrivileges: true,
   seccomp: 'default',
   hasReadOnlyRoot: false,
-  hasWholeProc: false,
-  hasHostProcesses: false,
-  hasHostMessages: false,
-  sharesProcesses: false,
+  hasUnmaskedProc: false,
+  hasHostPID: false,
+  hasHostIPC: false,
+  sharesPID: false,
   settings: [],
 };
 
@@ -52,12 +52,12 @@ export type SecurityVerdict =
   | { readonly security: ContainerSecurity }
   | { readonly problem: string };
 
-/** A problem is told in the words of a kubelet, where it has some. */
+/** Problems have the kubelet's messages, where it has one. */
 export function containerSecurity(pod: Pod, container: Container): SecurityVerdict {
   const own = container.securityContext ?? {};
-  const ofPod = pod.spec.securityContext ?? {};
-  // What the container says counts before what the pod says.
-  const both = { ...ofPod, ...own };
+  const podSecurity = pod.spec.securityContext ?? {};
+  // Fields of the container take precedence.
+  const both = { ...podSecurity, ...own };
   const problem =
     rootProblem(pod, container, both) ?? userNamespaceProblem(pod) ?? profileProblem(both);
   if (problem !== undefined) return { problem };
@@ -71,13 +71,13 @@ export function containerSecurity(pod: Pod, container: Container): SecurityVerdi
     security: {
       uid: Number(both.runAsUser ?? defaultSecurity.uid),
       gid: Number(both.runAsGroup ?? defaultSecurity.gid),
-      groups: groupsOf(ofPod),
+      groups: groupsOf(podSecurity),
       capabilities: chosen.capabilities,
       isPrivileged,
       hasNoNewPrivileges: !isPrivileged && own.allowPrivilegeEscalation !== true,
       seccomp: isPrivileged || isUnconfined ? 'none' : 'default',
       hasReadOnlyRoot: own.readOnlyRootFilesystem ?? false,
-      hasWholeProc: isPrivileged || own.procMount === 'Unmasked',
+      hasUnmaskedProc: isPrivileged || own.procMount === 'Unmasked',
       ...sharing(pod),
       settings: sysctls.settings,
     },
@@ -89,9 +89,9 @@ const capabilitiesOf = ({ privileged, capabilities = {} }: OwnSecurity): ChosenC
 
 function sharing({ spec }: Pod) {
   return {
-    hasHostProcesses: spec.hostPID ?? false,
-    hasHostMessages: spec.hostIPC ?? false,
-    sharesProcesses: spec.shareProcessNamespace ?? false,
+    hasHostPID: spec.hostPID ?? false,
+    hasHostIPC: spec.hostIPC ?? false,
+    sharesPID: spec.shareProcessNamespace ?? false,
   };
 }
 
@@ -108,8 +108,8 @@ function rootProblem(
 }
 
 /**
- * PodSecurity allows more to a pod with a user namespace: root, and all of /proc. Without one that would be root of the node,
- * who writes the node's kernel settings. The words are a kubelet's whose runtime has no user namespaces.
+ * PodSecurity admission allows more to a pod with a user namespace: root, and an unmasked /proc. Without one that would be root of the
+ * node. The message is the kubelet's for a runtime without user namespaces.
  */
 function userNamespaceProblem({ spec }: Pod): string | undefined {
   if (spec.hostUsers !== false) return undefined;
@@ -125,9 +125,9 @@ function groupsOf({ supplementalGroups = [], fsGroup }: PodSecurity): readonly n
   );
 }
 
-/** What is asked for and cannot be had is refused, not passed over. */
-function profileProblem(asked: PodSecurity & OwnSecurity): string | undefined {
-  const { seccompProfile, appArmorProfile, seLinuxOptions = {} } = asked;
+/** Unsupported profiles are refused, not ignored. */
+function profileProblem(security: PodSecurity & OwnSecurity): string | undefined {
+  const { seccompProfile, appArmorProfile, seLinuxOptions = {} } = security;
   if (seccompProfile?.type === 'Localhost') {
     return `seccompProfile ${JSON.stringify(seccompProfile.localhostProfile ?? '')} of type Localhost is not supported by this node; RuntimeDefault and Unconfined are`;
   }

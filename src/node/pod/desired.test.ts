@@ -41,13 +41,13 @@ const debugged = { ...spec, ephemeralContainers: [{ name: 'debug' }] };
 
 const cases: readonly Case[] = [
   {
-    name: 'starts ephemeral containers whatever the init containers do',
+    name: 'starts ephemeral containers independently of init containers',
     spec: debugged,
     records: {},
     start: ['prepare', 'debug'],
   },
   {
-    name: 'never starts an ephemeral container again, whatever the restart policy',
+    name: 'never restarts an ephemeral container, whatever the restart policy',
     spec: {
       initContainers: [],
       containers: [{ name: 'app' }],
@@ -67,16 +67,20 @@ const cases: readonly Case[] = [
     start: [],
     isFinished: true,
   },
-  { name: 'begins with the first init container', records: {}, start: ['prepare'] },
-  { name: 'waits while it runs', records: { prepare: running }, start: [] },
-  { name: 'goes on to the sidecar', records: { prepare: ended(0) }, start: ['sidecar'] },
+  { name: 'starts the first init container', records: {}, start: ['prepare'] },
+  { name: 'waits for a running init container', records: { prepare: running }, start: [] },
+  {
+    name: 'starts the sidecar after the init container',
+    records: { prepare: ended(0) },
+    start: ['sidecar'],
+  },
   {
     name: 'waits until the sidecar has started',
     records: { prepare: ended(0), sidecar: starting },
     start: [],
   },
   {
-    name: 'goes on while the sidecar stays',
+    name: 'continues while the sidecar is running',
     records: { prepare: ended(0), sidecar: running },
     start: ['check'],
   },
@@ -91,32 +95,32 @@ const cases: readonly Case[] = [
     start: ['prepare'],
   },
   {
-    name: 'makes it wait when it fails again',
+    name: 'backs off when an init container fails again',
     records: { prepare: ended(1, { backOff: { delayMs: 10_000, updatedAt: 0 } }) },
     start: [],
     waiting: ['prepare'],
   },
   {
-    name: 'gives up after a failed init container with Never',
+    name: 'is finished after a failed init container with restartPolicy Never',
     spec: { restartPolicy: 'Never' },
     records: { prepare: ended(1) },
     start: [],
     isFinished: true,
   },
   {
-    name: 'restarts sidecar and containers that ended',
+    name: 'restarts terminated sidecars and containers',
     records: { sidecar: ended(0), check: ended(0), app: ended(1), helper: running },
     start: ['sidecar', 'app'],
   },
   {
-    name: 'is done when nothing is to run again, although the sidecar runs',
+    name: 'is finished when only sidecars are running',
     spec: { restartPolicy: 'OnFailure' },
     records: { sidecar: running, app: ended(0), helper: ended(0) },
     start: [],
     isFinished: true,
   },
   {
-    name: 'leaves what is being stopped alone',
+    name: 'ignores containers that are being stopped',
     records: { sidecar: running, app: { ...running, isStopping: true }, helper: running },
     start: [],
   },

@@ -1,4 +1,4 @@
-// Pods here → what to do about their containers now. Upstream: kuberuntime_manager.go, computePodActions.
+// A pod and its container records in, the containers to start out. Upstream: kuberuntime_manager.go, computePodActions.
 import type { Container } from '../../kinds/pod/container.ts';
 import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -8,9 +8,9 @@ import { type RestartLimits, restartAt, restartLimits, shouldRestart } from './r
 export type PodPlan = {
   /** Containers to start now. */
   readonly start: readonly Container[];
-  /** Containers that start again later, when their wait is over. */
+  /** Containers that restart later, after their back-off. */
   readonly waiting: readonly { readonly container: Container; readonly until: number }[];
-  /** All that was to run has run: the sidecars end too, and nothing starts again. */
+  /** The pod has run to completion: the sidecars are stopped, and nothing restarts. */
   readonly isFinished: boolean;
 };
 
@@ -21,7 +21,7 @@ export type PlanOptions = {
   readonly limits?: RestartLimits;
 };
 
-/** Ephemeral containers start whatever the others do, once, as long as the pod has not finished. */
+/** Ephemeral containers start once, independently of the others, as long as the pod has not finished. */
 export function planPod(options: PlanOptions): PodPlan {
   const plan = planOthers(options);
   if (plan.isFinished) return plan;
@@ -51,14 +51,14 @@ function planOthers(options: PlanOptions): PodPlan {
 
 const finished: PodPlan = { start: [], waiting: [], isFinished: true };
 
-/** Whether the container was ever made; one that waits to be made again was. */
+/** Whether the container was ever created; one in back-off was. */
 function hasStarted(record: ContainerRecord | undefined): boolean {
   return record !== undefined && (record.state.kind !== 'waiting' || record.last !== undefined);
 }
 
 type InitPlan = { readonly isDone: boolean; readonly plan: PodPlan };
 
-/** One after the other; a sidecar lets the next one start when it has started itself, and stays. */
+/** One after the other. A sidecar lets the next one start when it has started, and keeps running. */
 function planInit(options: PlanOptions): InitPlan {
   const { pod, records } = options;
   const passed: Container[] = [];
@@ -96,7 +96,7 @@ function collect(options: PlanOptions, containers: readonly Container[]): PodPla
   return { start, waiting, isFinished: false };
 }
 
-/** Undefined: it runs, or does not start again. */
+/** Undefined: it is running, or does not restart. */
 function startAt({ pod, records, limits }: PlanOptions, container: Container): number | undefined {
   const record = records[container.name];
   if (record === undefined) return 0;

@@ -4,7 +4,7 @@ import { examplePod } from '../../kinds/pod/example.ts';
 import type { BackOff } from './container-record.ts';
 import { durationText, nextBackOff, restartAt, shouldRestart } from './restart-policy.ts';
 
-test('waits grow from 10 s to 5 min, each counted from the end of the container', () => {
+test('restartAt() delays restarts by 10 s to 5 min, counted from the termination', () => {
   let backOff: BackOff | undefined;
   let now = 0;
   const waits: string[] = [];
@@ -17,7 +17,7 @@ test('waits grow from 10 s to 5 min, each counted from the end of the container'
   assert.deepEqual(waits, ['0s', '10s', '20s', '40s', '1m20s', '2m40s', '5m0s', '5m0s']);
 });
 
-test('ten minutes without a restart are a new beginning', () => {
+test('restartAt() resets the back-off after ten minutes without a restart', () => {
   const backOff = { delayMs: 160_000, updatedAt: 0 };
   assert.equal(restartAt(backOff, 600_001), 600_001);
   assert.equal(nextBackOff(backOff, 600_001).delayMs, 10_000);
@@ -31,13 +31,25 @@ const cases: readonly (readonly [
   number,
   boolean,
 ])[] = [
-  ['Always restarts what succeeded', {}, 'containers', 0, true],
-  ['OnFailure leaves what succeeded', { restartPolicy: 'OnFailure' }, 'containers', 0, false],
-  ['OnFailure restarts what failed', { restartPolicy: 'OnFailure' }, 'containers', 1, true],
-  ['Never leaves what failed', { restartPolicy: 'Never' }, 'containers', 1, false],
-  ['an init container that succeeded is done', {}, 'initContainers', 0, false],
-  ['an init container that failed is tried again', {}, 'initContainers', 1, true],
-  ['but not with Never', { restartPolicy: 'Never' }, 'initContainers', 1, false],
+  ['restarts after success with Always', {}, 'containers', 0, true],
+  [
+    'does not restart after success with OnFailure',
+    { restartPolicy: 'OnFailure' },
+    'containers',
+    0,
+    false,
+  ],
+  ['restarts after failure with OnFailure', { restartPolicy: 'OnFailure' }, 'containers', 1, true],
+  ['does not restart after failure with Never', { restartPolicy: 'Never' }, 'containers', 1, false],
+  ['does not restart an init container that succeeded', {}, 'initContainers', 0, false],
+  ['restarts an init container that failed', {}, 'initContainers', 1, true],
+  [
+    'does not restart a failed init container with Never',
+    { restartPolicy: 'Never' },
+    'initContainers',
+    1,
+    false,
+  ],
 ];
 for (const [name, spec, list, exitCode, expected] of cases) {
   test(`shouldRestart() ${name}`, () => {
@@ -50,7 +62,7 @@ for (const [name, spec, list, exitCode, expected] of cases) {
   });
 }
 
-test('shouldRestart() keeps a sidecar running whatever the pod says, and follows rules of exit codes', () => {
+test('shouldRestart() always restarts a sidecar, and follows restartPolicyRules', () => {
   const rule = { action: 'Restart', exitCodes: { operator: 'In', values: [42] } };
   const pod = examplePod({
     spec: {

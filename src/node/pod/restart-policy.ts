@@ -1,4 +1,4 @@
-// Whether and when a container that has ended is started again.
+// Whether and when a terminated container restarts.
 import type { Container } from '../../kinds/pod/container.ts';
 import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -7,7 +7,7 @@ import type { BackOff, Terminated } from './container-record.ts';
 
 export type RestartLimits = { readonly firstMs: number; readonly maxMs: number };
 
-/** A kubelet's: 10 s, doubling up to 5 min. */
+/** As in the kubelet: 10 s, doubling up to 5 min. */
 export const restartLimits: RestartLimits = { firstMs: 10_000, maxMs: 300_000 };
 
 export function shouldRestart(
@@ -33,35 +33,35 @@ export function shouldRestart(
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 }
 
-/** When it may start again; in the past for one that ended for the first time, or ran long enough to be forgiven. */
+/** When it may restart; immediately after the first termination, or after it ran long enough to reset the back-off. */
 export function restartAt(
   backOff: BackOff | undefined,
   finishedAt: number,
   limits = restartLimits,
 ): number {
-  if (backOff === undefined || isForgiven(backOff, finishedAt, limits)) return finishedAt;
+  if (backOff === undefined || isReset(backOff, finishedAt, limits)) return finishedAt;
   return finishedAt + backOff.delayMs;
 }
 
-/** What the start at `now` makes the next one wait. */
+/** The back-off of the next restart, after a start at `now`. */
 export function nextBackOff(
   backOff: BackOff | undefined,
   now: number,
   limits = restartLimits,
 ): BackOff {
   const delayMs =
-    backOff === undefined || isForgiven(backOff, now, limits)
+    backOff === undefined || isReset(backOff, now, limits)
       ? limits.firstMs
       : Math.min(backOff.delayMs * 2, limits.maxMs);
   return { delayMs, updatedAt: now };
 }
 
-/** After twice the longest wait without a restart. */
-function isForgiven({ updatedAt }: BackOff, now: number, { maxMs }: RestartLimits): boolean {
+/** After twice the maximum delay without a restart. */
+function isReset({ updatedAt }: BackOff, now: number, { maxMs }: RestartLimits): boolean {
   return now - updatedAt > 2 * maxMs;
 }
 
-/** As Go writes a length of time: `10s`, `1m20s`. */
+/** In Go's duration format: `10s`, `1m20s`. */
 export function durationText(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const minutes = Math.floor(seconds / 60);

@@ -1,4 +1,4 @@
-// Starts one container of a pod: what it is to see and to know is put together here, the runtime does the rest.
+// Starts one container of a pod: collects its environment, volumes and files, and calls the runtime.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,22 +13,26 @@ import type { Variables } from '../environment/service-variables.ts';
 import { removeOldRuns } from '../logs/remove-old-logs.ts';
 import type { PodAttachment } from '../network/pod-network.ts';
 import type { NodeParts } from '../node-parts.ts';
-import type { ContainerToRun, Mount, RunningContainer } from '../runtimes/runtime.ts';
+import {
+  ContainerConfigError,
+  type ContainerToRun,
+  type Mount,
+  type RunningContainer,
+} from '../runtimes/runtime.ts';
 import { closeVolumes, openVolumes, terminationMessageName } from '../volumes/open-volumes.ts';
 import { makeSharedMemory, type PodVolumes, readObjects } from '../volumes/run-volumes.ts';
-import { ContainerConfigError } from './container-config-error.ts';
 import { type ContainerSecurity, containerSecurity } from './container-security.ts';
 
 export type ContainerStart = {
   readonly pod: Pod;
   readonly container: Container;
-  /** How often it was started before. */
+  /** Number of earlier starts. */
   readonly attempt: number;
-  /** Whose processes it shall see. */
+  /** The container whose process namespace it joins. */
   readonly target?: RunningContainer;
   readonly attachment: PodAttachment;
   readonly volumes: PodVolumes;
-  /** Of the pod. */
+  /** The pod's directory. */
   readonly directory: string;
 };
 
@@ -48,7 +52,7 @@ export async function startContainer(
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const security = securityOf(pod, container);
   const sharedMemory = makeSharedMemory(start.directory, parts.log);
-  const volumes = openVolumes({ ...start, variables, kept: parts.keptPaths });
+  const volumes = openVolumes({ ...start, variables, kept: parts.privatePaths });
   const toRun: ContainerToRun = {
     id: randomBytes(32).toString('hex'),
     pod: { uid, namespace, name },
@@ -112,7 +116,7 @@ function securityOf(pod: Pod, container: Container): ContainerSecurity {
   return verdict.security;
 }
 
-/** resolv.conf, hosts and hostname of the pod, and a place for the container's last words. */
+/** resolv.conf, hosts and hostname of the pod, and the container's termination message file. */
 function systemFiles(
   { pod, container, attachment, directory: podDirectory }: ContainerStart,
   parts: NodeParts,
@@ -140,7 +144,7 @@ function systemFiles(
     ],
     ['/etc/hosts', join(podDirectory, 'etc-hosts'), hosts, 0o644],
     ['/etc/hostname', join(podDirectory, 'etc-hostname'), `${names.kernelName}\n`, 0o644],
-    // For whoever the container runs as.
+    // Writable for any user of the container.
     [defaultTerminationMessagePath, join(directory, terminationMessageName), '', 0o666],
   ];
   const own = new Set((container.volumeMounts ?? []).map(({ mountPath }) => mountPath));
@@ -148,7 +152,7 @@ function systemFiles(
     .filter(([path]) => !own.has(path))
     .map(([path, source, text, mode]) => {
       writeFileSync(source, text);
-      // Whatever the mask of this process is.
+      // Independent of the umask of this process.
       chmodSync(source, mode);
       return { source, path, isReadOnly: false, isOptional: true };
     });

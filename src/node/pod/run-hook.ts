@@ -1,4 +1,4 @@
-// Carries out what a container wants to be done after its start or before its end.
+// Runs a postStart or preStop hook.
 import { sleep } from '../../host/clock.ts';
 import type { Container } from '../../kinds/pod/container.ts';
 import type { LifecycleHandler } from '../../kinds/pod/probe.ts';
@@ -13,9 +13,9 @@ export type HookedContainer = {
   readonly podIP: string;
 };
 
-/** Throws why it failed. The signal ends the wait for it. */
+/** Throws if the hook failed. The signal aborts it. */
 export async function runHook(
-  { exec, httpGet, sleep: nap }: LifecycleHandler,
+  { exec, httpGet, sleep: sleepAction }: LifecycleHandler,
   { container, running, podIP }: HookedContainer,
   { dial, clock }: NodeParts,
   signal: AbortSignal,
@@ -31,5 +31,5 @@ export async function runHook(
     await getHttp(target, dial, signal);
     return;
   }
-  if (nap !== undefined) await sleep(clock, nap.seconds * 1000, signal);
+  if (sleepAction !== undefined) await sleep(clock, sleepAction.seconds * 1000, signal);
 }

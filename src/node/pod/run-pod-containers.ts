@@ -1,4 +1,4 @@
-// The containers of one pod: starts and stops them, runs their probes and hooks, and remembers what became of them.
+// The containers of one pod: starts and stops them, runs their probes and hooks, and keeps their records.
 import type { Container, EphemeralContainer } from '../../kinds/pod/container.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { readLogTail } from '../logs/read-logs.ts';
@@ -6,24 +6,24 @@ import type { NodeParts } from '../node-parts.ts';
 import type { ProbeKind, ProbeResult } from '../probes/probe-state.ts';
 import { runProbes } from '../probes/run-probes.ts';
 import {
+  ContainerConfigError,
   type ContainerEnd,
   ContainerStartError,
   type RunningContainer,
 } from '../runtimes/runtime.ts';
 import { imageVolumeProblem, type RefusedImage } from '../volumes/image-volumes.ts';
 import { readTerminationMessage } from '../volumes/open-volumes.ts';
-import { ContainerConfigError } from './container-config-error.ts';
-import { containerTypes, listOf } from './container-lists.ts';
-import type { ContainerRecords, Terminated } from './container-record.ts';
 import {
+  type ActiveContainer,
   type Containers,
   graceOf,
-  type Live,
   messageOf,
-  note,
-  type PodPlace,
-  tell,
-} from './live-containers.ts';
+  type PodSandbox,
+  recordEvent,
+  updateRunning,
+} from './active-containers.ts';
+import { containerTypes, listOf } from './container-lists.ts';
+import type { ContainerRecords, Terminated } from './container-record.ts';
 import { durationText, nextBackOff, restartLimits } from './restart-policy.ts';
 import { logPath, startContainer } from './run-container.ts';
 import { runHook } from './run-hook.ts';
@@ -34,20 +34,21 @@ export type PodContainers = {
   readonly records: () => ContainerRecords;
   readonly running: (name: string) => RunningContainer | undefined;
   readonly runningCount: () => number;
-  /** Resolves when it runs and its start is over, or when it could not be started, which the record says. */
-  readonly start: (container: Container, pod: Pod, place: PodPlace) => Promise<void>;
-  /** It ended too often; its status says until when it waits. */
-  readonly waits: (container: Container, pod: Pod) => void;
-  /** What runs gets the amounts that the pod wants by now. */
+  /** Resolves when it is running and its postStart hook is done, or when it could not be started, which is in its record. */
+  readonly start: (container: Container, pod: Pod, sandbox: PodSandbox) => Promise<void>;
+  /** Sets its record to CrashLoopBackOff. */
+  readonly backOff: (container: Container, pod: Pod) => void;
+  /** Applies the resources of the spec to running containers. */
   readonly resize: (pod: Pod) => void;
-  /** Resolves when it has ended. Fine when it does not run. */
-  readonly stop: (container: Container, pod: Pod, wish: StopOptions) => Promise<void>;
-  /** What is being started need not be finished: the pod ends. */
+  /** Resolves when it has terminated; immediately if it is not running. */
+  readonly stop: (container: Container, pod: Pod, options: StopOptions) => Promise<void>;
+  /** Aborts hooks and probes of starting containers: the pod is terminating. */
   readonly interrupt: () => void;
 };
 
-/** A container that cannot be made is tried again after so long, as a kubelet looks at its pods. */
-const configRetryMs = 10_000;
+/** As often as the kubelet syncs its pods. */
+const startRetryMs = 10_000;
+
 export function createPodContainers(
   parts: NodeParts,
   recovered: ContainerRecords,
@@ -56,18 +57,18 @@ export function createPodContainers(
   const all: Containers = {
     parts,
     records: { ...recovered },
-    live: new Map(),
+    active: new Map(),
     changed,
     interrupted: new AbortController(),
   };
   return {
     records: () => all.records,
-    running: (name) => all.live.get(name)?.running,
-    runningCount: () => all.live.size,
-    start: (container, pod, place) => start(all, container, pod, place),
-    waits: (container, pod) => waits(all, container, pod),
+    running: (name) => all.active.get(name)?.running,
+    runningCount: () => all.active.size,
+    start: (container, pod, sandbox) => start(all, container, pod, sandbox),
+    backOff: (container, pod) => backOff(all, container, pod),
     resize: (pod) => resizeContainers(all, pod),
-    stop: (container, pod, wish) => stopContainer(all, container, pod, wish),
+    stop: (container, pod, options) => stopContainer(all, container, pod, options),
     interrupt: () => all.interrupted.abort(),
   };
 }
@@ -76,26 +77,29 @@ async function start(
   all: Containers,
   container: Container,
   pod: Pod,
-  place: PodPlace,
+  sandbox: PodSandbox,
 ): Promise<void> {
   const { parts, records } = all;
   const { name, image = '' } = container;
   const problem = parts.runtime.imageProblem({ image, command: container.command ?? [] });
   const refused = problem === undefined ? imageVolumeProblem(pod, container) : { image, problem };
   if (refused !== undefined) {
-    refuseImage(all, container, pod, refused);
+    onImageError(all, container, pod, refused);
     return;
   }
   const before = records[name];
   const last = before?.state.kind === 'terminated' ? before.state : before?.last;
   const attempt = last === undefined ? 0 : (before?.restartCount ?? 0) + 1;
   const type = containerTypes[listOf(pod, container.name)];
-  tell(all, pod, container, ['Pulled', `Container image "${image}" already present on machine`]);
+  recordEvent(all, pod, container, [
+    'Pulled',
+    `Container image "${image}" already present on machine`,
+  ]);
   try {
     const target = targetOf(all, container);
-    const running = await startContainer({ pod, container, attempt, ...target, ...place }, parts);
-    tell(all, pod, container, ['Created', `Created container: ${name}`]);
-    tell(all, pod, container, ['Started', `Started container ${name}`]);
+    const running = await startContainer({ pod, container, attempt, ...target, ...sandbox }, parts);
+    recordEvent(all, pod, container, ['Created', `Created container: ${name}`]);
+    recordEvent(all, pod, container, ['Started', `Started container ${name}`]);
     parts.metrics.startedContainers.add({ container_type: type });
     const now = parts.clock.now();
     records[name] = {
@@ -107,27 +111,27 @@ async function start(
       resources: container.resources,
       ...(last === undefined ? {} : { backOff: nextBackOff(before?.backOff, now) }),
     };
-    const live = {
+    const active = {
       running,
-      place,
+      sandbox,
       probing: new AbortController(),
       restarting: new AbortController(),
     };
-    all.live.set(name, live);
-    void running.ended.then((end) => finish(all, container, pod, { live, end, attempt }));
-    await begin(all, container, pod, live);
+    all.active.set(name, active);
+    void running.ended.then((end) => onExit(all, container, pod, { active, end, attempt }));
+    await afterStart(all, container, pod, active);
   } catch (error) {
-    refuse(all, container, pod, error);
+    onStartError(all, container, pod, error);
   }
 }
 
-/** The container whose processes an ephemeral one shall see. */
+/** The container whose process namespace an ephemeral container joins. */
 function targetOf(
-  { live }: Containers,
+  { active }: Containers,
   { targetContainerName: name }: Partial<EphemeralContainer>,
 ): { readonly target?: RunningContainer } {
   if (!name) return {};
-  const target = live.get(name)?.running;
+  const target = active.get(name)?.running;
   if (target === undefined)
     throw new ContainerConfigError(`unable to find target container ${name}`);
   return { target };
@@ -135,11 +139,16 @@ function targetOf(
 
 const containerId = ({ runtime }: NodeParts, id: string): string => `${runtime.name}://${id}`;
 
-/** After the start: the hook first, then the probes. */
-async function begin(all: Containers, container: Container, pod: Pod, live: Live): Promise<void> {
+/** Runs the postStart hook, then the probes. */
+async function afterStart(
+  all: Containers,
+  container: Container,
+  pod: Pod,
+  active: ActiveContainer,
+): Promise<void> {
   const { parts } = all;
-  const podIP = live.place.attachment.ips[0] ?? '';
-  const { running, probing } = live;
+  const podIP = active.sandbox.attachment.ips[0] ?? '';
+  const { running, probing } = active;
   const hook = container.lifecycle?.postStart;
   const signal = AbortSignal.any([probing.signal, all.interrupted.signal]);
   try {
@@ -147,17 +156,20 @@ async function begin(all: Containers, container: Container, pod: Pod, live: Live
   } catch (error) {
     if (signal.aborted) return;
     const message = `PostStartHook failed: ${messageOf(error)}`;
-    tell(all, pod, container, ['FailedPostStartHook', message, 'Warning']);
+    recordEvent(all, pod, container, ['FailedPostStartHook', message, 'Warning']);
     const graceMs = graceOf(pod) * 1000;
     void stopContainer(all, container, pod, { graceMs, message: 'FailedPostStartHook' });
     return;
   }
   if (container.startupProbe === undefined) {
-    note(all, container, { isStarted: true, isReady: container.readinessProbe === undefined });
+    updateRunning(all, container, {
+      isStarted: true,
+      isReady: container.readinessProbe === undefined,
+    });
   }
   const changed = (kind: ProbeKind, result: ProbeResult): void =>
-    probed(all, container, pod, { kind, result });
-  const restarts = [probing.signal, live.restarting.signal, all.interrupted.signal];
+    onProbeResult(all, container, pod, { kind, result });
+  const restarts = [probing.signal, active.restarting.signal, all.interrupted.signal];
   void runProbes({ pod, container, running, podIP }, parts, {
     changed,
     signal: probing.signal,
@@ -165,19 +177,22 @@ async function begin(all: Containers, container: Container, pod: Pod, live: Live
   });
 }
 
-function probed(
+function onProbeResult(
   all: Containers,
   container: Container,
   pod: Pod,
   { kind, result }: { readonly kind: ProbeKind; readonly result: ProbeResult },
 ): void {
   if (kind === 'readiness') {
-    note(all, container, { isReady: result === 'success' });
+    updateRunning(all, container, { isReady: result === 'success' });
     return;
   }
   if (result === 'success') {
     if (kind === 'startup') {
-      note(all, container, { isStarted: true, isReady: container.readinessProbe === undefined });
+      updateRunning(all, container, {
+        isStarted: true,
+        isReady: container.readinessProbe === undefined,
+      });
     }
     return;
   }
@@ -188,29 +203,33 @@ function probed(
   });
 }
 
-type Finished = { readonly live: Live; readonly end: ContainerEnd; readonly attempt: number };
+type Exit = {
+  readonly active: ActiveContainer;
+  readonly end: ContainerEnd;
+  readonly attempt: number;
+};
 
-function finish(
+function onExit(
   all: Containers,
   container: Container,
   pod: Pod,
-  { live, end, attempt }: Finished,
+  { active, end, attempt }: Exit,
 ): void {
   const { parts, records } = all;
   const { name } = container;
-  live.probing.abort();
-  all.live.delete(name);
+  active.probing.abort();
+  all.active.delete(name);
   const record = records[name];
   const state: Terminated = {
     kind: 'terminated',
-    id: containerId(parts, live.running.id),
+    id: containerId(parts, active.running.id),
     exitCode: end.exitCode,
     reason: endReason(end),
-    message: lastMessage(all, container, pod, { live, end, attempt }),
+    message: terminationMessage(all, container, pod, { active, end, attempt }),
     ...(record?.state.kind === 'running' ? { startedAt: record.state.startedAt } : {}),
     finishedAt: parts.clock.now(),
   };
-  const { isStopping: _over, ...rest } = record ?? { restartCount: attempt };
+  const { isStopping: _stopped, ...rest } = record ?? { restartCount: attempt };
   records[name] = { ...rest, state, isStarted: false, isReady: false };
   all.changed();
 }
@@ -220,40 +239,44 @@ function endReason({ exitCode, isOutOfMemory }: ContainerEnd): string {
   return exitCode === 0 ? 'Completed' : 'Error';
 }
 
-function lastMessage(
+function terminationMessage(
   { parts }: Containers,
   container: Container,
   pod: Pod,
-  { live, end, attempt }: Finished,
+  { active, end, attempt }: Exit,
 ): string {
-  const words = readTerminationMessage(live.place.directory, container.name, attempt);
+  const text = readTerminationMessage(active.sandbox.directory, container.name, attempt);
   const isFromLog = container.terminationMessagePolicy === 'FallbackToLogsOnError';
-  if (words !== '' || !isFromLog || end.exitCode === 0) return words;
+  if (text !== '' || !isFromLog || end.exitCode === 0) return text;
   return readLogTail(logPath(parts.dataDirectory, pod, container.name, attempt));
 }
 
-function waits(all: Containers, container: Container, pod: Pod): void {
+function backOff(all: Containers, container: Container, pod: Pod): void {
   const { records, parts } = all;
   const record = records[container.name];
   if (record?.state.kind !== 'terminated') return;
   const { name, namespace, uid } = pod.metadata;
-  const of = `${name}_${namespace}(${uid})`;
-  const wait = durationText(record.backOff?.delayMs ?? restartLimits.firstMs);
+  const podName = `${name}_${namespace}(${uid})`;
+  const delay = durationText(record.backOff?.delayMs ?? restartLimits.firstMs);
   records[container.name] = {
     ...record,
     state: {
       kind: 'waiting',
       reason: 'CrashLoopBackOff',
-      message: `back-off ${wait} restarting failed container=${container.name} pod=${of}`,
+      message: `back-off ${delay} restarting failed container=${container.name} pod=${podName}`,
     },
     last: record.state,
   };
-  const message = `Back-off restarting failed container ${container.name} in pod ${of}`;
-  tell(all, pod, container, ['BackOff', message, 'Warning']);
-  parts.log.debug('container waits to start again', { pod: of, container: container.name, wait });
+  const message = `Back-off restarting failed container ${container.name} in pod ${podName}`;
+  recordEvent(all, pod, container, ['BackOff', message, 'Warning']);
+  parts.log.debug('Backing off restart of container', {
+    pod: podName,
+    container: container.name,
+    delay,
+  });
 }
 
-function refuseImage(
+function onImageError(
   all: Containers,
   container: Container,
   pod: Pod,
@@ -261,13 +284,17 @@ function refuseImage(
 ): void {
   const isFirst = all.records[container.name] === undefined;
   if (isFirst) {
-    tell(all, pod, container, ['Failed', `Failed to pull image "${image}": ${problem}`, 'Warning']);
-    tell(all, pod, container, ['Failed', 'Error: ErrImagePull', 'Warning']);
-    wait(all, container, 'ErrImagePull', problem);
+    recordEvent(all, pod, container, [
+      'Failed',
+      `Failed to pull image "${image}": ${problem}`,
+      'Warning',
+    ]);
+    recordEvent(all, pod, container, ['Failed', 'Error: ErrImagePull', 'Warning']);
+    setWaiting(all, container, 'ErrImagePull', problem);
     return;
   }
-  tell(all, pod, container, ['BackOff', `Back-off pulling image "${image}"`]);
-  wait(
+  recordEvent(all, pod, container, ['BackOff', `Back-off pulling image "${image}"`]);
+  setWaiting(
     all,
     container,
     'ImagePullBackOff',
@@ -275,7 +302,7 @@ function refuseImage(
   );
 }
 
-function refuse(all: Containers, container: Container, pod: Pod, error: unknown): void {
+function onStartError(all: Containers, container: Container, pod: Pod, error: unknown): void {
   const type = containerTypes[listOf(pod, container.name)];
   const reason =
     error instanceof ContainerStartError
@@ -284,11 +311,11 @@ function refuse(all: Containers, container: Container, pod: Pod, error: unknown)
         ? 'CreateContainerConfigError'
         : 'CreateContainerError';
   all.parts.metrics.startErrors.add({ container_type: type, code: reason });
-  tell(all, pod, container, ['Failed', `Error: ${messageOf(error)}`, 'Warning']);
-  wait(all, container, reason, messageOf(error));
+  recordEvent(all, pod, container, ['Failed', `Error: ${messageOf(error)}`, 'Warning']);
+  setWaiting(all, container, reason, messageOf(error));
 }
 
-function wait(
+function setWaiting(
   { records, parts, changed }: Containers,
   { name }: Container,
   reason: string,
@@ -296,7 +323,7 @@ function wait(
 ): void {
   const before = records[name];
   const last = before?.state.kind === 'terminated' ? before.state : before?.last;
-  const retryAt = parts.clock.now() + configRetryMs;
+  const retryAt = parts.clock.now() + startRetryMs;
   records[name] = {
     restartCount: before?.restartCount ?? 0,
     ...(before?.backOff === undefined ? {} : { backOff: before.backOff }),

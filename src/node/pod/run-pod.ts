@@ -1,4 +1,4 @@
-// One pod from its arrival on the node to its end: network, volumes, containers, and what is told of it.
+// The worker of one pod, from its assignment to the node to its termination: network, volumes, containers and status.
 import { join } from 'node:path';
 import { backOffMs } from '../../client/back-off.ts';
 import type { PodStatus } from '../../kinds/pod/pod-status.ts';
@@ -19,25 +19,24 @@ import {
   VolumeError,
 } from '../volumes/run-volumes.ts';
 import { storageLimits } from '../volumes/storage-limits.ts';
+import { graceOf } from './active-containers.ts';
 import { planPod } from './desired.ts';
-import { interruptedRecords } from './interrupted-records.ts';
-import { graceOf } from './live-containers.ts';
-import { podRefusal } from './pod-refusal.ts';
-import { recoverRecords } from './recovered-records.ts';
+import { podRefusal } from './pod-admission.ts';
+import { interruptedRecords, recoverRecords } from './restart-records.ts';
 import { createPodContainers, type PodContainers } from './run-pod-containers.ts';
-import { createWakeUp, type WakeUp } from './run-wake-up.ts';
 import { minGraceMs, stopOrder, waitForRelease } from './stop-container.ts';
+import { createWakeUp, type WakeUp } from './wake-up.ts';
 
 export type PodWorker = {
   readonly pod: () => Pod;
   readonly update: (pod: Pod) => void;
-  /** The object is gone: what runs ends at once. */
+  /** The object has been deleted: its containers are killed. */
   readonly remove: () => void;
   readonly containers: PodContainers;
   readonly hasNetwork: () => boolean;
-  /** Absent before it has its network, and after. */
+  /** Undefined before the pod has its network, and after. */
   readonly attachment: () => PodAttachment | undefined;
-  /** Resolves when nothing of the pod is left here. */
+  /** Resolves when nothing of the pod is left on the node. */
   readonly ended: Promise<void>;
 };
 
@@ -50,27 +49,27 @@ type Working = {
   readonly volumes: PodVolumes;
   readonly containers: PodContainers;
   readonly startedAt: number;
-  /** Cuts the grace short. */
-  readonly hurry: AbortController;
+  /** Ends the grace period early. */
+  readonly skipGrace: AbortController;
   pod: Pod;
   attachment?: PodAttachment;
-  /** Kept when the network is given back: people still want to know. */
+  /** Stay in the status after the network has been released. */
   ips: readonly string[];
   reported?: PodStatus;
-  isGone: boolean;
-  /** Its containers have been ended for good. */
-  isOver: boolean;
+  isDeleted: boolean;
+  /** Its containers have been stopped for good. */
+  isTerminal: boolean;
   end?: End;
   failures: number;
   nextRefreshAt: number;
-  nextMeasureAt: number;
+  nextStorageCheckAt: number;
 };
 
-/** How often files made from API objects are compared with them, as a kubelet does. */
+/** How often volumes from API objects are refreshed, as in the kubelet. */
 const refreshMs = 60_000;
-/** How often the disk that a pod uses is measured, as a kubelet does. */
-const measureMs = 10_000;
-/** A pod that fills the disk does not get the time that it would like. */
+/** How often the disk usage of a pod is measured, as in the kubelet. */
+const storageCheckMs = 10_000;
+/** A pod that fills the disk does not get its full grace period. */
 const evictionGraceSeconds = 1;
 const setupLimits = { firstMs: 500, maxMs: 122_000 };
 
@@ -89,38 +88,38 @@ export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal):
     volumes: createPodVolumes(parts, join(directory, 'volumes')),
     containers,
     startedAt: parts.clock.now(),
-    hurry: new AbortController(),
+    skipGrace: new AbortController(),
     pod,
     ips: isPodFinished(pod) ? (pod.status.podIPs ?? []).map(({ ip }) => ip) : [],
-    isGone: false,
-    isOver: isPodFinished(pod),
+    isDeleted: false,
+    isTerminal: isPodFinished(pod),
     failures: 0,
     nextRefreshAt: 0,
-    nextMeasureAt: 0,
+    nextStorageCheckAt: 0,
   };
   const end = (): void => {
     containers.interrupt();
     wakeUp.wake();
   };
   const ended = run(working, signal);
-  const leaveNow = (): void => {
+  const onShutdown = (): void => {
     end();
-    // Also of a pod that is being deleted, whatever grace it was promised.
-    const cancel = parts.clock.after(parts.shutdownGraceMs, () => working.hurry.abort());
-    void ended.catch(() => undefined).finally(cancel);
+    // Also for a pod that is terminating with a longer grace period.
+    const cancel = parts.clock.after(parts.shutdownGraceMs, () => working.skipGrace.abort());
+    void ended.then(cancel, cancel);
   };
-  signal.addEventListener('abort', leaveNow, { once: true });
+  signal.addEventListener('abort', onShutdown, { once: true });
   return {
     pod: () => working.pod,
     update(after) {
-      hurryUp(working, after);
+      shortenGrace(working, after);
       working.pod = after;
       if (after.metadata.deletionTimestamp !== undefined) containers.interrupt();
       wakeUp.wake();
     },
     remove() {
-      working.isGone = true;
-      working.hurry.abort();
+      working.isDeleted = true;
+      working.skipGrace.abort();
       end();
     },
     containers,
@@ -130,12 +129,12 @@ export function startPodWorker(pod: Pod, parts: NodeParts, signal: AbortSignal):
   };
 }
 
-/** A second delete may grant less time than the first. */
-function hurryUp({ pod, parts, hurry }: Working, after: Pod): void {
+/** A second delete may have a shorter grace period than the first. */
+function shortenGrace({ pod, parts, skipGrace }: Working, after: Pod): void {
   const before = pod.metadata.deletionGracePeriodSeconds;
   const now = after.metadata.deletionGracePeriodSeconds;
   if (before === undefined || now === undefined || now >= before) return;
-  parts.clock.after(now * 1000, () => hurry.abort());
+  parts.clock.after(now * 1000, () => skipGrace.abort());
 }
 
 async function run(working: Working, signal: AbortSignal): Promise<void> {
@@ -143,12 +142,12 @@ async function run(working: Working, signal: AbortSignal): Promise<void> {
   let until: number | undefined;
   for (;;) {
     await wakeUp.sleep(until, parts);
-    // The agent ends: what runs ends with it, and the pods stay for the next run, which starts them again.
-    if (signal.aborted) return leave(working);
+    // The agent shuts down: containers are stopped, and the next run of the agent starts them again.
+    if (signal.aborted) return shutDown(working);
     const begun = beginWork(working, describeWork);
     try {
-      if (await isDone(working)) return;
-      until = await step(working);
+      if (await terminateIfDeleted(working)) return;
+      until = await syncPod(working);
       working.failures = 0;
     } catch (error) {
       until = parts.clock.now() + backOffMs(setupLimits, working.failures);
@@ -165,16 +164,16 @@ function describeWork({ pod: { metadata } }: Working): WorkDescription {
   return { kind: 'pod', key: `${metadata.namespace}/${metadata.name}` };
 }
 
-/** Whether the pod has to go, and is gone. */
-async function isDone(working: Working): Promise<boolean> {
-  const { pod, parts, isGone } = working;
-  if (!isGone && pod.metadata.deletionTimestamp === undefined) return false;
-  await endContainers(working, isGone ? 0 : graceSeconds(pod));
+/** Whether the pod was to be terminated, and is. */
+async function terminateIfDeleted(working: Working): Promise<boolean> {
+  const { pod, parts, isDeleted } = working;
+  if (!isDeleted && pod.metadata.deletionTimestamp === undefined) return false;
+  await endContainers(working, isDeleted ? 0 : graceSeconds(pod));
   report(working);
   await releaseNetwork(working);
   parts.runtime.endPod(pod.metadata.uid ?? '');
   await removePodFiles(working.directory);
-  if (!isGone) {
+  if (!isDeleted) {
     await parts.reported(pod.metadata.uid ?? '');
     await parts.finishDeletion(working.pod);
   }
@@ -183,11 +182,11 @@ async function isDone(working: Working): Promise<boolean> {
 
 const graceSeconds = (pod: Pod): number => pod.metadata.deletionGracePeriodSeconds ?? graceOf(pod);
 
-async function leave(working: Working): Promise<void> {
+async function shutDown(working: Working): Promise<void> {
   const { parts, containers } = working;
   const before = { ...containers.records() };
   await stopContainers(working, parts.shutdownGraceMs / 1000);
-  if (!working.isOver) report(working, interruptedRecords(before, containers.records()));
+  if (!working.isTerminal) report(working, interruptedRecords(before, containers.records()));
   await releaseNetwork(working);
   parts.runtime.endPod(working.pod.metadata.uid ?? '');
   unmountPodMemory(working.directory);
@@ -198,13 +197,13 @@ async function releaseNetwork(working: Working): Promise<void> {
   delete working.attachment;
 }
 
-/** For good: nothing of the pod starts again. */
+/** For good: no container restarts. */
 async function endContainers(working: Working, grace: number): Promise<void> {
   await whileReporting(working, stopContainers(working, grace));
-  working.isOver = true;
+  working.isTerminal = true;
 }
 
-/** Containers that end take their time, and what their readiness probes find meanwhile is told at once. */
+/** Reports the pod's status, such as results of readiness probes, while its containers stop. */
 async function whileReporting(working: Working, stopping: Promise<void>): Promise<void> {
   const { wakeUp, parts } = working;
   let isStopped = false;
@@ -212,50 +211,51 @@ async function whileReporting(working: Working, stopping: Promise<void>): Promis
     isStopped = true;
     wakeUp.wake();
   });
+  // Awaited below, after it may have rejected.
   stopped.catch(() => undefined);
   while (!isStopped) {
     await wakeUp.sleep(undefined, parts);
     report(working);
   }
-  // Whatever else woke it is still to be seen to.
+  // Another change may have woken it too.
   wakeUp.wake();
   await stopped;
 }
 
 async function stopContainers(working: Working, grace: number): Promise<void> {
-  const { pod, parts, containers, hurry } = working;
+  const { pod, parts, containers, skipGrace } = working;
   const maxMs = grace * 1000;
   const deadline = parts.clock.now() + maxMs;
   if (containers.runningCount() > 0 && grace > 0)
-    await waitForRelease(pod, parts, { maxMs, hurry: hurry.signal });
-  for (const together of stopOrder(pod)) {
-    // Whatever came before, a container gets a moment for its SIGTERM, as kubelet has it.
+    await waitForRelease(pod, parts, { maxMs, skipGrace: skipGrace.signal });
+  for (const group of stopOrder(pod)) {
+    // Whatever came before, a container gets a moment for its SIGTERM, as in the kubelet.
     const graceMs = Math.max(deadline - parts.clock.now(), grace > 0 ? minGraceMs : 0);
     await Promise.all(
-      together.map((container) =>
+      group.map((container) =>
         containers.stop(container, pod, {
           graceMs,
           message: `Stopping container ${container.name}`,
-          hurry: hurry.signal,
+          skipGrace: skipGrace.signal,
         }),
       ),
     );
   }
 }
 
-/** Returns when to look again. */
-async function step(working: Working): Promise<number | undefined> {
+/** Returns when to sync again. */
+async function syncPod(working: Working): Promise<number | undefined> {
   const { parts, pod, containers } = working;
-  if (working.isOver) {
+  if (working.isTerminal) {
     report(working);
     return undefined;
   }
   const deadline = deadlineOf(working);
-  if (deadline !== undefined && deadline <= parts.clock.now()) return endForDeadline(working);
+  if (deadline !== undefined && deadline <= parts.clock.now()) return failForDeadline(working);
   const refusal = podRefusal(pod);
-  if (refusal !== undefined) return endBecause(working, refusal, 'Warning');
-  if (hasToWaitForNetwork(working)) return deadline;
-  const exceeded = await measure(working);
+  if (refusal !== undefined) return failPod(working, refusal, 'Warning');
+  if (isWaitingForNetwork(working)) return deadline;
+  const exceeded = await checkStorage(working);
   if (exceeded !== undefined) return evict(working, exceeded);
   await prepare(working);
   const plan = planPod({ pod, records: containers.records(), now: parts.clock.now() });
@@ -265,7 +265,7 @@ async function step(working: Working): Promise<number | undefined> {
     await releaseNetwork(working);
     return undefined;
   }
-  for (const { container } of plan.waiting) containers.waits(container, pod);
+  for (const { container } of plan.waiting) containers.backOff(container, pod);
   containers.resize(pod);
   report(working);
   const { attachment, volumes, directory } = working;
@@ -278,7 +278,7 @@ async function step(working: Working): Promise<number | undefined> {
     ...plan.waiting.map(({ until }) => until),
     ...(deadline === undefined ? [] : [deadline]),
   ];
-  return Math.min(...next, working.nextRefreshAt, working.nextMeasureAt);
+  return Math.min(...next, working.nextRefreshAt, working.nextStorageCheckAt);
 }
 
 function deadlineOf({ pod, startedAt, reported }: Working): number | undefined {
@@ -288,33 +288,33 @@ function deadlineOf({ pod, startedAt, reported }: Working): number | undefined {
   return start + activeDeadlineSeconds * 1000;
 }
 
-function endForDeadline(working: Working): Promise<undefined> {
+function failForDeadline(working: Working): Promise<undefined> {
   const message = 'Pod was active on the node longer than the specified deadline';
-  return endBecause(working, { reason: 'DeadlineExceeded', message }, 'Normal');
+  return failPod(working, { reason: 'DeadlineExceeded', message }, 'Normal');
 }
 
-/** Why the pod has to go; undefined: it keeps within its limits, or was measured a moment ago. */
-async function measure(working: Working): Promise<string | undefined> {
+/** The limit that the pod exceeds; undefined: none, or the disk was measured recently. */
+async function checkStorage(working: Working): Promise<string | undefined> {
   const { parts, pod, directory } = working;
   if (storageLimits(pod).length === 0) {
-    working.nextMeasureAt = Number.POSITIVE_INFINITY;
+    working.nextStorageCheckAt = Number.POSITIVE_INFINITY;
     return undefined;
   }
-  if (working.nextMeasureAt > parts.clock.now()) return undefined;
+  if (working.nextStorageCheckAt > parts.clock.now()) return undefined;
   const exceeded = await exceededStorage(pod, directory);
-  working.nextMeasureAt = parts.clock.now() + measureMs;
+  working.nextStorageCheckAt = parts.clock.now() + storageCheckMs;
   return exceeded;
 }
 
-/** What it kept goes with it: its object may stay for long. */
+/** Removes its volumes, because the object may stay for long. */
 async function evict(working: Working, message: string): Promise<undefined> {
   const grace = Math.min(evictionGraceSeconds, graceSeconds(working.pod));
-  await endBecause(working, { reason: 'Evicted', message }, 'Warning', grace);
+  await failPod(working, { reason: 'Evicted', message }, 'Warning', grace);
   await removePodVolumes(working.directory);
 }
 
-/** The pod has failed, whatever its containers say. */
-async function endBecause(
+/** The pod has failed, whatever its containers' exit codes. */
+async function failPod(
   working: Working,
   end: End,
   type: 'Normal' | 'Warning',
@@ -327,8 +327,8 @@ async function endBecause(
   report(working);
 }
 
-/** It is woken when the network is there. */
-function hasToWaitForNetwork(working: Working): boolean {
+/** The worker is woken when the network is ready. */
+function isWaitingForNetwork(working: Working): boolean {
   const { parts, pod, attachment } = working;
   const problem = parts.network.problem();
   if (problem === undefined || attachment !== undefined || pod.spec.hostNetwork === true) {
@@ -340,7 +340,7 @@ function hasToWaitForNetwork(working: Working): boolean {
   return true;
 }
 
-/** What the pod needs before and while its containers run. */
+/** Network and volumes, which the containers need. */
 async function prepare(working: Working): Promise<void> {
   const { parts, pod, volumes } = working;
   if (working.attachment === undefined) {
@@ -357,36 +357,36 @@ async function prepare(working: Working): Promise<void> {
 
 function reportFailure({ parts, pod, attachment }: Working, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
-  const isMount = attachment !== undefined || error instanceof VolumeError;
+  const isMountFailure = attachment !== undefined || error instanceof VolumeError;
   parts.events.record(pod, {
     type: 'Warning',
-    reason: isMount ? 'FailedMount' : 'FailedCreatePodSandBox',
-    message: isMount ? message : `Failed to create pod sandbox: ${message}`,
+    reason: isMountFailure ? 'FailedMount' : 'FailedCreatePodSandBox',
+    message: isMountFailure ? message : `Failed to create pod sandbox: ${message}`,
   });
-  parts.log.debug('pod cannot go on yet', {
+  parts.log.debug('Failed to sync pod, retrying', {
     pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
     error: message,
   });
 }
 
 function report(working: Working, records = working.containers.records()): void {
-  const { parts, pod, ips, startedAt, isOver, end, reported } = working;
+  const { parts, pod, ips, startedAt, isTerminal, end, reported } = working;
   const status = podStatus({
     pod,
     records,
-    before: known(pod.status, reported),
+    before: knownStatus(pod.status, reported),
     addresses: { podIPs: ips, hostIPs: parts.nodeIPs },
     startedAt,
     now: parts.clock.now(),
-    isTerminal: isOver,
+    isTerminal: isTerminal,
     ...(end === undefined ? {} : { end }),
   });
   working.reported = status;
   parts.report(pod, status);
 }
 
-/** What we said last, and what others say that we do not. */
-function known(stored: PodStatus, reported: PodStatus | undefined): PodStatus {
+/** The status that was reported last, with conditions of other writers. */
+function knownStatus(stored: PodStatus, reported: PodStatus | undefined): PodStatus {
   if (reported === undefined) return stored;
   const own = new Set(reported.conditions?.map(({ type }) => type));
   const others = stored.conditions?.filter(({ type }) => !own.has(type)) ?? [];

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { examplePod } from '../../kinds/pod/example.ts';
 import type { ResourceRequirements } from '../../kinds/pod/resources.ts';
+import type { Containers } from './active-containers.ts';
 import type { ContainerRecord } from './container-record.ts';
-import type { Containers } from './live-containers.ts';
-import { resizeContainers } from './run-resize.ts';
+import { planResize, type ResizeStep, resizeContainers } from './run-resize.ts';
 
 const quantities = (cpu: string): ResourceRequirements => ({ limits: { cpu }, requests: { cpu } });
 const podOf = (cpu: string) =>
@@ -13,7 +13,7 @@ const podOf = (cpu: string) =>
     spec: { containers: [{ name: 'app', image: 'i', resources: quantities(cpu) }] },
   });
 
-/** One container that runs with one processor; the kernel has no more than four. */
+/** One running container with one CPU; the kernel refuses more than four. */
 function oneContainer(more: Partial<ContainerRecord> = {}) {
   const set: unknown[] = [];
   const events: string[] = [];
@@ -36,13 +36,13 @@ function oneContainer(more: Partial<ContainerRecord> = {}) {
       events: { record: (_: unknown, { reason }: { reason: string }) => events.push(reason) },
     },
     records: { app: record },
-    live: new Map([['app', { running }]]),
+    active: new Map([['app', { running }]]),
     changed: () => {},
   } as unknown as Containers;
   return { containers, set, events };
 }
 
-test('other amounts are set once', () => {
+test('resizeContainers() sets changed resources once', () => {
   const { containers, set, events } = oneContainer();
   resizeContainers(containers, podOf('2'));
   resizeContainers(containers, podOf('2'));
@@ -51,7 +51,7 @@ test('other amounts are set once', () => {
   assert.deepEqual(events, ['ResizeCompleted']);
 });
 
-test('what cannot be set is told once, tried again, and forgotten when it is over', () => {
+test('resizeContainers() records a failed resize once, retries it, and clears it when it is resolved', () => {
   const { containers, set, events } = oneContainer();
   resizeContainers(containers, podOf('8'));
   resizeContainers(containers, podOf('8'));
@@ -62,8 +62,36 @@ test('what cannot be set is told once, tried again, and forgotten when it is ove
   assert.deepEqual([set, events], [[], ['ResizeError']]);
 });
 
-test('a container that ends is left alone', () => {
+test('resizeContainers() ignores a container that is being stopped', () => {
   const { containers, set } = oneContainer({ isStopping: true });
   resizeContainers(containers, podOf('2'));
   assert.deepEqual(set, []);
 });
+
+const bothOf = (cpu: string, memory: string) => ({
+  requests: { cpu },
+  limits: { cpu: '2', memory },
+});
+const current = bothOf('1', '1Gi');
+const restart = (resourceName: string) => [{ resourceName, restartPolicy: 'RestartContainer' }];
+
+const cases: readonly (readonly [string, Parameters<typeof planResize>, ResizeStep])[] = [
+  ['the same resources', [current, { resources: current }], 'none'],
+  ['changed resources', [current, { resources: bothOf('2', '1Gi') }], 'change'],
+  ['a new limit', [{}, { resources: current }], 'change'],
+  [
+    'a resource with resizePolicy RestartContainer',
+    [current, { resources: bothOf('1', '2Gi'), resizePolicy: restart('memory') }],
+    'restart',
+  ],
+  [
+    'a resource without a resizePolicy beside one with RestartContainer',
+    [current, { resources: bothOf('2', '1Gi'), resizePolicy: restart('memory') }],
+    'change',
+  ],
+  ['no resources at all', [undefined, { resources: {} }], 'none'],
+];
+
+for (const [title, args, expected] of cases) {
+  test(`planResize() of ${title}`, () => assert.equal(planResize(...args), expected));
+}

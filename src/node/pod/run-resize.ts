@@ -1,16 +1,17 @@
-// Gives the containers of a pod that run the amounts that the pod wants by now.
+// Resizes the running containers of a pod in place.
 import type { Container } from '../../kinds/pod/container.ts';
+import { type ResourceRequirements, resizableResources } from '../../kinds/pod/resources.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { deepEqual } from '../../schema/equality.ts';
+import { type Containers, graceOf, messageOf } from './active-containers.ts';
 import type { ContainerRecord } from './container-record.ts';
-import { type Containers, graceOf, messageOf } from './live-containers.ts';
-import { planResize } from './resize-plan.ts';
 import { stopContainer } from './stop-container.ts';
 
 export function resizeContainers(all: Containers, pod: Pod): void {
   const containers = [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])];
   const running = containers.filter(({ name }) => {
     const record = all.records[name];
-    return all.live.has(name) && record?.state.kind === 'running' && !record.isStopping;
+    return all.active.has(name) && record?.state.kind === 'running' && !record.isStopping;
   });
   const changed = running.flatMap((container) =>
     resize(all, container, pod) ? [resizedText(container)] : [],
@@ -23,7 +24,7 @@ export function resizeContainers(all: Containers, pod: Pod): void {
 
 const resizedText = ({ name, resources }: Container) => ({ name, resources });
 
-/** Whether it has other amounts now. */
+/** Whether its resources changed. */
 function resize(all: Containers, container: Container, pod: Pod): boolean {
   const { name, resources } = container;
   const record = all.records[name] as ContainerRecord;
@@ -39,7 +40,7 @@ function resize(all: Containers, container: Container, pod: Pod): boolean {
       return false;
     case 'change':
       try {
-        all.live.get(name)?.running.setResources(resources);
+        all.active.get(name)?.running.setResources(resources);
       } catch (error) {
         reportProblem(all, container, pod, messageOf(error));
         return false;
@@ -50,19 +51,43 @@ function resize(all: Containers, container: Container, pod: Pod): boolean {
 }
 
 function withResources(
-  { resizeProblem: _over, ...record }: ContainerRecord,
+  { resizeProblem: _solved, ...record }: ContainerRecord,
   { resources }: Container,
 ): ContainerRecord {
   return { ...record, resources };
 }
 
-/** Told once for each problem: it is tried again whenever the pod is looked at. */
+/** Recorded once per problem, while the resize is retried on every sync of the pod. */
 function reportProblem(all: Containers, container: Container, pod: Pod, problem: string): void {
   const record = all.records[container.name] as ContainerRecord;
   if (record.resizeProblem === problem) return;
   all.records[container.name] = { ...record, resizeProblem: problem };
   const { generation } = pod.metadata;
-  const about = { containers: [resizedText(container)], generation, error: problem };
-  const message = `Pod resize error: ${JSON.stringify(about)}`;
+  const details = { containers: [resizedText(container)], generation, error: problem };
+  const message = `Pod resize error: ${JSON.stringify(details)}`;
   all.parts.events.record(pod, { type: 'Warning', reason: 'ResizeError', message });
 }
+
+/** No change, new limits for the running container, or a restart with the new limits. */
+export type ResizeStep = 'none' | 'change' | 'restart';
+
+export function planResize(
+  current: ResourceRequirements | undefined,
+  { resources, resizePolicy = [] }: Pick<Container, 'resources' | 'resizePolicy'>,
+): ResizeStep {
+  const changed = resizableResources.filter(
+    (name) => !deepEqual(bothOf(current, name), bothOf(resources, name)),
+  );
+  if (changed.length === 0) return 'none';
+  const isRestarted = resizePolicy.some(
+    ({ resourceName, restartPolicy }) =>
+      restartPolicy === 'RestartContainer' && changed.some((name) => name === resourceName),
+  );
+  return isRestarted ? 'restart' : 'change';
+}
+
+/** Request and limit. */
+const bothOf = (resources: ResourceRequirements | undefined, name: string) => [
+  resources?.requests?.[name],
+  resources?.limits?.[name],
+];

@@ -1,78 +1,84 @@
-// Ends one container: its hook first, then the signal, then the one that nobody survives.
+// Stops one container: its preStop hook, then SIGTERM, then SIGKILL.
 import { type Clock, sleep } from '../../host/clock.ts';
 import type { Container } from '../../kinds/pod/container.ts';
 import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { NodeParts } from '../node-parts.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
-import { type Containers, type Live, messageOf, note, tell } from './live-containers.ts';
+import {
+  type ActiveContainer,
+  type Containers,
+  messageOf,
+  recordEvent,
+  updateRunning,
+} from './active-containers.ts';
 import { runHook } from './run-hook.ts';
 
 export type StopOptions = {
   readonly graceMs: number;
-  /** What the event says. */
+  /** Message of the event Killing. */
   readonly message: string;
-  /** Ends the grace early. */
-  readonly hurry?: AbortSignal;
+  /** Ends the grace period early. */
+  readonly skipGrace?: AbortSignal;
 };
 
-/** What the container gets for SIGTERM when its preStop hook has used up the grace. */
+/** What is left of the grace period at least, even when the preStop hook has used it up. */
 export const minGraceMs = 2000;
 
 export async function stopContainer(
   all: Containers,
   container: Container,
   pod: Pod,
-  wish: StopOptions,
+  options: StopOptions,
 ): Promise<void> {
-  const { parts, live } = all;
-  const found = live.get(container.name);
+  const { parts, active } = all;
+  const found = active.get(container.name);
   if (found === undefined) return;
   const { running, restarting } = found;
   if (all.records[container.name]?.isStopping) return void (await running.ended);
-  note(all, container, { isStopping: true });
-  // Readiness is asked for until the end, so that endpoints know whether they can still serve.
+  updateRunning(all, container, { isStopping: true });
+  // Readiness probes continue until it has terminated: endpoints show whether it is still serving.
   restarting.abort();
-  tell(all, pod, container, ['Killing', wish.message]);
-  const deadline = parts.clock.now() + wish.graceMs;
-  if (wish.graceMs > 0) await preStop(all, container, pod, { found, wish });
+  recordEvent(all, pod, container, ['Killing', options.message]);
+  const deadline = parts.clock.now() + options.graceMs;
+  if (options.graceMs > 0) await preStop(all, container, pod, { found, options });
   running.signal((container.lifecycle?.stopSignal ?? 'SIGTERM') as NodeJS.Signals);
-  const rest = Math.max(deadline - parts.clock.now(), wish.graceMs > 0 ? minGraceMs : 0);
-  const hasEnded = await endsWithin(running, rest, parts.clock, wish.hurry);
+  const rest = Math.max(deadline - parts.clock.now(), options.graceMs > 0 ? minGraceMs : 0);
+  const hasEnded = await endsWithin(running, rest, parts.clock, options.skipGrace);
   if (!hasEnded) running.signal('SIGKILL');
   await running.ended;
 }
 
-/** Waits until no proxy leads to the pod, which counts against its grace as a preStop hook does. */
+/** Waits until no proxy leads to the pod. The wait counts against the grace period, as a preStop hook does. */
 export async function waitForRelease(
   pod: Pod,
   { clock, released }: NodeParts,
-  { maxMs, hurry }: { readonly maxMs: number; readonly hurry: AbortSignal },
+  { maxMs, skipGrace }: { readonly maxMs: number; readonly skipGrace: AbortSignal },
 ): Promise<void> {
-  const over = new AbortController();
-  const limit = AbortSignal.any([over.signal, hurry]);
+  const timeout = new AbortController();
+  const limit = AbortSignal.any([timeout.signal, skipGrace]);
   await Promise.race([released(pod), sleep(clock, maxMs, limit)]);
-  over.abort();
+  timeout.abort();
 }
 
 async function preStop(
   all: Containers,
   container: Container,
   pod: Pod,
-  { found, wish }: { readonly found: Live; readonly wish: StopOptions },
+  { found, options }: { readonly found: ActiveContainer; readonly options: StopOptions },
 ): Promise<void> {
   const hook = container.lifecycle?.preStop;
   if (hook === undefined) return;
   const limit = new AbortController();
-  const cancel = all.parts.clock.after(wish.graceMs, () => limit.abort());
-  const signals = [limit.signal, ...(wish.hurry === undefined ? [] : [wish.hurry])];
-  const podIP = found.place.attachment.ips[0] ?? '';
+  const cancel = all.parts.clock.after(options.graceMs, () => limit.abort());
+  const signals = [limit.signal, ...(options.skipGrace === undefined ? [] : [options.skipGrace])];
+  const podIP = found.sandbox.attachment.ips[0] ?? '';
   const { running } = found;
   try {
     const hooked = { container, running, podIP };
     await Promise.race([runHook(hook, hooked, all.parts, AbortSignal.any(signals)), running.ended]);
   } catch (error) {
-    tell(all, pod, container, [
+    recordEvent(all, pod, container, [
       'FailedPreStopHook',
       `PreStopHook failed: ${messageOf(error)}`,
       'Warning',
@@ -86,21 +92,23 @@ async function endsWithin(
   running: RunningContainer,
   ms: number,
   clock: Clock,
-  hurry?: AbortSignal,
+  skipGrace?: AbortSignal,
 ): Promise<boolean> {
-  const over = new AbortController();
-  const limit = hurry === undefined ? over.signal : AbortSignal.any([over.signal, hurry]);
+  const timeout = new AbortController();
+  const limit =
+    skipGrace === undefined ? timeout.signal : AbortSignal.any([timeout.signal, skipGrace]);
   const ended = running.ended.then(() => true);
   const hasEnded = await Promise.race([ended, sleep(clock, ms, limit).then(() => false)]);
-  over.abort();
+  timeout.abort();
   return hasEnded;
 }
 
+/** Containers of one list stop together, the lists one after the other. */
 export function stopOrder({ spec }: Pod): readonly (readonly Container[])[] {
   const init = spec.initContainers ?? [];
   const sidecars = init.filter(isRestartableInitContainer).reverse();
   const once = init.filter((container) => !isRestartableInitContainer(container));
-  // Sidecars outlive what they serve, and end in the reverse order of their start.
+  // Sidecars outlive the containers they serve, and stop in the reverse order of their start.
   const added = spec.ephemeralContainers ?? [];
   return [[...(spec.containers ?? []), ...once, ...added], ...sidecars.map((one) => [one])];
 }

@@ -124,3 +124,8 @@ export class ContainerStartError extends Error {
     this.reason = reason;
   }
 }
+
+/** The container cannot be created as its pod configures it. */
+export class ContainerConfigError extends Error {
+  override readonly name = 'ContainerConfigError';
+}

@@ -24,7 +24,7 @@ const options = {
   now: Date.parse('2026-01-01T00:00:00Z'),
 };
 
-test('nodeStatus() tells amounts, addresses and that it is ready', () => {
+test('nodeStatus() has capacity, addresses and the condition Ready', () => {
   const status = nodeStatus(options);
   assert.deepEqual(status.capacity, {
     cpu: '4',
@@ -41,18 +41,21 @@ test('nodeStatus() tells amounts, addresses and that it is ready', () => {
 });
 
 test('nodeStatus() is not ready while pods have no network', () => {
-  const told = (network: { problem?: string }): readonly string[] =>
+  const conditionsOf = (network: { problem?: string }): readonly string[] =>
     nodeStatus({ ...options, network })
       .conditions?.filter(({ type }) => ['Ready', 'NetworkUnavailable'].includes(type))
       .map(({ type, status, reason }) => `${type}=${status} ${reason}`) ?? [];
-  assert.deepEqual(told({ problem: 'no podCIDRs' }), [
+  assert.deepEqual(conditionsOf({ problem: 'no podCIDRs' }), [
     'NetworkUnavailable=True BridgeIsMissing',
     'Ready=False KubeletNotReady',
   ]);
-  assert.deepEqual(told({}), ['NetworkUnavailable=False BridgeIsUp', 'Ready=True KubeletReady']);
+  assert.deepEqual(conditionsOf({}), [
+    'NetworkUnavailable=False BridgeIsUp',
+    'Ready=True KubeletReady',
+  ]);
 });
 
-test('nodeStatus() keeps the time of the last change', () => {
+test('nodeStatus() keeps the last transition time of unchanged conditions', () => {
   const first = nodeStatus(options);
   const later = nodeStatus({ ...options, before: first.conditions, now: options.now + 60_000 });
   const ready = later.conditions?.find(({ type }) => type === 'Ready');

@@ -1,4 +1,4 @@
-// What the agent says of its node.
+// Labels and status of the agent's Node.
 import { isIPv6 } from '../../ip/address.ts';
 import type { NodeCondition, NodeStatus } from '../../kinds/node/types.ts';
 import {
@@ -13,13 +13,13 @@ import { formatTime } from '../../schema/time.ts';
 export type MachineFacts = {
   readonly cpus: number;
   readonly memoryBytes: number;
-  /** Of the file system that holds what pods write: the agent's data directory. */
+  /** Size of the file system with the agent's data directory, where pods write. */
   readonly diskBytes: number;
   readonly machineId: string;
   readonly bootId: string;
   readonly kernelVersion: string;
   readonly osImage: string;
-  /** As Go names it: amd64, arm64. */
+  /** GOARCH: amd64, arm64. */
   readonly architecture: string;
 };
 
@@ -33,7 +33,7 @@ export type NodeStatusOptions = {
   readonly maxPods: number;
   readonly before: NodeStatus['conditions'];
   readonly now: number;
-  /** Of the pods, where they have one of their own, and what keeps it from working. */
+  /** The pod network, where pods have one of their own, and why it is not ready. */
   readonly network?: { readonly problem?: string };
 };
 
@@ -91,9 +91,14 @@ export function nodeStatus(options: NodeStatusOptions): NodeStatus {
   };
 }
 
-type Said = readonly [type: string, status: 'True' | 'False', reason: string, message: string];
+type ConditionSpec = readonly [
+  type: string,
+  status: 'True' | 'False',
+  reason: string,
+  message: string,
+];
 
-const said: readonly Said[] = [
+const fixedConditions: readonly ConditionSpec[] = [
   [
     'MemoryPressure',
     'False',
@@ -104,10 +109,10 @@ const said: readonly Said[] = [
   ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
 ];
 
-const ready: Said = ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'];
+const ready: ConditionSpec = ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'];
 
-/** A node whose pods have no network says so twice, as a kubelet does and whoever makes the routes between nodes. */
-function networkConditions(network: NodeStatusOptions['network']): readonly Said[] {
+/** A missing pod network shows in two conditions: that of the kubelet, and that of a route controller. */
+function networkConditions(network: NodeStatusOptions['network']): readonly ConditionSpec[] {
   if (network === undefined) return [ready];
   const { problem } = network;
   if (problem === undefined) {
@@ -125,15 +130,17 @@ function networkConditions(network: NodeStatusOptions['network']): readonly Said
 
 function conditions({ before = [], now, network }: NodeStatusOptions): readonly NodeCondition[] {
   const time = formatTime(now);
-  return [...said, ...networkConditions(network)].map(([type, status, reason, message]) => {
-    const last = before.find((condition) => condition.type === type);
-    return {
-      type,
-      status,
-      lastHeartbeatTime: time,
-      lastTransitionTime: last?.status === status ? (last.lastTransitionTime ?? time) : time,
-      reason,
-      message,
-    };
-  });
+  return [...fixedConditions, ...networkConditions(network)].map(
+    ([type, status, reason, message]) => {
+      const last = before.find((condition) => condition.type === type);
+      return {
+        type,
+        status,
+        lastHeartbeatTime: time,
+        lastTransitionTime: last?.status === status ? (last.lastTransitionTime ?? time) : time,
+        reason,
+        message,
+      };
+    },
+  );
 }

@@ -1,4 +1,4 @@
-// The conditions that a node says of a pod. Upstream: pkg/kubelet/status/generate.go.
+// The conditions of a pod that the node agent owns. Upstream: pkg/kubelet/status/generate.go.
 import { judgedPodCondition } from '../../kinds/pod/conditions.ts';
 import type { Container } from '../../kinds/pod/container.ts';
 import type { ContainerStatus, PodCondition, PodStatus } from '../../kinds/pod/pod-status.ts';
@@ -10,65 +10,65 @@ export type ConditionOptions = {
   readonly phase: string;
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
-  /** Why containers are not held to the amounts that the pod wants. */
+  /** Why resizes of containers failed. */
   readonly resizeProblems: readonly string[];
   /** The pod has its network. */
   readonly hasNetwork: boolean;
-  /** Conditions as they were; others than ours count for readiness gates. */
+  /** Previous conditions; those of other writers count for readiness gates. */
   readonly before: PodStatus['conditions'];
   /** RFC 3339. */
   readonly now: string;
 };
 
-type Judged = {
+type ConditionState = {
   readonly status: 'True' | 'False';
   readonly reason?: string;
   readonly message?: string;
 };
 
-const yes: Judged = { status: 'True' };
+const isTrue: ConditionState = { status: 'True' };
 
 export function podConditions(options: ConditionOptions): readonly PodCondition[] {
   const ready = containersReady(options);
-  const judged: readonly (readonly [string, Judged])[] = [
-    ['PodReadyToStartContainers', options.hasNetwork ? yes : { status: 'False' }],
+  const states: readonly (readonly [string, ConditionState])[] = [
+    ['PodReadyToStartContainers', options.hasNetwork ? isTrue : { status: 'False' }],
     ['Initialized', initialized(options)],
     ['Ready', podReady(options, ready)],
     ['ContainersReady', ready],
-    ['PodScheduled', yes],
+    ['PodScheduled', isTrue],
     ...(options.resizeProblems.length === 0
       ? []
       : [[resizeCondition, resizing(options.resizeProblems)] as const]),
   ];
-  return judged.map(([type, condition]) => written(options, type, condition));
+  return states.map(([type, condition]) => toCondition(options, type, condition));
 }
 
-/** There only while something is wrong: what can be done is done at once. */
+/** Present only while a resize fails: others take effect immediately. */
 export const resizeCondition = 'PodResizeInProgress';
 
-const resizing = (problems: readonly string[]): Judged => ({
+const resizing = (problems: readonly string[]): ConditionState => ({
   status: 'True',
   reason: 'Error',
   message: problems.join(', '),
 });
 
-function written(
+function toCondition(
   { pod, before, now }: ConditionOptions,
   type: string,
-  judged: Judged,
+  states: ConditionState,
 ): PodCondition {
   const { generation } = pod.metadata;
-  const of = generation === undefined ? {} : { observedGeneration: generation };
-  return judgedPodCondition(before, { type, ...of, ...judged }, now);
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  return judgedPodCondition(before, { type, ...observed, ...states }, now);
 }
 
-function initialized({ pod, phase, initStatuses, statuses }: ConditionOptions): Judged {
+function initialized({ pod, phase, initStatuses, statuses }: ConditionOptions): ConditionState {
   const containers = pod.spec.initContainers ?? [];
-  // Once a container runs, what the init containers became no longer matters.
+  // Once a container has started, the init containers no longer matter.
   if (
     statuses.some(({ state, lastState }) => state.waiting === undefined || lastState.terminated)
   ) {
-    return phase === 'Succeeded' ? { status: 'True', reason: 'PodCompleted' } : yes;
+    return phase === 'Succeeded' ? { status: 'True', reason: 'PodCompleted' } : isTrue;
   }
   const incomplete = containers.filter((container) => {
     const status = statusOf(initStatuses, container);
@@ -76,7 +76,7 @@ function initialized({ pod, phase, initStatuses, statuses }: ConditionOptions): 
       ? status?.started !== true
       : status?.ready !== true;
   });
-  if (incomplete.length === 0) return yes;
+  if (incomplete.length === 0) return isTrue;
   return {
     status: 'False',
     reason: 'ContainersNotInitialized',
@@ -84,7 +84,7 @@ function initialized({ pod, phase, initStatuses, statuses }: ConditionOptions): 
   };
 }
 
-function containersReady({ pod, phase, initStatuses, statuses }: ConditionOptions): Judged {
+function containersReady({ pod, phase, initStatuses, statuses }: ConditionOptions): ConditionState {
   const sidecars = (pod.spec.initContainers ?? []).filter(isRestartableInitContainer);
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
@@ -92,7 +92,7 @@ function containersReady({ pod, phase, initStatuses, statuses }: ConditionOption
   const unready = [...sidecars, ...(pod.spec.containers ?? [])].filter(
     (container) => statusOf(all, container)?.ready !== true,
   );
-  if (unready.length === 0) return yes;
+  if (unready.length === 0) return isTrue;
   return {
     status: 'False',
     reason: 'ContainersNotReady',
@@ -100,7 +100,7 @@ function containersReady({ pod, phase, initStatuses, statuses }: ConditionOption
   };
 }
 
-function podReady({ pod, before = [] }: ConditionOptions, ready: Judged): Judged {
+function podReady({ pod, before = [] }: ConditionOptions, ready: ConditionState): ConditionState {
   if (ready.status !== 'True') return ready;
   const problems = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const gate = JSON.stringify(conditionType);
@@ -111,7 +111,7 @@ function podReady({ pod, before = [] }: ConditionOptions, ready: Judged): Judged
     if (found.status === 'True') return [];
     return [`the status of pod readiness gate ${gate} is not "True", but ${found.status}`];
   });
-  if (problems.length === 0) return yes;
+  if (problems.length === 0) return isTrue;
   return { status: 'False', reason: 'ReadinessGatesNotReady', message: problems.join(', ') };
 }
 

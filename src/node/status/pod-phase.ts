@@ -7,7 +7,7 @@ export type PhaseOptions = {
   readonly pod: Pod;
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
-  /** Nothing will be started again. */
+  /** No container restarts. */
   readonly isTerminal: boolean;
 };
 
@@ -27,7 +27,7 @@ export function podPhase(options: PhaseOptions): Phase {
 const hasStarted = ({ state, lastState }: ContainerStatus): boolean =>
   state.waiting === undefined || lastState.terminated !== undefined;
 
-/** Of a pod whose containers have all been started, and of which none runs now. */
+/** Of a pod whose containers have all started, and none is running. */
 function stoppedPhase({ pod, statuses, isTerminal }: PhaseOptions): Phase {
   const { restartPolicy = 'Always' } = pod.spec;
   if (!isTerminal && restartPolicy === 'Always') return 'Running';
@@ -35,7 +35,7 @@ function stoppedPhase({ pod, statuses, isTerminal }: PhaseOptions): Phase {
   return isTerminal || restartPolicy === 'Never' ? 'Failed' : 'Running';
 }
 
-/** Init containers that failed; those that are still to run show in the containers, which have not started. */
+/** Init containers that failed. Those that have not run yet show in the containers, which have not started. */
 function failedInits({ pod, initStatuses }: PhaseOptions): number {
   return (pod.spec.initContainers ?? []).filter((container) => {
     const status = initStatuses.find(({ name }) => name === container.name);

@@ -52,7 +52,7 @@ function condition(status: PodStatus, type: string): string {
   return [found?.status, found?.reason, found?.message].filter((text) => text).join(' ');
 }
 
-test('a pod whose container runs and is ready', () => {
+test('podStatus() of a pod with a ready container', () => {
   const status = statusOf({ containers: [{ name: 'app', image: 'app:1' }] }, { app: ready });
   assert.equal(status.phase, 'Running');
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('a pod whose container runs and is ready', () => {
   ]);
 });
 
-test('a pod that has just come is pending, and says which containers it waits for', () => {
+test('podStatus() of a new pod is Pending and lists the unready containers', () => {
   const status = statusOf({}, {}, { addresses: { podIPs: [], hostIPs: ['10.0.0.1'] } });
   assert.equal(status.phase, 'Pending');
   assert.equal(condition(status, 'PodReadyToStartContainers'), 'False');
@@ -96,7 +96,7 @@ test('a pod that has just come is pending, and says which containers it waits fo
   assert.equal(status.containerStatuses?.[0]?.state.waiting?.reason, 'ContainerCreating');
 });
 
-test('init containers come first', () => {
+test('podStatus() is Pending while init containers run', () => {
   const spec = { initContainers: [{ name: 'first' }, { name: 'second' }] };
   const status = statusOf(spec, { first: ended(0), second: ready });
   assert.equal(status.phase, 'Pending');
@@ -119,15 +119,22 @@ const phases: readonly (readonly [
   ['all succeeded', { restartPolicy: 'OnFailure' }, { app: ended(0) }, {}, 'Succeeded'],
   ['one failed with Never', { restartPolicy: 'Never' }, { app: ended(1) }, {}, 'Failed'],
   ['one failed with OnFailure', { restartPolicy: 'OnFailure' }, { app: ended(1) }, {}, 'Running'],
-  ['stopped for good after success', {}, { app: ended(0) }, { isTerminal: true }, 'Succeeded'],
-  ['stopped for good after failure', {}, { app: ended(143) }, { isTerminal: true }, 'Failed'],
-  ['over stays over', {}, { app: ended(1) }, { before: { phase: 'Succeeded' } }, 'Succeeded'],
+  ['terminated after success', {}, { app: ended(0) }, { isTerminal: true }, 'Succeeded'],
+  ['terminated after failure', {}, { app: ended(143) }, { isTerminal: true }, 'Failed'],
+  [
+    'a finished pod keeps its phase',
+    {},
+    { app: ended(1) },
+    { before: { phase: 'Succeeded' } },
+    'Succeeded',
+  ],
 ];
 for (const [name, spec, records, more, expected] of phases) {
-  test(`the phase: ${name}`, () => assert.equal(statusOf(spec, records, more).phase, expected));
+  test(`podStatus() phase: ${name}`, () =>
+    assert.equal(statusOf(spec, records, more).phase, expected));
 }
 
-test('finished pods are not ready, with the reason', () => {
+test('podStatus() of a finished pod is not ready, with the reason', () => {
   const done = statusOf({ restartPolicy: 'Never' }, { app: ended(0) });
   assert.equal(condition(done, 'Ready'), 'False PodCompleted');
   assert.equal(condition(done, 'Initialized'), 'True PodCompleted');
@@ -137,7 +144,7 @@ test('finished pods are not ready, with the reason', () => {
   );
 });
 
-test('readiness gates keep a pod from being ready', () => {
+test('podStatus() is not ready until readiness gates are True', () => {
   const spec = { readinessGates: [{ conditionType: 'example.com/in' }, { conditionType: 'b' }] };
   const gate = { type: 'b', status: 'False', lastProbeTime: null, lastTransitionTime: null };
   const status = statusOf(spec, { app: ready }, { before: { conditions: [gate] } });
@@ -148,7 +155,7 @@ test('readiness gates keep a pod from being ready', () => {
   assert.equal(condition(status, 'ContainersReady'), 'True');
 });
 
-test('the time of a condition changes only with its status', () => {
+test('podStatus() changes the transition time of a condition only with its status', () => {
   const first = statusOf({}, {});
   const second = statusOf({}, { app: ready }, { before: first, now: now + 5000 });
   const time = (type: string) =>
@@ -157,20 +164,20 @@ test('the time of a condition changes only with its status', () => {
   assert.equal(time('PodScheduled'), '2026-01-01T00:00:10Z');
 });
 
-test('a container has the amounts that it is held to, whatever the pod wants by now', () => {
+test('podStatus() has the resources in effect, not those of the spec', () => {
   const quantities = (cpu: string) => ({ requests: { cpu }, limits: { cpu: '2' } });
   const spec = { containers: [{ name: 'app', image: 'app:1', resources: quantities('1500m') }] };
   const waiting = statusOf(spec, {});
   assert.deepEqual(waiting.containerStatuses?.[0]?.resources, quantities('1500m'));
   const resizeProblem = 'memory limit (1) below current usage (2)';
-  const held = statusOf(spec, { app: { ...ready, resources: quantities('1'), resizeProblem } });
-  assert.deepEqual(held.containerStatuses?.[0]?.resources, quantities('1'));
-  assert.deepEqual(held.containerStatuses?.[0]?.allocatedResources, { cpu: '1' });
-  assert.equal(condition(held, 'PodResizeInProgress'), `True Error ${resizeProblem}`);
+  const resized = statusOf(spec, { app: { ...ready, resources: quantities('1'), resizeProblem } });
+  assert.deepEqual(resized.containerStatuses?.[0]?.resources, quantities('1'));
+  assert.deepEqual(resized.containerStatuses?.[0]?.allocatedResources, { cpu: '1' });
+  assert.equal(condition(resized, 'PodResizeInProgress'), `True Error ${resizeProblem}`);
   assert.equal(condition(waiting, 'PodResizeInProgress'), '');
 });
 
-test('podStatus() tells of ephemeral containers beside the others, and never that they are ready', () => {
+test('podStatus() has ephemeral containers, which are never ready', () => {
   const spec = { containers: [{ name: 'app' }], ephemeralContainers: [{ name: 'debug' }] };
   const status = statusOf(spec, { app: ready, debug: ended(3) });
   const [debug] = status.ephemeralContainerStatuses ?? [];

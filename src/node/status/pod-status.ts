@@ -1,4 +1,4 @@
-// What a node reports of a pod, from what it remembers of the containers.
+// The status of a pod, from the records of its containers.
 import type { Container } from '../../kinds/pod/container.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../../kinds/pod/pod-status.ts';
 import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
@@ -13,15 +13,15 @@ import { podPhase } from './pod-phase.ts';
 export type StatusOptions = {
   readonly pod: Pod;
   readonly records: ContainerRecords;
-  /** What was last reported, or what the pod said when it came here. */
+  /** The status that was last reported, or that the pod had when the worker started. */
   readonly before: PodStatus;
   readonly addresses: PodAddresses;
-  /** When the node took the pod. */
+  /** When the node accepted the pod. */
   readonly startedAt: number;
   readonly now: number;
-  /** Nothing is started again. */
+  /** No container restarts. */
   readonly isTerminal: boolean;
-  /** Why the pod as a whole ended, such as DeadlineExceeded. */
+  /** Why the pod as a whole failed, such as DeadlineExceeded. */
   readonly end?: { readonly reason: string; readonly message: string };
 };
 
@@ -31,10 +31,14 @@ export function podStatus(options: StatusOptions): PodStatus {
     containerStatus(options, c, true),
   );
   const statuses = (pod.spec.containers ?? []).map((c) => containerStatus(options, c, false));
-  const judged = podPhase({ pod, initStatuses, statuses, isTerminal });
-  // A pod that has ended stays what it was, whatever is cleaned up after it; one that was ended has failed.
-  const isOver = before.phase === 'Succeeded' || before.phase === 'Failed';
-  const phase = isOver ? (before.phase ?? judged) : end === undefined ? judged : 'Failed';
+  const computedPhase = podPhase({ pod, initStatuses, statuses, isTerminal });
+  // The phase of a finished pod does not change during its cleanup.
+  const hasFinished = before.phase === 'Succeeded' || before.phase === 'Failed';
+  const phase = hasFinished
+    ? (before.phase ?? computedPhase)
+    : end === undefined
+      ? computedPhase
+      : 'Failed';
   const { generation } = pod.metadata;
   const [hostIP] = addresses.hostIPs;
   const [podIP] = addresses.podIPs;
@@ -76,12 +80,12 @@ function containerStatus(
   const first = hasInit ? 'PodInitializing' : 'ContainerCreating';
   const state = stateOf(record, first);
   const id = idOf(record);
-  const runsToItsEnd = isInit && !isRestartableInitContainer(container);
+  const runsToCompletion = isInit && !isRestartableInitContainer(container);
   return {
     name: container.name,
     state,
     lastState: record?.last === undefined ? {} : { terminated: terminatedState(record.last) },
-    ready: runsToItsEnd ? state.terminated?.exitCode === 0 : (record?.isReady ?? false),
+    ready: runsToCompletion ? state.terminated?.exitCode === 0 : (record?.isReady ?? false),
     restartCount: record?.restartCount ?? 0,
     image: container.image ?? '',
     imageID: '',
@@ -99,7 +103,7 @@ function ephemeralStatuses(options: StatusOptions): Pick<PodStatus, 'ephemeralCo
   };
 }
 
-/** Nobody waits for one to be ready, and it has no amounts. */
+/** Ephemeral containers are never ready and have no resources. */
 function ephemeralStatus(options: StatusOptions, container: Container): ContainerStatus {
   const { name, state, lastState, restartCount, image, imageID, containerID } = containerStatus(
     options,
@@ -112,7 +116,7 @@ function ephemeralStatus(options: StatusOptions, container: Container): Containe
   };
 }
 
-/** What the container is held to, and what the node keeps free for it. */
+/** The resources in effect, and those allocated by the node. */
 function quantities(
   resources: ResourceRequirements = {},
 ): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {

@@ -1,19 +1,19 @@
-// What this machine is.
+// Reads facts about this machine.
 import { readFileSync, statfsSync } from 'node:fs';
 import { arch, cpus, networkInterfaces, release, totalmem } from 'node:os';
 import type { MachineFacts } from './node-status.ts';
 
 const goArchitectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
-/** `directory` is where pods write, and is there. */
-export function probeMachine(directory: string): MachineFacts {
-  const osRelease = readIfThere('/etc/os-release');
+/** `directory` is an existing directory on the file system where pods write. */
+export function readMachine(directory: string): MachineFacts {
+  const osRelease = readOptionalFile('/etc/os-release');
   return {
     cpus: Math.max(cpus().length, 1),
     memoryBytes: totalmem(),
     diskBytes: diskBytes(directory),
-    machineId: readIfThere('/etc/machine-id').trim(),
-    bootId: readIfThere('/proc/sys/kernel/random/boot_id').trim(),
+    machineId: readOptionalFile('/etc/machine-id').trim(),
+    bootId: readOptionalFile('/proc/sys/kernel/random/boot_id').trim(),
     kernelVersion: release(),
     osImage: /^PRETTY_NAME="?([^"\n]*)/m.exec(osRelease)?.[1] ?? 'Linux',
     architecture: goArchitectures[arch()] ?? arch(),
@@ -25,8 +25,8 @@ function diskBytes(directory: string): number {
   return bsize * blocks;
 }
 
-/** One address of each family, the first that is no loopback; loopback where there is nothing else. */
-export function probeNodeIPs(): readonly string[] {
+/** The first address of each family that is neither loopback nor link-local; loopback if there is none. */
+export function readNodeIPs(): readonly string[] {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const outside = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'));
   const found = (['IPv4', 'IPv6'] as const).flatMap((family) => {
@@ -36,7 +36,8 @@ export function probeNodeIPs(): readonly string[] {
   return found.length > 0 ? found : ['127.0.0.1'];
 }
 
-export function readIfThere(path: string): string {
+/** Empty if the file does not exist. */
+export function readOptionalFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

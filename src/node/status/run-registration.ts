@@ -1,4 +1,4 @@
-// Shows the cluster that the node is there: its Node object, and a Lease that is renewed.
+// Registers the node and sends its heartbeats: the Node object with its status, and a Lease that is renewed.
 import type { ApiCaller } from '../../client/api-call.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { type Clock, sleep } from '../../host/clock.ts';
@@ -19,18 +19,18 @@ export type RegistrationOptions = {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly facts: MachineFacts;
-  /** What to say now, after what was said before. */
+  /** The current status, given the previous conditions. */
   readonly status: (before: NodeStatus['conditions']) => NodeStatus;
-  /** Told when there is something new to say. */
+  /** The listener is called when the status has changed. */
   readonly onStatusChange: (listener: () => void) => void;
 };
 
-/** A kubelet's: the lease lasts 40 s and is renewed four times in that; the status is told every 5 min. */
+/** As in the kubelet: the lease lasts 40 s and is renewed every 10 s; the status is written every 5 min. */
 const leaseSeconds = 40;
 const renewMs = 10_000;
 const statusMs = 300_000;
 
-/** Resolves when the node is there with its status. */
+/** Resolves when the Node exists with its status. Rejects only after the signal has aborted. */
 export async function registerNode(
   options: RegistrationOptions,
   signal: AbortSignal,
@@ -42,13 +42,13 @@ export async function registerNode(
       return await writeStatus(options, node);
     } catch (error) {
       if (signal.aborted) throw error;
-      log.warn('node could not be registered', { node: name, error: String(error) });
+      log.warn('Failed to register node, retrying', { node: name, error: String(error) });
       await sleep(clock, retryMs, signal);
     }
   }
 }
 
-/** The server is told of a new node at once; one that is there keeps what others say of it. */
+/** An existing Node keeps everything but its labels. */
 async function ensureNode({
   caller,
   name,
@@ -57,18 +57,18 @@ async function ensureNode({
   status,
 }: RegistrationOptions): Promise<Node> {
   const nodes = resourceClient(caller, nodeDefinition);
-  const wanted = { ...nodeLabels(name, facts), ...labels };
+  const desired = { ...nodeLabels(name, facts), ...labels };
   try {
     return await nodes.create({
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { name, labels: wanted },
+      metadata: { name, labels: desired },
       spec: {},
       status: status(undefined),
     });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    return nodes.patch({ name }, { metadata: { labels: wanted } }, { type: 'merge' });
+    return nodes.patch({ name }, { metadata: { labels: desired } }, { type: 'merge' });
   }
 }
 
@@ -78,39 +78,50 @@ async function writeStatus(
   { caller, status, name }: RegistrationOptions,
   node: Node,
 ): Promise<Node> {
-  const wanted = status(node.status?.conditions);
-  // Addresses are merged by their type, and a node may have several of one.
-  const addresses = [...(wanted.addresses ?? []), { $patch: 'replace' }];
-  const patch = { status: { ...wanted, addresses } };
+  const desired = status(node.status?.conditions);
+  // A strategic merge patch merges addresses by type, and a node may have several of one type.
+  const addresses = [...(desired.addresses ?? []), { $patch: 'replace' }];
+  const patch = { status: { ...desired, addresses } };
   const nodes = resourceClient(caller, nodeDefinition);
   return nodes.patch({ name }, patch, { type: 'strategic', subresource: 'status' });
 }
 
-/** Until the signal ends it. */
-export async function keepNode(options: RegistrationOptions, signal: AbortSignal): Promise<void> {
+/** Renews the lease and writes the status until the signal aborts. */
+export async function runHeartbeats(
+  options: RegistrationOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { caller, clock, log, name } = options;
   const nodes = resourceClient(caller, nodeDefinition);
-  let toldAt = clock.now();
-  let news = new AbortController();
-  options.onStatusChange(() => news.abort());
-  // What changed since the registration has been told to nobody.
-  news.abort();
+  let reportedAt = clock.now();
+  let statusChange = new AbortController();
+  options.onStatusChange(() => statusChange.abort());
+  // Changes since the registration have not been written.
+  statusChange.abort();
   while (!signal.aborted) {
-    const isNew = news.signal.aborted;
-    if (isNew) news = new AbortController();
+    const hasChanged = statusChange.signal.aborted;
+    if (hasChanged) statusChange = new AbortController();
     try {
       await renewLease(options);
-      if (isNew || clock.now() - toldAt >= statusMs) {
+      if (hasChanged || clock.now() - reportedAt >= statusMs) {
         await writeStatus(options, await nodes.get({ name }));
-        toldAt = clock.now();
+        reportedAt = clock.now();
       }
     } catch (error) {
       if (isNotFound(error)) {
-        // Somebody deleted the node while it lives.
-        await registerNode(options, signal).catch(() => undefined);
-      } else log.warn('node lease could not be renewed', { node: name, error: String(error) });
+        // The Node was deleted while the agent runs.
+        await registerAgain(options, signal);
+      } else log.warn('Failed to renew node lease, retrying', { node: name, error: String(error) });
     }
-    await sleep(clock, renewMs, AbortSignal.any([news.signal, signal]));
+    await sleep(clock, renewMs, AbortSignal.any([statusChange.signal, signal]));
+  }
+}
+
+async function registerAgain(options: RegistrationOptions, signal: AbortSignal): Promise<void> {
+  try {
+    await registerNode(options, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }
 
@@ -126,7 +137,7 @@ async function renewLease({ caller, clock, name }: RegistrationOptions): Promise
     await leases.patch(key, { spec }, { type: 'merge' });
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    // The lease goes with the node.
+    // The lease is owned by the Node and deleted with it.
     const { metadata } = await resourceClient(caller, nodeDefinition).get({ name });
     const owner = { apiVersion: 'v1', kind: 'Node', name, uid: metadata.uid ?? '' };
     await leases.create({

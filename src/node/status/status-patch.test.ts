@@ -12,9 +12,9 @@ const ready = (status: string) => ({
 const base: PodStatus = { phase: 'Running', qosClass: 'BestEffort', conditions: [ready('True')] };
 
 const cases: readonly (readonly [string, PodStatus, PodStatus, unknown])[] = [
-  ['nothing for the same', base, base, undefined],
-  ['nothing for what others write', { ...base, nominatedNodeName: 'n' }, base, undefined],
-  ['only what differs', base, { ...base, phase: 'Failed' }, { phase: 'Failed' }],
+  ['nothing for an equal status', base, base, undefined],
+  ['nothing for fields of other writers', { ...base, nominatedNodeName: 'n' }, base, undefined],
+  ['only fields that differ', base, { ...base, phase: 'Failed' }, { phase: 'Failed' }],
   [
     'only conditions that differ',
     { ...base, conditions: [ready('True'), { ...ready('True'), type: 'gate' }] },
@@ -22,20 +22,25 @@ const cases: readonly (readonly [string, PodStatus, PodStatus, unknown])[] = [
     { conditions: [ready('False')] },
   ],
   [
-    'null for what a condition no longer says',
+    'null for fields that a condition no longer has',
     { ...base, conditions: [{ ...ready('False'), reason: 'ContainersNotReady', message: 'm' }] },
     base,
     { conditions: [{ ...ready('True'), reason: null, message: null }] },
   ],
   [
-    'that a resize is over',
+    'the removal of PodResizeInProgress',
     { ...base, conditions: [ready('True'), { ...ready('True'), type: 'PodResizeInProgress' }] },
     base,
     { conditions: [{ type: 'PodResizeInProgress', $patch: 'delete' }] },
   ],
-  ['null for what is no longer so', { ...base, reason: 'Evicted' }, base, { reason: null }],
   [
-    'addresses as a whole',
+    'null for a field that is no longer set',
+    { ...base, reason: 'Evicted' },
+    base,
+    { reason: null },
+  ],
+  [
+    'lists of addresses as a whole',
     { ...base, podIPs: [{ ip: '10.0.0.1' }] },
     { ...base, podIPs: [{ ip: '10.0.0.2' }] },
     { podIPs: [{ ip: '10.0.0.2' }, { $patch: 'replace' }] },

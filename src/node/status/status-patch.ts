@@ -1,11 +1,11 @@
-// What to send so that the status of a pod becomes what the node says; nothing when it is already so.
+// The strategic merge patch from one pod status to another; undefined if they are equal.
 
 import { podConditionPatch } from '../../kinds/pod/conditions.ts';
 import type { PodStatus } from '../../kinds/pod/pod-status.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { resizeCondition } from './pod-conditions.ts';
 
-/** Conditions belong to whoever writes them: ours are merged, others stay. Lists merged by key are replaced whole. */
+/** Conditions are merged by type, because other writers own some. These lists, merged by key too, are replaced as a whole. */
 const replacedLists = ['podIPs', 'hostIPs'];
 
 export function statusPatch(before: PodStatus, after: PodStatus): object | undefined {
@@ -17,16 +17,16 @@ export function statusPatch(before: PodStatus, after: PodStatus): object | undef
     if (value !== undefined) patch[field] = value;
   }
   const changed = (after.conditions ?? []).filter(
-    (wanted) =>
+    (desired) =>
       !deepEqual(
-        before.conditions?.find(({ type }) => type === wanted.type),
-        wanted,
+        before.conditions?.find(({ type }) => type === desired.type),
+        desired,
       ),
   );
-  const conditions = changed.map((wanted) => podConditionPatch(before.conditions, wanted));
-  const isOver = hasResize(before) && !hasResize(after);
-  const gone = isOver ? [{ type: resizeCondition, $patch: 'delete' }] : [];
-  if (conditions.length + gone.length > 0) patch.conditions = [...conditions, ...gone];
+  const conditions = changed.map((desired) => podConditionPatch(before.conditions, desired));
+  const isResizeOver = hasResize(before) && !hasResize(after);
+  const deleted = isResizeOver ? [{ type: resizeCondition, $patch: 'delete' }] : [];
+  if (conditions.length + deleted.length > 0) patch.conditions = [...conditions, ...deleted];
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
@@ -34,7 +34,7 @@ const hasResize = ({ conditions = [] }: PodStatus): boolean =>
   conditions.some(({ type }) => type === resizeCondition);
 
 function fieldPatch(field: keyof PodStatus, before: unknown, after: unknown): unknown {
-  // Fields that no node agent writes are somebody else's.
+  // Only fields that the node agent owns are removed.
   if (after === undefined) return ownFields.has(field) ? null : undefined;
   if (!replacedLists.includes(field) || before === undefined) return after;
   return [...(after as readonly unknown[]), { $patch: 'replace' }];

@@ -1,4 +1,4 @@
-// Writes the statuses of pods: the newest of each, one write at a time, until it is there.
+// Writes the statuses of pods: the latest of each, one write per pod at a time, retried until it succeeds.
 import { backOffMs } from '../../client/back-off.ts';
 import type { ResourceClient } from '../../client/rest.ts';
 import { type Clock, sleep } from '../../host/clock.ts';
@@ -11,7 +11,7 @@ import { statusPatch } from './status-patch.ts';
 export type StatusWriter = {
   readonly report: (pod: Pod, status: PodStatus) => void;
   readonly reported: (uid: string) => Promise<void>;
-  /** Resolves when all that was reported is written, or given up because the signal came first. */
+  /** Resolves when everything reported has been written, or the signal has aborted. */
   readonly settled: () => Promise<void>;
   readonly forget: (uid: string) => void;
 };
@@ -22,34 +22,34 @@ export type StatusWriterOptions = {
   readonly log: Log;
 };
 
-type Reporting = {
+type PendingStatus = {
   pod: Pod;
   wanted: PodStatus;
-  /** As the server last answered. */
-  known: PodStatus;
+  /** In the server's last response. */
+  stored: PodStatus;
   writing?: Promise<void>;
 };
 
 const retryLimits = { firstMs: 200, maxMs: 10_000 };
-/** Each takes a connection of its own: a node full of pods that all change at once must not open hundreds. */
-const maxAtOnce = 16;
+/** Each write may take a connection of its own: many pods that change together must not open hundreds. */
+const maxConcurrentWrites = 16;
 
-type Slots = ReturnType<typeof createSlots>;
+type Semaphore = ReturnType<typeof createSemaphore>;
 
 export function createStatusWriter(
   options: StatusWriterOptions,
   signal: AbortSignal,
 ): StatusWriter {
-  const pods = new Map<string, Reporting>();
-  const slots = createSlots();
+  const pods = new Map<string, PendingStatus>();
+  const semaphore = createSemaphore();
   return {
     report(pod, status) {
       const uid = pod.metadata.uid ?? '';
-      const one = pods.get(uid) ?? { pod, wanted: status, known: pod.status };
+      const one = pods.get(uid) ?? { pod, wanted: status, stored: pod.status };
       pods.set(uid, one);
       one.pod = pod;
       one.wanted = status;
-      one.writing ??= write(options, one, slots, signal).finally(() => {
+      one.writing ??= write(options, one, semaphore, signal).finally(() => {
         delete one.writing;
       });
     },
@@ -63,21 +63,21 @@ export function createStatusWriter(
 
 async function write(
   options: StatusWriterOptions,
-  one: Reporting,
-  slots: Slots,
+  one: PendingStatus,
+  semaphore: Semaphore,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = options;
   for (let failures = 0; !signal.aborted; ) {
     try {
-      await slots.take();
-      const isWritten = await writeNewest(options, one, signal).finally(slots.pass);
+      await semaphore.acquire();
+      const isWritten = await writeNewest(options, one, signal).finally(semaphore.release);
       failures = 0;
       if (isWritten) return;
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return;
       const { name, namespace } = one.pod.metadata;
-      log.warn('status could not be written', {
+      log.warn('Failed to write pod status, retrying', {
         pod: `${namespace}/${name}`,
         error: String(error),
       });
@@ -87,36 +87,36 @@ async function write(
   }
 }
 
-/** Whether what is wanted is there now; it may have changed meanwhile. */
+/** Whether the wanted status is written; it may have changed meanwhile. */
 async function writeNewest(
   { client }: StatusWriterOptions,
-  one: Reporting,
+  one: PendingStatus,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { pod, wanted } = one;
-  const status = statusPatch(one.known, wanted);
+  const status = statusPatch(one.stored, wanted);
   if (status === undefined) return true;
   const { name = '', namespace = '', uid } = pod.metadata;
-  // The uid keeps a status from reaching another pod of the same name.
+  // The uid prevents a write to a new pod of the same name.
   const patch = { metadata: { uid }, status };
   const answer = await client.patch({ namespace, name }, patch, {
     type: 'strategic',
     subresource: 'status',
     signal,
   });
-  one.known = answer.status;
+  one.stored = answer.status;
   return one.wanted === wanted;
 }
 
-function createSlots() {
-  let free = maxAtOnce;
+function createSemaphore() {
+  let free = maxConcurrentWrites;
   const waiting: (() => void)[] = [];
   return {
-    async take(): Promise<void> {
+    async acquire(): Promise<void> {
       if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
       else free -= 1;
     },
-    pass(): void {
+    release(): void {
       const next = waiting.shift();
       if (next === undefined) free += 1;
       else next();

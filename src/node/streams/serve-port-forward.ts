@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { connectInside } from '../../host/namespace-sockets.ts';
-import type { SpdyHeaders } from './serve-spdy-headers.ts';
+import type { SpdyHeaders } from './read-spdy-headers.ts';
 import { serveSpdySession } from './serve-spdy-session.ts';
 import { openChannels } from './serve-web-socket.ts';
 import type { CommandProtocol } from './stream-protocols.ts';

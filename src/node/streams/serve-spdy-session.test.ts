@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { after, test } from 'node:test';
-import { createHeaderWriter, type SpdyHeaders } from './serve-spdy-headers.ts';
+import { createHeaderWriter, type SpdyHeaders } from './read-spdy-headers.ts';
 import { serveSpdySession } from './serve-spdy-session.ts';
 import {
   createFrameReader,

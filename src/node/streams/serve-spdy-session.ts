@@ -4,7 +4,7 @@
 // the client therefore count from the moment it speaks of windows at all; ours are always told. What holds in any case is the
 // connection's own back-pressure: nothing more is read while a stream is full, nothing more is written than the client takes.
 import { Duplex } from 'node:stream';
-import { createHeaderReader, createHeaderWriter, type SpdyHeaders } from './serve-spdy-headers.ts';
+import { createHeaderReader, createHeaderWriter, type SpdyHeaders } from './read-spdy-headers.ts';
 import {
   createFrameReader,
   dataFrame,

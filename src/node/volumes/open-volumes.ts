@@ -9,8 +9,7 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import { trimEnd } from '../../meta/trim-end.ts';
 import { expandPath } from '../environment/expand-variables.ts';
 import type { Variables } from '../environment/service-variables.ts';
-import { ContainerConfigError } from '../pod/container-config-error.ts';
-import type { HiddenBelow, Mount } from '../runtimes/runtime.ts';
+import { ContainerConfigError, type HiddenBelow, type Mount } from '../runtimes/runtime.ts';
 import type { PodVolumes } from './run-volumes.ts';
 import { volumeOwner } from './volume-owner.ts';
 

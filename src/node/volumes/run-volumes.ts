@@ -118,7 +118,7 @@ async function make(volume: Volume, sources: VolumeSources, making: Making): Pro
     new VolumeError(`MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${why}`);
   const owner = volumeOwner(sources.pod);
   if (hostPath !== undefined) {
-    const problem = hostPathProblem(hostPath, making.parts.keptPaths);
+    const problem = hostPathProblem(hostPath, making.parts.privatePaths);
     if (problem !== undefined) throw failed(problem);
     return hostPath.path;
   }

@@ -12,7 +12,7 @@ import {
 import { basename, join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
 import { type CgroupLimit, hasKilledForMemory } from './cgroup-limits.ts';
-import { cgroupPlaces } from './cgroup-places.ts';
+import { cgroupPlaces } from './cgroup-paths.ts';
 
 export type ContainerCgroup = {
   /** A process that writes 0 to it is in the group. */

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentGroup, removeEmpty, removeTree } from './apply-cgroups.ts';
-import { pidGroupPlace } from './cgroup-places.ts';
+import { pidGroupPlace } from './cgroup-paths.ts';
 
 export type PidGroup = {
   /** A process that writes 0 to it is in the group. */

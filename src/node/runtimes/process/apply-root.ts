@@ -33,7 +33,7 @@ export function makeRoot(
     hidden: isHost ? hidden : [],
     own: isHost ? ownDirectories(directory, security.hasReadOnlyRoot) : [],
   });
-  const { isPrivileged, hasWholeProc, hasHostProcesses } = security;
+  const { isPrivileged, hasUnmaskedProc, hasHostPID } = security;
   const { devices } = isolation;
   return {
     path,
@@ -43,9 +43,9 @@ export function makeRoot(
     keepsSetuid: !security.hasNoNewPrivileges,
     system: {
       devices,
-      hidden: hasWholeProc ? [] : isolation.hidden,
-      fixed: hasWholeProc ? [] : isolation.fixed,
-      hasHostProcesses,
+      hidden: hasUnmaskedProc ? [] : isolation.hidden,
+      fixed: hasUnmaskedProc ? [] : isolation.fixed,
+      hasHostPID,
       ...(terminal === undefined ? {} : { console: terminal.path }),
       ...(sharedMemory === undefined ? {} : { sharedMemory }),
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cgroupLimits, hasKilledForMemory } from './cgroup-limits.ts';
-import { cgroupPlaces, pidGroupPlace } from './cgroup-places.ts';
+import { cgroupPlaces, pidGroupPlace } from './cgroup-paths.ts';
 
 const cases = [
   ['nothing', {}, []],

@@ -1,7 +1,7 @@
 // What it takes to start the processes of one container.
 import type { ContainerToRun } from '../runtime.ts';
-import type { LogLimits } from './apply-log-file.ts';
 import type { Isolation } from './probe-host.ts';
+import type { LogLimits } from './write-log-file.ts';
 
 export type ContainerProcess = {
   readonly container: ContainerToRun;

@@ -14,7 +14,6 @@ import type { Step } from '../sandbox/assemble.ts';
 import { writeSteps } from '../sandbox/privilege-steps.ts';
 import type { HostEntry, HostFiles } from '../sandbox/root-plan.ts';
 import { architectureOf, spawnStarter } from '../sandbox/spawn-starter.ts';
-import { systemPaths } from './system-paths.ts';
 
 export type Isolation =
   | {
@@ -68,6 +67,20 @@ async function tryMounts(before: readonly Step[]): Promise<string | undefined> {
     throw error;
   }
 }
+
+/** What a container sees of the machine's devices and of the kernel's files. */
+const systemPaths = {
+  /** Those that every program may count on. */
+  devices: ['null', 'zero', 'full', 'random', 'urandom', 'tty'],
+  /** They tell of the machine and its other users, or of its memory. */
+  hidden: [
+    ...['/proc/acpi', '/proc/asound', '/proc/interrupts', '/proc/kcore', '/proc/keys'],
+    ...['/proc/latency_stats', '/proc/sched_debug', '/proc/scsi', '/proc/timer_list'],
+    ...['/proc/timer_stats', '/sys/devices/virtual/powercap', '/sys/firmware'],
+  ],
+  /** They change the machine. */
+  fixed: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
+} as const;
 
 function found() {
   const { devices, hidden, fixed } = systemPaths;

@@ -9,8 +9,8 @@ import { type TestContext, test } from 'node:test';
 import { silentLog } from '../../../observe/log.ts';
 import { defaultSecurity } from '../../pod/container-security.ts';
 import type { ContainerToRun, Runtime } from '../runtime.ts';
-import { markProcess } from './apply-leftovers.ts';
 import { createProcessRuntime, type ProcessRuntimeOptions } from './run-runtime.ts';
+import { markProcess } from './write-process-marks.ts';
 
 type Place = {
   readonly runtime: Runtime;

@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import type { Log } from '../../../observe/log.ts';
 import { ContainerStartError, type ContainerToRun, type Runtime } from '../runtime.ts';
 import { removeCgroups } from './apply-cgroups.ts';
-import { endMarkedProcesses, markProcess, unmarkProcess } from './apply-leftovers.ts';
-import type { LogLimits } from './apply-log-file.ts';
 import { removePidGroups } from './apply-pid-groups.ts';
 import { type ImageMap, mappedImage, processImage } from './image-map.ts';
 import { type HiddenPath, type Isolation, probeIsolation } from './probe-host.ts';
@@ -13,6 +11,8 @@ import { type ContainerLimits, createLimits } from './run-limits.ts';
 import { createSharedNamespaces, type SharedNamespaces } from './run-shared-namespaces.ts';
 import { spawnBesideTarget } from './spawn-beside-target.ts';
 import { spawnContainer } from './spawn-container.ts';
+import type { LogLimits } from './write-log-file.ts';
+import { endMarkedProcesses, markProcess, unmarkProcess } from './write-process-marks.ts';
 
 export type ProcessRuntimeOptions = {
   readonly images: ImageMap;

@@ -7,10 +7,10 @@ import type { Log } from '../../../observe/log.ts';
 import { ContainerStartError, type ContainerToRun } from '../runtime.ts';
 import { pauseSteps } from '../sandbox/pause-steps.ts';
 import { architectureOf, spawnStarter } from '../sandbox/spawn-starter.ts';
-import { signalProcess } from './apply-signals.ts';
 import type { ContainerProcess } from './container-process.ts';
 import type { Isolation } from './probe-host.ts';
-import { childrenOf, openNamespace } from './probe-process.ts';
+import { childrenOf, openNamespace } from './read-process.ts';
+import { signalProcess } from './send-signals.ts';
 
 export type SharedNamespaces = {
   /** Makes them for the pod's first container. */
@@ -57,9 +57,8 @@ async function make(
   isolation: Extract<Isolation, { kind: 'namespaces' }>,
   log: Log,
 ): Promise<PodNamespaces> {
-  const ipc = security.hasHostMessages ? undefined : makeMessages(isolation, pod.name, log);
-  if (!security.sharesProcesses || security.hasHostProcesses)
-    return ipc === undefined ? {} : { ipc };
+  const ipc = security.hasHostIPC ? undefined : makeMessages(isolation, pod.name, log);
+  if (!security.sharesPID || security.hasHostPID) return ipc === undefined ? {} : { ipc };
   if (isolation.agent !== undefined) {
     throw new ContainerStartError(
       'CreateContainerError',

@@ -3,7 +3,7 @@ import { closeSync } from 'node:fs';
 import { ContainerStartError, type ContainerToRun } from '../runtime.ts';
 import type { ContainerProcess } from './container-process.ts';
 import type { Isolation } from './probe-host.ts';
-import { childrenOf, openNamespace } from './probe-process.ts';
+import { childrenOf, openNamespace } from './read-process.ts';
 
 /** `spawn` gets what the container shares with its target, and has done with it when it resolves. */
 export async function spawnBesideTarget<Result>(

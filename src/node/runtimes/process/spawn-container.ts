@@ -1,7 +1,12 @@
 // Starts the processes of one container, writes down what they say, and tells how they end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { PseudoTerminal } from '../../../host/pseudo-terminal.ts';
-import { ContainerStartError, type OutputListener, type RunningContainer } from '../runtime.ts';
+import {
+  ContainerStartError,
+  type ContainerToRun,
+  type OutputListener,
+  type RunningContainer,
+} from '../runtime.ts';
 import { type ContainerSpec, containerSteps } from '../sandbox/container-steps.ts';
 import {
   architectureOf,
@@ -9,15 +14,14 @@ import {
   type StarterStdio,
   spawnStarter,
 } from '../sandbox/spawn-starter.ts';
-import { openLogFile } from './apply-log-file.ts';
 import { makeRoot } from './apply-root.ts';
-import { signalGroup, signalProcess } from './apply-signals.ts';
 import type { ContainerProcess } from './container-process.ts';
-import { unenforceable } from './plain-limits.ts';
 import type { Isolation } from './probe-host.ts';
+import { signalGroup, signalProcess } from './send-signals.ts';
 import { createEntrance, inNetwork, privilegesOf } from './spawn-entered.ts';
 import { launchWithStreams, type ProgramStreams } from './spawn-streams.ts';
 import { startError } from './start-error.ts';
+import { openLogFile } from './write-log-file.ts';
 
 /** Limits are the business of who starts it. */
 export async function spawnContainer(
@@ -113,6 +117,18 @@ function launchPlain(
   return { child, problem: plainProblem(child, program) };
 }
 
+/** What cannot be enforced; undefined when nothing was asked for. */
+function unenforceable({ mounts, security }: ContainerToRun, agentUid: number): string | undefined {
+  const first = mounts.find(({ isOptional }) => isOptional !== true);
+  if (first !== undefined) return `cannot mount ${first.path}`;
+  if (security.hasReadOnlyRoot) return 'cannot make the root file system read-only';
+  if (security.isPrivileged) return 'cannot give the container privileges';
+  if (security.uid !== 0 && security.uid !== agentUid) return `cannot become user ${security.uid}`;
+  if (security.groups.length > 0) return `cannot set groups ${security.groups.join(', ')}`;
+  if (security.settings.length > 0) return `cannot set ${security.settings[0]?.path}`;
+  return undefined;
+}
+
 const plainProblem = (child: ChildProcess, program: string): StarterRun['problem'] =>
   new Promise((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
@@ -137,8 +153,8 @@ function specOf(
     if (isHost) return 'host';
     return descriptor === undefined ? 'new' : { descriptor: give(descriptor) };
   };
-  const pid = choose(security.hasHostProcesses, shared.pid);
-  const ipc = choose(security.hasHostMessages, shared.ipc);
+  const pid = choose(security.hasHostPID, shared.pid);
+  const ipc = choose(security.hasHostIPC, shared.ipc);
   const root = makeRoot(options, isolation, {
     give,
     ...(terminal === undefined ? {} : { terminal }),

@@ -18,10 +18,10 @@ import {
   type StarterStdio,
   spawnStarter,
 } from '../sandbox/spawn-starter.ts';
-import { killSession } from './apply-signals.ts';
 import type { ContainerProcess } from './container-process.ts';
 import type { Isolation } from './probe-host.ts';
-import { childrenOf, namespaceOf, openNamespace } from './probe-process.ts';
+import { childrenOf, namespaceOf, openNamespace } from './read-process.ts';
+import { killSession } from './send-signals.ts';
 import { launchWithStreams } from './spawn-streams.ts';
 import { startError } from './start-error.ts';
 

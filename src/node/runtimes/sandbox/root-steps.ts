@@ -39,7 +39,7 @@ export type SystemView = {
   /** The terminal to be seen as /dev/console. */
   readonly console?: string;
   /** It shares the processes of the node. */
-  readonly hasHostProcesses: boolean;
+  readonly hasHostPID: boolean;
   /** Of the pod; absent: one of its own. */
   readonly sharedMemory?: string;
 };

@@ -1,7 +1,7 @@
 // Signals to more than one process.
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { sessionOf } from './probe-process.ts';
+import { sessionOf } from './read-process.ts';
 
 export function signalGroup(pid: number, name: NodeJS.Signals): void {
   if (pid > 1) signal(-pid, name);

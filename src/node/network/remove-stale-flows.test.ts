@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Flow } from '../../host/netlink/conntrack.ts';
-import { staleFlows } from './stale-flows.ts';
+import { staleFlows } from './remove-stale-flows.ts';
 
 const local = new Set(['172.30.0.11', '127.0.0.1']);
 const port = { protocol: 'udp', port: 53, podIP: '10.244.1.5', podPort: 5353 } as const;

@@ -1,7 +1,22 @@
-// Kernel settings that a pod asks for: those that are its namespaces' own and harm nobody else are set, others are refused.
+// Whether this node can run a pod at all. Reasons and messages are the kubelet's.
 import type { Pod } from '../../kinds/pod/types.ts';
 
-/** A kubelet's. */
+export type PodRefusal = { readonly reason: string; readonly message: string };
+
+/** Undefined if the pod is admitted; a refused pod has failed. */
+export function podRefusal(pod: Pod): PodRefusal | undefined {
+  // PodSecurity admission does not check Linux fields of a pod for Windows, so it must not run here.
+  if (pod.spec.os !== undefined && pod.spec.os.name !== 'linux') {
+    const message = "Failed to admit pod as the OS field doesn't match node OS";
+    return { reason: 'PodOSNotSupported', message };
+  }
+  const sysctls = podSysctls(pod);
+  return 'forbidden' in sysctls
+    ? { reason: 'SysctlForbidden', message: sysctls.forbidden }
+    : undefined;
+}
+
+/** The kubelet's safe sysctls. */
 const safeNames = new Set([
   'kernel.shm_rmid_forced',
   ...['ip_local_port_range', 'ip_local_reserved_ports', 'ip_unprivileged_port_start'].map(ipv4),
@@ -17,28 +32,29 @@ export type KernelSetting = { readonly path: string; readonly value: string };
 
 export type SysctlVerdict =
   | { readonly settings: readonly KernelSetting[] }
-  /** The words of a kubelet, under the reason SysctlForbidden. */
+  /** The kubelet's message for the reason SysctlForbidden. */
   | { readonly forbidden: string };
 
+/** The sysctls of a pod, as files and values. */
 export function podSysctls({ spec }: Pod): SysctlVerdict {
-  const asked = (spec.securityContext?.sysctls ?? []).map(({ name, value }) => ({
+  const requested = (spec.securityContext?.sysctls ?? []).map(({ name, value }) => ({
     name: name.replaceAll('/', '.'),
     value,
   }));
-  const refused = asked.find(({ name }) => !isAllowed(name, spec));
+  const refused = requested.find(({ name }) => !isAllowed(name, spec));
   if (refused !== undefined)
     return {
       forbidden: `forbidden sysctl: ${JSON.stringify(refused.name)} ${reasonFor(refused.name)}`,
     };
   return {
-    settings: asked.map(({ name, value }) => ({
+    settings: requested.map(({ name, value }) => ({
       path: `/proc/sys/${name.replaceAll('.', '/')}`,
       value,
     })),
   };
 }
 
-/** Of a namespace that is the pod's own. */
+/** Only sysctls of namespaces that the pod does not share with the node. */
 function isAllowed(name: string, { hostNetwork, hostIPC }: Pod['spec']): boolean {
   if (!safeNames.has(name)) return false;
   return name.startsWith('net.') ? hostNetwork !== true : hostIPC !== true;

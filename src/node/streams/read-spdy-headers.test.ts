@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { constants, createDeflate, inflateSync } from 'node:zlib';
-import { createHeaderReader, createHeaderWriter } from './serve-spdy-headers.ts';
+import { createHeaderReader, createHeaderWriter } from './read-spdy-headers.ts';
 import { spdyDictionary } from './spdy-dictionary.ts';
 import { SpdyError } from './spdy-frames.ts';
 

@@ -1,10 +1,9 @@
 // Ends UDP flows of host ports that have come or gone.
-import { openConntrack } from '../../host/netlink/conntrack.ts';
+import { type Flow, openConntrack } from '../../host/netlink/conntrack.ts';
 import type { Netlink } from '../../host/netlink/netlink.ts';
 import { listAddresses } from '../../host/netlink/route-addresses.ts';
 import { isIPv6 } from '../../ip/address.ts';
 import type { HostPort } from './host-ports.ts';
-import { staleFlows } from './stale-flows.ts';
 
 export async function endStaleFlows(
   route: Netlink,
@@ -26,4 +25,26 @@ export async function endStaleFlows(
   } finally {
     await conntrack.close();
   }
+}
+
+export type PortChange = {
+  readonly ports: readonly HostPort[];
+  /** Whether the pod has come, or gone. */
+  readonly hasCome: boolean;
+  /** Addresses of the node. */
+  readonly local: ReadonlySet<string>;
+};
+
+export function staleFlows(
+  flows: readonly Flow[],
+  { ports, hasCome, local }: PortChange,
+): readonly Flow[] {
+  return flows.filter(({ original, reply }) =>
+    ports.some(({ port, hostIP, podIP }) => {
+      const isOurs =
+        original.destinationPort === port &&
+        (hostIP === undefined ? local.has(original.destination) : original.destination === hostIP);
+      return isOurs && (reply.source === podIP) !== hasCome;
+    }),
+  );
 }

@@ -1,9 +1,9 @@
-// Lets a pod's work sleep until something happens, or a time comes.
+// Lets the worker of a pod sleep until it is woken, or until a time.
 import type { NodeParts } from '../node-parts.ts';
 
 export type WakeUp = ReturnType<typeof createWakeUp>;
 
-/** Remembers that it was woken while nobody waited. */
+/** A wake-up while nothing sleeps makes the next sleep return immediately. */
 export function createWakeUp() {
   let isAwake = true;
   let resume = (): void => {};

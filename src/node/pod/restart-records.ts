@@ -1,9 +1,10 @@
-// What an agent that starts anew knows of containers: what the pod's status says, and that nothing runs any more.
+// Container records across a restart of the agent: at its start from the statuses of pods, and at its shutdown.
 import type { ContainerState, ContainerStatus } from '../../kinds/pod/pod-status.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { parseTime } from '../../schema/time.ts';
 import type { ContainerRecord, ContainerRecords, Terminated } from './container-record.ts';
 
+/** Everything that was running has been killed by now. */
 export function recoverRecords({ status }: Pod, now: number): ContainerRecords {
   const all = [
     ...(status.initContainerStatuses ?? []),
@@ -24,12 +25,12 @@ function recover(
 ): ContainerRecord | undefined {
   const ended = terminated(state.terminated, now);
   const last = terminated(lastState.terminated, now);
-  const gone = { restartCount, isStarted: false, isReady: false };
+  const stopped = { restartCount, isStarted: false, isReady: false };
   if (ended !== undefined)
-    return { ...gone, state: ended, ...(last === undefined ? {} : { last }) };
+    return { ...stopped, state: ended, ...(last === undefined ? {} : { last }) };
   if (state.running !== undefined) {
     return {
-      ...gone,
+      ...stopped,
       state: {
         kind: 'terminated',
         exitCode: 137,
@@ -42,7 +43,7 @@ function recover(
       },
     };
   }
-  return last === undefined ? undefined : { ...gone, state: last };
+  return last === undefined ? undefined : { ...stopped, state: last };
 }
 
 function terminated(end: ContainerState['terminated'], now: number): Terminated | undefined {
@@ -63,4 +64,35 @@ function terminated(end: ContainerState['terminated'], now: number): Terminated 
 function startOf(text: string | null | undefined): { startedAt?: number } {
   const startedAt = parseTime(text ?? '');
   return startedAt === undefined ? {} : { startedAt };
+}
+
+/**
+ * A container that was running before the shutdown and exited with 0 was stopped, it did not complete. Otherwise a pod that runs to
+ * completion would count as succeeded, and an init container would not run again.
+ */
+export function interruptedRecords(
+  before: ContainerRecords,
+  after: ContainerRecords,
+): ContainerRecords {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, record]) => [
+      name,
+      before[name]?.state.kind === 'running' ? interrupted(record) : record,
+    ]),
+  );
+}
+
+/** The same reason as for a container that the agent does not find at its start. */
+function interrupted(record: ContainerRecord): ContainerRecord {
+  const { state } = record;
+  if (state.kind !== 'terminated' || state.exitCode !== 0) return record;
+  return {
+    ...record,
+    state: {
+      ...state,
+      exitCode: 137,
+      reason: 'ContainerStatusUnknown',
+      message: 'The container was terminated together with the node agent',
+    },
+  };
 }

@@ -1,4 +1,4 @@
-// The containers of one pod as the files that start and stop them share them.
+// The state of one pod's containers, shared by the files that start, stop and resize them.
 import type { Container } from '../../kinds/pod/container.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { PodAttachment } from '../network/pod-network.ts';
@@ -8,33 +8,33 @@ import type { PodVolumes } from '../volumes/run-volumes.ts';
 import { listOf } from './container-lists.ts';
 import type { ContainerRecord } from './container-record.ts';
 
-export type PodPlace = {
+export type PodSandbox = {
   readonly attachment: PodAttachment;
   readonly volumes: PodVolumes;
   readonly directory: string;
 };
 
-export type Live = {
+export type ActiveContainer = {
   readonly running: RunningContainer;
-  readonly place: PodPlace;
-  /** Ends all probes. */
+  readonly sandbox: PodSandbox;
+  /** Aborts all probes. */
   readonly probing: AbortController;
-  /** Ends those whose failure would end the container: it ends anyway. */
+  /** Aborts startup and liveness probes: the container is being stopped anyway. */
   readonly restarting: AbortController;
 };
 
 export type Containers = {
   readonly parts: NodeParts;
   readonly records: Record<string, ContainerRecord>;
-  readonly live: Map<string, Live>;
+  readonly active: Map<string, ActiveContainer>;
   readonly changed: () => void;
   readonly interrupted: AbortController;
 };
 
-/** In seconds, of a container that ends while its pod stays. */
+/** Seconds, of a container that is stopped while its pod stays. */
 export const graceOf = ({ spec }: Pod): number => spec.terminationGracePeriodSeconds ?? 30;
 
-export function tell(
+export function recordEvent(
   { parts }: Containers,
   pod: Pod,
   container: Container,
@@ -49,7 +49,8 @@ export function tell(
   });
 }
 
-export function note(
+/** Changes the record of a container, if it is running. */
+export function updateRunning(
   { records, changed }: Containers,
   { name }: Container,
   more: Partial<ContainerRecord>,

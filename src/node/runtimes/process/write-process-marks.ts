@@ -1,8 +1,8 @@
 // A file for each container that runs, so that the next run of the agent finds what this one could not end.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { signalGroup } from './apply-signals.ts';
-import { startTicksOf } from './probe-process.ts';
+import { startTicksOf } from './read-process.ts';
+import { signalGroup } from './send-signals.ts';
 
 /** Process ids come back; with the boot and the moment of the start they say which process is meant. */
 type ProcessMark = { readonly pid: number; readonly startTicks: string; readonly boot: string };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseLogLine } from '../../logs/log-line.ts';
-import { openLogFile, rotatedLogs } from './apply-log-file.ts';
+import { openLogFile, rotatedLogs } from './write-log-file.ts';
 
 const now = (): number => Date.parse('2026-01-01T00:00:00.5Z');
 
