@@ -1,18 +1,18 @@
-// Packets in, packets out. What many ask for is answered from encoded answers that hold until their Service changes; all else goes
-// through the chain.
-import { type Counters, handlerIndex, type Transfer } from './counters.ts';
+// Turns query packets into reply packets. Frequent queries are answered from a cache of encoded responses, which are valid until their
+// Service changes; all others go through the chain.
+import type { AnsweredBy, Counters, Transfer } from './counters.ts';
 import type { Lookup, Question, Reply } from './question.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { type Answer, emptyAnswer } from './wire/answer.ts';
 import { decodeQuery, ignored, type Query, queryName } from './wire/decode-query.ts';
-import { classInternet, flags, largestMessage, rcodes } from './wire/record-types.ts';
+import { classInternet, flags, maxMessageSize, rcodes } from './wire/record-types.ts';
 import { extendedFlags, udpLimit, writeRejection, writeReply } from './wire/write-reply.ts';
 
-/** Who sent the packet, as far as it is needed. */
+/** The sender of a packet. */
 export type Peer = Transfer & {
   readonly address: () => string;
-  /** Sends a packet later. */
-  readonly hold: () => (packet: Uint8Array) => void;
+  /** Returns a function that sends the reply later. */
+  readonly deferReply: () => (packet: Uint8Array) => void;
 };
 
 export type Answered = {
@@ -20,50 +20,50 @@ export type Answered = {
   readonly isTcp: boolean;
   readonly query: Query;
   readonly rcode: number;
-  readonly by: string;
+  readonly by: AnsweredBy;
   readonly bytes: number;
 };
 
 export type Answerer = {
-  /** Writes the reply into `out` and returns its length; 0 when there is none, or when it comes later through the peer. */
+  /** Writes the reply into `out` and returns its length; 0 when there is none, or when it is deferred. */
   readonly handle: (packet: Buffer, length: number, out: Buffer, peer: Peer) => number;
-  /** Questions that wait for somebody else. */
+  /** Deferred replies. */
   readonly pending: () => number;
-  /** Calls back once when none waits any more. */
+  /** Calls back once when no reply is deferred any more. */
   readonly whenIdle: (call: () => void) => void;
-  /** Told of every answer while it is set: who asked what. */
+  /** Called for every reply, for the query log. */
   readonly setListener: (listener: ((answered: Answered) => void) | undefined) => void;
 };
 
 export type AnswererParts = {
   readonly chain: Lookup;
-  readonly kept: ResponseCache;
+  readonly responses: ResponseCache;
   readonly counters: Counters;
-  /** Whether names outside of the cluster are looked up at all. */
+  /** Whether names outside of the cluster are looked up (the RA flag). */
   readonly recurses: () => boolean;
-  /** In [0, 2^32): turns the order of addresses. */
+  /** In [0, 2^32): shuffles addresses. */
   readonly random: () => number;
   readonly now: () => number;
-  /** Told of what must never happen; the packet is answered with a failure. */
-  readonly broke: (error: unknown) => void;
+  /** Called with unexpected errors; the reply is SERVFAIL. */
+  readonly onPanic: (error: unknown) => void;
 };
 
-/** The largest reply over UDP, whatever the asker says it takes: bounds what a forged address can be made to receive. */
-const largestUdpReply = 4096;
+/** The largest reply over UDP, whatever EDNS size the client offers: bounds amplification towards forged addresses. */
+const maxUdpReplyBytes = 4096;
 
 export function createAnswerer(parts: AnswererParts): Answerer {
-  const { counters, kept } = parts;
+  const { counters, responses } = parts;
   let pending = 0;
   let idle: (() => void) | undefined;
   let listener: ((answered: Answered) => void) | undefined;
 
   const write = (packet: Buffer, query: Query, reply: Reply, out: Buffer, peer: Peer): number => {
-    const size = peer.isTcp ? largestMessage : udpLimit(query, largestUdpReply);
+    const size = peer.isTcp ? maxMessageSize : udpLimit(query, maxUdpReplyBytes);
     const { answer, by } = reply;
     const limits = { size, flags: parts.recurses() ? flags.recursionAvailable : 0 };
     const length = writeReply(out, packet, query, answer, limits, parts.random);
     const rcode = (answer.flags & flags.rcodeMask) | ((answer.flags >> 20) << 4);
-    counters.response(rcode, handlerIndex(by), length, peer);
+    counters.response(rcode, by, length, peer);
     if (by !== 'kubernetes') countSource(counters, by, answer);
     if (listener !== undefined) {
       const { isTcp } = peer;
@@ -71,32 +71,37 @@ export function createAnswerer(parts: AnswererParts): Answerer {
     }
     return length;
   };
-  const later = (packet: Buffer, query: Query, coming: Promise<Reply>, peer: Peer): void => {
-    const send = peer.hold();
+  const answerLater = (
+    packet: Buffer,
+    query: Query,
+    pendingReply: Promise<Reply>,
+    peer: Peer,
+  ): void => {
+    const send = peer.deferReply();
     const question = Buffer.from(packet.subarray(0, query.end));
-    const arrived = parts.now();
-    // Whoever answers later is asked who they are now.
+    const receivedAt = parts.now();
+    // Read now: the peer object is reused for the next packet.
     const address = peer.address();
-    const held = { ...peer, address: () => address };
+    const deferredPeer = { ...peer, address: () => address };
     pending += 1;
-    coming
+    pendingReply
       .catch((error: unknown) => failed(parts, error))
       .then((reply) => {
-        const out = Buffer.allocUnsafe(laterSize(question, reply.answer));
-        const length = write(question, query, reply, out, held);
-        counters.duration((parts.now() - arrived) / 1000, 1);
+        const out = Buffer.allocUnsafe(deferredReplySize(question, reply.answer));
+        const length = write(question, query, reply, out, deferredPeer);
+        counters.duration((parts.now() - receivedAt) / 1000, 1);
         send(out.subarray(0, length));
       })
-      .catch(parts.broke)
+      .catch(parts.onPanic)
       .finally(() => {
         pending -= 1;
         if (pending === 0) idle?.();
       });
   };
-  const answerSlowly = (packet: Buffer, query: Query, out: Buffer, peer: Peer): number => {
+  const answerByChain = (packet: Buffer, query: Query, out: Buffer, peer: Peer): number => {
     const reply = parts.chain(questionOf(query, peer));
     if (!(reply instanceof Promise)) return write(packet, query, reply, out, peer);
-    later(packet, query, reply, peer);
+    answerLater(packet, query, reply, peer);
     return 0;
   };
   return {
@@ -106,12 +111,12 @@ export function createAnswerer(parts: AnswererParts): Answerer {
       counters.request(query.type, length, peer);
       if (query.dnssecOk) counters.add('dnssecOk');
       if (query.version !== 0) return write(packet, query, badVersion, out, peer);
-      const known = query.class === classInternet ? kept.get(query.key) : undefined;
+      const known = query.class === classInternet ? responses.get(query.key) : undefined;
       if (known !== undefined) {
         return write(packet, query, { answer: known, by: 'kubernetes' }, out, peer);
       }
       try {
-        return answerSlowly(packet, query, out, peer);
+        return answerByChain(packet, query, out, peer);
       } catch (error) {
         return write(packet, query, failed(parts, error), out, peer);
       }
@@ -128,8 +133,8 @@ export function createAnswerer(parts: AnswererParts): Answerer {
 
 const badVersion: Reply = { answer: emptyAnswer(extendedFlags(rcodes.BADVERS)), by: '' };
 
-function failed({ broke }: AnswererParts, error: unknown): Reply {
-  broke(error);
+function failed({ onPanic }: AnswererParts, error: unknown): Reply {
+  onPanic(error);
   return { answer: emptyAnswer(rcodes.SERVFAIL), by: '' };
 }
 
@@ -145,7 +150,7 @@ function reject(code: number, packet: Buffer, out: Buffer, peer: Peer, counters:
     return 0;
   }
   const length = writeRejection(out, packet, code);
-  counters.response(code, 0, length, peer);
+  counters.response(code, '', length, peer);
   return length;
 }
 
@@ -157,11 +162,11 @@ function questionOf(query: Query, peer: Peer): Question {
     dnssecOk: query.dnssecOk,
     checkingDisabled: (query.flags & flags.checkingDisabled) !== 0,
     client: peer.address(),
-    isOwn: false,
+    isInternal: false,
   };
 }
 
-/** The question, the answer and what may stand behind it. */
-function laterSize(question: Buffer, answer: Answer): number {
+/** The size of question and answer, with room for the header and OPT. */
+function deferredReplySize(question: Buffer, answer: Answer): number {
   return question.length + answer.body.length + 64;
 }

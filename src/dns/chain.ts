@@ -1,9 +1,10 @@
-// The order in which handlers are asked. Each answers or leaves the question to the next; a handler that waits makes only its
-// own question wait.
+// The plugin chain: handlers are tried in order; each answers the question or passes it to the next.
+
+import type { HandlerName } from './counters.ts';
 import { createAutopath } from './handlers/autopath.ts';
 import { createCacheHandler } from './handlers/cache.ts';
 import { createClusterHandler } from './handlers/cluster.ts';
-import { refuseForeign, refuseOtherClasses } from './handlers/refuse.ts';
+import { refuseOtherClasses, refuseUnauthorized } from './handlers/refuse.ts';
 import type { ChainParts } from './parts.ts';
 import type { Found, Handler, Lookup, Question, Reply } from './question.ts';
 import { emptyAnswer } from './wire/answer.ts';
@@ -15,7 +16,7 @@ export function createChain(parts: ChainParts): Lookup {
     refuseOtherClasses,
     ...(parts.autopath === undefined ? [] : [createAutopath(parts.autopath, parts.zone, lookup)]),
     createClusterHandler(parts, lookup),
-    refuseForeign(parts.allow),
+    refuseUnauthorized(parts.allow),
     parts.loop,
     createCacheHandler(parts.cache, parts.upstream.refresh, parts.now),
     { name: 'forward', answer: parts.upstream.answer },
@@ -23,7 +24,7 @@ export function createChain(parts: ChainParts): Lookup {
   return lookup;
 }
 
-/** Without a promise as long as nobody waits: most answers are at hand. */
+/** Synchronous as long as the handlers are: most answers need no promise. */
 function ask(chain: readonly Handler[], question: Question, from = 0): Reply | Promise<Reply> {
   for (let index = from; index < chain.length; index += 1) {
     const handler = chain[index];
@@ -40,6 +41,6 @@ function ask(chain: readonly Handler[], question: Question, from = 0): Reply | P
   return { answer: emptyAnswer(rcodes.SERVFAIL), by: '' };
 }
 
-function settled(answer: Found, by: string): Reply | undefined {
+function settled(answer: Found, by: HandlerName): Reply | undefined {
   return answer === undefined ? undefined : { answer, by };
 }

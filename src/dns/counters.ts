@@ -1,8 +1,7 @@
-// What is counted for every packet: plain numbers in memory that two threads see, so that counting costs an addition and
-// reading costs the answering thread nothing.
+// Per-packet counters in memory shared by both threads: counting costs an addition, and a scrape costs the answering thread nothing.
 import { rcodes, types } from './wire/record-types.ts';
 
-/** Handlers that answer, in the order of their numbers; the first is for what was refused before any was asked. */
+/** The values of the label `plugin`: '' for queries that were rejected before the chain, then every handler of the chain. */
 export const answeredBy = [
   '',
   'refuse',
@@ -12,6 +11,9 @@ export const answeredBy = [
   'cache',
   'forward',
 ] as const;
+export type AnsweredBy = (typeof answeredBy)[number];
+/** A handler needs a name from this list: its responses are counted under it. */
+export type HandlerName = Exclude<AnsweredBy, ''>;
 
 /** CoreDNS' buckets: 0.25 ms, doubled fifteen times. */
 export const durationBuckets: readonly number[] = Array.from(
@@ -24,14 +26,14 @@ const sizeBuckets = [
 export const protocols = ['udp', 'tcp'] as const;
 export const families = ['1', '2'] as const;
 
-/** CoreDNS counts these types by name and all others together. */
+/** As CoreDNS: these types have their own label value; all others count as `other`. */
 export const countedTypes: readonly string[] = [
   ...['A', 'AAAA', 'CNAME', 'DNSKEY', 'DS', 'HTTPS', 'IXFR', 'AXFR', 'MX', 'NAPTR', 'NS', 'PTR'],
   ...['SOA', 'SRV', 'TXT', 'ANY', 'other'],
 ];
 export const countedRcodes: readonly string[] = [...Object.keys(rcodes), 'other'];
-/** Things counted one by one. */
-const singles = [
+/** Counters and gauges without further labels. */
+const scalars = [
   'dnssecOk',
   'cacheHitSuccess',
   'cacheHitDenial',
@@ -51,7 +53,7 @@ const singles = [
   'services',
   'endpoints',
 ] as const;
-export type Single = (typeof singles)[number];
+export type Scalar = (typeof scalars)[number];
 
 const histogramSize = (buckets: readonly number[]): number => buckets.length + 2;
 
@@ -61,7 +63,7 @@ const lengths = {
   duration: histogramSize(durationBuckets),
   requestSize: protocols.length * histogramSize(sizeBuckets),
   responseSize: protocols.length * histogramSize(sizeBuckets),
-  singles: singles.length,
+  scalars: scalars.length,
 };
 const starts = startsOf(lengths);
 const total = Object.values(lengths).reduce((sum, length) => sum + length, 0);
@@ -75,14 +77,14 @@ export function makeCounterMemory(): CounterMemory {
 export type Transfer = { readonly isTcp: boolean; readonly isIPv6: boolean };
 
 export type Counters = {
-  readonly request: (type: number, bytes: number, way: Transfer) => void;
-  readonly response: (rcode: number, by: number, bytes: number, way: Transfer) => void;
+  readonly request: (type: number, bytes: number, transfer: Transfer) => void;
+  readonly response: (rcode: number, by: AnsweredBy, bytes: number, transfer: Transfer) => void;
   readonly duration: (seconds: number, count: number) => void;
-  readonly add: (single: Single, by?: number) => void;
-  readonly set: (single: Single, value: number) => void;
+  readonly add: (scalar: Scalar, by?: number) => void;
+  readonly set: (scalar: Scalar, value: number) => void;
 };
 
-/** For the one thread that counts. */
+/** For the answering thread, the only writer. */
 export function createCounters(memory: CounterMemory): Counters {
   const values = new Float64Array(memory);
   const bump = (at: number, by = 1): void => {
@@ -97,18 +99,19 @@ export function createCounters(memory: CounterMemory): Counters {
   const sizes = histogramSize(sizeBuckets);
   return {
     request(type, bytes, { isTcp, isIPv6 }) {
-      const way = (isTcp ? 2 : 0) + (isIPv6 ? 1 : 0);
-      bump(starts.requests + way * countedTypes.length + (typeIndex[type] ?? otherType));
+      const transfer = (isTcp ? 2 : 0) + (isIPv6 ? 1 : 0);
+      bump(starts.requests + transfer * countedTypes.length + (typeIndex[type] ?? otherType));
       observe(starts.requestSize + (isTcp ? sizes : 0), sizeBuckets, bytes);
     },
     response(rcode, by, bytes, { isTcp }) {
-      bump(starts.responses + by * countedRcodes.length + (rcodeIndex[rcode] ?? otherRcode));
+      const index = answeredBy.indexOf(by);
+      bump(starts.responses + index * countedRcodes.length + (rcodeIndex[rcode] ?? otherRcode));
       observe(starts.responseSize + (isTcp ? sizes : 0), sizeBuckets, bytes);
     },
     duration: (seconds, count) => observe(starts.duration, durationBuckets, seconds, count),
-    add: (single, by) => bump(starts.singles + singles.indexOf(single), by),
-    set(single, value) {
-      values[starts.singles + singles.indexOf(single)] = value;
+    add: (scalar, by) => bump(starts.scalars + scalars.indexOf(scalar), by),
+    set(scalar, value) {
+      values[starts.scalars + scalars.indexOf(scalar)] = value;
     },
   };
 }
@@ -119,7 +122,7 @@ export type HistogramValues = {
   readonly sum: number;
 };
 
-/** For the thread that is scraped. */
+/** For the thread that serves the metrics. */
 export function readCounters(memory: CounterMemory) {
   const values = new Float64Array(memory);
   const at = (index: number): number => values[index] ?? 0;
@@ -139,19 +142,13 @@ export function readCounters(memory: CounterMemory) {
       histogram(starts.requestSize + protocol * sizes, sizeBuckets),
     responseSize: (protocol: number) =>
       histogram(starts.responseSize + protocol * sizes, sizeBuckets),
-    single: (single: Single): number => at(starts.singles + singles.indexOf(single)),
+    scalar: (scalar: Scalar): number => at(starts.scalars + scalars.indexOf(scalar)),
   };
-}
-
-const names: readonly string[] = answeredBy;
-
-export function handlerIndex(name: string): number {
-  return Math.max(names.indexOf(name), 0);
 }
 
 const otherType = countedTypes.length - 1;
 const otherRcode = countedRcodes.length - 1;
-/** Lists with holes would be slow to read in: a place for every number up to the largest. */
+/** Arrays with holes are slow: every number up to the largest has an entry. */
 const typeIndex = indexOfNumbers(types, countedTypes);
 const rcodeIndex = indexOfNumbers(rcodes, countedRcodes);
 

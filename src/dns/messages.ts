@@ -1,30 +1,30 @@
-// What the two threads say to each other: one watches the API server, the other answers.
+// Messages between the watching thread and the answering thread.
 import type { PodMode } from './cluster/find-rows.ts';
 import type { ZoneChange } from './cluster/zone.ts';
 import type { CounterMemory } from './counters.ts';
 import type { ServerAddress, ServerGroup } from './forward/upstream-servers.ts';
 import type { WireName } from './wire/names.ts';
 
-/** Of one address. */
+/** The sockets of one listen address. */
 export type SocketDescriptors = { readonly udp: number; readonly tcp: number };
 
 export type AnswerWorkerOptions = {
   readonly listen: readonly ServerAddress[];
-  /** Sockets that listen there already, in the same order; absent: they are made. */
+  /** Sockets that are already bound, in the same order; absent: the thread opens them. */
   readonly descriptors?: readonly SocketDescriptors[];
   readonly domain: WireName;
   readonly ttl: number;
-  /** Seconds for which answers of others are kept at most; 0 keeps none. */
+  /** The maximum TTL of the upstream cache in seconds; 0 disables it. */
   readonly cacheSeconds: number;
   readonly pods: PodMode;
   readonly ignoreEmptyService: boolean;
   readonly ownAddresses: readonly string[];
   readonly groups: readonly ServerGroup[];
-  /** CIDRs; absent: everyone may ask for everything. */
+  /** CIDRs of clients that may resolve names outside of the cluster; absent: all. */
   readonly allow?: readonly string[];
-  /** Present: search lists are walked for pods, with what the host adds to them. */
+  /** Present: autopath is on; with the search domains of the host. */
   readonly autopath?: { readonly hostSearch: readonly WireName[] };
-  /** Whether to take packets in batches where that can be had. */
+  /** Whether to use recvmmsg and sendmmsg where available. */
   readonly batches: boolean;
   readonly counters: CounterMemory;
 };

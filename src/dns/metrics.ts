@@ -1,4 +1,4 @@
-// What is measured, under CoreDNS' names.
+// Metrics, with CoreDNS' names where they mean the same.
 import type { MetricsRegistry } from '../observe/metrics.ts';
 import {
   answeredBy,
@@ -10,7 +10,7 @@ import {
   type HistogramValues,
   protocols,
   readCounters,
-  type Single,
+  type Scalar,
 } from './counters.ts';
 import type { Contact } from './forward/observed-transport.ts';
 import { type ServerAddress, serverText } from './forward/upstream-servers.ts';
@@ -22,20 +22,20 @@ export type UpstreamMetrics = {
   readonly checkFailed: (server: ServerAddress) => void;
 };
 
-/** For the thread that asks upstream servers. */
+/** For the answering thread, which forwards queries. */
 export function createUpstreamMetrics(registry: MetricsRegistry): UpstreamMetrics {
   const duration = registry.histogram({
     name: 'coredns_proxy_request_duration_seconds',
-    help: 'How long each upstream server took to answer.',
+    help: 'Response time of each upstream server.',
     buckets: durationBuckets,
   });
   const failures = registry.counter({
     name: 'fairlead_dns_upstream_failures_total',
-    help: 'Questions that an upstream server did not answer.',
+    help: 'Queries that an upstream server did not answer.',
   });
   const checks = registry.counter({
     name: 'coredns_proxy_healthcheck_failures_total',
-    help: 'Checks whether an upstream server is back that found that it is not.',
+    help: 'Failed health checks of upstream servers that are down.',
   });
   const labels = (server: ServerAddress) => ({ proxy_name: 'forward', to: serverText(server) });
   return {
@@ -47,7 +47,7 @@ export function createUpstreamMetrics(registry: MetricsRegistry): UpstreamMetric
 }
 
 export type SyncMetrics = {
-  /** From the change of a pod to its name, for headless services with a selector. */
+  /** From the change of an endpoint to its name, for headless Services with a selector. */
   readonly programmed: (seconds: number) => void;
 };
 
@@ -55,121 +55,136 @@ export type SyncMetrics = {
 export function createSyncMetrics(registry: MetricsRegistry): SyncMetrics {
   const duration = registry.histogram({
     name: 'coredns_kubernetes_dns_programming_duration_seconds',
-    help: 'From the change of an endpoint to the changed name.',
+    help: 'Time from the change of an endpoint to the change of its name.',
     buckets: [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2, 4, 8, 16],
   });
   const labels = { service_kind: 'headless_with_selector' };
   return { programmed: (seconds) => duration.observe(labels, seconds) };
 }
 
-/** Whether names can still change: without the API server they stay as they are. */
+/** Whether names are up to date: without the API server they do not change. */
 export function measureContact(registry: MetricsRegistry, contact: () => Contact): void {
   registry.gaugeFrom(
-    { name: 'fairlead_dns_api_connected', help: 'Whether the API server answers.' },
+    { name: 'fairlead_dns_api_connected', help: 'Whether the API server is reachable.' },
     () => (contact().isConnected ? 1 : 0),
   );
   registry.gaugeFrom(
     {
       name: 'fairlead_dns_api_last_contact_timestamp_seconds',
-      help: 'When the API server last said something.',
+      help: 'Time of the last response or event from the API server.',
     },
     () => contact().lastMs / 1000,
   );
 }
 
-/** Gauges and counters that stand alone: name, help, and where the number is. */
-const alone: readonly (readonly [string, string, Single, string])[] = [
-  ['coredns_dns_do_requests_total', 'Questions that want signatures.', 'dnssecOk', 'counter'],
-  ['coredns_panics_total', 'Packets on which this server broke.', 'panics', 'counter'],
-  ['coredns_cache_misses_total', 'Answers that were not at hand.', 'cacheMiss', 'counter'],
-  ['coredns_cache_served_stale_total', 'Answers past their end.', 'cacheStale', 'counter'],
-  ['coredns_cache_prefetch_total', 'Popular answers renewed early.', 'cachePrefetch', 'counter'],
+/** Metrics without further labels: name, help, counter, type. */
+const scalarMetrics: readonly (readonly [string, string, Scalar, string])[] = [
+  ['coredns_dns_do_requests_total', 'Queries with the DO bit.', 'dnssecOk', 'counter'],
+  ['coredns_panics_total', 'Unexpected errors while answering a query.', 'panics', 'counter'],
+  ['coredns_cache_misses_total', 'Upstream answers that were not cached.', 'cacheMiss', 'counter'],
+  [
+    'coredns_cache_served_stale_total',
+    'Expired answers served because upstream failed.',
+    'cacheStale',
+    'counter',
+  ],
+  [
+    'coredns_cache_prefetch_total',
+    'Popular answers refreshed before they expired.',
+    'cachePrefetch',
+    'counter',
+  ],
   [
     'coredns_autopath_success_total',
-    'Search lists walked for a pod.',
+    'Search lists resolved for a pod by autopath.',
     'autopathSuccess',
     'counter',
   ],
   [
     'coredns_forward_max_concurrent_rejects_total',
-    'Questions refused because too many were under way.',
+    'Queries rejected because too many were in flight.',
     'maxConcurrentRejects',
     'counter',
   ],
   [
     'coredns_forward_healthcheck_broken_total',
-    'Questions for which all upstream servers were down.',
+    'Queries for which all upstream servers were down.',
     'healthcheckBroken',
     'counter',
   ],
-  ['fairlead_dns_dropped_packets_total', 'Packets without an answer.', 'dropped', 'counter'],
+  ['fairlead_dns_dropped_packets_total', 'Packets without a reply.', 'dropped', 'counter'],
   ['fairlead_dns_tcp_connections', 'Open TCP connections.', 'tcpConnections', 'gauge'],
-  ['fairlead_dns_tcp_refused_total', 'TCP connections over the limit.', 'tcpRefused', 'counter'],
-  ['fairlead_dns_kept_answers', 'Encoded answers at hand.', 'keptAnswers', 'gauge'],
+  [
+    'fairlead_dns_tcp_refused_total',
+    'TCP connections rejected by a limit.',
+    'tcpRefused',
+    'counter',
+  ],
+  ['fairlead_dns_kept_answers', 'Encoded answers in the response cache.', 'keptAnswers', 'gauge'],
   ['fairlead_dns_services', 'Services with names.', 'services', 'gauge'],
   ['fairlead_dns_endpoints', 'Endpoints with names.', 'endpoints', 'gauge'],
 ];
 
-/** What the answering thread counts, as text. `server` is how CoreDNS calls a listener: dns://:53. */
+/** The counters of the answering thread in exposition format. `server` is CoreDNS' name of a listener, such as dns://:53. */
 export function counterText(memory: CounterMemory, server: string): string {
   const read = readCounters(memory);
-  const place = `server="${server}",zone=".",view=""`;
+  const serverLabels = `server="${server}",zone=".",view=""`;
   const lines: string[] = [];
   const metric = (name: string, help: string, type: string, values: readonly string[]): void => {
     lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...values);
   };
-  metric('coredns_dns_requests_total', 'Questions.', 'counter', requestLines(read, place));
-  metric('coredns_dns_responses_total', 'Answers.', 'counter', responseLines(read, place));
+  metric('coredns_dns_requests_total', 'Queries.', 'counter', requestLines(read, serverLabels));
+  metric('coredns_dns_responses_total', 'Responses.', 'counter', responseLines(read, serverLabels));
   metric(
     'coredns_dns_request_duration_seconds',
-    'From question to answer.',
+    'Time from query to response.',
     'histogram',
-    histogramLines('coredns_dns_request_duration_seconds', place, read.duration()),
+    histogramLines('coredns_dns_request_duration_seconds', serverLabels, read.duration()),
   );
   for (const [name, help, of] of [
-    ['coredns_dns_request_size_bytes', 'Sizes of questions.', read.requestSize],
-    ['coredns_dns_response_size_bytes', 'Sizes of answers.', read.responseSize],
+    ['coredns_dns_request_size_bytes', 'Sizes of queries.', read.requestSize],
+    ['coredns_dns_response_size_bytes', 'Sizes of responses.', read.responseSize],
   ] as const) {
     const values = protocols.flatMap((proto, index) =>
-      histogramLines(name, `${place},proto="${proto}"`, of(index)),
+      histogramLines(name, `${serverLabels},proto="${proto}"`, of(index)),
     );
     metric(name, help, 'histogram', values);
   }
   const caches = `server="${server}",zones=".",view=""`;
-  metric('coredns_cache_hits_total', 'Answers at hand.', 'counter', [
-    `coredns_cache_hits_total{${caches},type="success"} ${read.single('cacheHitSuccess')}`,
-    `coredns_cache_hits_total{${caches},type="denial"} ${read.single('cacheHitDenial')}`,
+  metric('coredns_cache_hits_total', 'Answers found in the upstream cache.', 'counter', [
+    `coredns_cache_hits_total{${caches},type="success"} ${read.scalar('cacheHitSuccess')}`,
+    `coredns_cache_hits_total{${caches},type="denial"} ${read.scalar('cacheHitDenial')}`,
   ]);
-  metric('coredns_cache_entries', 'Answers kept.', 'gauge', [
-    `coredns_cache_entries{${caches},type="success"} ${read.single('cacheEntriesSuccess')}`,
-    `coredns_cache_entries{${caches},type="denial"} ${read.single('cacheEntriesDenial')}`,
+  metric('coredns_cache_entries', 'Answers in the upstream cache.', 'gauge', [
+    `coredns_cache_entries{${caches},type="success"} ${read.scalar('cacheEntriesSuccess')}`,
+    `coredns_cache_entries{${caches},type="denial"} ${read.scalar('cacheEntriesDenial')}`,
   ]);
-  for (const [name, help, single, type] of alone) {
+  for (const [name, help, single, type] of scalarMetrics) {
     const labels = name.startsWith('coredns_cache') ? `{${caches}}` : '';
-    metric(name, help, type, [`${name}${labels} ${read.single(single)}`]);
+    metric(name, help, type, [`${name}${labels} ${read.scalar(single)}`]);
   }
   return `${lines.join('\n')}\n`;
 }
 
 type Read = ReturnType<typeof readCounters>;
 
-function requestLines(read: Read, place: string): readonly string[] {
+function requestLines(read: Read, serverLabels: string): readonly string[] {
   return protocols.flatMap((proto, p) =>
     families.flatMap((family, f) =>
       countedTypes.flatMap((type, t) => {
         const value = read.requests(p, f, t);
-        const labels = `${place},proto="${proto}",family="${family}",type="${type}"`;
+        const labels = `${serverLabels},proto="${proto}",family="${family}",type="${type}"`;
         return value === 0 ? [] : [`coredns_dns_requests_total{${labels}} ${value}`];
       }),
     ),
   );
 }
 
-function responseLines(read: Read, place: string): readonly string[] {
+function responseLines(read: Read, serverLabels: string): readonly string[] {
   return answeredBy.flatMap((by, b) =>
     countedRcodes.flatMap((rcode, r) => {
       const value = read.responses(b, r);
-      const labels = `${place},rcode="${rcode}",plugin="${by}"`;
+      const labels = `${serverLabels},rcode="${rcode}",plugin="${by}"`;
       return value === 0 ? [] : [`coredns_dns_responses_total{${labels}} ${value}`];
     }),
   );

@@ -1,39 +1,39 @@
-// What the chain is made of.
+// What the chain's handlers need.
 import type { Cidr } from '../ip/cidr.ts';
 import type { ClusterOptions } from './cluster/answer.ts';
 import type { Validity, Zone } from './cluster/zone.ts';
-import type { AnswerCache } from './handlers/answer-cache.ts';
+import type { UpstreamCache } from './handlers/upstream-cache.ts';
 import type { Found, Handler, Question } from './question.ts';
 import type { Answer } from './wire/answer.ts';
 import type { WireName } from './wire/names.ts';
 
-/** Whoever knows the rest of the world. */
+/** Resolves names outside of the cluster. */
 export type Upstream = {
   readonly answer: (question: Question) => Promise<Found>;
-  /** Brings a kept answer up to date before it ends, while nobody waits. */
+  /** Refreshes a cached answer in the background before it expires. */
   readonly refresh: (question: Question) => void;
 };
 
 export type AutopathOptions = {
   readonly domain: WireName;
-  /** What the host adds to the search list of its pods. */
+  /** The search domains of the host, which its pods inherit. */
   readonly hostSearch: readonly WireName[];
 };
 
 export type ChainParts = {
   readonly zone: Zone;
   readonly cluster: ClusterOptions;
-  /** Whether the whole state has once been known. */
+  /** Whether the informers have synced. */
   readonly isSynced: () => boolean;
-  /** When names last changed, in seconds. */
+  /** The SOA serial: when names last changed, in seconds. */
   readonly serial: () => number;
-  /** Told of an answer that holds until its Service changes. */
-  readonly keep: (question: Question, answer: Answer, validity: Validity) => void;
+  /** Caches an answer that is valid until its Service changes. */
+  readonly cacheResponse: (question: Question, answer: Answer, validity: Validity) => void;
   readonly autopath?: AutopathOptions;
-  /** Who may ask for names outside of the cluster; absent: everyone. */
+  /** Clients that may resolve names outside of the cluster; absent: all. */
   readonly allow?: readonly Cidr[];
   readonly loop: Handler;
-  readonly cache: AnswerCache;
+  readonly cache: UpstreamCache;
   readonly upstream: Upstream;
   /** Milliseconds. */
   readonly now: () => number;

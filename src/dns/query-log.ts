@@ -1,11 +1,11 @@
-// One line for each answer, for people who look for a question.
+// Formats the query log: one line per response.
 import type { Answered } from './answerer.ts';
 import type { PodFacts } from './cluster/facts.ts';
 import { queryName } from './wire/decode-query.ts';
 import { nameText } from './wire/names.ts';
 import { rcodeName, typeName } from './wire/record-types.ts';
 
-/** JSON: names come from strangers, and nothing that they hold may break a line. */
+/** JSON, as queried names may contain any byte, newlines included. */
 export function queryLine(answered: Answered, pod: PodFacts | undefined): string {
   const { client, isTcp, query, rcode, by, bytes } = answered;
   return JSON.stringify({

@@ -1,4 +1,5 @@
-// A question on its way through the chain, and what comes back.
+// A question on its way through the chain, and the reply.
+import type { AnsweredBy, HandlerName } from './counters.ts';
 import type { Answer } from './wire/answer.ts';
 import type { WireName } from './wire/names.ts';
 
@@ -9,25 +10,26 @@ export type Question = {
   readonly class: number;
   readonly dnssecOk: boolean;
   readonly checkingDisabled: boolean;
-  /** The address of who asks. */
+  /** The address of the client. */
   readonly client: string;
-  /** Asked by a handler that needs it for another question: nobody walks a search list for it. */
-  readonly isOwn: boolean;
+  /** Sent by a handler to answer another question; autopath ignores it. */
+  readonly isInternal: boolean;
 };
 
 export type Reply = {
   readonly answer: Answer;
-  /** The name of the handler that knew it. */
-  readonly by: string;
+  /** The handler that answered; '' when none did. */
+  readonly by: AnsweredBy;
 };
 
-/** One place where a question may find its answer. */
+/** One handler of the chain, in CoreDNS' words a plugin. */
 export type Handler = {
-  readonly name: string;
-  /** Undefined: ask the next. */
+  /** The label of its responses in the metrics: a handler without a counter does not compile. */
+  readonly name: HandlerName;
+  /** Undefined: the next handler is tried. */
   readonly answer: (question: Question) => Found | Promise<Found>;
 };
 export type Found = Answer | undefined;
 
-/** Asks a question anew, from the start of the chain, for those who need the answer to another one. */
+/** Resolves a question from the start of the chain, for handlers that need the answer to another question. */
 export type Lookup = (question: Question) => Reply | Promise<Reply>;

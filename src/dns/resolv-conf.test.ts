@@ -19,6 +19,6 @@ options ndots:5
   });
 });
 
-test('parseResolverConfig() of nothing is nothing', () => {
+test('parseResolverConfig() of an empty file has no servers', () => {
   assert.deepEqual(parseResolverConfig(''), { servers: [], search: [] });
 });

@@ -1,4 +1,4 @@
-// What cluster DNS asks of the API server.
+// The RBAC permissions of cluster DNS.
 
 import { endpointSliceDefinition } from '../kinds/endpoint-slice/definition.ts';
 import { namespaceDefinition } from '../kinds/namespace/definition.ts';

@@ -1,4 +1,4 @@
-// Starts the answering thread and keeps it: one that breaks is started again with all that is known.
+// Supervises the answering thread: restarts it after a failure and sends it the current state.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type Clock, sleep } from '../host/clock.ts';
@@ -17,12 +17,12 @@ export type AnswerThreadOptions = {
   readonly worker: AnswerWorkerOptions;
   readonly clock: Clock;
   readonly log: Log;
-  /** Everything that is known now. */
+  /** The current state, as changes. */
   readonly snapshot: () => Iterable<ZoneChange>;
   readonly isSynced: () => boolean;
-  /** Told of answers, as lines, while somebody wants to know. */
+  /** Called with lines of the query log while it is on. */
   readonly answered: (lines: readonly string[]) => void;
-  /** For each thread anew: sockets end with the thread that has them. */
+  /** Called for each thread, as sockets are closed with their thread. */
   readonly openSockets?: (address: ServerAddress) => SocketDescriptors;
 };
 
@@ -30,23 +30,23 @@ export type AnswerThread = {
   readonly addresses: readonly ServerAddress[];
   readonly inBatches: boolean;
   readonly send: (message: Exclude<ToAnswerer, { kind: 'metrics' | 'stop' }>) => void;
-  /** Tells everything that is known once more. */
+  /** Sends the current state again. */
   readonly resend: () => void;
-  /** What the thread measures that is not in shared memory; empty when it does not answer. */
+  /** The thread's metrics outside of shared memory; empty when it does not answer. */
   readonly metricsText: () => Promise<string>;
   readonly ended: Promise<void>;
 };
 
-/** A thread that broke is started again, not at once: what broke it is likely still there. */
-const restartMs = 500;
-const metricsMs = 1000;
-const maxChanges = 500;
-/** What an answer leaves behind is dead at once: more room for the young would only be memory. */
+/** Back-off before a restart: the cause of the failure likely persists. */
+const restartDelayMs = 500;
+const metricsTimeoutMs = 1000;
+const changesPerMessage = 500;
+/** Garbage of a query is short-lived: a larger young generation would only use memory. */
 const maxYoungGenerationSizeMb = 8;
-/** How long a thread that was asked to stop may take before it is ended. */
-const stopMs = 5000;
+/** How long the thread may take to stop before it is terminated. */
+const stopTimeoutMs = 5000;
 
-/** Rejects when the addresses cannot be had. */
+/** Rejects when an address cannot be bound. */
 export async function startAnswerThread(
   options: AnswerThreadOptions,
   signal: AbortSignal,
@@ -63,8 +63,8 @@ export async function startAnswerThread(
     for (;;) {
       await running.exited;
       if (signal.aborted) return;
-      log.error('answering thread broke, starting it again', { reason: running.reason() });
-      await sleep(clock, restartMs, signal);
+      log.error('Answering thread failed, restarting', { reason: running.reason() });
+      await sleep(clock, restartDelayMs, signal);
       if (signal.aborted) return;
       running = await startWorker({ ...options.worker, listen: addresses, groups }, options);
       resend(running.post, options);
@@ -90,7 +90,7 @@ function resend(post: (message: ToAnswerer) => void, options: AnswerThreadOption
   let changes: ZoneChange[] = [];
   for (const change of options.snapshot()) {
     changes.push(change);
-    if (changes.length < maxChanges) continue;
+    if (changes.length < changesPerMessage) continue;
     post({ kind: 'changes', changes, serial });
     changes = [];
   }
@@ -102,7 +102,7 @@ type Listening = Extract<FromAnswerer, { kind: 'listening' }>;
 
 async function startWorker(workerData: AnswerWorkerOptions, options: AnswerThreadOptions) {
   const worker = new Worker(workerUrl('dns/run-answers-worker'), {
-    workerData: { ...workerData, ...openedFor(workerData.listen, options) },
+    workerData: { ...workerData, ...socketsFor(workerData.listen, options) },
     resourceLimits: { maxYoungGenerationSizeMb },
   });
   const scrapes = createScrapes(options.clock);
@@ -119,12 +119,12 @@ async function startWorker(workerData: AnswerWorkerOptions, options: AnswerThrea
         reason = message.message;
         reject(new Error(message.message));
       } else if (message.kind === 'answered') options.answered(message.lines);
-      else if (message.kind === 'metrics') scrapes.arrived(message.id, message.text);
+      else if (message.kind === 'metrics') scrapes.received(message.id, message.text);
       else if (message.kind === 'log') {
         options.log[message.line.level](message.line.message, message.line.fields);
       }
     });
-    void exited.then(() => reject(new Error(reason || 'the answering thread ended')));
+    void exited.then(() => reject(new Error(reason || 'the answering thread exited')));
   });
   const { addresses, inBatches } = await listening;
   return {
@@ -133,43 +133,43 @@ async function startWorker(workerData: AnswerWorkerOptions, options: AnswerThrea
     post,
     exited,
     reason: () => reason,
-    metricsText: () => scrapes.ask((id) => post({ kind: 'metrics', id })),
+    metricsText: () => scrapes.request((id) => post({ kind: 'metrics', id })),
     stop(): void {
       post({ kind: 'stop' });
-      const cancel = options.clock.after(stopMs, () => void worker.terminate());
+      const cancel = options.clock.after(stopTimeoutMs, () => void worker.terminate());
       void exited.then(cancel);
     },
   };
 }
 
-function openedFor(
+function socketsFor(
   listen: readonly ServerAddress[],
   { openSockets }: AnswerThreadOptions,
 ): Pick<AnswerWorkerOptions, 'descriptors'> {
   return openSockets === undefined ? {} : { descriptors: listen.map(openSockets) };
 }
 
-/** Questions to the thread and their answers, with a limit to the wait. */
+/** Metrics requests to the thread, with a timeout. */
 function createScrapes(clock: Clock) {
-  const waiting = new Map<number, (text: string) => void>();
+  const pending = new Map<number, (text: string) => void>();
   let last = 0;
   return {
-    ask(post: (id: number) => void): Promise<string> {
+    request(post: (id: number) => void): Promise<string> {
       last += 1;
       const id = last;
       return new Promise((resolve) => {
-        const cancel = clock.after(metricsMs, () => waiting.get(id)?.(''));
-        waiting.set(id, (text) => {
+        const cancel = clock.after(metricsTimeoutMs, () => pending.get(id)?.(''));
+        pending.set(id, (text) => {
           cancel();
-          waiting.delete(id);
+          pending.delete(id);
           resolve(text);
         });
         post(id);
       });
     },
-    arrived: (id: number, text: string): void => waiting.get(id)?.(text),
+    received: (id: number, text: string): void => pending.get(id)?.(text),
     end(): void {
-      for (const give of [...waiting.values()]) give('');
+      for (const resolvePending of [...pending.values()]) resolvePending('');
     },
   };
 }

@@ -1,4 +1,4 @@
-// The thread that answers. It has all the names itself, so that nothing the other thread does can keep it from answering.
+// The answering thread. It holds all names itself, so that work on the watching thread never delays replies.
 import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../host/clock.ts';
@@ -8,15 +8,15 @@ import type { AnswerWorkerOptions, FromAnswerer, LogLine, ToAnswerer } from './m
 import { startAnswering } from './run-answers.ts';
 
 const port = parentPort;
-if (port === null) throw new Error('this file is started as a worker');
+if (port === null) throw new Error('this file runs as a worker thread');
 
-const tell = (message: FromAnswerer): void => port.postMessage(message);
+const post = (message: FromAnswerer): void => port.postMessage(message);
 
 const write =
   (level: LogLine['level']) =>
   (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
     const plain = Object.entries(fields).map(([name, value]) => [name, String(value)]);
-    tell({ kind: 'log', line: { level, message, fields: Object.fromEntries(plain) } });
+    post({ kind: 'log', line: { level, message, fields: Object.fromEntries(plain) } });
   };
 const log: Log = {
   error: write('error'),
@@ -27,7 +27,7 @@ const log: Log = {
 };
 
 const answering = startAnswering(workerData as AnswerWorkerOptions, {
-  tell,
+  post,
   log,
   clock: systemClock,
   metrics: createMetrics(),
@@ -35,7 +35,7 @@ const answering = startAnswering(workerData as AnswerWorkerOptions, {
 });
 port.on('message', (message: ToAnswerer) => answering.receive(message));
 answering.ended
-  .catch((error: unknown) => tell({ kind: 'failed', message: errorText(error) }))
+  .catch((error: unknown) => post({ kind: 'failed', message: errorText(error) }))
   .finally(() => port.close());
 
 function errorText(error: unknown): string {

@@ -1,4 +1,4 @@
-// Puts the answering thread together: names, chain, listeners.
+// Assembles the answering thread: zone, chain, listeners.
 import { isIP } from 'node:net';
 import type { Clock } from '../host/clock.ts';
 import { freeMemory } from '../host/free-memory.ts';
@@ -12,61 +12,64 @@ import { type Counters, createCounters } from './counters.ts';
 import { createUpstream } from './forward/forward.ts';
 import { probeForLoop } from './forward/probe-loop.ts';
 import { type ServerGroup, serverText } from './forward/upstream-servers.ts';
-import { createAnswerCache } from './handlers/answer-cache.ts';
 import { createLoopGuard } from './handlers/loop.ts';
+import { createUpstreamCache } from './handlers/upstream-cache.ts';
 import type { AnswerWorkerOptions, FromAnswerer, ToAnswerer } from './messages.ts';
 import { createUpstreamMetrics } from './metrics.ts';
 import { queryLine } from './query-log.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { type Listening, startListening } from './serve.ts';
 
-export type AnsweringWorld = {
-  readonly tell: (message: FromAnswerer) => void;
+export type AnsweringDependencies = {
+  readonly post: (message: FromAnswerer) => void;
   readonly log: Log;
   readonly clock: Clock;
   readonly metrics: MetricsRegistry;
-  /** For the order of addresses. */
+  /** Seeds the shuffling of addresses. */
   readonly seed: number;
 };
 
 export type Answering = {
   readonly receive: (message: ToAnswerer) => void;
-  /** Resolves after the stop; rejects when an address cannot be had. */
+  /** Resolves after it has stopped; rejects when an address cannot be bound. */
   readonly ended: Promise<void>;
 };
 
-/** CoreDNS' capacity, and a bound on what strangers can fill it with. */
+/** CoreDNS' capacity, and a bound in bytes on what clients can fill it with. */
 const cacheLimits = { entries: 9984, bytes: 16 * 1024 * 1024, staleSeconds: 3600 };
-/** Kept encoded answers, some 300 bytes each: all names of 10,000 services that are asked for. */
-const maxKept = 50_000;
-/** Of the record with the version of the schema, unless answers may not live that long. */
+/** About 300 bytes each: enough for the queried names of 10,000 Services. */
+const maxCachedResponses = 50_000;
+/** The TTL of the dns-version record, unless the maximum TTL is lower. */
 const versionTtl = 28_800;
-/** How long after the stop answers that are under way may take. */
+/** How long deferred replies may take after the stop. */
 const drainMs = 2000;
-/** A packet that was given to a socket leaves it in one of the next turns of the loop. */
-const lingerMs = 20;
-/** Lines of the query log go to the other thread together. */
-const logBatch = 100;
-const logMs = 100;
+/** Node sends a UDP packet in one of the next iterations of the event loop. */
+const socketFlushMs = 20;
+/** The query log is sent to the watching thread in batches. */
+const linesPerMessage = 100;
+const flushDelayMs = 100;
 
-export function startAnswering(options: AnswerWorkerOptions, world: AnsweringWorld): Answering {
+export function startAnswering(
+  options: AnswerWorkerOptions,
+  dependencies: AnsweringDependencies,
+): Answering {
   const zone = createZone();
   const counters = createCounters(options.counters);
-  const ending = new AbortController();
-  const state = { isSynced: false, serial: Math.floor(world.clock.now() / 1000) };
-  const servers = createServers(options.groups, world, ending.signal);
-  const kept = createResponseCache(maxKept);
+  const stopping = new AbortController();
+  const state = { isSynced: false, serial: Math.floor(dependencies.clock.now() / 1000) };
+  const servers = createServers(options.groups, dependencies, stopping.signal);
+  const responses = createResponseCache(maxCachedResponses);
   const { answerer, cacheSize } = assemble({
     options,
-    world,
+    dependencies,
     zone,
     counters,
     state,
     servers,
-    kept,
-    signal: ending.signal,
+    responses,
+    signal: stopping.signal,
   });
-  const log = createQueryLog(answerer, zone, world);
+  const log = createQueryLog(answerer, zone, dependencies);
   const stop = createStop();
   const count = (): void => {
     const { services, endpoints } = zone.size();
@@ -75,7 +78,7 @@ export function startAnswering(options: AnswerWorkerOptions, world: AnsweringWor
     counters.set('endpoints', endpoints);
     counters.set('cacheEntriesSuccess', success);
     counters.set('cacheEntriesDenial', denial);
-    counters.set('keptAnswers', kept.size());
+    counters.set('keptAnswers', responses.size());
   };
   const receive = (message: ToAnswerer): void => {
     switch (message.kind) {
@@ -84,7 +87,7 @@ export function startAnswering(options: AnswerWorkerOptions, world: AnsweringWor
         for (const change of message.changes) zone.apply(change);
         return;
       case 'synced':
-        // Now, when nobody counts on an answer yet: what the first state left behind.
+        // Collect the garbage of the initial state before this server reports ready.
         freeMemory();
         state.isSynced = true;
         return;
@@ -96,7 +99,7 @@ export function startAnswering(options: AnswerWorkerOptions, world: AnsweringWor
         return;
       case 'metrics':
         count();
-        world.tell({ kind: 'metrics', id: message.id, text: world.metrics.text() });
+        dependencies.post({ kind: 'metrics', id: message.id, text: dependencies.metrics.text() });
         return;
       case 'stop':
         stop.now();
@@ -105,14 +108,14 @@ export function startAnswering(options: AnswerWorkerOptions, world: AnsweringWor
   const run = async (): Promise<void> => {
     const listening = await startListening({ options, answerer, counters, now });
     const { addresses, inBatches } = listening;
-    world.tell({ kind: 'listening', addresses, inBatches });
+    dependencies.post({ kind: 'listening', addresses, inBatches });
     servers.probe();
-    await stop.asked;
-    await drain(listening, answerer, world.clock);
-    ending.abort();
+    await stop.requested;
+    await drain(listening, answerer, dependencies.clock);
+    stopping.abort();
     log.set(false);
     await listening.close();
-    world.tell({ kind: 'stopped' });
+    dependencies.post({ kind: 'stopped' });
   };
   return { receive, ended: run() };
 }
@@ -121,24 +124,24 @@ const now = (): number => performance.now();
 
 type Assembly = {
   readonly options: AnswerWorkerOptions;
-  readonly world: AnsweringWorld;
+  readonly dependencies: AnsweringDependencies;
   readonly zone: Zone;
   readonly counters: Counters;
   readonly state: { readonly isSynced: boolean; readonly serial: number };
   readonly servers: ReturnType<typeof createServers>;
-  readonly kept: ResponseCache;
+  readonly responses: ResponseCache;
   readonly signal: AbortSignal;
 };
 
 function assemble(parts: Assembly) {
-  const { options, world, zone, counters, state, servers, kept, signal } = parts;
-  const { clock, log } = world;
+  const { options, dependencies, zone, counters, state, servers, responses, signal } = parts;
+  const { clock, log } = dependencies;
   const maxTtl = options.cacheSeconds > 0 ? options.cacheSeconds : versionTtl;
   const entries = options.cacheSeconds > 0 ? cacheLimits.entries : 0;
-  const cache = createAnswerCache({ ...cacheLimits, entries });
+  const cache = createUpstreamCache({ ...cacheLimits, entries });
   const { autopath, allow } = options;
   const cidrs = allow?.flatMap((text) => parseCidr(text) ?? []);
-  const metrics = createUpstreamMetrics(world.metrics);
+  const metrics = createUpstreamMetrics(dependencies.metrics);
   const upstream = createUpstream(
     { groups: servers.get, cache, maxTtl, clock, log, counters, metrics },
     signal,
@@ -148,7 +151,7 @@ function assemble(parts: Assembly) {
     cluster: { ...options, versionTtl: Math.min(versionTtl, maxTtl) },
     isSynced: () => state.isSynced,
     serial: () => state.serial,
-    keep: kept.set,
+    cacheResponse: responses.set,
     loop: servers.loop,
     cache,
     upstream,
@@ -156,21 +159,21 @@ function assemble(parts: Assembly) {
     ...(autopath === undefined ? {} : { autopath: { ...autopath, domain: options.domain } }),
     ...(cidrs === undefined ? {} : { allow: cidrs }),
   });
-  const broke = (error: unknown): void => {
+  const onPanic = (error: unknown): void => {
     counters.add('panics');
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    log.error('cannot answer a question', { error: reason });
+    log.error('Failed to answer query', { error: reason });
   };
-  const random = createRandom(world.seed);
+  const random = createRandom(dependencies.seed);
   const recurses = (): boolean => servers.get().length > 0;
-  const answerer = createAnswerer({ chain, kept, counters, recurses, random, now, broke });
+  const answerer = createAnswerer({ chain, responses, counters, recurses, random, now, onPanic });
   return { answerer, cacheSize: cache.size };
 }
 
-/** Upstream servers as they are now, without those that lead back here. */
+/** The current upstream servers, without those that forward to this server. */
 function createServers(
   first: readonly ServerGroup[],
-  { log, clock }: AnsweringWorld,
+  { log, clock }: AnsweringDependencies,
   signal: AbortSignal,
 ) {
   const guard = createLoopGuard();
@@ -188,7 +191,7 @@ function createServers(
       const found = (): void => {
         looping.add(serverText(server));
         choose();
-        log.error('upstream server asks us back, it is not asked any more', {
+        log.error('Forwarding loop detected, upstream server is no longer used', {
           server: serverText(server),
         });
       };
@@ -210,13 +213,13 @@ function createServers(
 
 function createStop() {
   let now = (): void => {};
-  const asked = new Promise<void>((resolve) => {
+  const requested = new Promise<void>((resolve) => {
     now = resolve;
   });
-  return { now: () => now(), asked };
+  return { now: () => now(), requested };
 }
 
-/** No new questions; a moment for those that wait for others. */
+/** Stops taking queries and waits for deferred replies, for a limited time. */
 async function drain(listening: Listening, answerer: Answerer, clock: Clock): Promise<void> {
   listening.pause();
   if (answerer.pending() === 0) return;
@@ -224,35 +227,35 @@ async function drain(listening: Listening, answerer: Answerer, clock: Clock): Pr
     const cancel = clock.after(drainMs, resolve);
     answerer.whenIdle(() => {
       cancel();
-      clock.after(lingerMs, resolve);
+      clock.after(socketFlushMs, resolve);
     });
   });
 }
 
-function createQueryLog(answerer: Answerer, zone: Zone, { tell, clock }: AnsweringWorld) {
+function createQueryLog(answerer: Answerer, zone: Zone, { post, clock }: AnsweringDependencies) {
   let lines: string[] = [];
   let cancel: (() => void) | undefined;
   const flush = (): void => {
     cancel?.();
     cancel = undefined;
-    if (lines.length > 0) tell({ kind: 'answered', lines });
+    if (lines.length > 0) post({ kind: 'answered', lines });
     lines = [];
   };
-  const note = (answered: Answered): void => {
+  const append = (answered: Answered): void => {
     const pod = isIP(answered.client) > 0 ? zone.podOf(answered.client) : undefined;
     lines.push(queryLine(answered, pod));
-    if (lines.length >= logBatch) flush();
-    else cancel ??= clock.after(logMs, flush);
+    if (lines.length >= linesPerMessage) flush();
+    else cancel ??= clock.after(flushDelayMs, flush);
   };
   return {
     set(isOn: boolean): void {
-      answerer.setListener(isOn ? note : undefined);
+      answerer.setListener(isOn ? append : undefined);
       if (!isOn) flush();
     },
   };
 }
 
-/** Marsaglia's xorshift: quick, and good enough to spread clients. */
+/** Marsaglia's xorshift: fast, and random enough to spread clients. */
 function createRandom(seed: number): () => number {
   let state = seed | 1;
   return () => {

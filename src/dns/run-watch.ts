@@ -1,4 +1,4 @@
-// Watches the API server and says, in small steps, what changed about names.
+// Watches the API server and reports changes of names in small batches.
 import type { ApiCaller } from '../client/api-call.ts';
 import { type Informer, startInformer } from '../client/informer.ts';
 import { waitForSync } from '../client/shared-informers.ts';
@@ -20,37 +20,37 @@ export type WatchOptions = SliceOptions & {
   readonly caller: ApiCaller;
   readonly clock: Clock;
   readonly log: Log;
-  /** Pods cost memory: only where somebody wants to know them. */
+  /** Pods cost memory: watched only where a feature needs them. */
   readonly watchPods: boolean;
-  /** Whether endpoints have names at all. */
+  /** Whether endpoints have names. */
   readonly watchEndpoints: boolean;
-  /** Only what has these labels has names. */
+  /** Only objects with these labels have names. */
   readonly labelSelector?: string;
-  /** Only what is in these namespaces has names; absent: in all. */
+  /** Only these namespaces have names; absent: all. */
   readonly namespaces?: readonly string[];
-  /** Only what is in namespaces with these labels has names. */
+  /** Only namespaces with these labels have names. */
   readonly namespaceSelector?: string;
   readonly metrics: SyncMetrics;
   readonly changed: (changes: readonly ZoneChange[]) => void;
 };
 
 export type Watching = {
-  /** Resolves when the whole state has been told; false when the signal came first. */
+  /** Resolves when the initial state has been reported; false when the signal was aborted first. */
   readonly synced: Promise<boolean>;
-  /** Everything that is known, for an answering thread that starts anew. */
+  /** The current state as changes, for an answering thread that was restarted. */
   readonly snapshot: () => Iterable<ZoneChange>;
   readonly ended: Promise<void>;
 };
 
-/** Changes that go to the answering thread at once: it answers between two messages. */
-const maxAtOnce = 500;
+/** Changes per message: the answering thread answers queries between two messages. */
+const changesPerMessage = 500;
 
 export function watchCluster(options: WatchOptions, signal: AbortSignal): Watching {
   const { caller, log, namespaces } = options;
-  const outbox = createOutbox(options);
-  const clock = impatient(options.clock);
+  const batcher = createBatcher(options);
+  const clock = withMaxWait(options.clock);
   const start = { caller, clock, log };
-  const selected = selecting(options.labelSelector);
+  const selected = selectorOption(options.labelSelector);
   const services = startInformer(
     { ...start, ...selected, type: serviceDefinition, trim: trimService },
     signal,
@@ -60,7 +60,7 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
       startInformer(
         {
           ...start,
-          ...selecting(options.namespaceSelector),
+          ...selectorOption(options.namespaceSelector),
           type: namespaceDefinition,
           trim: trimNamespace,
         },
@@ -95,12 +95,12 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
         ]
       : []),
   ];
-  for (const { follow } of sources) follow(outbox.add);
+  for (const { follow } of sources) follow(batcher.add);
   const synced = waitForSync(
     sources.map(({ informer }) => informer),
     signal,
   ).then((isSynced) => {
-    outbox.flush();
+    batcher.flush();
     return isSynced;
   });
   return {
@@ -112,14 +112,14 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
   };
 }
 
-function selecting(labelSelector: string | undefined): { readonly labelSelector?: string } {
+function selectorOption(labelSelector: string | undefined): { readonly labelSelector?: string } {
   return labelSelector === undefined ? {} : { labelSelector };
 }
 
-/** Names are right again that soon after the API server is back; asking that often costs it nothing. */
+/** The maximum back-off: names are current again this soon after the API server is back. */
 const maxWaitMs = 500;
 
-function impatient(clock: Clock): Clock {
+function withMaxWait(clock: Clock): Clock {
   return { ...clock, after: (ms, call) => clock.after(Math.min(ms, maxWaitMs), call) };
 }
 
@@ -130,9 +130,9 @@ type Source = {
 };
 
 type SourceRules<T> = {
-  /** Without an object: it is gone. */
+  /** Undefined: the object was deleted. */
   readonly change: (key: string, object: T | undefined) => ZoneChange;
-  readonly told?: (object: T) => void;
+  readonly observed?: (object: T) => void;
 };
 
 function source<T extends KubeObject>(informer: Informer<T>, rules: SourceRules<T>): Source {
@@ -141,7 +141,7 @@ function source<T extends KubeObject>(informer: Informer<T>, rules: SourceRules<
     follow(add) {
       const put = (object: T): void => {
         add(rules.change(objectKey(object.metadata), object));
-        rules.told?.(object);
+        rules.observed?.(object);
       };
       informer.onChange({
         add: put,
@@ -169,7 +169,7 @@ function sliceSource(
       caller,
       clock,
       log,
-      ...selecting(options.labelSelector),
+      ...selectorOption(options.labelSelector),
       type: endpointSliceDefinition,
       trim,
     },
@@ -180,9 +180,9 @@ function sliceSource(
       const facts = object === undefined ? undefined : sliceFacts(object, options);
       return facts === undefined ? { kind: 'slice', key } : { kind: 'slice', key, facts };
     },
-    told({ metadata }) {
+    observed({ metadata }) {
       const trigger = Date.parse(metadata.annotations?.[triggerTimeAnnotation] ?? '');
-      // What was there before us says nothing about how quick we are.
+      // Changes from before the start are no measure of our latency.
       if (Number.isNaN(trigger) || !informer.hasSynced()) return;
       const service = services.store.get(`${metadata.namespace}/${serviceOf(metadata.labels)}`);
       const hasSelector = Object.keys(service?.spec?.selector ?? {}).length > 0;
@@ -197,22 +197,22 @@ function serviceOf(labels: Readonly<Record<string, string>> | undefined): string
   return Object.values(labels ?? {})[0] ?? '';
 }
 
-/** Collects what one turn of the event loop brings, and sends it at its end. */
-function createOutbox({ clock, changed }: WatchOptions) {
-  let waiting: ZoneChange[] = [];
+/** Batches the changes of one iteration of the event loop. */
+function createBatcher({ clock, changed }: WatchOptions) {
+  let pending: ZoneChange[] = [];
   let isDue = false;
   const flush = (): void => {
     isDue = false;
-    const changes = waiting;
-    waiting = [];
-    for (let from = 0; from < changes.length; from += maxAtOnce) {
-      changed(changes.slice(from, from + maxAtOnce));
+    const changes = pending;
+    pending = [];
+    for (let from = 0; from < changes.length; from += changesPerMessage) {
+      changed(changes.slice(from, from + changesPerMessage));
     }
   };
   return {
     flush,
     add(change: ZoneChange): void {
-      waiting.push(change);
+      pending.push(change);
       if (isDue) return;
       isDue = true;
       clock.after(0, flush);

@@ -1,4 +1,4 @@
-// Cluster DNS: watches the API server in this thread, answers in another.
+// Runs cluster DNS: this thread watches the API server, another one answers.
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import type { Transport } from '../client/transport.ts';
@@ -25,14 +25,14 @@ export type DnsOptions = {
   readonly signal: AbortSignal;
   readonly clock?: Clock;
   readonly listen: readonly ServerAddress[];
-  /** Opens the sockets of an address, on another network than that of this process; others are asked from here all the same. */
+  /** Opens the sockets of an address in another network namespace; upstream servers are still reached from this one. */
   readonly openSockets?: (address: ServerAddress) => SocketDescriptors;
   readonly domain: WireName;
   readonly ttl: number;
   readonly pods: PodMode;
-  /** Whom to ask about other names: servers, or the file that names them; an empty list asks nobody. */
+  /** The upstream servers, or the resolv.conf that lists them; an empty list disables forwarding. */
   readonly forward: { readonly file: string } | { readonly servers: readonly ServerAddress[] };
-  /** Servers for single zones. */
+  /** Upstream servers of single zones. */
   readonly stubDomains?: readonly ServerGroup[];
   readonly cacheSeconds: number;
   readonly allow?: readonly string[];
@@ -41,50 +41,50 @@ export type DnsOptions = {
   readonly endpointPodNames?: boolean;
   readonly ignoreEmptyService?: boolean;
   readonly watchEndpoints?: boolean;
-  /** Only services, slices and pods with these labels have names. */
+  /** Only Services, EndpointSlices and Pods with these labels have names. */
   readonly labelSelector?: string;
-  /** Only what is in these namespaces has names; absent: in all. */
+  /** Only these namespaces have names; absent: all. */
   readonly namespaces?: readonly string[];
-  /** Only what is in namespaces with these labels has names. */
+  /** Only namespaces with these labels have names. */
   readonly namespaceSelector?: string;
   readonly batches?: boolean;
   readonly status?: readonly ServerAddress[];
-  /** Whether to go on without a status address that is taken. */
+  /** Whether a status address that is in use is only a warning. */
   readonly isStatusOptional?: boolean;
-  /** Shown beside its own; absent: its own alone. */
+  /** More metrics to serve; absent: only those of DNS. */
   readonly metrics?: MetricsRegistry;
-  /** How long to go on after the signal, while others learn that this server is not ready any more. */
+  /** How long to keep answering after the signal, while clients observe that this server is not ready. */
   readonly lameDuckMs?: number;
 };
 
 export type RunningDns = {
   readonly addresses: readonly ServerAddress[];
-  /** Whether packets are taken in batches. */
+  /** Whether packets are received in batches. */
   readonly inBatches: boolean;
-  /** Where the status is served, with the ports that were chosen. */
+  /** The bound status addresses. */
   readonly statusAddresses: readonly ServerAddress[];
-  /** Resolves when all names are known; false when the end came first. */
+  /** Resolves when all names are known; false when the signal was aborted first. */
   readonly synced: Promise<boolean>;
-  /** Resolves when all has ended after the signal. */
+  /** Resolves when everything has stopped after the signal. */
   readonly ended: Promise<void>;
 };
 
 const userAgent = 'fairlead-dns';
-/** How often the file that names the upstream servers is looked at. */
-const rereadMs = 5000;
+/** How often resolv.conf is read. */
+const resolverConfigPollMs = 5000;
 
 export async function startDns(options: DnsOptions): Promise<RunningDns> {
   const { signal, clock = systemClock } = options;
   const log = options.log.with({ part: 'dns' });
-  const ending = new AbortController();
+  const stopping = new AbortController();
   const opened: (() => Promise<void>)[] = [];
   const end = async (): Promise<void> => {
-    ending.abort();
+    stopping.abort();
     await Promise.all(opened.map((close) => close()));
   };
   try {
     const running = await start(
-      { ...options, clock, log, signal: ending.signal, isEnding: () => signal.aborted },
+      { ...options, clock, log, signal: stopping.signal, isEnding: () => signal.aborted },
       opened,
     );
     const ended = aborted(signal)
@@ -99,7 +99,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
 
 type Running = DnsOptions & { readonly clock: Clock; readonly isEnding: () => boolean };
 
-/** Puts what has to be closed into `opened`, in case that a later step fails. */
+/** Adds to `opened` what must be closed, also when a later step fails. */
 async function start(
   options: Running,
   opened: (() => Promise<void>)[],
@@ -127,7 +127,7 @@ async function start(
   );
   opened.push(() => thread.ended);
   send = thread.send;
-  // What arrived before there was a thread to tell.
+  // Changes that arrived before the thread was running.
   thread.resend();
   const synced = announceSync(watching, thread, sync, log);
   if (options.logQueries) queries.follow((lines) => logQueries(lines, log));
@@ -135,15 +135,15 @@ async function start(
   const status = await startStatus(options, {
     isReady: () => sync.isDone && !options.isEnding(),
     metricsText: async () => {
-      // The thread brings its counters up to date when it is asked.
-      const ofThread = await thread.metricsText();
-      return counterText(counters, server) + registry.text() + ofThread;
+      // The thread updates its gauges on this request.
+      const threadText = await thread.metricsText();
+      return counterText(counters, server) + registry.text() + threadText;
     },
     followQueries: queries.follow,
   });
   opened.push(...status.map(({ close }) => close));
-  const rereading = reread(options, thread, clock, log);
-  opened.push(() => rereading);
+  const following = followResolverConfig(options, thread, clock, log);
+  opened.push(() => following);
   return {
     addresses: thread.addresses,
     inBatches: thread.inBatches,
@@ -162,8 +162,8 @@ function startWatching(
     clock,
     changed: (isConnected) =>
       isConnected
-        ? log.info('API server answers')
-        : log.warn('API server does not answer, names stay as they are'),
+        ? log.info('Connected to the API server')
+        : log.warn('Lost connection to the API server, serving the last known names'),
   });
   measureContact(registry, api.contact);
   return watchCluster(
@@ -196,7 +196,7 @@ async function announceSync(
   sync.isDone = true;
   thread.send({ kind: 'synced' });
   freeMemory();
-  log.info('all names are known');
+  log.info('Synced names');
   return true;
 }
 
@@ -226,7 +226,7 @@ type Servers = { readonly groups: readonly ServerGroup[]; readonly search: reado
 
 const defaultPort = 53;
 
-/** The groups to ask; without those that are ourselves. */
+/** The upstream servers per zone, without this server itself. */
 async function readServers(options: DnsOptions, warn: Log['warn']): Promise<Servers> {
   const { forward, stubDomains = [] } = options;
   const config =
@@ -237,7 +237,7 @@ async function readServers(options: DnsOptions, warn: Log['warn']): Promise<Serv
       : forward.servers;
   const own = new Set(options.listen.map(serverText));
   const servers = named.filter((server) => !own.has(serverText(server)));
-  if (servers.length < named.length) warn('this server is its own upstream, and is left out');
+  if (servers.length < named.length) warn('Ignored upstream server: it is this server');
   const groups = [...stubDomains, ...(servers.length === 0 ? [] : [{ zone: rootName, servers }])];
   return { groups, search: config.search };
 }
@@ -246,34 +246,34 @@ async function readResolverConfig(file: string, warn: Log['warn']): Promise<Reso
   try {
     return parseResolverConfig(await readFile(file, 'utf8'));
   } catch (error) {
-    // A machine without one has nobody to ask; names of the cluster are answered all the same.
-    warn('cannot read the upstream servers', { file, error: String(error) });
+    // Without a resolv.conf only names of the cluster are resolved.
+    warn('Failed to read upstream servers', { file, error: String(error) });
     return { servers: [], search: [] };
   }
 }
 
-/** A laptop that changes its network has other servers afterwards. */
-async function reread(
+/** Follows resolv.conf, which changes for example when a laptop changes its network. */
+async function followResolverConfig(
   options: DnsOptions,
   thread: AnswerThread,
   clock: Clock,
   log: Log,
 ): Promise<void> {
   if (!('file' in options.forward)) return;
-  // What is wrong with it has been said at the start.
-  const silent = (): void => {};
-  let before = JSON.stringify(await readServers(options, silent));
+  // Problems of the file were logged at the start.
+  const ignoreWarnings = (): void => {};
+  let before = JSON.stringify(await readServers(options, ignoreWarnings));
   while (!options.signal.aborted) {
-    await sleep(clock, rereadMs, options.signal);
-    const after = await readServers(options, silent);
+    await sleep(clock, resolverConfigPollMs, options.signal);
+    const after = await readServers(options, ignoreWarnings);
     if (JSON.stringify(after) === before) continue;
     before = JSON.stringify(after);
-    log.info('upstream servers changed');
+    log.info('Upstream servers changed');
     thread.send({ kind: 'servers', groups: after.groups });
   }
 }
 
-/** Where others reach this server: what it listens on, and this machine's addresses where that is all of them. */
+/** The addresses under which clients reach this server; a wildcard address stands for all addresses of the machine. */
 function ownAddresses(listen: readonly ServerAddress[]): readonly string[] {
   const bound = listen.flatMap(({ host }) => {
     const address = parseAddress(host);
@@ -293,8 +293,8 @@ function ownAddresses(listen: readonly ServerAddress[]): readonly string[] {
 
 type Follower = (lines: readonly string[]) => void;
 
-/** Answers are written down only while somebody reads. */
-function createQueryFollowers(turn: (isOn: boolean) => void) {
+/** The query log is on only while it has a reader. */
+function createQueryFollowers(setLogging: (isOn: boolean) => void) {
   const followers = new Set<Follower>();
   return {
     write(lines: readonly string[]): void {
@@ -302,17 +302,17 @@ function createQueryFollowers(turn: (isOn: boolean) => void) {
     },
     follow(follower: Follower): () => void {
       followers.add(follower);
-      if (followers.size === 1) turn(true);
+      if (followers.size === 1) setLogging(true);
       return () => {
         followers.delete(follower);
-        if (followers.size === 0) turn(false);
+        if (followers.size === 0) setLogging(false);
       };
     },
   };
 }
 
 function logQueries(lines: readonly string[], log: Log): void {
-  for (const line of lines) log.info('answered', JSON.parse(line));
+  for (const line of lines) log.info('Answered query', JSON.parse(line));
 }
 
 async function startStatus(
@@ -326,7 +326,7 @@ async function startStatus(
     } catch (error) {
       const text = `Cannot listen on ${serverText(address)}: ${String(error)}`;
       if (!isStatusOptional) throw new Error(text, { cause: error });
-      log.warn('metrics are not served', { error: text });
+      log.warn('Failed to serve metrics', { error: text });
     }
   }
   return servers;

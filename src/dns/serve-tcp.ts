@@ -1,31 +1,31 @@
-// TCP: messages behind their lengths, any number on one connection, answered as they become ready. Connections that say nothing,
-// ask too much at once or do not read are ended.
+// DNS over TCP (RFC 7766): length-prefixed messages, pipelined, answered as they become ready. Idle connections and those that do not read
+// are closed; one with too many pending queries is paused.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Answerer, Peer } from './answerer.ts';
 import type { Counters } from './counters.ts';
 import type { ServerAddress } from './forward/upstream-servers.ts';
 import type { Listener } from './serve-udp.ts';
-import { largestMessage } from './wire/record-types.ts';
+import { maxMessageSize } from './wire/record-types.ts';
 
 export type TcpOptions = {
   readonly address: ServerAddress;
   readonly answerer: Answerer;
   readonly counters: Counters;
   readonly now: () => number;
-  /** A socket that listens already; absent: one is made. */
+  /** A socket that is already listening; absent: one is opened. */
   readonly descriptor?: number;
 };
 
-/** Over both families; enough for every pod of a node at once, and far below the limit of files. */
+/** Enough for every pod of a node at once, and far below the limit of open files. */
 const maxConnections = 1000;
-/** No single client may take the connections of all others. */
+/** So that one client cannot use up all connections. */
 const maxPerClient = 100;
 /** CoreDNS' idle limit. */
 const idleMs = 10_000;
-/** Questions of one connection that wait for an answer. */
+/** Pending queries per connection. */
 const maxPending = 100;
-/** Answers that a client has not read yet. */
+/** Bytes of replies that a client has not read yet. */
 const maxUnread = 1024 * 1024;
 
 export async function serveTcp(options: TcpOptions): Promise<Listener> {
@@ -51,7 +51,7 @@ export async function serveTcp(options: TcpOptions): Promise<Listener> {
     server.listen({ host, port, ipv6Only: host.includes(':') });
   } else server.listen({ fd: options.descriptor });
   await once(server, 'listening');
-  // Running out of files is told to nobody here: the connection is simply not taken.
+  // For example EMFILE: the connection is not accepted.
   server.on('error', () => options.counters.add('tcpRefused'));
   return {
     address: { host, port: boundPort(server.address()) },
@@ -71,7 +71,7 @@ function boundPort(address: ReturnType<ReturnType<typeof createServer>['address'
 
 function serveConnection(socket: Socket, client: string, options: TcpOptions): void {
   const { answerer, counters, now } = options;
-  const out = Buffer.allocUnsafe(largestMessage);
+  const out = Buffer.allocUnsafe(maxMessageSize);
   let received: Buffer = Buffer.alloc(0);
   let pending = 0;
   const send = (packet: Uint8Array): void => {
@@ -86,7 +86,7 @@ function serveConnection(socket: Socket, client: string, options: TcpOptions): v
     isTcp: true,
     isIPv6: options.address.host.includes(':'),
     address: () => client,
-    hold() {
+    deferReply() {
       pending += 1;
       return (packet) => {
         pending -= 1;
@@ -115,7 +115,7 @@ function serveConnection(socket: Socket, client: string, options: TcpOptions): v
     else socket.pause();
   };
   socket.setTimeout(idleMs, () => socket.destroy());
-  // A client that goes away in the middle is no news.
+  // Clients disconnect at any time: not logged.
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk: Buffer) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);

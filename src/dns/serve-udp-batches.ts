@@ -1,6 +1,6 @@
-// UDP in batches: one call into the kernel takes up to 64 questions, one sends their answers. Node's event loop says when the first
-// packet is there, and hands it over; what waits behind it is taken here. So a quiet server costs nothing, a busy one half, and the thread
-// never blocks. Needs 64-bit Linux and koffi; where either is missing, serve-udp.ts does the same alone.
+// UDP in batches: one recvmmsg receives up to 64 queries, one sendmmsg sends their replies. Node's socket receives the first packet;
+// those queued behind it are drained here. So an idle server costs nothing, a busy one half the CPU time, and the thread never blocks. Needs
+// 64-bit Linux and koffi; otherwise serve-udp.ts is used.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { endianness } from 'node:os';
@@ -21,7 +21,7 @@ import {
   type UdpBatch,
 } from './udp-batch.ts';
 
-/** The calls into libc that batches need. Pointers are koffi's, or buffers. */
+/** The libc calls for batches. */
 export type BatchCalls = {
   readonly open: (address: Buffer) => number;
   readonly receive: (descriptor: number) => number;
@@ -30,10 +30,10 @@ export type BatchCalls = {
   readonly base: bigint;
 };
 
-/** Batches taken before others have their turn: timers, TCP, changes of names. */
+/** Batches per iteration of the event loop, so that timers, TCP and zone changes are processed in between. */
 const maxBatches = 16;
 
-/** Undefined where batches cannot be had. */
+/** Undefined where batches are not available. */
 export async function loadBatchCalls(): Promise<BatchCalls | undefined> {
   const isKnown = process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch);
   if (!isKnown || endianness() !== 'LE') return undefined;
@@ -41,7 +41,7 @@ export async function loadBatchCalls(): Promise<BatchCalls | undefined> {
     const { default: koffi } = await import('koffi');
     return bindCalls(koffi);
   } catch {
-    // The package is optional, and so is what it finds on this machine.
+    // koffi is optional, and may lack a binary for this machine: whatever the reason, serve-udp.ts works without it.
     return undefined;
   }
 }
@@ -83,7 +83,7 @@ function bindCalls(koffi: typeof import('koffi').default): BatchCalls {
   };
 }
 
-/** Undefined when the address cannot be had this way: Node's own socket then says why. */
+/** Undefined when the address cannot be bound this way: Node's own socket then reports the reason. */
 export async function serveUdpBatches(
   calls: BatchCalls,
   options: UdpOptions,
@@ -101,7 +101,7 @@ export async function serveUdpBatches(
     answerOne(packet, sender);
     drain();
   });
-  // A socket that is bound already says so at once.
+  // Subscribed before bind(): a bound descriptor emits `listening` at once.
   const listening = once(socket, 'listening');
   socket.bind({ fd: descriptor });
   await listening;
@@ -152,7 +152,7 @@ function createDrain(
   };
 }
 
-/** The kernel stops at the first packet that it cannot send: that one is lost, the others are not. */
+/** sendmmsg stops at the first packet that it cannot send: drop that one and go on. */
 function sendAll(calls: BatchCalls, descriptor: number, count: number, lost: () => void): void {
   let sent = 0;
   while (sent < count) {
@@ -175,7 +175,7 @@ function createBatchPeer(
     isTcp: false,
     isIPv6: address.host.includes(':'),
     address: () => batch.senderAddress(peer.index),
-    hold() {
+    deferReply() {
       const host = batch.senderAddress(peer.index);
       const port = batch.senderPort(peer.index);
       return (packet: Uint8Array): void =>
@@ -187,7 +187,7 @@ function createBatchPeer(
   return peer;
 }
 
-/** sockaddr_in or sockaddr_in6; undefined for what only a resolver of names could read. */
+/** Encodes sockaddr_in or sockaddr_in6; undefined for host names. */
 function socketAddress(host: string, port: number): Buffer | undefined {
   const address = parseAddress(host);
   if (address === undefined) return undefined;

@@ -1,12 +1,11 @@
-// UDP through Node's own sockets: works everywhere. See serve-udp-batches.ts for the quicker way.
-
+// UDP over Node's own sockets, on all platforms. serve-udp-batches.ts is faster where available.
 import type { RemoteInfo } from 'node:dgram';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Answerer, Peer } from './answerer.ts';
 import type { Counters } from './counters.ts';
 import type { ServerAddress } from './forward/upstream-servers.ts';
-import { largestMessage } from './wire/record-types.ts';
+import { maxMessageSize } from './wire/record-types.ts';
 
 export type UdpOptions = {
   readonly address: ServerAddress;
@@ -14,18 +13,18 @@ export type UdpOptions = {
   readonly counters: Counters;
   /** Milliseconds with fractions, for durations. */
   readonly now: () => number;
-  /** A socket that listens already; absent: one is made. */
+  /** A socket that is already bound; absent: one is opened. */
   readonly descriptor?: number;
 };
 
 export type Listener = {
   readonly address: ServerAddress;
-  /** Takes no more questions; answers that are under way still go out. */
+  /** Stops receiving; deferred replies are still sent. */
   readonly pause: () => void;
   readonly close: () => Promise<void>;
 };
 
-/** Questions that arrive while we are busy wait in the kernel; it grants less where it must. */
+/** Buffers queries while the thread is busy; the kernel may grant less. */
 export const receiveBuffer = 4 * 1024 * 1024;
 
 export async function serveUdp(options: UdpOptions): Promise<Listener> {
@@ -34,12 +33,12 @@ export async function serveUdp(options: UdpOptions): Promise<Listener> {
   const socket = createSocket({ type: isIPv6 ? 'udp6' : 'udp4', ipv6Only: isIPv6 });
   const answerOne = createAnswerOne(socket, options);
   socket.on('message', answerOne);
-  // A socket that is bound already says so at once.
+  // Subscribed before bind(): a bound descriptor emits `listening` at once.
   const listening = once(socket, 'listening');
   if (options.descriptor === undefined) socket.bind(port, host);
   else socket.bind({ fd: options.descriptor });
   await listening;
-  // What a socket reports later is about single packets: whoever sent them asks again.
+  // Later errors concern single packets: their clients retry.
   socket.on('error', () => options.counters.add('dropped'));
   socket.setRecvBufferSize(receiveBuffer);
   return {
@@ -59,10 +58,10 @@ export function createAnswerOne(
   socket: Socket,
   { answerer, counters, address, now }: UdpOptions,
 ): (packet: Buffer, sender: RemoteInfo) => void {
-  const out = Buffer.alloc(largestMessage);
+  const out = Buffer.alloc(maxMessageSize);
   const isIPv6 = address.host.includes(':');
   const send = (packet: Uint8Array, { port, address: host }: RemoteInfo): void =>
-    // Without a listener a failure would be thrown at nobody.
+    // Without a callback the error would be emitted on the socket.
     socket.send(packet, port, host, (error) => {
       if (error !== null) counters.add('dropped');
     });
@@ -72,7 +71,7 @@ export function createAnswerOne(
       isTcp: false,
       isIPv6,
       address: () => sender.address,
-      hold: () => (reply) => send(reply, sender),
+      deferReply: () => (reply) => send(reply, sender),
     };
     const length = answerer.handle(packet, packet.length, out, peer);
     if (length === 0) return;

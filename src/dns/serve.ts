@@ -1,4 +1,4 @@
-// All listeners: each address over UDP and TCP on the same port.
+// Opens all listeners: UDP and TCP on the same port of each address.
 import type { Answerer } from './answerer.ts';
 import type { Counters } from './counters.ts';
 import { type ServerAddress, serverText } from './forward/upstream-servers.ts';
@@ -21,7 +21,7 @@ export type ListeningOptions = {
   readonly now: () => number;
 };
 
-/** A free port for UDP may be taken for TCP: then another one is tried. */
+/** A port that is free for UDP may be in use for TCP: then another one is tried. */
 const maxTries = 20;
 
 export async function startListening(parts: ListeningOptions): Promise<Listening> {
@@ -31,7 +31,11 @@ export async function startListening(parts: ListeningOptions): Promise<Listening
   const addresses: ServerAddress[] = [];
   try {
     for (const [index, address] of listen.entries()) {
-      const both = await listenOn({ address, ...given(descriptors?.[index]) }, parts, calls);
+      const both = await listenOn(
+        { address, ...optionalDescriptors(descriptors?.[index]) },
+        parts,
+        calls,
+      );
       opened.push(...both);
       addresses.push({ ...address, port: both[0]?.address.port ?? address.port });
     }
@@ -51,25 +55,26 @@ export async function startListening(parts: ListeningOptions): Promise<Listening
   };
 }
 
-type Place = { readonly address: ServerAddress; readonly descriptors?: SocketDescriptors };
+type ListenTarget = { readonly address: ServerAddress; readonly descriptors?: SocketDescriptors };
 
-const given = (descriptors: SocketDescriptors | undefined): Pick<Place, 'descriptors'> =>
-  descriptors === undefined ? {} : { descriptors };
+const optionalDescriptors = (
+  descriptors: SocketDescriptors | undefined,
+): Pick<ListenTarget, 'descriptors'> => (descriptors === undefined ? {} : { descriptors });
 
 async function listenOn(
-  place: Place,
+  target: ListenTarget,
   parts: ListeningOptions,
   calls: BatchCalls | undefined,
   tries = 1,
 ): Promise<readonly Listener[]> {
   const { answerer, counters, now } = parts;
-  const { address, descriptors } = place;
+  const { address, descriptors } = target;
   const options: UdpOptions = { address, answerer, counters, now };
   const udpOptions = { ...options, ...(descriptors && { descriptor: descriptors.udp }) };
   const tcp = descriptors && { descriptor: descriptors.tcp };
-  const quick = calls === undefined ? undefined : await serveUdpBatches(calls, udpOptions);
+  const batched = calls === undefined ? undefined : await serveUdpBatches(calls, udpOptions);
   try {
-    const udp = quick ?? (await serveUdp(udpOptions));
+    const udp = batched ?? (await serveUdp(udpOptions));
     try {
       return [udp, await serveTcp({ ...options, address: udp.address, ...tcp })];
     } catch (error) {
@@ -80,5 +85,5 @@ async function listenOn(
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`Cannot listen on ${serverText(address)}: ${reason}`, { cause: error });
   }
-  return listenOn(place, parts, calls, tries + 1);
+  return listenOn(target, parts, calls, tries + 1);
 }

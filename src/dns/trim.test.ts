@@ -42,7 +42,7 @@ for (const endpointPodNames of [false, true]) {
   });
 }
 
-test('what is left of a service says the same about names', () => {
+test('trimService(), trimSlice() and trimPod() keep all facts about names', () => {
   const service: Service = {
     apiVersion: 'v1',
     kind: 'Service',

@@ -1,4 +1,4 @@
-// What the watching thread keeps of objects, so that a large cluster fits into little memory.
+// Trims objects to the fields that names need, to save memory in large clusters.
 import { isReady } from '../kinds/endpoint-slice/conditions.ts';
 import type { Endpoint, EndpointSlice } from '../kinds/endpoint-slice/types.ts';
 import type { Namespace } from '../kinds/namespace/types.ts';
@@ -30,7 +30,7 @@ export function trimService(service: Service): Service {
   };
 }
 
-/** Endpoints that are ready; those without a name of their own as one, since only their addresses matter. */
+/** Keeps ready endpoints; those without a host name are merged into one, as only their addresses matter. */
 export function trimSlice(slice: EndpointSlice, { endpointPodNames }: SliceOptions): EndpointSlice {
   const ready = (slice.endpoints ?? []).filter(({ conditions }) => isReady(conditions ?? {}));
   const isNamed = ({ hostname, targetRef }: Endpoint): boolean =>

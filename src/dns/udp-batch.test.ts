@@ -27,7 +27,7 @@ test('createUdpBatch() lays out what recvmmsg fills and sendmmsg sends', () => {
   batch.addReply(0, 2, 5);
   const sent = batchSize * messageHeaderSize;
   const sentVector = at(memory.readBigUInt64LE(sent + 16));
-  assert.equal(at(memory.readBigUInt64LE(sent)), address, 'to whoever asked');
+  assert.equal(at(memory.readBigUInt64LE(sent)), address, 'to the sender');
   assert.equal(memory.readUInt32LE(sent + 8), 16);
   const sentData = at(memory.readBigUInt64LE(sentVector));
   const length = Number(memory.readBigUInt64LE(sentVector + 8));

@@ -1,11 +1,11 @@
-// The memory that recvmmsg(2) and sendmmsg(2) share with us: headers, vectors, addresses and packets of one batch, laid out as 64-bit
-// Linux wants them. Only arithmetic on bytes; the calls are in serve-udp-batches.ts.
+// The memory of one batch for recvmmsg(2) and sendmmsg(2): headers, I/O vectors, addresses and packets in the layout of 64-bit Linux. Only
+// the layout; serve-udp-batches.ts makes the calls.
 import { formatAddress } from '../ip/address.ts';
 
 export const batchSize = 64;
-/** Questions are small; a larger one is cut and then refused as malformed. */
+/** Queries are small; a larger one is truncated here and then rejected as malformed. */
 const questionSize = 2048;
-/** The largest reply over UDP that we send, and room for what is behind it. */
+/** The largest UDP reply, with room for OPT. */
 const replySize = 4096 + 64;
 
 /** struct mmsghdr. */
@@ -21,16 +21,16 @@ export const batchBytes = repliesAt + batchSize * replySize;
 export type UdpBatch = {
   readonly questions: readonly Buffer[];
   readonly replies: readonly Buffer[];
-  /** To be called before every receive: the kernel writes into the headers. */
+  /** Must be called before every recvmmsg, which overwrites the headers. */
   readonly prepare: () => void;
   readonly receivedLength: (index: number) => number;
-  /** Puts the reply of a question behind those that are to be sent. */
-  readonly addReply: (place: number, index: number, length: number) => void;
+  /** Queues the reply to a query at a position of the send batch. */
+  readonly addReply: (position: number, index: number, length: number) => void;
   readonly senderAddress: (index: number) => string;
   readonly senderPort: (index: number) => number;
 };
 
-/** `base` is where the memory stands in the address space. */
+/** `base` is the address of the memory. */
 export function createUdpBatch(memory: Buffer, base: bigint): UdpBatch {
   const view = new Uint32Array(memory.buffer, memory.byteOffset, namesAt / 4);
   const vectorsAt = 2 * batchSize * messageHeaderSize;
@@ -60,12 +60,12 @@ export function createUdpBatch(memory: Buffer, base: bigint): UdpBatch {
       for (let index = 0; index < batchSize; index += 1) view[nameLengthAt(index)] = nameSize;
     },
     receivedLength: (index) => view[(index * messageHeaderSize) / 4 + 14] ?? 0,
-    addReply(place, index, length) {
-      const header = batchSize + place;
+    addReply(position, index, length) {
+      const header = batchSize + position;
       const vector = vectorsAt + header * vectorSize;
-      // Where every question has been answered so far, the pointers are right already.
-      if (slotAt[place] !== index) {
-        slotAt[place] = index;
+      // The pointers are already right while every query has had a reply.
+      if (slotAt[position] !== index) {
+        slotAt[position] = index;
         const name = BigInt(namesAt + index * nameSize);
         memory.writeBigUInt64LE(base + name, header * messageHeaderSize);
         memory.writeBigUInt64LE(base + BigInt(repliesAt + index * replySize), vector);

@@ -36,7 +36,7 @@ await api.api.post(services, serviceObject('big', { clusterIP: 'None', ports }))
 const many = Array.from({ length: 90 }, (_, index) => `10.1.1.${index + 1}`);
 await api.api.post(slices, sliceObject('big', many));
 await until({ name: 'big.default.svc.cluster.local' }, ({ lines }) => lines.length > 1);
-upstream.asked.length = 0;
+upstream.queries.length = 0;
 
 const said: Record<string, string> = {};
 for (const [program = '', ...args] of commands) {
@@ -51,6 +51,6 @@ said['node resolve4'] = JSON.stringify(await resolver.resolve4(full));
 said['node resolveSrv'] = JSON.stringify(await resolver.resolveSrv(`_http._tcp.${full}`));
 said['node reverse'] = JSON.stringify(await resolver.reverse('10.96.7.7'));
 said['node big'] = String((await resolver.resolve4('big.default.svc.cluster.local')).length);
-said.upstream = JSON.stringify([...new Set(upstream.asked)].sort());
+said.upstream = JSON.stringify([...new Set(upstream.queries)].sort());
 process.stdout.write(JSON.stringify(said));
 for (const end of ends.reverse()) await end();

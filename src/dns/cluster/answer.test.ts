@@ -58,7 +58,7 @@ function ask(text: string, type: Type, change: Partial<ClusterOptions> = {}, of:
     return [...answers.map(line), ...additionals.map((record) => `+ ${line(record)}`)].sort();
   }
   return outcome.kind === 'alias'
-    ? outcome.ways.flatMap(({ records, target }) => [
+    ? outcome.paths.flatMap(({ records, target }) => [
         ...records.map(line),
         ...(target === undefined ? [] : [`? ${nameText(target)}`]),
       ])
@@ -275,7 +275,7 @@ for (const [what, text, type, wanted] of cases) {
   test(`answerCluster() ${what}`, () => assert.deepEqual(ask(text, type), wanted));
 }
 
-test('answerCluster() knows pods by mode (DNS-23)', () => {
+test('answerCluster() answers names of pods by mode (DNS-23)', () => {
   const pods = zoneOf({
     kind: 'pod',
     key: 'a/p',
@@ -296,7 +296,7 @@ test('answerCluster() can hide services without endpoints (DNS-32)', () => {
   assert.deepEqual(ask(c('idle.a'), 'A', { ignoreEmptyService: true }, of), ['idle.a A 10.96.0.7']);
 });
 
-test('answerCluster() can name endpoints after pods (DNS-07)', () => {
+test('answerCluster() names endpoints after pods with endpointPodNames (DNS-07)', () => {
   const of = zoneOf(
     service('a', 'db', { clusterIP: 'None' }),
     slice('a', 'db', [{ address: '10.1.1.1', pod: 'db-xyz' }], undefined, {
@@ -306,7 +306,7 @@ test('answerCluster() can name endpoints after pods (DNS-07)', () => {
   assert.deepEqual(ask(c('db-xyz.db.a'), 'A', {}, of), ['db-xyz.db.a A 10.1.1.1']);
 });
 
-test('answerCluster() names the services behind which this server stands', () => {
+test('answerCluster() returns NS records of the Services that this server is an endpoint of', () => {
   const of = zoneOf(
     service('a', 'kube-dns', { clusterIP: '10.96.0.10', ports: [{ port: 53 }] }),
     slice('a', 'kube-dns', [{ address: '10.244.0.2' }]),
@@ -317,7 +317,7 @@ test('answerCluster() names the services behind which this server stands', () =>
   ]);
 });
 
-test('answerCluster() merges all slices of a service and drops what stands twice (EPS-36)', () => {
+test('answerCluster() merges all slices of a Service and drops duplicates (EPS-36)', () => {
   const of = zoneOf(
     service('a', 'db', { clusterIP: 'None', ports: [{ name: 'pg', port: 5432 }] }),
     slice('a', 'db', [{ address: '10.1.1.1' }, { address: '10.1.1.2' }]),
@@ -333,7 +333,7 @@ test('answerCluster() merges all slices of a service and drops what stands twice
   assert.equal([...targets].filter((one) => one.includes('10-1-1-2.db.a.svc')).length, 1);
 });
 
-test('answerCluster() says nothing of a namespace that is hidden, nor of addresses in it (DNS-26)', () => {
+test('answerCluster() hides excluded namespaces and their addresses (DNS-26)', () => {
   const of = zoneOf(
     service('a', 'web', { clusterIP: '10.96.0.7', ports: [{ port: 80 }] }),
     slice('a', 'web', [{ address: '10.1.1.1' }]),
@@ -353,7 +353,7 @@ test('answerCluster() says nothing of a namespace that is hidden, nor of address
   assert.deepEqual(all(), ['missing', 'elsewhere', 'elsewhere', 'missing']);
 });
 
-test('answerCluster() without endpoints has no names for them, and none for headless services (DNS-33)', () => {
+test('answerCluster() without endpoints has no names of endpoints and headless Services (DNS-33)', () => {
   const of = zoneOf(
     service('a', 'web', { clusterIP: '10.96.0.7', ports: [{ port: 80 }] }),
     service('a', 'db', { clusterIP: 'None', ports: [{ name: 'pg', port: 5432 }] }),

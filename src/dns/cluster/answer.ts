@@ -1,9 +1,9 @@
-// A question about a name of the cluster → what to answer. Pure: what has to be asked elsewhere is returned as a wish.
+// Answers questions about names of the cluster. Pure: targets outside of the cluster are returned for the caller to resolve.
 import type { ResourceRecord } from '../wire/encode-answer.ts';
 import { isWithin, joinName, type WireName, wireName } from '../wire/names.ts';
 import { types } from '../wire/record-types.ts';
 import { findRows, type PodMode, type Row } from './find-rows.ts';
-import { followAliases, labelsBefore, type Way } from './follow-aliases.ts';
+import { type AliasPath, followAliases, labelsBefore } from './follow-aliases.ts';
 import { type NameServer, nameServers } from './name-servers.ts';
 import { type NameRequest, parseName } from './parse-name.ts';
 import {
@@ -23,15 +23,15 @@ export type ClusterOptions = {
   /** The cluster's domain. */
   readonly domain: WireName;
   readonly ttl: number;
-  /** Of the record that names the version of the schema. */
+  /** The TTL of the dns-version record. */
   readonly versionTtl: number;
   readonly pods: PodMode;
   readonly ignoreEmptyService: boolean;
-  /** Under which this server is reached. */
+  /** The addresses under which clients reach this server. */
   readonly ownAddresses: readonly string[];
 };
 
-/** What can change the outcome, when that is one Service, there or not, or nothing at all. */
+/** What the outcome depends on: one Service, which need not exist, or nothing. */
 export type Dependency = { readonly namespace: string; readonly name: string } | 'nothing';
 
 export type ClusterOutcome =
@@ -42,14 +42,14 @@ export type ClusterOutcome =
       readonly additionals: readonly ResourceRecord[];
       readonly dependsOn?: Dependency;
     }
-  /** Some of the ways end at a name of somebody else, whose records belong behind them. */
-  | { readonly kind: 'alias'; readonly ways: readonly Way[] }
+  /** Some paths end at a name outside of the cluster, whose records must be appended. */
+  | { readonly kind: 'alias'; readonly paths: readonly AliasPath[] }
   | { readonly kind: 'missing'; readonly zone: WireName; readonly dependsOn?: Dependency }
   | { readonly kind: 'refused' }
-  /** Not a name of the cluster, or an address of a reverse zone that nobody here has. */
+  /** Not a name of the cluster, or an address of a reverse zone that the cluster does not use. */
   | { readonly kind: 'elsewhere' };
 
-/** The version of the rules by which services have names. */
+/** The version of the Kubernetes DNS specification. */
 const schemaVersion = '1.1.0';
 export function answerCluster(
   zone: Zone,
@@ -112,14 +112,14 @@ function answerForward(zone: Zone, parsed: Parsed, options: ClusterOptions): Clu
   const request = parseName(labels);
   if (request === undefined) return { kind: 'missing', zone: domain, dependsOn: 'nothing' };
   const rows = request === 'apex' ? [] : findRows(zone, request, options);
-  // CoreDNS says of a name without rows that it has no text by saying that it does not exist.
+  // As CoreDNS: NXDOMAIN for TXT of a name without rows.
   if (rows === undefined || (type === types.TXT && rows.length === 0)) {
     return { kind: 'missing', zone: domain, ...ownService(request) };
   }
   return answerRows(zone, { ...parsed, request, rows }, options);
 }
 
-/** Whether the addresses of this server are asked for. CoreDNS looks for texts and pointers elsewhere, and finds none. */
+/** Whether the question is for this server's own name, ns.dns. As CoreDNS, TXT and PTR are not answered here. */
 function isNameServer(labels: readonly string[], type: number): boolean {
   const isOther = type === types.TXT || type === types.PTR;
   return !isOther && labels.length === 2 && labels[0] === 'ns' && labels[1] === 'dns';
@@ -153,7 +153,7 @@ function answerRows(zone: Zone, found: Found, options: ClusterOptions): ClusterO
     case types.A:
     case types.AAAA:
       return rows.some(({ kind }) => kind === 'alias')
-        ? answerWays(domain, followAliases(zone, { name, type, rows }, options))
+        ? answerPaths(domain, followAliases(zone, { name, type, rows }, options))
         : { ...records(domain, addressRecords(name, type, ttl, rows)), ...own };
     case types.CNAME: {
       const target = first?.kind === 'alias' ? wireName(first.target) : undefined;
@@ -172,12 +172,12 @@ function answerRows(zone: Zone, found: Found, options: ClusterOptions): ClusterO
   }
 }
 
-function answerWays(domain: WireName, ways: readonly Way[]): ClusterOutcome {
-  return ways.some(({ target }) => target !== undefined)
-    ? { kind: 'alias', ways }
+function answerPaths(domain: WireName, paths: readonly AliasPath[]): ClusterOutcome {
+  return paths.some(({ target }) => target !== undefined)
+    ? { kind: 'alias', paths }
     : records(
         domain,
-        ways.flatMap((way) => way.records),
+        paths.flatMap((path) => path.records),
       );
 }
 
@@ -189,7 +189,7 @@ function ownService(request: NameRequest | 'apex') {
     : { dependsOn: { namespace, name } };
 }
 
-/** Of the Service or pod itself, without what was asked for below it. */
+/** The name of the Service or pod itself, without endpoint, port and protocol labels. */
 function targetNameOf(request: NameRequest | 'apex', domain: WireName): WireName | undefined {
   if (request === 'apex' || request.namespace === undefined || request.name === undefined) {
     return undefined;

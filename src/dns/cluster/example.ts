@@ -1,4 +1,4 @@
-// A small cluster for tests, made of objects as the API server gives them.
+// For tests: builds a zone from API objects.
 import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import type { Service, ServiceSpec } from '../../kinds/service/types.ts';
 import { serviceNameLabel } from '../../meta/well-known-labels.ts';

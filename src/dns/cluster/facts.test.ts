@@ -13,7 +13,7 @@ const pod = (spec: Partial<Pod['spec']>, status: Pod['status']): Pod => ({
 });
 const addresses = { podIP: '10.1.2.3', podIPs: [{ ip: '10.1.2.3' }, { ip: 'fd44::3' }] };
 
-test('podFacts() knows all addresses of a pod (DNS-23)', () => {
+test('podFacts() returns all addresses of a pod (DNS-23)', () => {
   assert.deepEqual(podFacts(pod({}, addresses)), {
     namespace: 'a',
     name: 'p',
@@ -22,14 +22,14 @@ test('podFacts() knows all addresses of a pod (DNS-23)', () => {
 });
 
 for (const phase of ['Succeeded', 'Failed'] as const) {
-  test(`podFacts() forgets a pod that has ${phase.toLowerCase()} (DNS-23)`, () =>
+  test(`podFacts() returns nothing for a pod that has ${phase.toLowerCase()} (DNS-23)`, () =>
     assert.equal(podFacts(pod({}, { phase, ...addresses })), undefined));
 }
 
-test('podFacts() has nothing to say of a pod without an address (DNS-23)', () =>
+test('podFacts() returns nothing for a pod without an address (DNS-23)', () =>
   assert.equal(podFacts(pod({}, { phase: 'Pending' })), undefined));
 
-test('a pod of the host network is named by the address of its node, which does not tell who asks (DNS-23)', () => {
+test('podFacts() marks a hostNetwork pod, whose address does not identify it as a client (DNS-23)', () => {
   const onHost = podFacts(pod({ hostNetwork: true }, { podIP: '10.20.0.11' }));
   const own = podFacts(pod({}, addresses));
   assert.ok(onHost && own);

@@ -1,4 +1,4 @@
-// What names need to know of objects, and nothing else: small, plain, and fit to be sent to another thread.
+// Extracts from objects the facts that names need: small, plain, and cheap to send to another thread.
 import { formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { isReady } from '../../kinds/endpoint-slice/conditions.ts';
 import type { Endpoint, EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
@@ -27,12 +27,12 @@ export type ServiceFacts = {
 export type SliceFacts = {
   readonly namespace: string;
   readonly service: string;
-  /** Of endpoints that are ready. */
+  /** Addresses of ready endpoints. */
   readonly addresses: readonly string[];
-  /** What each is called below its Service; empty where the address says it, and no list where all do. */
+  /** The label of each below its Service; '' where it is derived from the address; an empty list where all are. */
   readonly labels: readonly string[];
   readonly ports: readonly PortFacts[];
-  /** Present where names of other domains stand among the addresses (FQDN). */
+  /** Present for the deprecated address type FQDN: the addresses may be domain names. */
   readonly hasNames?: true;
 };
 
@@ -40,11 +40,11 @@ export type PodFacts = {
   readonly namespace: string;
   readonly name: string;
   readonly addresses: readonly string[];
-  /** Present for a pod that uses its node's addresses: they name it, but do not tell it from others there. */
+  /** Present for hostNetwork pods: their addresses resolve, but do not identify the pod as a client. */
   readonly isOnHost?: true;
 };
 
-/** Stands for "there are no ports": the name has addresses, but no SRV. */
+/** Stands for "no ports": the name has addresses, but no SRV records. */
 export const noPort = -1;
 const onlyNoPort: readonly PortFacts[] = [{ name: '', protocol: '', port: noPort }];
 
@@ -68,11 +68,11 @@ export function serviceFacts({ metadata, spec }: Service): ServiceFacts {
 }
 
 export type SliceOptions = {
-  /** Whether endpoints without a host name are called after their pods. */
+  /** Whether endpoints without a hostname use the name of their pod. */
   readonly endpointPodNames: boolean;
 };
 
-/** Undefined for a slice that belongs to no Service. */
+/** Undefined for a slice without a Service. */
 export function sliceFacts(slice: EndpointSlice, options: SliceOptions): SliceFacts | undefined {
   const service = slice.metadata.labels?.[serviceNameLabel] ?? '';
   if (service === '') return undefined;
@@ -91,7 +91,7 @@ export function sliceFacts(slice: EndpointSlice, options: SliceOptions): SliceFa
 
 type NamedAddress = { readonly address: string; readonly label: string };
 
-/** Like an address, a name of another domain names the endpoint, with dashes, where nothing else does. */
+/** As with addresses, the label defaults to the domain name with dashes. */
 function namedNames(endpoint: Endpoint, options: SliceOptions): readonly NamedAddress[] {
   const called = endpointName(endpoint, options);
   return (endpoint.addresses ?? []).map((text) => ({
@@ -123,7 +123,7 @@ function slicePorts(slice: EndpointSlice): readonly PortFacts[] {
   return ports.length === 0 ? onlyNoPort : ports;
 }
 
-/** Pods that have ended, or have no address, answer to no name. */
+/** Undefined for pods that have terminated or have no address: they have no name. */
 export function podFacts({ metadata, spec, status }: Pod): PodFacts | undefined {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return undefined;
   const ips = status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP ? [status.podIP] : []);
@@ -137,20 +137,20 @@ export function podFacts({ metadata, spec, status }: Pod): PodFacts | undefined 
   };
 }
 
-/** How an endpoint without a name is called: its address with dashes, and never with a dash at the end. */
+/** The default label of an endpoint: its address with dashes; a trailing dash, as of `fd00::`, gets a 0. */
 export function addressLabel(address: string): string {
   const label = address.replaceAll(/[.:]/g, '-');
   return label.endsWith('-') ? `${label}0` : label;
 }
 
-/** A pod's name that is too long for a label names nothing. */
+/** A pod name longer than a DNS label is not used. */
 const maxLabelLength = 63;
 
 function podLabel(name: string | undefined, { endpointPodNames }: SliceOptions): string {
   return endpointPodNames && name !== undefined && name.length <= maxLabelLength ? name : '';
 }
 
-/** One spelling for each address, or none for what is no address. */
+/** The canonical form of the address; empty for invalid ones. */
 function canonical(text: string): string[] {
   const address = parseAddressSloppy(text);
   return address === undefined ? [] : [formatAddress(address)];

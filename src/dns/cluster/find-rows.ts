@@ -1,5 +1,5 @@
-// What is asked for + what the cluster has → rows: addresses and targets under a name, before they are turned into records of
-// the asked type. Follows CoreDNS' plugin/kubernetes, so that names exist, or not, exactly when they do there.
+// Finds the rows of a name: its addresses and alias targets, before they become records of the queried type. Follows CoreDNS'
+// plugin/kubernetes, so that exactly the same names exist.
 import { formatAddress, parseAddress } from '../../ip/address.ts';
 import { addressLabel, type PortFacts, type SliceFacts } from './facts.ts';
 import type { NameRequest } from './parse-name.ts';
@@ -14,11 +14,11 @@ export type Row =
       readonly kind: 'address';
       readonly address: string;
       readonly port: number;
-      /** Of an endpoint, below the name of its Service. */
+      /** The label of an endpoint below the name of its Service. */
       readonly label?: string;
     };
 
-/** Undefined: there is no such name. An empty list: there is, but nothing stands at it. */
+/** Undefined: the name does not exist. An empty list: it exists without records (NODATA). */
 export function findRows(
   zone: Zone,
   request: NameRequest,
@@ -45,7 +45,7 @@ function findPod(
   if (mode === 'verified' && !zone.podsAt(address).some((pod) => pod.namespace === namespace)) {
     return undefined;
   }
-  // CoreDNS gives a pod the port 0 in SRV, unlike an endpoint without ports, which has none.
+  // As CoreDNS: SRV records of pods have port 0, while an endpoint without ports has no SRV record.
   return [{ kind: 'address', address, port: 0 }];
 }
 
@@ -60,7 +60,7 @@ function findService(
   const service = zone.service(namespace, name);
   if (service === undefined) return undefined;
   if (service.externalName !== undefined) {
-    // An alias has nothing below it, and an address is no alias.
+    // An alias has no names below it; an externalName that is an address is not an alias.
     const isBare = endpoint === undefined && !port && !protocol;
     const isName = parseAddress(service.externalName) === undefined;
     return isBare && isName && service.externalName !== ''

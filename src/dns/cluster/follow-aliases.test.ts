@@ -19,12 +19,12 @@ const options: ClusterOptions & { readonly serial: () => number } = {
 
 const short = (text: string): string => text.replace('.svc.c.local.', '');
 
-/** One line for each record in order, `?` before names that somebody else knows. */
+/** One line per record in order; `?` marks names outside of the cluster. */
 function ask(zone: Zone, text: string, type: keyof typeof types = 'A'): readonly string[] | string {
   const question = { name: name(`${text}.svc.c.local`), type: types[type] };
   const outcome = answerCluster(zone, question, options);
   if (outcome.kind !== 'records' && outcome.kind !== 'alias') return outcome.kind;
-  const ways = outcome.kind === 'alias' ? outcome.ways : [{ records: outcome.answers }];
+  const ways = outcome.kind === 'alias' ? outcome.paths : [{ records: outcome.answers }];
   return ways.flatMap(({ records, target }) => [
     ...records.map(({ name: owner, type: of, data }) => {
       const [first] = data;
@@ -44,7 +44,7 @@ const of = (serviceName: string, ...addresses: readonly string[]): ZoneChange =>
     addresses.map((address) => ({ address })),
   );
 
-test('endpoints that are names are aliases of the service (EPS-01)', () => {
+test('followAliases() returns CNAME records for FQDN endpoints (EPS-01)', () => {
   const zone = zoneOf(headless('db'), of('db', 'one.example.com', 'two.example.com.'));
   assert.deepEqual(ask(zone, 'db.a'), [
     'db.a CNAME one.example.com.',
@@ -57,7 +57,7 @@ test('endpoints that are names are aliases of the service (EPS-01)', () => {
   assert.equal(ask(zone, '_other._tcp.db.a'), 'missing');
 });
 
-test('an endpoint that is a name is called by its host name, or by the name with dashes', () => {
+test('followAliases() labels an FQDN endpoint by its hostname, or by its name with dashes', () => {
   const named = slice('a', 'db', [{ address: 'one.example.com', hostname: 'first' }]);
   const zone = zoneOf(headless('db'), named, headless('web'), of('web', 'two.example.com'));
   const first = ['first.db.a CNAME one.example.com.', '? one.example.com.'];
@@ -67,7 +67,7 @@ test('an endpoint that is a name is called by its host name, or by the name with
   assert.deepEqual(ask(zone, 'two-example-com.web.a'), second);
 });
 
-test('names stand beside addresses, and an address among names is one', () => {
+test('followAliases() mixes names and addresses, and recognizes addresses in FQDN slices', () => {
   const zone = zoneOf(
     headless('db'),
     of('db', '10.1.1.1'),
@@ -83,7 +83,7 @@ test('names stand beside addresses, and an address among names is one', () => {
   ]);
 });
 
-test('endpoints that are names of the cluster lead on within it, each followed once', () => {
+test('followAliases() follows names of the cluster, each once', () => {
   const zone = zoneOf(
     headless('top'),
     of('top', 'left.a.svc.c.local', 'right.a.svc.c.local', 'nowhere.a.svc.c.local'),
@@ -102,14 +102,14 @@ test('endpoints that are names of the cluster lead on within it, each followed o
   ]);
 });
 
-test('many names that all lead to each other are answered, with nothing', () => {
+test('followAliases() ends on cycles of many names', () => {
   const all = Array.from({ length: 30 }, (_, i) => `s${i}`);
   const targets = all.map((one) => `${one}.a.svc.c.local`);
   const zone = zoneOf(...all.flatMap((one) => [headless(one), of(one, ...targets)]));
   assert.deepEqual(ask(zone, 's0.a'), []);
 });
 
-test('a chain of aliases ends after eight', () => {
+test('followAliases() ends a chain after eight aliases', () => {
   const chain = Array.from({ length: 9 }, (_, i) =>
     service('a', `s${i}`, { type: 'ExternalName', externalName: `s${i + 1}.a.svc.c.local` }),
   );
@@ -118,7 +118,7 @@ test('a chain of aliases ends after eight', () => {
   assert.equal(ask(zone, 's1.a').length, 9);
 });
 
-test('names among the endpoints of this server are not its own', () => {
+test('nameServers() ignores FQDN endpoints', () => {
   const own = [{ address: 'one.example.com' }, { address: '10.96.0.10' }];
   const zone = zoneOf(headless('dns'), slice('a', 'dns', own));
   const question = { name: name('c.local'), type: types.NS };

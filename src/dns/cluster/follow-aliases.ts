@@ -1,4 +1,4 @@
-// Names that stand for other names: where they lead, through the cluster and out of it.
+// Follows aliases (ExternalName Services, FQDN endpoints) within the cluster, up to names outside of it.
 import type { ResourceRecord } from '../wire/encode-answer.ts';
 import { ancestorOffset, isWithin, labelsOf, type WireName, wireName } from '../wire/names.ts';
 import { findRows, type PodMode, type Row } from './find-rows.ts';
@@ -6,10 +6,10 @@ import { parseName } from './parse-name.ts';
 import { addressRecords, aliasRecord } from './records.ts';
 import type { Zone } from './zone.ts';
 
-/** A part of an answer: records, and behind them those of a name of somebody else, if one is named. */
-export type Way = { readonly records: readonly ResourceRecord[]; readonly target?: WireName };
+/** A part of an answer: records, and the target outside of the cluster whose records follow, if any. */
+export type AliasPath = { readonly records: readonly ResourceRecord[]; readonly target?: WireName };
 
-/** CoreDNS follows that many names within the cluster. */
+/** CoreDNS' limit of a chain within the cluster. */
 const maxAliases = 8;
 
 export type AliasOptions = {
@@ -24,27 +24,27 @@ type Search = {
   readonly zone: Zone;
   readonly type: number;
   readonly options: AliasOptions;
-  /** Names that were followed, and whether they led anywhere: none is followed twice, however many point to it. */
+  /** Followed names, and whether they led to records: each is followed once, however many aliases point to it. */
   readonly found: Map<WireName, boolean>;
 };
 
-/** All that the rows of a name lead to. */
+/** Returns the records of the rows and of all names that they lead to. */
 export function followAliases(
   zone: Zone,
   start: { readonly name: WireName; readonly type: number; readonly rows: readonly Row[] },
   options: AliasOptions,
-): readonly Way[] {
+): readonly AliasPath[] {
   const search = { zone, type: start.type, options, found: new Map() };
-  return waysFrom(search, start.name, start.rows, 0);
+  return pathsFrom(search, start.name, start.rows, 0);
 }
 
-/** The addresses at a name, and where its aliases lead; `length` is that of the chain up to here. */
-function waysFrom(
+/** The addresses of a name and the paths of its aliases; `length` is the length of the chain so far. */
+function pathsFrom(
   search: Search,
   name: WireName,
   rows: readonly Row[],
   length: number,
-): readonly Way[] {
+): readonly AliasPath[] {
   const addresses = addressRecords(name, search.type, search.options.ttl, rows);
   const targets = rows.flatMap((row) => (row.kind === 'alias' ? (wireName(row.target) ?? []) : []));
   return [
@@ -53,25 +53,25 @@ function waysFrom(
   ];
 }
 
-/** Through the cluster as long as the way leads through it; the rest is for somebody else. */
+/** Follows the alias within the cluster; a target outside of it ends the path. */
 function followAlias(
   search: Search,
   name: WireName,
   target: WireName,
   length: number,
-): readonly Way[] {
+): readonly AliasPath[] {
   const { zone, options, found } = search;
-  // An alias of itself, or of something below itself, leads nowhere.
+  // An alias of itself or of a name below itself is ignored.
   if (length >= maxAliases || isWithin(target, name)) return [];
   const records = [aliasRecord(name, target, options.ttl)];
   if (!isWithin(target, options.domain)) return [{ records, target }];
   const known = found.get(target);
   if (known !== undefined) return known ? [{ records }] : [];
-  // What comes back to it on the way has gone round in a circle.
+  // Reaching the target again from here is a cycle.
   found.set(target, false);
-  const behind = waysFrom(search, target, rowsOf(zone, target, options), length + 1);
+  const behind = pathsFrom(search, target, rowsOf(zone, target, options), length + 1);
   found.set(target, behind.length > 0);
-  // An alias of nothing is not told: nobody could do anything with it.
+  // Omit an alias without records behind it.
   return behind.length === 0 ? [] : [{ records }, ...behind];
 }
 

@@ -1,4 +1,4 @@
-// Who answers for the cluster's domain: the Services that this server stands behind, or else its own addresses.
+// The NS records of the cluster's domain: the Services that this server is an endpoint of, otherwise its own addresses.
 import { joinName, type WireName } from '../wire/names.ts';
 import { endpointLabel } from './find-rows.ts';
 import type { Zone } from './zone.ts';

@@ -1,19 +1,19 @@
-// The labels before the cluster's domain → what is asked for, from right to left, as CoreDNS reads them (plugin/kubernetes/parse.go):
+// Parses the labels before the cluster's domain, from right to left, as CoreDNS does (plugin/kubernetes/parse.go):
 //   SERVICE.NAMESPACE.svc · ENDPOINT.SERVICE.NAMESPACE.svc · _PORT._PROTOCOL.SERVICE.NAMESPACE.svc · DASHED-ADDRESS.NAMESPACE.pod
 
 export type NameRequest = {
   readonly kind: 'svc' | 'pod';
-  /** Absent labels were not asked for. */
+  /** Absent: the name has no such label. */
   readonly namespace?: string;
-  /** Of a service, or the dashed address of a pod. */
+  /** The name of a Service, or the dashed address of a pod. */
   readonly name?: string;
   readonly endpoint?: string;
-  /** Without their underscores; an empty one matches any. */
+  /** Without the underscore; '' matches any. */
   readonly port?: string;
   readonly protocol?: string;
 };
 
-/** `apex` for names that exist without being anything: the domain itself, `svc` and `pod`. Undefined for what cannot exist. */
+/** `apex` for names that exist without records: the domain itself, `svc` and `pod`. Undefined for names that cannot exist. */
 export function parseName(labels: readonly string[]): NameRequest | 'apex' | undefined {
   const kind = labels.at(-1);
   if (kind === undefined) return 'apex';

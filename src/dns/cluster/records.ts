@@ -1,4 +1,4 @@
-// Rows → records of one type.
+// Turns rows into records of one type.
 import { parseAddress } from '../../ip/address.ts';
 import type { ResourceRecord } from '../wire/encode-answer.ts';
 import { joinName, type WireName } from '../wire/names.ts';
@@ -8,7 +8,7 @@ import type { Row } from './find-rows.ts';
 
 type AddressRow = Extract<Row, { kind: 'address' }>;
 
-/** A or AAAA: each address once, whatever number of ports it has. */
+/** A or AAAA: each address once, however many ports it has. */
 export function addressRecords(
   name: WireName,
   type: number,
@@ -26,7 +26,7 @@ export function addressRecords(
   return records;
 }
 
-/** `serviceName` is the name below which targets stand. */
+/** SRV; targets are names below `serviceName`. */
 export function serviceRecords(
   name: WireName,
   serviceName: WireName,
@@ -44,9 +44,9 @@ export function serviceRecords(
     if (row.port === noPort) continue;
     const target = targetName(row, serviceName);
     if (target === undefined) continue;
-    const place = `${target}${row.port}`;
-    if (!answers.has(place)) {
-      answers.set(place, {
+    const key = `${target}${row.port}`;
+    if (!answers.has(key)) {
+      answers.set(key, {
         name,
         type: types.SRV,
         ttl,
@@ -82,7 +82,7 @@ export function addressRecord(name: WireName, text: string, ttl: number): Resour
 
 function addressBytes(text: string): Uint8Array {
   const address = parseAddress(text);
-  if (address === undefined) throw new Error(`"${text}" is no address`);
+  if (address === undefined) throw new Error(`"${text}" is not an IP address`);
   const bytes = new Uint8Array(address.family === 'IPv4' ? 4 : 16);
   let { value } = address;
   for (let at = bytes.length - 1; at >= 0; at -= 1) {
@@ -96,7 +96,7 @@ function targetName({ label }: AddressRow, serviceName: WireName): WireName | un
   return label === undefined ? serviceName : joinName([label], serviceName);
 }
 
-/** All weigh the same, together about a hundred; counted before equal records are dropped, as CoreDNS does. */
+/** Equal weights that add up to about 100; computed before duplicates are removed, as CoreDNS does. */
 function weightOf(count: number): number {
   return Math.max(Math.floor((100 / (100 * count)) * 100), 1);
 }

@@ -1,4 +1,4 @@
-// Names of the reverse zones ↔ addresses.
+// Maps names of the reverse zones to addresses, and addresses to names.
 import { addressBits, formatAddress } from '../../ip/address.ts';
 import type { WireName } from '../wire/names.ts';
 import { endpointLabel } from './find-rows.ts';
@@ -7,7 +7,7 @@ import type { Zone } from './zone.ts';
 export const reverseIPv4: WireName = '\x07in-addr\x04arpa\0';
 export const reverseIPv6: WireName = '\x03ip6\x04arpa\0';
 
-/** The address that the labels before a reverse zone spell, last part first; undefined when they spell none. */
+/** The address that the labels before a reverse zone encode, in reverse order; undefined for other labels. */
 export function reversedAddress(zone: WireName, labels: readonly string[]): string | undefined {
   if (zone === reverseIPv4) {
     if (labels.length !== 4 || !labels.every(isOctet)) return undefined;
@@ -18,7 +18,7 @@ export function reversedAddress(zone: WireName, labels: readonly string[]): stri
   return formatAddress({ family: 'IPv6', value });
 }
 
-/** Without the cluster's domain: the labels under which an address is known. A Service's own address comes before endpoints. */
+/** The names of an address, as labels before the cluster's domain. A cluster IP takes precedence over endpoints. */
 export function namesOfAddress(zone: Zone, address: string): readonly (readonly string[])[] {
   const service = zone.serviceAt(address);
   if (service !== undefined && zone.hasNamespace(service.namespace))

@@ -1,4 +1,4 @@
-// The start-of-authority record, which says "no" and for how long, as CoreDNS writes it (plugin/backend_lookup.go).
+// The SOA record, which negative answers carry, as CoreDNS writes it (plugin/backend_lookup.go).
 import type { Answer } from '../wire/answer.ts';
 import type { ResourceRecord } from '../wire/encode-answer.ts';
 import { ancestorOffset, joinName, type WireName } from '../wire/names.ts';
@@ -25,8 +25,8 @@ export function soaRecord(zone: WireName, { ttl, serial }: SoaOptions): Resource
 }
 
 /**
- * "No": an answer with nothing but the SOA. Most questions of a walk through a search list end here, so it is put together from
- * a few bytes: all three of its names end in a pointer to the zone within the question.
+ * NXDOMAIN or NODATA: an answer with the SOA alone. Most queries of a search list end here, so it is assembled from a few bytes: all
+ * three names end in a pointer to the zone within the question.
  */
 export function negativeAnswer(
   question: WireName,

@@ -4,7 +4,7 @@ import { service, slice, zoneOf } from './example.ts';
 
 const web = service('a', 'web', { clusterIP: '10.96.0.1', ports: [{ port: 80 }] });
 
-test('a change of a slice ends only answers about its service (DNS-31)', () => {
+test('apply() of a slice invalidates only answers about its Service (DNS-31)', () => {
   const zone = zoneOf(web, slice('a', 'web', [{ address: '10.1.1.1' }]));
   const [own, other] = [zone.validity('a', 'web'), zone.validity('a', 'other')];
   zone.apply(slice('a', 'web', [{ address: '10.1.1.2' }]));
@@ -13,21 +13,21 @@ test('a change of a slice ends only answers about its service (DNS-31)', () => {
   assert.equal(zone.validity('a', 'web').isCurrent, true, 'a new one');
 });
 
-test('a service that appears ends the answers that it is not there (DNS-31)', () => {
+test('apply() of a new Service invalidates its negative answers (DNS-31)', () => {
   const zone = zoneOf();
   const validity = zone.validity('a', 'web');
   zone.apply(web);
   assert.equal(validity.isCurrent, false);
 });
 
-test('a namespace ends the answers about its services (DNS-31)', () => {
+test('apply() of a namespace invalidates the answers about its Services (DNS-31)', () => {
   const zone = zoneOf();
   const [own, other] = [zone.validity('c', 'web'), zone.validity('cc', 'web')];
   zone.apply({ kind: 'namespace', key: 'c', exists: true });
   assert.deepEqual([own.isCurrent, other.isCurrent], [false, true]);
 });
 
-test('addresses are found as long as somebody has them', () => {
+test('slicesAt() and podsAt() find an address while an object has it', () => {
   const zone = zoneOf(
     web,
     slice('a', 'web', [{ address: '10.1.1.1' }]),
@@ -47,7 +47,7 @@ test('addresses are found as long as somebody has them', () => {
   assert.deepEqual(zone.size(), { services: 0, endpoints: 0 });
 });
 
-test('a slice that moves to another service leaves the first', () => {
+test('apply() moves a slice to another Service', () => {
   const zone = zoneOf(slice('a', 'web', [{ address: '10.1.1.1' }]));
   const moved = slice('a', 'db', [{ address: '10.1.1.1' }]);
   zone.apply({ ...moved, key: 'a/web-x' });
@@ -55,7 +55,7 @@ test('a slice that moves to another service leaves the first', () => {
   assert.equal(zone.slices('a', 'db').length, 1);
 });
 
-test('strangers who ask for services that are not there cannot fill the memory', () => {
+test('validity() stays bounded when clients query many missing Services', () => {
   const zone = zoneOf();
   const first = zone.validity('a', 'first');
   for (let index = 0; index < 100_000; index += 1) zone.validity('a', `x${index}`);

@@ -1,5 +1,5 @@
-// The names of a cluster: what services, slices, namespaces and pods say, found by name and by address. A change touches only
-// what belongs to its Service.
+// The names of a cluster: Services, EndpointSlices, namespaces and pods, indexed by name and by address. A change invalidates only the
+// cached answers of its Service.
 import type { PodFacts, ServiceFacts, SliceFacts } from './facts.ts';
 
 export type ZoneChange =
@@ -8,7 +8,7 @@ export type ZoneChange =
   | { readonly kind: 'pod'; readonly key: string; readonly facts?: PodFacts }
   | { readonly kind: 'namespace'; readonly key: string; readonly exists: boolean };
 
-/** Whether what was answered about a Service still holds: set to false when it changes. */
+/** Whether cached answers about a Service are still valid: set to false when it changes. */
 export type Validity = { isCurrent: boolean };
 
 export type Zone = {
@@ -19,15 +19,15 @@ export type Zone = {
   readonly serviceAt: (address: string) => ServiceFacts | undefined;
   readonly slicesAt: (address: string) => readonly SliceFacts[];
   readonly podsAt: (address: string) => readonly PodFacts[];
-  /** The pod whose own the address is; absent for a node's address, which pods share. */
+  /** The pod with the address; undefined for a node's address, which hostNetwork pods share. */
   readonly podOf: (address: string) => PodFacts | undefined;
-  /** To be kept beside an answer about the Service. */
+  /** To be stored with a cached answer about the Service. */
   readonly validity: (namespace: string, service: string) => Validity;
   readonly size: () => { readonly services: number; readonly endpoints: number };
 };
 
 const none: readonly never[] = [];
-/** More than answers are kept for: all are forgotten, which costs each of them to be found once more. */
+/** More than the response cache holds; at the limit all are expired, which costs one lookup each. */
 const maxValidities = 100_000;
 
 export function createZone(): Zone {
@@ -48,15 +48,15 @@ export function createZone(): Zone {
     validities.delete(key);
   };
   const setService = (key: string, facts: ServiceFacts | undefined): void => {
-    const before = replace(services, key, facts);
-    for (const address of before?.clusterIPs ?? none) servicesByAddress.remove(address, before);
+    const previous = replace(services, key, facts);
+    for (const address of previous?.clusterIPs ?? none) servicesByAddress.remove(address, previous);
     for (const address of facts?.clusterIPs ?? none) servicesByAddress.add(address, facts);
     expire(key);
   };
   const setSlice = (key: string, facts: SliceFacts | undefined): void => {
-    const before = replace(slices, key, facts);
+    const previous = replace(slices, key, facts);
     for (const [slice, index] of [
-      [before, 'remove'],
+      [previous, 'remove'],
       [facts, 'add'],
     ] as const) {
       if (slice === undefined) continue;
@@ -68,8 +68,8 @@ export function createZone(): Zone {
     }
   };
   const setPod = (key: string, facts: PodFacts | undefined): void => {
-    const before = replace(pods, key, facts);
-    for (const address of before?.addresses ?? none) podsByAddress.remove(address, before);
+    const previous = replace(pods, key, facts);
+    for (const address of previous?.addresses ?? none) podsByAddress.remove(address, previous);
     for (const address of facts?.addresses ?? none) podsByAddress.add(address, facts);
   };
   const setNamespace = (name: string, exists: boolean): void => {
@@ -101,7 +101,7 @@ export function createZone(): Zone {
       const key = serviceKey(namespace, service);
       let validity = validities.get(key);
       if (validity === undefined) {
-        // Also services that are not there are asked for, and strangers choose their names.
+        // Bounded, as clients can query any number of Services that do not exist.
         if (validities.size >= maxValidities) for (const one of [...validities.keys()]) expire(one);
         validity = { isCurrent: true };
         validities.set(key, validity);
@@ -117,10 +117,10 @@ function serviceKey(namespace: string, name: string): string {
 }
 
 function replace<T>(map: Map<string, T>, key: string, value: T | undefined): T | undefined {
-  const before = map.get(key);
+  const previous = map.get(key);
   if (value === undefined) map.delete(key);
   else map.set(key, value);
-  return before;
+  return previous;
 }
 
 type Index<T> = {
@@ -129,7 +129,7 @@ type Index<T> = {
   readonly get: (key: string) => readonly T[];
 };
 
-/** Most keys have one value: it stands alone, which saves a list for each of a hundred thousand endpoints. */
+/** Most keys have one value, stored without an array: saves memory with 100,000 endpoints. */
 function createIndex<T extends object>(): Index<T> {
   const values = new Map<string, T | readonly T[]>();
   const get = (key: string): readonly T[] => {
@@ -140,8 +140,8 @@ function createIndex<T extends object>(): Index<T> {
   return {
     add(key, value) {
       if (value === undefined) return;
-      const before = get(key);
-      values.set(key, before.length === 0 ? value : [...before, value]);
+      const previous = get(key);
+      values.set(key, previous.length === 0 ? value : [...previous, value]);
     },
     remove(key, value) {
       const left = get(key).filter((one) => one !== value);

@@ -11,7 +11,7 @@ function beginAll(shares: ReturnType<typeof createClientShares>, client: string)
   return begun;
 }
 
-test('one client gets a part, and leaves the rest to others', () => {
+test('mayBegin() limits one client and leaves the rest to others', () => {
   const shares = createClientShares(1000);
   assert.equal(beginAll(shares, 'a'), 200);
   assert.ok(shares.mayBegin('b'));
@@ -19,7 +19,7 @@ test('one client gets a part, and leaves the rest to others', () => {
   assert.ok(shares.mayBegin('a'));
 });
 
-test('however many take all they can get, a new one gets its share', () => {
+test('mayBegin() leaves a share for a new client', () => {
   const shares = createClientShares(1000);
   for (let n = 0; n < 20; n += 1) {
     assert.ok(beginAll(shares, `client-${n}`) > 0, `client ${n}`);
@@ -27,7 +27,7 @@ test('however many take all they can get, a new one gets its share', () => {
   assert.ok(shares.mayBegin('new'));
 });
 
-test('all together have a limit', () => {
+test('mayBegin() limits all clients together', () => {
   const shares = createClientShares(10);
   let begun = 0;
   for (let n = 0; n < 100; n += 1) begun += beginAll(shares, `client-${n}`);

@@ -1,5 +1,5 @@
-// How many questions of one client may be on their way to other servers. Names that nobody answers stay there for seconds: without
-// a limit, one client that asks for many of them takes the places of all others.
+// Limits the queries that are forwarded for one client at a time. Names that no server answers take seconds: without a limit, one client
+// that queries many of them uses up the slots of all others.
 
 export type ClientShares = {
   readonly mayBegin: (client: string) => boolean;
@@ -7,7 +7,7 @@ export type ClientShares = {
   readonly end: (client: string) => void;
 };
 
-/** What is left may be taken by one client up to this part of it: the more one has, the more it leaves. */
+/** The share of the free slots that one client may use: the more it has, the fewer it gets. */
 const shareOfFree = 1 / 4;
 
 export function createClientShares(max: number): ClientShares {

@@ -1,9 +1,9 @@
-// Names outside of the cluster: asked of the servers that know them, with retries, and kept.
+// Forwards names outside of the cluster to upstream servers, with retries, and caches the answers.
 import { setMaxListeners } from 'node:events';
 import { type Clock, sleep } from '../../host/clock.ts';
 import type { Log } from '../../observe/log.ts';
 import type { Counters } from '../counters.ts';
-import type { AnswerCache } from '../handlers/answer-cache.ts';
+import type { UpstreamCache } from '../handlers/upstream-cache.ts';
 import type { UpstreamMetrics } from '../metrics.ts';
 import type { Upstream } from '../parts.ts';
 import type { Found, Question } from '../question.ts';
@@ -25,8 +25,8 @@ import {
 
 export type UpstreamOptions = {
   readonly groups: () => readonly ServerGroup[];
-  readonly cache: AnswerCache;
-  /** Times to live beyond this are cut, so that a change is seen within it. */
+  readonly cache: UpstreamCache;
+  /** The maximum TTL: a change is visible within this time. */
   readonly maxTtl: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -35,15 +35,15 @@ export type UpstreamOptions = {
   readonly random?: () => number;
 };
 
-/** CoreDNS' `max_concurrent` of a kubeadm cluster: more questions than that are refused rather than queued, and one client gets a fifth. */
+/** `max_concurrent` of CoreDNS in a kubeadm cluster: further queries are refused, not queued; one client gets at most a fifth. */
 const maxConcurrent = 1000;
-/** How long a resolver waits before it asks again; an answer after that is for nobody. */
+/** Resolvers retry after this time: a later answer is useless. */
 const deadlineMs = 5000;
 const attemptMs = 1500;
 const minAttempts = 3;
-/** RFC 8767: after that long, an old answer is better than a late one. */
-const patienceMs = 1800;
-/** How often a server that is down is asked whether it is back. */
+/** RFC 8767: after this time an expired answer is better than a late one. */
+const staleAnswerAfterMs = 1800;
+/** How often a server that is down is probed. */
 const probeMs = 500;
 
 export function createUpstream(options: UpstreamOptions, signal: AbortSignal): Upstream {
@@ -58,9 +58,9 @@ export function createUpstream(options: UpstreamOptions, signal: AbortSignal): U
     if (same !== undefined) return same;
     const { client } = question;
     shares.begin(client);
-    const asked = resolve(question, options, health, signal)
+    const response = resolve(question, options, health, signal)
       .then((message) => {
-        if (message !== undefined && !isFailure(message) && !isCut(message)) {
+        if (message !== undefined && !isFailure(message) && !isTruncated(message)) {
           cache.set(question, message, clock.now());
         }
         return message;
@@ -69,10 +69,10 @@ export function createUpstream(options: UpstreamOptions, signal: AbortSignal): U
         shares.end(client);
         running.delete(key);
       });
-    running.set(key, asked);
-    return asked;
+    running.set(key, response);
+    return response;
   };
-  const giveStale = (question: Question): Found => {
+  const staleAnswer = (question: Question): Found => {
     const stale = cache.getStale(question, clock.now());
     if (stale !== undefined) counters.add('cacheStale');
     return stale;
@@ -84,13 +84,13 @@ export function createUpstream(options: UpstreamOptions, signal: AbortSignal): U
       }
       if (!shares.mayBegin(question.client)) {
         counters.add('maxConcurrentRejects');
-        return giveStale(question) ?? emptyAnswer(rcodes.REFUSED);
+        return staleAnswer(question) ?? emptyAnswer(rcodes.REFUSED);
       }
       const hasStale = cache.getStale(question, clock.now()) !== undefined;
-      const asked = ask(question);
-      const message = hasStale ? await impatient(asked, clock) : await asked;
+      const response = ask(question);
+      const message = hasStale ? await withTimeout(response, clock) : await response;
       if (message === undefined || isFailure(message)) {
-        return giveStale(question) ?? message?.answer ?? emptyAnswer(rcodes.SERVFAIL);
+        return staleAnswer(question) ?? message?.answer ?? emptyAnswer(rcodes.SERVFAIL);
       }
       return question.dnssecOk ? message.answer : withoutAuthenticData(message);
     },
@@ -98,33 +98,33 @@ export function createUpstream(options: UpstreamOptions, signal: AbortSignal): U
       if (!shares.mayBegin(question.client)) return;
       counters.add('cachePrefetch');
       ask(question).catch((error: unknown) =>
-        options.log.warn('prefetch failed', { error: String(error) }),
+        options.log.warn('Failed to prefetch', { error: String(error) }),
       );
     },
   };
 }
 
-function isCut(message: Message): boolean {
+function isTruncated(message: Message): boolean {
   return (message.flags & flags.truncated) !== 0;
 }
 
-/** Who did not ask for signatures is not told that they were checked. */
+/** The AD flag is only for clients that set the DO bit. */
 function withoutAuthenticData({ answer }: Message): Found {
   return { ...answer, flags: answer.flags & ~flags.authenticData };
 }
 
-async function impatient(
-  asked: Promise<Message | undefined>,
+async function withTimeout(
+  response: Promise<Message | undefined>,
   clock: Clock,
 ): Promise<Message | undefined> {
   let cancel = (): void => {};
   const late = new Promise<undefined>((resolvePromise) => {
-    cancel = clock.after(patienceMs, () => resolvePromise(undefined));
+    cancel = clock.after(staleAnswerAfterMs, () => resolvePromise(undefined));
   });
-  return Promise.race([asked, late]).finally(() => cancel());
+  return Promise.race([response, late]).finally(() => cancel());
 }
 
-/** Undefined when no server said anything. */
+/** Undefined when no server answered. */
 async function resolve(
   question: Question,
   options: UpstreamOptions,
@@ -139,12 +139,12 @@ async function resolve(
   let last: Message | undefined;
   for (let attempt = 0; attempt < attempts && !signal.aborted; attempt += 1) {
     const server = servers[attempt % servers.length];
-    const leftMs = end - clock.now();
-    if (server === undefined || leftMs <= 0) break;
-    const exchange = { server, question, timeoutMs: Math.min(attemptMs, leftMs) };
+    const remainingMs = end - clock.now();
+    if (server === undefined || remainingMs <= 0) break;
+    const exchange = { server, question, timeoutMs: Math.min(attemptMs, remainingMs) };
     const message = await tryServer({ ...options, ...exchange, signal }, options, health);
     last = message ?? last;
-    // Another server may know better than one that failed.
+    // After a failure (SERVFAIL, REFUSED) try the next server.
     if (message !== undefined && (!isFailure(message) || attempt + 1 >= servers.length)) {
       return message;
     }
@@ -161,7 +161,10 @@ async function tryServer(
   const started = clock.now();
   try {
     const overUdp = await exchangeUdp(exchange);
-    const message = isCut(overUdp) ? await exchangeTcp(exchange).catch(() => overUdp) : overUdp;
+    // Whatever the reason that TCP failed, the truncated answer is better than none.
+    const message = isTruncated(overUdp)
+      ? await exchangeTcp(exchange).catch(() => overUdp)
+      : overUdp;
     health.worked(server);
     options.metrics.answered(server, message.rcode, clock.now() - started);
     return message;
@@ -170,7 +173,7 @@ async function tryServer(
     options.metrics.failed(server);
     if (health.failed(server)) {
       const reason = error instanceof Error ? error.message : String(error);
-      options.log.warn('upstream server is down', { server: serverText(server), reason });
+      options.log.warn('Upstream server is down', { server: serverText(server), reason });
       void probe(server, options, health, signal);
     }
     return undefined;
@@ -184,7 +187,7 @@ const probeQuestion: UpstreamQuestion = {
   checkingDisabled: false,
 };
 
-/** Until the server answers again, whatever it says. */
+/** Probes the server until it answers, with any rcode. */
 async function probe(
   server: ServerAddress,
   options: UpstreamOptions,
@@ -201,7 +204,7 @@ async function probe(
     );
     if (answered) {
       health.worked(server);
-      options.log.info('upstream server is back', { server: serverText(server) });
+      options.log.info('Upstream server is up again', { server: serverText(server) });
     } else options.metrics.checkFailed(server);
   }
 }

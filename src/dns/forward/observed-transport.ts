@@ -1,10 +1,10 @@
-// A transport that notes whether the API server answers.
+// A transport that records whether the API server is reachable.
 import type { Transport } from '../../client/transport.ts';
 import type { Clock } from '../../host/clock.ts';
 
 export type Contact = {
   readonly isConnected: boolean;
-  /** When the server last said something, in milliseconds; 0 for never. */
+  /** When the server last sent anything, in milliseconds; 0 for never. */
   readonly lastMs: number;
 };
 

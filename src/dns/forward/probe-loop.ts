@@ -1,4 +1,4 @@
-// Asks every upstream server for a name that nobody has, and sees whether the question comes back here.
+// Detects forwarding loops: queries an upstream server for a random name and watches whether the query arrives here.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../host/clock.ts';
 import type { LoopGuard } from '../handlers/loop.ts';
@@ -10,11 +10,11 @@ import type { ServerAddress } from './upstream-servers.ts';
 export type LoopProbe = {
   readonly guard: LoopGuard;
   readonly clock: Clock;
-  /** Called for a server that leads back here. */
+  /** Called for a server that forwards to this one. */
   readonly found: (server: ServerAddress) => void;
 };
 
-/** Long enough for a question to go through a few servers. */
+/** Long enough for a query to pass through several servers. */
 const probeMs = 2000;
 
 export async function probeForLoop(
@@ -27,6 +27,6 @@ export async function probeForLoop(
   const forget = guard.expect(name, () => found(server));
   const question = { name, type: types.HINFO, dnssecOk: false, checkingDisabled: false };
   const exchange = { server, question, timeoutMs: probeMs, maxTtl: 0, clock, signal };
-  // What the server says does not matter here, nor whether it says anything.
+  // Only whether the query arrives here matters, not what the server answers.
   await exchangeUdp(exchange).then(forget, forget);
 }

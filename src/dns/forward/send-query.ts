@@ -1,5 +1,5 @@
-// One question to one server and back, over UDP or TCP. Each has a socket, and so a port, and an id of its own: whoever wants to
-// forge the answer has to guess both.
+// Sends one query to one server, over UDP or TCP. Each has its own socket, and so a random port, and a random id: a forged answer
+// must guess both (RFC 5452).
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
@@ -18,7 +18,7 @@ export type Exchange = {
   readonly signal: AbortSignal;
 };
 
-/** Rejects when the server cannot be reached, says nothing in time, or the signal comes. */
+/** Rejects when the server is unreachable, on timeout, and on abort. */
 export function exchangeUdp(exchange: Exchange): Promise<Message> {
   const { server, question, maxTtl } = exchange;
   const id = randomInt(0x10000);
@@ -33,11 +33,11 @@ export function exchangeUdp(exchange: Exchange): Promise<Message> {
         return;
       }
       const message = readMessage(bytes, maxTtl);
-      // What does not fit is not from the server we asked: go on listening.
-      if (message !== undefined && fits(message, id, question)) settle.done(message);
+      // Ignore packets that do not match the query: they may be forged.
+      if (message !== undefined && matches(message, id, question)) settle.done(message);
     });
-    // Connected, only that server's packets come in, and the kernel tells when nobody listens there.
-    // By the event: a callback of connect() would be called for a failure as well, such as a machine without a route.
+    // A connected socket receives only from that server, and reports ECONNREFUSED.
+    // The callback of connect() is called for failures as well, such as a missing route; the event is not.
     socket.on('connect', () => {
       if (!settle.isOver()) socket.send(encodeQuery(id, question));
     });
@@ -63,14 +63,14 @@ export function exchangeTcp(exchange: Exchange): Promise<Message> {
       const end = 2 + received.readUInt16BE(0);
       if (received.length < end) return;
       const message = readMessage(received.subarray(2, end), maxTtl);
-      if (message !== undefined && fits(message, id, question)) settle.done(message);
-      else settle.failed(new Error('the answer is not for the question'));
+      if (message !== undefined && matches(message, id, question)) settle.done(message);
+      else settle.failed(new Error('the response does not match the query'));
     });
     return () => socket.destroy();
   });
 }
 
-/** RFC 6891, 6.2.2: a server that does not know EDNS says so in one of these ways, some with nothing but a header. */
+/** RFC 6891, 6.2.2: how servers without EDNS respond, some with a bare header. */
 function refusesOptions(bytes: Buffer, id: number): boolean {
   if (bytes.length < headerSize || bytes.readUInt16BE(0) !== id) return false;
   const word = bytes.readUInt16BE(2);
@@ -79,8 +79,8 @@ function refusesOptions(bytes: Buffer, id: number): boolean {
   return (word & flags.response) !== 0 && isRefusal;
 }
 
-function fits({ id, question }: Message, wanted: number, asked: UpstreamQuestion): boolean {
-  return id === wanted && question.name === asked.name && question.type === asked.type;
+function matches({ id, question }: Message, wanted: number, query: UpstreamQuestion): boolean {
+  return id === wanted && question.name === query.name && question.type === query.type;
 }
 
 type Settle = {
@@ -89,7 +89,7 @@ type Settle = {
   readonly isOver: () => boolean;
 };
 
-/** Ends with the first of an answer, a failure, the time-out and the signal, and then closes what was opened. */
+/** Settles with the first of answer, failure, timeout and abort, and then closes the socket. */
 function bounded(
   { timeoutMs, clock, signal }: Exchange,
   open: (settle: Settle) => () => void,
@@ -105,8 +105,8 @@ function bounded(
       act();
     };
     const failed = (error: Error): void => end(() => reject(error));
-    const aborted = (): void => failed(new Error('ended'));
-    const cancel = clock.after(timeoutMs, () => failed(new Error('no answer in time')));
+    const aborted = (): void => failed(new Error('aborted'));
+    const cancel = clock.after(timeoutMs, () => failed(new Error('no response in time')));
     signal.addEventListener('abort', aborted, { once: true });
     const close = open({
       done: (message) => end(() => resolve(message)),

@@ -7,7 +7,7 @@ import { createServerHealth, groupFor, serverText } from './upstream-servers.ts'
 const one = { host: '192.0.2.1', port: 53 };
 const two = { host: '192.0.2.2', port: 53 };
 
-test('groupFor() takes the closest zone (DNS-35)', () => {
+test('groupFor() chooses the longest matching zone (DNS-35)', () => {
   const groups = [
     { zone: rootName, servers: [one] },
     { zone: name('example.com'), servers: [two] },
@@ -17,7 +17,7 @@ test('groupFor() takes the closest zone (DNS-35)', () => {
   assert.equal(groupFor(groups.slice(1), name('other.org')), undefined);
 });
 
-test('servers that fail twice in a row come last until they work', () => {
+test('order() puts servers last after two failures in a row', () => {
   const health = createServerHealth(() => 0);
   assert.deepEqual(health.order([one, two]), [one, two]);
   assert.equal(health.failed(one), false);
@@ -28,7 +28,7 @@ test('servers that fail twice in a row come last until they work', () => {
   assert.deepEqual(health.order([one, two]), [one, two]);
 });
 
-test('questions are spread over servers', () => {
+test('order() starts at a random server', () => {
   assert.deepEqual(createServerHealth(() => 0.7).order([one, two]), [two, one]);
 });
 

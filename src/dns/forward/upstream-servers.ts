@@ -1,24 +1,24 @@
-// Who is asked about names outside of the cluster, and in which order.
+// Chooses the upstream servers of a name and their order.
 import { isWithin, type WireName } from '../wire/names.ts';
 
 export type ServerAddress = { readonly host: string; readonly port: number };
 
-/** The servers for a part of the name space; the root for all that has no others. */
+/** The servers of a zone; the root zone for names without their own servers. */
 export type ServerGroup = { readonly zone: WireName; readonly servers: readonly ServerAddress[] };
 
 export type ServerHealth = {
-  /** In the order to try: those that work first, beginning anywhere among them. */
+  /** In the order to try: healthy servers first, starting at a random one. */
   readonly order: (servers: readonly ServerAddress[]) => readonly ServerAddress[];
-  /** Whether the server has just gone from working to not working. */
+  /** Records a failure; true when the server has just become unhealthy. */
   readonly failed: (server: ServerAddress) => boolean;
   readonly worked: (server: ServerAddress) => void;
   readonly isDown: (server: ServerAddress) => boolean;
 };
 
-/** CoreDNS' `max_fails`: that many failures in a row, and a server counts as down. */
+/** CoreDNS' `max_fails`: after this many failures in a row a server is down. */
 const maxFailures = 2;
 
-/** The group with the longest zone around the name. */
+/** The group with the longest zone that contains the name. */
 export function groupFor(groups: readonly ServerGroup[], name: WireName): ServerGroup | undefined {
   let best: ServerGroup | undefined;
   for (const group of groups) {

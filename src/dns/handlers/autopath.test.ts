@@ -16,11 +16,11 @@ const zone = zoneOf({
 });
 
 function setUp(known: Readonly<Record<string, Answer>>) {
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const lookup: Lookup = (question) => {
     const text = nameText(question.name);
-    asked.push(text);
-    assert.equal(question.isOwn, true);
+    lookups.push(text);
+    assert.equal(question.isInternal, true);
     return { answer: known[text] ?? emptyAnswer(rcodes.NXDOMAIN), by: '' };
   };
   const options = { domain: name('cluster.local'), hostSearch: [name('corp.example')] };
@@ -33,11 +33,11 @@ function setUp(known: Readonly<Record<string, Answer>>) {
       dnssecOk: false,
       checkingDisabled: false,
       client,
-      isOwn: false,
+      isInternal: false,
     };
     return handler.answer(question);
   };
-  return { ask, asked };
+  return { ask, lookups };
 }
 
 const address = (text: string): Answer =>
@@ -48,8 +48,8 @@ const address = (text: string): Answer =>
 
 const first = 'www.example.org.a.svc.cluster.local';
 
-test('the first question of a walk gets what the last would have found', async () => {
-  const { ask, asked } = setUp({ 'www.example.org.': address('www.example.org') });
+test('createAutopath() answers the first query of a search list with the answer of the last one', async () => {
+  const { ask, lookups } = setUp({ 'www.example.org.': address('www.example.org') });
   const answer = await ask(first);
   assert.ok(answer);
   assert.deepEqual(answerText(name(first), answer), [
@@ -57,7 +57,7 @@ test('the first question of a walk gets what the last would have found', async (
     `${first}. 9 CNAME www.example.org.`,
     'www.example.org. 9 A 192.0.2.1',
   ]);
-  assert.deepEqual(asked, [
+  assert.deepEqual(lookups, [
     `${first}.`,
     'www.example.org.svc.cluster.local.',
     'www.example.org.cluster.local.',
@@ -66,24 +66,24 @@ test('the first question of a walk gets what the last would have found', async (
   ]);
 });
 
-test('a name that is found at once needs no alias', async () => {
+test('createAutopath() needs no alias when the first name exists', async () => {
   const { ask } = setUp({ [`${first}.`]: address(first) });
   const answer = await ask(first);
   assert.ok(answer);
   assert.deepEqual(answerText(name(first), answer).slice(1), [`${first}. 9 A 192.0.2.1`]);
 });
 
-test('a walk that finds nothing says no', async () => {
+test('createAutopath() answers NXDOMAIN when no name exists', async () => {
   const answer = await setUp({}).ask(first);
   assert.equal(answer?.flags, rcodes.NXDOMAIN);
 });
 
-test('a failure on the way is not taken for a find', async () => {
+test('createAutopath() stops at a failure', async () => {
   const { ask } = setUp({ 'www.example.org.corp.example.': emptyAnswer(rcodes.SERVFAIL) });
   assert.equal((await ask(first))?.flags, rcodes.NXDOMAIN);
 });
 
-test('nobody walks for strangers, or for questions that begin no walk', () => {
+test('createAutopath() ignores unknown clients and names outside of their search list', () => {
   const { ask } = setUp({});
   assert.equal(ask(first, '10.9.9.9'), undefined);
   assert.equal(ask('www.example.org'), undefined);

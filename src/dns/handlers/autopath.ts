@@ -1,5 +1,5 @@
-// A pod that asks for `example.com` really asks for `example.com.NAMESPACE.svc.DOMAIN` first, and then for four more. Its search
-// list is known, so the first question is answered with what the last one would have found, behind an alias.
+// Autopath: a pod that resolves `example.com` first queries `example.com.NAMESPACE.svc.DOMAIN`, and then up to four more names. The pod's
+// search list is known, so the first query is answered with what the last one would have found, behind a CNAME.
 import type { Zone } from '../cluster/zone.ts';
 import type { AutopathOptions } from '../parts.ts';
 import type { Found, Handler, Lookup, Question } from '../question.ts';
@@ -18,7 +18,7 @@ export function createAutopath(
   return {
     name: 'autopath',
     answer(question) {
-      if (question.isOwn || (question.type !== types.A && question.type !== types.AAAA)) {
+      if (question.isInternal || (question.type !== types.A && question.type !== types.AAAA)) {
         return undefined;
       }
       const pod = zone.podOf(question.client);
@@ -28,7 +28,7 @@ export function createAutopath(
       if (offset === undefined || offset === 0) return undefined;
       const base = question.name.slice(0, offset);
       const search = [first, below(['svc']), domain, ...hostSearch, '\0'];
-      return walk({ ...question, isOwn: true }, base, search, lookup);
+      return walk({ ...question, isInternal: true }, base, search, lookup);
     },
   };
 }
@@ -47,19 +47,19 @@ async function walk(
     first ??= answer;
     const rcode = answer.flags & flags.rcodeMask;
     if (rcode === rcodes.NXDOMAIN) continue;
-    // A failure on the way hides what stands behind it: the pod walks by itself.
+    // After a failure it is unknown which name wins: let the pod try its search list itself.
     if (rcode !== rcodes.NOERROR) return first;
     return name === question.name ? answer : behindAlias(question.name, name, answer);
   }
   return first;
 }
 
-function behindAlias(asked: WireName, found: WireName, answer: Answer): Answer {
+function behindAlias(question: WireName, found: WireName, answer: Answer): Answer {
   const [first, ...rest] = readAnswerRecords(found, answer) ?? [];
   if (first === undefined) return emptyAnswer(answer.flags);
   const seconds = answer.aged?.seconds ?? 0;
-  const alias = { name: asked, type: types.CNAME, ttl: first.ttl, data: [found] };
-  return encodeAnswer(asked, {
+  const alias = { name: question, type: types.CNAME, ttl: first.ttl, data: [found] };
+  return encodeAnswer(question, {
     flags: answer.flags,
     answers: [alias, first, ...rest].map((record) => ({
       ...record,

@@ -1,9 +1,9 @@
-// Answers of others that are at hand.
+// Answers from the upstream cache.
 import type { Handler, Question } from '../question.ts';
-import type { AnswerCache } from './answer-cache.ts';
+import type { UpstreamCache } from './upstream-cache.ts';
 
 export function createCacheHandler(
-  cache: AnswerCache,
+  cache: UpstreamCache,
   refresh: (question: Question) => void,
   now: () => number,
 ): Handler {
@@ -11,7 +11,7 @@ export function createCacheHandler(
     name: 'cache',
     answer(question) {
       const hit = cache.get(question, now());
-      if (hit?.isDue) refresh(question);
+      if (hit?.shouldPrefetch) refresh(question);
       return hit?.answer;
     },
   };

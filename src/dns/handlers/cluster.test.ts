@@ -8,8 +8,8 @@ import { nameText } from '../wire/names.ts';
 import { rcodes, types } from '../wire/record-types.ts';
 import { createClusterHandler } from './cluster.ts';
 
-test('a name of others is looked up for each alias, but not for any number of them', async () => {
-  const asked: string[] = [];
+test('createClusterHandler() resolves the target of each alias, up to a limit', async () => {
+  const lookups: string[] = [];
   const endpoints = Array.from({ length: 40 }, (_, i) => ({ address: `s${i}.example.com` }));
   const handler = createClusterHandler(
     {
@@ -24,11 +24,11 @@ test('a name of others is looked up for each alias, but not for any number of th
       },
       isSynced: () => true,
       serial: () => 1,
-      keep: () => {},
+      cacheResponse: () => {},
     },
     (question) => {
-      asked.push(nameText(question.name));
-      return { answer: emptyAnswer(rcodes.NOERROR), by: 'test' };
+      lookups.push(nameText(question.name));
+      return { answer: emptyAnswer(rcodes.NOERROR), by: 'forward' };
     },
   );
   const question: Question = {
@@ -38,11 +38,11 @@ test('a name of others is looked up for each alias, but not for any number of th
     dnssecOk: false,
     checkingDisabled: false,
     client: '127.0.0.1',
-    isOwn: false,
+    isInternal: false,
   };
   assert.ok(await handler.answer(question));
   assert.deepEqual(
-    asked,
+    lookups,
     Array.from({ length: 16 }, (_, i) => `s${i}.example.com.`),
   );
 });

@@ -1,6 +1,6 @@
-// Names of the cluster, from what the API server says; never from a cache.
+// Answers names of the cluster from the current state of the API objects.
 import { answerCluster, type ClusterOutcome, type Dependency } from '../cluster/answer.ts';
-import type { Way } from '../cluster/follow-aliases.ts';
+import type { AliasPath } from '../cluster/follow-aliases.ts';
 import { negativeAnswer } from '../cluster/soa.ts';
 import type { Validity, Zone } from '../cluster/zone.ts';
 import type { ChainParts } from '../parts.ts';
@@ -13,7 +13,7 @@ import { flags, rcodes } from '../wire/record-types.ts';
 
 export type ClusterParts = Pick<
   ChainParts,
-  'zone' | 'cluster' | 'isSynced' | 'serial' | 'keep' | 'autopath'
+  'zone' | 'cluster' | 'isSynced' | 'serial' | 'cacheResponse' | 'autopath'
 >;
 
 export function createClusterHandler(parts: ClusterParts, lookup: Lookup): Handler {
@@ -25,11 +25,11 @@ export function createClusterHandler(parts: ClusterParts, lookup: Lookup): Handl
       if (outcome.kind === 'elsewhere') return undefined;
       if (outcome.kind === 'alias') return completeAlias(question, outcome, lookup);
       const answer = encodeOutcome(question.name, outcome, parts);
-      // Where search lists are walked, a name that is not there is only the first step.
-      const mayKeep =
+      // With autopath a missing name is only the first step of a search list.
+      const isCacheable =
         parts.isSynced() && (outcome.kind !== 'missing' || parts.autopath === undefined);
-      if (mayKeep && outcome.kind !== 'refused' && outcome.dependsOn !== undefined) {
-        parts.keep(question, answer, validityOf(parts.zone, outcome.dependsOn));
+      if (isCacheable && outcome.kind !== 'refused' && outcome.dependsOn !== undefined) {
+        parts.cacheResponse(question, answer, validityOf(parts.zone, outcome.dependsOn));
       }
       return answer;
     },
@@ -59,33 +59,33 @@ function encodeOutcome(
   }
 }
 
-/** Before the first sync nobody can say that a name is not there. */
+/** Before the first sync it is unknown whether a name exists: SERVFAIL. */
 function negative(name: WireName, zone: WireName, rcode: number, parts: ClusterParts): Answer {
   const options = { ttl: parts.cluster.ttl, serial: parts.serial() };
   return negativeAnswer(name, zone, parts.isSynced() ? rcode : rcodes.SERVFAIL, options);
 }
 
-/** A name with more names of others behind it than this is told with the first ones: each costs a question. */
+/** At most this many targets outside of the cluster are resolved per question: each costs an upstream query. */
 const maxLookups = 16;
 
 async function completeAlias(
   question: Question,
-  { ways }: Extract<ClusterOutcome, { kind: 'alias' }>,
+  { paths }: Extract<ClusterOutcome, { kind: 'alias' }>,
   lookup: Lookup,
 ): Promise<Found> {
-  const others = ways.filter(({ target }) => target !== undefined).slice(maxLookups);
-  const told = ways.filter((way) => !others.includes(way));
-  const parts = await Promise.all(told.map((way) => completeWay(question, way, lookup)));
+  const dropped = paths.filter(({ target }) => target !== undefined).slice(maxLookups);
+  const answered = paths.filter((path) => !dropped.includes(path));
+  const parts = await Promise.all(answered.map((path) => completePath(question, path, lookup)));
   return encodeAnswer(question.name, {
     flags: parts.reduce<number>((all, part) => all | part.flags, flags.authoritative),
     answers: parts.flatMap(({ records }) => records),
   });
 }
 
-/** The records of the target belong behind the alias; without them it is told alone. */
-async function completeWay(question: Question, { records, target }: Way, lookup: Lookup) {
+/** Appends the records of the target; without any, the alias is answered alone. */
+async function completePath(question: Question, { records, target }: AliasPath, lookup: Lookup) {
   if (target === undefined) return { records, flags: 0 };
-  const { answer } = await lookup({ ...question, name: target, isOwn: true });
+  const { answer } = await lookup({ ...question, name: target, isInternal: true });
   const found: readonly ResourceRecord[] = readAnswerRecords(target, answer) ?? [];
   return {
     records: [...records, ...agedRecords(found, answer.aged?.seconds ?? 0)],

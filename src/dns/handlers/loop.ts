@@ -1,4 +1,4 @@
-// A question that we sent ourselves and that comes back means that an upstream server asks us: nothing good comes of asking it.
+// Recognizes probe queries of our own that an upstream server forwards back to us: a forwarding loop.
 import type { Handler } from '../question.ts';
 import { emptyAnswer } from '../wire/answer.ts';
 import type { WireName } from '../wire/names.ts';
@@ -6,8 +6,8 @@ import { rcodes } from '../wire/record-types.ts';
 
 export type LoopGuard = {
   readonly handler: Handler;
-  /** Calls back when a question for this name arrives. Returns how to stop expecting it. */
-  readonly expect: (name: WireName, cameBack: () => void) => () => void;
+  /** Calls back when a query for this name arrives. Returns a function that cancels. */
+  readonly expect: (name: WireName, onLoop: () => void) => () => void;
 };
 
 export function createLoopGuard(): LoopGuard {
@@ -16,14 +16,14 @@ export function createLoopGuard(): LoopGuard {
     handler: {
       name: 'loop',
       answer({ name }) {
-        const cameBack = expected.size === 0 ? undefined : expected.get(name);
-        if (cameBack === undefined) return undefined;
-        cameBack();
+        const onLoop = expected.size === 0 ? undefined : expected.get(name);
+        if (onLoop === undefined) return undefined;
+        onLoop();
         return emptyAnswer(rcodes.REFUSED);
       },
     },
-    expect(name, cameBack) {
-      expected.set(name, cameBack);
+    expect(name, onLoop) {
+      expected.set(name, onLoop);
       return () => expected.delete(name);
     },
   };

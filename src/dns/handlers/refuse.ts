@@ -1,4 +1,4 @@
-// Who gets no answer.
+// Refuses queries by class, type and client.
 import { parseAddress } from '../../ip/address.ts';
 import { type Cidr, containsAddress } from '../../ip/cidr.ts';
 import type { Handler } from '../question.ts';
@@ -7,14 +7,14 @@ import { classInternet, rcodes, types } from '../wire/record-types.ts';
 
 const refused = emptyAnswer(rcodes.REFUSED);
 
-/** There is no other net than the internet. */
+/** Only the class IN is answered. */
 export const refuseOtherClasses: Handler = {
   name: 'refuse',
   answer: (question) => (question.class === classInternet ? undefined : refused),
 };
 
-/** Names outside of the cluster are looked up only for those who may; whole zones for nobody. */
-export function refuseForeign(allow: readonly Cidr[] | undefined): Handler {
+/** Names outside of the cluster are resolved only for allowed clients; zone transfers are always refused. */
+export function refuseUnauthorized(allow: readonly Cidr[] | undefined): Handler {
   return {
     name: 'refuse',
     answer({ client, type }) {

@@ -1,19 +1,18 @@
-// Whether a record that somebody else wrote can be read to its end by whoever gets it: names whose pointers lead backwards and end,
-// data of the length that its type has. Each place that pointers lead to is looked at once, so that a packet of pointers costs
-// no more than its size.
+// Validates records from upstream before they are passed on: compression pointers must lead backwards and end, and data must have the length
+// of its type. Each pointer target is checked once, so that a packet full of pointers costs no more than its size.
 import { maxNameLength } from './names.ts';
 import { headerSize, types } from './record-types.ts';
 import { skipName } from './skip-record.ts';
 
-/** How long the name is, -1 when it is none, and how many pointers lead to its end. */
+/** The length of the name, -1 if invalid, and the number of pointers it follows. */
 type KnownName = { readonly length: number; readonly pointers: number };
-/** By where they stand in the packet. */
+/** By offset in the packet. */
 export type KnownNames = Map<number, KnownName>;
 
-/** Names that are written with sense need one or two. */
+/** Sensible encoders need one or two. */
 const maxPointers = 16;
 
-/** Names inside of data, by type: how many bytes stand before the first, how many names there are, how many bytes follow. */
+/** Names inside of RDATA, by type: bytes before the first name, number of names, bytes after them. */
 export const namesInside: Readonly<
   Record<number, { readonly before: number; readonly names: number; readonly after: number }>
 > = {
@@ -27,7 +26,7 @@ export const namesInside: Readonly<
 
 const sizes: Readonly<Record<number, number>> = { [types.A]: 4, [types.AAAA]: 16 };
 
-/** For a record that ends within the packet, as `skipRecord` says. */
+/** Expects a record that ends within the packet, as found by `skipRecord`. */
 export function isSoundRecord(bytes: Buffer, at: number, end: number, known: KnownNames): boolean {
   if (nameLength(bytes, at, known) < 0) return false;
   const fixed = skipName(bytes, at, end);
@@ -46,14 +45,14 @@ export function isSoundRecord(bytes: Buffer, at: number, end: number, known: Kno
   return next + inside.after === end;
 }
 
-/** With its pointers followed; -1 when it has no end, or none within the limits. */
+/** The length of a name with its pointers followed; -1 when it is invalid or beyond the limits. */
 function nameLength(bytes: Uint8Array, start: number, known: KnownNames): number {
   return findName(bytes, start, known, 0).length;
 }
 
 const noName: KnownName = { length: -1, pointers: 0 };
 
-/** A chain that is too long makes the whole packet unsound, so it does not matter that its last names count as none. */
+/** A chain that is too long invalidates the whole packet, so its last names may be cached as invalid. */
 function findName(bytes: Uint8Array, start: number, known: KnownNames, depth: number): KnownName {
   const before = known.get(start);
   if (before !== undefined) return before;
@@ -69,7 +68,7 @@ function findName(bytes: Uint8Array, start: number, known: KnownNames, depth: nu
   return found;
 }
 
-/** Where the labels end, at a zero or a pointer; -1 when they run out of the packet or of the length of a name. */
+/** The offset of the zero or pointer that ends the labels; -1 beyond the packet or the maximum length of a name. */
 function skipLabels(bytes: Uint8Array, start: number): number {
   let at = start;
   for (let label = bytes[at]; label !== 0; label = bytes[at]) {
@@ -89,7 +88,7 @@ function findRest(
   depth: number,
 ): KnownName {
   const target = (((bytes[pointerAt] ?? 0) & 0x3f) << 8) | (bytes[pointerAt + 1] ?? 0);
-  // Backwards alone: a name that leads to itself has no end.
+  // Pointers must lead backwards, so that none can loop.
   return target < headerSize || target >= start ? noName : findName(bytes, target, known, depth);
 }
 

@@ -12,12 +12,12 @@ test('decodeQuery() reads the question', () => {
   assert.equal(read.udpSize, 0);
 });
 
-test('decodeQuery() does not take the type for letters', () => {
+test('decodeQuery() does not fold the type', () => {
   // HTTPS is 65, the number of the letter A, and must not be folded.
   assert.equal(query({ name: 'A', type: 'HTTPS' }).key, '\x01a\0\0A');
 });
 
-test('decodeQuery() reads what the asker takes (DNS-29)', () => {
+test('decodeQuery() reads the EDNS UDP size (DNS-29)', () => {
   assert.equal(query({ name: 'a', udpSize: 1232 }).udpSize, 1232);
 });
 
@@ -45,7 +45,7 @@ const malformed: readonly (readonly [string, Buffer, number])[] = [
   ['a pointer as name', put16(12, 0xc00c), rcodes.FORMERR],
   ['a label with reserved bits', put16(12, 0x4141), rcodes.FORMERR],
   [
-    'a name longer than any',
+    'a name that is too long',
     Buffer.concat([
       questionPacket({ name: 'a' }).subarray(0, 12),
       Buffer.from(`${`\x3f${'x'.repeat(63)}`.repeat(4)}\0\0\x01\0\x01`, 'latin1'),

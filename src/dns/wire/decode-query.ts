@@ -1,5 +1,4 @@
-// Reads a question from a packet: everything that a server has to know, and nothing that it does not. This runs for every packet,
-// so it makes one object and one string.
+// Decodes a query. This runs for every packet, so it allocates one object and one string.
 
 import { maxNameLength, type WireName } from './names.ts';
 import { dnssecOkBit, flags, headerSize, rcodes, types } from './record-types.ts';
@@ -7,31 +6,31 @@ import { skipRecord } from './skip-record.ts';
 
 export type Query = {
   readonly id: number;
-  /** The second word of the header, as it came. */
+  /** The flags word of the header. */
   readonly flags: number;
-  /** The name in lower case (the packet keeps the spelling) with the two bytes of the type behind it: what answers are kept under. */
+  /** The cache key: the name in lower case (the packet keeps its case), followed by the two bytes of the type. */
   readonly key: string;
   readonly type: number;
   readonly class: number;
-  /** Where the question ends in the packet. */
+  /** The offset behind the question. */
   readonly end: number;
-  /** What the asker takes over UDP; 0 when it does not speak EDNS. */
+  /** The client's EDNS UDP size; 0 without EDNS. */
   readonly udpSize: number;
   readonly dnssecOk: boolean;
-  /** Of EDNS; only 0 exists. */
+  /** The EDNS version; only 0 exists. */
   readonly version: number;
 };
 
-/** The packet gets no answer: it is none, or one that answers could be made to bounce with. */
+/** The packet is dropped: it is too short, or a response, which could make two servers reply to each other forever. */
 export const ignored = -1;
 
-/** The query, or the code with which to refuse the packet, or `ignored`. */
+/** Returns the query, or the rcode to reject it with, or `ignored`. */
 export function decodeQuery(bytes: Buffer, length: number): Query | number {
   if (length < headerSize) return ignored;
   const word = readUint16(bytes, 2);
   if ((word & flags.response) !== 0) return ignored;
   if ((word & flags.opcodeMask) !== 0) return rcodes.NOTIMP;
-  // One question, and no more than a resolver sends with one: OPT, and perhaps a signature.
+  // One question, and at most OPT and a signature (TSIG) besides.
   if (readUint16(bytes, 4) !== 1) return rcodes.FORMERR;
   const before = readUint16(bytes, 6) + readUint16(bytes, 8);
   const additionals = readUint16(bytes, 10);
@@ -61,7 +60,7 @@ function readUint16(bytes: Buffer, at: number): number {
   return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
 }
 
-/** Where the name of the question ends, or -1. A question has no other name to point to, so a pointer is wrong. */
+/** The offset behind the question's name, or -1. Pointers are invalid: no name precedes the question. */
 function scanName(bytes: Buffer, length: number): number {
   let at = headerSize;
   for (;;) {
@@ -78,7 +77,7 @@ const folded = Buffer.alloc(maxNameLength + 2);
 function foldedKey(bytes: Buffer, nameEnd: number): string {
   for (let at = headerSize; at < nameEnd; at += 1) {
     const byte = bytes[at] ?? 0;
-    // Lengths are below 64, where the capital letters begin at 65: only letters are in this range.
+    // Label lengths are below 64 and capital letters start at 65: only letters are in this range.
     if (byte > 64 && byte < 91) return foldKey(bytes, nameEnd);
   }
   return bytes.toString('latin1', headerSize, nameEnd + 2);
@@ -98,7 +97,7 @@ export function queryName({ key }: Query): WireName {
   return key.slice(0, -2);
 }
 
-/** Records behind the question: only OPT says something to a server. */
+/** Reads the records behind the question; only OPT matters. */
 function withOptions(
   query: Query,
   bytes: Buffer,
@@ -116,7 +115,7 @@ function withOptions(
     const next = skipRecord(bytes, at, length);
     if (next < 0) return rcodes.FORMERR;
     if (bytes[at] === 0 && readUint16(bytes, at + 1) === types.OPT) {
-      // RFC 6891: more than one is a format error.
+      // RFC 6891: more than one OPT is a format error.
       if (found >= 0) return rcodes.FORMERR;
       found = at;
     }

@@ -6,7 +6,7 @@ import { flags, types } from './record-types.ts';
 
 const address = Uint8Array.from([10, 0, 0, 1]);
 
-test('encodeAnswer() points to names that stand in the message already', () => {
+test('encodeAnswer() compresses names', () => {
   const question = name('ext.a.svc');
   const answer = encodeAnswer(question, {
     flags: 0,
@@ -24,7 +24,7 @@ test('encodeAnswer() points to names that stand in the message already', () => {
   ]);
 });
 
-test('encodeAnswer() does not compress the target of SRV, as RFC 2782 wants', () => {
+test('encodeAnswer() does not compress the target of SRV (RFC 2782)', () => {
   const question = name('_x._tcp.a.svc');
   const data = [Uint8Array.from([0, 0, 0, 100, 0, 80]), name('a.svc')];
   const answer = encodeAnswer(question, {
@@ -34,7 +34,7 @@ test('encodeAnswer() does not compress the target of SRV, as RFC 2782 wants', ()
   assert.equal(answer.body.length, 2 + 10 + 6 + name('a.svc').length);
 });
 
-test('encodeAnswer() leaves out what no message could hold, and says so (DNS-29)', () => {
+test('encodeAnswer() truncates at the maximum message size (DNS-29)', () => {
   const question = name('many.svc');
   const answers = Array.from({ length: 5000 }, () => ({
     name: question,
@@ -50,7 +50,7 @@ test('encodeAnswer() leaves out what no message could hold, and says so (DNS-29)
   assert.equal(few.flags, flags.authoritative);
 });
 
-test('encodeAnswer() notes which records may change places', () => {
+test('encodeAnswer() marks the records that may be shuffled', () => {
   const question = name('a.svc');
   const one = { name: question, type: types.A, ttl: 1, data: [address] };
   const { runs } = encodeAnswer(question, {

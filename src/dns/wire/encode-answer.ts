@@ -1,9 +1,9 @@
-// Records → the encoded body of an answer, with names compressed against the question and each other.
+// Encodes records into the body of an answer, with names compressed against the question and each other.
 import type { Answer, Run } from './answer.ts';
 import { maxNameLength, type WireName } from './names.ts';
-import { classInternet, flags, headerSize, largestMessage, types } from './record-types.ts';
+import { classInternet, flags, headerSize, maxMessageSize, types } from './record-types.ts';
 
-/** Names are strings, all else is bytes: a SOA is two names and twenty bytes. */
+/** Names are strings, everything else is bytes: a SOA is two names and twenty bytes. */
 export type RecordData = readonly (WireName | Uint8Array)[];
 
 export type ResourceRecord = {
@@ -20,7 +20,7 @@ export type Sections = {
   readonly additionals?: readonly ResourceRecord[];
 };
 
-/** Only the types of RFC 1035 may have compressed names inside (RFC 3597). */
+/** Only types of RFC 1035 may contain compressed names (RFC 3597). */
 const compressedInside: ReadonlySet<number> = new Set([
   types.NS,
   types.CNAME,
@@ -31,7 +31,7 @@ const compressedInside: ReadonlySet<number> = new Set([
 /** A pointer has 14 bits. */
 const lastPointer = 0x3fff;
 
-/** The question's name must be the one with which the answer goes out. Records beyond the size of a message are left out, and it says so. */
+/** `name` must be the name of the question that the reply carries. Records beyond the maximum message size are omitted, and TC is set. */
 export function encodeAnswer(question: WireName, sections: Sections): Answer {
   const { answers, authorities = [], additionals = [] } = sections;
   const writer = createWriter(question);
@@ -103,8 +103,8 @@ function createWriter(question: WireName) {
       }
     }
     bytes.writeUInt16BE(at - lengthAt - 2, lengthAt);
-    // Later records may point into this one: none can follow.
-    isFull = bodyStart + at > largestMessage;
+    // Later records may point into the omitted one, so omit them too.
+    isFull = bodyStart + at > maxMessageSize;
     if (isFull) {
       at = start;
       return false;
@@ -118,7 +118,7 @@ function createWriter(question: WireName) {
   };
 }
 
-/** Addresses whose owner is a pointer: nothing points into such a record, so it can stand anywhere. */
+/** Address records whose owner is a pointer may be shuffled: no pointer leads into them. */
 function noteRun(runs: Run[], type: number, offset: number, size: number, first: number): void {
   if ((type !== types.A && type !== types.AAAA) || first < 0xc0) return;
   const last = runs.at(-1);

@@ -1,4 +1,4 @@
-// A question to an upstream server.
+// Encodes a query to an upstream server.
 import type { WireName } from './names.ts';
 import { classInternet, dnssecOkBit, flags, headerSize, types } from './record-types.ts';
 
@@ -9,7 +9,7 @@ export type UpstreamQuestion = {
   readonly checkingDisabled: boolean;
 };
 
-/** What we take over UDP: passes everywhere without fragments (RFC 9715). */
+/** The EDNS UDP size: avoids fragmentation (RFC 9715). */
 const udpSize = 1232;
 const optSize = 11;
 
@@ -26,7 +26,7 @@ export function encodeQuery(id: number, question: UpstreamQuestion): Buffer {
   return bytes;
 }
 
-/** For servers that know nothing newer than RFC 1035. */
+/** False for servers without EDNS. */
 export function encodePlainQuery(id: number, question: UpstreamQuestion): Buffer {
   const { name, type, checkingDisabled } = question;
   const bytes = Buffer.alloc(headerSize + name.length + 4);

@@ -1,4 +1,4 @@
-// Packets for tests: a question as a resolver sends it, and an answer as text.
+// For tests: encodes a query as a resolver does, and prints answers as text.
 
 import type { Answer } from './answer.ts';
 import { decodeQuery, type Query } from './decode-query.ts';
@@ -11,17 +11,17 @@ export type QuestionText = {
   readonly name: string;
   readonly type?: keyof typeof types;
   readonly id?: number;
-  /** Absent: no EDNS. */
+  /** Absent: without EDNS. */
   readonly udpSize?: number;
 };
 
 export function name(text: string): WireName {
   const wire = wireName(text);
-  if (wire === undefined) throw new Error(`"${text}" is no name`);
+  if (wire === undefined) throw new Error(`"${text}" is not a domain name`);
   return wire;
 }
 
-/** The spelling of the name is kept. */
+/** Keeps the case of the name. */
 export function questionPacket({ name: text, type = 'A', id = 7, udpSize }: QuestionText): Buffer {
   const question = {
     name: name(text),
@@ -47,7 +47,7 @@ export function query(question: QuestionText): Query {
   return decoded;
 }
 
-/** `NOERROR aa`, then a line for each record of the answer section. */
+/** `NOERROR aa`, then one line per record of the answer section. */
 export function answerText(question: WireName, answer: Answer): readonly string[] {
   const records = readAnswerRecords(question, answer) ?? [];
   const bits = (answer.flags & flags.authoritative) !== 0 ? ' aa' : '';

@@ -8,7 +8,7 @@ test('wireName() puts lengths before labels and folds the case of letters (DNS-0
   assert.equal(wireName(''), '\0');
 });
 
-test('wireName() refuses what is no name', () => {
+test('wireName() rejects invalid names', () => {
   for (const text of [
     'a..b',
     '.a',
@@ -21,12 +21,12 @@ test('wireName() refuses what is no name', () => {
   assert.equal(wireName(`${'x'.repeat(63)}.`.repeat(3) + 'x'.repeat(61))?.length, 255);
 });
 
-test('nameText() escapes what could be mistaken', () => {
+test('nameText() escapes special bytes', () => {
   assert.equal(nameText('\x04a.b\\\x01\xe4\0'), 'a\\.b\\\\.\\228.');
   assert.equal(nameText('\0'), '.');
 });
 
-test('ancestorOffset() finds ancestors at the borders of labels only', () => {
+test('ancestorOffset() finds ancestors at label boundaries only', () => {
   const zone = '\x01a\x01b\0';
   assert.equal(ancestorOffset('\x01x\x01a\x01b\0', zone), 2);
   assert.equal(ancestorOffset(zone, zone), 0);
@@ -35,7 +35,7 @@ test('ancestorOffset() finds ancestors at the borders of labels only', () => {
   assert.equal(isWithin('\x01b\0', zone), false);
 });
 
-test('joinName() refuses what would be too long', () => {
+test('joinName() rejects names that are too long', () => {
   assert.equal(joinName(['a', 'B'], '\x01c\0'), '\x01a\x01b\x01c\0');
   assert.equal(joinName(['x'.repeat(64)], '\0'), undefined);
   assert.equal(
@@ -47,7 +47,7 @@ test('joinName() refuses what would be too long', () => {
   );
 });
 
-test('labelsOf() takes a name apart', () => {
+test('labelsOf() splits a name', () => {
   assert.deepEqual(labelsOf('\x01a\x02bc\0'), ['a', 'bc']);
   assert.deepEqual(labelsOf('\0'), []);
 });

@@ -1,15 +1,15 @@
-// Domain names as they stand in a packet, without compression: labels behind their lengths, then a zero. Held as strings of
-// bytes (one character, one byte), always in lower case, so that equal names are equal strings and can be keys of maps.
+// Domain names in uncompressed wire format: length-prefixed labels, then a zero. Stored as byte strings (one character per byte) in lower
+// case, so that equal names are equal strings and can be map keys.
 
 export type WireName = string;
 
 export const rootName: WireName = '\0';
 
 const maxLabelLength = 63;
-/** RFC 1035: the whole name, with the lengths and the last zero. */
+/** RFC 1035: the whole name, with length bytes and the final zero. */
 export const maxNameLength = 255;
 
-/** From text with dots; the dot at the end may be missing. Undefined for what is no name. */
+/** Parses a dotted name; the trailing dot is optional. Undefined for invalid names. */
 export function wireName(text: string): WireName | undefined {
   const bare = text.endsWith('.') ? text.slice(0, -1) : text;
   if (bare === '') return rootName;
@@ -21,7 +21,7 @@ export function wireName(text: string): WireName | undefined {
   return name.length < maxNameLength ? `${name}\0` : undefined;
 }
 
-/** With a dot at the end; what could be mistaken is written as its number, as zone files do. */
+/** Formats a name with a trailing dot; special bytes are escaped as in zone files. */
 export function nameText(name: WireName): string {
   if (name === rootName) return '.';
   const write = (label: string): string =>
@@ -45,7 +45,7 @@ export function labelsOf(name: WireName): string[] {
   return labels;
 }
 
-/** Labels in front of a name; undefined when it would be too long. */
+/** Prepends labels to a name; undefined when it would be too long. */
 export function joinName(labels: readonly string[], parent: WireName): WireName | undefined {
   let name = '';
   for (const label of labels) {
@@ -55,11 +55,11 @@ export function joinName(labels: readonly string[], parent: WireName): WireName 
   return name.length + parent.length <= maxNameLength ? name + parent : undefined;
 }
 
-/** Where the ancestor begins within the name; undefined when it is no ancestor. A name is its own ancestor. */
+/** The offset of the ancestor within the name; undefined when it is not an ancestor. A name is its own ancestor. */
 export function ancestorOffset(name: WireName, ancestor: WireName): number | undefined {
   const offset = name.length - ancestor.length;
   if (offset < 0 || !name.endsWith(ancestor)) return undefined;
-  // The same bytes may also stand in the middle of a label.
+  // The same bytes may also occur inside a label.
   let at = 0;
   while (at < offset) at += 1 + name.charCodeAt(at);
   return at === offset ? offset : undefined;
@@ -69,7 +69,7 @@ export function isWithin(name: WireName, ancestor: WireName): boolean {
   return ancestorOffset(name, ancestor) !== undefined;
 }
 
-/** Only the letters of ASCII have two cases in the DNS. */
+/** DNS folds the case of ASCII letters only. */
 export function foldCase(text: string): string {
   return /[A-Z]/.test(text) ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text;
 }

@@ -8,13 +8,13 @@ import { writeReply } from './write-reply.ts';
 
 const question = name('www.example.com');
 
-/** What a server would send. */
+/** A response packet. */
 function message(sections: Sections, udpSize?: number): Buffer {
-  const asked = { name: 'www.example.com', ...(udpSize === undefined ? {} : { udpSize }) };
+  const packet = { name: 'www.example.com', ...(udpSize === undefined ? {} : { udpSize }) };
   const out = Buffer.alloc(4096);
   const answer = encodeAnswer(question, sections);
   const limits = { size: 4096, flags: 0 };
-  const length = writeReply(out, questionPacket(asked), query(asked), answer, limits, () => 0);
+  const length = writeReply(out, questionPacket(packet), query(packet), answer, limits, () => 0);
   return out.subarray(0, length);
 }
 
@@ -35,7 +35,7 @@ const soa = (ttl: number, minimum: number) => ({
   ],
 });
 
-test('readMessage() cuts times to live and finds the shortest', () => {
+test('readMessage() caps TTLs and finds the lowest', () => {
   const read = readMessage(message({ flags: 0, answers: [a(600), a(20)] }), 30);
   assert.equal(read?.ttl, 20);
   assert.deepEqual(read && answerText(question, read.answer).slice(1).sort(), [
@@ -44,20 +44,20 @@ test('readMessage() cuts times to live and finds the shortest', () => {
   ]);
 });
 
-test('readMessage() takes the time of a no from the SOA (RFC 2308)', () => {
+test('readMessage() takes the negative TTL from the SOA (RFC 2308)', () => {
   const no = { flags: 3, answers: [] };
   assert.equal(readMessage(message({ ...no, authorities: [soa(25, 7)] }), 30)?.ttl, 7);
   assert.equal(readMessage(message({ ...no, authorities: [soa(4, 7)] }), 30)?.ttl, 4);
   assert.equal(readMessage(message(no), 30)?.ttl, undefined);
 });
 
-test('readMessage() takes OPT out', () => {
+test('readMessage() removes OPT', () => {
   const read = readMessage(message({ flags: 0, answers: [a(5)] }, 1232), 30);
   assert.equal(read?.answer.additionals, 0);
   assert.equal(read?.answer.body.length, 16);
 });
 
-test('readMessage() refuses what is no whole answer', () => {
+test('readMessage() rejects malformed responses', () => {
   const whole = message({ flags: 0, answers: [a(5)] });
   for (let length = 0; length < whole.length; length += 1) {
     assert.equal(readMessage(whole.subarray(0, length), 30), undefined, String(length));
@@ -81,7 +81,7 @@ function withRecord(type: number, data: readonly number[], owner: readonly numbe
   return Buffer.concat([bytes, Buffer.from([...owner, ...fixed, ...data])]);
 }
 
-test('readMessage() refuses records that their reader could not read, or would read without end', () => {
+test('readMessage() rejects records that clients cannot parse or would parse without end', () => {
   const end = message({ flags: 0, answers: [] }).length;
   const data = end + 12;
   const pointer = (to: number): readonly number[] => [0xc0 | (to >> 8), to & 0xff];
@@ -109,7 +109,7 @@ test('readMessage() refuses records that their reader could not read, or would r
   }
 });
 
-test('readMessage() takes no more of a chain of pointers than names need', () => {
+test('readMessage() limits chains of pointers', () => {
   const bytes = message({ flags: 0, answers: [] });
   const records: Buffer[] = [];
   let at = bytes.length;
@@ -125,7 +125,7 @@ test('readMessage() takes no more of a chain of pointers than names need', () =>
   assert.equal(readMessage(Buffer.concat([bytes, ...records]), 30), undefined);
 });
 
-test('readMessage() survives a chain of pointers that is longer than any stack', () => {
+test('readMessage() survives a chain of pointers that would overflow the stack', () => {
   const bytes = message({ flags: 0, answers: [] });
   const from = bytes.length + 12;
   // Text may hold anything, pointers among them, each to the one before.
@@ -141,7 +141,7 @@ test('readMessage() survives a chain of pointers that is longer than any stack',
   assert.equal(readMessage(Buffer.concat([text, record]), 30), undefined);
 });
 
-test('readMessage() of bytes that were changed at random: what it passes on can be read to its end', () => {
+test('readMessage() of randomly changed bytes passes on only what can be parsed', () => {
   const whole = message({ flags: 0, answers: [a(5), a(6)], authorities: [soa(4, 7)] });
   const random = createRandom(1);
   let passed = 0;
@@ -161,7 +161,7 @@ test('readMessage() of bytes that were changed at random: what it passes on can 
   assert.ok(passed > 100, `${passed}`);
 });
 
-/** mulberry32, for runs that can be repeated. */
+/** mulberry32: a seeded random generator. */
 function createRandom(seed: number): { readonly below: (limit: number) => number } {
   let state = seed >>> 0;
   return {

@@ -1,5 +1,5 @@
-// Reads what an upstream server answered: checks that it is one whole message for this question, finds what ages, and takes
-// records apart where they have to go into another message.
+// Parses responses of upstream servers: validates the message, locates its TTLs, and decodes records that must be copied into another
+// message.
 import type { Answer, Run } from './answer.ts';
 import { isSoundRecord, type KnownNames, namesInside } from './check-record.ts';
 import type { RecordData, ResourceRecord } from './encode-answer.ts';
@@ -12,28 +12,28 @@ export type Message = {
   readonly flags: number;
   readonly rcode: number;
   readonly question: { readonly name: WireName; readonly type: number };
-  /** Without OPT, with the longest time to live that was asked for. */
+  /** Without OPT, and with TTLs capped. */
   readonly answer: Answer;
-  /** The shortest time to live of the answers; of the SOA when there are none; undefined when neither is there. */
+  /** The lowest TTL of the answers; without answers, that of the SOA; undefined without both. */
   readonly ttl?: number;
   readonly ttlOffsets: readonly number[];
 };
 
-/** A response to one question that can be read to its end; undefined for all else. */
+/** Returns a valid response to one question; undefined for anything else. */
 export function readMessage(bytes: Buffer, maxTtl: number): Message | undefined {
   if (bytes.length < headerSize) return undefined;
   const word = bytes.readUInt16BE(2);
   if ((word & flags.response) === 0 || bytes.readUInt16BE(4) !== 1) return undefined;
   const nameEnd = skipName(bytes, headerSize, bytes.length);
   const name = readName(bytes, headerSize);
-  // A question that is itself compressed would move all that points behind it.
+  // A compressed question would shift the targets of all pointers.
   if (name === undefined || nameEnd !== headerSize + name.length) return undefined;
   if (nameEnd + 4 > bytes.length) return undefined;
   const walked = walk(bytes, nameEnd + 4);
   if (walked === undefined) return undefined;
   const known: KnownNames = new Map();
   const first = nameEnd + 4;
-  // Passed on as they are: what our client could not read, or would read without end, goes no further.
+  // Records are passed on unchanged: reject those that a client could not parse or would parse without end.
   const areSound = walked.records.every(({ at, dataEnd }) =>
     isSoundRecord(bytes, at, first + dataEnd, known),
   );
@@ -41,7 +41,7 @@ export function readMessage(bytes: Buffer, maxTtl: number): Message | undefined 
   const body = new Uint8Array(bytes.subarray(nameEnd + 4, walked.end));
   const view = new DataView(body.buffer, body.byteOffset, body.length);
   for (const offset of walked.ttlOffsets) {
-    // RFC 2181: a time to live with the highest bit set counts as zero.
+    // RFC 2181: a TTL with the highest bit set counts as zero.
     const ttl = view.getUint32(offset);
     view.setUint32(offset, ttl > 0x7fffffff ? 0 : Math.min(ttl, maxTtl));
   }
@@ -57,7 +57,7 @@ export function readMessage(bytes: Buffer, maxTtl: number): Message | undefined 
   };
 }
 
-/** The records of the answer section, with names written out. Undefined when one cannot be read. */
+/** The records of the answer section, with names decompressed. Undefined when one is invalid. */
 export function readAnswerRecords(
   question: WireName,
   answer: Answer,
@@ -80,11 +80,11 @@ export function readAnswerRecords(
 
 type Walked = {
   readonly type: number;
-  /** In the packet; the others count from the first record. */
+  /** An offset in the packet; the others count from the first record. */
   readonly at: number;
   readonly ttlOffset: number;
   readonly section: number;
-  /** Of a SOA: where its last number stands, how long a no is good. */
+  /** Of a SOA: the offset behind MINIMUM, the negative TTL. */
   readonly dataEnd: number;
 };
 
@@ -102,7 +102,7 @@ function walk(bytes: Buffer, start: number) {
       if (next < 0) return undefined;
       const fixed = skipName(bytes, at, bytes.length);
       const type = bytes.readUInt16BE(fixed);
-      // Ours goes in its place. What stands behind it would move, and is left out: nobody needs the additional section.
+      // We add our own OPT. Records behind it would shift; they are omitted, as clients do not need the additional section.
       if (type === types.OPT) optSeen = true;
       if (!optSeen) {
         records.push({ type, section, at, ttlOffset: fixed + 4 - start, dataEnd: next - start });
@@ -145,7 +145,7 @@ function minTtl(records: readonly Walked[], view: DataView): { readonly ttl?: nu
   }
   const soa = records.find(({ section, type }) => section === 1 && type === types.SOA);
   if (soa === undefined) return {};
-  // RFC 2308: a no is good for as long as both the record and its last number say.
+  // RFC 2308: the negative TTL is the lower of the SOA's TTL and its MINIMUM field.
   return { ttl: Math.min(view.getUint32(soa.ttlOffset), view.getUint32(soa.dataEnd - 4)) };
 }
 
@@ -175,7 +175,7 @@ function readData(bytes: Buffer, type: number, start: number, end: number): Reco
   return at <= end ? parts : undefined;
 }
 
-/** A name with its pointers followed, in lower case. Pointers must lead backwards, so that no name can be endless. */
+/** Decompresses a name, in lower case. Pointers must lead backwards, so that none can loop. */
 export function readName(bytes: Buffer, start: number): WireName | undefined {
   let name = '';
   let at = start;

@@ -1,4 +1,4 @@
-// Numbers of the DNS protocol, by the names people know them under.
+// Numbers of the DNS protocol by name.
 
 export const types = {
   A: 1,
@@ -36,7 +36,7 @@ export const rcodes = {
   BADVERS: 16,
 } as const;
 
-/** Bits of the second word of the header. */
+/** Bits of the flags word of the header. */
 export const flags = {
   response: 0x8000,
   opcodeMask: 0x7800,
@@ -53,10 +53,10 @@ export const flags = {
 export const dnssecOkBit = 0x8000;
 
 export const headerSize = 12;
-/** What every resolver takes over UDP (RFC 1035). */
-export const smallestUdpSize = 512;
-/** The length before a message over TCP has 16 bits. */
-export const largestMessage = 65_535;
+/** The UDP size without EDNS (RFC 1035). */
+export const minUdpSize = 512;
+/** The length prefix over TCP has 16 bits. */
+export const maxMessageSize = 65_535;
 
 const nameByType = new Map<number, string>(
   Object.entries(types).map(([name, number]) => [number, name]),

@@ -1,6 +1,6 @@
-// Walks over names and records without reading them.
+// Skips names and records without decoding them.
 
-/** Where the name at an offset ends in the packet, or -1 when it runs out of it. */
+/** The offset behind a name, or -1 when it exceeds the packet. */
 export function skipName(bytes: Uint8Array, start: number, length: number): number {
   let at = start;
   while (at < length) {
@@ -13,7 +13,7 @@ export function skipName(bytes: Uint8Array, start: number, length: number): numb
   return -1;
 }
 
-/** Where the record at an offset ends, or -1. */
+/** The offset behind a record, or -1. */
 export function skipRecord(bytes: Uint8Array, start: number, length: number): number {
   const fixed = skipName(bytes, start, length);
   if (fixed < 0 || fixed + 10 > length) return -1;

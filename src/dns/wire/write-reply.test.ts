@@ -33,7 +33,7 @@ const addressesOf = (bytes: Buffer): readonly string[] => {
     .map((line) => line.split(' ').at(-1) ?? '');
 };
 
-test('writeReply() keeps id, question and its spelling (DNS-01)', () => {
+test('writeReply() keeps the id, the question and its case (DNS-01)', () => {
   const bytes = reply(1, 512);
   assert.equal(bytes.readUInt16BE(0), 7);
   assert.equal(bytes.toString('latin1', 13, 16), 'BIG');
@@ -41,7 +41,7 @@ test('writeReply() keeps id, question and its spelling (DNS-01)', () => {
   assert.deepEqual(addressesOf(bytes), ['10.0.0.0']);
 });
 
-test('writeReply() cuts at whole records and says so (DNS-29)', () => {
+test('writeReply() truncates at whole records and sets TC (DNS-29)', () => {
   const bytes = reply(90, 512);
   assert.ok(bytes.length <= 512);
   assert.equal(bytes.readUInt16BE(2) & flags.truncated, flags.truncated);
@@ -49,14 +49,14 @@ test('writeReply() cuts at whole records and says so (DNS-29)', () => {
   assert.equal(addressesOf(bytes).length, bytes.readUInt16BE(6));
 });
 
-test('writeReply() leaves room for OPT, which comes last (DNS-29)', () => {
+test('writeReply() reserves room for OPT, which comes last (DNS-29)', () => {
   const bytes = reply(90, 512, 512);
   assert.ok(bytes.length <= 512);
   assert.equal(bytes.readUInt16BE(10), 1);
   assert.equal(bytes.readUInt16BE(bytes.length - 10), types.OPT);
 });
 
-test('writeReply() gives every address once, in an order that changes (DNS-28)', () => {
+test('writeReply() shuffles addresses (DNS-28)', () => {
   let seed = 1;
   const random = (): number => {
     seed = (seed * 1103515245 + 12345) >>> 0;
@@ -71,7 +71,7 @@ test('writeReply() gives every address once, in an order that changes (DNS-28)',
   assert.ok(orders.size > 10, `${orders.size} orders`);
 });
 
-test('writeReply() counts times to live down, never below zero', () => {
+test('writeReply() ages TTLs, never below zero', () => {
   const packet = questionPacket({ name: 'big.svc' });
   const answer = encodeAnswer(owner, { flags: 0, answers: records(1) });
   const out = Buffer.alloc(512);
@@ -85,14 +85,14 @@ test('writeReply() counts times to live down, never below zero', () => {
   }
 });
 
-test('udpLimit() is between what everyone takes and what we care to send', () => {
+test('udpLimit() is between 512 bytes and our own maximum', () => {
   assert.equal(udpLimit(query({ name: 'a' }), 4096), 512);
   assert.equal(udpLimit(query({ name: 'a', udpSize: 100 }), 4096), 512);
   assert.equal(udpLimit(query({ name: 'a', udpSize: 1232 }), 4096), 1232);
   assert.equal(udpLimit(query({ name: 'a', udpSize: 65_535 }), 4096), 4096);
 });
 
-test('writeRejection() answers with a header and nothing else', () => {
+test('writeRejection() writes a bare header', () => {
   const out = Buffer.alloc(512);
   assert.equal(writeRejection(out, questionPacket({ name: 'a', id: 99 }), 1), 12);
   assert.equal(out.toString('hex', 0, 12), '006381010000000000000000');

@@ -1,33 +1,33 @@
-// Question + encoded answer → packet. The last step for every packet: copies, turns the order of addresses, cuts to size.
+// Writes the reply packet from question and encoded answer: copies, shuffles addresses, truncates. Runs for every packet.
 import type { Answer, Run } from './answer.ts';
 import type { Query } from './decode-query.ts';
 import {
   dnssecOkBit,
   flags,
   headerSize,
-  largestMessage,
-  smallestUdpSize,
+  maxMessageSize,
+  minUdpSize,
   types,
 } from './record-types.ts';
 import { skipRecord } from './skip-record.ts';
 
 export type ReplyLimits = {
-  /** What the way back carries. */
+  /** The maximum size of the reply. */
   readonly size: number;
-  /** Bits that every reply of this server has: whether it recurses. */
+  /** Header bits of every reply of this server: RA. */
   readonly flags: number;
 };
 
 const optSize = 11;
-/** The size we take ourselves over UDP: what passes everywhere without fragments. */
+/** Our own EDNS UDP size: avoids fragmentation. */
 const ownUdpSize = 1232;
 
 /**
- * How much may go back over UDP: what the asker says, never less than everyone takes, never more than we care to send
- * to an address that might be forged.
+ * The maximum UDP reply: the client's EDNS size, but at least 512 bytes, and at most what we are willing to send to an address that
+ * may be forged.
  */
 export function udpLimit(query: Query, most: number): number {
-  return Math.min(Math.max(query.udpSize, smallestUdpSize), most);
+  return Math.min(Math.max(query.udpSize, minUdpSize), most);
 }
 
 /** Writes the packet into `out`, which must hold `limits.size`, and returns its length. `random` is in [0, 2^32). */
@@ -43,7 +43,7 @@ export function writeReply(
   const { body } = answer;
   const optRoom = query.udpSize > 0 ? optSize : 0;
   const isWhole = end + body.length + optRoom <= limits.size;
-  // What is cut is put in order first, so that everybody gets another part of it.
+  // Shuffle before truncating, so that clients get different subsets.
   const target = isWhole ? out : scratch;
   copyBytes(body, target, end);
   for (const run of answer.runs) shuffle(target, end, run, random);
@@ -63,10 +63,10 @@ export function writeReply(
   return optRoom > 0 ? writeOpt(out, fit.at, query, answer.flags >> 20) : fit.at;
 }
 
-/** Where answers stand that are too large for the way back, until they are cut. */
-const scratch = Buffer.alloc(2 * largestMessage);
+/** Holds answers that must be truncated. */
+const scratch = Buffer.alloc(2 * maxMessageSize);
 
-/** Up to this many bytes, a loop is quicker than a call out of the engine. */
+/** Up to this many bytes a loop is faster than Buffer.copy(). */
 const fewBytes = 100;
 
 function copyBytes(from: Uint8Array, to: Buffer, start: number): void {
@@ -74,7 +74,7 @@ function copyBytes(from: Uint8Array, to: Buffer, start: number): void {
   else for (let at = 0; at < from.length; at += 1) to[start + at] = from[at] ?? 0;
 }
 
-/** A reply to what could not be read as a question: a header and nothing else, so never larger than what came. */
+/** The reply to a malformed query: a bare header, so never larger than the query. */
 export function writeRejection(out: Buffer, packet: Buffer, rcode: number): number {
   packet.copy(out, 0, 0, headerSize);
   const kept = ((packet[2] ?? 0) << 8) & (flags.opcodeMask | flags.recursionDesired);
@@ -83,7 +83,7 @@ export function writeRejection(out: Buffer, packet: Buffer, rcode: number): numb
   return headerSize;
 }
 
-/** A code above 15 has its upper bits in OPT: they travel in the flags of an answer, above the header's word. */
+/** The upper bits of an rcode above 15 belong into OPT: an answer's flags carry them above the header's 16 bits. */
 export function extendedFlags(rcode: number): number {
   return (rcode & 0xf) | ((rcode >> 4) << 20);
 }
@@ -104,7 +104,7 @@ function writeOpt(out: Buffer, at: number, query: Query, extendedRcode: number):
   return at + optSize;
 }
 
-/** Fisher and Yates, in place: records that are equally long change places. */
+/** Fisher-Yates shuffle of equally long records, in place. */
 function shuffle(out: Buffer, start: number, run: Run, random: () => number): void {
   const first = start + run.offset;
   for (let left = run.count - 1; left > 0; left -= 1) {
@@ -120,7 +120,7 @@ function shuffle(out: Buffer, start: number, run: Run, random: () => number): vo
   }
 }
 
-/** Times to live count down while an answer is kept. */
+/** Subtracts the age of a cached answer from its TTLs. */
 function age(
   out: Buffer,
   start: number,
@@ -132,7 +132,7 @@ function age(
   }
 }
 
-/** As many whole records as fit; names only point backwards, so any front part is whole. */
+/** Keeps as many whole records as fit; pointers lead backwards only, so any prefix is valid. */
 function cut(out: Buffer, start: number, answer: Answer, size: number) {
   const whole = start + answer.body.length;
   const total = answer.answers + answer.authorities + answer.additionals;

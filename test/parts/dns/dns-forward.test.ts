@@ -1,4 +1,4 @@
-// Names outside of the cluster, asked of servers that behave well and badly.
+// Forwarding names outside of the cluster to healthy and faulty upstream servers.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { name } from '../../../src/dns/wire/example.ts';
@@ -30,94 +30,90 @@ async function start(
   return { ...harness, api: api.api };
 }
 
-/** Without the questions by which the server looks for loops. */
-const askedFor = ({ asked }: TestUpstream, text: string): readonly string[] =>
-  asked.filter((line) => line.endsWith(` ${text}.`));
+/** Without the probes for forwarding loops. */
+const queriesFor = ({ queries }: TestUpstream, text: string): readonly string[] =>
+  queries.filter((line) => line.endsWith(` ${text}.`));
 
 test(
-  'an answer is asked for once, cut to the longest time, and kept (DNS-35)',
+  'an answer is forwarded once, its TTL is capped, and it is cached (DNS-35)',
   limit,
   async (t) => {
     const upstream = await startUpstream(t);
     upstream.say('www.example.com', { addresses: ['192.0.2.1', '192.0.2.2'], ttl: 300 });
     const { ask } = await start(t, [upstream]);
     assert.deepEqual((await ask(www)).lines, ['NOERROR', '30 A 192.0.2.1', '30 A 192.0.2.2']);
-    const questions = askedFor(upstream, 'www.example.com').length;
+    const questions = queriesFor(upstream, 'www.example.com').length;
     for (let time = 0; time < 4; time += 1) {
       const { lines } = await ask(www);
       assert.match(lines[1] ?? '', /^([12]?\d|30) A 192\.0\.2\.1$/);
     }
-    assert.equal(askedFor(upstream, 'www.example.com').length, questions);
+    assert.equal(queriesFor(upstream, 'www.example.com').length, questions);
   },
 );
 
-test('equal questions at once are asked upstream once', limit, async (t) => {
+test('concurrent equal questions are forwarded once', limit, async (t) => {
   const upstream = await startUpstream(t);
   upstream.say('www.example.com', { addresses: ['192.0.2.1'], ttl: 0 });
   const { ask } = await start(t, [upstream]);
   await Promise.all(Array.from({ length: 20 }, () => ask(www)));
-  assert.ok(askedFor(upstream, 'www.example.com').length < 20);
+  assert.ok(queriesFor(upstream, 'www.example.com').length < 20);
 });
 
-test('a no is kept as long as it says', limit, async (t) => {
+test('a negative answer is cached for its TTL', limit, async (t) => {
   const upstream = await startUpstream(t);
   const { ask } = await start(t, [upstream]);
   const no = async (): Promise<number> => {
     assert.deepEqual((await ask({ name: 'no.example.com' })).lines, ['NXDOMAIN']);
-    return askedFor(upstream, 'no.example.com').length;
+    return queriesFor(upstream, 'no.example.com').length;
   };
   const questions = await no();
   for (let time = 0; time < 2; time += 1) assert.equal(await no(), questions);
 });
 
-test('what is cut over UDP is asked for over TCP', limit, async (t) => {
+test('a truncated answer is requested again over TCP', limit, async (t) => {
   const upstream = await startUpstream(t);
   upstream.say('www.example.com', { addresses: ['192.0.2.1'], cut: true });
   const { ask } = await start(t, [upstream]);
   assert.deepEqual((await ask(www)).lines, ['NOERROR', '30 A 192.0.2.1']);
-  // Who waits too long for an answer asks again.
+  // A client retries after its timeout.
   assert.deepEqual(
-    [...new Set(askedFor(upstream, 'www.example.com'))],
+    [...new Set(queriesFor(upstream, 'www.example.com'))],
     ['udp www.example.com.', 'tcp www.example.com.'],
   );
 });
 
-test('a server that does not know EDNS is asked again without', limit, async (t) => {
+test('a server without EDNS gets the query again without OPT', limit, async (t) => {
   const upstream = await startUpstream(t);
   upstream.say('www.example.com', { addresses: ['192.0.2.1'], isOld: true });
   const { ask } = await start(t, [upstream]);
   assert.deepEqual((await ask(www)).lines, ['NOERROR', '30 A 192.0.2.1']);
-  assert.ok(askedFor(upstream, 'www.example.com').length >= 2);
+  assert.ok(queriesFor(upstream, 'www.example.com').length >= 2);
 });
 
-test(
-  'a server that fails, refuses or is gone is passed over for one that answers',
-  limit,
-  async (t) => {
-    const [bad, good] = [await startUpstream(t), await startUpstream(t)];
-    const { ask } = await start(t, [bad, good], { cacheSeconds: 0 });
-    good.say('www.example.com', { addresses: ['192.0.2.1'], ttl: 5 });
-    for (const rcode of [rcodes.SERVFAIL, rcodes.REFUSED]) {
-      bad.say('www.example.com', { rcode });
-      for (let time = 0; time < 6; time += 1) assert.equal((await ask(www)).lines[0], 'NOERROR');
-    }
-    await bad.close();
+test('after SERVFAIL, REFUSED or no answer the next server is tried', limit, async (t) => {
+  const [bad, good] = [await startUpstream(t), await startUpstream(t)];
+  const { ask } = await start(t, [bad, good], { cacheSeconds: 0 });
+  good.say('www.example.com', { addresses: ['192.0.2.1'], ttl: 5 });
+  for (const rcode of [rcodes.SERVFAIL, rcodes.REFUSED]) {
+    bad.say('www.example.com', { rcode });
     for (let time = 0; time < 6; time += 1) assert.equal((await ask(www)).lines[0], 'NOERROR');
-  },
-);
+  }
+  await bad.close();
+  for (let time = 0; time < 6; time += 1) assert.equal((await ask(www)).lines[0], 'NOERROR');
+});
 
-test('when nobody answers, an old answer is better than none', limit, async (t) => {
+test('without an answer an expired one is served', limit, async (t) => {
   const upstream = await startUpstream(t);
   upstream.say('www.example.com', { addresses: ['192.0.2.1'], ttl: 1 });
   const { ask, until } = await start(t, [upstream]);
   assert.deepEqual((await ask(www)).lines, ['NOERROR', '1 A 192.0.2.1']);
   await upstream.close();
-  // Its second has to pass before it is old.
+  // Its TTL of one second has to pass.
   await until(www, ({ lines }) => lines[1] === '0 A 192.0.2.1');
   assert.deepEqual((await ask({ name: 'never-seen.example.com' })).lines, ['SERVFAIL']);
 });
 
-test('each question has an id and a port of its own', limit, async (t) => {
+test('each query has its own id and port', limit, async (t) => {
   const upstream = await startUpstream(t);
   const { ask } = await start(t, [upstream]);
   for (let time = 0; time < 30; time += 1) await ask({ name: `n${time}.example.com` });
@@ -126,7 +122,7 @@ test('each question has an id and a port of its own', limit, async (t) => {
   assert.ok(new Set(upstream.sources.map(({ id }) => id)).size > count * 0.9);
 });
 
-test('zones have servers of their own (DNS-35)', limit, async (t) => {
+test('stub domains have their own servers (DNS-35)', limit, async (t) => {
   const [all, stub] = [await startUpstream(t), await startUpstream(t)];
   all.say('www.example.com', { addresses: ['192.0.2.1'] });
   stub.say('db.corp.example', { addresses: ['192.0.2.2'] });
@@ -136,7 +132,7 @@ test('zones have servers of their own (DNS-35)', limit, async (t) => {
   assert.deepEqual((await ask({ name: 'db.corp.example' })).lines[1], '30 A 192.0.2.2');
 });
 
-test('an alias of a name outside carries its addresses (DNS-17)', limit, async (t) => {
+test('an ExternalName is answered with the addresses of its target (DNS-17)', limit, async (t) => {
   const upstream = await startUpstream(t);
   upstream.say('www.example.com', { addresses: ['192.0.2.1'] });
   const { api, ask, until } = await start(t, [upstream]);
@@ -153,35 +149,31 @@ test('an alias of a name outside carries its addresses (DNS-17)', limit, async (
   ]);
 });
 
-test(
-  'endpoints that are names outside carry their addresses, all of them (EPS-01)',
-  limit,
-  async (t) => {
-    const upstream = await startUpstream(t);
-    for (const one of ['www', 'www2'])
-      upstream.say(`${one}.example.com`, { addresses: ['192.0.2.1'] });
-    const { api, ask, until } = await start(t, [upstream]);
-    await api.post(services, serviceObject('far', { clusterIP: 'None' }));
-    const endpoints = ['www.example.com', 'www2.example.com'].map((one) => ({ addresses: [one] }));
-    await api.post('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
-      metadata: { name: 'far-1', labels: { 'kubernetes.io/service-name': 'far' } },
-      addressType: 'FQDN',
-      endpoints,
-      ports: [],
-    });
-    const far = { name: 'far.default.svc.cluster.local' };
-    await until(far, ({ lines }) => lines[0] === 'NOERROR aa');
-    assert.deepEqual([...(await ask(far)).lines].sort(), [
-      '30 CNAME www.example.com.',
-      '30 CNAME www2.example.com.',
-      'NOERROR aa',
-      'www.example.com. 30 A 192.0.2.1',
-      'www2.example.com. 30 A 192.0.2.1',
-    ]);
-  },
-);
+test('FQDN endpoints are answered with the addresses of all targets (EPS-01)', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  for (const one of ['www', 'www2'])
+    upstream.say(`${one}.example.com`, { addresses: ['192.0.2.1'] });
+  const { api, ask, until } = await start(t, [upstream]);
+  await api.post(services, serviceObject('far', { clusterIP: 'None' }));
+  const endpoints = ['www.example.com', 'www2.example.com'].map((one) => ({ addresses: [one] }));
+  await api.post('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
+    metadata: { name: 'far-1', labels: { 'kubernetes.io/service-name': 'far' } },
+    addressType: 'FQDN',
+    endpoints,
+    ports: [],
+  });
+  const far = { name: 'far.default.svc.cluster.local' };
+  await until(far, ({ lines }) => lines[0] === 'NOERROR aa');
+  assert.deepEqual([...(await ask(far)).lines].sort(), [
+    '30 CNAME www.example.com.',
+    '30 CNAME www2.example.com.',
+    'NOERROR aa',
+    'www.example.com. 30 A 192.0.2.1',
+    'www2.example.com. 30 A 192.0.2.1',
+  ]);
+});
 
-test('only those who may get names outside of the cluster', limit, async (t) => {
+test('only allowed clients resolve names outside of the cluster', limit, async (t) => {
   const upstream = await startUpstream(t);
   const { ask } = await start(t, [upstream], { allow: ['10.0.0.0/8'] });
   assert.deepEqual((await ask(www)).lines, ['REFUSED']);
@@ -189,7 +181,7 @@ test('only those who may get names outside of the cluster', limit, async (t) => 
     (await ask({ name: 'kubernetes.default.svc.cluster.local' })).lines[0],
     'NOERROR aa',
   );
-  assert.deepEqual(askedFor(upstream, 'www.example.com'), []);
+  assert.deepEqual(queriesFor(upstream, 'www.example.com'), []);
 });
 
 test('without upstream servers other names are refused', limit, async (t) => {
@@ -199,18 +191,18 @@ test('without upstream servers other names are refused', limit, async (t) => {
   assert.equal(flags & 0x80, 0, 'and recursion is not offered');
 });
 
-test('an upstream server that asks us back is found out', limit, async (t) => {
+test('a forwarding loop is detected', limit, async (t) => {
   const later = { host: '127.0.0.1', port: await freePort() };
   const first = await start(t, [], { forward: { servers: [later] } });
-  let told = (_message: string): void => {};
-  const toldOf = new Promise<string>((resolve) => {
-    told = resolve;
+  let logged = (_message: string): void => {};
+  const loggedMessage = new Promise<string>((resolve) => {
+    logged = resolve;
   });
-  const log = { ...silentLog, error: told, with: () => log };
+  const log = { ...silentLog, error: logged, with: () => log };
   const forward = { servers: [first.server] };
   const second = await start(t, [], { listen: [later], forward, log });
-  assert.match(await toldOf, /asks us back/);
-  // The first asks the second, and the second asks nobody any more.
+  assert.match(await loggedMessage, /Forwarding loop detected/);
+  // The first forwards to the second, which no longer forwards.
   assert.deepEqual((await second.ask(www)).lines, ['SERVFAIL']);
   assert.deepEqual((await first.ask(www)).lines, ['SERVFAIL']);
 });
@@ -221,7 +213,7 @@ test('a server is not its own upstream', limit, async (t) => {
   assert.deepEqual((await ask(www)).lines, ['REFUSED']);
 });
 
-test('a search list is walked for the pod (autopath)', limit, async (t) => {
+test('autopath resolves the search list for the pod', limit, async (t) => {
   const upstream = await startUpstream(t);
   upstream.say('www.example.com', { addresses: ['192.0.2.1'] });
   const { api, ask, until } = await start(t, [upstream], { autopath: true });
@@ -243,12 +235,12 @@ test('a search list is walked for the pod (autopath)', limit, async (t) => {
   );
 });
 
-test('questions that wait are answered before the end', limit, async (t) => {
+test('deferred queries are answered before the server stops', limit, async (t) => {
   const upstream = await startUpstream(t);
   upstream.say('www.example.com', { silent: true });
   const { ask, stop } = await start(t, [upstream]);
   const waiting = ask(www);
-  while (askedFor(upstream, 'www.example.com').length === 0) {
+  while (queriesFor(upstream, 'www.example.com').length === 0) {
     await new Promise((resolve) => systemClock.after(1, () => resolve(undefined)));
   }
   upstream.say('www.example.com', { addresses: ['192.0.2.1'] });

@@ -1,4 +1,4 @@
-// Names of pods from the pod to the answer: the slice controller lists them, DNS reads the slices.
+// Names of pods, end to end: the slice controller writes slices, DNS answers from them.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createLocalCall } from '../../../src/apiserver/local-call.ts';
@@ -72,7 +72,7 @@ async function addPod(
 }
 
 test(
-  'a pod has a name of its own under the service that is its subdomain, and under no other (DNS-08, DNS-09, CNF-08)',
+  'a pod with hostname and subdomain has a name below that Service only (DNS-08, DNS-09, CNF-08)',
   limit,
   async (t) => {
     const { api, ask, until } = await start(t);
@@ -100,29 +100,25 @@ for (const publishNotReadyAddresses of [true, false]) {
     await api.delete(`${at}/pods/going`);
     await api.post(services, serviceObject('db', { ...headless, publishNotReadyAddresses }));
     const wanted = publishNotReadyAddresses ? ['10.1.0.1', '10.1.0.2', '10.1.0.3'] : ['10.1.0.1'];
-    // The controller may hear of the service before it has heard all of the pods.
+    // The controller may observe the Service before all of the pods.
     const all = ['NOERROR aa', ...wanted.map((ip) => `30 A ${ip}`)].join();
     await until(c('db'), ({ lines }) => lines.join() === all);
   });
 }
 
-test(
-  'the time from a change to its name is measured for headless services (DNS-34)',
-  limit,
-  async (t) => {
-    const { api, until, status } = await start(t);
-    await api.post(services, serviceObject('db', headless));
-    await addPod(api, 'db-0', '10.1.0.1');
-    await until(c('db'), ({ lines }) => lines.length === 2);
-    const text = await (await fetch(`http://127.0.0.1:${status.port}/metrics`)).text();
-    assert.match(
-      text,
-      /^coredns_kubernetes_dns_programming_duration_seconds_count\{service_kind="headless_with_selector"\} [1-9]/m,
-    );
-  },
-);
+test('the programming latency of headless Services is measured (DNS-34)', limit, async (t) => {
+  const { api, until, status } = await start(t);
+  await api.post(services, serviceObject('db', headless));
+  await addPod(api, 'db-0', '10.1.0.1');
+  await until(c('db'), ({ lines }) => lines.length === 2);
+  const text = await (await fetch(`http://127.0.0.1:${status.port}/metrics`)).text();
+  assert.match(
+    text,
+    /^coredns_kubernetes_dns_programming_duration_seconds_count\{service_kind="headless_with_selector"\} [1-9]/m,
+  );
+});
 
-test('without endpoints there are no names for them (DNS-33)', limit, async (t) => {
+test('without watching endpoints they have no names (DNS-33)', limit, async (t) => {
   const { api, ask, until } = await start(t, { watchEndpoints: false });
   await addPod(api, 'db-0', '10.1.0.1');
   await api.post(services, serviceObject('db', headless));
@@ -141,7 +137,7 @@ const selections: readonly [string, Partial<DnsOptions>][] = [
 ];
 
 for (const [by, options] of selections) {
-  test(`what is left out by ${by} has no name, forward or back (DNS-26)`, limit, async (t) => {
+  test(`objects excluded by ${by} have no forward and reverse names (DNS-26)`, limit, async (t) => {
     const { api, ask, until } = await start(t, options);
     const inShop = (path: string) => path.replace('/default/', '/shop/');
     await api.post('/api/v1/namespaces', { metadata: { name: 'shop', ...shown } });

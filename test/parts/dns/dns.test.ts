@@ -1,4 +1,4 @@
-// Names of a cluster over real sockets, from the objects of the real API server.
+// Cluster DNS over real sockets, against the real API server.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
@@ -47,26 +47,22 @@ for (const batches of [true, false]) {
   );
 }
 
-test(
-  'before the first sync it fails and is not ready, then it answers (DNS-30)',
-  limit,
-  async (t) => {
-    const transport = switchedTransport(undefined);
-    const { ask, until, status, dns } = await startDnsHarness(t, transport);
-    const ready = async (): Promise<number> =>
-      (await fetch(`http://127.0.0.1:${status.port}/ready`)).status;
-    const kubernetes = { name: 'kubernetes.default.svc.cluster.local' };
-    assert.deepEqual((await ask(kubernetes)).lines, ['SERVFAIL aa']);
-    assert.equal(await ready(), 503);
-    transport.use(await startApi(t));
-    await dns.synced;
-    await until(kubernetes, ({ lines }) => lines[1] === '30 A 10.96.0.1');
-    assert.equal(await ready(), 200);
-  },
-);
+test('before the first sync it answers SERVFAIL and is not ready (DNS-30)', limit, async (t) => {
+  const transport = switchedTransport(undefined);
+  const { ask, until, status, dns } = await startDnsHarness(t, transport);
+  const ready = async (): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${status.port}/ready`)).status;
+  const kubernetes = { name: 'kubernetes.default.svc.cluster.local' };
+  assert.deepEqual((await ask(kubernetes)).lines, ['SERVFAIL aa']);
+  assert.equal(await ready(), 503);
+  transport.use(await startApi(t));
+  await dns.synced;
+  await until(kubernetes, ({ lines }) => lines[1] === '30 A 10.96.0.1');
+  assert.equal(await ready(), 200);
+});
 
 test(
-  'without the API server it answers on, says so, and is right again afterwards',
+  'without the API server it serves the last known names, reports it, and catches up afterwards',
   limit,
   async (t) => {
     const { api, ask, until, transport, status, apiServer } = await start(t);
@@ -88,26 +84,22 @@ test(
   },
 );
 
-test(
-  'TCP answers on the same port, many questions on one connection (DNS-29)',
-  limit,
-  async (t) => {
-    const { api, ask, until, server } = await start(t);
-    const addresses = Array.from({ length: 90 }, (_, index) => `10.1.1.${index + 1}`);
-    await api.post(services, serviceObject('web', headless));
-    await api.post(slices, sliceObject('web', addresses));
-    await until(web, ({ lines }) => lines[0] === 'NOERROR aa');
-    const cut = await ask(web);
-    assert.ok(cut.bytes <= 512 && (cut.flags & 0x200) !== 0 && cut.lines.length > 1);
-    assert.equal((await askTcp(server, web)).lines.length, 91);
-    const questions = Array.from({ length: 300 }, (_, id) => ({ ...web, id }));
-    const answers = await askTcpAtOnce(server, questions);
-    assert.deepEqual(
-      answers.map(({ id }) => id).sort((a, b) => a - b),
-      questions.map(({ id }) => id),
-    );
-  },
-);
+test('TCP answers pipelined queries on the same port (DNS-29)', limit, async (t) => {
+  const { api, ask, until, server } = await start(t);
+  const addresses = Array.from({ length: 90 }, (_, index) => `10.1.1.${index + 1}`);
+  await api.post(services, serviceObject('web', headless));
+  await api.post(slices, sliceObject('web', addresses));
+  await until(web, ({ lines }) => lines[0] === 'NOERROR aa');
+  const cut = await ask(web);
+  assert.ok(cut.bytes <= 512 && (cut.flags & 0x200) !== 0 && cut.lines.length > 1);
+  assert.equal((await askTcp(server, web)).lines.length, 91);
+  const questions = Array.from({ length: 300 }, (_, id) => ({ ...web, id }));
+  const answers = await askTcpAtOnce(server, questions);
+  assert.deepEqual(
+    answers.map(({ id }) => id).sort((a, b) => a - b),
+    questions.map(({ id }) => id),
+  );
+});
 
 test('IPv4 and IPv6 listen on one port', limit, async (t) => {
   const listen = [
@@ -122,13 +114,13 @@ test('IPv4 and IPv6 listen on one port', limit, async (t) => {
   }
 });
 
-test('one client cannot take all connections', limit, async (t) => {
+test('one client cannot use up all connections', limit, async (t) => {
   const { server, status } = await start(t);
   const sockets = Array.from({ length: 150 }, () => connect(server.port, server.host));
   t.after(() => {
     for (const socket of sockets) socket.destroy();
   });
-  // They need not be taken in the order in which they came.
+  // Connections need not be accepted in the order in which they were opened.
   await new Promise<void>((resolve) => {
     let closed = 0;
     const count = (): void => {
@@ -143,7 +135,7 @@ test('one client cannot take all connections', limit, async (t) => {
 });
 
 test(
-  'a packet that is no question gets a header or nothing, and the server lives on',
+  'a malformed packet gets a bare header or no reply, and the server keeps answering',
   limit,
   async (t) => {
     const { ask, server } = await start(t);
@@ -156,7 +148,7 @@ test(
   },
 );
 
-test('metrics carry the names of CoreDNS', limit, async (t) => {
+test('metrics have the names of CoreDNS', limit, async (t) => {
   const { ask, status } = await start(t);
   await ask({ name: 'kubernetes.default.svc.cluster.local' });
   await ask({ name: 'nope.default.svc.cluster.local' });
@@ -167,7 +159,7 @@ test('metrics carry the names of CoreDNS', limit, async (t) => {
   assert.match(text, /^fairlead_dns_services 1$/m);
 });
 
-test('the query log tells who asks, by pod, while somebody reads it', limit, async (t) => {
+test('the query log names the client pod, while it has a reader', limit, async (t) => {
   const { api, ask, until, status } = await start(t, { pods: 'verified' });
   await api.post('/api/v1/namespaces/default/pods', {
     apiVersion: 'v1',
@@ -184,7 +176,7 @@ test('the query log tells who asks, by pod, while somebody reads it', limit, asy
   const { signal } = reading;
   const response = await fetch(`http://127.0.0.1:${status.port}/querylog`, { signal });
   assert.ok(response.body);
-  // The answering thread may hear of the reader after the first question.
+  // The answering thread may be notified of the reader after the first query.
   const asking = setInterval(() => void ask(web).catch(() => 'the server has ended'), 20);
   const { value } = await response.body.getReader().read();
   clearInterval(asking);

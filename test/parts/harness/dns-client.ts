@@ -1,4 +1,4 @@
-// Asks a DNS server, over UDP or TCP, and reads the answer as text.
+// A DNS client over UDP and TCP that prints answers as text.
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import type { ServerAddress } from '../../../src/dns/forward/upstream-servers.ts';
@@ -7,14 +7,14 @@ import { nameText } from '../../../src/dns/wire/names.ts';
 import { readMessage } from '../../../src/dns/wire/read-message.ts';
 
 export type DnsAnswer = {
-  /** The code, then a line for each record of the answer. */
+  /** The rcode, then one line per record of the answer. */
   readonly lines: readonly string[];
   readonly flags: number;
   readonly bytes: number;
   readonly id: number;
 };
 
-/** Times to live are kept as they come, up to a day. */
+/** TTLs are not capped below a day. */
 const maxTtl = 86_400;
 const timeoutMs = 8000;
 
@@ -22,7 +22,7 @@ export async function askUdp(server: ServerAddress, question: QuestionText): Pro
   return readAnswer(await sendUdp(server, questionPacket(question)));
 }
 
-/** The first packet that comes back. */
+/** The first packet received. */
 export function sendUdp(server: ServerAddress, packet: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = createSocket(server.host.includes(':') ? 'udp6' : 'udp4');
@@ -44,7 +44,7 @@ export async function askTcp(server: ServerAddress, question: QuestionText): Pro
   return answer;
 }
 
-/** All questions in one write; the answers in the order in which they come. */
+/** Sends all queries in one write; returns the answers in the order of arrival. */
 export function askTcpAtOnce(
   server: ServerAddress,
   questions: readonly QuestionText[],

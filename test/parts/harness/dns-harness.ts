@@ -1,4 +1,4 @@
-// Cluster DNS against the whole API server, each with its own thread, in one test.
+// Starts cluster DNS and an API server for a test.
 import type { TestContext } from 'node:test';
 import { createLocalCall } from '../../../src/apiserver/local-call.ts';
 import type { Transport } from '../../../src/client/transport.ts';
@@ -14,7 +14,7 @@ export type DnsHarness = {
   readonly server: ServerAddress;
   readonly status: ServerAddress;
   readonly ask: (question: QuestionText) => Promise<DnsAnswer>;
-  /** Asks until the answer is as wanted; the test's own limit ends what never comes. */
+  /** Queries until the answer is as expected; the timeout of the test limits it. */
   readonly until: (question: QuestionText, holds: (answer: DnsAnswer) => boolean) => Promise<void>;
   readonly stop: () => Promise<void>;
 };
@@ -67,11 +67,11 @@ export async function startApi(t: TestContext): Promise<MemoryServer> {
 }
 
 export type SwitchedTransport = Transport & {
-  /** Connects to another server, or to none. Watches that were open break. */
+  /** Connects to another server, or to none. Open watches fail. */
   readonly use: (server: MemoryServer | undefined) => void;
 };
 
-/** A way to the API server that can be cut and mended. */
+/** A transport to the API server that can be disconnected and reconnected. */
 export function switchedTransport(first: MemoryServer | undefined): SwitchedTransport {
   const callTo = (server: MemoryServer): Transport['send'] =>
     createLocalCall(server.server.handle, { user: 'dns', groups: ['system:masters'] });

@@ -1,4 +1,4 @@
-// An upstream server for tests: answers what it is told to, over UDP and TCP on one port, and counts.
+// An upstream server for tests: sends scripted answers over UDP and TCP on one port, and records queries.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -16,33 +16,33 @@ export type Said = {
   readonly addresses?: readonly string[];
   readonly ttl?: number;
   readonly rcode?: number;
-  /** Over UDP: nothing but the word that there is more. */
+  /** Over UDP: truncated answers only. */
   readonly cut?: boolean;
   readonly silent?: boolean;
-  /** Says of questions with EDNS that it cannot read them, with nothing but a header. */
+  /** Answers queries with EDNS by a bare header with FORMERR. */
   readonly isOld?: boolean;
 };
 
 export type TestUpstream = {
   readonly address: ServerAddress;
-  /** Every question, as `udp www.example.com.`, in the order in which they came. */
-  readonly asked: string[];
-  /** Ports and ids of questions over UDP. */
+  /** Every query, as `udp www.example.com.`, in the order of arrival. */
+  readonly queries: string[];
+  /** Ports and ids of queries over UDP. */
   readonly sources: { readonly port: number; readonly id: number }[];
-  /** What is said about a name from now on; names without are not there. */
+  /** Sets the answer for a name; other names do not exist. */
   readonly say: (text: string, said: Said) => void;
   readonly close: () => Promise<void>;
 };
 
 export async function startUpstream(t: TestContext): Promise<TestUpstream> {
   const known = new Map<string, Said>();
-  const asked: string[] = [];
+  const queries: string[] = [];
   const sources: { port: number; id: number }[] = [];
   const reply = (packet: Buffer, way: 'udp' | 'tcp'): Buffer | undefined => {
     const query = decodeQuery(packet, packet.length);
     if (typeof query === 'number') return undefined;
     const text = nameText(queryName(query));
-    asked.push(`${way} ${text}`);
+    queries.push(`${way} ${text}`);
     const said = known.get(text) ?? { rcode: rcodes.NXDOMAIN };
     if (said.isOld && query.udpSize > 0) return rejection(packet);
     return said.silent ? undefined : encode(packet, query, said, way);
@@ -73,7 +73,7 @@ export async function startUpstream(t: TestContext): Promise<TestUpstream> {
   t.after(close);
   return {
     address: { host: '127.0.0.1', port },
-    asked,
+    queries,
     sources,
     say: (text, said) => void known.set(`${text}.`, said),
     close,
@@ -85,7 +85,7 @@ function rejection(packet: Buffer): Buffer {
   return out.subarray(0, writeRejection(out, packet, rcodes.FORMERR));
 }
 
-/** A port that is free for one protocol may be taken for the other. */
+/** A port that is free for one protocol may be in use for the other. */
 async function listenOnOnePort(server: Server): Promise<Socket> {
   for (let tries = 0; tries < 20; tries += 1) {
     server.listen(0, '127.0.0.1');

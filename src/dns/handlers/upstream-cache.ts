@@ -1,4 +1,4 @@
-// Answers of others, kept for as long as they say, and a while longer for when nobody else can be asked. Bounded.
+// The cache of upstream answers: valid for their TTL, and kept longer to be served stale when upstream fails. Bounded (LRU).
 import type { Question } from '../question.ts';
 import type { Answer } from '../wire/answer.ts';
 import type { Message } from '../wire/read-message.ts';
@@ -7,19 +7,19 @@ import { rcodes } from '../wire/record-types.ts';
 export type CacheLimits = {
   readonly entries: number;
   readonly bytes: number;
-  /** How long after its end an answer may still be given when upstream fails. */
+  /** How long an expired answer may be served when upstream fails. */
   readonly staleSeconds: number;
 };
 
 export type Hit = {
   readonly answer: Answer;
-  /** Asked for often and about to end: it should be brought up to date now. Said once for each entry. */
-  readonly isDue: boolean;
+  /** Popular and about to expire: it should be refreshed now. True once per entry. */
+  readonly shouldPrefetch: boolean;
 };
 
-export type AnswerCache = {
+export type UpstreamCache = {
   readonly get: (question: Question, nowMs: number) => Hit | undefined;
-  /** What has ended, while it may still be given. Its times to live are zero. */
+  /** An expired answer that may still be served, with TTLs of zero. */
   readonly getStale: (question: Question, nowMs: number) => Answer | undefined;
   readonly set: (question: Question, message: Message, nowMs: number) => void;
   readonly size: () => CacheSize;
@@ -35,20 +35,20 @@ type Entry = {
   readonly answer: Answer;
   readonly ttlOffsets: readonly number[];
   readonly storedMs: number;
-  readonly endMs: number;
+  readonly expiresMs: number;
   readonly isDenial: boolean;
   hits: number;
   isRefreshing: boolean;
 };
 
-/** Asked for that often within its life, an answer is popular. */
+/** An answer with this many hits is popular. */
 const popularHits = 3;
-/** The last part of its life in which a popular answer is brought up to date. */
-const dueShare = 0.1;
-/** What an entry costs besides the bytes of its answer and its key. */
+/** The last part of its TTL in which a popular answer is refreshed. */
+const prefetchShare = 0.1;
+/** The overhead of an entry beside its answer and its key. */
 const entryBytes = 300;
 
-export function createAnswerCache(limits: CacheLimits): AnswerCache {
+export function createUpstreamCache(limits: CacheLimits): UpstreamCache {
   const entries = new Map<string, Entry>();
   let bytes = 0;
   let denials = 0;
@@ -70,19 +70,23 @@ export function createAnswerCache(limits: CacheLimits): AnswerCache {
     get(question, nowMs) {
       const key = keyOf(question);
       const entry = entries.get(key);
-      if (entry === undefined || nowMs >= entry.endMs) return undefined;
+      if (entry === undefined || nowMs >= entry.expiresMs) return undefined;
       entry.hits += 1;
-      const isDue = !entry.isRefreshing && entry.hits >= popularHits && isEnding(entry, nowMs);
-      if (isDue) entry.isRefreshing = true;
-      // Whoever was asked for last is the last to go.
+      const shouldPrefetch =
+        !entry.isRefreshing && entry.hits >= popularHits && isExpiringSoon(entry, nowMs);
+      if (shouldPrefetch) entry.isRefreshing = true;
+      // Move to the end: the least recently used entry is evicted first.
       entries.delete(key);
       entries.set(key, entry);
       const seconds = Math.floor((nowMs - entry.storedMs) / 1000);
-      return { answer: { ...entry.answer, aged: { offsets: entry.ttlOffsets, seconds } }, isDue };
+      return {
+        answer: { ...entry.answer, aged: { offsets: entry.ttlOffsets, seconds } },
+        shouldPrefetch,
+      };
     },
     getStale(question, nowMs) {
       const entry = entries.get(keyOf(question));
-      if (entry === undefined || nowMs >= entry.endMs + limits.staleSeconds * 1000)
+      if (entry === undefined || nowMs >= entry.expiresMs + limits.staleSeconds * 1000)
         return undefined;
       const aged = { offsets: entry.ttlOffsets, seconds: Number.MAX_SAFE_INTEGER };
       return { ...entry.answer, aged };
@@ -92,7 +96,13 @@ export function createAnswerCache(limits: CacheLimits): AnswerCache {
       drop(key);
       if (ttl === 0) return;
       const isDenial = rcode === rcodes.NXDOMAIN || answer.answers === 0;
-      const entry = { answer, ttlOffsets, storedMs: nowMs, endMs: nowMs + ttl * 1000, isDenial };
+      const entry = {
+        answer,
+        ttlOffsets,
+        storedMs: nowMs,
+        expiresMs: nowMs + ttl * 1000,
+        isDenial,
+      };
       entries.set(key, { ...entry, hits: 0, isRefreshing: false });
       bytes += weight(key, entry);
       if (isDenial) denials += 1;
@@ -102,16 +112,16 @@ export function createAnswerCache(limits: CacheLimits): AnswerCache {
   };
 }
 
-function isEnding({ storedMs, endMs }: Entry, nowMs: number): boolean {
-  return endMs - nowMs <= (endMs - storedMs) * dueShare;
+function isExpiringSoon({ storedMs, expiresMs }: Entry, nowMs: number): boolean {
+  return expiresMs - nowMs <= (expiresMs - storedMs) * prefetchShare;
 }
 
 function weight(key: string, { answer }: Pick<Entry, 'answer'>): number {
   return key.length + answer.body.length + entryBytes;
 }
 
-/** Signatures, and whether they were checked, make another answer. */
+/** The DO and CD bits select different answers. */
 function keyOf({ name, type, dnssecOk, checkingDisabled }: Question): string {
-  const wishes = (dnssecOk ? 1 : 0) | (checkingDisabled ? 2 : 0);
-  return name + String.fromCharCode(type, wishes);
+  const dnssecBits = (dnssecOk ? 1 : 0) | (checkingDisabled ? 2 : 0);
+  return name + String.fromCharCode(type, dnssecBits);
 }
