@@ -1,4 +1,6 @@
-// Default roles for controllers, one each, so that none can do more than its work.
+// Default roles of controllers, one each, bound to a service account each: with `--use-service-account-credentials`, a
+// controller can do no more than its work. Without it, all controllers share one user, to whom
+// the roles of all of Fairlead's controllers are bound.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { rulesOfUpstreamControllers } from './bootstrap-upstream-roles.ts';
@@ -100,12 +102,12 @@ const rulesOfControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
   ],
 };
 
-/** Names of the controllers; each is also its service account in kube-system. */
+/** The service accounts of the controllers in kube-system. */
 export const controllerNames: readonly string[] = Object.keys(rulesOfControllers);
 
 export const controllerRoleName = (controller: string): string => `system:controller:${controller}`;
 
-/** Those that only kube-controller-manager has; ours do not need their rights. */
+/** The service accounts of controllers that only kube-controller-manager has. */
 export const upstreamControllerNames: readonly string[] = Object.keys(rulesOfUpstreamControllers);
 
 export const controllerRoles: readonly ClusterRole[] = Object.entries({

@@ -76,8 +76,13 @@ function clusterRoleBindings(): readonly Binding[] {
     ),
     same('system:kube-scheduler', user('system:kube-scheduler')),
     same('system:volume-scheduler', user('system:kube-scheduler')),
+    // Fairlead's scheduler is one of the controllers.
+    clusterRoleBinding('fairlead:scheduler', 'system:kube-scheduler', [
+      account('fairlead-scheduler'),
+      manager,
+    ]),
     ...joiningBindings(),
-    // The accounts as upstream; the user because our controllers may all run on one credential.
+    // The service accounts as upstream; the user because Fairlead's controllers may share one credential.
     ...controllerNames.map((name) => same(controllerRoleName(name), account(name), manager)),
     ...upstreamControllerNames.map((name) => same(controllerRoleName(name), account(name))),
   ];
