@@ -1,4 +1,4 @@
-// Cluster roles that gather the rules of others by label, as `admin`, `edit` and `view` do.
+// Aggregated cluster roles, which have the rules of others by label, as `admin`, `edit` and `view` do.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { matchesSelector, selectorFromLabelSelector } from '../../meta/labels.ts';
@@ -37,7 +37,7 @@ function gather(rules: readonly PolicyRule[], gathered: Map<string, PolicyRule>)
   }
 }
 
-/** The same for rules that say the same; an empty list is an absent one. */
+/** Equal for equal rules; an empty list is an absent one. */
 function textOf({
   verbs,
   apiGroups,

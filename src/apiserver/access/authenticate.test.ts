@@ -46,38 +46,38 @@ const cases: readonly {
   /** Absent: 401. */
   readonly user?: User;
 }[] = [
-  { title: 'takes nobody for anonymous', user: anonymous },
-  { title: 'takes the names of a certificate', peer: { certificate }, user: byCertificate },
+  { title: 'is anonymous without credentials', user: anonymous },
+  { title: 'reads user and groups from a certificate', peer: { certificate }, user: byCertificate },
   {
-    title: 'refuses a certificate that has ended',
+    title: 'refuses an expired certificate',
     peer: { certificate: { ...certificate, notAfterMs: 14_000 } },
   },
   {
-    title: 'refuses a certificate that has not begun',
+    title: 'refuses a certificate that is not valid yet',
     peer: { certificate: { ...certificate, notBeforeMs: 16_000 } },
   },
   {
-    title: 'takes a good token beside a certificate that has ended',
+    title: 'accepts a valid token beside an expired certificate',
     peer: { certificate: { ...certificate, notAfterMs: 14_000 } },
     authorization: 'Bearer good',
     user: byToken,
   },
-  { title: 'refuses a certificate of somebody else', peer: { untrustedCertificate: true } },
+  { title: 'refuses a certificate of another authority', peer: { untrustedCertificate: true } },
   {
-    title: 'takes a part of the program for what it says',
+    title: 'trusts the identity of a part in the same process',
     peer: { local: { user: 'system:kube-proxy', groups: [] } },
     user: { name: 'system:kube-proxy', groups: ['system:authenticated'] },
   },
   {
-    title: 'adds no group to a user that has one of the two',
+    title: 'adds no group to a user with system:authenticated or system:unauthenticated',
     peer: { local: { user: 'x', groups: ['system:unauthenticated'] } },
     user: { name: 'x', groups: ['system:unauthenticated'] },
   },
-  { title: 'takes a known token', authorization: 'bearer good', user: byToken },
+  { title: 'accepts a known token', authorization: 'bearer good', user: byToken },
   { title: 'refuses an unknown token', authorization: 'Bearer bad' },
   { title: 'refuses an expired token', authorization: 'Bearer expired' },
   {
-    title: 'prefers a certificate to a bad token',
+    title: 'prefers a valid certificate to an invalid token',
     peer: { certificate },
     authorization: 'Bearer bad',
     user: byCertificate,
@@ -88,34 +88,34 @@ const cases: readonly {
 
 for (const { title, peer = {}, authorization, user } of cases) {
   test(`authenticate() ${title}`, () => {
-    const asked = request(peer, authorization === undefined ? {} : { authorization });
-    if (user !== undefined) assert.deepEqual(authenticator.authenticate(asked), user);
+    const sent = request(peer, authorization === undefined ? {} : { authorization });
+    if (user !== undefined) assert.deepEqual(authenticator.authenticate(sent), user);
     else
       assert.throws(
-        () => authenticator.authenticate(asked),
+        () => authenticator.authenticate(sent),
         (error) =>
           isApiError(error) && error.status.code === 401 && error.message === 'Unauthorized',
       );
   });
 }
 
-test('authenticate() refuses a certificate that ends while its connection goes on', (t) => {
+test('authenticate() refuses a certificate that expires while its connection is open', (t) => {
   t.after(() => {
     now = 15_000;
   });
-  const asked = request({ certificate });
-  assert.deepEqual(authenticator.authenticate(asked), byCertificate);
+  const sent = request({ certificate });
+  assert.deepEqual(authenticator.authenticate(sent), byCertificate);
   now = 30_000;
-  assert.throws(() => authenticator.authenticate(asked), isApiError);
+  assert.throws(() => authenticator.authenticate(sent), isApiError);
   now = 15_000;
-  assert.deepEqual(authenticator.authenticate(asked), byCertificate);
+  assert.deepEqual(authenticator.authenticate(sent), byCertificate);
 });
 
-test('authenticateToken() puts its user among the authenticated', () => {
+test('authenticateToken() adds the group system:authenticated', () => {
   assert.deepEqual(authenticator.authenticateToken('good', []), { user: byToken });
 });
 
-test('authenticateToken() tells what is wrong with a token', () => {
+test('authenticateToken() reports why a token is invalid', () => {
   assert.deepEqual(authenticator.authenticateToken('expired', []), {
     error: '[invalid bearer token, token has expired]',
   });

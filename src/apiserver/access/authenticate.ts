@@ -1,4 +1,4 @@
-// Who sends a request: the first way of proving it that applies. To add a way, add a line to `waysToProve`.
+// Identifies the user of a request: the first authenticator that succeeds. To add one, add a line to `requestAuthenticators`.
 import { holdsAt } from '../../host/client-certificate.ts';
 import { unauthorized } from '../../meta/api-error.ts';
 import { type ApiRequest, header, type Peer } from '../message.ts';
@@ -6,33 +6,36 @@ import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from './known
 import type { User } from './user.ts';
 import { webSocketToken } from './web-socket-token.ts';
 
-/** A proof that was looked at: of a user, or no good. */
-export type Proof =
+/** Credentials that were checked: the user, or why they are not valid. */
+export type AuthenticationResult =
   | { readonly user: User; readonly audiences?: readonly string[] }
   | {
       readonly error: string;
-      /** This server signed it, but what it names is not there (any more, or yet where several servers write). */
-      readonly isOurs?: boolean;
+      /** Signed by this cluster, but the object that it names does not exist here: deleted, or not yet seen from another server. */
+      readonly isSignedHere?: boolean;
     };
 
-/** Undefined: the token is not of this sort, another may know it. */
-export type TokenAuthenticator = (token: string, audiences: readonly string[]) => Proof | undefined;
+/** Undefined: not a token of this kind, another authenticator may know it. */
+export type TokenAuthenticator = (
+  token: string,
+  audiences: readonly string[],
+) => AuthenticationResult | undefined;
 
 export type Authenticator = {
-  /** Throws 401 when a proof was given and is no good; without any proof the user is anonymous. */
+  /** Throws 401 for invalid credentials; without credentials the user is anonymous. */
   readonly authenticate: (request: ApiRequest) => User;
   /**
-   * Whether the request proves who sends it, or may do so once this server has seen what others wrote. Asked before
-   * anything costly is done for it.
+   * Whether the credentials are valid, or may be once this server has seen the writes of other servers. Checked before
+   * anything costly is done for the request.
    */
   readonly recognizes: (request: ApiRequest) => boolean;
   /** For TokenReview. No audiences means the server's own. */
-  readonly authenticateToken: (token: string, audiences: readonly string[]) => Proof;
+  readonly authenticateToken: (token: string, audiences: readonly string[]) => AuthenticationResult;
 };
 
-type WayToProve = (request: ApiRequest) => Proof | undefined;
+type RequestAuthenticator = (request: ApiRequest) => AuthenticationResult | undefined;
 
-const unknownToken = 'invalid bearer token';
+const invalidToken = 'invalid bearer token';
 export const anonymous: User = { name: anonymousUser, groups: [unauthenticatedGroup] };
 
 export type AuthenticatorOptions = {
@@ -43,15 +46,15 @@ export type AuthenticatorOptions = {
 
 export function createAuthenticator({ tokens = [], now }: AuthenticatorOptions): Authenticator {
   const authenticateToken: Authenticator['authenticateToken'] = (token, audiences) => {
-    const proof = firstGood(tokens, (known) => known(token, audiences));
-    if (proof === undefined) return { error: unknownToken };
-    // Upstream asks its own loopback client's authenticator first, which never knows the token.
-    return 'error' in proof
-      ? { ...proof, error: `[${unknownToken}, ${proof.error}]` }
-      : { ...proof, user: withAuthenticated(proof.user) };
+    const result = firstSuccess(tokens, (authenticator) => authenticator(token, audiences));
+    if (result === undefined) return { error: invalidToken };
+    // As upstream's message, where the authenticator of the loopback client fails first.
+    return 'error' in result
+      ? { ...result, error: `[${invalidToken}, ${result.error}]` }
+      : { ...result, user: withAuthenticated(result.user) };
   };
 
-  const waysToProve: readonly WayToProve[] = [
+  const requestAuthenticators: readonly RequestAuthenticator[] = [
     localPeer,
     (request) => clientCertificate(request, now()),
     (request) => {
@@ -60,53 +63,58 @@ export function createAuthenticator({ tokens = [], now }: AuthenticatorOptions):
     },
   ];
 
-  /** By connection, and only what the connection itself proves: the user stays the same for all its requests. */
-  const known = new WeakMap<Peer, User>();
+  /** Users that the connection itself authenticates: the same for all its requests. */
+  const users = new WeakMap<Peer, User>();
 
   function authenticate(request: ApiRequest): User {
     const { peer } = request;
-    const before = known.get(peer);
+    const cached = users.get(peer);
     const { certificate } = peer;
-    // A certificate ends while its connection goes on.
-    if (before !== undefined && (certificate === undefined || holdsAt(certificate, now())))
-      return before;
+    // A connection may outlive the certificate, so its validity is checked for every request.
+    if (cached !== undefined && (certificate === undefined || holdsAt(certificate, now())))
+      return cached;
     const own = localPeer(request) ?? clientCertificate(request, now());
-    const proof =
-      own !== undefined && 'user' in own ? own : firstGood(waysToProve, (way) => way(request));
-    if (proof === undefined) return anonymous;
-    if ('error' in proof) throw unauthorized();
-    const user = withAuthenticated(proof.user);
-    if (proof === own) known.set(peer, user);
+    const result =
+      own !== undefined && 'user' in own
+        ? own
+        : firstSuccess(requestAuthenticators, (candidate) => candidate(request));
+    if (result === undefined) return anonymous;
+    if ('error' in result) throw unauthorized();
+    const user = withAuthenticated(result.user);
+    if (result === own) users.set(peer, user);
     return user;
   }
 
   function recognizes(request: ApiRequest): boolean {
-    const proof = firstGood(waysToProve, (way) => way(request));
-    return proof !== undefined && ('user' in proof || proof.isOurs === true);
+    const result = firstSuccess(requestAuthenticators, (candidate) => candidate(request));
+    return result !== undefined && ('user' in result || result.isSignedHere === true);
   }
 
   return { authenticate, recognizes, authenticateToken };
 }
 
-/** The first proof of a user; a bad proof counts only when no other way gives a good one. */
-function firstGood<W>(ways: readonly W[], prove: (way: W) => Proof | undefined): Proof | undefined {
-  let bad: Proof | undefined;
-  for (const way of ways) {
-    const proof = prove(way);
-    if (proof !== undefined && 'user' in proof) return proof;
-    bad ??= proof;
+/** The first result with a user; a failure counts only when no other authenticator succeeds. */
+function firstSuccess<W>(
+  candidates: readonly W[],
+  run: (candidate: W) => AuthenticationResult | undefined,
+): AuthenticationResult | undefined {
+  let failed: AuthenticationResult | undefined;
+  for (const candidate of candidates) {
+    const result = run(candidate);
+    if (result !== undefined && 'user' in result) return result;
+    failed ??= result;
   }
-  return bad;
+  return failed;
 }
 
-function localPeer({ peer }: ApiRequest): Proof | undefined {
+function localPeer({ peer }: ApiRequest): AuthenticationResult | undefined {
   return peer.local === undefined
     ? undefined
     : { user: { name: peer.local.user, groups: peer.local.groups } };
 }
 
 /** The common name is the user, organizations are groups. */
-function clientCertificate({ peer }: ApiRequest, now: number): Proof | undefined {
+function clientCertificate({ peer }: ApiRequest, now: number): AuthenticationResult | undefined {
   const { certificate, untrustedCertificate } = peer;
   if (untrustedCertificate) return { error: 'the client certificate is not one of this server' };
   if (certificate === undefined) return undefined;
@@ -115,12 +123,12 @@ function clientCertificate({ peer }: ApiRequest, now: number): Proof | undefined
   return { user: { name: commonName, groups: organizations, extra: credential(fingerprint) } };
 }
 
-/** With which of its certificates a user came: reviews and the audit log show it. */
+/** Which certificate the user presented, for reviews and the audit log. */
 const credential = (fingerprint: string) => ({
   'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`],
 });
 
-/** Other schemes than Bearer, and an empty token, are as good as nothing. */
+/** Other schemes than Bearer, and an empty token, are ignored. */
 function bearerToken(request: ApiRequest): string | undefined {
   const [scheme = '', token = ''] = (header(request, 'authorization') ?? '').trim().split(' ');
   return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined;

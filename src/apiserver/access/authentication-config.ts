@@ -1,12 +1,13 @@
-// The config map from which other servers of the cluster (kube-scheduler, kube-controller-manager, servers of extensions) learn whose client
-// certificates this server trusts. Upstream: pkg/controlplane/controller/clusterauthenticationtrust.
+// Publishes the client CA in the ConfigMap extension-apiserver-authentication, from which other servers of the cluster
+// (kube-scheduler, kube-controller-manager, extension API servers) read it. Upstream:
+// pkg/controlplane/controller/clusterauthenticationtrust.
 import type { ConfigMap } from '../../kinds/config-map/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { ApiContext } from '../context.ts';
 import { serverWrite } from '../objects/server-write.ts';
 import { updateObject } from '../objects/update-object.ts';
 
-const place = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
+const configMapName = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
 const clientAuthorityKey = 'client-ca-file';
 const pemEnd = '-----END CERTIFICATE-----\n';
 
@@ -17,7 +18,7 @@ export async function ensureAuthenticationConfig(
   const resource = context.resources.of('configmaps');
   await updateObject(context, {
     resource,
-    ...place,
+    ...configMapName,
     subresource: '',
     rules: resource.definition.update,
     desired: (live) => withAuthority(live as ConfigMap | undefined, authority),
@@ -28,15 +29,15 @@ export async function ensureAuthenticationConfig(
   });
 }
 
-/** Added to what is there: certificates of another authority may still be in use. */
+/** Appends to the bundle: certificates of another authority may still be in use. */
 function withAuthority(live: ConfigMap | undefined, authority: string): KubeObject {
-  const known = live?.data?.[clientAuthorityKey] ?? '';
+  const bundles = live?.data?.[clientAuthorityKey] ?? '';
   const bundle = authority.endsWith('\n') ? authority : `${authority}\n`;
-  const made: ConfigMap = live ?? { kind: 'ConfigMap', apiVersion: 'v1', metadata: place };
-  if (known.includes(bundle.trim())) return made as KubeObject;
-  const kept = known.endsWith(pemEnd) ? known : '';
+  const base: ConfigMap = live ?? { kind: 'ConfigMap', apiVersion: 'v1', metadata: configMapName };
+  if (bundles.includes(bundle.trim())) return base as KubeObject;
+  const existing = bundles.endsWith(pemEnd) ? bundles : '';
   return {
-    ...made,
-    data: { ...made.data, [clientAuthorityKey]: `${kept}${bundle}` },
+    ...base,
+    data: { ...base.data, [clientAuthorityKey]: `${existing}${bundle}` },
   } as KubeObject;
 }

@@ -49,95 +49,95 @@ const reader = () =>
 
 const cases: readonly {
   readonly user: readonly [string, ...string[]];
-  readonly asked: string;
+  readonly request: string;
   readonly allowed: boolean;
   readonly reason: string;
 }[] = [
-  { user: ['any', 'system:masters'], asked: 'delete nodes x', allowed: true, reason: '' },
-  { user: ['any', 'system:masters'], asked: 'get /metrics', allowed: true, reason: '' },
+  { user: ['any', 'system:masters'], request: 'delete nodes x', allowed: true, reason: '' },
+  { user: ['any', 'system:masters'], request: 'get /metrics', allowed: true, reason: '' },
   {
     user: ['u'],
-    asked: 'get pods x in ns',
+    request: 'get pods x in ns',
     allowed: true,
     reason: 'RBAC: allowed by RoleBinding "b/ns" of Role "r" to User "u"',
   },
   {
     user: ['v', 'team'],
-    asked: 'list pods in ns',
+    request: 'list pods in ns',
     allowed: true,
     reason: 'RBAC: allowed by RoleBinding "b/ns" of Role "r" to Group "team"',
   },
   {
     user: ['u', 'team'],
-    asked: 'list pods in ns',
+    request: 'list pods in ns',
     allowed: true,
     reason: 'RBAC: allowed by RoleBinding "b/ns" of Role "r" to Group "team"',
   },
-  { user: ['u'], asked: 'delete pods x in ns', allowed: false, reason: '' },
-  { user: ['u'], asked: 'get pods x in default', allowed: false, reason: '' },
-  { user: ['u'], asked: 'list pods', allowed: false, reason: '' },
+  { user: ['u'], request: 'delete pods x in ns', allowed: false, reason: '' },
+  { user: ['u'], request: 'get pods x in default', allowed: false, reason: '' },
+  { user: ['u'], request: 'list pods', allowed: false, reason: '' },
   {
     user: ['u'],
-    asked: 'get services x in ns',
+    request: 'get services x in ns',
     allowed: true,
     reason: 'RBAC: allowed by RoleBinding "c/ns" of ClusterRole "cr" to User "u"',
   },
-  { user: ['u'], asked: 'get nodes x', allowed: false, reason: '' },
+  { user: ['u'], request: 'get nodes x', allowed: false, reason: '' },
   {
     user: ['o', 'ops'],
-    asked: 'get nodes x',
+    request: 'get nodes x',
     allowed: true,
     reason: 'RBAC: allowed by ClusterRoleBinding "everywhere" of ClusterRole "cr" to Group "ops"',
   },
   {
     user: ['o', 'ops'],
-    asked: 'get services x in ns',
+    request: 'get services x in ns',
     allowed: true,
     reason: 'RBAC: allowed by ClusterRoleBinding "everywhere" of ClusterRole "cr" to Group "ops"',
   },
   {
     user: ['g'],
-    asked: 'get secrets x in any',
+    request: 'get secrets x in any',
     allowed: true,
     reason: 'RBAC: allowed by ClusterRoleBinding "gathered" of ClusterRole "gather" to User "g"',
   },
   {
     user: ['system:serviceaccount:ns:here'],
-    asked: 'get pods x in ns',
+    request: 'get pods x in ns',
     allowed: true,
     reason: 'RBAC: allowed by RoleBinding "accounts/ns" of Role "r" to ServiceAccount "here/ns"',
   },
   {
     user: ['system:serviceaccount:other:there'],
-    asked: 'get pods x in ns',
+    request: 'get pods x in ns',
     allowed: true,
     reason:
       'RBAC: allowed by RoleBinding "accounts/ns" of Role "r" to ServiceAccount "there/other"',
   },
   {
     user: ['system:serviceaccount:ns:there'],
-    asked: 'get pods x in ns',
+    request: 'get pods x in ns',
     allowed: false,
     reason: '',
   },
   {
     user: ['l'],
-    asked: 'get nodes x',
+    request: 'get nodes x',
     allowed: false,
     reason: 'RBAC: clusterrole.rbac.authorization.k8s.io "nope" not found',
   },
   {
     user: ['l'],
-    asked: 'get pods x in ns',
+    request: 'get pods x in ns',
     allowed: false,
     reason:
       'RBAC: [clusterrole.rbac.authorization.k8s.io "nope" not found, role.rbac.authorization.k8s.io "nope" not found]',
   },
 ];
 
-for (const { user, asked, allowed, reason } of cases) {
-  test(`authorize() ${allowed ? 'allows' : 'refuses'} ${user.join(' in ')} "${asked}"`, () => {
-    const decision = createAuthorizer(reader()).authorize(exampleUser(...user), ask(asked));
+for (const { user, request, allowed, reason } of cases) {
+  test(`authorize() ${allowed ? 'allows' : 'refuses'} ${user.join(' in ')} "${request}"`, () => {
+    const decision = createAuthorizer(reader()).authorize(exampleUser(...user), ask(request));
     assert.deepEqual(decision, { allowed, reason });
   });
 }

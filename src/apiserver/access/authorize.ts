@@ -1,4 +1,4 @@
-// Who may do what: the group system:masters everything, nodes what is theirs, everybody what role bindings give.
+// Authorization: the group system:masters may do everything; then the node authorizer, then role bindings.
 import type { PolicyRule, RoleRef } from '../../kinds/rbac/types.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
 import { mastersGroup, nodeIdentity } from './known-users.ts';
@@ -10,15 +10,15 @@ export type Authorizer = {
   readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision;
   /** All rules that hold for the user in a namespace, those for the whole cluster included. */
   readonly rulesFor: (user: User, namespace: string) => UserRules;
-  /** The rules of one role as seen from a binding in `namespace`; undefined when there is no such role. */
+  /** The rules of a role that a binding in `namespace` refers to; undefined when there is no such role. */
   readonly roleRules: (role: RoleRef, namespace: string) => readonly PolicyRule[] | undefined;
 };
 
 export type UserRules = {
   readonly rules: readonly PolicyRule[];
-  /** Roles that bindings of the user name, but that do not exist. */
+  /** Roles that bindings of the user refer to, but that do not exist. */
   readonly missing: readonly RoleRef[];
-  /** Why there may be more than these. */
+  /** Why there may be further rules. */
   readonly incomplete?: string;
 };
 
@@ -27,16 +27,16 @@ const unconditional: AccessDecision = { allowed: true, reason: '' };
 export function createAuthorizer(reader: ObjectReader): Authorizer {
   const roles = createRoleAuthorizer(reader);
 
-  function authorize(user: User, asked: AccessAttributes): AccessDecision {
+  function authorize(user: User, attributes: AccessAttributes): AccessDecision {
     if (user.groups.includes(mastersGroup)) return unconditional;
-    const asNode = authorizeNode(reader, user, asked);
+    const asNode = authorizeNode(reader, user, attributes);
     if (asNode.allowed) return asNode;
-    const byRole = roles.authorize(user, asked);
+    const byRole = roles.authorize(user, attributes);
     if (byRole.allowed || asNode.reason === '') return byRole;
     return { allowed: false, reason: [asNode.reason, byRole.reason].filter(Boolean).join('\n') };
   }
 
-  /** Those of a node depend on pods, so they cannot be listed. */
+  /** What a node may do depends on its pods, so it cannot be listed as rules. */
   function rulesFor(user: User, namespace: string): UserRules {
     const known = roles.rulesFor(user, namespace);
     return nodeIdentity(user) === undefined

@@ -1,4 +1,4 @@
-// Default roles for the parts of a cluster: nodes, proxies, DNS, managers.
+// Default roles of cluster components: nodes, node proxies, DNS, controller managers.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { allow, clusterRole, read, recordEvents } from './role-objects.ts';
@@ -8,7 +8,7 @@ const askAboutAccess: readonly PolicyRule[] = [
   allow('create', 'authorization.k8s.io', 'subjectaccessreviews'),
 ];
 
-/** Also what the node authorizer lets nodes do with what belongs to no single node. */
+/** Also the rules of the node authorizer for resources that it does not restrict to single nodes. */
 export const nodeRules: readonly PolicyRule[] = [
   allow('create', 'authentication.k8s.io', 'tokenreviews'),
   allow('create', 'authorization.k8s.io', 'localsubjectaccessreviews subjectaccessreviews'),
@@ -87,7 +87,7 @@ const cloudRules: readonly PolicyRule[] = [
 const requests = 'certificatesigningrequests';
 const certificates = 'certificates.k8s.io';
 
-/** Rights around certificate requests; those on `nodeclient` and its like are what the approver asks for. */
+/** Rights around certificate requests; the approver checks those on `nodeclient` and the like. */
 const certificateRoles: readonly ClusterRole[] = [
   clusterRole('system:node-bootstrapper', [allow('create get list watch', certificates, requests)]),
   ...['nodeclient', 'selfnodeclient'].map((kind) =>
@@ -95,7 +95,7 @@ const certificateRoles: readonly ClusterRole[] = [
       allow('create', certificates, `${requests}/${kind}`),
     ]),
   ),
-  // Serving certificates need a person upstream; here the approver looks at the addresses of the node.
+  // Upstream, an administrator approves serving certificates; here the approver checks the addresses of the node.
   clusterRole('fairlead:selfnodeserver', [
     allow('create', certificates, `${requests}/selfnodeserver`),
   ]),
@@ -113,16 +113,16 @@ const certificateRoles: readonly ClusterRole[] = [
 
 export const partRoles: readonly ClusterRole[] = [
   ...certificateRoles,
-  // Bound to nobody: nodes whose pods have networks of their own look for routes to the others; whether they may is for people to say.
+  // Not bound by default: nodes whose pods have networks of their own read the other nodes to find routes; administrators decide.
   clusterRole('fairlead:pod-network', [allow(read, '', 'nodes')]),
-  // What a proxy needs beside what its node may do anyway, so that both can be one user.
+  // What a node proxy needs in addition to the rights of its node, so that both can be one user.
   clusterRole('fairlead:proxy-of-node', [
     allow('list watch', '', 'services'),
     allow('list watch', 'discovery.k8s.io', 'endpointslices'),
     allow('list watch', 'networking.k8s.io', 'servicecidrs'),
     recordEvents,
   ]),
-  // Its leases are the matter of a role in kube-system.
+  // A role in kube-system allows its leases.
   clusterRole('fairlead:announcer', [
     allow(read, '', 'services nodes'),
     allow(read, 'discovery.k8s.io', 'endpointslices'),
@@ -137,7 +137,7 @@ export const partRoles: readonly ClusterRole[] = [
     allow('list watch', 'networking.k8s.io', 'servicecidrs'),
   ]),
   clusterRole('system:kube-dns', [allow('list watch', '', 'endpoints services')]),
-  // What an installed CoreDNS needs; Fairlead's own DNS is the same user.
+  // For CoreDNS; Fairlead's own DNS is the same user.
   clusterRole('system:coredns', dnsRules),
   clusterRole('system:kube-controller-manager', managerRules),
   clusterRole('system:cloud-controller-manager', cloudRules),

@@ -135,8 +135,8 @@ const { authorize } = createAuthorizer(
   ]),
 );
 
-for (const [user, asked, expected] of cases) {
-  test(`bootstrapPolicy() ${expected ? 'lets' : 'does not let'} ${user[0]} ${asked}`, () => {
-    assert.equal(authorize(exampleUser(...user), ask(asked)).allowed, expected);
+for (const [user, request, expected] of cases) {
+  test(`bootstrapPolicy() ${expected ? 'lets' : 'does not let'} ${user[0]} ${request}`, () => {
+    assert.equal(authorize(exampleUser(...user), ask(request)).allowed, expected);
   });
 }

@@ -39,11 +39,11 @@ export type BootstrapPolicy = {
   readonly roleBindings: readonly Binding[];
 };
 
-/** Without the metadata that the server gives. Built when asked for: only a first start needs it. */
+/** Without the metadata that the server sets. Built on demand: only the first start needs it. */
 export function bootstrapPolicy(): BootstrapPolicy {
   const clusterRoles = [...userRoles, ...partRoles, ...controllerRoles];
   return {
-    // Roles that gather show at once what they gather.
+    // Aggregated roles have their rules from the start.
     clusterRoles: clusterRoles.map((one) => ({ ...one, rules: aggregateRules(one, clusterRoles) })),
     clusterRoleBindings: clusterRoleBindings(),
     roles: namespaceRoles(),
@@ -62,7 +62,7 @@ function clusterRoleBindings(): readonly Binding[] {
     same('system:public-info-viewer', group(authenticatedGroup), group(unauthenticatedGroup)),
     same('system:monitoring', group('system:monitoring')),
     same('system:service-account-issuer-discovery', group('system:serviceaccounts')),
-    // Bound to nobody: what a node may do depends on which node it is, so the node authorizer decides.
+    // Without subjects: what a node may do depends on which node it is, so the node authorizer decides.
     same('system:node'),
     same('system:node-proxier', user('system:kube-proxy')),
     same(announcerName, user(announcerName)),
@@ -88,7 +88,7 @@ function clusterRoleBindings(): readonly Binding[] {
   ];
 }
 
-/** What lets a machine with a bootstrap token become a node, and a node renew its certificates. */
+/** Let a machine with a bootstrap token become a node, and a node renew its certificates. */
 function joiningBindings(): readonly Binding[] {
   const approvals = 'system:certificates.k8s.io:certificatesigningrequests';
   const joining = [group(nodeBootstrappersGroup)];
@@ -99,7 +99,7 @@ function joiningBindings(): readonly Binding[] {
     clusterRoleBinding('fairlead:node-renewal', `${approvals}:selfnodeclient`, nodes),
     clusterRoleBinding('fairlead:node-serving', 'fairlead:selfnodeserver', nodes),
     clusterRoleBinding('fairlead:proxy-of-node', 'fairlead:proxy-of-node', nodes),
-    // By whom agents are called; upstream leaves the binding to whoever sets up the cluster.
+    // For this server's calls to node agents; upstream leaves the binding to the installer.
     clusterRoleBinding('fairlead:kubelet-client', 'system:kubelet-api-admin', [
       user(nodeClientUser),
     ]),
@@ -149,7 +149,7 @@ function namespaceBindings(): readonly Binding[] {
     roleBinding('kube-system', signerRole, [account('bootstrap-signer'), manager]),
     roleBinding('kube-system', cleanerRole, [account('token-cleaner'), manager]),
     roleBinding('kube-public', signerRole, [account('bootstrap-signer'), manager]),
-    // Whoever joins is nobody yet; the text is signed, and says nothing that a connection would not.
+    // A machine that joins is anonymous; the ConfigMap is signed, and contains nothing that a TLS handshake would not show.
     roleBinding('kube-public', infoReader, [user(anonymousUser)]),
     roleBinding('kube-system', announcerName, [user(announcerName)]),
     ...lockNames.map((part) =>

@@ -1,5 +1,5 @@
-// Default roles of controllers that only kube-controller-manager has: with `--use-service-account-credentials` each of them comes as its own
-// service account. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go.
+// Default roles of controllers that only kube-controller-manager has: with `--use-service-account-credentials` each of
+// them has a service account. Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go.
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { allow, read, recordEvents } from './role-objects.ts';
 

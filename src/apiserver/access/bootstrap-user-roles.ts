@@ -1,7 +1,7 @@
-// Default roles for people: cluster-admin, admin, edit, view, and what everybody may do.
+// Default roles of users: cluster-admin, admin, edit, view, and what all users may do.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, rbacGroup } from '../../kinds/rbac/types.ts';
-import { allow, allowPaths, clusterRole, gatheringRole, read, write } from './role-objects.ts';
+import { aggregatedRole, allow, allowPaths, clusterRole, read, write } from './role-objects.ts';
 
 const toAdmin = 'rbac.authorization.k8s.io/aggregate-to-admin';
 const toEdit = 'rbac.authorization.k8s.io/aggregate-to-edit';
@@ -43,7 +43,7 @@ const editRules: readonly PolicyRule[] = [
   ),
 ];
 
-/** Neither secrets nor roles: both would let a reader become more than a reader. */
+/** Neither secrets nor roles: reading credentials or roles would allow privilege escalation. */
 const viewRules: readonly PolicyRule[] = [
   allow(
     read,
@@ -70,9 +70,9 @@ const viewRules: readonly PolicyRule[] = [
 
 export const userRoles: readonly ClusterRole[] = [
   clusterRole('cluster-admin', [allow('*', '*', '*'), allowPaths('*', '*')]),
-  gatheringRole('admin', toAdmin),
-  gatheringRole('edit', toEdit, { [toAdmin]: 'true' }),
-  gatheringRole('view', toView, { [toEdit]: 'true' }),
+  aggregatedRole('admin', toAdmin),
+  aggregatedRole('edit', toEdit, { [toAdmin]: 'true' }),
+  aggregatedRole('view', toView, { [toEdit]: 'true' }),
   clusterRole('system:aggregate-to-admin', adminRules, { [toAdmin]: 'true' }),
   clusterRole('system:aggregate-to-edit', editRules, { [toEdit]: 'true' }),
   clusterRole('system:aggregate-to-view', viewRules, { [toView]: 'true' }),

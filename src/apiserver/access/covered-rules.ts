@@ -1,4 +1,4 @@
-// What a rule of a user gives, side by side, in a form that answers quickly whether a value lies within.
+// A policy rule, prepared for fast checks of which verbs, groups, resources and names it covers.
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { urlMatches } from './rbac-rules.ts';
 
@@ -19,15 +19,15 @@ export type CoveredRules = {
   readonly urls?: CoveredRule;
 };
 
-const known = new WeakMap<PolicyRule, CoveredRules>();
+const cache = new WeakMap<PolicyRule, CoveredRules>();
 
 export function coveredRules(rule: PolicyRule): CoveredRules {
-  let boxes = known.get(rule);
-  if (boxes === undefined) {
-    boxes = makeCoveredRules(rule);
-    known.set(rule, boxes);
+  let covered = cache.get(rule);
+  if (covered === undefined) {
+    covered = makeCoveredRules(rule);
+    cache.set(rule, covered);
   }
-  return boxes;
+  return covered;
 }
 
 function makeCoveredRules(rule: PolicyRule): CoveredRules {
@@ -47,7 +47,7 @@ function makeCoveredRules(rule: PolicyRule): CoveredRules {
 
 const everything: Side = { coversAll: true, covers: () => true, cost: 0 };
 
-/** Up to here a list answers as fast as a set, and is there already. */
+/** Up to this length a list is as fast as a set. */
 const maxListLength = 8;
 
 function side(values: readonly string[]): Side {
@@ -64,7 +64,7 @@ function containing(values: readonly string[]): (value: string) => boolean {
 const listed = (values: readonly string[]): Side =>
   values.includes('*') ? everything : side(values);
 
-/** A star with a subresource covers that one of everything. */
+/** A star with a subresource covers that subresource of all resources. */
 function resourceSide(resources: readonly string[]): Side {
   if (resources.includes('*')) return everything;
   const contains = containing(resources);

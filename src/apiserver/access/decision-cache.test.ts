@@ -15,13 +15,13 @@ const secret = {
   name: 'n',
 } as const;
 
-/** Allows paths and nothing else, and notes what it is asked. */
+/** Allows paths and nothing else, and records each call. */
 function start() {
-  const asked: AccessAttributes[] = [];
+  const decided: AccessAttributes[] = [];
   let known = new Map<string, AccessDecision>();
   const authorize = cacheDecisions(
     (_user, attributes) => {
-      asked.push(attributes);
+      decided.push(attributes);
       return { allowed: attributes.kind === 'path', reason: '' };
     },
     () => known,
@@ -29,22 +29,22 @@ function start() {
   const forget = (): void => {
     known = new Map();
   };
-  return { authorize, asked, forget };
+  return { authorize, decided, forget };
 }
 
-test('the same question is decided once, and again when something has changed', () => {
-  const { authorize, asked, forget } = start();
+test('cacheDecisions() decides equal requests once, and again after a change', () => {
+  const { authorize, decided, forget } = start();
   authorize(jane, secret);
   authorize({ ...jane }, { ...secret });
-  assert.equal(asked.length, 1);
+  assert.equal(decided.length, 1);
   forget();
   authorize(jane, secret);
-  assert.equal(asked.length, 2);
+  assert.equal(decided.length, 2);
 });
 
-test('another user, group, verb, place or name is another question', () => {
-  const { authorize, asked } = start();
-  const questions: readonly (readonly [User, AccessAttributes])[] = [
+test('cacheDecisions() decides again for another user, group, verb, namespace or name', () => {
+  const { authorize, decided } = start();
+  const requests: readonly (readonly [User, AccessAttributes])[] = [
     [jane, secret],
     [{ ...jane, name: 'joe' }, secret],
     [{ ...jane, groups: ['a', 'b'] }, secret],
@@ -58,11 +58,11 @@ test('another user, group, verb, place or name is another question', () => {
     [jane, { ...secret, namespace: 'nsn', name: '' }],
     [jane, { kind: 'path', verb: 'get', path: 'secrets' }],
   ];
-  for (const [user, attributes] of questions) authorize(user, attributes);
-  assert.equal(asked.length, questions.length);
+  for (const [user, attributes] of requests) authorize(user, attributes);
+  assert.equal(decided.length, requests.length);
 });
 
-test('a question made up to look like another one is not taken for it', () => {
+test('cacheDecisions() does not confuse requests that contain the separator', () => {
   const { authorize } = start();
   const { verb, group, resource, subresource, namespace, name } = secret;
   const path = [group, resource, subresource, namespace, name].join('\u0000');

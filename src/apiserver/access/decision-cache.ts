@@ -1,17 +1,20 @@
-// Decisions of access control, remembered: what is asked comes again and again.
+// Caches the decisions of an authorizer: clients repeat the same requests.
 import type { AccessAttributes, AccessDecision, User } from './user.ts';
 
-type Decide = (user: User, asked: AccessAttributes) => AccessDecision;
+type Authorize = (user: User, attributes: AccessAttributes) => AccessDecision;
 
-/** `known` gives an empty map whenever what was decided may be no longer right. */
-export function cacheDecisions(decide: Decide, known: () => Map<string, AccessDecision>): Decide {
-  return (user, asked) => {
-    const key = questionKey(user, asked);
-    if (key === undefined) return decide(user, asked);
-    const decisions = known();
+/** `current` returns an empty map after a change that may affect decisions. */
+export function cacheDecisions(
+  authorize: Authorize,
+  current: () => Map<string, AccessDecision>,
+): Authorize {
+  return (user, attributes) => {
+    const key = cacheKey(user, attributes);
+    if (key === undefined) return authorize(user, attributes);
+    const decisions = current();
     let decision = decisions.get(key);
     if (decision === undefined) {
-      decision = decide(user, asked);
+      decision = authorize(user, attributes);
       if (decisions.size >= maxDecisions) decisions.clear();
       decisions.set(key, decision);
     }
@@ -19,26 +22,26 @@ export function cacheDecisions(decide: Decide, known: () => Map<string, AccessDe
   };
 }
 
-/** Some hundred bytes each: what a busy server asks between two changes. */
+/** A few hundred bytes each; more than a busy server decides between two changes. */
 const maxDecisions = 10_000;
 const separator = '\u0000';
 
-/** Never the same for two questions: whoever asks with a separator, which no name has, gets no key. */
-function questionKey(user: User, asked: AccessAttributes): string | undefined {
+/** Unique: attributes that contain the separator, which no valid name does, are not cached. */
+function cacheKey(user: User, attributes: AccessAttributes): string | undefined {
   const who = userKey(user);
-  if (asked.kind === 'path') {
-    if (asked.path.includes(separator)) return undefined;
-    return `path${who}${asked.verb}${separator}${asked.path}`;
+  if (attributes.kind === 'path') {
+    if (attributes.path.includes(separator)) return undefined;
+    return `path${who}${attributes.verb}${separator}${attributes.path}`;
   }
-  const { verb, group, resource, subresource, namespace, name } = asked;
-  const isOdd =
+  const { verb, group, resource, subresource, namespace, name } = attributes;
+  const hasSeparator =
     verb.includes(separator) ||
     group.includes(separator) ||
     resource.includes(separator) ||
     subresource.includes(separator) ||
     namespace.includes(separator) ||
     name.includes(separator);
-  if (isOdd) return undefined;
+  if (hasSeparator) return undefined;
   return `${who}${verb}${separator}${group}${separator}${resource}${separator}${subresource}${separator}${namespace}${separator}${name}`;
 }
 

@@ -1,5 +1,5 @@
-// Nobody can give rights that he does not have: checked on every write of a role or a role binding, before the
-// object is validated. Kubernetes: pkg/registry/rbac.
+// Privilege escalation: users can only grant rights that they have. Checked on every write of a role or a role binding,
+// before the object is validated. Kubernetes: pkg/registry/rbac.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, type RoleRef, rbacGroup } from '../../kinds/rbac/types.ts';
 import { type ApiError, badRequest, forbidden, notFound } from '../../meta/api-error.ts';
@@ -32,11 +32,11 @@ export function checkEscalation(check: EscalationCheck): void {
   switch (definition.plural) {
     case 'roles':
     case 'clusterroles':
-      if (!mayEscalate(check) && !changesOnlyOwners(before, after)) checkRole(check);
+      if (!mayEscalate(check) && !changesOnlyOwnerReferences(before, after)) checkRole(check);
       return;
     case 'rolebindings':
     case 'clusterrolebindings':
-      if (!changesOnlyOwners(before, after)) checkBinding(check);
+      if (!changesOnlyOwnerReferences(before, after)) checkBinding(check);
       return;
   }
 }
@@ -61,8 +61,8 @@ function mayEscalate({
   }).allowed;
 }
 
-/** The garbage collector may do its work on roles that are above it. */
-function changesOnlyOwners(before: KubeObject | undefined, after: KubeObject): boolean {
+/** The garbage collector may change owner references and finalizers of roles with more rights than it has. */
+function changesOnlyOwnerReferences(before: KubeObject | undefined, after: KubeObject): boolean {
   if (before === undefined) return false;
   const { ownerReferences, finalizers, managedFields, ...rest } = before.metadata;
   const {
@@ -74,7 +74,7 @@ function changesOnlyOwners(before: KubeObject | undefined, after: KubeObject): b
   return deepEqual({ ...before, metadata: rest }, { ...after, metadata: newRest });
 }
 
-/** Selecting roles by label can gather anything, so it takes everything. */
+/** Aggregation by label can add any rule, so it needs all rights. */
 const everything: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -82,16 +82,16 @@ const everything: readonly PolicyRule[] = [
 
 function checkRole(check: EscalationCheck): void {
   const after = check.after as ClusterRole;
-  confirmHeld(check, after.rules ?? []);
+  requireHeld(check, after.rules ?? []);
   if (check.definition.plural !== 'clusterroles') return;
-  if (!gathers(after) && !gathers(check.before as ClusterRole | undefined)) return;
-  const owned = check.authorizer.rulesFor(check.user, check.namespace);
-  if (missingRules(owned.rules, everything).parts.length > 0) {
+  if (!isAggregated(after) && !isAggregated(check.before as ClusterRole | undefined)) return;
+  const userRules = check.authorizer.rulesFor(check.user, check.namespace);
+  if (missingRules(userRules.rules, everything).parts.length > 0) {
     throw refuse(check, 'must have cluster-admin privileges to use the aggregationRule');
   }
 }
 
-function gathers(role: ClusterRole | undefined): boolean {
+function isAggregated(role: ClusterRole | undefined): boolean {
   return (role?.aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;
 }
 
@@ -101,10 +101,10 @@ function checkBinding(check: EscalationCheck): void {
   if (mayBind(check, roleRef)) return;
   const rules = authorizer.roleRules(roleRef, namespace);
   if (rules === undefined) throw noSuchRole(roleRef);
-  confirmHeld(check, rules);
+  requireHeld(check, rules);
 }
 
-/** The verb `bind` on the role that is given, asked where the binding will be. */
+/** The verb `bind` on the role, in the namespace of the binding. */
 function mayBind({ user, authorizer, namespace }: EscalationCheck, roleRef: RoleRef): boolean {
   const resource = resourceOf(roleRef);
   if (resource === undefined) return false;
@@ -131,16 +131,16 @@ function noSuchRole(roleRef: RoleRef): ApiError {
     : notFound({ group: rbacGroup, resource }, roleRef.name);
 }
 
-function confirmHeld(check: EscalationCheck, wanted: readonly PolicyRule[]): void {
-  const owned = check.authorizer.rulesFor(check.user, check.namespace);
-  const missing = missingRules(owned.rules, wanted);
-  if (missing.parts.length > 0) throw refuse(check, refusal(check.user, owned, missing));
+function requireHeld(check: EscalationCheck, wanted: readonly PolicyRule[]): void {
+  const userRules = check.authorizer.rulesFor(check.user, check.namespace);
+  const missing = missingRules(userRules.rules, wanted);
+  if (missing.parts.length > 0) throw refuse(check, refusal(check.user, userRules, missing));
 }
 
-function refusal(user: User, owned: UserRules, missing: MissingRules): string {
+function refusal(user: User, userRules: UserRules, missing: MissingRules): string {
   const text = `user ${goQuote(user.name)} (groups=${goQuoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRules(missing).join('\n')}`;
-  if (owned.missing.length === 0) return text;
-  const unresolved = [...new Set(owned.missing.map((role) => noSuchRole(role).message))];
+  if (userRules.missing.length === 0) return text;
+  const unresolved = [...new Set(userRules.missing.map((role) => noSuchRole(role).message))];
   return `${text}; resolution errors: [${unresolved.length === 1 ? unresolved[0] : `[${unresolved.join(', ')}]`}]`;
 }
 

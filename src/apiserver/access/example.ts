@@ -38,19 +38,19 @@ export function exampleClusterRole(
 }
 
 /** `role` is `Role/name` or `ClusterRole/name`; without a namespace the binding is cluster-wide. */
-export function exampleBinding(wish: {
+export function exampleBinding(options: {
   readonly namespace?: string;
   readonly name: string;
   readonly role: string;
   readonly subjects: readonly Subject[];
 }): Binding {
-  const [kind = '', name = ''] = wish.role.split('/');
-  const namespace = wish.namespace === undefined ? {} : { namespace: wish.namespace };
+  const [kind = '', name = ''] = options.role.split('/');
+  const namespace = options.namespace === undefined ? {} : { namespace: options.namespace };
   return {
-    kind: wish.namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
+    kind: options.namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
     apiVersion,
-    metadata: { name: wish.name, ...namespace },
-    subjects: wish.subjects,
+    metadata: { name: options.name, ...namespace },
+    subjects: options.subjects,
     roleRef: { apiGroup: rbacGroup, kind, name },
   };
 }
@@ -81,9 +81,9 @@ export function ask(text: string): AccessAttributes {
 
 export type ExampleReader = ObjectReader & { readonly put: (object: KubeObject) => void };
 
-/** Holds objects in memory. */
+/** A reader over objects in memory. */
 export function exampleReader(objects: readonly KubeObject[]): ExampleReader {
-  const held = new Map<string, KubeObject>();
+  const stored = new Map<string, KubeObject>();
   const revisions = new Map<string, number>();
   const resourceOf = ({ kind, apiVersion }: KubeObject): string =>
     groupResource(apiVersion.split('/').slice(0, -1).join('/'), `${kind.toLowerCase()}s`);
@@ -92,15 +92,15 @@ export function exampleReader(objects: readonly KubeObject[]): ExampleReader {
   const put = (object: KubeObject): void => {
     const resource = resourceOf(object);
     const { namespace = '', name = '' } = object.metadata;
-    held.set(key(resource, namespace, name), object);
+    stored.set(key(resource, namespace, name), object);
     revisions.set(resource, (revisions.get(resource) ?? 0) + 1);
   };
   objects.forEach(put);
   return {
     put,
-    get: (resource, namespace, name) => held.get(key(resource, namespace, name)),
+    get: (resource, namespace, name) => stored.get(key(resource, namespace, name)),
     list: (resource, namespace) =>
-      [...held.values()].filter(
+      [...stored.values()].filter(
         (object) =>
           resourceOf(object) === resource &&
           (namespace === undefined || object.metadata.namespace === namespace),

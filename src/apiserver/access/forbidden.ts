@@ -1,9 +1,9 @@
-// The answer to a request that access control does not allow, in upstream's words.
+// The response to a request that is not authorized, with upstream's messages.
 import { type ApiError, failure, forbidden } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import type { AccessAttributes, User } from './user.ts';
 
-/** `reason` is what the authorizer had to say, often nothing. */
+/** `reason` is the authorizer's, often empty. */
 export function forbiddenAccess(
   user: User,
   attributes: AccessAttributes,
@@ -27,7 +27,7 @@ function refusalText(user: User, attributes: AccessAttributes): string {
   return `${who} resource ${what} in API group ${goQuote(group)} ${where}`;
 }
 
-/** Names come from the client, and old browsers guess HTML. */
+/** Names come from the client, and old browsers may render the message as HTML. */
 function withoutMarkup(text: string): string {
   return text.replace(/[&<>]/g, (character) => entities[character] ?? character);
 }

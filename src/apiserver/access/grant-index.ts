@@ -1,12 +1,11 @@
-// Role bindings by whom they give something to, so that a decision looks only at those of the user.
-
+// Indexes role bindings by subject, so that a decision reads only those of the user.
 import type { Subject } from '../../kinds/rbac/types.ts';
 import type { RoleBinding } from '../../kinds/role-binding/types.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { serviceAccountUser } from './known-users.ts';
 import type { User } from './user.ts';
 
-/** Of either scope: a cluster role binding is the same without a namespace. */
+/** Of both kinds: a cluster role binding has the same fields without a namespace. */
 export type Binding = RoleBinding;
 
 export type Grant = {
@@ -45,17 +44,17 @@ export function indexGrants(bindings: readonly Binding[]): GrantIndex {
   for (const binding of bindings) {
     const namespace = binding.metadata.namespace ?? '';
     const grant: Grant = { binding, namespace };
-    const place = index.get(namespace) ?? emptySubjects();
-    index.set(namespace, place);
+    const bySubject = index.get(namespace) ?? emptySubjects();
+    index.set(namespace, bySubject);
     const subjects = binding.subjects ?? [];
     if (subjects.length > maxIndexedSubjects) {
-      place.wide.push({ grant, ...membersOf(binding) });
+      bySubject.wide.push({ grant, ...membersOf(binding) });
       continue;
     }
     for (const subject of subjects) {
       const user = userOf(subject, namespace);
-      if (user !== undefined) add(place.users, user, grant);
-      else if (subject.kind === 'Group') add(place.groups, subject.name, grant);
+      if (user !== undefined) add(bySubject.users, user, grant);
+      else if (subject.kind === 'Group') add(bySubject.groups, subject.name, grant);
     }
   }
   return index;
@@ -68,7 +67,7 @@ function add(map: Map<string, Grant[]>, key: string, grant: Grant): void {
   else if (found.at(-1) !== grant) found.push(grant);
 }
 
-/** Bindings never change in place. */
+/** Bindings never change in bySubject. */
 const knownMembers = new WeakMap<Binding, Members>();
 
 function membersOf(binding: Binding): Members {
@@ -91,7 +90,7 @@ function collectMembers({ metadata, subjects }: Binding): Members {
   return { users, groups };
 }
 
-/** The user that a subject names; undefined for groups and for accounts of no namespace. */
+/** The user that a subject names; undefined for groups and for service accounts without a namespace. */
 function userOf(subject: Subject, bindingNamespace: string): string | undefined {
   if (subject.kind === 'User') return subject.name;
   if (subject.kind !== 'ServiceAccount') return undefined;
@@ -103,38 +102,38 @@ function accountNamespace(subject: Subject, bindingNamespace: string): string {
   return subject.namespace || bindingNamespace;
 }
 
-/** Shows each grant that applies to the user there until one is taken; the one taken. */
+/** The first grant to the user in the namespace that `accept` accepts. */
 export function findGrant(
   index: GrantIndex,
   { user, namespace }: { readonly user: User; readonly namespace: string },
-  take: (grant: Grant) => boolean,
+  accept: (grant: Grant) => boolean,
 ): Grant | undefined {
-  const place = index.get(namespace);
-  if (place === undefined) return undefined;
-  const own = place.users.get(user.name)?.find(take);
+  const bySubject = index.get(namespace);
+  if (bySubject === undefined) return undefined;
+  const own = bySubject.users.get(user.name)?.find(accept);
   if (own !== undefined) return own;
   for (const group of user.groups) {
-    const shared = place.groups.get(group)?.find(take);
+    const shared = bySubject.groups.get(group)?.find(accept);
     if (shared !== undefined) return shared;
   }
-  return place.wide.find(
+  return bySubject.wide.find(
     ({ grant, users, groups }) =>
-      (users.has(user.name) || user.groups.some((group) => groups.has(group))) && take(grant),
+      (users.has(user.name) || user.groups.some((group) => groups.has(group))) && accept(grant),
   )?.grant;
 }
 
-/** `RoleBinding "b/ns" of Role "r" to User "u"`, naming the first subject that means the user. */
+/** `RoleBinding "b/ns" of Role "r" to User "u"`, naming the first subject that refers to the user. */
 export function describeGrant({ binding, namespace }: Grant, user: User): string {
   const { name: own = '' } = binding.metadata;
   const name = goQuote(namespace === '' ? own : `${own}/${namespace}`);
   const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
   const { roleRef } = binding;
-  const subject = binding.subjects?.find((candidate) => means(candidate, user, namespace));
+  const subject = binding.subjects?.find((candidate) => refersTo(candidate, user, namespace));
   const whom = subject === undefined ? '' : ` to ${describeSubject(subject, namespace)}`;
   return `${kind} ${name} of ${roleRef.kind} ${goQuote(roleRef.name)}${whom}`;
 }
 
-function means(subject: Subject, user: User, bindingNamespace: string): boolean {
+function refersTo(subject: Subject, user: User, bindingNamespace: string): boolean {
   if (subject.kind === 'Group') return user.groups.includes(subject.name);
   return userOf(subject, bindingNamespace) === user.name;
 }

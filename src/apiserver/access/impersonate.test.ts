@@ -52,7 +52,7 @@ const signedIn = 'system:authenticated';
 const cases: readonly {
   readonly title: string;
   readonly user?: User;
-  readonly asked?: string;
+  readonly request?: string;
   readonly headers: ApiRequest['headers'];
   readonly becomes?: User;
   readonly refused?: { readonly code: number; readonly message: string };
@@ -84,7 +84,7 @@ const cases: readonly {
     becomes: exampleUser('any', 'system:masters', signedIn),
   },
   {
-    title: 'is nobody',
+    title: 'is the anonymous user',
     headers: { 'impersonate-user': 'system:anonymous' },
     becomes: exampleUser('system:anonymous', 'system:unauthenticated'),
   },
@@ -122,7 +122,7 @@ const cases: readonly {
   {
     title: 'is whom he may be by the old way, whatever he does',
     user: exampleUser('old'),
-    asked: 'delete nodes x',
+    request: 'delete nodes x',
     headers: {
       'impersonate-user': 'bob',
       'impersonate-group': 'team',
@@ -151,7 +151,7 @@ const cases: readonly {
   {
     title: 'is refused another action',
     user: exampleUser('narrow'),
-    asked: 'delete pods x in ns',
+    request: 'delete pods x in ns',
     headers: { 'impersonate-user': 'anybody' },
     refused: {
       code: 403,
@@ -200,9 +200,16 @@ const cases: readonly {
   },
 ];
 
-for (const { title, user = admin, asked = 'list pods in ns', headers, becomes, refused } of cases) {
+for (const {
+  title,
+  user = admin,
+  request = 'list pods in ns',
+  headers,
+  becomes,
+  refused,
+} of cases) {
   test(`impersonate() ${title}`, () => {
-    const request: ApiRequest = {
+    const apiRequest: ApiRequest = {
       method: 'GET',
       path: '/',
       query: new URLSearchParams(),
@@ -211,7 +218,8 @@ for (const { title, user = admin, asked = 'list pods in ns', headers, becomes, r
       peer: {},
       signal: () => new AbortController().signal,
     };
-    const run = (): User => impersonate({ request, user, attributes: ask(asked), authorizer });
+    const run = (): User =>
+      impersonate({ request: apiRequest, user, attributes: ask(request), authorizer });
     if (refused === undefined) return assert.deepEqual(run(), becomes);
     assert.throws(run, (error) => {
       assert.ok(isApiError(error));

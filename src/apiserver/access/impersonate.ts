@@ -1,6 +1,6 @@
-// Acting as somebody else: the Impersonate-* headers, for those who may. Two ways lead there. The narrow ones
-// (KEP 5284) need the right to be that user AND the right to do just this as him; the old one needs only the
-// verb `impersonate`. The first that allows it decides who the user then is.
+// Impersonation of another user by the Impersonate-* headers. The constrained modes (KEP-5284) need the right to
+// impersonate that user AND the right to do this request as such a user; the legacy mode needs only the verb
+// `impersonate`. The first mode that allows the request determines the user.
 import { type ApiError, badRequest } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { type ApiRequest, header } from '../message.ts';
@@ -20,28 +20,28 @@ import type { AccessAttributes, User } from './user.ts';
 
 type Impersonation = {
   readonly request: ApiRequest;
-  /** Who really asks. */
+  /** The authenticated user. */
   readonly user: User;
-  /** What he asks for. */
+  /** Of the request. */
   readonly attributes: AccessAttributes;
   readonly authorizer: Authorizer;
 };
 
-/** The user to go on as: the one of the headers, or the real one without any. Throws 400 and 403. */
+/** The impersonated user, or the authenticated one without such headers. Throws 400 and 403. */
 export function impersonate({ request, user, attributes, authorizer }: Impersonation): User {
-  const wanted = wantedUser(request);
-  if (wanted === undefined) return user;
+  const requested = requestedUser(request);
+  if (requested === undefined) return user;
   let firstRefusal: ApiError | undefined;
   for (const mode of modes) {
-    if (!mode.applies(wanted)) continue;
-    const { refused, acting } = attempt({ mode, wanted, user, attributes, authorizer });
+    if (!mode.applies(requested)) continue;
+    const { refused, acting } = attempt({ mode, requested, user, attributes, authorizer });
     if (refused === undefined) return acting;
     firstRefusal ??= refused;
   }
   throw firstRefusal ?? new Error('no impersonation mode applies');
 }
 
-type Wanted = User & {
+type RequestedUser = User & {
   readonly uid: string;
   readonly extra: Readonly<Record<string, readonly string[]>>;
 };
@@ -50,19 +50,19 @@ const prefix = 'impersonate-';
 const firstLetter = prefix.charCodeAt(0);
 const extraPrefix = 'impersonate-extra-';
 
-/** Asked of every request, and hardly any has one. */
-function isAsked({ headers }: ApiRequest): boolean {
+/** Called for every request, and hardly any has one. */
+function hasImpersonationHeader({ headers }: ApiRequest): boolean {
   for (const name in headers) {
     if (name.charCodeAt(0) === firstLetter && name.startsWith(prefix)) return true;
   }
   return false;
 }
 
-function wantedUser(request: ApiRequest): Wanted | undefined {
-  if (!isAsked(request)) return undefined;
+function requestedUser(request: ApiRequest): RequestedUser | undefined {
+  if (!hasImpersonationHeader(request)) return undefined;
   const present = Object.keys(request.headers).filter((name) => name.startsWith(prefix));
   const groups = values(request, 'impersonate-group');
-  const extra = wantedExtra(request, present);
+  const extra = requestedExtra(request, present);
   const name = header(request, 'impersonate-user') ?? '';
   const uid = header(request, 'impersonate-uid') ?? '';
   if (name !== '') return { name, uid, groups, extra };
@@ -72,7 +72,7 @@ function wantedUser(request: ApiRequest): Wanted | undefined {
   );
 }
 
-function wantedExtra(request: ApiRequest, present: readonly string[]): Wanted['extra'] {
+function requestedExtra(request: ApiRequest, present: readonly string[]): RequestedUser['extra'] {
   const extra = new Map<string, readonly string[]>();
   for (const name of present) {
     if (!name.startsWith(extraPrefix)) continue;
@@ -87,7 +87,7 @@ function values(request: ApiRequest, name: string): readonly string[] {
   return value === undefined ? [] : typeof value === 'string' ? [value] : value;
 }
 
-/** Keys may hold what header names cannot, percent-encoded. */
+/** Keys are percent-encoded, for characters that header names cannot contain. */
 function unescapeKey(key: string): string {
   try {
     return decodeURIComponent(key);
@@ -98,7 +98,7 @@ function unescapeKey(key: string): string {
 }
 
 /** The user as Go prints it with %#v. */
-function goUser({ name, uid, groups, extra }: Wanted): string {
+function goUser({ name, uid, groups, extra }: RequestedUser): string {
   const list = (texts: readonly string[]): string => `{${texts.map(goQuote).join(', ')}}`;
   const shownGroups = groups.length === 0 ? '[]string(nil)' : `[]string${list(groups)}`;
   const keys = Object.keys(extra).sort();
@@ -109,34 +109,40 @@ function goUser({ name, uid, groups, extra }: Wanted): string {
 }
 
 type Mode = {
-  /** Of the narrow modes; absent for the old one. */
+  /** Of the constrained modes; absent for the legacy one. */
   readonly name?: string;
-  readonly applies: (wanted: Wanted) => boolean;
+  readonly applies: (requested: RequestedUser) => boolean;
 };
 
-const nothingButName = ({ uid, groups, extra }: Wanted): boolean =>
+const nothingButName = ({ uid, groups, extra }: RequestedUser): boolean =>
   uid === '' && groups.length === 0 && Object.keys(extra).length === 0;
-const isNode = ({ name }: Wanted): boolean => nodeOf(name) !== undefined;
-const isServiceAccount = ({ name }: Wanted): boolean => serviceAccountOf(name) !== undefined;
+const isNode = ({ name }: RequestedUser): boolean => nodeOf(name) !== undefined;
+const isServiceAccount = ({ name }: RequestedUser): boolean => serviceAccountOf(name) !== undefined;
 
 const modes: readonly Mode[] = [
-  { name: 'arbitrary-node', applies: (wanted) => nothingButName(wanted) && isNode(wanted) },
+  {
+    name: 'arbitrary-node',
+    applies: (requested) => nothingButName(requested) && isNode(requested),
+  },
   {
     name: 'serviceaccount',
-    applies: (wanted) => nothingButName(wanted) && isServiceAccount(wanted),
+    applies: (requested) => nothingButName(requested) && isServiceAccount(requested),
   },
-  { name: 'user-info', applies: (wanted) => !isNode(wanted) && !isServiceAccount(wanted) },
+  { name: 'user-info', applies: (requested) => !isNode(requested) && !isServiceAccount(requested) },
   { applies: () => true },
 ];
 
-type Attempt = Omit<Impersonation, 'request'> & { readonly mode: Mode; readonly wanted: Wanted };
+type Attempt = Omit<Impersonation, 'request'> & {
+  readonly mode: Mode;
+  readonly requested: RequestedUser;
+};
 
-function attempt(asked: Attempt): { readonly refused?: ApiError; readonly acting: User } {
-  const { mode, wanted, user, attributes, authorizer } = asked;
+function attempt(options: Attempt): { readonly refused?: ApiError; readonly acting: User } {
+  const { mode, requested, user, attributes, authorizer } = options;
   const narrow = mode.name !== undefined;
   const checks = [
     ...(narrow ? [{ ...attributes, verb: `impersonate-on:${mode.name}:${attributes.verb}` }] : []),
-    ...identityChecks(wanted, mode),
+    ...identityChecks(requested, mode),
   ];
   for (const check of checks) {
     const { allowed, reason } = authorizer.authorize(user, check);
@@ -145,11 +151,11 @@ function attempt(asked: Attempt): { readonly refused?: ApiError; readonly acting
       return { refused: forbiddenAccess(user, check, objection || reason), acting: user };
     }
   }
-  return { acting: actingUser(wanted, narrow) };
+  return { acting: actingUser(requested, narrow) };
 }
 
-/** One question for each thing that the user wants to be. */
-function identityChecks(wanted: Wanted, mode: Mode): readonly AccessAttributes[] {
+/** One check for each requested name, UID, group and extra value. */
+function identityChecks(requested: RequestedUser, mode: Mode): readonly AccessAttributes[] {
   const verb = mode.name === undefined ? 'impersonate' : `impersonate:${mode.name}`;
   const group = mode.name === undefined ? '' : authenticationGroup;
   const check = (
@@ -166,10 +172,10 @@ function identityChecks(wanted: Wanted, mode: Mode): readonly AccessAttributes[]
     ...attributes,
   });
   return [
-    check({ group, ...userTarget(wanted.name, mode.name !== undefined) }),
-    ...(wanted.uid === '' ? [] : [check({ resource: 'uids', name: wanted.uid })]),
-    ...wanted.groups.map((name) => check({ group, resource: 'groups', name })),
-    ...Object.entries(wanted.extra).flatMap(([subresource, names]) =>
+    check({ group, ...userTarget(requested.name, mode.name !== undefined) }),
+    ...(requested.uid === '' ? [] : [check({ resource: 'uids', name: requested.uid })]),
+    ...requested.groups.map((name) => check({ group, resource: 'groups', name })),
+    ...Object.entries(requested.extra).flatMap(([subresource, names]) =>
       names.map((name) => check({ resource: 'userextras', subresource, name })),
     ),
   ];
@@ -184,7 +190,7 @@ function userTarget(user: string, narrow: boolean) {
   return node === undefined ? { resource: 'users', name: user } : { resource: 'nodes', name: node };
 }
 
-/** What the narrow modes never allow, whoever asks. */
+/** What the constrained modes never allow to any user. */
 function objectionTo(check: AccessAttributes): string {
   if (check.kind === 'path' || !check.verb.startsWith('impersonate:')) return '';
   const { resource, name } = check;
@@ -197,8 +203,8 @@ function objectionTo(check: AccessAttributes): string {
   return name === '' ? 'impersonating the empty string value in extra is not allowed' : '';
 }
 
-/** Groups follow from the name where that is certain; being authenticated or not is a group too. */
-function actingUser({ name, uid, groups, extra }: Wanted, narrow: boolean): User {
+/** Adds the groups that follow from the name: of service accounts, of nodes, and whether the user is authenticated. */
+function actingUser({ name, uid, groups, extra }: RequestedUser, narrow: boolean): User {
   const account = serviceAccountOf(name);
   const implied =
     account !== undefined && groups.length === 0
@@ -209,14 +215,14 @@ function actingUser({ name, uid, groups, extra }: Wanted, narrow: boolean): User
   return {
     name,
     ...(uid === '' ? {} : { uid }),
-    groups: withStanding(name, implied),
+    groups: withAuthenticationGroup(name, implied),
     ...(Object.keys(extra).length === 0 ? {} : { extra }),
   };
 }
 
-function withStanding(name: string, groups: readonly string[]): readonly string[] {
-  const standing = name === anonymousUser ? unauthenticatedGroup : authenticatedGroup;
-  if (groups.includes(standing)) return groups;
+function withAuthenticationGroup(name: string, groups: readonly string[]): readonly string[] {
+  const group = name === anonymousUser ? unauthenticatedGroup : authenticatedGroup;
+  if (groups.includes(group)) return groups;
   if (name !== anonymousUser && groups.includes(unauthenticatedGroup)) return groups;
-  return [...groups, standing];
+  return [...groups, group];
 }

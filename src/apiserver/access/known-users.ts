@@ -1,4 +1,4 @@
-// Names of users and groups that the server itself gives meaning to.
+// Names of users and groups with a meaning for the server.
 import { dns1123Label, dns1123Subdomain } from '../../meta/names.ts';
 import type { User } from './user.ts';
 
@@ -9,7 +9,7 @@ export const anonymousUser = 'system:anonymous';
 export const nodesGroup = 'system:nodes';
 /** Where nodes renew their leases. */
 export const nodeLeaseNamespace = 'kube-node-lease';
-/** Who this server is for agents of nodes; kubeadm's name for it. */
+/** The user of this server's client certificate for node agents; the name is kubeadm's. */
 export const nodeClientUser = 'kube-apiserver-kubelet-client';
 const nodePrefix = 'system:node:';
 const serviceAccountPrefix = 'system:serviceaccount:';
@@ -25,7 +25,7 @@ export function serviceAccountGroups(namespace: string): readonly string[] {
   return [serviceAccountsGroup, `${serviceAccountsGroup}:${namespace}`];
 }
 
-/** The service account that a user name stands for, if it does. */
+/** The service account that a user name denotes, if it does. */
 export function serviceAccountOf(user: string): ServiceAccountName | undefined {
   if (!user.startsWith(serviceAccountPrefix)) return undefined;
   const [namespace = '', name = '', ...rest] = user.slice(serviceAccountPrefix.length).split(':');
@@ -34,16 +34,16 @@ export function serviceAccountOf(user: string): ServiceAccountName | undefined {
     : undefined;
 }
 
-/** The user that a node is. */
+/** The user name of a node. */
 export const nodeUser = (node: string): string => `${nodePrefix}${node}`;
 
-/** The node that a user name stands for, if it does. */
+/** The node that a user name denotes, if it does. */
 export function nodeOf(user: string): string | undefined {
   const name = user.startsWith(nodePrefix) ? user.slice(nodePrefix.length) : '';
   return isSubdomain(name) ? name : undefined;
 }
 
-/** The name of the node that a user is: the name alone makes none, the group must say so too. May be empty. */
+/** The name of the node, for users with the name and the group of a node. May be empty. */
 export function nodeIdentity({ name, groups }: User): string | undefined {
   return name.startsWith(nodePrefix) && groups.includes(nodesGroup)
     ? name.slice(nodePrefix.length)

@@ -41,7 +41,7 @@ const uses = (name: string): object => ({
 });
 
 const reader = exampleReader([
-  pod('p1', 'n1', uses('mine')),
+  pod('p1', 'n1', uses('own')),
   pod('p2', 'n2', uses('other')),
   pod('m1', 'n1', uses('mirrored'), { annotations: { [mirrorAnnotation]: 'x' } }),
   examplePod({ metadata: { name: 'p0', namespace: 'ns' }, spec: uses('unbound') }),
@@ -55,46 +55,40 @@ const tokensOnly = 'can only create tokens for individual service accounts';
 const leases = 'leases.coordination.k8s.io';
 
 /** Text: refused for this reason, empty for none. */
-const cases: readonly (readonly [asked: string, expected: true | string])[] = [
+const cases: readonly (readonly [request: string, expected: true | string])[] = [
   ...['pull', 'key', 'env', 'volume', 'ceph', 'csi', 'azure', 'projected'].flatMap(
     (use) =>
       [
-        [`get secrets mine-${use} in ns`, true],
+        [`get secrets own-${use} in ns`, true],
         [`get secrets other-${use} in ns`, unrelated],
       ] as const,
   ),
   ...['key', 'env', 'volume', 'projected'].flatMap(
     (use) =>
       [
-        [`get configmaps mine-${use} in ns`, true],
+        [`get configmaps own-${use} in ns`, true],
         [`get configmaps other-${use} in ns`, unrelated],
       ] as const,
   ),
-  ['list secrets mine-key in ns', true],
-  ['watch secrets mine-key in ns', true],
-  ['get secrets mine-key in elsewhere', unrelated],
+  ['list secrets own-key in ns', true],
+  ['watch secrets own-key in ns', true],
+  ['get secrets own-key in elsewhere', unrelated],
   ['get secrets mirrored-key in ns', unrelated],
   ['get secrets unbound-key in ns', unrelated],
   ['list secrets in ns', 'No Object name found'],
   ['list secrets', 'can only read namespaced object of this type'],
-  ['get secrets/x mine-key in ns', 'cannot read subresource'],
-  ['update secrets mine-key in ns', readOnly],
+  ['get secrets/x own-key in ns', 'cannot read subresource'],
+  ['update secrets own-key in ns', readOnly],
   ['create configmaps in ns', readOnly],
-  ['get persistentvolumeclaims mine-claim in ns', true],
+  ['get persistentvolumeclaims own-claim in ns', true],
   ['get persistentvolumeclaims other-claim in ns', unrelated],
-  [
-    'list persistentvolumeclaims mine-claim in ns',
-    'can only get individual resources of this type',
-  ],
-  ['create serviceaccounts/token mine in ns', true],
+  ['list persistentvolumeclaims own-claim in ns', 'can only get individual resources of this type'],
+  ['create serviceaccounts/token own in ns', true],
   ['create serviceaccounts/token other in ns', unrelated],
   ['create serviceaccounts/token mirrored in ns', unrelated],
   ['create serviceaccounts in ns', tokensOnly],
-  ['get serviceaccounts mine in ns', tokensOnly],
-  [
-    'create serviceaccounts/other mine in ns',
-    'can only create token subresource of serviceaccount',
-  ],
+  ['get serviceaccounts own in ns', tokensOnly],
+  ['create serviceaccounts/other own in ns', 'can only create token subresource of serviceaccount'],
   [`create ${leases} in kube-node-lease`, true],
   [`get ${leases} n1 in kube-node-lease`, true],
   [`patch ${leases} n1 in kube-node-lease`, true],
@@ -142,9 +136,9 @@ const cases: readonly (readonly [asked: string, expected: true | string])[] = [
   ['get /healthz', ''],
 ];
 
-for (const [asked, expected] of cases) {
-  test(`authorizeNode() ${expected === true ? 'lets' : 'does not let'} a node ${asked}`, () => {
-    assert.deepEqual(authorizeNode(reader, user, ask(asked)), {
+for (const [request, expected] of cases) {
+  test(`authorizeNode() ${expected === true ? 'lets' : 'does not let'} a node ${request}`, () => {
+    assert.deepEqual(authorizeNode(reader, user, ask(request)), {
       allowed: expected === true,
       reason: expected === true ? '' : expected,
     });
@@ -163,17 +157,17 @@ const selectors: readonly (readonly [string, boolean])[] = [
 ];
 for (const [fieldSelector, expected] of selectors) {
   test(`authorizeNode() ${expected ? 'lets' : 'does not let'} a node watch pods with ${fieldSelector}`, () => {
-    const asked = { ...ask('watch pods'), fieldSelector };
-    assert.equal(authorizeNode(reader, user, asked).allowed, expected);
+    const request = { ...ask('watch pods'), fieldSelector };
+    assert.equal(authorizeNode(reader, user, request).allowed, expected);
   });
 }
 
 test('authorizeNode() has no opinion about others, and no name for a node without one', () => {
-  const asked = ask('get nodes n1');
+  const request = ask('get nodes n1');
   const none = { allowed: false, reason: '' };
-  assert.deepEqual(authorizeNode(reader, { ...user, groups: [] }, asked), none);
-  assert.deepEqual(authorizeNode(reader, { ...user, name: 'n1' }, asked), none);
-  assert.deepEqual(authorizeNode(reader, { ...user, name: 'system:node:' }, asked), {
+  assert.deepEqual(authorizeNode(reader, { ...user, groups: [] }, request), none);
+  assert.deepEqual(authorizeNode(reader, { ...user, name: 'n1' }, request), none);
+  assert.deepEqual(authorizeNode(reader, { ...user, name: 'system:node:' }, request), {
     allowed: false,
     reason: 'unknown node for user "system:node:"',
   });

@@ -1,7 +1,6 @@
-// What a node may do: its role, but of what belongs to single nodes only its own. Objects that pods use (secrets,
-// config maps, tokens) are its own while such a pod is bound to it. Writes that are let through here are looked at
-// once more by the admission plugin NodeRestriction, which knows the objects. Kubernetes:
-// plugin/pkg/auth/authorizer/node.
+// The node authorizer: a node has the rights of its role, restricted to its own Node, Lease and pods, and to the objects
+// (secrets, config maps, tokens) that pods bound to it use. The admission plugin NodeRestriction checks writes once more,
+// with the objects. Kubernetes: plugin/pkg/auth/authorizer/node.
 import { isMirrorPod } from '../../kinds/pod/mirror.ts';
 import { type ReferencedObjects, referencedObjects } from '../../kinds/pod/referenced-objects.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -13,39 +12,45 @@ import { nodeIdentity, nodeLeaseNamespace } from './known-users.ts';
 import { ruleAllows } from './rbac-rules.ts';
 import type { AccessAttributes, AccessDecision, User } from './user.ts';
 
-type Asked = Extract<AccessAttributes, { kind: 'resource' }>;
-type Question = { readonly asked: Asked; readonly node: string; readonly reader: ObjectReader };
+type ResourceAttributes = Extract<AccessAttributes, { kind: 'resource' }>;
+type NodeRequest = {
+  readonly attributes: ResourceAttributes;
+  readonly node: string;
+  readonly reader: ObjectReader;
+};
 
 const allowed: AccessDecision = { allowed: true, reason: '' };
 const noOpinion: AccessDecision = { allowed: false, reason: '' };
 const refuse = (reason: string): AccessDecision => ({ allowed: false, reason });
 
-/** For users that are no node there is no opinion and nothing to say. */
+/** Has no opinion about users that are not nodes. */
 export function authorizeNode(
   reader: ObjectReader,
   user: User,
-  asked: AccessAttributes,
+  attributes: AccessAttributes,
 ): AccessDecision {
   const node = nodeIdentity(user);
   if (node === undefined) return noOpinion;
   if (node === '') return refuse(`unknown node for user ${goQuote(user.name)}`);
-  const own = asked.kind === 'resource' ? ownRules.get(resourceKey(asked)) : undefined;
-  if (own !== undefined && asked.kind === 'resource') return own({ asked, node, reader });
-  return nodeRules.some((rule) => ruleAllows(rule, asked)) ? allowed : noOpinion;
+  const rule =
+    attributes.kind === 'resource' ? nodeSpecificRules.get(resourceKey(attributes)) : undefined;
+  if (rule !== undefined && attributes.kind === 'resource')
+    return rule({ attributes, node, reader });
+  return nodeRules.some((rule) => ruleAllows(rule, attributes)) ? allowed : noOpinion;
 }
 
-const resourceKey = ({ resource, group }: Asked): string =>
+const resourceKey = ({ resource, group }: ResourceAttributes): string =>
   group === '' ? resource : `${resource}.${group}`;
 
-const ownRules: ReadonlyMap<string, (question: Question) => AccessDecision> = new Map([
-  ['secrets', (question) => readUsed(question, ({ secrets }) => secrets)],
-  ['configmaps', (question) => readUsed(question, ({ configMaps }) => configMaps)],
-  ['persistentvolumeclaims', (question) => getUsed(question, ({ claims }) => claims)],
+const nodeSpecificRules: ReadonlyMap<string, (request: NodeRequest) => AccessDecision> = new Map([
+  ['secrets', (request) => readReferenced(request, ({ secrets }) => secrets)],
+  ['configmaps', (request) => readReferenced(request, ({ configMaps }) => configMaps)],
+  ['persistentvolumeclaims', (request) => getReferenced(request, ({ claims }) => claims)],
   ['serviceaccounts', serviceAccount],
   ['leases.coordination.k8s.io', lease],
   ['nodes', nodeObject],
   ['pods', pod],
-  // Not served here; upstream ties these to the node as well, so the role alone must not open them.
+  // Not served here; upstream restricts these to the node too, so the role alone must not allow them.
   ['persistentvolumes', () => noOpinion],
   ['volumeattachments.storage.k8s.io', () => noOpinion],
   ['csinodes.storage.k8s.io', () => noOpinion],
@@ -57,56 +62,56 @@ const readVerbs = new Set(['get', 'list', 'watch']);
 
 type Choose = (used: ReferencedObjects) => ReadonlySet<string>;
 
-function readUsed(question: Question, choose: Choose): AccessDecision {
-  const { verb, subresource, namespace } = question.asked;
+function readReferenced(request: NodeRequest, choose: Choose): AccessDecision {
+  const { verb, subresource, namespace } = request.attributes;
   if (!readVerbs.has(verb)) return refuse('can only read resources of this type');
   if (subresource !== '') return refuse('cannot read subresource');
   if (namespace === '') return refuse('can only read namespaced object of this type');
-  return related(question, (used, name) => choose(referencedObjects(used)).has(name));
+  return isReferenced(request, (used, name) => choose(referencedObjects(used)).has(name));
 }
 
-function getUsed(question: Question, choose: Choose): AccessDecision {
-  const { verb, subresource } = question.asked;
+function getReferenced(request: NodeRequest, choose: Choose): AccessDecision {
+  const { verb, subresource } = request.attributes;
   if (verb !== 'get') return refuse('can only get individual resources of this type');
   if (subresource !== '') return refuse('cannot get subresource');
-  return related(question, (used, name) => choose(referencedObjects(used)).has(name));
+  return isReferenced(request, (used, name) => choose(referencedObjects(used)).has(name));
 }
 
-/** Whether a pod bound to the node uses the object asked for. */
-function related(
-  { asked, node, reader }: Question,
+/** Whether a pod bound to the node uses the requested object. */
+function isReferenced(
+  { attributes, node, reader }: NodeRequest,
   uses: (pod: Pod, name: string) => boolean,
 ): AccessDecision {
-  const { name, namespace } = asked;
+  const { name, namespace } = attributes;
   if (name === '') return refuse('No Object name found');
   const pods = reader.list('pods', namespace) as readonly Pod[];
   const isUsed = pods.some(
-    // A mirror pod was made by the node itself: it must not open anything.
+    // A mirror pod is created by the node itself: it must not give access to anything.
     (one) => one.spec.nodeName === node && !isMirrorPod(one) && uses(one, name),
   );
   return isUsed ? allowed : refuse(`no relationship found between node '${node}' and this object`);
 }
 
-function serviceAccount(question: Question): AccessDecision {
-  const { verb, subresource, name } = question.asked;
+function serviceAccount(request: NodeRequest): AccessDecision {
+  const { verb, subresource, name } = request.attributes;
   if (verb !== 'create' || name === '') {
     return refuse('can only create tokens for individual service accounts');
   }
   if (subresource !== 'token') return refuse('can only create token subresource of serviceaccount');
-  return related(question, ({ spec }, account) => spec.serviceAccountName === account);
+  return isReferenced(request, ({ spec }, account) => spec.serviceAccountName === account);
 }
 
 const leaseVerbs = new Set(['get', 'create', 'update', 'patch', 'delete']);
 
-function lease({ asked, node }: Question): AccessDecision {
-  const { verb, namespace, name } = asked;
+function lease({ attributes, node }: NodeRequest): AccessDecision {
+  const { verb, namespace, name } = attributes;
   if (!leaseVerbs.has(verb)) {
     return refuse('can only get, create, update, patch, or delete a node lease');
   }
   if (namespace !== nodeLeaseNamespace) {
     return refuse(`can only access leases in the ${goQuote(nodeLeaseNamespace)} system namespace`);
   }
-  // The name of what is to be created is known to admission only.
+  // On create, only admission knows the name.
   return verb === 'create' || name === node
     ? allowed
     : refuse('can only access node lease with the same name as the requesting node');
@@ -114,8 +119,8 @@ function lease({ asked, node }: Question): AccessDecision {
 
 const isWrite = (verb: string): boolean => verb === 'update' || verb === 'patch';
 
-function nodeObject({ asked, node }: Question): AccessDecision {
-  const { verb, subresource, name } = asked;
+function nodeObject({ attributes, node }: NodeRequest): AccessDecision {
+  const { verb, subresource, name } = attributes;
   if (subresource === 'status') return isWrite(verb) ? allowed : noOpinion;
   if (subresource !== '') return noOpinion;
   if (verb === 'create' || isWrite(verb)) return allowed;
@@ -126,11 +131,11 @@ function nodeObject({ asked, node }: Question): AccessDecision {
     : refuse(`node '${node}' cannot read '${name}', only its own Node object`);
 }
 
-function pod(question: Question): AccessDecision {
-  const { verb, subresource } = question.asked;
+function pod(request: NodeRequest): AccessDecision {
+  const { verb, subresource } = request.attributes;
   switch (subresource) {
     case '':
-      return podObject(question);
+      return podObject(request);
     case 'status':
       return isWrite(verb) ? allowed : noOpinion;
     case 'eviction':
@@ -140,8 +145,8 @@ function pod(question: Question): AccessDecision {
   }
 }
 
-function podObject({ asked, node, reader }: Question): AccessDecision {
-  const { verb, namespace, name, fieldSelector = '' } = asked;
+function podObject({ attributes, node, reader }: NodeRequest): AccessDecision {
+  const { verb, namespace, name, fieldSelector = '' } = attributes;
   switch (verb) {
     case 'create':
     case 'delete':

@@ -49,8 +49,8 @@ const cases: readonly (readonly [keyof typeof rules, string, boolean])[] = [
   ['nothing', 'get pods', false],
 ];
 
-for (const [rule, asked, expected] of cases) {
-  test(`ruleAllows() ${expected ? 'allows' : 'refuses'} "${asked}" by "${rule}"`, () => {
-    assert.equal(ruleAllows(rules[rule], ask(asked)), expected);
+for (const [rule, request, expected] of cases) {
+  test(`ruleAllows() ${expected ? 'allows' : 'refuses'} "${request}" by "${rule}"`, () => {
+    assert.equal(ruleAllows(rules[rule], ask(request)), expected);
   });
 }

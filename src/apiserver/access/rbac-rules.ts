@@ -1,16 +1,16 @@
-// The rules of role-based access control: what one rule allows. Kubernetes: component-helpers/auth/rbac/validation.
+// What one policy rule allows. Kubernetes: component-helpers/auth/rbac/validation.
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { trimEnd } from '../../meta/trim-end.ts';
 import type { AccessAttributes } from './user.ts';
 
-export function ruleAllows(rule: PolicyRule, asked: AccessAttributes): boolean {
-  if (!lists(rule.verbs, asked.verb)) return false;
-  if (asked.kind === 'path')
-    return (rule.nonResourceURLs ?? []).some((url) => urlMatches(url, asked.path));
+export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): boolean {
+  if (!lists(rule.verbs, attributes.verb)) return false;
+  if (attributes.kind === 'path')
+    return (rule.nonResourceURLs ?? []).some((url) => urlMatches(url, attributes.path));
   return (
-    lists(rule.apiGroups, asked.group) &&
-    (rule.resources ?? []).some((resource) => resourceMatches(resource, asked)) &&
-    nameMatches(rule.resourceNames, asked.name)
+    lists(rule.apiGroups, attributes.group) &&
+    (rule.resources ?? []).some((resource) => resourceMatches(resource, attributes)) &&
+    nameMatches(rule.resourceNames, attributes.name)
   );
 }
 
@@ -21,7 +21,7 @@ function lists(values: readonly string[] | null | undefined, wanted: string): bo
 
 type Target = { readonly resource: string; readonly subresource: string };
 
-/** `pods`, `pods/status`, `*` for everything, and a star with a subresource for that one of everything. */
+/** `pods`, `pods/status`, `*` for everything, and `*` with a subresource for that subresource of all resources. */
 function resourceMatches(ruled: string, { resource, subresource }: Target): boolean {
   if (ruled === '*') return true;
   if (subresource === '') return ruled === resource;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
-import { clusterRole, clusterRoleBinding, gatheringRole, group, user } from './role-objects.ts';
+import { aggregatedRole, clusterRole, clusterRoleBinding, group, user } from './role-objects.ts';
 
 const pods: PolicyRule = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] };
 const nodes: PolicyRule = { verbs: ['get'], apiGroups: [''], resources: ['nodes'] };
@@ -18,7 +18,7 @@ const annotated = (object: KubeObject, value: string): KubeObject => ({
   },
 });
 
-test('a role that has everything, and perhaps more, stays as it is', () => {
+test('reconcilePolicy() returns a role with all rules unchanged', () => {
   for (const rules of [
     [pods, nodes],
     [nodes, own, pods],
@@ -29,7 +29,7 @@ test('a role that has everything, and perhaps more, stays as it is', () => {
   }
 });
 
-test('rules that are missing come back, and those that were added stay', () => {
+test('reconcilePolicy() restores missing rules and keeps added ones', () => {
   const live = clusterRole('r', [own, { ...pods, verbs: ['get'] }]);
   assert.deepEqual(reconcilePolicy(live, wanted), {
     ...live,
@@ -37,12 +37,12 @@ test('rules that are missing come back, and those that were added stay', () => {
   });
 });
 
-test('a role that is not to be updated is not', () => {
+test('reconcilePolicy() does not update a role with autoupdate "false"', () => {
   const live = annotated(clusterRole('r', []), 'false');
   assert.equal(reconcilePolicy(live, wanted), live);
 });
 
-test('labels and annotations come back, and values that were changed stay', () => {
+test('reconcilePolicy() restores labels and annotations and keeps changed values', () => {
   const live = { ...wanted, metadata: { name: 'r', labels: { a: 'b' } } };
   const { metadata } = reconcilePolicy(live, wanted);
   assert.deepEqual(metadata, {
@@ -54,8 +54,8 @@ test('labels and annotations come back, and values that were changed stay', () =
   assert.equal(reconcilePolicy(other, wanted), other);
 });
 
-test('a role that gathers gets its selector back, and keeps the rules that it shows', () => {
-  const gathering = gatheringRole('g', 'label');
+test('reconcilePolicy() restores the selector of an aggregated role and keeps its rules', () => {
+  const gathering = aggregatedRole('g', 'label');
   const shown = { ...gathering, rules: [own] };
   const gathered = { ...gathering, rules: [pods] };
   assert.equal(reconcilePolicy(shown, gathered), shown);
@@ -63,7 +63,7 @@ test('a role that gathers gets its selector back, and keeps the rules that it sh
   assert.deepEqual(reconcilePolicy(stripped, gathering), shown);
 });
 
-test('subjects that are missing come back', () => {
+test('reconcilePolicy() restores missing subjects', () => {
   const full = clusterRoleBinding('b', 'r', [user('a'), group('g')]);
   const live = clusterRoleBinding('b', 'r', [user('mine'), group('g')]);
   assert.deepEqual(reconcilePolicy(live, full), {

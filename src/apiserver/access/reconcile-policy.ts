@@ -1,5 +1,5 @@
-// What a start does to a default role or binding that is there already: what is missing comes back, what was added
-// stays. Kubernetes: pkg/registry/rbac/rest and component-helpers/auth/rbac/reconciliation.
+// Reconciles a default role or binding at start: restores what is missing, and keeps what was added. Kubernetes:
+// pkg/registry/rbac/rest and component-helpers/auth/rbac/reconciliation.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule, Subject } from '../../kinds/rbac/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
@@ -8,7 +8,7 @@ import { deepEqual } from '../../schema/equality.ts';
 import type { Binding } from './grant-index.ts';
 import { missingRules } from './rule-coverage.ts';
 
-/** The same object when nothing is missing, or nobody wants it back. */
+/** Returns the same object when nothing is missing, or when it must not be updated. */
 export function reconcilePolicy(live: KubeObject, wanted: KubeObject): KubeObject {
   if (live.metadata.annotations?.[autoUpdateAnnotation] === 'false') return live;
   const marked = withMarks(live, wanted);
@@ -17,7 +17,7 @@ export function reconcilePolicy(live: KubeObject, wanted: KubeObject): KubeObjec
     : withRules(marked as ClusterRole, wanted as ClusterRole);
 }
 
-/** Labels and annotations of the default; where both have one, the live value stays. */
+/** Adds labels and annotations of the default; existing values stay. */
 function withMarks(live: KubeObject, wanted: KubeObject): KubeObject {
   const labels = { ...wanted.metadata.labels, ...live.metadata.labels };
   const annotations = { ...wanted.metadata.annotations, ...live.metadata.annotations };
@@ -27,12 +27,12 @@ function withMarks(live: KubeObject, wanted: KubeObject): KubeObject {
   return hasAll ? live : { ...live, metadata: { ...live.metadata, labels, annotations } };
 }
 
-/** A role that gathers has what it gathers; its own selectors may be missing. */
+/** The rules of an aggregated role follow from its selectors, so only these are reconciled. */
 function withRules(live: ClusterRole, wanted: ClusterRole): ClusterRole {
   if (wanted.aggregationRule !== undefined) return withSelectors(live, wanted);
   const owned = live.rules ?? [];
   const missing = (wanted.rules ?? []).filter(
-    // Rules of the program are small, so that this ends soon whatever the live role holds.
+    // Without a limit of steps: the default rules are small, so that this is fast whatever the live role contains.
     (rule: PolicyRule) => missingRules(owned, [rule], Infinity).parts.length > 0,
   );
   return missing.length === 0 ? live : { ...live, rules: [...owned, ...missing] };

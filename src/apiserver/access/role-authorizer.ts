@@ -1,4 +1,4 @@
-// What role bindings give: role-based access control.
+// Role-based access control: what role bindings grant.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, type RoleRef, rbacGroup } from '../../kinds/rbac/types.ts';
 import type { Role } from '../../kinds/role/types.ts';
@@ -6,9 +6,9 @@ import { goQuote } from '../../schema/go-quote.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
 import { aggregateRules } from './aggregate-rules.ts';
 import type { Authorizer, UserRules } from './authorize.ts';
+import { cacheByRevision } from './cache-by-revision.ts';
 import { cacheDecisions } from './decision-cache.ts';
 import { type Binding, describeGrant, findGrant, type Grant, indexGrants } from './grant-index.ts';
-import { keepCurrent } from './keep-current.ts';
 import { ruleAllows } from './rbac-rules.ts';
 import type { AccessAttributes, AccessDecision, User } from './user.ts';
 
@@ -17,19 +17,19 @@ const clusterRoles = `clusterroles.${rbacGroup}`;
 const roleBindings = `rolebindings.${rbacGroup}`;
 const clusterRoleBindings = `clusterrolebindings.${rbacGroup}`;
 
-/** More than anybody has who was not given the same role again and again. */
+/** More than anybody has who was not granted the same role again and again. */
 const manyRules = 10_000;
 
 const denied: AccessDecision = { allowed: false, reason: '' };
 
 export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
-  const clusterGrants = keepCurrent(reader, [clusterRoleBindings], () =>
+  const clusterGrants = cacheByRevision(reader, [clusterRoleBindings], () =>
     indexGrants(reader.list(clusterRoleBindings) as readonly Binding[]),
   );
-  const namespaceGrants = keepCurrent(reader, [roleBindings], () =>
+  const namespaceGrants = cacheByRevision(reader, [roleBindings], () =>
     indexGrants(reader.list(roleBindings) as readonly Binding[]),
   );
-  const knownRules = keepCurrent(
+  const knownRules = cacheByRevision(
     reader,
     [roles, clusterRoles],
     () => new Map<string, readonly PolicyRule[] | undefined>(),
@@ -69,22 +69,21 @@ export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
     return findGrant(namespaceGrants(), { user, namespace }, take);
   }
 
-  const given: GivenRoles = { find, rulesOf };
-  const known = keepCurrent(
+  const granted: GrantedRoles = { find, rulesOf };
+  const known = cacheByRevision(
     reader,
     [roles, clusterRoles, roleBindings, clusterRoleBindings],
     () => new Map<string, AccessDecision>(),
   );
   return {
-    authorize: cacheDecisions((user, asked) => decide(given, user, asked), known),
-    rulesFor: (user, namespace) => listRules(given, user, namespace),
+    authorize: cacheDecisions((user, attributes) => decide(granted, user, attributes), known),
+    rulesFor: (user, namespace) => listRules(granted, user, namespace),
     roleRules,
   };
 }
 
-/** The roles that users were given. */
-type GivenRoles = {
-  /** Shows each grant of the user until one is taken. */
+type GrantedRoles = {
+  /** The first grant of the user that `take` accepts. */
   readonly find: (
     user: User,
     namespace: string,
@@ -95,20 +94,24 @@ type GivenRoles = {
 };
 
 function decide(
-  { find, rulesOf }: GivenRoles,
+  { find, rulesOf }: GrantedRoles,
   user: User,
-  asked: AccessAttributes,
+  attributes: AccessAttributes,
 ): AccessDecision {
   const missing: RoleRef[] = [];
-  // Thousands of bindings may give one role, which may be as large as a body.
+  // Thousands of bindings may grant one role, which may be as large as a request body.
   const tried = new Set<readonly PolicyRule[]>();
-  const grant = find(user, asked.kind === 'resource' ? asked.namespace : '', (candidate) => {
-    const rules = rulesOf(candidate);
-    if (rules === undefined) missing.push(candidate.binding.roleRef);
-    if (rules === undefined || tried.has(rules)) return false;
-    tried.add(rules);
-    return rules.some((rule) => ruleAllows(rule, asked));
-  });
+  const grant = find(
+    user,
+    attributes.kind === 'resource' ? attributes.namespace : '',
+    (candidate) => {
+      const rules = rulesOf(candidate);
+      if (rules === undefined) missing.push(candidate.binding.roleRef);
+      if (rules === undefined || tried.has(rules)) return false;
+      tried.add(rules);
+      return rules.some((rule) => ruleAllows(rule, attributes));
+    },
+  );
   if (grant !== undefined)
     return { allowed: true, reason: `RBAC: allowed by ${describeGrant(grant, user)}` };
   return missing.length === 0
@@ -116,14 +119,14 @@ function decide(
     : { allowed: false, reason: `RBAC: ${missingText(missing)}` };
 }
 
-function listRules({ find, rulesOf }: GivenRoles, user: User, namespace: string): UserRules {
+function listRules({ find, rulesOf }: GrantedRoles, user: User, namespace: string): UserRules {
   const found: PolicyRule[] = [];
   const missing: RoleRef[] = [];
   const listed = new Set<readonly PolicyRule[]>();
   find(user, namespace, (grant) => {
     const rules = rulesOf(grant);
     if (rules === undefined) missing.push(grant.binding.roleRef);
-    // As upstream, a role that is given twice is listed twice; not where that would be thousands of times.
+    // As upstream, a role that is granted twice is listed twice; but not thousands of times.
     else if (found.length < manyRules || !listed.has(rules)) {
       listed.add(rules);
       for (const rule of rules) found.push(rule);
@@ -133,14 +136,14 @@ function listRules({ find, rulesOf }: GivenRoles, user: User, namespace: string)
   return { rules: found, missing };
 }
 
-/** Kinds and names hold no slash. */
+/** Unique: kinds and names contain no slash. */
 const roleKey = ({ kind, name }: RoleRef, namespace: string): string =>
   kind === 'Role' ? `${namespace}/${name}` : `${kind}//${name}`;
 
-/** Of roles that are missing: more, nobody reads in a refusal, and it is made for each of them anew. */
+/** Bounds the list of missing roles in a message. */
 const maxMissingShown = 100;
 
-/** One text for roles that could not be found, several in brackets. */
+/** One message for missing roles, several in brackets. */
 export function missingText(missing: readonly RoleRef[]): string {
   const shown = missing.slice(0, maxMissingShown);
   const texts = [...new Set(shown.map(({ kind, name }) => missingRole(kind, name)))];

@@ -1,4 +1,4 @@
-// How the default roles and bindings are built: plain objects with the marks of a default.
+// Builders of the default roles and bindings, with the labels and annotations of defaults.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import { type PolicyRule, rbacGroup, type Subject } from '../../kinds/rbac/types.ts';
 import type { Role } from '../../kinds/role/types.ts';
@@ -17,7 +17,7 @@ function metadata(
     name,
     ...(more.namespace === undefined ? {} : { namespace: more.namespace }),
     labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...more.labels },
-    // Says that a start may bring the object up to date; "false" keeps an administrator's own version.
+    // Allows the server to update the object at start; "false" keeps an administrator's version.
     annotations: { [autoUpdateAnnotation]: 'true' },
   };
 }
@@ -30,8 +30,8 @@ export function clusterRole(
   return { kind: 'ClusterRole', apiVersion, metadata: metadata(name, labels && { labels }), rules };
 }
 
-/** A cluster role that has the rules of all that carry the label. */
-export function gatheringRole(name: string, label: string, labels?: Labels): ClusterRole {
+/** A cluster role with the rules of all cluster roles that have the label. */
+export function aggregatedRole(name: string, label: string, labels?: Labels): ClusterRole {
   return {
     ...clusterRole(name, [], labels),
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label]: 'true' } }] },

@@ -104,7 +104,7 @@ test('missingRules() decides on a rule of 24 million tuples', () => {
   assert.deepEqual(lacking.parts[0]?.resourceNames, ['n0']);
 });
 
-test('describeRules() of what nobody would read is bounded', () => {
+test('describeRules() of what is too long to read is bounded', () => {
   const lines = describeRules(missingRules([], [huge]));
   assert.equal(lines.at(-1), '...');
   assert.ok(lines.join('\n').length < 200_000);

@@ -1,6 +1,6 @@
-// Whether some rules give everything that others give, and what is missing, as messages show it. A rule is a box: some
-// verbs times some groups times some resources times some names. What is held is cut out of what is wanted box by box,
-// so that a rule of 70 values in each direction is not 24 million tuples.
+// Whether some rules cover others, and which are missing, for messages. A rule is a box: verbs times groups times
+// resources times names. The user's rules are cut out of the wanted ones box by box, so that a rule of 70 values in each
+// dimension does not become 24 million tuples.
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { tooLarge } from '../../meta/api-error.ts';
 import { goQuoteList } from '../../schema/go-quote.ts';
@@ -10,19 +10,19 @@ import { type CoveredRule, coveredRules } from './covered-rules.ts';
 export type Box = readonly (readonly (string | null)[])[];
 
 export type MissingRules = {
-  /** In the smallest parts, one verb on one thing, in the order of the wanted rules; only the first of them. */
+  /** One verb on one resource each, in the order of the wanted rules; the first ones only. */
   readonly parts: readonly PolicyRule[];
   /** Whether there are more. */
   readonly isCut: boolean;
 };
 
-/** Some ten milliseconds. A cluster's largest roles against hundreds of rules of a user take a hundredth of it. */
+/** Some ten milliseconds; the largest roles against hundreds of rules of a user take a hundredth of it. */
 const maxSteps = 500_000;
-/** Of what is missing. Nobody reads more, and the message travels and is logged. */
+/** Bounds the message, which is sent and logged. */
 const maxParts = 1_000;
 const maxPartsLength = 64 * 1024;
 
-/** What `owned` lacks of `wanted`; no parts when nothing. Throws 413 where that takes too long to find out. */
+/** What `owned` lacks of `wanted`; no parts when nothing. Throws 413 when it takes too many steps. */
 export function missingRules(
   owned: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
@@ -49,15 +49,15 @@ type Budget = { steps: number };
 
 /** What is left of a box without those that are held: boxes that do not overlap. */
 function cutOut(wanted: Box, held: readonly CoveredRule[], budget: Budget): readonly Box[] {
-  let left: readonly Box[] = wanted.some((side) => side.length === 0) ? [] : [wanted];
+  let remaining: readonly Box[] = wanted.some((side) => side.length === 0) ? [] : [wanted];
   for (const owned of held) {
-    if (left.length === 0) return left;
-    left = cutEach(left, owned, budget);
+    if (remaining.length === 0) return remaining;
+    remaining = cutEach(remaining, owned, budget);
   }
-  return left;
+  return remaining;
 }
 
-/** The same list when nothing is cut: most rules of a user have nothing to do with the one that is wanted. */
+/** Returns the same list when nothing is cut: most rules of a user are unrelated to the wanted one. */
 function cutEach(boxes: readonly Box[], owned: CoveredRule, budget: Budget): readonly Box[] {
   if (!boxes.some((box) => meets(box, owned, budget))) return boxes;
   return boxes.flatMap((box) => (meets(box, owned, budget) ? cutOne(box, owned, budget) : [box]));
@@ -76,7 +76,7 @@ function meets(box: Box, owned: CoveredRule, budget: Budget): boolean {
   return true;
 }
 
-/** To make a box takes as long as some comparisons. */
+/** Creating a box costs as much as some comparisons. */
 const stepsOfBox = 20;
 
 /** One box without another: for each side what lies outside of it, times what lies inside of the sides before. */
@@ -120,7 +120,7 @@ const urlBoxOf = (rule: PolicyRule): Box => [rule.verbs ?? [], rule.nonResourceU
 type Part = readonly (string | null)[];
 type Room = { parts: number; length: number; isCut: boolean };
 
-/** The smallest parts of boxes, as far as there is room, in the order in which the rule gives them. */
+/** The smallest parts of boxes, up to the limit, in the order of the rule. */
 function partsOf(wanted: Box, boxes: readonly Box[], room: Room): readonly PolicyRule[] {
   const found: Part[] = [];
   for (const box of boxes) {
@@ -138,26 +138,26 @@ function partsOf(wanted: Box, boxes: readonly Box[], room: Room): readonly Polic
 function sorted(wanted: Box, found: readonly Part[]): readonly PolicyRule[] {
   if (found.length === 0) return [];
   const order = wanted.map((side, index) => {
-    const places = new Map<string | null, number>();
+    const positions = new Map<string | null, number>();
     const isNeeded = new Set(found.map((part) => part[index]));
-    for (const [place, value] of side.entries()) {
-      if (isNeeded.has(value) && !places.has(value)) places.set(value, place);
+    for (const [position, value] of side.entries()) {
+      if (isNeeded.has(value) && !positions.has(value)) positions.set(value, position);
     }
-    return places;
+    return positions;
   });
-  const placeOf = (part: Part) =>
+  const positionOf = (part: Part) =>
     sideOrder(part.length).map((side) => order[side]?.get(part[side] ?? null) ?? 0);
   return found
-    .map((part) => ({ part, place: placeOf(part) }))
-    .sort((a, b) => comparePlaces(a.place, b.place))
+    .map((part) => ({ part, position: positionOf(part) }))
+    .sort((a, b) => comparePositions(a.position, b.position))
     .map(({ part }) => ruleOf(part));
 }
 
 /** Groups, then resources, then verbs, then names; paths before verbs. */
 const sideOrder = (sides: number): readonly number[] => (sides === 2 ? [1, 0] : [1, 2, 0, 3]);
 
-function comparePlaces(a: readonly number[], b: readonly number[]): number {
-  const index = a.findIndex((place, i) => place !== b[i]);
+function comparePositions(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((position, i) => position !== b[i]);
   return index < 0 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
 }
 
@@ -178,7 +178,7 @@ function ruleOf(part: Part): PolicyRule {
   };
 }
 
-/** Lines for people: verbs on the same thing together, in alphabetical order, no line twice. */
+/** Lines for messages: verbs on the same resource together, in alphabetical order, without duplicates. */
 export function describeRules({ parts, isCut }: MissingRules): readonly string[] {
   const lines = [...new Set(joinVerbs(parts).map(describeRule))].sort();
   return isCut ? [...lines, '...'] : lines;

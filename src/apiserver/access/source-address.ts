@@ -1,5 +1,5 @@
-// From which address a node speaks to the server: the one thing about its addresses that it does not say itself. Kept with the
-// user, so that a certificate request of the node carries it (spec.extra) and no client can write it.
+// The address from which a node connects to the server: the one address that it does not report itself. Stored in the
+// extra values of its user, so that its certificate requests contain it (spec.extra) and clients cannot set it.
 import { canonicalHost } from '../../meta/canonical-host.ts';
 import type { Peer } from '../message.ts';
 import { nodeIdentity } from './known-users.ts';
@@ -7,23 +7,23 @@ import type { User } from './user.ts';
 
 export const sourceAddressKey = 'fairlead.dev/source-address';
 
-/** One object for each that is given: others remember what they know by it. */
-const known = new WeakMap<User, User>();
+/** One object for each user: other caches have users as keys. */
+const withSource = new WeakMap<User, User>();
 
-/** Of users that are nodes; others stay as they are. */
+/** Adds the address to users that are nodes. */
 export function withSourceAddress(user: User, { address }: Peer): User {
   if (address === undefined || nodeIdentity(user) === undefined) return user;
   const source = canonicalHost(address);
-  const before = known.get(user);
-  if (before !== undefined && sourceAddressOf(before) === source) return before;
-  const made = { ...user, extra: { ...user.extra, [sourceAddressKey]: [source] } };
-  known.set(user, made);
-  return made;
+  const cached = withSource.get(user);
+  if (cached !== undefined && sourceAddressOf(cached) === source) return cached;
+  const extended = { ...user, extra: { ...user.extra, [sourceAddressKey]: [source] } };
+  withSource.set(user, extended);
+  return extended;
 }
 
-/** `user` as it acts for `asking`: the address is only ever that of the connection. */
-export function withoutSource(user: User, asking: User): User {
-  if (user === asking || sourceAddressOf(user) === undefined) return user;
+/** Removes the address from an impersonated user: it is always that of the connection. */
+export function withoutSource(user: User, requester: User): User {
+  if (user === requester || sourceAddressOf(user) === undefined) return user;
   const { [sourceAddressKey]: _claimed, ...extra } = user.extra ?? {};
   return { ...user, extra };
 }

@@ -1,4 +1,4 @@
-// Who asks.
+// Users, and the attributes of requests that are authorized.
 
 export type User = {
   readonly name: string;
@@ -7,7 +7,7 @@ export type User = {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 };
 
-/** What is asked, in the words of access control. */
+/** Of a request, as authorizers see it. */
 export type AccessAttributes =
   | {
       readonly kind: 'resource';
@@ -19,7 +19,7 @@ export type AccessAttributes =
       /** Empty for cluster-wide requests. */
       readonly namespace: string;
       readonly name: string;
-      /** Of lists and watches, as it stands in the query; absent when there is none. */
+      /** Of lists and watches, as in the query; absent when there is none. */
       readonly fieldSelector?: string;
     }
   | { readonly kind: 'path'; readonly verb: string; readonly path: string };

@@ -1,9 +1,10 @@
-// Browsers cannot set headers on a WebSocket; a token then comes as the name of a protocol (upstream: authentication/request/websocket).
+// Browsers cannot set headers of a WebSocket request; they send a token as the name of a subprotocol. Upstream:
+// authentication/request/websocket.
 import { type ApiRequest, header } from '../message.ts';
 
 const prefix = 'base64url.bearer.authorization.k8s.io.';
 
-/** Undefined when there is none; '' for one that is no good, such as one without a protocol beside it. */
+/** Undefined when there is none; '' for an invalid one, such as one without another subprotocol. */
 export function webSocketToken(request: ApiRequest): string | undefined {
   if (header(request, 'upgrade')?.toLowerCase() !== 'websocket') return undefined;
   const names = protocolNames(request.headers['sec-websocket-protocol']);
@@ -16,7 +17,7 @@ export function webSocketToken(request: ApiRequest): string | undefined {
   return isGood ? Buffer.from(text, 'base64url').toString() : '';
 }
 
-/** What may be passed on: a token for this server is nobody else's business. */
+/** The subprotocols to forward: the token is for this server only. */
 export function withoutToken(protocols: string | readonly string[]): string {
   return protocolNames(protocols)
     .filter((name) => !name.startsWith(prefix))

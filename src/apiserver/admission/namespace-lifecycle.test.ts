@@ -104,6 +104,6 @@ for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease'])
 test('namespaceLifecycle lets everything else go', () => {
   const target = { namespace: '', name: 'default' };
   assert.equal(admit('delete', { ...target, definition: serviceDefinition }), undefined);
-  const mine = { ...target, definition: namespaceDefinition, name: 'mine' };
-  assert.equal(admit('delete', mine), undefined);
+  const own = { ...target, definition: namespaceDefinition, name: 'own' };
+  assert.equal(admit('delete', own), undefined);
 });

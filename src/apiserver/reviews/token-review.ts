@@ -2,7 +2,7 @@
 import { badRequest } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
-import type { Proof } from '../access/authenticate.ts';
+import type { AuthenticationResult } from '../access/authenticate.ts';
 import { type ReviewKind, reviewMetadata } from './review-kind.ts';
 import { userInfo, userInfoOf } from './user-info.ts';
 
@@ -65,7 +65,7 @@ export const tokenReview: ReviewKind = {
   },
 };
 
-function statusOf(proof: Proof): s.Static<typeof tokenReviewStatus> {
+function statusOf(proof: AuthenticationResult): s.Static<typeof tokenReviewStatus> {
   if ('error' in proof) return { user: {}, error: proof.error };
   const { user, audiences = [] } = proof;
   return {

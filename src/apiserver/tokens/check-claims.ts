@@ -19,11 +19,11 @@ export function problemWithClaims(
   const outOfTime = problemWithTime(facts);
   if (outOfTime !== undefined) return { error: outOfTime };
   const unknown = problemWithAccount(facts) ?? problemWithBinding(facts);
-  return unknown === undefined ? undefined : { error: unknown, isOurs: true };
+  return unknown === undefined ? undefined : { error: unknown, isSignedHere: true };
 }
 
-/** `isOurs`: it fails by what is stored, and another server may have written that just now. */
-export type ClaimsProblem = { readonly error: string; readonly isOurs?: true };
+/** `isSignedHere`: it fails by what is stored, and another server may have written that just now. */
+export type ClaimsProblem = { readonly error: string; readonly isSignedHere?: true };
 
 type Facts = { readonly reader: ObjectReader; readonly claims: TokenClaims; readonly now: number };
 

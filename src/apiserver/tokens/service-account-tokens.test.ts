@@ -156,7 +156,7 @@ for (const {
       else {
         // What fails by time or audience fails on every server.
         const isStored = !/not valid yet|expired|audiences/.test(error);
-        assert.deepEqual(proof, isStored ? { error, isOurs: true } : { error });
+        assert.deepEqual(proof, isStored ? { error, isSignedHere: true } : { error });
       }
     }
   });
