@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLocalCall } from '../../src/apiserver/local-call.ts';
+import type { KubeObject } from '../../src/meta/object.ts';
 import { type MemoryServer, startMemoryServer } from '../parts/harness/memory-server.ts';
 import { type MainThreadMeter, measureMainThread } from './measure-main-thread.ts';
 
@@ -14,6 +15,9 @@ let memory: MemoryServer;
 let call: ReturnType<typeof createLocalCall>;
 let meter: MainThreadMeter;
 
+/** Where all are there; what is written later makes a list of it one of the past. */
+let pastRevision = '';
+
 async function createAll(): Promise<void> {
   const numbers = Array.from({ length: objects }, (_, n) => n).values();
   const createSome = async (): Promise<void> => {
@@ -25,6 +29,12 @@ async function createAll(): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: 16 }, createSome));
+  const [first, last] = ['before', 'after'].map((name) => JSON.stringify({ metadata: { name } }));
+  const created = await call({ method: 'POST', path: configMaps, body: first ?? '' });
+  let text = '';
+  for await (const chunk of created.body) text += Buffer.from(chunk).toString();
+  pastRevision = (JSON.parse(text) as KubeObject).metadata.resourceVersion ?? '';
+  await call({ method: 'POST', path: configMaps, body: last ?? '' });
 }
 
 type Asked = { readonly method?: string; readonly path: string; readonly accept?: string };
@@ -78,6 +88,13 @@ describe(`requests over ${objects} objects`, { skip: process.platform !== 'linux
     'a watch in protobuf': { path: watching, accept: `${protobuf};stream=watch` },
     'deleting all': { method: 'DELETE', path: configMaps, minBytes: objects * 500 },
   };
+  it('a list of the past', async (t) => {
+    const path = `${configMaps}?resourceVersion=${pastRevision}&resourceVersionMatch=Exact`;
+    const { bytes, ms } = await send({ path });
+    t.diagnostic(`${Math.round(ms)} ms`);
+    assert.ok(bytes >= objects * 500, `only ${bytes} bytes`);
+    assert.ok(ms <= maxMs / 2, `${Math.round(ms)} ms of the event loop`);
+  });
   for (const [name, { minBytes = 0, ...asked }] of Object.entries(requests)) {
     it(name, async (t) => {
       const { bytes, ms } = await send(asked);

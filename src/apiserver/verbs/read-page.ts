@@ -1,4 +1,5 @@
 // The objects that a list shows: now or at a revision, whole or page by page.
+import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { ApiError, badRequest, expired, internal } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { isStoreError } from '../../storage/store-error.ts';
@@ -77,17 +78,30 @@ function revisionWanted(options: ListOptions): number | undefined {
   return implied ? resourceVersion : undefined;
 }
 
+/** Objects that are read from the store in one go: a few milliseconds. */
+const readAtOnce = 500;
+
+/** In steps: everything that there was at the revision is read and decrypted anew. */
 async function listAt(
   { context, resource }: Call,
   prefix: string,
   revision: number,
 ): Promise<readonly Cached[]> {
-  const { entries } = await context.store.list(prefix, { revision });
-  return entries.map((entry) => {
-    const read = readEntry(resource.codec, entry);
-    if ('object' in read) return read;
-    throw internal(`unable to transform key ${goQuote(read.key)}: ${read.reason}`);
-  });
+  const found: Cached[] = [];
+  let after = '';
+  for (;;) {
+    const page = await context.store.list(prefix, { revision, after, limit: readAtOnce });
+    for (const entry of page.entries) {
+      const read = readEntry(resource.codec, entry);
+      if (!('object' in read))
+        throw internal(`unable to transform key ${goQuote(read.key)}: ${read.reason}`);
+      found.push(read);
+    }
+    if (!page.more) return found;
+    after = page.entries.at(-1)?.key ?? '';
+    const due = yieldWhenDue();
+    if (due !== undefined) await due;
+  }
 }
 
 /** A page that cannot be had any more comes with a token for those who rather go on with what there is now. */
