@@ -15,7 +15,7 @@ import { type ApiServer, startApiServer } from '../apiserver/start.ts';
 import { TokenFileError } from '../apiserver/tokens/follow-token-file.ts';
 import { SigningKeyError } from '../apiserver/tokens/signing-key.ts';
 import { systemClock } from '../host/clock.ts';
-import { giveHeapRoom } from '../host/heap-room.ts';
+import { relaxHeapGrowth } from '../host/heap-room.ts';
 import { formatAddress, isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
 import { type Cidr, formatCidr, nthAddress } from '../ip/cidr.ts';
 import { containsPort, formatPortRange, type PortRange } from '../ip/port-range.ts';
@@ -156,12 +156,12 @@ export async function startFromFlags(
   const store = withEncryption(plain, encryption, flags);
   try {
     const started = await startOn(store, { flags, dataDir, log, metrics, world, audit, place });
-    const takeRoomBack = giveHeapRoom();
+    const restoreHeapGrowth = relaxHeapGrowth();
     const stopWatching = watchStallsOf(flags, metrics);
     const stopReload = encryption?.follow(started.server.rereadStored);
     const storage = await followStorage(store, flags, dataDir, log);
     const stop = async (): Promise<void> => {
-      takeRoomBack();
+      restoreHeapGrowth();
       stopWatching();
       await stopReload?.();
       await storage.stop();

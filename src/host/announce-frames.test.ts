@@ -8,7 +8,7 @@ function bytes(...parts: readonly string[]): string {
   return parts.join('').replaceAll(' ', '');
 }
 
-test('gratuitousArpFrames() is a request and a reply about ourselves to everyone', () => {
+test('gratuitousArpFrames() makes a broadcast request and reply for the own address', () => {
   const ethernet = 'ffffffffffff 020000000007 0806';
   assert.deepEqual(
     gratuitousArpFrames(mac, '10.0.0.9').map((frame) => Buffer.from(frame).toString('hex')),
@@ -19,7 +19,7 @@ test('gratuitousArpFrames() is a request and a reply about ourselves to everyone
   );
 });
 
-test('neighborAdvertisementFrame() overrides what all nodes believed', () => {
+test('neighborAdvertisementFrame() goes to all nodes with the override flag', () => {
   const frame = Buffer.from(neighborAdvertisementFrame(mac, 'fd00::9'));
   const address = 'fd000000000000000000000000000009';
   assert.equal(
@@ -34,7 +34,7 @@ test('neighborAdvertisementFrame() overrides what all nodes believed', () => {
       '0201 020000000007',
     ),
   );
-  // Over the pseudo header and a message with a right checksum, the sum is all ones (RFC 4443, section 2.3).
+  // With a correct checksum, the sum over the pseudo header and the message is all ones (RFC 4443, section 2.3).
   const covered = Buffer.concat([
     frame.subarray(22, 54),
     Buffer.of(0, 0, 0, 32, 0, 0, 0, 58),

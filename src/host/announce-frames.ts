@@ -1,4 +1,4 @@
-// Ethernet frames that tell the link where an address now is, so that neighbours and switches stop sending elsewhere.
+// ARP and neighbour discovery frames that announce an address, so that neighbours and switches update their tables.
 import { addressBytes } from './netlink/address-bytes.ts';
 
 const broadcast = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0xff, 0xff);
@@ -7,30 +7,29 @@ const arpOperation = { request: 1, reply: 2 } as const;
 const arpEthernet = 1;
 
 /**
- * Both forms that are in use, since some receivers update their tables from requests only and some from replies
- * only (RFC 5227, section 3).
+ * A request and a reply, because some receivers update their tables only from one of the two (RFC 5227, section 3).
  */
 export function gratuitousArpFrames(macAddress: Uint8Array, address: string): Uint8Array[] {
   const ip = addressBytes(address);
   const own = { macAddress, ip };
-  const nobody = { macAddress: new Uint8Array(6), ip };
+  const unspecified = { macAddress: new Uint8Array(6), ip };
   return [
-    arpFrame({ operation: arpOperation.request, receiver: broadcast, from: own, to: nobody }),
+    arpFrame({ operation: arpOperation.request, receiver: broadcast, from: own, to: unspecified }),
     arpFrame({ operation: arpOperation.reply, receiver: broadcast, from: own, to: own }),
   ];
 }
 
-/** To the one who asked, that the address is here. */
+/** The reply to an ARP request. */
 export function arpReplyFrame(
   macAddress: Uint8Array,
   address: Uint8Array,
-  asker: { readonly macAddress: Uint8Array; readonly ip: Uint8Array },
+  requester: { readonly macAddress: Uint8Array; readonly ip: Uint8Array },
 ): Uint8Array {
   return arpFrame({
     operation: arpOperation.reply,
-    receiver: asker.macAddress,
+    receiver: requester.macAddress,
     from: { macAddress, ip: address },
-    to: asker,
+    to: requester,
   });
 }
 
@@ -60,34 +59,34 @@ const allNodes = addressBytes('ff02::1');
 const allNodesMacAddress = Uint8Array.of(0x33, 0x33, 0, 0, 0, 1);
 const icmpV6 = 58;
 const neighborAdvertisement = 136;
-/** Neighbours are to believe this rather than what they knew. */
+/** Neighbours replace what they had cached. */
 const overrideFlag = 0x20;
 const solicitedFlag = 0x40;
 const targetLinkLayerAddress = 2;
-/** Receivers drop neighbour discovery that came through a router. */
+/** Receivers drop neighbour discovery with any other value: a router has forwarded it. */
 const hopLimit = 255;
 
-/** Who is told of an address: everybody on the link, or the one who asked. */
-export type Asker = {
+/** All nodes of the link, or the sender of a solicitation. */
+export type AdvertisementTarget = {
   readonly macAddress: Uint8Array;
   readonly address: Uint8Array;
-  readonly hasAsked: boolean;
+  readonly isSolicited: boolean;
 };
 
-const everybody: Asker = {
+const allNodesTarget: AdvertisementTarget = {
   macAddress: allNodesMacAddress,
   address: allNodes,
-  hasAsked: false,
+  isSolicited: false,
 };
 
 /** Sent from the address itself, as the kernel does for a new address (RFC 4861, section 7.2.6). */
 export function neighborAdvertisementFrame(
   macAddress: Uint8Array,
   address: string,
-  to: Asker = everybody,
+  to: AdvertisementTarget = allNodesTarget,
 ): Uint8Array {
   const target = addressBytes(address);
-  const flags = overrideFlag | (to.hasAsked ? solicitedFlag : 0);
+  const flags = overrideFlag | (to.isSolicited ? solicitedFlag : 0);
   const message = Buffer.concat([
     Buffer.of(neighborAdvertisement, 0, 0, 0, flags, 0, 0, 0),
     target,

@@ -1,5 +1,5 @@
-// The thread that answers neighbours who ask for addresses: a poll loop and nothing else. A descriptor wakes it when there is
-// something new to answer for.
+// The thread that answers ARP requests and neighbour solicitations: a poll loop and nothing else. An eventfd wakes it when the
+// addresses change.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { gratuitousArpFrames, neighborAdvertisementFrame } from './announce-frames.ts';
 import type { AnswerOrder, AnswerSettings } from './answer-neighbors.ts';
@@ -18,41 +18,41 @@ function answer({ interfaceIndex, macAddress, wake, port }: AnswerSettings): voi
     openPacketSocket(interfaceIndex, protocol),
   );
   const [arp, discovery] = sockets;
-  let answered: ReadonlySet<string> = new Set();
+  let owned: ReadonlySet<string> = new Set();
 
-  const hear = (socket: (typeof sockets)[number]): void => {
+  const receive = (socket: (typeof sockets)[number]): void => {
     for (let frame = socket.receive(); frame !== undefined; frame = socket.receive()) {
-      const heard = readNeighborFrame(frame);
-      if (heard === undefined || !answered.has(heard.address)) continue;
-      if (heard.kind === 'asked') socket.send(heard.answer(macAddress));
-      else if (Buffer.compare(heard.by, macAddress) !== 0)
-        (port as MessagePort).postMessage({ claimed: heard.address });
+      const message = readNeighborFrame(frame);
+      if (message === undefined || !owned.has(message.address)) continue;
+      if (message.kind === 'request') socket.send(message.answer(macAddress));
+      else if (Buffer.compare(message.by, macAddress) !== 0)
+        (port as MessagePort).postMessage({ claimed: message.address });
     }
   };
   const announce = (address: string): void => {
     if (isIPv6(address)) discovery?.send(neighborAdvertisementFrame(macAddress, address));
     else for (const frame of gratuitousArpFrames(macAddress, address)) arp?.send(frame);
   };
-  const obey = ({ answerFor, announced, isLast }: AnswerOrder): void => {
-    answered = new Set(answerFor);
+  const follow = ({ answerFor, announced, isLast }: AnswerOrder): void => {
+    owned = new Set(answerFor);
     group.follow(answerFor.filter(isIPv6).map(addressBytes));
     for (const address of announced) announce(address);
     if (isLast) loop.stop();
   };
 
   const read = loadCLibrary().signed('long read(int fd, void *bytes, size_t count)');
-  const woken = Buffer.alloc(8);
+  const counter = Buffer.alloc(8);
   loop.add(wake, readable, () => {
-    read(wake, woken, woken.length);
+    read(wake, counter, counter.length);
     for (
       let next = receiveMessageOnPort(port as MessagePort);
       next !== undefined;
       next = receiveMessageOnPort(port as MessagePort)
     ) {
-      obey(next.message as AnswerOrder);
+      follow(next.message as AnswerOrder);
     }
   });
-  for (const socket of sockets) loop.add(socket.fd, readable, () => hear(socket));
+  for (const socket of sockets) loop.add(socket.fd, readable, () => receive(socket));
   loop.run();
   for (const socket of sockets) socket.close();
   group.close();

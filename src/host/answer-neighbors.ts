@@ -1,5 +1,5 @@
-// Answers neighbours on a link who ask where an address is, without having the address: packets to it then come here, and what
-// becomes of them is the affair of the rules in the kernel. Ends with the process, whatever ends it.
+// Answers ARP requests and neighbour solicitations for addresses that no interface of this machine has, so that their packets come
+// here, where rules of the kernel handle them. Stops with the process.
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { loadCLibrary } from './native.ts';
 import { macAddressBytes } from './netlink/address-bytes.ts';
@@ -8,17 +8,17 @@ import { requireLink } from './netlink/route-links.ts';
 import { workerUrl } from './worker-url.ts';
 
 export type NeighborAnswers = {
-  /** From now on these are answered for and no others; those announced are told to everybody on the link as well. */
+  /** Answers for these addresses from now on, and for no others. Announces `announced` to all nodes of the link. */
   readonly answerFor: (addresses: readonly string[], announced: readonly string[]) => void;
   readonly stop: () => Promise<void>;
 };
 
 export type NeighborOptions = {
   readonly interface: string;
-  /** Somebody else on the link says that they have an address that is answered for here. */
+  /** Called when another node of the link claims one of the addresses. */
   readonly claimed: (address: string) => void;
-  /** The thread has ended without being told to. */
-  readonly broken: (error: Error) => void;
+  /** Called when the thread ends before `stop`. */
+  readonly failed: (error: Error) => void;
 };
 
 export type AnswerSettings = {
@@ -45,13 +45,13 @@ export async function startAnswering(options: NeighborOptions): Promise<Neighbor
   const write = checked('long write(int fd, const void *bytes, size_t count)');
   const close = checked('int close(int fd)');
   const one = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
-  const { port1: port, port2: theirs } = new MessageChannel();
-  const settings: AnswerSettings = { interfaceIndex, macAddress, wake, port: theirs };
+  const { port1: port, port2: workerPort } = new MessageChannel();
+  const settings: AnswerSettings = { interfaceIndex, macAddress, wake, port: workerPort };
   const worker = new Worker(workerUrl('host/answer-neighbors-worker'), {
     workerData: settings,
-    transferList: [theirs],
+    transferList: [workerPort],
   });
-  let isOver = false;
+  let hasEnded = false;
   let failure: Error | undefined;
   worker.on('error', (error) => {
     failure = error as Error;
@@ -60,14 +60,15 @@ export async function startAnswering(options: NeighborOptions): Promise<Neighbor
     worker.once('exit', () => {
       close(wake);
       port.close();
-      if (!isOver) options.broken(failure ?? new Error('the thread that answers has ended'));
-      isOver = true;
+      if (!hasEnded)
+        options.failed(failure ?? new Error('The thread that answers neighbours has exited'));
+      hasEnded = true;
       resolve();
     }),
   );
   port.on('message', ({ claimed }: { readonly claimed: string }) => options.claimed(claimed));
   const order = (what: AnswerOrder): void => {
-    if (isOver) return;
+    if (hasEnded) return;
     port.postMessage(what);
     write(wake, one, one.length);
   };
@@ -75,7 +76,7 @@ export async function startAnswering(options: NeighborOptions): Promise<Neighbor
     answerFor: (answerFor, announced) => order({ answerFor, announced, isLast: false }),
     async stop() {
       order({ answerFor: [], announced: [], isLast: true });
-      isOver = true;
+      hasEnded = true;
       await ended;
     },
   };

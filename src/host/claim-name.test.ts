@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { claimName } from './claim-name.ts';
 
-test('claimName() gives a name to one at a time, also across processes', async () => {
+test('claimName() gives a name to one process at a time', async () => {
   const name = `fairlead-test-${process.pid}`;
   const first = await claimName(name);
   assert.ok(first);
@@ -12,9 +12,9 @@ test('claimName() gives a name to one at a time, also across processes', async (
   const script = `import(${JSON.stringify(new URL('./claim-name.js', import.meta.url).href)})
     .then(({ claimName }) => claimName(${JSON.stringify(name)}))
     .then((claim) => process.stdout.write(claim === undefined ? 'taken' : 'free'))`;
-  const ask = async (): Promise<string> =>
+  const claimElsewhere = async (): Promise<string> =>
     (await promisify(execFile)(process.execPath, ['-e', script])).stdout;
-  assert.equal(await ask(), 'taken');
+  assert.equal(await claimElsewhere(), 'taken');
   first.release();
-  assert.equal(await ask(), 'free');
+  assert.equal(await claimElsewhere(), 'free');
 });

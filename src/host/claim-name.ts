@@ -1,10 +1,10 @@
-// Names that one process of this machine has at a time: sockets of the abstract namespace, which vanish with their owner however it ends.
+// Machine-wide locks by name: sockets of the abstract namespace, which the kernel removes when the process ends.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 export type Claim = { readonly release: () => void };
 
-/** Undefined where another process of this network namespace has it. */
+/** Undefined if another process of this network namespace holds the name. */
 export async function claimName(name: string): Promise<Claim | undefined> {
   const server = createServer((socket) => socket.destroy());
   server.unref();

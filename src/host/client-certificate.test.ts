@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { holdsAt, readClientCertificate } from './client-certificate.ts';
+import { isValidAt, readClientCertificate } from './client-certificate.ts';
 
 const bounds = { notBeforeMs: 10_000, notAfterMs: 20_000 };
 const times: readonly (readonly [string, number, boolean])[] = [
-  ['before it begins', 9_999, false],
-  ['when it begins', 10_000, true],
-  ['in its last second', 20_999, true],
-  ['after its last second', 21_000, false],
-  ['at no time', Number.NaN, false],
+  ['before notBefore', 9_999, false],
+  ['at notBefore', 10_000, true],
+  ['in the second of notAfter', 20_999, true],
+  ['after notAfter', 21_000, false],
+  ['at an invalid time', Number.NaN, false],
 ];
 
 for (const [title, now, expected] of times) {
-  test(`holdsAt() is ${expected} ${title}`, () => assert.equal(holdsAt(bounds, now), expected));
+  test(`holdsAt() is ${expected} ${title}`, () => assert.equal(isValidAt(bounds, now), expected));
 }
 
-test('holdsAt() is false for times that could not be read', () => {
-  assert.equal(holdsAt({ notBeforeMs: Number.NaN, notAfterMs: 20_000 }, 15_000), false);
-  assert.equal(holdsAt({ notBeforeMs: 10_000, notAfterMs: Number.NaN }, 15_000), false);
+test('holdsAt() is false for bounds that could not be parsed', () => {
+  assert.equal(isValidAt({ notBeforeMs: Number.NaN, notAfterMs: 20_000 }, 15_000), false);
+  assert.equal(isValidAt({ notBeforeMs: 10_000, notAfterMs: Number.NaN }, 15_000), false);
 });
 
 // Made by openssl, because this program makes no such subjects: base64 of certificates signed by their own keys.

@@ -1,11 +1,11 @@
-// Whom a client certificate names and when it holds: read once per certificate, compared with the clock on every request.
-// The API server and the agents of nodes share it, so that both take the same certificates for the same users.
+// The user and the validity period of a client certificate: read once per certificate, compared with the clock on every request.
+// The API server and the node agent share it, so that both see the same user.
 import type { X509Certificate } from 'node:crypto';
 
 export type ClientCertificate = {
-  /** The user. */
+  /** The user name. */
   readonly commonName: string;
-  /** His groups. */
+  /** The user's groups. */
   readonly organizations: readonly string[];
   /** SHA-256 of the certificate, in hexadecimal digits. */
   readonly fingerprint: string;
@@ -13,10 +13,10 @@ export type ClientCertificate = {
   readonly notAfterMs: number;
 };
 
-/** `none`: it names nobody. `several`: it has more than one common name, and nobody can say which one is meant. */
+/** `none`: it has no common name. `several`: it has more than one, which is ambiguous. */
 export type ReadCertificate = ClientCertificate | 'none' | 'several';
 
-/** Says nothing of who signed it: the caller must have verified that on the same connection. */
+/** Does not verify the signature: the caller must have done that on the same connection. */
 export function readClientCertificate(certificate: X509Certificate): ReadCertificate {
   const { CN = '', O = [] } = subjectOf(certificate);
   if (typeof CN !== 'string') return 'several';
@@ -37,13 +37,13 @@ const subjectOf = (certificate: X509Certificate): SubjectNames =>
   (certificate.toLegacyObject().subject as SubjectNames | undefined) ?? {};
 
 /**
- * A connection outlives the certificate that opened it, and a resumed TLS session is not verified again. Both bounds
- * belong to the time in which it holds (RFC 5280, 4.1.2.5). A time that could not be read is never within.
+ * A connection outlives the certificate that opened it, and a resumed TLS session is not verified again. Both bounds are
+ * inclusive (RFC 5280, 4.1.2.5). A bound that could not be parsed is never met.
  */
-export function holdsAt(
+export function isValidAt(
   { notBeforeMs, notAfterMs }: Pick<ClientCertificate, 'notBeforeMs' | 'notAfterMs'>,
   nowMs: number,
 ): boolean {
-  // The bounds are whole seconds: the last one counts to its end.
+  // The bounds are whole seconds: the last one is valid to its end.
   return nowMs >= notBeforeMs && nowMs < notAfterMs + 1000;
 }

@@ -1,4 +1,4 @@
-// Time as parts see it: what it is, and being called later. Tests pass a clock that they move by hand.
+// The clock that parts use: the time, and timers. Tests pass a fake one.
 
 export type Cancel = () => void;
 
@@ -9,7 +9,7 @@ export type Clock = {
   readonly after: (ms: number, run: () => void) => Cancel;
 };
 
-/** Node's timers hold no more than 31 bits; a longer wait fires early, and who waits looks at the clock again. */
+/** Node's timers have 31 bits. A longer one fires early, and its caller checks the clock again. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -20,7 +20,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves when the time has passed, or at once when the signal ends the wait. */
+/** Resolves when the time has passed or the signal aborts. */
 export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -34,7 +34,7 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
   });
 }
 
-/** Resolves when the signal comes, at once when it has. */
+/** Resolves when the signal aborts, at once if it has. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

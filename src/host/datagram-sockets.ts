@@ -1,4 +1,4 @@
-// UDP sockets as the kernel offers them, for relays on a poll loop. Results below zero are error numbers, negated.
+// UDP sockets by system calls, for relays on a poll loop. Results below zero are negated error numbers.
 import { loadCLibrary } from './native.ts';
 import { inet, inet6 } from './socket-address.ts';
 
@@ -44,7 +44,7 @@ export function openDatagramSockets() {
       }
       return fd;
     },
-    /** A socket that speaks with this address only; or an error number. */
+    /** A socket connected to this address, or a negated error number. */
     connect(address: Buffer): number {
       const fd = open(address.length > 16);
       const result = connect(fd, address, address.length);
@@ -57,7 +57,7 @@ export function openDatagramSockets() {
       getName(fd, name, length);
       return name.readUInt16BE(2);
     },
-    /** How many bytes came; `address` receives the sender's. */
+    /** The number of bytes received; fills `address` with the sender's. */
     receive(fd: number, bytes: Buffer, address: Buffer): number {
       length.writeUInt32LE(address.length);
       return receiveFrom(fd, bytes, bytes.length, 0, address, length);

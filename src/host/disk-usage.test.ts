@@ -8,7 +8,7 @@ import { diskUsage } from './disk-usage.ts';
 const plenty = Number.MAX_SAFE_INTEGER;
 const mebibyte = Buffer.alloc(1024 ** 2, 1);
 
-test('diskUsage() counts files below once, follows no links, and ends early when it is over the limit', async (t) => {
+test('diskUsage() counts each file once, follows no links, and stops above the limit', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'usage-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const top = join(directory, 'top');
@@ -26,7 +26,7 @@ test('diskUsage() counts files below once, follows no links, and ends early when
   assert.equal(await diskUsage(join(directory, 'link'), plenty), 0);
 });
 
-test('diskUsage() of a very deep tree ends', async (t) => {
+test('diskUsage() stops at a depth limit', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'usage-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   mkdirSync(join(directory, ...Array.from({ length: 200 }, () => 'd')), { recursive: true });

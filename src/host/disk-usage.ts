@@ -1,15 +1,15 @@
-// How much disk a directory takes that somebody else writes into: by descriptors, so that no link leads elsewhere, and not beyond
-// the file system that it is in.
+// The disk usage of a directory that pods can write to: by descriptors, so that symbolic links cannot lead out of it, and within one
+// file system.
 import { constants, fstatSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Deeper directories are not counted: each level takes a descriptor. */
+/** Deeper directories are not counted, because each level holds a descriptor. */
 const maxDepth = 60;
-/** More entries are not counted: whoever has so many small files pays for the largest ones first met. */
+/** More entries are not counted, so that one volume cannot keep the agent busy. */
 const maxEntries = 500_000;
 const blockBytes = 512;
-const listed = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const openFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 type Count = {
   readonly device: number;
@@ -18,9 +18,9 @@ type Count = {
   entries: number;
 };
 
-/** Stops counting when it is over the limit. Fine when nothing is there. */
+/** Stops counting above the limit. 0 if the path does not exist. */
 export async function diskUsage(path: string, limitBytes: number): Promise<number> {
-  const top = await opened(path);
+  const top = await openDirectory(path);
   if (top === undefined) return 0;
   try {
     const count: Count = { device: fstatSync(top.fd).dev, linked: new Set(), bytes: 0, entries: 0 };
@@ -42,7 +42,7 @@ async function countIn(
     count.entries += 1;
     if (count.bytes > limitBytes || count.entries > maxEntries) return;
     const child = join(path, name);
-    const found = await ifThere(lstat(child));
+    const found = await ifReadable(lstat(child));
     if (found === undefined || found.dev !== count.device) continue;
     addEntry(found, count);
     if (found.isDirectory() && depth < maxDepth)
@@ -56,7 +56,7 @@ async function countBelow(
   count: Count,
   limitBytes: number,
 ): Promise<void> {
-  const below = await opened(path);
+  const below = await openDirectory(path);
   if (below === undefined) return;
   try {
     if (fstatSync(below.fd).dev === count.device) await countIn(below, depth, count, limitBytes);
@@ -65,7 +65,7 @@ async function countBelow(
   }
 }
 
-/** What has several names takes its place once. */
+/** Hard links to one file count once. */
 function addEntry(found: Stats, count: Count): void {
   const isLinked = found.nlink > 1 && !found.isDirectory();
   if (isLinked && count.linked.has(found.ino)) return;
@@ -73,10 +73,11 @@ function addEntry(found: Stats, count: Count): void {
   count.bytes += found.blocks * blockBytes;
 }
 
-const opened = (path: string): Promise<FileHandle | undefined> => ifThere(open(path, listed));
+const openDirectory = (path: string): Promise<FileHandle | undefined> =>
+  ifReadable(open(path, openFlags));
 
-/** It may have gone, or become a link, since it was named; and its owner may have shut it. */
-async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+/** Undefined if the entry was deleted or became a link since it was listed, or if its owner denies access. */
+async function ifReadable<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
   } catch (error) {

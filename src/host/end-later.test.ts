@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { endLater, resetLater } from './end-later.ts';
 
-test('nothing ends in the turn that reads, nor in what waits for it', async () => {
+test('endLater() destroys neither at once nor from microtasks', async () => {
   const seen: string[] = [];
   const done = new Promise<void>((resolve) => {
     endLater({ destroy: () => resolve(void seen.push('ended')) });
@@ -17,7 +17,7 @@ test('nothing ends in the turn that reads, nor in what waits for it', async () =
   assert.deepEqual(seen, ['waited', 'ended']);
 });
 
-test('a stream that is reset tells the far end why', async (t) => {
+test('resetLater() sends the error code to the peer', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,16 +1,16 @@
-// Ends HTTP/2 streams and connections, but never in the middle of reading one. Node hands over what it reads while it is reading it, and so
-// runs all that waits for it; a stream that is reset there makes it write at once, which can free the very stream it goes on reading: memory
-// is damaged, and the process ends some time later at a place that has nothing to do with it.
+// Ends HTTP/2 streams and sessions, but never from a read callback. Node emits data while nghttp2 is parsing, and runs the microtasks
+// that wait for it there. A stream that is reset at that point makes Node write at once, which can free the stream that is being
+// parsed: memory is corrupted, and the process crashes later at an unrelated place.
 import type { Http2Session, Http2Stream } from 'node:http2';
 
 type Endable = { readonly destroy: (reason?: Error) => unknown };
 
-/** It stays as it is until the turn is over: who must know at once that it ends remembers it. */
+/** Destroys in the next iteration of the event loop: until then the stream looks open, and callers remember that it is not. */
 export function endLater(ended: Endable, reason?: Error): void {
   setImmediate(() => ended.destroy(reason));
 }
 
-/** Tells the far end why. */
+/** Sends RST_STREAM with the code. */
 export function resetLater(stream: Http2Stream, code: number): void {
   setImmediate(() => {
     stream.close(code);
@@ -18,7 +18,7 @@ export function resetLater(stream: Http2Stream, code: number): void {
   });
 }
 
-/** The far end learns why before the connection goes. */
+/** Sends GOAWAY with the code, then closes the connection. */
 export function endSessionLater(session: Http2Session, code: number): void {
   setImmediate(() => {
     if (session.destroyed) return;

@@ -13,7 +13,7 @@ async function failureOf(command: Command, signal?: AbortSignal): Promise<Comman
 
 const script = (source: string): Command['argv'] => [process.execPath, '-e', source];
 
-test('runCommand() hands over input and returns output', async () => {
+test('runCommand() passes input and returns output', async () => {
   const { stdout, stderr } = await runCommand({
     argv: ['sh', '-c', 'cat; echo "$GREETING" >&2'],
     stdin: ['one\n', 'two\n'],
@@ -22,14 +22,14 @@ test('runCommand() hands over input and returns output', async () => {
   assert.deepEqual({ stdout, stderr }, { stdout: 'one\ntwo\n', stderr: 'hello\n' });
 });
 
-test('runCommand() hands over more than a pipe holds', async () => {
+test('runCommand() passes more input than a pipe holds', async () => {
   const part = 'x'.repeat(100_000);
   const stdin = Array.from({ length: 50 }, () => part);
   const { stdout } = await runCommand({ argv: ['wc', '-c'], stdin });
   assert.equal(Number(stdout), 5_000_000);
 });
 
-test('runCommand() hands output over as it comes, and then does not keep it', async () => {
+test('runCommand() passes output on as it arrives, and does not return it then', async () => {
   const parts: Buffer[] = [];
   const { stdout, stderr } = await runCommand({
     argv: ['sh', '-c', 'echo out; echo no >&2'],
@@ -45,11 +45,11 @@ test('runCommand() says how a program failed', async () => {
   assert.match(error.message, /^Cannot run "sh -c .*": exit code 4: no$/);
 });
 
-test('runCommand() tells a program that is not there', async () => {
+test('runCommand() reports a program that is not installed', async () => {
   assert.ok(isProgramMissing(await failureOf({ argv: ['no-such-program'], stdin: 'x' })));
 });
 
-test('runCommand() does not fail when a program ends before it has read everything', async () => {
+test('runCommand() does not fail when a program exits before it has read everything', async () => {
   const stdin = Array.from({ length: 100 }, () => 'x'.repeat(100_000));
   assert.deepEqual(await runCommand({ argv: ['true'], stdin }), { stdout: '', stderr: '' });
 });
@@ -64,7 +64,7 @@ test('runCommand() stops a program that writes too much', async () => {
   assert.equal(error.failure.code, 'ENOBUFS');
 });
 
-test('runCommand() stops a program when the signal says so, and starts none after that', async () => {
+test('runCommand() stops a program when the signal aborts, and starts none after that', async () => {
   const abort = new AbortController();
   const running = failureOf({ argv: script('setInterval(() => {}, 1e6)') }, abort.signal);
   abort.abort();

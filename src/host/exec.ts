@@ -1,20 +1,19 @@
-// Runs another program to its end: text in, text out, and an error that says everything when it fails.
+// Runs another program until it exits: text in, text out. The error of a failure has the command, the exit code and the output.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { insideNamespace } from './namespaces.ts';
 
 export type Command = {
   /** The program and its arguments; no shell reads them. */
   readonly argv: readonly [string, ...string[]];
-  /** Written to its standard input, part by part, no faster than it reads; absent: there is nothing to read. */
+  /** Written to its standard input, as fast as the program reads; absent: standard input is empty. */
   readonly stdin?: string | Iterable<string>;
-  /** Given its standard output as it comes, which is then not in the answer. */
+  /** Called with its standard output as it arrives, which is then not part of the result. */
   readonly output?: (part: Buffer) => void;
-  /** Added to this process' environment. */
+  /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Network namespace to start it in; absent: where this process is. */
+  /** Network namespace to start it in; absent: that of this process. */
   readonly namespacePath?: string;
-  /** Killed after so long. */
+  /** Killed after this time. */
   readonly timeoutMs?: number;
   /** Killed when it writes more than this; 1 MiB when left out. */
   readonly maxOutputBytes?: number;
@@ -24,12 +23,12 @@ export type CommandOutput = { readonly stdout: string; readonly stderr: string }
 
 export type RunCommand = (command: Command, signal?: AbortSignal) => Promise<CommandOutput>;
 
-/** How a program ended that did not end well. */
+/** How a program failed. */
 export type CommandFailure = {
   readonly argv: readonly string[];
   /** Absent when it did not start or was killed. */
   readonly exitCode?: number;
-  /** `SIGKILL` and the like, when that is how it ended. */
+  /** `SIGKILL` and the like, if a signal ended it. */
   readonly signalName?: string;
   /** Why it did not start (`ENOENT`, `EACCES`) or was stopped (`ETIMEDOUT`, `ENOBUFS`, `ABORT_ERR`). */
   readonly code?: string;
@@ -37,7 +36,7 @@ export type CommandFailure = {
   readonly stderr: string;
 };
 
-/** Enough for a person; a program that fails may write without end. */
+/** Enough for a person to read. */
 const maxMessageCharacters = 2000;
 const defaultOutputBytes = 1024 * 1024;
 
@@ -51,18 +50,18 @@ export class CommandError extends Error {
       (failure.signalName === undefined
         ? `exit code ${failure.exitCode}`
         : `killed by ${failure.signalName}`);
-    const said = failure.stderr.trim().slice(0, maxMessageCharacters);
-    super(`Cannot run "${failure.argv.join(' ')}": ${how}${said === '' ? '' : `: ${said}`}`);
+    const output = failure.stderr.trim().slice(0, maxMessageCharacters);
+    super(`Cannot run "${failure.argv.join(' ')}": ${how}${output === '' ? '' : `: ${output}`}`);
     this.failure = failure;
   }
 }
 
-/** The program is not installed, or not where PATH looks. */
+/** The program is not installed, or not in PATH. */
 export function isProgramMissing(error: unknown): boolean {
   return error instanceof CommandError && error.failure.code === 'ENOENT';
 }
 
-/** Whether it ran to its end and said no with this exit code. */
+/** Whether the program exited with this code. */
 export function hasExitCode(error: unknown, exitCode: number): boolean {
   return error instanceof CommandError && error.failure.exitCode === exitCode;
 }
@@ -97,7 +96,7 @@ type Ended = Pick<CommandFailure, 'exitCode' | 'signalName' | 'code'>;
 type Watch = {
   readonly ended: Promise<Ended>;
   readonly output: () => CommandOutput;
-  /** Why it was killed from here. */
+  /** Why this process killed it. */
   readonly stoppedBy: () => string | undefined;
   readonly release: () => void;
 };
@@ -148,13 +147,13 @@ function watchOver(child: ChildProcess, command: Command, signal?: AbortSignal):
 async function feed(child: ChildProcess, input: string | Iterable<string> = ''): Promise<void> {
   const { stdin } = child;
   if (stdin === null) return;
-  const closed = once(stdin, 'close').catch(() => undefined);
-  // A program may end before it has read everything (EPIPE); how it ended says why.
+  const closed = new Promise((resolve) => stdin.once('close', resolve));
+  // A program may exit before it has read everything (EPIPE); its exit code says why.
   stdin.on('error', () => stdin.destroy());
   for (const part of typeof input === 'string' ? [input] : input) {
     if (stdin.destroyed) return;
-    if (!stdin.write(part))
-      await Promise.race([once(stdin, 'drain').catch(() => undefined), closed]);
+    if (stdin.write(part)) continue;
+    await Promise.race([new Promise((resolve) => stdin.once('drain', resolve)), closed]);
   }
   stdin.end();
 }

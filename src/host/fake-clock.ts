@@ -1,18 +1,18 @@
-// A clock that stands still until a test moves it.
+// A clock for tests, which advances only when the test says so.
 import type { Clock } from './clock.ts';
 
 export type FakeClock = Clock & {
-  /** Moves the time on, calling what falls due in order, and lets promises settle between the calls. */
+  /** Advances the time, runs due timers in order, and lets promises settle between them. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Lets promises settle without moving the time. */
+  /** Lets promises settle without advancing the time. */
   readonly settle: () => Promise<void>;
-  /** How many calls are waiting for their time. */
+  /** How many timers are pending. */
   readonly waiting: () => number;
 };
 
 type Timer = { readonly at: number; readonly run: () => void };
 
-/** Enough for chains of promises through streams and queues to come to rest. */
+/** Enough for chains of promises through streams and queues. */
 const settleRounds = 20;
 
 export function createFakeClock(start = 0): FakeClock {

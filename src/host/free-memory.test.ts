@@ -5,14 +5,13 @@ import { getHeapSpaceStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { preferSmallHeap } from './free-memory.ts';
 
-test('preferSmallHeap() holds also after a thread has begun, which sets it back', async (t) => {
+test('preferSmallHeap() limits new space also after a worker thread has started, which resets the flag', async (t) => {
   preferSmallHeap();
   const worker = new Worker('setInterval(() => {}, 1e6)', { eval: true });
   t.after(() => worker.terminate());
   await once(worker, 'online');
   const before = newSpaceBytes();
   fillNewSpace();
-  // It may become smaller.
   assert.ok(newSpaceBytes() <= before);
 });
 
@@ -21,8 +20,9 @@ function newSpaceBytes(): number {
   return space?.space_size ?? Number.NaN;
 }
 
-/** With objects of which enough live on that it would grow. */
+/** With enough survivors that it would grow. */
 function fillNewSpace(): void {
-  const kept = Array.from({ length: 100_000 }, () => ({}));
-  for (let at = 0; at < 3_000_000; at += 1) kept[at % kept.length] = { at, text: `x${at}` };
+  const survivors = Array.from({ length: 100_000 }, () => ({}));
+  for (let at = 0; at < 3_000_000; at += 1)
+    survivors[at % survivors.length] = { at, text: `x${at}` };
 }

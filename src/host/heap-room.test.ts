@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { giveHeapRoom, growthPercent } from './heap-room.ts';
+import { growthPercent, relaxHeapGrowth } from './heap-room.ts';
 
 const mebibyte = 1024 * 1024;
 
-test('a small heap may grow several times, a large one as V8 thinks best', () => {
+test('growthPercent() is large for small heaps, and 0 for large ones', () => {
   assert.equal(growthPercent(16 * mebibyte), 400);
   assert.equal(growthPercent(64 * mebibyte), 100);
   assert.equal(growthPercent(127 * mebibyte), 50);
@@ -13,21 +13,21 @@ test('a small heap may grow several times, a large one as V8 thinks best', () =>
   assert.equal(growthPercent(4096 * mebibyte), 0);
 });
 
-test('V8 is told now and then, not at the start, and it decides again in the end', (t) => {
+test('relaxHeapGrowth() sets the flag at intervals, not at the start, and resets it at the end', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let used = 32 * mebibyte;
-  const said: string[] = [];
-  const heap = { usedBytes: () => used, setFlag: (flag: string) => void said.push(flag) };
-  const takeBack = giveHeapRoom(heap);
-  assert.deepEqual(said, []);
+  const flags: string[] = [];
+  const heap = { usedBytes: () => used, setFlag: (flag: string) => void flags.push(flag) };
+  const stop = relaxHeapGrowth(heap);
+  assert.deepEqual(flags, []);
   t.mock.timers.tick(5000);
   used = 300 * mebibyte;
   t.mock.timers.tick(5000);
   used = 64 * mebibyte;
   t.mock.timers.tick(5000);
-  takeBack();
+  stop();
   t.mock.timers.tick(50_000);
-  assert.deepEqual(said, [
+  assert.deepEqual(flags, [
     '--heap-growing-percent=200',
     '--heap-growing-percent=0',
     '--heap-growing-percent=100',
@@ -35,7 +35,7 @@ test('V8 is told now and then, not at the start, and it decides again in the end
   ]);
 });
 
-test('V8 knows the flag', () => {
+test('V8 accepts the flag', () => {
   const program = `require('node:v8').setFlagsFromString('--heap-growing-percent=200')`;
   const { status, stderr } = spawnSync(process.execPath, ['--eval', program], { encoding: 'utf8' });
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });

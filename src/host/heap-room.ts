@@ -1,15 +1,18 @@
-// Room for garbage in the heap of a program that answers many. V8 collects the whole heap once it has grown by a tenth, where most of it lives
-// long: for a heap of thirty megabytes that is every second or two in which clients come and go, and what is being answered waits for
-// ten milliseconds each time. A few tens of megabytes more, and it happens once in a minute.
+// Lets a small heap grow more before V8 collects all of it. V8 does that after growth by a tenth when most objects survive: in a
+// heap of 30 MiB every second or two while clients connect and disconnect, with a pause of ten milliseconds. With some tens of
+// megabytes more it happens once a minute.
+//
+// The flag belongs to the process, so the worker threads of `up` have it too. The share is computed from the heap of the main
+// thread, which is the largest while the flag is set: the others grow by the same share of less, and so by less than `roomBytes`.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 const mebibyte = 1024 * 1024;
-/** What may lie about before the whole heap is collected. */
+/** Garbage that may accumulate before a full collection. */
 const roomBytes = 64 * mebibyte;
-/** From here on V8 chooses: a fixed share would hold it back where much is written. */
-const largestBytes = 128 * mebibyte;
-/** Not from the start: under other flags V8 does not take what it compiled before, and a start is short. */
-const lookEveryMs = 5000;
+/** V8 decides for larger heaps: a fixed share would limit it under heavy writes. */
+const maxBytes = 128 * mebibyte;
+/** Not set at the start, because V8 rejects its code cache under other flags than it was made with. */
+const checkIntervalMs = 5000;
 
 type Heap = {
   readonly usedBytes: () => number;
@@ -21,10 +24,10 @@ const ownHeap: Heap = {
   setFlag: setFlagsFromString,
 };
 
-/** Until it is called off. */
-export function giveHeapRoom({ usedBytes, setFlag }: Heap = ownHeap): () => void {
+/** The returned function gives the decision back to V8. */
+export function relaxHeapGrowth({ usedBytes, setFlag }: Heap = ownHeap): () => void {
   const setGrowth = (percent: number): void => setFlag(`--heap-growing-percent=${percent}`);
-  const timer = setInterval(() => setGrowth(growthPercent(usedBytes())), lookEveryMs);
+  const timer = setInterval(() => setGrowth(growthPercent(usedBytes())), checkIntervalMs);
   timer.unref();
   return () => {
     clearInterval(timer);
@@ -32,7 +35,7 @@ export function giveHeapRoom({ usedBytes, setFlag }: Heap = ownHeap): () => void
   };
 }
 
-/** By how much of what it holds the heap may grow; 0: V8 decides. */
+/** The growth that starts a full collection, in percent of the heap; 0: V8 decides. */
 export function growthPercent(usedBytes: number): number {
-  return usedBytes >= largestBytes ? 0 : Math.floor((100 * roomBytes) / usedBytes);
+  return usedBytes >= maxBytes ? 0 : Math.floor((100 * roomBytes) / usedBytes);
 }

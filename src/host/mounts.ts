@@ -1,4 +1,4 @@
-// File systems in memory, mounted and taken away.
+// Mounts and unmounts tmpfs.
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { loadCLibrary, type NativeFunction } from './native.ts';
@@ -22,12 +22,12 @@ function calls(): Calls {
 const noSetuidNoDevices = 2 | 4;
 const detachWithoutFollowing = 2 | 8;
 
-/** Over a directory; nothing when it has one already. Throws SystemCallError where this process may not mount. */
+/** Mounts tmpfs on a directory unless one is mounted there. Throws SystemCallError where this process may not mount. */
 export function mountMemory(path: string, options: string): void {
   if (!isMounted(path)) calls().mount('fairlead', path, 'tmpfs', noSetuidNoDevices, options);
 }
 
-/** Nothing when there is none. */
+/** Does nothing if nothing is mounted there. */
 export function unmountMemory(path: string): void {
   if (isMounted(path)) calls().unmount(path, detachWithoutFollowing);
 }

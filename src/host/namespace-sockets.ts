@@ -1,5 +1,5 @@
-// Sockets in a namespace other than the thread's, for Node's own servers and connections. The kernel's socket is made inside, in
-// one synchronous step, and handed to Node, which works with it from outside.
+// Sockets in another network namespace than the thread's, for Node's own servers and connections. The socket is created inside in one
+// synchronous step, and Node then uses its descriptor from outside.
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6, Socket } from 'node:net';
@@ -9,10 +9,10 @@ import { addressBytes } from './netlink/address-bytes.ts';
 import { encodeSocketAddress } from './socket-address.ts';
 import { openStreamSockets, type StreamSockets } from './stream-sockets.ts';
 
-/** An IP address, never a name: looking it up would happen somewhere else. */
+/** `host` is an IP address, never a name, which would be resolved in the wrong namespace. */
 export type Endpoint = { readonly host: string; readonly port: number };
 
-/** As Node has it. */
+/** Node's default. */
 const backlog = 511;
 
 /** The descriptor of a listening socket, for `server.listen({ fd })`. Throws SystemCallError. */
@@ -25,23 +25,23 @@ export function listenInside(namespacePath: string, endpoint: Endpoint): number 
   return insideNamespace(namespacePath, () => listenHere(endpoint));
 }
 
-/** A connection that leaves from inside the namespace; it reports as `net.connect` does. */
+/** A connection from inside the namespace, with the events of `net.connect`. */
 export function connectInside(namespacePath: string, endpoint: Endpoint): Socket {
   return connectWith(clientDescriptorInside(namespacePath, endpoint), endpoint);
 }
 
-/** The descriptor of a socket that is not connected yet, for `connectWith`. */
+/** The descriptor of an unconnected socket, for `connectWith`. */
 export function clientDescriptorInside(namespacePath: string, { host }: Endpoint): number {
   return insideNamespace(namespacePath, () => streamSockets().openClient(isIPv6(host)));
 }
 
-/** Connects a socket that was made somewhere, from there. `allowHalfOpen` as with `net.connect`. */
+/** Connects a socket, in the namespace in which it was created. `allowHalfOpen` as in `net.connect`. */
 export function connectWith(
   fd: number,
   { host, port }: Endpoint,
   { allowHalfOpen = false }: { readonly allowHalfOpen?: boolean } = {},
 ): Socket {
-  // Reading before the connection stands would fail; Node starts it once connected.
+  // Reading before the connection is established would fail; Node starts it then.
   const unconnected = { fd, allowHalfOpen, readable: true, writable: true, manualStart: true };
   return new Socket(unconnected).connect({ host, port });
 }
@@ -53,7 +53,7 @@ export async function bindInside(
 ): Promise<DatagramSocket> {
   const fd = bindDescriptorInside(namespacePath, endpoint);
   const socket = createSocket(isIPv6(endpoint.host) ? 'udp6' : 'udp4');
-  // A socket that is bound already says so at once.
+  // A descriptor that is already bound emits 'listening' at once.
   const listening = once(socket, 'listening');
   socket.bind({ fd });
   await listening;
@@ -69,7 +69,7 @@ function encode({ host, port }: Endpoint): Buffer {
   return encodeSocketAddress({ address: addressBytes(host), port });
 }
 
-/** The C functions are declared once, when first needed. */
+/** The C functions are declared on first use. */
 let streams: StreamSockets | undefined;
 let datagrams: DatagramSockets | undefined;
 

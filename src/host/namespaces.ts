@@ -1,27 +1,27 @@
-// Network namespaces without the `ip` program. A namespace belongs to a thread, not to a process: a thread can step
-// inside, make a socket or start a program there, and step out again; what was made stays inside. All of it is
-// synchronous, so that no other work of the thread ever runs in the wrong place.
+// Network namespaces without the `ip` program. A namespace belongs to a thread, not to a process: a thread can enter one,
+// create a socket or start a program there, and return; what it created stays inside. All of it is synchronous, so that no
+// other work of the thread ever runs in the wrong namespace.
 import { closeSync, openSync } from 'node:fs';
 import { loadCLibrary, type NativeFunction } from './native.ts';
 
 const newNetwork = 0x40000000;
 const newMessages = 0x8000000;
 
-/** Namespaces that a thread can have for itself: of the network, and of messages and memory shared between processes. */
+/** Namespaces that a thread can have for itself: network, and System V IPC. */
 type NamespaceKind = 'net' | 'ipc';
 const flags: Readonly<Record<NamespaceKind, number>> = { net: newNetwork, ipc: newMessages };
 const ownNamespace = (kind: NamespaceKind): string => `/proc/thread-self/ns/${kind}`;
 
-/** A namespace that lives as long as it is held open or something runs in it. */
+/** A namespace that exists as long as it is held open or a process runs in it. */
 export type HeldNamespace = {
-  /** For other programs and for `insideNamespace`; good until `release`. */
+  /** For other programs and for `insideNamespace`; valid until `release`. */
   readonly path: string;
-  /** For programs that are started with it. */
+  /** For child processes that inherit it. */
   readonly descriptor: number;
   readonly release: () => void;
 };
 
-/** Runs `work`, which must not be async, inside the namespace; sockets it opens and programs it starts stay there. */
+/** Runs `work`, which must not be async, inside the namespace. Sockets it opens and programs it starts stay there. */
 export function insideNamespace<Result>(path: string, work: () => Result): Result {
   return withReturn(() => {
     enter(path);
@@ -30,20 +30,19 @@ export function insideNamespace<Result>(path: string, work: () => Result): Resul
 }
 
 /**
- * Moves the calling thread into the namespace for good. For worker threads: everything that thread does from now on, its sockets,
- * programs and synchronous reads of /proc/sys/net, is inside; threads that it starts begin inside. Work that Node hands to its pool (file
- * promises, looking up names) stays outside.
+ * Moves the calling thread into the namespace for good. For worker threads: their sockets, child processes, threads and synchronous
+ * reads of /proc/sys/net are inside from then on. Work of libuv's thread pool (file promises, DNS lookups) stays outside.
  */
 export function enterNamespace(path: string): void {
   enter(path);
 }
 
-/** The same with a namespace that is new, empty, and gone with the thread. */
+/** The same with a new namespace, which ends with the thread. */
 export function enterNewNamespace(): void {
   calls().unshare(newNetwork);
 }
 
-/** A new namespace: it ends with this process, unless something else still uses it. */
+/** A new namespace, which ends with this process unless another one uses it. */
 export function createNamespace(kind: NamespaceKind = 'net'): HeldNamespace {
   const descriptor = withReturn(() => {
     calls().unshare(flags[kind]);
@@ -70,15 +69,15 @@ function calls(): Calls {
   return declared;
 }
 
-/** Does `work`, which may change the thread's namespace, and brings the thread back to where it was. */
+/** Runs `work`, which may change the thread's namespace, and restores the previous one. */
 function withReturn<Result>(work: () => Result, kind: NamespaceKind = 'net'): Result {
-  const home = openSync(ownNamespace(kind), 'r');
+  const original = openSync(ownNamespace(kind), 'r');
   try {
     return work();
   } finally {
-    // Should this fail, the thread is lost in a foreign place: the error must not be taken for that of `work`.
-    calls().setns(home, flags[kind]);
-    closeSync(home);
+    // If this fails, the thread is stuck in the wrong namespace, which is worse than an error of `work`: this error wins.
+    calls().setns(original, flags[kind]);
+    closeSync(original);
   }
 }
 

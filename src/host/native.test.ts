@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { loadCLibrary } from './native.ts';
 
-test('loadCLibrary() calls the C library, and failures have their names', () => {
+test('loadCLibrary() calls C functions, and names the errors of failures', () => {
   const { checked } = loadCLibrary();
   assert.equal(checked('int getpid()')(), process.pid);
   assert.throws(() => checked('int close(int fd)')(-1), {
@@ -18,7 +18,7 @@ test('loadCLibrary() calls the C library, and failures have their names', () => 
   });
 });
 
-test('loadCLibrary() says what is missing where koffi cannot be loaded, each time alike', async () => {
+test('loadCLibrary() throws the same NativeUnavailableError each time where koffi cannot be loaded', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'fairlead-native-'));
   try {
     for (const file of ['native.js', 'system-call-error.js']) {

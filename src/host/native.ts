@@ -1,10 +1,10 @@
-// The C library without a compiler, through koffi, whose packages bring it prebuilt. It is loaded when first needed:
-// a machine that cannot load it runs everything that does not need the kernel, and hears here what is missing.
+// The C library through koffi, whose packages are prebuilt: no compiler is needed. It is loaded on first use. A machine that
+// cannot load it runs everything that does not need system calls, and the error says what is missing.
 import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
 import { SystemCallError } from './system-call-error.ts';
 
-/** koffi or the C library is not to be had on this machine; callers then use programs (nft, ip, conntrack). */
+/** koffi or the C library cannot be loaded on this machine. Callers then use programs (nft, ip, conntrack). */
 export class NativeUnavailableError extends Error {
   override readonly name = 'NativeUnavailableError';
 }
@@ -18,18 +18,18 @@ type Koffi = {
 };
 
 export type CLibrary = {
-  /** The function of a C declaration, such as `int close(int fd)`, as the C library has it. */
+  /** The C function of a declaration such as `int close(int fd)`. */
   readonly declare: (definition: string) => NativeFunction;
-  /** The same, with a SystemCallError thrown where it returns -1, and called again where a signal came between. */
+  /** The same, but throws SystemCallError where it returns -1, and retries on EINTR. */
   readonly checked: (definition: string) => NativeFunction;
-  /** The same for hot paths, where failing is no exception: the error's number, negated, instead of -1. */
+  /** The same for hot paths, where failures are expected: the negated error number instead of -1. */
   readonly signed: (definition: string) => NativeFunction;
 };
 
 const eintr = 4;
 let loaded: CLibrary | NativeUnavailableError | undefined;
 
-/** Throws NativeUnavailableError, and the same one each time: what cannot be loaded once is not tried again. */
+/** Throws NativeUnavailableError, the same one each time: a failed load is not tried again. */
 export function loadCLibrary(): CLibrary {
   loaded ??= load();
   if (loaded instanceof NativeUnavailableError) throw loaded;
@@ -37,13 +37,13 @@ export function loadCLibrary(): CLibrary {
 }
 
 function load(): CLibrary | NativeUnavailableError {
-  const place = `${process.platform} ${process.arch}`;
+  const platform = `${process.platform} ${process.arch}`;
   if (process.platform !== 'linux') {
-    return new NativeUnavailableError(`The kernel interface is Linux's; this is ${place}`);
+    return new NativeUnavailableError(`System calls need Linux; this is ${platform}`);
   }
   if (endianness() !== 'LE') {
     return new NativeUnavailableError(
-      `Messages are written for little-endian machines; ${place} is not`,
+      `Netlink messages need a little-endian machine; ${platform} is not`,
     );
   }
   try {
@@ -51,12 +51,12 @@ function load(): CLibrary | NativeUnavailableError {
     return bind(koffi);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    return new NativeUnavailableError(`Cannot load "koffi" on ${place}: ${reason}`, { cause });
+    return new NativeUnavailableError(`Cannot load "koffi" on ${platform}: ${reason}`, { cause });
   }
 }
 
 function bind(koffi: Koffi): CLibrary {
-  // The process itself: the C library that Node runs on, glibc or musl, without guessing its file name.
+  // The symbols of this process: the C library that Node runs on, glibc or musl, whatever its file name.
   const library = koffi.load(null);
   return {
     declare: (definition) => library.func(definition),
@@ -84,7 +84,7 @@ function bind(koffi: Koffi): CLibrary {
 
 let declaredClose: NativeFunction | undefined;
 
-/** For descriptors that the C library opened: in a worker thread Node complains of those that it did not open itself. */
+/** For descriptors that the C library opened: in a worker thread, Node warns of those that it did not open itself. */
 export function closeDescriptor(descriptor: number): void {
   declaredClose ??= loadCLibrary().checked('int close(int fd)');
   declaredClose(descriptor);

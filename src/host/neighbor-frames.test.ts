@@ -8,22 +8,22 @@ import {
 import { readNeighborFrame, solicitedNodeGroup } from './neighbor-frames.ts';
 import { addressBytes } from './netlink/address-bytes.ts';
 
-const mine = Uint8Array.of(2, 0, 0, 0, 0, 7);
-const theirs = Uint8Array.of(2, 0, 0, 0, 0, 9);
+const ownMac = Uint8Array.of(2, 0, 0, 0, 0, 7);
+const otherMac = Uint8Array.of(2, 0, 0, 0, 0, 9);
 const hex = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('hex');
 const frame = (...parts: readonly string[]): Uint8Array =>
   Buffer.from(parts.join('').replaceAll(' ', ''), 'hex');
 
 const arpHeader = 'ffffffffffff 020000000009 0806 0001 0800 06 04';
 
-test('readNeighborFrame() hears who asks for an IPv4 address, and answers only them', () => {
-  const heard = readNeighborFrame(
+test('readNeighborFrame() answers an ARP request to its sender only', () => {
+  const message = readNeighborFrame(
     frame(arpHeader, '0001 020000000009 0a000001 000000000000 0a000009'),
   );
-  assert.ok(heard?.kind === 'asked');
-  assert.equal(heard.address, '10.0.0.9');
+  assert.ok(message?.kind === 'request');
+  assert.equal(message.address, '10.0.0.9');
   assert.equal(
-    hex(heard.answer(mine)),
+    hex(message.answer(ownMac)),
     hex(
       frame(
         '020000000009 020000000007 0806 0001 0800 06 04 0002',
@@ -33,19 +33,19 @@ test('readNeighborFrame() hears who asks for an IPv4 address, and answers only t
   );
 });
 
-test('readNeighborFrame() tells a claim from a question', () => {
+test('readNeighborFrame() distinguishes claims from requests', () => {
   for (const claim of [
-    ...gratuitousArpFrames(theirs, '10.0.0.9'),
-    arpReplyFrame(theirs, addressBytes('10.0.0.9'), {
-      macAddress: mine,
+    ...gratuitousArpFrames(otherMac, '10.0.0.9'),
+    arpReplyFrame(otherMac, addressBytes('10.0.0.9'), {
+      macAddress: ownMac,
       ip: Uint8Array.of(10, 0, 0, 1),
     }),
-    neighborAdvertisementFrame(theirs, 'fd00::9'),
+    neighborAdvertisementFrame(otherMac, 'fd00::9'),
   ]) {
-    const heard = readNeighborFrame(claim);
-    assert.ok(heard?.kind === 'claimed');
-    assert.match(heard.address, /^(10\.0\.0\.9|fd00::9)$/);
-    assert.deepEqual(heard.by, theirs);
+    const message = readNeighborFrame(claim);
+    assert.ok(message?.kind === 'claim');
+    assert.match(message.address, /^(10\.0\.0\.9|fd00::9)$/);
+    assert.deepEqual(message.by, otherMac);
   }
 });
 
@@ -58,24 +58,24 @@ const solicitation = (from: string, hops = 'ff'): Uint8Array =>
     ...[from, group, '87 00 0000 00000000', target, '01 01 020000000009'],
   );
 
-test('readNeighborFrame() hears who asks for an IPv6 address, and answers only them', () => {
-  const heard = readNeighborFrame(solicitation(source));
-  assert.ok(heard?.kind === 'asked');
-  assert.equal(heard.address, 'fd00::9');
-  const answer = Buffer.from(heard.answer(mine));
+test('readNeighborFrame() answers a neighbour solicitation to its sender only', () => {
+  const message = readNeighborFrame(solicitation(source));
+  assert.ok(message?.kind === 'request');
+  assert.equal(message.address, 'fd00::9');
+  const answer = Buffer.from(message.answer(ownMac));
   assert.equal(hex(answer.subarray(0, 14)), '02000000000902000000000786dd');
   assert.equal(hex(answer.subarray(22, 54)), target + source);
-  // Solicited, and to be believed rather than what was known.
+  // The flags solicited and override.
   assert.equal(answer[58], 0x60);
 });
 
-test('readNeighborFrame() answers everybody when the asker has no address yet', () => {
-  const heard = readNeighborFrame(solicitation('0'.repeat(32)));
-  assert.ok(heard?.kind === 'asked');
-  assert.equal(hex(heard.answer(mine)), hex(neighborAdvertisementFrame(mine, 'fd00::9')));
+test('readNeighborFrame() answers duplicate address detection to all nodes', () => {
+  const message = readNeighborFrame(solicitation('0'.repeat(32)));
+  assert.ok(message?.kind === 'request');
+  assert.equal(hex(message.answer(ownMac)), hex(neighborAdvertisementFrame(ownMac, 'fd00::9')));
 });
 
-test('readNeighborFrame() leaves what is none of its business, cut off or came through a router', () => {
+test('readNeighborFrame() ignores other frames, truncated ones and forwarded discovery', () => {
   const whole = solicitation(source);
   for (const other of [
     new Uint8Array(0),

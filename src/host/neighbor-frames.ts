@@ -1,16 +1,20 @@
-// What neighbours ask and say about addresses: ARP for IPv4 (RFC 826), neighbour discovery for IPv6 (RFC 4861).
-import { type Asker, arpReplyFrame, neighborAdvertisementFrame } from './announce-frames.ts';
+// Decodes requests and claims of neighbours about addresses: ARP for IPv4 (RFC 826), neighbour discovery for IPv6 (RFC 4861).
+import {
+  type AdvertisementTarget,
+  arpReplyFrame,
+  neighborAdvertisementFrame,
+} from './announce-frames.ts';
 import { addressText } from './netlink/address-bytes.ts';
 
 export type NeighborMessage =
-  /** Somebody wants to know where the address is; the frame tells them that it is here. */
+  /** A request for the address. `answer` makes the reply that it is here. */
   | {
-      readonly kind: 'asked';
+      readonly kind: 'request';
       readonly address: string;
       readonly answer: (macAddress: Uint8Array) => Uint8Array;
     }
-  /** Somebody says that they have the address. */
-  | { readonly kind: 'claimed'; readonly address: string; readonly by: Uint8Array };
+  /** The sender has the address. */
+  | { readonly kind: 'claim'; readonly address: string; readonly by: Uint8Array };
 
 const etherTypeAt = 12;
 const arpType = 0x0806;
@@ -19,7 +23,7 @@ const arp = { operation: 20, senderMac: 22, sender: 28, target: 38, length: 42 }
 const arpRequest = 1;
 const arpReply = 2;
 
-/** Undefined for what is of no interest, and for what is not whole. */
+/** Undefined for other frames, and for truncated ones. */
 export function readNeighborFrame(frame: Uint8Array): NeighborMessage | undefined {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.length);
   if (bytes.length < arp.length) return undefined;
@@ -37,13 +41,13 @@ function readArp(bytes: Buffer): NeighborMessage | undefined {
   const target = copy(bytes, arp.target, 4);
   const isAboutItself = Buffer.compare(sender, target) === 0;
   if (operation === arpReply || isAboutItself)
-    return { kind: 'claimed', address: addressText(sender), by: senderMac };
+    return { kind: 'claim', address: addressText(sender), by: senderMac };
   if (operation !== arpRequest) return undefined;
-  const asker = { macAddress: senderMac, ip: sender };
+  const requester = { macAddress: senderMac, ip: sender };
   return {
-    kind: 'asked',
+    kind: 'request',
     address: addressText(target),
-    answer: (macAddress) => arpReplyFrame(macAddress, target, asker),
+    answer: (macAddress) => arpReplyFrame(macAddress, target, requester),
   };
 }
 
@@ -52,7 +56,7 @@ const icmp = { type: 54, flags: 58, target: 62, options: 78 } as const;
 const icmpV6 = 58;
 const solicitation = 135;
 const advertisement = 136;
-/** Discovery that came through a router is not believed. */
+/** Discovery that a router has forwarded is ignored. */
 const neverForwarded = 255;
 
 function readDiscovery(bytes: Buffer): NeighborMessage | undefined {
@@ -62,13 +66,13 @@ function readDiscovery(bytes: Buffer): NeighborMessage | undefined {
   const from = copy(bytes, 6, 6);
   switch (bytes[icmp.type]) {
     case advertisement:
-      return { kind: 'claimed', address, by: from };
+      return { kind: 'claim', address, by: from };
     case solicitation: {
-      const asker = askerOf(from, copy(bytes, ip6.source, 16));
+      const requester = targetOf(from, copy(bytes, ip6.source, 16));
       return {
-        kind: 'asked',
+        kind: 'request',
         address,
-        answer: (macAddress) => neighborAdvertisementFrame(macAddress, address, asker),
+        answer: (macAddress) => neighborAdvertisementFrame(macAddress, address, requester),
       };
     }
     default:
@@ -76,16 +80,16 @@ function readDiscovery(bytes: Buffer): NeighborMessage | undefined {
   }
 }
 
-/** Who looks whether an address is free has none yet, and everybody is told (RFC 4862, section 5.4). */
-function askerOf(macAddress: Uint8Array, address: Uint8Array): Asker | undefined {
-  const isNobody = address.every((byte) => byte === 0);
-  return isNobody ? undefined : { macAddress, address, hasAsked: true };
+/** Duplicate address detection has no source address yet: the answer goes to all nodes (RFC 4862, section 5.4). */
+function targetOf(macAddress: Uint8Array, address: Uint8Array): AdvertisementTarget | undefined {
+  const isUnspecified = address.every((byte) => byte === 0);
+  return isUnspecified ? undefined : { macAddress, address, isSolicited: true };
 }
 
 const copy = (bytes: Buffer, at: number, length: number): Uint8Array =>
   Uint8Array.from(bytes.subarray(at, at + length));
 
-/** The group that who asks for an address speaks to: `ff02::1:ff` and its last three bytes. */
+/** The multicast group of solicitations for the address: `ff02::1:ff` and its last three bytes. */
 export function solicitedNodeGroup(address: Uint8Array): Uint8Array {
   return Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, ...address.subarray(13));
 }

@@ -19,9 +19,9 @@ import { makeBeneath, openBeneath, pathOnly, walk } from './open-beneath.ts';
 
 const skip = process.platform === 'linux' ? false : 'needs Linux';
 
-type Place = { readonly path: string; readonly volume: number; readonly outside: string };
+type Fixture = { readonly path: string; readonly volume: number; readonly outside: string };
 
-function place(t: TestContext): Place {
+function fixture(t: TestContext): Fixture {
   const directory = mkdtempSync(join(tmpdir(), 'beneath-'));
   const [path, outside] = [join(directory, 'volume'), join(directory, 'outside')];
   mkdirSync(join(path, 'a/b'), { recursive: true });
@@ -58,7 +58,7 @@ for (const [name, followsLinks, expected] of cases) {
   test(`openBeneath() ${JSON.stringify(name)}, links ${followsLinks}: ${expected}`, {
     skip,
   }, (t) => {
-    const { path, volume } = place(t);
+    const { path, volume } = fixture(t);
     const open = (): number => openBeneath(volume, name, { flags: pathOnly, followsLinks });
     if (expected.startsWith('E')) return assert.throws(open, { code: expected });
     const descriptor = open();
@@ -67,15 +67,15 @@ for (const [name, followsLinks, expected] of cases) {
   });
 }
 
-test('the walk of old kernels follows no link either', { skip }, (t) => {
-  const { volume } = place(t);
+test('walk(), for old kernels, refuses links too', { skip }, (t) => {
+  const { volume } = fixture(t);
   for (const names of [['inside'], ['absolute', 'x'], ['upward', 'x']])
     assert.throws(() => walk(volume, names, { flags: pathOnly }), /ELOOP|ENOTDIR/);
   closeDescriptor(walk(volume, ['a', 'file'], { flags: pathOnly }));
 });
 
-test('makeBeneath() makes directories inside, and none behind a link', { skip }, (t) => {
-  const { path, volume, outside } = place(t);
+test('makeBeneath() creates directories inside, and none behind a link', { skip }, (t) => {
+  const { path, volume, outside } = fixture(t);
   closeDescriptor(makeBeneath(volume, 'a/new/deep', { mode: 0o777 }));
   assert.ok(existsSync(join(path, 'a/new/deep')));
   for (const link of ['absolute', 'upward', 'magic']) {

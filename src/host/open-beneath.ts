@@ -1,5 +1,5 @@
-// Opens files below a directory that somebody else can write to, so that no link leads out of it, whenever it is put there: the kernel
-// refuses links on the way. Where it does not know how (before 5.6), the way is gone name by name.
+// Opens files below a directory that pods can write to, so that no symbolic link leads out of it, whenever it is created: the kernel
+// refuses links in the path (openat2). Kernels before 5.6 cannot, and there the path is opened name by name.
 import { constants, fchmodSync, fchownSync, fstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { callNumbers } from './call-numbers.ts';
@@ -23,16 +23,16 @@ function calls(): Calls {
   return declared;
 }
 
-/** Node does not know it: a descriptor of the place itself, which nobody reads by. */
+/** O_PATH, which Node does not name: a descriptor of the path itself, which cannot be read from. */
 export const pathOnly = 0o10000000;
 const closeOnExec = 0o2000000;
 const noFollow = constants.O_NOFOLLOW;
-/** RESOLVE_NO_XDEV is not among them: volumes may have mounts inside. */
+/** RESOLVE_NO_XDEV is not used, because volumes may contain mounts. */
 const noMagicLinks = 2;
 const noSymlinks = 4;
 const beneath = 8;
 
-/** A descriptor of a place that nobody but us can change the way to. Links are followed. */
+/** Follows links: only for paths that pods cannot change. */
 export function openPath(path: string): number {
   return calls().openat(currentDirectory, path, pathOnly | closeOnExec, 0);
 }
@@ -43,11 +43,11 @@ export type OpenBeneath = {
   /** As for open(); O_CLOEXEC is added. */
   readonly flags: number;
   readonly mode?: number;
-  /** Links are followed as long as they stay inside; absent: none is. */
+  /** Follow links that stay inside; absent: links are refused. */
   readonly followsLinks?: boolean;
 };
 
-/** `path` is relative to the directory; empty: the directory itself. Throws SystemCallError: ELOOP for a link, EXDEV for a way out. `closeDescriptor` closes it. */
+/** `path` is relative to the directory; empty: the directory itself. Throws SystemCallError: ELOOP for a link, EXDEV for a path that leads out. Close it with `closeDescriptor`. */
 export function openBeneath(
   directory: number,
   path: string,
@@ -69,7 +69,7 @@ export function openBeneath(
   }
 }
 
-/** What the links are now; whoever changes them meanwhile meets the walk, which follows none. */
+/** Resolves the links as they are now. If they change meanwhile, `walk` still follows none. */
 function realNames(directory: number, names: readonly string[]): readonly string[] {
   const top = realpathSync(`/proc/self/fd/${directory}`);
   const real = realpathSync(join(top, ...names));
@@ -77,7 +77,7 @@ function realNames(directory: number, names: readonly string[]): readonly string
   return namesOf(real.slice(top.length));
 }
 
-/** The same, name by name: no name is followed where it is a link. */
+/** The same name by name, refusing links. */
 export function walk(
   directory: number,
   names: readonly string[],
@@ -110,7 +110,7 @@ function requireNoLink(descriptor: number): number {
 
 export type MadeDirectory = { readonly mode: number; readonly gid?: number };
 
-/** Makes the directories that are missing, and returns a descriptor of the last. No link is followed. */
+/** Creates missing directories, and returns a descriptor of the last one. Refuses links. */
 export function makeBeneath(directory: number, path: string, { mode, gid }: MadeDirectory): number {
   const { mkdirat } = calls();
   const flags = constants.O_RDONLY | constants.O_DIRECTORY;
@@ -120,7 +120,7 @@ export function makeBeneath(directory: number, path: string, { mode, gid }: Made
     try {
       const isNew = madeNew(() => mkdirat(above, name, 0o700));
       at = openBeneath(above, name, { flags });
-      // Whatever the mask of this process is.
+      // Independent of the umask.
       if (isNew && gid !== undefined) fchownSync(at, -1, gid);
       if (isNew) fchmodSync(at, mode);
     } finally {

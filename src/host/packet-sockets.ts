@@ -1,10 +1,10 @@
-// Sockets for whole frames of one interface: what neighbours ask by ARP and by neighbour discovery, and nothing else.
+// Raw sockets for the ARP and neighbour discovery frames of one interface.
 import { loadCLibrary } from './native.ts';
 import { solicitedNodeGroup } from './neighbor-frames.ts';
 
 export type PacketSocket = {
   readonly fd: number;
-  /** The next frame; undefined when none waits. */
+  /** The next frame; undefined if none is queued. */
   readonly receive: () => Uint8Array | undefined;
   readonly send: (frame: Uint8Array) => void;
   readonly close: () => void;
@@ -22,10 +22,10 @@ const joinGroup = 20;
 const leaveGroup = 21;
 export const arpProtocol = 0x0806;
 export const ipv6Protocol = 0x86dd;
-/** More than any frame of interest. */
+/** Larger than any ARP or neighbour discovery frame. */
 const frameBytes = 2048;
 
-/** A frame of the protocol, as it comes in on the interface. */
+/** Receives the frames of the protocol on the interface. */
 export function openPacketSocket(interfaceIndex: number, protocol: number): PacketSocket {
   const { checked, signed } = loadCLibrary();
   const socket = checked('int socket(int domain, int type, int protocol)');
@@ -33,7 +33,7 @@ export function openPacketSocket(interfaceIndex: number, protocol: number): Pack
   const close = checked('int close(int fd)');
   const receive = signed('intptr_t recv(int fd, void *bytes, size_t size, int flags)');
   const send = signed('intptr_t send(int fd, const void *bytes, size_t size, int flags)');
-  // Protocol 0 until it is bound: not a frame of another interface gets in.
+  // Protocol 0 until it is bound, so that no frame of another interface is queued.
   const fd = socket(family.packet, sockRaw | nonBlocking | closeOnExec, 0);
   try {
     if (protocol === ipv6Protocol) filterDiscovery(fd);
@@ -48,10 +48,10 @@ export function openPacketSocket(interfaceIndex: number, protocol: number): Pack
     fd,
     receive() {
       const count = receive(fd, buffer, buffer.length, 0);
-      // An interface that goes down says so here, once; it may come back.
+      // ENETDOWN is reported once when the interface goes down; it may come up again.
       return count < 0 ? undefined : Uint8Array.from(buffer.subarray(0, count));
     },
-    // A frame that cannot leave is asked for again.
+    // Neighbours repeat requests that get no answer.
     send: (frame) => void send(fd, frame, frame.length, 0),
     close: () => void close(fd),
   };
@@ -66,7 +66,7 @@ function linkAddress(interfaceIndex: number, protocol: number): Buffer {
   return address;
 }
 
-/** Instructions for the kernel's packet filter: code, steps if so, steps if not, value. */
+/** Instructions of the classic packet filter (struct sock_filter): code, jump if true, jump if false, value. */
 type Instruction = readonly [number, number, number, number];
 const loadByte = 0x30;
 const jumpIfEqual = 0x15;
@@ -81,17 +81,17 @@ const discoveryFilter: readonly Instruction[] = [
   [accept, 0, 0, 0],
 ];
 const instructionBytes = 8;
-/** Of memory that never moves while the kernel reads it. */
+/** Large enough to be allocated outside of V8's heap, where it does not move while the kernel reads it. */
 const programBytes = 4096;
 
-/** Without it every IPv6 packet of the interface would be copied to us. */
+/** Without it the kernel would copy every IPv6 packet of the interface to this socket. */
 function filterDiscovery(fd: number): void {
   const { checked } = loadCLibrary();
   const setOption = checked(
     'int setsockopt(int fd, int level, int name, const void *value, unsigned int length)',
   );
-  // Moving nothing returns where the memory is.
-  const placeOf = checked('uint64_t memmove(void *to, const void *from, size_t count)');
+  // A memmove of nothing returns the address of the buffer.
+  const addressOf = checked('uint64_t memmove(void *to, const void *from, size_t count)');
   const program = Buffer.alloc(programBytes);
   for (const [at, [code, ifSo, ifNot, value]] of discoveryFilter.entries()) {
     const start = at * instructionBytes;
@@ -100,20 +100,20 @@ function filterDiscovery(fd: number): void {
     program.writeUInt8(ifNot, start + 3);
     program.writeUInt32LE(value, start + 4);
   }
-  // `struct sock_fprog`: how many, and where.
+  // `struct sock_fprog`: the number of instructions, and their address.
   const description = Buffer.alloc(16);
   description.writeUInt16LE(discoveryFilter.length);
-  description.writeBigUInt64LE(BigInt(placeOf(program, program, 0)), 8);
+  description.writeBigUInt64LE(BigInt(addressOf(program, program, 0)), 8);
   setOption(fd, socketLevel, attachFilter, description, description.length);
 }
 
 export type GroupMember = {
-  /** Questions for these addresses reach the interface from now on, and those for others no longer. */
+  /** Joins the solicited-node groups of these addresses, and leaves all others. */
   readonly follow: (addresses: readonly Uint8Array[]) => void;
   readonly close: () => void;
 };
 
-/** Joining tells switches on the way as well, which a promiscuous socket would not. */
+/** Joins groups instead of using a promiscuous socket, because switches with MLD snooping forward only joined groups. */
 export function openGroupMember(interfaceIndex: number): GroupMember {
   const { checked, signed } = loadCLibrary();
   const socket = checked('int socket(int domain, int type, int protocol)');
@@ -128,7 +128,7 @@ export function openGroupMember(interfaceIndex: number): GroupMember {
     request.writeInt32LE(interfaceIndex, 16);
     setOption(fd, ipv6Level, name, request, request.length);
   };
-  // Several addresses may have one group.
+  // Several addresses may share a group.
   let joined = new Map<string, Uint8Array>();
   return {
     follow(addresses) {

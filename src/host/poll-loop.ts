@@ -1,7 +1,8 @@
-// A loop over epoll for a worker thread that does nothing else: it sleeps in the kernel until a descriptor is ready,
-// a timer is due or another thread wakes it.
+// An event loop over epoll for a worker thread that does nothing else: it blocks in the kernel until a descriptor is ready or a
+// timer is due. Other threads wake it through an eventfd.
 import { arch } from 'node:process';
 import { loadCLibrary } from './native.ts';
+import { SystemCallError } from './system-call-error.ts';
 
 export const readable = 0x1;
 /** TCP's urgent data: reads end before it and after it. */
@@ -16,17 +17,17 @@ export const edgeTriggered = 2 ** 31;
 export type PollLoop = {
   /** Each descriptor has one listener. */
   readonly add: (fd: number, interest: number, listener: (events: number) => void) => void;
-  /** Another listener for a descriptor that has one. */
+  /** Replaces the listener of a descriptor. */
   readonly listen: (fd: number, listener: (events: number) => void) => void;
   /** For a descriptor that stays open. */
   readonly remove: (fd: number) => void;
-  /** For one that is closed right after, which also takes it from the kernel's list: its number is soon another's. */
+  /** For a descriptor that is closed right after, which also removes it from epoll. Its number may be reused at once. */
   readonly forget: (fd: number) => void;
   /** Runs once after the time; the returned function cancels it. */
   readonly after: (ms: number, run: () => void) => () => void;
-  /** Runs in the next turn, after the events that wait now: for work that is cut into fair shares. */
+  /** Runs in the next iteration, after the events that are pending now: for work in fair slices. */
   readonly soon: (run: () => void) => void;
-  /** Returns after `stop`, at the end of a turn. */
+  /** Returns after `stop`, at the end of an iteration. */
   readonly run: () => void;
   readonly stop: () => void;
 };
@@ -36,7 +37,7 @@ type Timer = { readonly dueMs: number; readonly run: () => void; isCancelled: bo
 const closeOnExec = 0x80000;
 const controlAdd = 1;
 const controlDelete = 2;
-/** So many events are taken from the kernel at once. */
+/** Events of one epoll_wait call. */
 const batch = 512;
 /** The kernel's struct epoll_event is packed on x86 only. */
 const eventBytes = arch === 'x64' || arch === 'ia32' ? 12 : 16;
@@ -47,7 +48,7 @@ export function createPollLoop(now: () => number = () => performance.now()): Pol
   const { checked, signed } = loadCLibrary();
   const poll = checked('int epoll_create1(int flags)')(closeOnExec);
   const control = checked('int epoll_ctl(int poll, int operation, int fd, const void *event)');
-  const wait = signed('int epoll_wait(int poll, void *events, int most, int timeoutMs)');
+  const wait = signed('int epoll_wait(int poll, void *events, int maxEvents, int timeoutMs)');
   const close = checked('int close(int fd)');
   const listeners: (((events: number) => void) | undefined)[] = [];
   const events = Buffer.alloc(eventBytes * batch);
@@ -56,9 +57,9 @@ export function createPollLoop(now: () => number = () => performance.now()): Pol
   let queue: (() => void)[] = [];
   let isRunning = true;
 
-  const turn = (): void => {
+  const runOnce = (): void => {
     const count = wait(poll, events, batch, queue.length > 0 ? 0 : timers.waitMs());
-    if (count < 0 && count !== interrupted) throw new Error(`epoll_wait: error ${-count}`);
+    if (count < 0 && count !== interrupted) throw new SystemCallError('epoll_wait', -count);
     for (let at = 0; at < count; at += 1) {
       const fd = events.readInt32LE(at * eventBytes + dataOffset);
       listeners[fd]?.(events.readUInt32LE(at * eventBytes));
@@ -90,7 +91,7 @@ export function createPollLoop(now: () => number = () => performance.now()): Pol
     after: timers.after,
     soon: (run) => queue.push(run),
     run() {
-      while (isRunning) turn();
+      while (isRunning) runOnce();
       close(poll);
     },
     stop() {
@@ -99,10 +100,10 @@ export function createPollLoop(now: () => number = () => performance.now()): Pol
   };
 }
 
-/** Few lengths of time are in use, so a list for each, in the order they are due, beats any cleverer queue. */
+/** Only a few distinct delays are in use, so that a list for each, in the order of due times, beats a heap. */
 function createTimers(now: () => number) {
   const byLength = new Map<number, Timer[]>();
-  const drop = (list: Timer[]): Timer | undefined => {
+  const firstActive = (list: Timer[]): Timer | undefined => {
     while (list[0]?.isCancelled === true) list.shift();
     return list[0];
   };
@@ -116,19 +117,20 @@ function createTimers(now: () => number) {
         timer.isCancelled = true;
       };
     },
-    /** How long to sleep, as epoll_wait takes it: -1 is for ever. */
+    /** The timeout for epoll_wait: -1 is forever. */
     waitMs(): number {
       let first = Number.POSITIVE_INFINITY;
-      for (const list of byLength.values()) first = Math.min(first, drop(list)?.dueMs ?? first);
+      for (const list of byLength.values())
+        first = Math.min(first, firstActive(list)?.dueMs ?? first);
       return first === Number.POSITIVE_INFINITY ? -1 : Math.max(0, Math.ceil(first - now()));
     },
     runDue(): void {
       const time = now();
       for (const list of byLength.values()) {
         for (
-          let timer = drop(list);
+          let timer = firstActive(list);
           timer !== undefined && timer.dueMs <= time;
-          timer = drop(list)
+          timer = firstActive(list)
         ) {
           list.shift();
           timer.run();

@@ -8,14 +8,14 @@ import { openPseudoTerminal } from './pseudo-terminal.ts';
 
 const limit = { timeout: 20_000, skip: existsSync('/dev/ptmx') ? false : 'there is no /dev/ptmx' };
 
-test('a program has the terminal, its size and its keys', limit, async () => {
+test('openPseudoTerminal() gives a program a terminal, its size and its input', limit, async () => {
   const terminal = openPseudoTerminal();
   terminal.resize({ columns: 100, rows: 30 });
   let output = '';
   terminal.master.on('data', (chunk: Buffer) => {
     output += chunk.toString();
   });
-  // How a master hears that no program is left.
+  // The master fails when no process has the slave open.
   const ended = once(terminal.master, 'error') as Promise<[NodeJS.ErrnoException]>;
   const script = 'stty size; read line; echo "got $line"';
   const child = spawn(
@@ -30,23 +30,27 @@ test('a program has the terminal, its size and its keys', limit, async () => {
   assert.match(output, /30 100\r\n/);
   assert.match(output, /got keys\r\n/);
   terminal.master.destroy();
-  // After its end a size is nobody's.
+  // Does nothing after the end.
   terminal.resize({ columns: 1, rows: 1 });
 });
 
-test('in a worker thread nobody else has the number of a terminal that ended', limit, async (t) => {
-  const worker = new Worker(openAndEnd, {
-    eval: true,
-    workerData: new URL('./pseudo-terminal.js', import.meta.url).href,
-  });
-  t.after(() => worker.terminate());
-  // A thread that has ended by the time its message is read reports both in one turn of the event loop.
-  const [[warnings], [code]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
-  assert.deepEqual(warnings, []);
-  assert.equal(code, 0);
-});
+test(
+  'openPseudoTerminal() in a worker thread leaves no descriptor that Node would close',
+  limit,
+  async (t) => {
+    const worker = new Worker(openAndEnd, {
+      eval: true,
+      workerData: new URL('./pseudo-terminal.js', import.meta.url).href,
+    });
+    t.after(() => worker.terminate());
+    // A thread that has exited before its message is read emits both in one iteration of the event loop.
+    const [[warnings], [code]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
+    assert.deepEqual(warnings, []);
+    assert.equal(code, 0);
+  },
+);
 
-/** Numbers are given again at once, so that each file gets that of the terminal before it. */
+/** The kernel reuses the lowest number, so that each file gets that of the terminal before it. */
 const openAndEnd = `
   const { once } = require('node:events');
   const { closeSync, openSync } = require('node:fs');

@@ -1,4 +1,4 @@
-// A terminal without a screen: the program sees the slave, whoever shows it to a person holds the master.
+// Pseudo-terminals: the program has the slave, and the client's terminal is connected to the master.
 import { constants } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { closeDescriptor, loadCLibrary, type NativeFunction } from './native.ts';
@@ -6,15 +6,15 @@ import { closeDescriptor, loadCLibrary, type NativeFunction } from './native.ts'
 export type TerminalSize = { readonly columns: number; readonly rows: number };
 
 export type PseudoTerminal = {
-  /** `/dev/pts/7`, where the one that made it was opened. */
+  /** `/dev/pts/7`, in the file system of the device that made it. */
   readonly path: string;
-  /** What programs get as their input and output, until it is released. */
+  /** Standard input and output of the program; valid until `release`. */
   readonly slave: number;
-  /** Both ways: what the program writes, and what is typed. It ends when nobody has the slave open any more. */
+  /** Reads what the program writes, writes what is typed. Fails with EIO when no process has the slave open any more. */
   readonly master: ReadStream;
-  /** The programs of the terminal are told by SIGWINCH. */
+  /** The kernel sends SIGWINCH to the programs of the terminal. */
   readonly resize: (size: TerminalSize) => void;
-  /** The slave stays open, so that the master does not end, until the program has opened it. */
+  /** Closes the slave. Call it after the program has opened it: without an open slave the master ends. */
   readonly release: () => void;
 };
 
@@ -32,8 +32,8 @@ const flags = constants.O_RDWR | constants.O_NOCTTY;
 const closeOnExec = 0o2000000;
 
 /**
- * Not by `openSync`: in a worker thread Node keeps a list of what that opened and nobody closed by `closeSync`, warns when the number comes
- * again, and closes it at the end of the thread, whoever has it by then. The master is closed by its stream, so its number never stands there.
+ * Not by `openSync`: in a worker thread Node tracks the descriptors that `openSync` opened until `closeSync` closes them, warns when a
+ * number is reused, and closes what is left at the end of the thread, by number. The master is closed by its stream, not by `closeSync`.
  */
 function openTerminals(): number {
   declaredOpen ??= loadCLibrary().checked('int open(const char *path, int flags)');
@@ -41,8 +41,8 @@ function openTerminals(): number {
 }
 
 /**
- * `open` opens the device that makes terminals, which may be that of a container, by the C library. Throws NativeUnavailableError or SystemCallError where there
- * are no terminals to be had.
+ * `open` opens the multiplexer (/dev/ptmx), which may be that of a container, by the C library. Throws NativeUnavailableError or
+ * SystemCallError where there are no pseudo-terminals.
  */
 export function openPseudoTerminal(open: () => number = openTerminals): PseudoTerminal {
   declared ??= loadCLibrary().checked('int ioctl(int fd, unsigned long request, void *argument)');
@@ -56,7 +56,7 @@ export function openPseudoTerminal(open: () => number = openTerminals): PseudoTe
     control(fd, setLock, number);
     control(fd, getNumber, number);
     path = `/dev/pts/${number.readUInt32LE(0)}`;
-    // By the master, not by a path: another file system may stand there.
+    // By the master, not by its path, where another file system may be mounted.
     slave = declaredPeer(fd, getPeer, flags | closeOnExec);
     return openedTerminal({ fd, slave, path, control }, new ReadStream(fd));
   } catch (error) {
@@ -75,7 +75,7 @@ type Opened = {
 
 /** From here on the master belongs to its stream, which closes it. */
 function openedTerminal({ fd, slave, path, control }: Opened, master: ReadStream): PseudoTerminal {
-  let isHeld = true;
+  let isSlaveOpen = true;
   return {
     path,
     slave,
@@ -88,8 +88,8 @@ function openedTerminal({ fd, slave, path, control }: Opened, master: ReadStream
       control(fd, setWindowSize, size);
     },
     release() {
-      if (!isHeld) return;
-      isHeld = false;
+      if (!isSlaveOpen) return;
+      isSlaveOpen = false;
       closeDescriptor(slave);
     },
   };

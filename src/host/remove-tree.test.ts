@@ -16,7 +16,7 @@ import { removeTree } from './remove-tree.ts';
 
 const skip = process.platform === 'linux' ? false : 'needs Linux';
 
-function place(t: TestContext): { readonly tree: string; readonly outside: string } {
+function fixture(t: TestContext): { readonly tree: string; readonly outside: string } {
   const directory = mkdtempSync(join(tmpdir(), 'remove-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const [tree, outside] = [join(directory, 'tree'), join(directory, 'outside')];
@@ -26,10 +26,10 @@ function place(t: TestContext): { readonly tree: string; readonly outside: strin
   return { tree, outside };
 }
 
-test('removeTree() removes files, directories and links, and what links lead to stays', {
+test('removeTree() removes files, directories and links, but not what links point to', {
   skip,
 }, async (t) => {
-  const { tree, outside } = place(t);
+  const { tree, outside } = fixture(t);
   mkdirSync(join(tree, 'a/b'), { recursive: true });
   writeFileSync(join(tree, 'a/b/file'), '');
   symlinkSync(outside, join(tree, 'a/link'));
@@ -40,16 +40,16 @@ test('removeTree() removes files, directories and links, and what links lead to 
   await removeTree(tree);
 });
 
-test('removeTree() of a directory that becomes a link meanwhile touches nothing outside', {
+test('removeTree() removes nothing outside when a directory is replaced by a link meanwhile', {
   skip,
 }, async (t) => {
-  const { tree, outside } = place(t);
+  const { tree, outside } = fixture(t);
   for (let index = 0; index < 1000; index += 1) {
     mkdirSync(join(tree, `d${index}`));
     writeFileSync(join(tree, `d${index}`, 'kept'), '');
   }
   const removing = removeTree(tree);
-  // Between two slices, as a process of a pod would.
+  // Between two slices, as a process of a pod could.
   for (let swaps = 0; swaps < 500; swaps += 1) {
     const name = readdirSync(tree).find((one) => one.startsWith('d'));
     if (name === undefined) break;
@@ -60,10 +60,10 @@ test('removeTree() of a directory that becomes a link meanwhile touches nothing 
   assert.deepEqual(readdirSync(outside), ['kept']);
 });
 
-test('removeTree() of directories thousands deep, and of some that are shut', {
+test('removeTree() removes directories thousands deep, and those without permissions', {
   skip,
 }, async (t) => {
-  const { tree } = place(t);
+  const { tree } = fixture(t);
   const before = process.cwd();
   process.chdir(tree);
   try {

@@ -1,8 +1,8 @@
-// Removes a directory that somebody else wrote into: by descriptors, so that no link leads elsewhere whenever it is put there, without
-// crossing into other file systems, and in slices, so that a million files do not stop this process.
+// Removes a directory that pods could write to: by descriptors, so that no symbolic link leads out of it, whenever it is created;
+// within one file system; and in slices, so that a million files do not block the event loop.
 import { chmodSync, constants, fstatSync, opendirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { closeDescriptor, loadCLibrary, type NativeFunction } from './native.ts';
 import { pathOnly } from './open-beneath.ts';
 import { SystemCallError } from './system-call-error.ts';
@@ -22,20 +22,20 @@ function calls(): Calls {
   return declared;
 }
 
-const here = -100;
-const asDirectory = 0x200;
+const currentDirectory = -100;
+const removeDirectoryFlag = 0x200;
 const closeOnExec = 0o2000000;
-const listed = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | closeOnExec;
-/** Entries between two turns of the event loop. */
+const openFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | closeOnExec;
+/** Entries in one iteration of the event loop. */
 const sliceEntries = 200;
-/** Deeper directories are moved up before they are entered: each level takes a descriptor. */
+/** Deeper directories are moved to the top before they are entered, because each level holds a descriptor. */
 const maxDepth = 50;
 
 type Removal = { readonly top: number; readonly device: number; entries: number; moved: number };
 
-/** Fine when nothing is there. Throws where a file system is mounted inside. */
+/** Does nothing if the path does not exist. Throws where another file system is mounted inside. */
 export async function removeTree(path: string): Promise<void> {
-  const above = calls().openat(here, dirname(path), listed, 0);
+  const above = calls().openat(currentDirectory, dirname(path), openFlags, 0);
   try {
     const name = basename(path);
     if (unlinked(above, name)) return;
@@ -46,7 +46,7 @@ export async function removeTree(path: string): Promise<void> {
     } finally {
       closeDescriptor(top);
     }
-    calls().unlinkat(above, name, asDirectory);
+    calls().unlinkat(above, name, removeDirectoryFlag);
   } catch (error) {
     if (!isCode(error, 'ENOENT')) throw error;
   } finally {
@@ -58,7 +58,7 @@ async function empty(directory: number, depth: number, removal: Removal): Promis
   for (let names = namesIn(directory); names.length > 0; names = namesIn(directory)) {
     for (const name of names) {
       removal.entries += 1;
-      if (removal.entries % sliceEntries === 0) await nextTurn();
+      if (removal.entries % sliceEntries === 0) await yieldToEventLoop();
       if (!unlinked(directory, name)) await removeDirectory(directory, name, depth, removal);
     }
   }
@@ -83,10 +83,10 @@ async function removeDirectory(
   } finally {
     closeDescriptor(directory);
   }
-  calls().unlinkat(above, name, asDirectory);
+  calls().unlinkat(above, name, removeDirectoryFlag);
 }
 
-/** At most one slice of them: who writes there may have made millions. */
+/** At most one slice of them: there may be millions. */
 function namesIn(directory: number): readonly string[] {
   const names: string[] = [];
   const open = opendirSync(`/proc/self/fd/${directory}`);
@@ -110,7 +110,7 @@ function unlinked(directory: number, name: string): boolean {
     if (isCode(error, 'ENOENT')) return true;
     if (isCode(error, 'EISDIR')) return false;
     if (!isCode(error, 'EACCES') && !isCode(error, 'EPERM')) throw error;
-    // A directory whose owner has shut it, even for themselves.
+    // The directory's mode denies its owner.
     chmodSync(`/proc/self/fd/${directory}`, 0o700);
     return retried(directory, name);
   }
@@ -128,7 +128,7 @@ function retried(directory: number, name: string): boolean {
 
 function openDirectory(above: number, name: string): number {
   try {
-    return calls().openat(above, name, listed, 0);
+    return calls().openat(above, name, openFlags, 0);
   } catch (error) {
     if (!isCode(error, 'EACCES')) throw error;
     const flags = pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW | closeOnExec;
@@ -138,7 +138,7 @@ function openDirectory(above: number, name: string): number {
     } finally {
       closeDescriptor(shut);
     }
-    return calls().openat(above, name, listed, 0);
+    return calls().openat(above, name, openFlags, 0);
   }
 }
 

@@ -1,4 +1,4 @@
-// Socket addresses as the kernel has them: struct sockaddr_in and sockaddr_in6.
+// Socket addresses in the kernel's form: struct sockaddr_in and sockaddr_in6.
 
 export type SocketAddress = {
   /** Four bytes or sixteen. */
@@ -20,7 +20,7 @@ export function encodeSocketAddress({ address, port }: SocketAddress): Buffer {
   return bytes;
 }
 
-/** The sender's address without its port, as a key for maps: cheaper than its text. */
+/** The address without its port as a key for maps, cheaper than its text. */
 export function addressKey(bytes: Buffer): string {
   return bytes.readUInt16LE(0) === inet6
     ? bytes.toString('latin1', 8, 24)

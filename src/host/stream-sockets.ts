@@ -1,5 +1,5 @@
-// TCP sockets, pipes and splice() as the kernel offers them, for relays that move bytes without copying them through
-// this process. Results below zero are error numbers, negated: on these paths "not now" is no exception.
+// TCP sockets, pipes and splice() by system calls, for relays that move bytes without copying them into this process.
+// Results below zero are negated error numbers, because EAGAIN is common here.
 import { loadCLibrary } from './native.ts';
 import { inet, inet6 } from './socket-address.ts';
 
@@ -21,7 +21,7 @@ const ipprotoIPv6 = 41;
 const ipv6Only = 26;
 const shutWrite = 1;
 const messageDontWait = 0x40;
-/** A write to a connection that is gone is an error, not a signal. */
+/** A write to a closed connection returns EPIPE instead of raising SIGPIPE. */
 const messageNoSignal = 0x4000;
 
 export function openStreamSockets() {
@@ -37,7 +37,7 @@ export function openStreamSockets() {
     calls.socket(isIPv6 ? inet6 : inet, sockStream | sockNonBlocking | closeOnExec, 0);
 
   return {
-    /** A listening socket; what it accepts keeps its options (no delay, keep-alive). */
+    /** A listening socket. Accepted sockets inherit its options (no delay, keep-alive). */
     listen(address: Buffer, backlog: number): number {
       const isIPv6 = address.length > 16;
       const fd = open(isIPv6);
@@ -54,7 +54,7 @@ export function openStreamSockets() {
       }
       return fd;
     },
-    /** The port that the kernel chose. */
+    /** The port that the socket is bound to. */
     localPort(fd: number): number {
       const name = Buffer.alloc(28);
       length.writeUInt32LE(name.length);
@@ -73,7 +73,7 @@ export function openStreamSockets() {
       return fd;
     },
     connect: (fd: number, address: Buffer): number => calls.connect(fd, address, address.length),
-    /** The error that a socket holds, 0 for none. */
+    /** The pending error of a socket (SO_ERROR), 0 for none. */
     pendingError(fd: number): number {
       length.writeUInt32LE(4);
       const result = calls.getOption(fd, solSocket, soError, value, length);
@@ -81,19 +81,19 @@ export function openStreamSockets() {
     },
     splice: (from: number, to: number, count: number): number =>
       calls.splice(from, null, to, null, count, spliceMove | spliceNonBlocking),
-    /** Bytes that have come, into the buffer; 0 when the peer has sent all. */
+    /** Receives into the buffer; 0 after the peer's FIN. */
     receive: (fd: number, bytes: Buffer): number =>
       calls.receive(fd, bytes, bytes.length, messageDontWait),
-    /** The first `count` of the buffer, or as many as there is room for. */
+    /** Sends up to `count` bytes of the buffer. */
     send: (fd: number, bytes: Buffer, count: number): number =>
       calls.send(fd, bytes, count, messageDontWait | messageNoSignal),
     pipe(): { readonly output: number; readonly input: number } {
       calls.pipe2(ends, sockNonBlocking | closeOnExec);
       return { output: ends.readInt32LE(0), input: ends.readInt32LE(4) };
     },
-    /** Tells the peer that no more comes; what it sends still arrives. */
+    /** Half-closes: sends FIN, and still receives. */
     endWriting: (fd: number): number => calls.shutdown(fd, shutWrite),
-    /** Closes with a reset, so that the peer learns that something broke. */
+    /** Closes with RST, so that the peer sees a failure. */
     reset(fd: number): void {
       try {
         setOption(fd, solSocket, soLinger, resetOnClose, 8);

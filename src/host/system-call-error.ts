@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 
-/** A call to the operating system that failed; `code` as Node names it (`EPERM`), so that callers compare one thing. */
+/** A system call that failed. `code` is the error's name as in Node's own errors (`EPERM`). */
 export class SystemCallError extends Error {
   override readonly name = 'SystemCallError';
   readonly call: string;
@@ -16,7 +16,7 @@ export class SystemCallError extends Error {
   }
 }
 
-/** Linux has names for these, Node has not. */
+/** Names that Linux has and Node has not. */
 const otherNames: Readonly<Record<number, string>> = { 85: 'ERESTART', 524: 'ENOTSUPP' };
 
 export function errnoName(errno: number): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { yieldWhenDue } from './yield-when-due.ts';
 
-test('yieldWhenDue() lets timers and sockets run in the middle of promises without end', async () => {
+test('yieldWhenDue() lets timers run within an endless chain of promises', async () => {
   let isTimeUp = false;
   setTimeout(() => {
     isTimeUp = true;
@@ -16,7 +16,7 @@ test('yieldWhenDue() lets timers and sockets run in the middle of promises witho
   assert.ok(steps > 1);
 });
 
-test('yieldWhenDue() asks for nothing where the event loop comes round by itself', async () => {
+test('yieldWhenDue() is undefined where the event loop runs anyway', async () => {
   for (let round = 0; round < 20; round += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(yieldWhenDue(), undefined);

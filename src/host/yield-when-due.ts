@@ -1,23 +1,23 @@
-// Chains of promises run before anything else of the event loop: timers, sockets and signals wait until they end. Work that may
-// go on without end (calls within one process, queues) asks here, and waits for the event loop when it has had its time.
+// Microtasks run before timers, sockets and signals, which wait until the chain of promises ends. Work that may chain without end (calls
+// within one process, queues) calls this, and yields to the event loop after its time slice.
 
-/** Well below what a client notices, and so long that yielding costs next to nothing. */
-const maxHoldMs = 10;
+/** Well below what a client notices, and long enough that yielding costs little. */
+const maxBusyMs = 10;
 
-/** When the event loop last came round, as far as somebody asked since. */
-let heldSince: number | undefined;
+/** When this iteration of the event loop was first asked about; undefined: not yet. */
+let busySince: number | undefined;
 
-/** Undefined: go on. Otherwise wait for it: the event loop goes round once before it resolves. */
+/** Undefined: continue. Otherwise a promise that resolves after the event loop has run. */
 export function yieldWhenDue(): Promise<void> | undefined {
   const now = performance.now();
-  if (heldSince === undefined) {
-    heldSince = now;
+  if (busySince === undefined) {
+    busySince = now;
     setImmediate(release);
     return undefined;
   }
-  return now - heldSince < maxHoldMs ? undefined : new Promise((resolve) => setImmediate(resolve));
+  return now - busySince < maxBusyMs ? undefined : new Promise((resolve) => setImmediate(resolve));
 }
 
 function release(): void {
-  heldSince = undefined;
+  busySince = undefined;
 }

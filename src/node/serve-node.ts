@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type ApiCaller, callApi } from '../client/api-call.ts';
-import { holdsAt, readClientCertificate } from '../host/client-certificate.ts';
+import { isValidAt, readClientCertificate } from '../host/client-certificate.ts';
 import { readBeforeParse } from '../host/read-before-parse.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import { type ConnectionBounds, limitConnections } from '../observe/limit-connections.ts';
@@ -263,7 +263,7 @@ function certificateUser(socket: TLSSocket, now: number): User | undefined {
   // `authorized` is not enough: it is also true for a resumed session without a certificate.
   const presented = socket.authorized ? socket.getPeerX509Certificate() : undefined;
   const certificate = presented === undefined ? 'none' : readClientCertificate(presented);
-  if (typeof certificate === 'string' || !holdsAt(certificate, now)) return undefined;
+  if (typeof certificate === 'string' || !isValidAt(certificate, now)) return undefined;
   const { commonName: username, organizations } = certificate;
   return { username, groups: [...organizations, 'system:authenticated'] };
 }

@@ -14,7 +14,7 @@ import { cleanUpNftables, startNftables } from '../../src/proxy/modes/nftables/a
 import { tableOf } from '../../src/proxy/modes/nftables/layout.ts';
 import { probeNftables } from '../../src/proxy/modes/nftables/probe.ts';
 
-type Way = TableAccess['way'];
+type Way = TableAccess['transport'];
 
 const full = { kind: 'full' } as const;
 const families = ['IPv4', 'IPv6'] as const;

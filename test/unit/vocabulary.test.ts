@@ -90,7 +90,6 @@ const unfinished: readonly string[] = [
   'src/cloud',
   'src/controllers',
   'src/flags',
-  'src/host',
   'src/ip',
 
   'src/kinds',

@@ -1,5 +1,5 @@
 // Identifies the user of a request: the first authenticator that succeeds. To add one, add a line to `requestAuthenticators`.
-import { holdsAt } from '../../host/client-certificate.ts';
+import { isValidAt } from '../../host/client-certificate.ts';
 import { unauthorized } from '../../meta/api-error.ts';
 import { type ApiRequest, header, type Peer } from '../message.ts';
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from './known-users.ts';
@@ -71,7 +71,7 @@ export function createAuthenticator({ tokens = [], now }: AuthenticatorOptions):
     const cached = users.get(peer);
     const { certificate } = peer;
     // A connection may outlive the certificate, so its validity is checked for every request.
-    if (cached !== undefined && (certificate === undefined || holdsAt(certificate, now())))
+    if (cached !== undefined && (certificate === undefined || isValidAt(certificate, now())))
       return cached;
     const own = localPeer(request) ?? clientCertificate(request, now());
     const result =
@@ -118,7 +118,7 @@ function clientCertificate({ peer }: ApiRequest, now: number): AuthenticationRes
   const { certificate, untrustedCertificate } = peer;
   if (untrustedCertificate) return { error: 'the client certificate is not one of this server' };
   if (certificate === undefined) return undefined;
-  if (!holdsAt(certificate, now)) return { error: 'the client certificate is not valid now' };
+  if (!isValidAt(certificate, now)) return { error: 'the client certificate is not valid now' };
   const { commonName, organizations, fingerprint } = certificate;
   return { user: { name: commonName, groups: organizations, extra: credential(fingerprint) } };
 }

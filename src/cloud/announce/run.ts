@@ -95,7 +95,7 @@ async function runOnce(
       holding.claimed(address, clock.now());
       looking?.soon();
     },
-    broken: (error) => {
+    failed: (error) => {
       failure = error;
       ending.abort();
     },

@@ -17,7 +17,7 @@ export type ByteWriter = {
   readonly length: () => number;
   /** What was written so far. */
   readonly bytes: () => Uint8Array;
-  /** Takes `count` zero bytes at the end and returns where they are. */
+  /** Appends `count` zero bytes and returns their offset. */
   readonly take: (count: number) => number;
   readonly setU16: (at: number, value: number) => void;
   readonly setU32: (at: number, value: number) => void;

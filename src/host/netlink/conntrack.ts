@@ -1,4 +1,4 @@
-// The kernel's table of connections (ctnetlink; `conntrack` in other words).
+// The kernel's table of connections over ctnetlink, as the `conntrack` program shows it.
 import { addressBytes, addressText, familyNumber, type IPFamily } from './address-bytes.ts';
 import type { AttributeWriter } from './attributes.ts';
 import type { NetlinkMessage } from './messages.ts';
@@ -41,7 +41,7 @@ export type FlowFilter = { readonly family: IPFamily; readonly protocol: FlowPro
 
 export type Conntrack = {
   readonly listFlows: (filter: FlowFilter) => Promise<Flow[]>;
-  /** Whether it was still there. */
+  /** False if it no longer existed. */
   readonly deleteFlow: (flow: Flow) => Promise<boolean>;
   readonly close: () => Promise<void>;
 };

@@ -1,11 +1,11 @@
-// A netlink socket on a thread of its own, so that the kernel's seconds are not the event loop's.
+// A netlink socket on a thread of its own, so that requests that take the kernel seconds do not block the event loop.
 import { parentPort, workerData } from 'node:worker_threads';
 import { NativeUnavailableError } from '../native.ts';
 import { SystemCallError } from '../system-call-error.ts';
 import { type Exchange, exchange } from './exchange.ts';
 import { type NetlinkSocket, openSocket, type SocketOptions } from './socket.ts';
 
-/** Errors lose their class on the way between threads. */
+/** Errors lose their class when they are sent between threads. */
 export type Failure =
   | { readonly kind: 'system-call'; readonly call: string; readonly errno: number }
   | { readonly kind: 'unavailable'; readonly message: string }
@@ -34,9 +34,9 @@ answer(() => {
   socket = openSocket(workerData as SocketOptions);
   return new Uint8Array();
 });
-parentPort?.on('message', (question: Exchange) => {
+parentPort?.on('message', (request: Exchange) => {
   answer(() => {
     if (socket === undefined) throw new Error('The socket could not be opened');
-    return exchange(socket, question);
+    return exchange(socket, request);
   });
 });

@@ -1,18 +1,19 @@
-// One question to the kernel and all that it answers, as raw bytes: this half can run on a thread of its own.
+// One request to the kernel and its whole reply, as raw bytes: this half can run on a thread of its own.
 import { messageType, readMessages } from './messages.ts';
+import { hasCode } from './netlink-error.ts';
 import type { NetlinkSocket } from './socket.ts';
 
 export type Exchange = {
   readonly bytes: Uint8Array;
   readonly sequence: number;
   /**
-   * How the answer ends. request: with the acknowledgement of this sequence number. dump: with NLMSG_DONE.
-   * batch: the kernel has worked it off when the send returns, and what it has to say is in the queue.
+   * How the reply ends. request: with the acknowledgement of this sequence number. dump: with NLMSG_DONE.
+   * batch: the kernel has processed it when the send returns, and the replies are queued.
    */
   readonly kind: 'request' | 'dump' | 'batch';
 };
 
-/** The datagrams of the answer, laid end to end. */
+/** The datagrams of the reply, concatenated. */
 export function exchange(socket: NetlinkSocket, { bytes, sequence, kind }: Exchange): Uint8Array {
   try {
     socket.send(bytes);
@@ -25,7 +26,7 @@ export function exchange(socket: NetlinkSocket, { bytes, sequence, kind }: Excha
     }
     return joined(received);
   } catch (error) {
-    // What is left of this answer must not be taken for the next one.
+    // The rest of this reply must not be taken for the next one.
     discardQueued(socket);
     throw error;
   }
@@ -40,14 +41,15 @@ function receiveQueued(socket: NetlinkSocket): Uint8Array {
   }
 }
 
-/** ENOBUFS says once that answers were lost, and the rest of the queue is still there. */
+/** ENOBUFS says once that datagrams were dropped; the rest of the queue is still there. */
 function discardQueued(socket: NetlinkSocket): void {
   for (let lost = 0; lost < 2; lost++) {
     try {
       receiveQueued(socket);
       return;
-    } catch {
-      // The error that brought us here is the one to report.
+    } catch (error) {
+      // The caller reports the error of the exchange, not one of this clean-up.
+      if (!hasCode(error, 'ENOBUFS')) return;
     }
   }
 }

@@ -1,4 +1,4 @@
-// The kernel's own load balancer, IPVS (`ipvsadm` in other words): virtual services and their destinations.
+// The kernel's load balancer, IPVS, as `ipvsadm` shows it: virtual services and their destinations.
 import {
   addressBytes,
   addressText,
@@ -22,7 +22,7 @@ import { readUntilNothingNew } from './read-until-nothing-new.ts';
 
 export type IpvsProtocol = 'TCP' | 'UDP' | 'SCTP';
 
-/** What tells virtual services apart. */
+/** The key of a virtual service. */
 export type VirtualServiceKey = {
   readonly address: string;
   readonly protocol: IpvsProtocol;
@@ -60,7 +60,7 @@ export type IpvsTimeouts = {
 
 /** Adding throws code EEXIST, changing and deleting what is not there ESRCH or ENOENT. */
 export type Ipvs = {
-  /** Throws code EINTR when they change all the time. */
+  /** Throws code EINTR when they keep changing. */
   readonly listServices: () => Promise<VirtualService[]>;
   readonly addService: (service: VirtualService) => Promise<void>;
   readonly changeService: (service: VirtualService) => Promise<void>;

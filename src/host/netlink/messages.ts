@@ -1,4 +1,4 @@
-// The frame of every netlink message: `struct nlmsghdr`, and what the kernel answers to one. Host byte order, which
+// The header of every netlink message (`struct nlmsghdr`), and acknowledgements. Host byte order, which
 // ../native.ts has made sure is little-endian.
 import type { ByteWriter } from './attributes.ts';
 import { alignAttribute } from './attributes.ts';
@@ -38,9 +38,9 @@ export type ErrorReport = {
   readonly errno: number;
   /** The message this is about. */
   readonly sequence: number;
-  /** The kernel's own words, where it has any. */
+  /** The kernel's text, if any. */
   readonly text?: string;
-  /** Which byte of the message it did not like. */
+  /** Offset of the offending attribute in the message. */
   readonly offset?: number;
 };
 
@@ -63,7 +63,7 @@ export function writeMessage(writer: ByteWriter, header: MessageHeader, body: ()
   writer.pad();
 }
 
-/** The messages of one or more datagrams laid end to end. Throws RangeError when one is cut short. */
+/** The messages of one or more datagrams concatenated. Throws RangeError when one is cut short. */
 export function readMessages(bytes: Uint8Array): NetlinkMessage[] {
   const view = viewOf(bytes);
   const messages: NetlinkMessage[] = [];

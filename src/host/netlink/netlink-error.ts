@@ -1,15 +1,15 @@
 import { errnoName } from '../system-call-error.ts';
 import type { ErrorReport } from './messages.ts';
 
-/** The kernel refused a message. `code` is the error's name (`ENOENT`), `explanation` the kernel's own words. */
+/** The kernel refused a message. `code` is the error's name (`ENOENT`), `explanation` the kernel's text, if any. */
 export class NetlinkError extends Error {
   override readonly name = 'NetlinkError';
   readonly errno: number;
   readonly code: string;
-  /** Number of the refused message; batches count from theirs. */
+  /** Sequence number of the refused message. */
   readonly sequence: number;
   readonly explanation?: string;
-  /** Which byte of the message the kernel did not like. */
+  /** Offset of the offending attribute in the message. */
   readonly offset?: number;
 
   constructor(doing: string, report: ErrorReport) {

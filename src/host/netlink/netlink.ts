@@ -1,4 +1,4 @@
-// A conversation with the kernel over netlink. Small requests run on the caller's thread (microseconds); a connection
+// A netlink connection to the kernel. Small requests run on the caller's thread (microseconds); a connection
 // for nftables transactions, which can keep the kernel busy for seconds, gets a thread of its own.
 import { type AttributeWriter, createAttributeWriter } from './attributes.ts';
 import { type Exchange, exchange } from './exchange.ts';
@@ -20,10 +20,10 @@ export type NetlinkOptions = SocketOptions & {
 };
 
 export type NetlinkRequest = {
-  /** What is being done, for the error: `add link "pod-1"`. */
+  /** For the error: `add link "pod-1"`. */
   readonly doing: string;
   readonly type: number;
-  /** Beside those that every request has. */
+  /** In addition to those of every request. */
   readonly flags?: number;
   /** Everything after the netlink header. */
   readonly write: (writer: AttributeWriter) => void;
@@ -31,22 +31,22 @@ export type NetlinkRequest = {
 
 export type NetlinkBatch = {
   readonly doing: string;
-  /** Whole messages, numbered as the caller likes: errors name the number. */
+  /** Whole messages. Errors name the sequence number that the caller gave to the message. */
   readonly bytes: Uint8Array;
 };
 
 /** Every call throws NetlinkError when the kernel refuses, SystemCallError when it cannot be reached. */
 export type Netlink = {
-  /** Waits for the acknowledgement; answers with the objects that came before it. */
+  /** Resolves at the acknowledgement, with the objects that came before it. */
   readonly request: (request: NetlinkRequest) => Promise<readonly NetlinkMessage[]>;
-  /** A list, whole and from one moment: read again when it changed meanwhile. */
+  /** A consistent list: read again if it changed meanwhile. */
   readonly dump: (request: NetlinkRequest) => Promise<readonly NetlinkMessage[]>;
-  /** Several messages at once; how they hang together is the protocol's affair. Throws the first error. */
+  /** Several messages in one send; whether they are atomic depends on the protocol. Throws the first error. */
   readonly batch: (batch: NetlinkBatch) => Promise<readonly NetlinkMessage[]>;
   readonly close: () => Promise<void>;
 };
 
-/** A list that changes while it is read is read again; one that never holds still is given up. */
+/** A list that changed while it was read is read again, up to this number of times. */
 const maxDumpAttempts = 10;
 const eInterrupted = 4;
 
@@ -65,7 +65,7 @@ export async function openNetlink(options: NetlinkOptions): Promise<Netlink> {
 function openHere(options: SocketOptions): Transport {
   const socket = openSocket(options);
   return {
-    exchange: async (question) => exchange(socket, question),
+    exchange: async (request) => exchange(socket, request),
     close: async () => socket.close(),
   };
 }
@@ -73,7 +73,7 @@ function openHere(options: SocketOptions): Transport {
 function speakOver(transport: Transport): Netlink {
   let lastSequence = 0;
 
-  async function ask(
+  async function exchangeMessages(
     kind: 'request' | 'dump',
     { type, flags = 0, write }: NetlinkRequest,
   ): Promise<readonly NetlinkMessage[]> {
@@ -88,10 +88,11 @@ function speakOver(transport: Transport): Netlink {
   }
 
   return {
-    request: async (request) => objectsOf(request.doing, await ask('request', request)),
+    request: async (request) =>
+      objectsOf(request.doing, await exchangeMessages('request', request)),
     dump: async (request) => {
       for (let attempt = 1; ; attempt++) {
-        const messages = await ask('dump', request);
+        const messages = await exchangeMessages('dump', request);
         const objects = objectsOf(request.doing, messages);
         if (!messages.some((m) => m.flags & messageFlag.dumpInterrupted)) return objects;
         if (attempt === maxDumpAttempts) {
@@ -107,7 +108,7 @@ function speakOver(transport: Transport): Netlink {
   };
 }
 
-/** Leaves out what only frames the answer. */
+/** Without acknowledgements and ends of lists. */
 function objectsOf(doing: string, messages: readonly NetlinkMessage[]): NetlinkMessage[] {
   const objects: NetlinkMessage[] = [];
   for (const message of messages) {

@@ -1,4 +1,4 @@
-// Reading attributes out of the kernel's answers, without copying the bytes. What is absent reads as undefined.
+// Reads attributes of the kernel's replies without copying bytes. Absent attributes read as undefined.
 import { alignAttribute } from './attributes.ts';
 
 const headerBytes = 4;

@@ -1,9 +1,11 @@
-/** More would be an endless list; what was seen until then is the answer. */
+// Complete lists from a kernel that leaves entries out.
+
+/** A list that keeps changing is returned as seen until then. */
 const maxReads = 10;
 
 /**
- * For lists that the kernel hands out in pieces without saying whether they changed in between, and of which it may leave entries out: read
- * until a reading has nothing that those before it had not. All that was seen, each once, as it was seen last.
+ * For lists that the kernel returns in pages without saying whether they changed in between, and from which it may omit entries: reads
+ * until a reading has no new entries. Returns each entry once, as last read.
  */
 export async function readUntilNothingNew<Entry>(
   read: () => Promise<readonly Entry[]>,

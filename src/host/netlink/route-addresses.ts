@@ -1,4 +1,4 @@
-// Addresses of interfaces over rtnetlink (`ip address` in other words).
+// Addresses of interfaces over rtnetlink (`ip address`).
 import {
   addressText,
   familyNumber,
@@ -19,7 +19,7 @@ export type InterfaceAddress = {
   readonly address: string;
   readonly prefixLength: number;
   readonly scope: 'global' | 'site' | 'link' | 'host' | 'nowhere';
-  /** IPv6: still being checked for a double on the link, so that nothing can be bound to it yet. */
+  /** IPv6: duplicate address detection is not finished, so that nothing can be bound to it yet. */
   readonly isTentative: boolean;
 };
 
@@ -27,7 +27,7 @@ export type NewAddress = {
   readonly interface: string;
   /** Address and prefix length, `10.0.0.1/24`; the address alone has its full length. */
   readonly address: string;
-  /** IPv6: usable at once, without looking for a double on the link. */
+  /** IPv6: usable at once, without duplicate address detection. */
   readonly skipsDuplicateDetection?: boolean;
   /** Without the route to the prefix that the kernel makes otherwise. */
   readonly withoutPrefixRoute?: boolean;
@@ -56,7 +56,7 @@ export async function listAddresses(
   return messages.flatMap((message) => decodeAddress(message) ?? []);
 }
 
-/** Fine when the interface has it already. */
+/** Does nothing if the interface has it already. */
 export async function addAddress(route: Netlink, address: NewAddress): Promise<void> {
   const flags =
     (address.skipsDuplicateDetection ? addressFlag.noDuplicateDetection : 0) |
@@ -73,7 +73,7 @@ export async function addAddress(route: Netlink, address: NewAddress): Promise<v
   });
 }
 
-/** Fine when the interface does not have it. */
+/** Does nothing if the interface does not have it. */
 export async function deleteAddress(
   route: Netlink,
   address: Pick<NewAddress, 'interface' | 'address'>,

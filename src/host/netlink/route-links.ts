@@ -1,4 +1,4 @@
-// Network interfaces over rtnetlink (`ip link` in other words). `route` is a connection with protocol `route`; the
+// Network interfaces over rtnetlink (`ip link`). `route` is a connection with protocol `route`; the
 // interfaces are those of its namespace.
 import { closeSync, openSync } from 'node:fs';
 import { macAddressBytes, macAddressText } from './address-bytes.ts';
@@ -148,7 +148,7 @@ export async function setHairpin(route: Netlink, portName: string, isOn: boolean
   });
 }
 
-/** Fine when there is none. */
+/** Does nothing if there is none. */
 export async function deleteLink(route: Netlink, name: string): Promise<void> {
   try {
     await route.request({

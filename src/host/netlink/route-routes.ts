@@ -1,4 +1,4 @@
-// Routes over rtnetlink (`ip route` in other words).
+// Routes over rtnetlink (`ip route`).
 import {
   addressBytes,
   addressText,
@@ -104,7 +104,7 @@ export async function replaceRoute(route: Netlink, wanted: NewRoute): Promise<vo
   await write(route, 'replace', wanted, messageFlag.create | messageFlag.replace);
 }
 
-/** Fine when there is none. */
+/** Does nothing if there is none. */
 export async function deleteRoute(route: Netlink, unwanted: NewRoute): Promise<void> {
   try {
     await route.request({

@@ -1,4 +1,4 @@
-// A netlink socket: blocking calls to the C library. Whoever uses it decides on which thread.
+// A netlink socket with blocking calls of the C library; callers choose the thread.
 import { insideNamespace } from '../namespaces.ts';
 import { loadCLibrary, type NativeFunction } from '../native.ts';
 import { SystemCallError } from '../system-call-error.ts';

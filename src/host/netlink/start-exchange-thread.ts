@@ -1,4 +1,4 @@
-// The near side of exchange-worker.ts: questions go over as bytes, answers and failures come back.
+// The client of exchange-worker.ts: requests are sent to the thread as bytes, replies and failures come back.
 import { Worker } from 'node:worker_threads';
 import { NativeUnavailableError } from '../native.ts';
 import { SystemCallError } from '../system-call-error.ts';
@@ -19,7 +19,7 @@ export type ExchangeThread = {
 
 export async function startExchangeThread(options: SocketOptions): Promise<ExchangeThread> {
   const worker = new Worker(workerUrl('host/netlink/exchange-worker'), { workerData: options });
-  // Questions are answered in their order: the thread does one at a time.
+  // Replies are in the order of requests: the thread handles one at a time.
   const pending: Pending[] = [];
   const failAll = (error: Error): void => {
     for (const { reject } of pending.splice(0)) reject(error);
@@ -34,24 +34,24 @@ export async function startExchangeThread(options: SocketOptions): Promise<Excha
   });
   worker.on('error', (error) => failAll(error));
   worker.on('exit', () => {
-    ended = new Error('The netlink thread has ended');
+    ended = new Error('The netlink thread has exited');
     failAll(ended);
   });
 
   const nextAnswer = (): Promise<Uint8Array> =>
     new Promise((resolve, reject) => {
-      // An idle thread must not keep the process alive; one that works must.
+      // An idle thread must not keep the process alive; a busy one must.
       worker.ref();
       pending.push({ resolve, reject });
     });
 
-  // The first answer is empty and says that the socket is open.
+  // The first reply is empty, and says that the socket is open.
   await nextAnswer();
   return {
-    exchange: async (question) => {
+    exchange: async (request) => {
       if (ended !== undefined) throw ended;
       const answer = nextAnswer();
-      worker.postMessage(question);
+      worker.postMessage(request);
       return answer;
     },
     close: async () => {

@@ -33,7 +33,7 @@ export type ListedRule = {
   readonly chain: string;
   /** The kernel's number for the rule within the table. */
   readonly handle: bigint;
-  /** Taken apart only when asked for: a table can have a hundred thousand rules. */
+  /** Decoded on demand: a table can have a hundred thousand rules. */
   readonly readExpressions: () => readonly Expression[];
 };
 
@@ -70,7 +70,7 @@ export function decodeRule(attributes: Attributes): ListedRule {
   };
 }
 
-/** Undefined for a set whose types are none of ours: somebody else's. */
+/** Undefined for a set with types that this program does not use: another program made it. */
 export function decodeSet(attributes: Attributes, family: TableFamily): NftSet | undefined {
   const flags = be32In(attributes, setAttribute.flags) ?? 0;
   const key = typesOfNumber(be32In(attributes, setAttribute.keyType) ?? 0, family);
@@ -128,7 +128,7 @@ function decodeData(entry: Attributes, set: NftSet, family: TableFamily): Pick<E
   return set.data === 'verdict' ? {} : { data: splitScalars(data, set.data, { family }) };
 }
 
-/** Each range starts at an element and is over at the next one that says so; the last may have no end. */
+/** A range starts at one element and ends before the next one with the end flag; the last may have no end. */
 function joinRanges(entries: readonly Attributes[], set: NftSet, family: TableFamily): Element[] {
   const points = entries
     .flatMap((entry) => {
@@ -138,17 +138,17 @@ function joinRanges(entries: readonly Attributes[], set: NftSet, family: TableFa
         ? []
         : [{ entry, key, isEnd: (flags & elementFlag.intervalEnd) !== 0 }];
     })
-    // Where one range is over and the next starts, the end comes first.
+    // Where one range ends and the next starts, the end sorts first.
     .sort((a, b) => Buffer.compare(a.key, b.key) || Number(b.isEnd) - Number(a.isEnd));
   return points.flatMap(({ entry, key, isEnd }, at) => {
     if (isEnd) return [];
     const end = points[at + 1];
-    const last = end === undefined ? new Uint8Array(key.length).fill(0xff) : before(end.key);
+    const last = end === undefined ? new Uint8Array(key.length).fill(0xff) : predecessor(end.key);
     return [{ key: [rangeText(key, last)], ...decodeData(entry, set, family) }];
   });
 }
 
-function before(bytes: Uint8Array): Uint8Array {
+function predecessor(bytes: Uint8Array): Uint8Array {
   const result = Uint8Array.from(bytes);
   for (let at = result.length - 1; at >= 0; at--) {
     const byte = result[at] ?? 0;

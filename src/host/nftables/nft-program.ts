@@ -3,24 +3,24 @@ import { type Command, CommandError, runCommand } from '../exec.ts';
 import { decodeElementList, decodeNames } from './decode-json.ts';
 import type { NftSet, Table, Transaction } from './objects.ts';
 import { renderTransaction } from './render-text.ts';
-import type { TableAccess, TablePlace } from './table-access.ts';
+import type { TableAccess, TableLocation } from './table-access.ts';
 
 /** The largest map has an element of about 100 bytes for each endpoint; a million of them still fit. */
 const maxListBytes = 256 * 1024 * 1024;
 
-export function useNftProgram(place: TablePlace = {}): TableAccess {
+export function useNftProgram(location: TableLocation = {}): TableAccess {
   return {
-    way: 'nft',
+    transport: 'nft',
     apply: async (transaction: Transaction) => {
       const text = renderTransaction(transaction);
-      await runCommand({ ...place, argv: ['nft', '-f', '-'], stdin: text });
+      await runCommand({ ...location, argv: ['nft', '-f', '-'], stdin: text });
       return text.length;
     },
     wantsNewTable: isMapUnreadable,
     readNames: async (table: Table) => {
       // Terse: without elements.
       const listed = await list({
-        ...place,
+        ...location,
         argv: ['nft', '-j', '-t', 'list', 'table', table.family, table.name],
       });
       return listed === undefined ? undefined : decodeNames(listed);
@@ -28,7 +28,7 @@ export function useNftProgram(place: TablePlace = {}): TableAccess {
     readElements: async (table: Table, set: NftSet) => {
       const kind = set.data === undefined ? 'set' : 'map';
       const listed = await list({
-        ...place,
+        ...location,
         argv: ['nft', '-j', 'list', kind, table.family, table.name, set.name],
       });
       return listed === undefined ? [] : decodeElementList(listed, set);
@@ -37,7 +37,7 @@ export function useNftProgram(place: TablePlace = {}): TableAccess {
   };
 }
 
-/** Undefined when what is asked for does not exist. */
+/** Undefined if the table or set does not exist. */
 async function list(command: Command): Promise<unknown> {
   try {
     const { stdout } = await runCommand({ ...command, maxOutputBytes: maxListBytes });
@@ -49,8 +49,8 @@ async function list(command: Command): Promise<unknown> {
 }
 
 /**
- * nft 1.0.6 cannot use a map that was declared by example in a rule, once the map comes from the kernel and not from the
- * same input: it takes the example for a part of the rule. What it cannot do in a grown table it can do in a new one.
+ * nft 1.0.6 cannot use a map that was declared with `typeof` in a rule if the map is in the kernel and not in the same input: it
+ * takes the `typeof` expression for a part of the rule. A new table with the same rules works.
  */
 function isMapUnreadable(error: unknown): boolean {
   return (

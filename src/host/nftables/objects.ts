@@ -1,5 +1,5 @@
-// The part of nf_tables that Fairlead writes, as plain objects. Two writers turn them into what the kernel reads: text for the nft
-// program, and netlink messages. Both cover the whole union, so it is kept as small as the rules allow.
+// The part of nf_tables that Fairlead writes, as plain objects. Two encoders exist: text for the nft program, and netlink messages.
+// Both cover the whole union, so it is as small as the rules allow.
 //
 // A table belongs to one address family: `address` is an IPv4 address in an `ip` table and an IPv6 address in an `ip6`
 // table, and reading the source or destination of a packet means the header of that family.
@@ -10,7 +10,7 @@ export type Table = { readonly family: TableFamily; readonly name: string };
 
 export type Hook = 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
 
-/** Where a base chain hangs in the kernel. Its policy is always to accept. */
+/** The hook of a base chain. Its policy is always to accept. */
 export type BaseHook = {
   readonly type: 'filter' | 'nat';
   readonly hook: Hook;
@@ -48,7 +48,7 @@ export type Verdict =
 
 export type Element = {
   readonly key: readonly Scalar[];
-  /** What a map has for the key. */
+  /** The value of a map's key. */
   readonly data?: Verdict | readonly Scalar[];
 };
 
@@ -93,7 +93,7 @@ export type Statement =
   | { readonly kind: 'match-one-in'; readonly count: number }
   | { readonly kind: 'set-mark'; readonly bit: number }
   | { readonly kind: 'clear-mark'; readonly bit: number }
-  /** Keeps the key in a dynamic set for so long from now; ends the rule where the set is full. */
+  /** Adds the key to a dynamic set for this time; ends the rule if the set is full. */
   | {
       readonly kind: 'remember';
       readonly fields: readonly Field[];

@@ -38,7 +38,7 @@ export type Nftables = {
    * operation, counted from 1.
    */
   readonly apply: (transaction: Transaction, options?: BatchOptions) => Promise<number>;
-  /** Goes up with every change of any table in the namespace: equal numbers mean that nobody touched anything. */
+  /** Increases with every change of any table in the namespace: equal numbers mean that nothing changed. */
   readonly readGeneration: () => Promise<number>;
   readonly listTables: () => Promise<readonly Table[]>;
   /** Undefined when there is no such table. */
@@ -48,7 +48,7 @@ export type Nftables = {
   readonly close: () => Promise<void>;
 };
 
-/** On a thread of its own unless told otherwise: large transactions keep the kernel busy for seconds. */
+/** On a thread of its own by default, because large transactions take the kernel seconds. */
 export async function openNftables(
   options: Omit<NetlinkOptions, 'protocol'> = {},
 ): Promise<Nftables> {
@@ -109,8 +109,8 @@ async function readTable(netlink: Netlink, table: Table): Promise<ListedTable | 
 }
 
 /**
- * The kernel counts how far a listing got in a hash table, and a table that grew meanwhile has another order: elements
- * are then listed twice, and as many left out. A listing without doubles is whole.
+ * The kernel lists a hash table by position, and a table that grew meanwhile has another order: some elements are then listed
+ * twice, and as many left out. A listing without duplicates is complete.
  */
 const maxListings = 20;
 

@@ -1,27 +1,27 @@
-// The best way to nf_tables that this machine has.
+// Opens nf_tables over netlink, or through the nft program where netlink cannot be used.
 import { NativeUnavailableError } from '../native.ts';
 import type { NetlinkOptions } from '../netlink/netlink.ts';
 import { useNftProgram } from './nft-program.ts';
 import { openNftables } from './open-nftables.ts';
-import type { TableAccess, TablePlace } from './table-access.ts';
+import type { TableAccess, TableLocation } from './table-access.ts';
 
-/** Netlink where the C library can be called; it is faster and needs nothing installed. Otherwise the nft program. */
-export async function openTableAccess(place: TablePlace = {}): Promise<TableAccess> {
+/** Netlink is faster and needs nothing installed, but needs the C library. */
+export async function openTableAccess(location: TableLocation = {}): Promise<TableAccess> {
   try {
-    return await openNetlinkAccess(place);
+    return await openNetlinkAccess(location);
   } catch (error) {
     if (!(error instanceof NativeUnavailableError)) throw error;
-    return useNftProgram(place);
+    return useNftProgram(location);
   }
 }
 
-/** On a thread of its own unless told otherwise, as `openNftables` does. */
+/** On a thread of its own by default, as `openNftables`. */
 export async function openNetlinkAccess(
-  options: TablePlace & Pick<NetlinkOptions, 'thread'> = {},
+  options: TableLocation & Pick<NetlinkOptions, 'thread'> = {},
 ): Promise<TableAccess> {
   const { apply, readTable, readElements, close } = await openNftables(options);
   return {
-    way: 'netlink',
+    transport: 'netlink',
     apply: (transaction) => apply(transaction),
     wantsNewTable: () => false,
     readNames: async (table) => {

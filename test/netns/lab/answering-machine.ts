@@ -12,7 +12,7 @@ enterNamespace(path);
 const answers = await startAnswering({
   interface: 'eth0',
   claimed: (address) => parentPort?.postMessage({ claimed: address }),
-  broken: (error) => {
+  failed: (error) => {
     throw error;
   },
 });

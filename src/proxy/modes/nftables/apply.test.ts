@@ -13,7 +13,7 @@ const deletesChains = ({ operations }: Transaction): boolean =>
 test('sync() reports stale chains that the kernel does not delete, and tries again (KPX-55)', async () => {
   let refusals = 1;
   const access: TableAccess = {
-    way: 'netlink',
+    transport: 'netlink',
     async apply(transaction) {
       if (!deletesChains(transaction) || refusals === 0) return 1;
       refusals -= 1;

@@ -22,7 +22,7 @@ export async function probeNftables(
         table: { ...tableOf(family), name: 'kube-proxy-probe' },
         operations: everyOperation(family),
       });
-      return { works: true, detail: wayText[access.way] };
+      return { works: true, detail: wayText[access.transport] };
     } finally {
       await access.close();
     }
