@@ -2,7 +2,17 @@
 // `fairlead up`, from a host beside the nodes, and sums up what passed.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -20,30 +30,24 @@ const usage = `Usage: npm run e2e -- --suite PATH [options] [-- FLAGS OF THE SUI
   --proxy-mode MODE  as for \`up\`
 `;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    suite: { type: 'string' },
-    focus: { type: 'string', default: '\\[sig-network\\].*\\[Conformance\\]' },
-    skip: { type: 'string' },
-    nodes: { type: 'string', default: '2' },
-    'image-map': { type: 'string' },
-    'report-dir': { type: 'string' },
-    'proxy-mode': { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-  },
-});
+const options = {
+  suite: { type: 'string' },
+  focus: { type: 'string', default: '\\[sig-network\\].*\\[Conformance\\]' },
+  skip: { type: 'string' },
+  nodes: { type: 'string', default: '2' },
+  'image-map': { type: 'string' },
+  'report-dir': { type: 'string' },
+  'proxy-mode': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+};
+const { values, positionals } = readArguments();
 if (values.help) {
   process.stdout.write(usage);
   process.exit(0);
 }
-if (values.suite === undefined || !existsSync(values.suite)) {
-  const what = values.suite === undefined ? 'Name the suite' : `There is no file "${values.suite}"`;
-  process.stderr.write(
-    `error: ${what}: --suite PATH/e2e.test, from a release of Kubernetes.\n\n${usage}`,
-  );
-  process.exit(2);
-}
+const problem = suiteProblem(values.suite);
+if (problem !== undefined)
+  endWithUsage(`${problem}: --suite PATH/e2e.test, from a release of Kubernetes.`);
 
 await prepare();
 const fairlead = join(root, 'bin', 'fairlead');
@@ -68,6 +72,8 @@ let status = 1;
 try {
   await ready();
   status = await runSuite();
+} catch (error) {
+  process.stderr.write(`error: ${error.message}\n`);
 } finally {
   if (up.exitCode === null) up.kill('SIGTERM');
   await upEnded;
@@ -121,7 +127,37 @@ async function runSuite() {
   const files = readdirSync(reportDir).filter((name) => name.endsWith('.xml'));
   const specs = files.flatMap((name) => readReport(readFileSync(join(reportDir, name), 'utf8')));
   process.stdout.write(`\n${summarize(specs)}`);
-  return specs.length === 0 ? 1 : code;
+  if (specs.length > 0) return code;
+  process.stderr.write(
+    'error: No spec ran: either --focus matches none, or the suite ended before its report.\n',
+  );
+  return 1;
+}
+
+function readArguments() {
+  try {
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    if (!String(error.code).startsWith('ERR_PARSE_ARGS_')) throw error;
+    return endWithUsage(error.message);
+  }
+}
+
+function suiteProblem(suite) {
+  if (suite === undefined) return 'Name the suite';
+  if (!existsSync(suite)) return `There is no file "${suite}"`;
+  if (!statSync(suite).isFile()) return `"${suite}" is not a file`;
+  try {
+    accessSync(suite, constants.X_OK);
+    return undefined;
+  } catch {
+    return `"${suite}" is not a program that may be run (chmod +x?)`;
+  }
+}
+
+function endWithUsage(message) {
+  process.stderr.write(`error: ${message}\n\n${usage}`);
+  process.exit(2);
 }
 
 function run(...args) {

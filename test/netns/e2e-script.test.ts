@@ -57,11 +57,43 @@ test('npm run e2e runs a suite beside the nodes and sums up its report', {
   }
 });
 
-test('npm run e2e without a suite says what it needs', async () => {
-  const { code, stderr } = await runScript('--suite', '/no/such/e2e.test');
-  assert.equal(code, 2);
-  assert.match(stderr, /There is no file "\/no\/such\/e2e\.test": --suite PATH\/e2e\.test/);
+test('npm run e2e tells a suite that ran nothing from one that passed', {
+  timeout: 300_000,
+}, async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'fairlead-e2e-test-'));
+  try {
+    const path = join(directory, 'e2e.test');
+    writeFileSync(path, '#!/bin/sh\necho "SUCCESS! -- 0 Passed | 0 Failed | 7000 Skipped"\n');
+    chmodSync(path, 0o755);
+    const { code, stderr } = await runScript('--suite', path);
+    assert.equal(code, 1);
+    assert.match(stderr, /error: No spec ran: either --focus matches none/);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
+
+const wrongWords: readonly (readonly [string, readonly string[], RegExp])[] = [
+  ['no suite', [], /^error: Name the suite: --suite PATH/],
+  ['a suite that is not there', ['--suite', '/no/such'], /^error: There is no file "\/no\/such": /],
+  ['a directory', ['--suite', '/etc'], /^error: "\/etc" is not a file: /],
+  [
+    'what cannot be run',
+    ['--suite', '/etc/passwd'],
+    /^error: "\/etc\/passwd" is not a program that/,
+  ],
+  ['an unknown option', ['--suit', 'x'], /^error: Unknown option '--suit'/],
+];
+
+for (const [name, words, want] of wrongWords) {
+  test(`npm run e2e with ${name} says what it needs`, async () => {
+    const { code, stderr } = await runScript(...words);
+    assert.equal(code, 2);
+    assert.match(stderr, want);
+    assert.match(stderr, /\n\nUsage: npm run e2e -- --suite PATH/);
+    assert.doesNotMatch(stderr, /node:internal/);
+  });
+}
 
 function runScript(...args: readonly string[]) {
   const words = [join(root, 'scripts', 'e2e.mjs'), ...args];
