@@ -38,7 +38,12 @@ export function addPaths(paths: Paths, kind: ServedKind, find: FindComponent): v
   const shared = namespaced ? [namespaceParameter] : [];
 
   add(paths, collection, shared, collectionOperations(place, verbs));
-  add(paths, `${collection}/{name}`, [nameParameter, ...shared], objectOperations(place, verbs));
+  add(
+    paths,
+    `${collection}/{name}`,
+    [nameParameter, ...shared],
+    objectOperations(place, objectVerbs(kind)),
+  );
   if (namespaced && verbs.includes('list')) {
     const everywhere = { ...place, subject: `${kind.kind}ForAllNamespaces` };
     add(paths, `${root}/${plural}`, [], { get: operation('list', everywhere) });
@@ -58,6 +63,14 @@ export function addPaths(paths: Paths, kind: ServedKind, find: FindComponent): v
     );
     add(paths, `${collection}/{name}/${sub.name}`, [nameParameter, ...shared], operations);
   }
+}
+
+/**
+ * kubectl sends an object to be judged by the server where PATCH takes `fieldValidation`, and judges it by the schema elsewhere. The
+ * schema of a collection that is always empty has no fields, and only the server can say that it takes none.
+ */
+function objectVerbs({ verbs, stored }: ServedKind): readonly Verb[] {
+  return stored && !verbs.includes('patch') ? [...verbs, 'patch'] : verbs;
 }
 
 type Connected = {

@@ -359,6 +359,24 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
       watch.close();
     },
   ],
+  [
+    'apply of what this server does not have is answered by the server, not by the schema',
+    async ({ kubectl }) => {
+      const sent = {
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata: { name: 'ss' },
+        spec: {},
+      };
+      for (const way of [[], ['--server-side']]) {
+        const { stderr } = await kubectl.run(
+          ['apply', '-f', '-', ...way],
+          Buffer.from(JSON.stringify(sent)),
+        );
+        assert.match(stderr, /this server has no statefulsets.apps and takes none/);
+      }
+    },
+  ],
 ];
 
 test('kubectl and services', limit, async (t) => {
