@@ -42,57 +42,60 @@ export function addAccessFlags(command: Command): Command {
   return command
     .option(
       '--token-auth-file <file>',
-      'bearer tokens that are good here, one `token,user,uid,"group1,group2"` a line; read again when it changes',
+      'CSV file of bearer tokens, one `token,user,uid,"group1,group2"` per line. Reloaded when it changes',
     )
     .option(
       '--service-account-issuer <url>',
-      'what tokens of service accounts name as their issuer',
+      'Issuer (iss claim) of service account tokens',
       issuer,
       defaultIssuer,
     )
     .option(
       '--service-account-signing-key-file <file>',
-      'private key that signs tokens of service accounts (default: DATA-DIR/pki/sa.key, made when it is missing)',
+      'Private key file that signs service account tokens (default: DATA-DIR/pki/sa.key, created if it does not exist)',
     )
     .option(
       '--service-account-key-file <file>',
-      'another key whose tokens are good, such as the signing key of before; may be given more than once',
+      'File with a further key that verifies service account tokens, such as the previous signing key. May be repeated',
       repeated,
     )
     .option(
       '--api-audiences <names>',
-      'whom tokens must be for to be good here (default: the issuer)',
+      'Audiences that the API server accepts in service account tokens, separated by commas (default: the issuer)',
       list,
     )
     .option(
       '--enable-admission-plugins <names>',
-      `admission plugins besides the usual ones: ${off.join(', ')}`,
+      `Admission plugins to enable in addition to the default ones: ${off.join(', ')}`,
       plugins(known),
       [],
     )
     .option(
       '--disable-admission-plugins <names>',
-      'admission plugins to leave out',
+      'Admission plugins to disable',
       plugins(known),
       [],
     )
     .option(
       '--admission-control-config-file <file>',
-      'AdmissionConfiguration of apiserver.config.k8s.io/v1 with the settings of admission plugins: defaults and exemptions of PodSecurity (default: privileged, none)',
+      'AdmissionConfiguration file (apiserver.config.k8s.io/v1) with the defaults and exemptions of PodSecurity (default: privileged, no exemptions)',
     )
     .addOption(
       new Option(
         '--cluster-signing-duration <time>',
-        'how long certificates are good that are asked for by CertificateSigningRequests; who asks may want less',
+        'Maximum lifetime of certificates issued for CertificateSigningRequests. A request may ask for less',
       )
         .argParser(duration({ minMs: minCertificateMs }))
         .default(maxCertificateMs, '8760h'),
     )
     .option(
       '--kubelet-certificate-authority <file>',
-      "authority that must have signed the certificates of the agents of nodes, for the address at which they are called (default: this cluster's own, for the name of the node)",
+      'CA file that verifies the serving certificates of kubelets, for the address that is called (default: the CA of this cluster, for the node name)',
     )
-    .option('--kubelet-insecure-tls', 'call agents of nodes without verifying their certificates');
+    .option(
+      '--kubelet-insecure-tls',
+      'Does not verify the serving certificates of kubelets. For tests only',
+    );
 }
 
 /** Nodes ask for the next when most of the time is over, and that takes a moment. */

@@ -25,20 +25,30 @@ export function addAuditFlags(command: Command): Command {
   return command
     .option(
       '--audit-log-path <file>',
-      'where to write who did what, one JSON event a line; - is standard output (default: nowhere)',
+      'File for audit events, one JSON object per line. "-" is standard output (default: no audit log)',
     )
     .option(
       '--audit-policy-file <file>',
-      'Policy of audit.k8s.io/v1: what is written of which request (default: metadata of all)',
+      'Audit Policy file (audit.k8s.io/v1) (default: the level Metadata for all requests)',
     )
     .option(
       '--audit-log-maxsize <megabytes>',
-      'size at which the audit log is set aside and begun anew, 0 for never',
+      'Size in megabytes at which the audit log is rotated. 0 disables rotation',
       whole,
       100,
     )
-    .option('--audit-log-maxbackup <number>', 'how many set aside are kept, 0 for all', whole, 100)
-    .option('--audit-log-maxage <days>', 'how long they are kept, 0 for ever', whole, 366);
+    .option(
+      '--audit-log-maxbackup <number>',
+      'Number of rotated audit logs to retain. 0 retains all',
+      whole,
+      100,
+    )
+    .option(
+      '--audit-log-maxage <days>',
+      'Number of days to retain rotated audit logs. 0 retains them forever',
+      whole,
+      366,
+    );
 }
 
 export type OpenAudit = { readonly policy: AuditPolicy; readonly log: AuditLog };

@@ -30,13 +30,13 @@ export function addConnectionFlags(command: Command): Command {
   return command
     .option(
       '--kubeconfig <file>',
-      'which server, and who we are (default: $KUBECONFIG, then .fairlead/kubeconfig)',
+      'Kubeconfig file with the server and the credentials (default: $KUBECONFIG, then .fairlead/kubeconfig)',
     )
-    .option('--context <name>', 'context of the kubeconfig (default: its current one)');
+    .option('--context <name>', 'Context of the kubeconfig to use (default: its current context)');
 }
 
 export function addClientFlags(command: Command): Command {
-  return addConnectionFlags(command).option('-n, --namespace <name>', 'namespace to look in');
+  return addConnectionFlags(command).option('-n, --namespace <name>', 'Namespace of the request');
 }
 
 /** Connects, acts, and closes the connection whatever happens. */

@@ -19,23 +19,26 @@ export function addCloudFlags(command: Command, usual: string): Command {
   const names = allProviders.map(({ name }) => name).join(', ');
   command
     .addOption(
-      new Option('--cloud-provider <name>', `who makes balancers: ${names}`)
+      new Option('--cloud-provider <name>', `Load balancer provider: ${names}`)
         .argParser(providerNamed)
         .default(providerNamed(usual), usual),
     )
     .option(
       '--cluster-name <name>',
-      'tells the balancers of this cluster from those of others',
+      'Name of the cluster, which identifies its load balancers',
       defaultClusterName,
     )
     .addOption(
-      new Option('--concurrent-service-syncs <n>', `services worked on at a time, 1 to ${maxSyncs}`)
+      new Option(
+        '--concurrent-service-syncs <n>',
+        `Number of Services to sync concurrently, 1 to ${maxSyncs}`,
+      )
         .argParser(wholeNumber({ least: 1, most: maxSyncs }))
         .default(defaultConcurrency, String(defaultConcurrency)),
     )
     .option(
       '--load-balancer-class <name>',
-      'serve Services of this class instead of those without one',
+      'Handles Services with this loadBalancerClass instead of those without one',
     );
   return addProviderFlags(command);
 }

@@ -29,25 +29,32 @@ export function addElectionFlags(
       .default(usual, formatDuration(usual));
   return command
     .addOption(
-      new Option('--leader-elect [bool]', 'work only while holding the lease')
+      new Option('--leader-elect [bool]', 'Runs only while holding the leader election lease')
         .argParser(bool)
         .default(true, 'true'),
     )
-    .option('--no-leader-elect', 'the same as --leader-elect=false')
+    .option('--no-leader-elect', 'Same as --leader-elect=false')
     .addOption(
       time(
         'lease-duration',
-        'others take over so long after the last renewal they saw',
+        'Time after the last observed renewal after which other candidates take over',
         minLeaseMs,
         durationMs,
       ),
     )
     .addOption(
-      time('renew-deadline', 'who could not renew for so long steps down', 1, renewWithinMs),
+      time(
+        'renew-deadline',
+        'Time after which a leader that cannot renew the lease steps down',
+        1,
+        renewWithinMs,
+      ),
     )
-    .addOption(time('retry-period', 'between two tries to take or renew the lease', 1, everyMs))
-    .option('--leader-elect-resource-namespace <name>', 'namespace of the lease', lease.namespace)
-    .option('--leader-elect-resource-name <name>', 'name of the lease', lease.name);
+    .addOption(
+      time('retry-period', 'Time between attempts to acquire or renew the lease', 1, everyMs),
+    )
+    .option('--leader-elect-resource-namespace <name>', 'Namespace of the lease', lease.namespace)
+    .option('--leader-elect-resource-name <name>', 'Name of the lease', lease.name);
 }
 
 export function leaseTiming(flags: ElectionFlags): LeaseTiming {

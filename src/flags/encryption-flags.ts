@@ -19,14 +19,14 @@ export type EncryptionFlags = {
 export function addEncryptionFlags(command: Command): Command {
   return addEncryptionFile(command).option(
     '--encryption-provider-config-automatic-reload',
-    'read that file again when it changes; what cannot be used is reported, and the keys of before stay',
+    'Reloads --encryption-provider-config when the file changes. An invalid file is logged, and the previous keys remain in use',
   );
 }
 
 export function addEncryptionFile(command: Command): Command {
   return command.option(
     '--encryption-provider-config <file>',
-    'EncryptionConfiguration of apiserver.config.k8s.io/v1: which resources are stored encrypted, and with which keys (default: none are)',
+    'EncryptionConfiguration file (apiserver.config.k8s.io/v1) that selects the resources to store encrypted, and their keys (default: no encryption)',
   );
 }
 

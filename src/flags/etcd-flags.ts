@@ -28,7 +28,7 @@ export function addEtcdFlags(command: Command): Command {
   return addEtcdClientFlags(command).addOption(
     new Option(
       '--etcd-compaction-interval <time>',
-      'how long old revisions are kept in etcd, 0 to leave them to somebody else',
+      'Interval of compaction requests to etcd. 0 disables compaction by this server',
     )
       .argParser(duration())
       .default(defaultCompactionIntervalMs, formatDuration(defaultCompactionIntervalMs)),
@@ -40,13 +40,13 @@ export function addEtcdClientFlags(command: Command): Command {
   return command
     .option(
       '--etcd-servers <urls>',
-      'keep everything in this etcd instead of DATA-DIR: the URL of each member, with commas between',
+      'URLs of the etcd members, separated by commas. Stores all data in etcd instead of DATA-DIR',
       memberUrls,
     )
-    .option('--etcd-cafile <file>', 'authority that signed the certificates of the members')
-    .option('--etcd-certfile <file>', 'certificate to show to them')
-    .option('--etcd-keyfile <file>', 'its private key')
-    .option('--etcd-prefix <prefix>', 'what all keys begin with', keyPrefix, defaultEtcdPrefix);
+    .option('--etcd-cafile <file>', 'CA file that verifies the etcd members')
+    .option('--etcd-certfile <file>', 'Client certificate file for etcd')
+    .option('--etcd-keyfile <file>', 'Private key file of the etcd client certificate')
+    .option('--etcd-prefix <prefix>', 'Prefix of all keys in etcd', keyPrefix, defaultEtcdPrefix);
 }
 
 export type EtcdWorld = {

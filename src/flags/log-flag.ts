@@ -7,9 +7,9 @@ export type LogFlag = { readonly logLevel: LogLevel; readonly stallWatchdog: boo
 
 export function addLogFlag(command: Command, usual: LogLevel = 'info'): Command {
   return command
-    .option('--log-level <level>', 'debug, info, warn, error or silent', logLevel, usual)
+    .option('--log-level <level>', 'Log level: debug, info, warn, error or silent', logLevel, usual)
     .option(
       '--no-stall-watchdog',
-      'do not log what blocks the event loop for longer than a second (saves a thread of about 9 MiB)',
+      'Does not log what blocks the event loop for more than a second. Saves a thread of about 9 MiB',
     );
 }

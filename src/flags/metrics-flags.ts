@@ -10,7 +10,8 @@ export type MetricsFlags = { readonly metricsBindAddress: ListenAddress | 'none'
 export type ListenAddress = { readonly host: string; readonly port: number };
 
 export function addMetricsFlag(command: Command, usual: string): Command {
-  const meaning = 'IP and port for /metrics and /healthz over plain HTTP, empty for none';
+  const meaning =
+    'IP address and port that serve /metrics and /healthz over HTTP. Empty disables them';
   const option = new Option('--metrics-bind-address <address>', meaning);
   return command.addOption(option.argParser(addressOrNone).default(addressOrNone(usual), usual));
 }

@@ -20,18 +20,22 @@ export function addNodeIpamFlags(command: Command): Command {
   const mask = (family: 'IPv4' | 'IPv6', most: number): Option =>
     new Option(
       `--node-cidr-mask-size-${family.toLowerCase()} <bits>`,
-      `size of the ${family} range of a node`,
+      `Prefix length of the ${family} CIDR of a node`,
     )
       .argParser(wholeNumber({ least: 1, most }))
       .default(defaultMaskSizes[family], String(defaultMaskSizes[family]));
   return command
     .addOption(
-      new Option('--allocate-node-cidrs [bool]', 'give nodes ranges of addresses for their pods')
+      new Option('--allocate-node-cidrs [bool]', 'Assigns a CIDR for pods to each node')
         .argParser(bool)
         .preset('true')
         .default(false, 'false'),
     )
-    .option('--cluster-cidr <cidrs>', 'ranges of all pods, one of each family', podRanges)
+    .option(
+      '--cluster-cidr <cidrs>',
+      'CIDRs of all pods, one per IP family, separated by commas',
+      podRanges,
+    )
     .addOption(mask('IPv4', 30))
     .addOption(mask('IPv6', 126));
 }

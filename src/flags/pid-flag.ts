@@ -9,7 +9,10 @@ const unlimited = -1;
 
 export function addPidFlag(command: Command): Command {
   return command.addOption(
-    new Option('--pod-max-pids <count>', 'how many processes and threads a pod may have; -1: any')
+    new Option(
+      '--pod-max-pids <count>',
+      'Maximum number of processes and threads per pod. -1 disables the limit',
+    )
       .argParser(podMaxPids)
       .default(defaultPodMaxPids),
   );

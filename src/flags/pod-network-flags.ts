@@ -18,14 +18,14 @@ export function addPodNetworkFlags(command: Command): Command {
     .addOption(
       new Option(
         '--pod-network <kind>',
-        "bridge: each pod has a network and addresses of its own, out of the node's podCIDRs (needs root, and Linux with nftables); host: pods have the node's",
+        "Network of the pods. bridge: each pod has its own network namespace and addresses of the node's podCIDRs, requires root and nftables; host: pods use the network of the node",
       )
         .choices(['bridge', 'host'])
         .default('host'),
     )
     .option(
       '--network-kubeconfig <file>',
-      'for the bridge: who reads all Nodes, where the node itself sees only its own (default: the node itself)',
+      "Kubeconfig file that may read all Nodes, for --pod-network bridge where the node's own credentials may not (default: --kubeconfig)",
     );
 }
 

@@ -46,18 +46,18 @@ export function addModeFlags(command: Command, modes: Modes = allModes): Command
   command
     .option(
       '--proxy-mode <mode>',
-      `${alternatives(names)} (default: the best that works)`,
+      `Proxy mode: ${alternatives(names)} (default: the first of these that works)`,
       modeName(names),
     )
     .option(
       '--nodeport-addresses <cidrs>',
-      'where node ports answer: networks, or primary (default: as the mode does)',
+      `CIDRs of the node addresses that accept NodePort connections, or "primary" for the node's primary addresses (default: depends on the mode)`,
       list,
     );
   addFlagsOfModes(command, modes, ({ isForUp = false }) => isForUp);
   return command.option(
     '--allow-foreign-addresses',
-    'let Services capture addresses of nodes, pods, cluster IPs and balancers of other Services by naming them as external IPs or in the status of a load balancer, as kube-proxy does (default: refused, with an event)',
+    'Allows external IPs and load balancer IPs that are addresses of nodes, pods or other Services, as kube-proxy does (default: refused, with an event)',
   );
 }
 
@@ -75,27 +75,34 @@ function addFlagsOfModes(
 
 export function addProxyFlags(command: Command, modes: Modes = allModes): Command {
   addModeFlags(command, modes)
-    .option('--hostname-override <name>', "name of this node (default: the machine's)")
+    .option('--hostname-override <name>', 'Name of this node (default: the host name)')
     .option(
       '--bind-address <ip>',
-      "this node's address (default: what its Node object says)",
+      'IP address of this node (default: the address of its Node object)',
       ipAddress,
     )
-    .option('--cluster-cidr <cidrs>', 'ranges of all pods, one of each family', list)
+    .option(
+      '--cluster-cidr <cidrs>',
+      'CIDRs of all pods, one per IP family, separated by commas',
+      list,
+    )
     .option(
       '--detect-local-mode <mode>',
-      `how pods of this node are told: ${localModes.join(', ')} (default: ClusterCIDR)`,
+      `How traffic from pods of this node is detected: ${localModes.join(', ')} (default: ClusterCIDR)`,
       localMode,
     )
-    .option('--pod-bridge-interface <name>', 'bridge of the pods, for BridgeInterface')
+    .option(
+      '--pod-bridge-interface <name>',
+      'Bridge of the pods, for --detect-local-mode BridgeInterface',
+    )
     .option(
       '--pod-interface-name-prefix <prefix>',
-      "how pods' interfaces begin, for InterfaceNamePrefix",
+      "Prefix of the pods' network interfaces, for --detect-local-mode InterfaceNamePrefix",
     )
-    .option('--masquerade-all', 'hide the source of all traffic to cluster IPs')
+    .option('--masquerade-all', 'Masquerades all traffic to cluster IPs')
     .option(
       '--iptables-masquerade-bit <bit>',
-      'bit of the packet mark for masquerading (default: 14)',
+      'Bit of the packet mark that selects packets to masquerade (default: 14)',
       wholeNumber({ least: 0, most: 31 }),
     );
   addPeriodFlags(command, modes);
@@ -108,12 +115,12 @@ function addPeriodFlags(command: Command, modes: Modes): void {
   command
     .option(
       '--min-sync-period <time>',
-      'shortest time between two writes of rules (default: 1s)',
+      'Minimum time between two updates of the rules (default: 1s)',
       duration(),
     )
     .option(
       '--sync-period <time>',
-      'how often rules are checked and failures retried (default: 30s)',
+      'Interval of checking the rules and retrying failures (default: 30s)',
       duration({ minMs: 1 }),
     );
   for (const { name } of modes.filter(({ hasSyncPeriodFlags = false }) => hasSyncPeriodFlags)) {
@@ -128,17 +135,17 @@ function addPeriodFlags(command: Command, modes: Modes): void {
   command
     .option(
       '--healthz-bind-address <address>',
-      'IP and port of /healthz and /livez, empty for none (default: 0.0.0.0:10256)',
+      'IP address and port that serve /healthz and /livez. Empty disables them (default: 0.0.0.0:10256)',
       listenOrNone,
     )
     .option(
       '--metrics-bind-address <address>',
-      'IP and port of /metrics, /proxyMode and /configz, empty for none (default: 127.0.0.1:10249)',
+      'IP address and port that serve /metrics, /proxyMode and /configz. Empty disables them (default: 127.0.0.1:10249)',
       listenOrNone,
     )
     .option(
       '--feature-gates <gates>',
-      'AllowServiceExternalIPs=false leaves external IPs out',
+      'Feature gates. AllowServiceExternalIPs=false ignores external IPs',
       gates,
     );
 }
@@ -147,31 +154,38 @@ function addConntrackFlags(command: Command): void {
   command
     .option(
       '--conntrack-max-per-core <count>',
-      'connections the kernel may track for each core, 0 to leave it (default: 32768)',
+      "Maximum number of tracked connections per CPU core. 0 leaves the kernel's limit unchanged (default: 32768)",
       tableSize,
     )
-    .option('--conntrack-min <count>', 'but at least so many (default: 131072)', tableSize)
+    .option(
+      '--conntrack-min <count>',
+      'Minimum number of tracked connections, regardless of --conntrack-max-per-core (default: 131072)',
+      tableSize,
+    )
     .option(
       '--conntrack-tcp-timeout-established <time>',
-      'idle time of TCP connections, 0 to leave it (default: 24h)',
+      'Idle timeout of established TCP connections. 0 leaves it unchanged (default: 24h)',
       duration(),
     )
     .option(
       '--conntrack-tcp-timeout-close-wait <time>',
-      'idle time of half-closed TCP connections, 0 to leave it (default: 1h)',
+      'Timeout of TCP connections in state CLOSE_WAIT. 0 leaves it unchanged (default: 1h)',
       duration(),
     )
     .option(
       '--conntrack-udp-timeout <time>',
-      'idle time of UDP flows, 0 to leave it (default: 0)',
+      'Idle timeout of UDP flows without replies. 0 leaves it unchanged (default: 0)',
       duration(),
     )
     .option(
       '--conntrack-udp-timeout-stream <time>',
-      'idle time of UDP flows with answers, 0 to leave it (default: 0)',
+      'Idle timeout of UDP flows with replies. 0 leaves it unchanged (default: 0)',
       duration(),
     )
-    .option('--conntrack-tcp-be-liberal', 'do not call TCP packets outside the window invalid');
+    .option(
+      '--conntrack-tcp-be-liberal',
+      'Does not mark TCP packets outside of the window as invalid',
+    );
 }
 
 function modeName(names: readonly string[]): (text: string) => string {

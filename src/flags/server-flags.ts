@@ -70,41 +70,44 @@ const defaultNodePorts = '30000-32767';
 
 export function addServerFlags(command: Command, defaults: ServerDefaults): Command {
   command
-    .option('--data-dir <dir>', 'where everything durable lives', '.fairlead')
-    .option('--bind-address <ip>', 'address to listen on', ipAddress, defaults.bindAddress)
-    .option('--secure-port <port>', 'port to listen on, 0 for any free one', port, 6443)
+    .option('--data-dir <dir>', 'Directory for all durable data', '.fairlead')
+    .option('--bind-address <ip>', 'IP address to listen on', ipAddress, defaults.bindAddress)
+    .option('--secure-port <port>', 'Port to listen on. 0 selects a free port', port, 6443)
     .option(
       '--advertise-address <ip>',
-      "address under which others reach this server (default: the one bound, or this machine's)",
+      "IP address that the server advertises to clients and other servers (default: the bind address, or this machine's address)",
       ipAddress,
     )
     .option(
       '--write-kubeconfig <file>',
-      "where to write the administrator's kubeconfig (default: DATA-DIR/kubeconfig)",
+      "File to write the administrator's kubeconfig to (default: DATA-DIR/kubeconfig)",
     )
     .addOption(
       new Option(
         '--service-cluster-ip-range <cidrs>',
-        'one network for cluster IPs, or two of different families',
+        'CIDR from which cluster IPs are assigned, or two of different IP families, separated by a comma',
       )
         .argParser(serviceRanges)
         .default(serviceRanges(defaultServiceRanges), defaultServiceRanges),
     )
     .addOption(
-      new Option('--service-node-port-range <range>', 'ports for NodePort services')
+      new Option(
+        '--service-node-port-range <range>',
+        'Range of ports for Services with type NodePort',
+      )
         .argParser(portRange)
         .default(portRange(defaultNodePorts), defaultNodePorts),
     )
     .option(
       '--kubernetes-service-node-port <port>',
-      'node port of the kubernetes Service, 0 for none',
+      'Node port of the `kubernetes` Service. 0 assigns none',
       port,
       0,
     )
     .addOption(
       new Option(
         '--endpoint-reconciler-type <type>',
-        'who keeps the endpoints of the kubernetes Service: the servers (lease), or somebody else (none)',
+        'How the endpoints of the `kubernetes` Service are maintained: by leases of the API servers (lease), or not by this server (none)',
       )
         .choices(['lease', 'none'])
         .default('lease'),

@@ -12,7 +12,7 @@ export function addShutdownFlag(command: Command): Command {
   return command.addOption(
     new Option(
       '--shutdown-grace-period <time>',
-      'what containers get to end by themselves when their node ends; statuses are written for up to 5 s more',
+      'Time that containers get to terminate when the node shuts down. Statuses are written for up to 5s more',
     )
       .argParser(duration())
       .default(defaultShutdownGraceMs, formatDuration(defaultShutdownGraceMs)),

@@ -25,26 +25,26 @@ export function addJoinFlags(command: Command): Command {
   return command
     .option(
       '--join <url>',
-      'join the cluster of this server, unless this machine has joined it before; may be repeated for more servers of the cluster, used when one fails',
+      'URL of the API server of the cluster to join, if this machine has not joined it before. May be repeated for further servers of the cluster, for failover',
       addServer,
     )
     .option(
       '--token-file <file>',
-      `file with the bootstrap token from \`fairlead token create\`; - for standard input (default: the variable ${tokenVariable})`,
+      `File with the bootstrap token from \`fairlead token create\`, or "-" for standard input (default: the environment variable ${tokenVariable})`,
     )
     .option(
       '--token <token>',
-      'the bootstrap token; other users of the machine may see it for a moment',
+      'Bootstrap token. Other users of the machine may see it briefly in the process list',
       token,
     )
     .option(
       '--discovery-token-ca-cert-hash <hash>',
-      "sha256:HEX of the public key of the cluster's authority, may be repeated",
+      "Hash of the public key of the cluster's CA, as sha256:HEX. May be repeated",
       pin,
     )
     .option(
       '--discovery-token-unsafe-skip-ca-verification',
-      'join without such a hash: anyone who knows the token could impersonate the server',
+      "Joins without verifying the cluster's CA. Anyone who knows the token could impersonate the server",
     );
 }
 

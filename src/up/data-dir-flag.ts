@@ -6,7 +6,7 @@ export type DataDirFlag = { readonly dataDir: string };
 export const defaultDataDir = '.fairlead';
 
 export function addDataDirFlag(command: Command): Command {
-  return command.option('--data-dir <dir>', 'where the running `up` has its data', defaultDataDir);
+  return command.option('--data-dir <dir>', 'Data directory of the running `up`', defaultDataDir);
 }
 
 /** The argument with which a command finds an `up` that was started with these flags: empty, or ` --data-dir DIR`. */

@@ -28,28 +28,28 @@ export function addUpFlags(command: Command): Command {
   return addModeFlags(addShutdownFlag(addPidFlag(command)))
     .option(
       '--network <mode>',
-      'isolated: nodes and pods in namespaces of their own; host: this machine is the node, as root; none: API server and controllers only',
+      'Network mode. isolated: nodes and pods have their own network namespaces; host: this machine is the node, requires root; none: API server and controllers only',
       networkMode,
       'isolated' satisfies NetworkMode,
     )
-    .option('--nodes <count>', 'how many nodes the isolated network has', nodeCount, 1)
+    .option('--nodes <count>', 'Number of nodes in the isolated network', nodeCount, 1)
     .option(
       '--lan-cidr <cidrs>',
-      'addresses of nodes and load balancers in the isolated network, one range of each family (default: 172.30.0.0/16, fd30::/64, or ranges that are free here)',
+      'CIDRs of nodes and load balancers in the isolated network, one per IP family (default: 172.30.0.0/16 and fd30::/64, or unused ranges)',
       ranges,
     )
-    .option('--image-map <file>', 'what the names of images mean: commands and root directories')
+    .option('--image-map <file>', 'File that maps image names to commands and root directories')
     .option(
       '--relay-services',
-      'answer for every Service on this machine, each on a loopback address of its own',
+      'Makes every Service reachable from this machine, each on its own loopback address',
     )
     .option(
       '--load-balancer-pool <ranges>',
-      'addresses for balancers, as CIDRs or FIRST-LAST with commas between (default: a part of the isolated network)',
+      'Addresses for load balancers: CIDRs or FIRST-LAST ranges, separated by commas (default: a part of the isolated network)',
     )
     .option(
       '--load-balancer-internal-pool <ranges>',
-      'the same for Services whose annotations ask for an internal balancer (default: another part of the isolated network)',
+      'Addresses for load balancers of Services annotated as internal (default: another part of the isolated network)',
     );
 }
 

@@ -31,28 +31,31 @@ const minLeaseMs = 1000;
 export const announcer: CommandDefinition = {
   configure(command, world) {
     addConnectionFlags(command)
-      .option('--node-name <name>', 'this node (default: the host name)')
+      .option('--node-name <name>', 'Name of this node (default: the host name)')
       .option(
         '--interface <name>',
-        "where neighbours are answered (default: the one with the node's InternalIP)",
+        "Network interface to answer on (default: the one with the node's InternalIP)",
       )
       .addOption(
-        new Option('--lease-duration <time>', 'how long after its last sign a node counts as dead')
+        new Option(
+          '--lease-duration <time>',
+          'Time after the last renewal after which another node takes over',
+        )
           .argParser(duration({ minMs: minLeaseMs }))
           .default(defaultLeaseMs, formatDuration(defaultLeaseMs)),
       )
       .option(
         '--proxy-healthz-url <url>',
-        "says whether this node's proxy carries traffic",
+        "URL that reports whether this node's proxy is healthy",
         defaultProxyUrl,
       )
       .option(
         '--load-balancer-class <name>',
-        'answer for Services of this class instead of those without one',
+        'Handles Services with this loadBalancerClass instead of those without one',
       )
       .option(
         '--allow-foreign-addresses',
-        'answer also for addresses of nodes, pods and the API server where the status of a load balancer names them (default: never)',
+        'Also answers for load balancer IPs that are addresses of nodes, pods or the API server (default: never)',
       );
     addMetricsFlag(command, '127.0.0.1:10259');
     addLogFlag(command).action(async (flags: Flags) => run(flags, world));

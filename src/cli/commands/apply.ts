@@ -29,9 +29,9 @@ export const apply: CommandDefinition = {
     addClientFlags(command)
       .requiredOption(
         '-f, --filename <file...>',
-        'manifests: files, folders, or - for standard input',
+        'Files or directories with manifests, or "-" for standard input',
       )
-      .option('--force-conflicts', 'take over fields that somebody else has set')
+      .option('--force-conflicts', 'Takes over fields that other managers own')
       .action(async (flags: ApplyFlags) => {
         await withSession(flags, world, (session) => run(session, flags, world));
       });

@@ -39,18 +39,18 @@ export const controllers: CommandDefinition = {
   configure(command, world) {
     addConnectionFlags(command).option(
       '--root-ca-file <file>',
-      'certificate published to all namespaces (default: that of the kubeconfig)',
+      'CA certificate file that is published to all namespaces (default: the CA of the kubeconfig)',
     );
     addControllerFlags(command)
       .option(
         '--service-cluster-ip-range <cidrs>',
-        'ranges of services, of which no node gets a part',
+        'CIDRs of Services, which are never assigned to nodes',
         serviceRanges,
       )
       .addOption(
         new Option(
           '--use-service-account-credentials [bool]',
-          'each controller acts as its own service account in kube-system, with a token that is renewed',
+          'Runs each controller with the credentials of its own service account in kube-system',
         )
           .argParser(bool)
           .default(false, 'false'),

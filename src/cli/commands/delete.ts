@@ -38,18 +38,22 @@ export const remove: CommandDefinition = {
       .argument('[resource...]', 'svc web api, or svc/web')
       .option(
         '-f, --filename <file...>',
-        'delete the objects of manifests: files, folders, or - for standard input',
+        'Files or directories with manifests of the objects to delete, or "-" for standard input',
       )
-      .option('-l, --selector <labels>', 'delete objects with these labels')
-      .option('--all', 'delete all objects of the resource in the namespace')
+      .option('-l, --selector <labels>', 'Label selector of the objects to delete')
+      .option('--all', 'Deletes all objects of the resource in the namespace')
       .addOption(
-        new Option('--cascade <how>', 'what becomes of dependents')
+        new Option('--cascade <how>', 'How dependents are deleted')
           .choices(['background', 'foreground', 'orphan'])
           .default('background'),
       )
-      .option('--grace-period <seconds>', 'time for an orderly end', seconds)
-      .option('--ignore-not-found', 'do not mind what is not there')
-      .option('--no-wait', 'do not wait until the objects are gone')
+      .option(
+        '--grace-period <seconds>',
+        'Seconds that the object gets to terminate gracefully (default: that of the object)',
+        seconds,
+      )
+      .option('--ignore-not-found', 'Treats objects that do not exist as deleted')
+      .option('--no-wait', 'Does not wait until the objects are deleted')
       .action(async (words: readonly string[], flags: DeleteFlags) => {
         await withSession(flags, world, (session) => run({ session, flags, world }, words));
       });

@@ -31,11 +31,11 @@ export const demo: CommandDefinition = {
     addClientFlags(command)
       .option(
         '--answers <count>',
-        'how many answers to show',
+        'Number of responses to show',
         wholeNumber({ least: 1, most: 1e6 }),
         12,
       )
-      .option('--delete', 'remove the demo')
+      .option('--delete', 'Deletes the objects of the demo')
       .action(async (flags: Flags) => {
         await withSession(flags, world, (session) => run(session, flags, world));
       });

@@ -26,7 +26,7 @@ export const describe: CommandDefinition = {
   configure(command, world) {
     addClientFlags(command)
       .argument('<resource...>', 'svc, svc web, or svc/web')
-      .option('-l, --selector <labels>', 'only objects with these labels')
+      .option('-l, --selector <labels>', 'Label selector')
       .action(async (words: readonly string[], flags: DescribeFlags) => {
         await withSession(flags, world, (session) => run({ session, flags, world }, words));
       });

@@ -51,50 +51,68 @@ export const dns: CommandDefinition = {
     addConnectionFlags(command)
       .option(
         '--listen <addresses>',
-        'where to answer, over UDP and TCP; several with commas (default: all addresses, port 53)',
+        'Addresses to listen on, over UDP and TCP, separated by commas (default: all addresses, port 53)',
         addresses(53),
         everywhere,
       )
       .option(
         '--cluster-domain <name>',
-        'domain of the cluster (default: cluster.local)',
+        'Domain of the cluster (default: cluster.local)',
         domain,
         defaultDomain,
       )
-      .option('--pods <mode>', `names of pods: ${podModes.join(', ')}`, podMode, 'insecure')
-      .option('--ttl <seconds>', 'how long a name may be kept by others', ttl, 30)
+      .option(
+        '--pods <mode>',
+        `Whether names of pods resolve: ${podModes.join(', ')}`,
+        podMode,
+        'insecure',
+      )
+      .option('--ttl <seconds>', 'TTL of the names of the cluster', ttl, 30)
       .option(
         '--forward <servers>',
-        'whom to ask about other names: servers, a file like resolv.conf, or none (default: /etc/resolv.conf)',
+        'Upstream servers for all other names: addresses, a file in the format of resolv.conf, or "none" (default: /etc/resolv.conf)',
         forward,
         { file: '/etc/resolv.conf' },
       )
       .option(
         '--stub-domain <zone=servers>',
-        'whom to ask about one zone; may be given more than once',
+        'Upstream servers of one zone. May be repeated',
         stubDomain,
       )
-      .option('--cache <seconds>', 'how long answers of others are kept at most', ttl, 30)
-      .option('--allow <cidrs>', 'who may ask about other names (default: everyone)', networks)
       .option(
-        '--autopath',
-        'answer the first question of a walk through a search list with the last',
+        '--cache <seconds>',
+        'Maximum TTL of cached upstream answers. 0 disables the cache',
+        ttl,
+        30,
       )
-      .option('--labels <selector>', 'only services, slices and pods with these labels have names')
-      .option('--namespaces <names>', 'only these namespaces have names; with commas', names)
-      .option('--namespace-labels <selector>', 'only namespaces with these labels have names')
-      .option('--no-endpoints', 'no names for endpoints')
-      .option('--endpoint-pod-names', 'name endpoints after their pods, not after their addresses')
-      .option('--ignore-empty-service', 'no name for a service without ready endpoints')
-      .option('--no-batches', 'take packets one by one, as on systems without recvmmsg')
+      .option(
+        '--allow <cidrs>',
+        'CIDRs of clients that may resolve names outside of the cluster (default: all clients)',
+        networks,
+      )
+      .option('--autopath', 'Resolves the search list of a pod in one query')
+      .option(
+        '--labels <selector>',
+        'Label selector of the Services, EndpointSlices and Pods that have names',
+      )
+      .option('--namespaces <names>', 'Namespaces that have names, separated by commas', names)
+      .option('--namespace-labels <selector>', 'Label selector of the namespaces that have names')
+      .option('--no-endpoints', 'Disables names of endpoints and headless Services')
+      .option('--endpoint-pod-names', 'Names endpoints after their pods instead of their addresses')
+      .option('--ignore-empty-service', 'Disables names of Services without ready endpoints')
+      .option('--no-batches', 'Receives packets one by one, without recvmmsg')
       .option(
         '--metrics-bind-address <addresses>',
-        'where to serve /metrics, /health, /ready and /querylog; several with commas, or none (default: 127.0.0.1:9153)',
+        'Addresses that serve /metrics, /health, /ready and /querylog, separated by commas, or "none" (default: 127.0.0.1:9153)',
         addresses(9153),
         metricsAddress,
       )
-      .option('--lameduck <time>', 'how long to answer on after the end was asked for', seconds)
-      .option('--log-queries', 'write a line for each answer');
+      .option(
+        '--lameduck <time>',
+        'Time to keep answering after SIGTERM, while reporting not ready',
+        seconds,
+      )
+      .option('--log-queries', 'Logs a line per query');
     addLogFlag(command).action(async (flags: DnsFlags) => run(flags, world));
   },
 };

@@ -28,11 +28,11 @@ const defaultTimeoutMs = 120_000;
 export const down: CommandDefinition = {
   configure(command, world) {
     addDataDirFlag(command)
-      .option('--purge', 'remove its data as well: objects, certificates, logs')
+      .option('--purge', 'Also removes all data: objects, certificates and logs')
       .addOption(
         new Option(
           '--timeout <time>',
-          'how long it may take to end in order; after that it is killed, and all that it runs',
+          'Time to wait for an orderly shutdown before everything is killed',
         )
           .argParser(duration())
           .default(defaultTimeoutMs, formatDuration(defaultTimeoutMs)),

@@ -47,20 +47,17 @@ export const get: CommandDefinition = {
 
 function addGetFlags(command: Command): Command {
   return command
-    .option('-A, --all-namespaces', 'look in all namespaces')
-    .option('-l, --selector <labels>', 'only objects with these labels, such as app=web')
-    .option(
-      '--field-selector <fields>',
-      'only objects with these fields, such as metadata.name=web',
-    )
+    .option('-A, --all-namespaces', 'Shows objects of all namespaces')
+    .option('-l, --selector <labels>', 'Label selector, such as app=web')
+    .option('--field-selector <fields>', 'Field selector, such as metadata.name=web')
     .addOption(
-      new Option('-o, --output <format>', 'how to show them')
+      new Option('-o, --output <format>', 'Output format')
         .choices(['table', 'wide', 'json', 'yaml', 'name'])
         .default('table'),
     )
-    .option('-w, --watch', 'go on showing what changes')
-    .option('--no-headers', 'leave out the line with the names of the columns')
-    .option('--show-labels', 'add a column with the labels');
+    .option('-w, --watch', 'Watches for changes after listing the objects')
+    .option('--no-headers', 'Omits the header line')
+    .option('--show-labels', 'Adds a column with the labels');
 }
 
 type Parts = { readonly session: Session; readonly flags: GetFlags; readonly world: World };

@@ -36,22 +36,31 @@ type KubeconfigFlags = ClientFlags &
 export const kubeconfig: CommandDefinition = {
   configure(command, world) {
     addTokenFlags(addClientFlags(command))
-      .option('--user <name>', 'a certificate for this user, made without asking the server')
-      .option('--group <name>', 'group of the user, may be repeated', repeated)
-      .option('--days <n>', 'how long the certificate is good', days, 365)
-      .option('--service-account <name>', 'a token of this service account, made by the server')
-      .option('--token-file <file>', 'the token in this file; - for standard input')
+      .option(
+        '--user <name>',
+        'User name of a client certificate, which is signed with the CA in --data-dir',
+      )
+      .option('--group <name>', 'Group of the user. May be repeated', repeated)
+      .option('--days <n>', 'Lifetime of the certificate in days', days, 365)
+      .option(
+        '--service-account <name>',
+        'Service account whose token is requested from the server',
+      )
+      .option('--token-file <file>', 'File with a token, or "-" for standard input')
       .option(
         '--token <token>',
-        'this token; other users of the machine may see it before it is hidden',
+        'Token. Other users of the machine may see it briefly in the process list',
       )
       .option(
         '--server <url>',
-        'the server to name, may be repeated for several of one cluster (default: what our own kubeconfig names)',
+        'Server URL. May be repeated for several servers of one cluster (default: those of the current kubeconfig)',
         repeated,
       )
-      .option('--data-dir <dir>', 'where the server keeps its authority', '.fairlead')
-      .option('-o, --output <file>', 'write here, readable by you only (default: standard output)')
+      .option('--data-dir <dir>', 'Data directory of the server, with its CA', '.fairlead')
+      .option(
+        '-o, --output <file>',
+        'File to write, readable only by its owner (default: standard output)',
+      )
       .action(async (flags: KubeconfigFlags) => run(flags, world));
   },
 };

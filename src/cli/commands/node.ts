@@ -60,24 +60,34 @@ type NodeFlags = ClientFlags &
 export const node: CommandDefinition = {
   configure(command, world) {
     addPodNetworkFlags(addJoinFlags(addConnectionFlags(command)))
-      .option('--node-name <name>', "name of the node (default: this machine's host name)")
+      .option('--node-name <name>', 'Name of the node (default: the host name)')
       .option(
         '--node-ip <addresses>',
-        "addresses of the node, one of each family (default: this machine's first)",
+        "IP addresses of the node, one per IP family (default: this machine's first addresses)",
         addresses,
       )
-      .option('--node-labels <labels>', 'labels of the node: a=b,c=d', labels, {})
+      .option('--node-labels <labels>', 'Labels of the node, such as a=b,c=d', labels, {})
       .option(
         '--data-dir <directory>',
-        'for pods, logs, images and what joining gave',
+        'Directory for pods, logs, images and credentials',
         '.fairlead/node',
       )
-      .option('--image-map <file>', 'what the names of images mean: commands and root directories')
-      .option('--cluster-dns <addresses>', 'name servers of pods', addresses, [])
-      .option('--cluster-domain <name>', 'domain of the cluster', 'cluster.local')
-      .option('--address <ip>', 'where to serve logs, pods and metrics', ipAddress, '0.0.0.0')
-      .option('--port <port>', 'port for that, 0 for any free one', port, 10250)
-      .option('--max-pods <count>', 'how many pods the node takes', count, 110);
+      .option('--image-map <file>', 'File that maps image names to commands and root directories')
+      .option(
+        '--cluster-dns <addresses>',
+        'DNS servers of pods, separated by commas',
+        addresses,
+        [],
+      )
+      .option('--cluster-domain <name>', 'Domain of the cluster', 'cluster.local')
+      .option(
+        '--address <ip>',
+        'IP address that serves logs, exec, pods and metrics',
+        ipAddress,
+        '0.0.0.0',
+      )
+      .option('--port <port>', 'Port of --address. 0 selects a free port', port, 10250)
+      .option('--max-pods <count>', 'Maximum number of pods on the node', count, 110);
     addLogFlag(addShutdownFlag(addPidFlag(command))).action(async (flags: NodeFlags) =>
       run(flags, world),
     );

@@ -46,9 +46,9 @@ type Flags = ClientFlags &
 export const proxy: CommandDefinition = {
   configure(command, world) {
     addProxyFlags(addJoinFlags(addConnectionFlags(command)))
-      .option('--data-dir <directory>', 'for what joining gave', '.fairlead/node')
-      .option('--config <file>', 'a KubeProxyConfiguration; flags win over it')
-      .option('--cleanup', 'remove the rules of all modes from this machine, and end');
+      .option('--data-dir <directory>', 'Directory for credentials', '.fairlead/node')
+      .option('--config <file>', 'KubeProxyConfiguration file. Flags take precedence over it')
+      .option('--cleanup', 'Removes the rules of all modes from this machine and exits');
     addLogFlag(command).action(async (flags: Flags) => run(flags, world));
   },
 };

@@ -29,12 +29,15 @@ type Flags = DataDirFlag & {
 export const shell: CommandDefinition = {
   configure(command, world) {
     addDataDirFlag(command)
-      .option('--pod <name>', 'in this pod, beside its container')
-      .option('-c, --container <name>', "which of the pod's containers (default: the first)")
-      .option('-n, --namespace <name>', 'namespace of the pod', 'default')
-      .option('--node <name>', 'on this node (default: the first)')
-      .option('--outside', 'beside the nodes, as a client from outside the cluster')
-      .argument('[command...]', 'what to run instead of a shell, after --')
+      .option('--pod <name>', 'Pod to open the shell in')
+      .option('-c, --container <name>', 'Container of the pod (default: the first)')
+      .option('-n, --namespace <name>', 'Namespace of the pod', 'default')
+      .option('--node <name>', 'Node to open the shell on (default: the first)')
+      .option(
+        '--outside',
+        'Opens the shell on the network of the nodes, as a client outside of the cluster',
+      )
+      .argument('[command...]', 'Command to run instead of a shell, after --')
       .action(async (words: readonly string[], flags: Flags) => run(words, flags, world));
   },
 };

@@ -45,24 +45,24 @@ export const storage: CommandDefinition = {
   configure(command, world) {
     addPlaceFlags(command.command('export'))
       .description(
-        'everything as of one revision, to standard output or a file; a server with this --data-dir must be stopped',
+        'Exports all data as of one revision to standard output or a file. A server with this --data-dir must be stopped',
       )
       .option(
         '-o, --output <file>',
-        'write here, readable by you only; not there until it is whole',
+        'File to write, readable only by its owner. Created when the export is complete',
       )
       .option(
         '--decrypt',
-        'write encrypted values as plain text, with the keys of --encryption-provider-config; without it they stay as they are stored',
+        'Exports encrypted values as plain text, with the keys of --encryption-provider-config (default: values are exported as stored)',
       )
       .action(async (flags: ExportFlags) => runExport(flags, world));
     addPlaceFlags(command.command('import'))
-      .description('fill an empty store with an export')
-      .argument('<file>', 'what `fairlead storage export` wrote')
+      .description('Imports an export into an empty store')
+      .argument('<file>', 'File written by `fairlead storage export`')
       .addOption(
         new Option(
           '--bump-revision <n>',
-          'how far above the export new revisions begin (default: 1000000 in a directory, 1000 in etcd)',
+          'Distance of the first new revision from the last exported one (default: 1000000 in a directory, 1000 in etcd)',
         ).argParser(wholeNumber({ least: 1, most: 1e12 })),
       )
       .action(async (file: string, flags: ImportFlags) => runImport(file, flags, world));
@@ -72,7 +72,7 @@ export const storage: CommandDefinition = {
 function addPlaceFlags(command: Command): Command {
   return addEncryptionFile(
     addEtcdClientFlags(
-      command.option('--data-dir <dir>', 'data directory of the server', '.fairlead'),
+      command.option('--data-dir <dir>', 'Data directory of the server', '.fairlead'),
     ),
   );
 }

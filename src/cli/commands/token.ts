@@ -33,11 +33,11 @@ export const token: CommandDefinition = {
   configure(command, world) {
     configureCreate(command.command('create'), world);
     addConnectionFlags(command.command('list'))
-      .description('the bootstrap tokens that there are')
+      .description('Lists the bootstrap tokens')
       .action(async (flags: ClientFlags) => printTokens(flags, world));
     addConnectionFlags(command.command('delete'))
-      .description('takes bootstrap tokens away; nodes that joined with them stay')
-      .argument('<id...>', 'what stands before the dot of a token')
+      .description('Deletes bootstrap tokens. Nodes that joined with them keep their credentials')
+      .argument('<id...>', 'Token IDs: the part of each token before the dot')
       .action(async (ids: readonly string[], flags: ClientFlags) =>
         deleteTokens(ids, flags, world),
       );
@@ -47,16 +47,16 @@ export const token: CommandDefinition = {
 function configureCreate(command: Command, world: World): void {
   command
     .description(
-      'a bootstrap token and the command that joins a node with it; or a token of a service account, or with --user a line for the file of --token-auth-file',
+      'Creates a bootstrap token and prints the command that joins a node with it; or creates a token of a service account; or, with --user, a line for the file of --token-auth-file',
     )
-    .argument('[service-account]', 'name of the service account');
+    .argument('[service-account]', 'Name of the service account');
   addBootstrapFlags(addTokenFlags(addClientFlags(command)))
-    .option('--user <name>', 'user that the new token stands for')
-    .option('--group <name>', 'group of the user, may be repeated', repeated)
-    .option('--uid <uid>', 'uid of the user')
+    .option('--user <name>', 'User of the new token')
+    .option('--group <name>', 'Group of the user. May be repeated', repeated)
+    .option('--uid <uid>', 'UID of the user')
     .option(
       '--token-auth-file <file>',
-      'add the line to this file and print the token alone; the server reads it again by itself',
+      'Appends the line to this file, which the server reloads, and prints the token alone',
     )
     .action(async (account: string | undefined, flags: CreateFlags) => {
       if (account !== undefined && flags.user !== undefined) {

@@ -39,24 +39,30 @@ const dayMs = 24 * 3600 * 1000;
 export function addBootstrapFlags(command: Command): Command {
   return command
     .addOption(
-      new Option('--ttl <time>', 'how long a bootstrap token is good, 0 for ever')
+      new Option('--ttl <time>', 'Lifetime of a bootstrap token. 0 never expires')
         .argParser(duration())
         .default(dayMs, '24h'),
     )
     .addOption(
-      new Option('--usages <names>', 'what it is good for: signing, authentication, or both')
+      new Option(
+        '--usages <names>',
+        'Usages of a bootstrap token: signing, authentication, or both',
+      )
         .argParser(usages)
         .default(bootstrapUsages, bootstrapUsages.join(',')),
     )
     .addOption(
-      new Option('--groups <names>', 'groups of who joins with it, besides system:bootstrappers')
+      new Option(
+        '--groups <names>',
+        'Groups of clients that authenticate with the bootstrap token, in addition to system:bootstrappers',
+      )
         .argParser(groups)
         .default([nodeBootstrappersGroup], nodeBootstrappersGroup),
     )
-    .option('--description <text>', 'what the token is for, for people')
+    .option('--description <text>', 'Human-readable description of the token')
     .option(
       '--server <url>',
-      'the address to join at, may be repeated (default: all servers that are alive, where there are several; else that of the kubeconfig, or what the server advertises)',
+      'URL to join at. May be repeated (default: all running API servers if there are several, otherwise that of the kubeconfig, or the advertised one)',
       repeated,
     );
 }

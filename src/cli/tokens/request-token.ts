@@ -17,15 +17,21 @@ export type TokenFlags = {
 
 export function addTokenFlags(command: Command): Command {
   return command
-    .option('--duration <time>', 'how long the token is good, at least 10m (default: 1h)', seconds)
+    .option('--duration <time>', 'Lifetime of the token, at least 10m (default: 1h)', seconds)
     .option(
       '--audience <name>',
-      'whom the token is for, may be repeated (default: the API server)',
+      'Audience of the token. May be repeated (default: the API server)',
       repeated,
     )
-    .option('--bound-object-kind <kind>', 'Pod, Secret or Node: the token ends with the object')
-    .option('--bound-object-name <name>', 'name of that object')
-    .option('--bound-object-uid <uid>', 'uid of that object (default: of the one there is)');
+    .option(
+      '--bound-object-kind <kind>',
+      'Kind of the object that the token is bound to: Pod, Secret or Node. The token expires when the object is deleted',
+    )
+    .option('--bound-object-name <name>', 'Name of the bound object')
+    .option(
+      '--bound-object-uid <uid>',
+      'UID of the bound object (default: that of the current object)',
+    );
 }
 
 export async function requestToken(

@@ -4,29 +4,31 @@ export const awsFlags: readonly ProviderFlag[] = [
   {
     key: 'awsRegion',
     flag: '--aws-region <name>',
-    meaning: 'aws: region of the balancers (otherwise AWS_REGION or the AWS configuration file)',
+    meaning:
+      'aws: region of the load balancers (default: AWS_REGION or the AWS configuration file)',
   },
   {
     key: 'awsEndpoint',
     flag: '--aws-endpoint <url>',
-    meaning: 'aws: where to reach EC2 and Elastic Load Balancing (otherwise AWS_ENDPOINT_URL)',
+    meaning: 'aws: endpoint URL of EC2 and Elastic Load Balancing (default: AWS_ENDPOINT_URL)',
   },
   {
     key: 'awsVpc',
     flag: '--aws-vpc <id>',
     meaning:
-      'aws: VPC of the balancers, needed when subnets of several carry the tag of the cluster',
+      'aws: VPC of the load balancers. Required when subnets of several VPCs have the tag of the cluster',
   },
   {
     key: 'awsMaxAttempts',
     flag: '--aws-max-attempts <number>',
-    meaning: 'aws: how often a call is tried before the Service is put back in the queue, 1 to 10',
+    meaning:
+      'aws: maximum number of attempts of an API call before the Service is requeued, 1 to 10',
     usual: '3',
   },
   {
     key: 'awsSettleSeconds',
     flag: '--aws-settle-seconds <seconds>',
-    meaning: 'aws: how long AWS may take until it shows what was written, 0 to 300',
+    meaning: 'aws: seconds until writes become visible in AWS (eventual consistency), 0 to 300',
     usual: '10',
   },
 ];

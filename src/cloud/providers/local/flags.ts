@@ -6,11 +6,11 @@ export const localFlags = [
     key: 'loadBalancerPool',
     flag: '--load-balancer-pool <ranges>',
     meaning:
-      'local: addresses for balancers, as CIDRs or FIRST-LAST with commas between, IPv4 and IPv6',
+      'local: addresses for load balancers: IPv4 and IPv6 CIDRs or FIRST-LAST ranges, separated by commas',
   },
   {
     key: 'loadBalancerInternalPool',
     flag: '--load-balancer-internal-pool <ranges>',
-    meaning: 'local: the same for Services whose annotations ask for an internal balancer',
+    meaning: 'local: addresses for load balancers of Services annotated as internal',
   },
 ] as const satisfies readonly ProviderFlag[];

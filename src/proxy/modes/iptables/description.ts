@@ -5,7 +5,11 @@ import { localhostFlag, readSettings } from './settings.ts';
 export const description: ModeDescription = {
   name: 'iptables',
   flags: [
-    { name: localhostFlag, value: '<bool>', help: 'node ports on 127.0.0.1 (default: true)' },
+    {
+      name: localhostFlag,
+      value: '<bool>',
+      help: 'allows NodePort connections to 127.0.0.1 (default: true)',
+    },
   ],
   hasSyncPeriodFlags: true,
   configuration: {

@@ -7,12 +7,12 @@ export const description: ModeDescription = {
     {
       name: 'proxy-port-range',
       value: '<range>',
-      help: 'ports for relays (default: any free one)',
+      help: 'range of ports for relays (default: any free ports)',
     },
     {
       name: 'udp-timeout',
       value: '<time>',
-      help: 'how long an idle UDP flow is kept (default: 250ms)',
+      help: 'idle timeout of UDP flows (default: 250ms)',
     },
   ],
   configuration: { sections: ['iptables'] },
