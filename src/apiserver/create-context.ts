@@ -12,11 +12,11 @@ import { createAdmission } from './admission/admission.ts';
 import { chosenPlugins } from './admission/all.ts';
 import { defaultPodSecurity } from './admission/pod-security/configuration.ts';
 import { createRangeIndex } from './allocators/address-ranges.ts';
+import { followAllocatedAddresses } from './allocators/allocated-addresses.ts';
 import { ipAddressResource } from './allocators/cluster-ip.ts';
 import { createAllocatorMetrics } from './allocators/metrics.ts';
 import { createNodePortView, type NodePortView } from './allocators/node-port-view.ts';
 import { reserveService } from './allocators/reserve-service.ts';
-import { followTakenAddresses } from './allocators/taken-addresses.ts';
 import { loadResources } from './cache/resources.ts';
 import { waitForObject } from './cache/wait-for-object.ts';
 import { createNodeCredentials } from './certificates/node-credentials.ts';
@@ -64,7 +64,7 @@ export async function createContext(
   });
   const reserve = reserveService({
     reader,
-    addresses: followTakenAddresses(resources.of(ipAddressResource).cache),
+    addresses: followAllocatedAddresses(resources.of(ipAddressResource).cache),
     nodePorts,
     config: { serviceCidrs: options.serviceCidrs, nodePortRange: options.nodePorts },
     metrics: createAllocatorMetrics(options.metrics, {

@@ -3,7 +3,7 @@ import type { KubeObject } from '../meta/object.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { ensureAuthenticationConfig } from './access/authentication-config.ts';
 import { type BootstrapPolicy, bootstrapPolicy } from './access/bootstrap-policy.ts';
-import { startNodePortRepair } from './allocators/keep-node-ports.ts';
+import { startNodePortRepair } from './allocators/run-node-port-repair.ts';
 import { assertReadable, reportUnreadable } from './cache/report-unreadable.ts';
 import type { Credentials } from './certificates/ensure-certificates.ts';
 import { keepSigning } from './certificates/signing/keep-signing.ts';

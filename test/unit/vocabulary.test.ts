@@ -54,11 +54,8 @@ const bannedPhrases: readonly (readonly [pattern: RegExp, instead: string])[] = 
 /** Folders that are still to be gone over. The list only shrinks. */
 const unfinished: readonly string[] = [
   'src/apiserver/admission',
-  'src/apiserver/allocators',
-  'src/apiserver/audit',
   'src/apiserver/cache',
   'src/apiserver/certificates',
-  'src/apiserver/compaction',
   'src/apiserver/context.ts',
   'src/apiserver/create-context.ts',
   'src/apiserver/create-request-handler.ts',
@@ -67,7 +64,6 @@ const unfinished: readonly string[] = [
   'src/apiserver/encode',
   'src/apiserver/encryption',
   'src/apiserver/handle.ts',
-  'src/apiserver/kubernetes-service',
   'src/apiserver/local-call.test.ts',
   'src/apiserver/local-call.ts',
   'src/apiserver/message.ts',

@@ -1,4 +1,4 @@
-// The ranges that service addresses come from: the ServiceCIDR objects that are ready.
+// The ranges of service addresses: the ServiceCIDR objects that are ready.
 import { type Address, addressBits, type Family } from '../../ip/address.ts';
 import { addressCount, type Cidr, containsAddress, formatCidr, parseCidr } from '../../ip/cidr.ts';
 import { isReady } from '../../kinds/service-cidr/readiness.ts';
@@ -9,11 +9,11 @@ import { type Bands, lowerBandSize } from './pick-free.ts';
 export type AddressRange = { readonly cidr: Cidr; readonly text: string; readonly bands: Bands };
 
 const resource = 'servicecidrs.networking.k8s.io';
-/** Larger ranges than this give no addresses, as upstream has it. */
+/** Larger ranges are not used, as upstream. */
 const maxHostBits = 64;
-const lowerBand = { share: 16n, least: 16n, most: 256n };
+const lowerBand = { share: 16n, min: 16n, max: 256n };
 
-/** Reads the ranges anew only after a ServiceCIDR has changed. */
+/** Reads the ranges again only after a ServiceCIDR has changed. */
 export function createRangeIndex(
   reader: ObjectReader,
 ): (family: Family) => readonly AddressRange[] {
@@ -30,7 +30,7 @@ export function createRangeIndex(
   };
 }
 
-/** Oldest first: a range that was added later is used when those before it are full. */
+/** Oldest first: a newer range is used when the older ones are full. */
 export function addressRanges(objects: readonly ServiceCIDR[]): readonly AddressRange[] {
   return [...objects]
     .filter(isReady)
@@ -42,7 +42,7 @@ export function addressRanges(objects: readonly ServiceCIDR[]): readonly Address
     });
 }
 
-/** Nothing where the range gives no address. */
+/** Undefined when the range has no usable address. */
 export function addressRange(cidr: Cidr): AddressRange | undefined {
   const bands = addressBands(cidr);
   return bands === undefined ? undefined : { cidr, text: formatCidr(cidr), bands };
@@ -54,7 +54,7 @@ function byAge(a: ServiceCIDR, b: ServiceCIDR): number {
   return age(a) < age(b) ? -1 : 1;
 }
 
-/** Neither the network address nor the IPv4 broadcast address can be had. */
+/** Without the network address and the IPv4 broadcast address. */
 export function addressBands(cidr: Cidr): Bands | undefined {
   if (addressBits(cidr.family) - cidr.prefix > maxHostBits) return undefined;
   const count = addressCount(cidr);

@@ -8,7 +8,7 @@ import type { ServiceSpec } from '../../kinds/service/types.ts';
 import { isApiError } from '../../meta/api-error.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
 import { type AddressRange, addressRange } from './address-ranges.ts';
-import { type AddressSource, takeAddresses } from './cluster-ip.ts';
+import { type AddressSource, allocateAddresses } from './cluster-ip.ts';
 import { createNumberSet } from './number-set.ts';
 
 const range = (text: string): AddressRange => {
@@ -25,7 +25,7 @@ function source(taken: readonly string[] = [], dryRun = false): AddressSource {
   return {
     addresses: {
       firstFree: (_family, from, to) => numbers.firstGap(from, to),
-      handedOut: { IPv4: new Set(), IPv6: new Set() },
+      pending: { IPv4: new Set(), IPv6: new Set() },
     },
     reader: {
       get: (_resource, _namespace, name) => (taken.includes(name) ? object : undefined),
@@ -42,11 +42,18 @@ function source(taken: readonly string[] = [], dryRun = false): AddressSource {
 
 const named: ObjectMeta = { name: 'web', namespace: 'default' };
 
-type Asked = { readonly spec?: ServiceSpec; readonly wishes: readonly AddressRequest[] };
+type RequestedService = {
+  readonly spec?: ServiceSpec;
+  readonly requests: readonly AddressRequest[];
+};
 
-function take({ spec = {}, wishes }: Asked, from: AddressSource, metadata = named): unknown {
+function take(
+  { spec = {}, requests }: RequestedService,
+  from: AddressSource,
+  metadata = named,
+): unknown {
   try {
-    const { service, taken } = takeAddresses(sentService(spec, metadata), wishes, from);
+    const { service, taken } = allocateAddresses(sentService(spec, metadata), requests, from);
     const { clusterIP, clusterIPs } = service.spec;
     return { clusterIP, clusterIPs, taken: taken.map((object) => object.metadata.name) };
   } catch (error) {
@@ -55,13 +62,13 @@ function take({ spec = {}, wishes }: Asked, from: AddressSource, metadata = name
   }
 }
 
-const anyIPv4: Asked = { wishes: [{ index: 0, family: 'IPv4' }] };
-const given = (address: string): Asked => ({
+const anyIPv4: RequestedService = { requests: [{ index: 0, family: 'IPv4' }] };
+const provided = (address: string): RequestedService => ({
   spec: { clusterIP: address, clusterIPs: [address] },
-  wishes: [{ index: 0, family: address.includes(':') ? 'IPv6' : 'IPv4', address }],
+  requests: [{ index: 0, family: address.includes(':') ? 'IPv6' : 'IPv4', address }],
 });
 
-test('takeAddresses() finds a free address (IPA-02)', () => {
+test('allocateAddresses() finds a free address (IPA-02)', () => {
   assert.deepEqual(take(anyIPv4, source(['10.96.0.1'])), {
     clusterIP: '10.96.0.2',
     clusterIPs: ['10.96.0.2'],
@@ -69,17 +76,20 @@ test('takeAddresses() finds a free address (IPA-02)', () => {
   });
 });
 
-test('takeAddresses() keeps a given address as written and takes its canonical form (IPA-08, IPA-13)', () => {
-  assert.deepEqual(take(given('FD00::0002'), source()), {
+test('allocateAddresses() keeps a given address as written and takes its canonical form (IPA-08, IPA-13)', () => {
+  assert.deepEqual(take(provided('FD00::0002'), source()), {
     clusterIP: 'FD00::0002',
     clusterIPs: ['FD00::0002'],
     taken: ['fd00::2'],
   });
-  assert.match(String(take(given('FD00::0002'), source(['fd00::2']))), /already allocated/);
+  assert.match(String(take(provided('FD00::0002'), source(['fd00::2']))), /already allocated/);
 });
 
-test('takeAddresses() adds a second address without touching the first', () => {
-  const second: Asked = { ...given('10.1.1.1'), wishes: [{ index: 1, family: 'IPv6' }] };
+test('allocateAddresses() adds a second address without touching the first', () => {
+  const second: RequestedService = {
+    ...provided('10.1.1.1'),
+    requests: [{ index: 1, family: 'IPv6' }],
+  };
   assert.deepEqual(take(second, source()), {
     clusterIP: '10.1.1.1',
     clusterIPs: ['10.1.1.1', 'fd00::1'],
@@ -88,34 +98,34 @@ test('takeAddresses() adds a second address without touching the first', () => {
 });
 
 const invalid = 'Service "web" is invalid: spec.clusterIPs: Invalid value:';
-const refusals: readonly [string, Asked, readonly string[], string][] = [
+const refusals: readonly [string, RequestedService, readonly string[], string][] = [
   [
     'an address that is taken (IPA-09)',
-    given('10.96.0.1'),
+    provided('10.96.0.1'),
     ['10.96.0.1'],
     `422 ${invalid} ["10.96.0.1"]: failed to allocate IP 10.96.0.1: provided IP is already allocated`,
   ],
   [
     'an address outside (IPA-10)',
-    given('10.97.0.1'),
+    provided('10.97.0.1'),
     [],
     `422 ${invalid} ["10.97.0.1"]: failed to allocate IP 10.97.0.1: the provided network does not match the current range`,
   ],
   [
     'the network address (IPA-03)',
-    given('10.96.0.0'),
+    provided('10.96.0.0'),
     [],
     `422 ${invalid} ["10.96.0.0"]: failed to allocate IP 10.96.0.0: the provided network does not match the current range`,
   ],
   [
     'the broadcast address (IPA-03)',
-    given('10.96.0.3'),
+    provided('10.96.0.3'),
     [],
     `422 ${invalid} ["10.96.0.3"]: failed to allocate IP 10.96.0.3: the provided network does not match the current range`,
   ],
   [
     'the network address of IPv6 (IPA-03)',
-    given('fd00::'),
+    provided('fd00::'),
     [],
     `422 ${invalid} ["fd00::"]: failed to allocate IP fd00::: the provided network does not match the current range`,
   ],
@@ -127,39 +137,39 @@ const refusals: readonly [string, Asked, readonly string[], string][] = [
   ],
 ];
 
-for (const [name, asked, taken, wanted] of refusals) {
-  test(`takeAddresses() refuses ${name}`, () => {
-    assert.equal(take(asked, source(taken)), wanted);
+for (const [name, requested, taken, wanted] of refusals) {
+  test(`allocateAddresses() refuses ${name}`, () => {
+    assert.equal(take(requested, source(taken)), wanted);
   });
 }
 
-test('takeAddresses() notices that a service has no name', () => {
+test('allocateAddresses() notices that a service has no name', () => {
   assert.equal(
     take(anyIPv4, source(), { namespace: 'default' }),
     '422 Service "" is invalid: spec.clusterIPs: Invalid value: [""]: failed to allocate IP: IPAddress.networking.k8s.io "10.96.0.1" is invalid: spec.parentRef.name: Required value',
   );
 });
 
-test('takeAddresses() looks in a dry run at the range only', () => {
+test('allocateAddresses() looks in a dry run at the range only', () => {
   const dry = source(['10.96.0.1'], true);
   assert.deepEqual(take(anyIPv4, dry), {
     clusterIP: '10.96.0.0',
     clusterIPs: ['10.96.0.0'],
     taken: [],
   });
-  assert.deepEqual(take(given('10.96.0.1'), dry), {
+  assert.deepEqual(take(provided('10.96.0.1'), dry), {
     clusterIP: '10.96.0.1',
     clusterIPs: ['10.96.0.1'],
     taken: [],
   });
   assert.equal(
-    take(given('10.97.0.1'), dry),
+    take(provided('10.97.0.1'), dry),
     `422 ${invalid} ["10.97.0.1"]: failed to allocate IP 10.97.0.1: the provided IP (10.97.0.1) is not in the valid range. The range of valid IPs is 10.96.0.0/30`,
   );
 });
 
-test('takeAddresses() gives the last address of an IPv6 range (IPA-03)', () => {
-  assert.deepEqual(take(given('fd00::3'), source()), {
+test('allocateAddresses() gives the last address of an IPv6 range (IPA-03)', () => {
+  assert.deepEqual(take(provided('fd00::3'), source()), {
     clusterIP: 'fd00::3',
     clusterIPs: ['fd00::3'],
     taken: ['fd00::3'],
@@ -168,10 +178,10 @@ test('takeAddresses() gives the last address of an IPv6 range (IPA-03)', () => {
 
 const noRange = (dryRun: boolean): AddressSource => ({ ...source([], dryRun), ranges: () => [] });
 
-const rangeless: readonly [string, Asked, boolean, string][] = [
+const rangeless: readonly [string, RequestedService, boolean, string][] = [
   [
     'a given address',
-    given('10.96.0.1'),
+    provided('10.96.0.1'),
     false,
     `422 ${invalid} ["10.96.0.1"]: failed to allocate IP 10.96.0.1: the provided network does not match the current range`,
   ],
@@ -183,7 +193,7 @@ const rangeless: readonly [string, Asked, boolean, string][] = [
   ],
   [
     'a given address, in a dry run,',
-    given('10.96.0.1'),
+    provided('10.96.0.1'),
     true,
     `422 ${invalid} ["10.96.0.1"]: failed to allocate IP 10.96.0.1: allocator not ready`,
   ],
@@ -195,13 +205,13 @@ const rangeless: readonly [string, Asked, boolean, string][] = [
   ],
 ];
 
-for (const [what, asked, dryRun, wanted] of rangeless) {
-  test(`takeAddresses() refuses ${what} where no range is ready (IPA-12)`, () => {
-    assert.equal(take(asked, noRange(dryRun)), wanted);
+for (const [what, requested, dryRun, wanted] of rangeless) {
+  test(`allocateAddresses() refuses ${what} where no range is ready (IPA-12)`, () => {
+    assert.equal(take(requested, noRange(dryRun)), wanted);
   });
 }
 
-test('takeAddresses() goes on to the next range when one is full, and finds given ones in any (IPA-22)', () => {
+test('allocateAddresses() goes on to the next range when one is full, and finds provided ones in any (IPA-22)', () => {
   const ranges = () => [range('10.96.0.0/30'), range('10.97.0.0/30'), range('10.97.0.0/29')];
   const from = { ...source(['10.96.0.1', '10.96.0.2']), ranges };
   assert.deepEqual(take(anyIPv4, from), {
@@ -210,15 +220,15 @@ test('takeAddresses() goes on to the next range when one is full, and finds give
     taken: ['10.97.0.1'],
   });
   // Broadcast address of the second, an ordinary one of the third.
-  assert.deepEqual(take(given('10.97.0.3'), from), {
+  assert.deepEqual(take(provided('10.97.0.3'), from), {
     clusterIP: '10.97.0.3',
     clusterIPs: ['10.97.0.3'],
     taken: ['10.97.0.3'],
   });
 });
 
-test('takeAddresses() makes an IPAddress that names its Service (IPA-13)', () => {
-  const { taken } = takeAddresses(sentService({}, named), anyIPv4.wishes, source());
+test('allocateAddresses() makes an IPAddress that names its Service (IPA-13)', () => {
+  const { taken } = allocateAddresses(sentService({}, named), anyIPv4.requests, source());
   assert.deepEqual(taken[0]?.spec, {
     parentRef: { resource: 'services', namespace: 'default', name: 'web' },
   });

@@ -1,4 +1,4 @@
-// Takes addresses for one write. A taken address is an IPAddress object, so that everybody sees who has it.
+// Allocates the cluster IPs of one write. An allocated address is an IPAddress object, which shows its Service.
 
 import { type Address, formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { ipAddressDefinition } from '../../kinds/ip-address/definition.ts';
@@ -14,20 +14,20 @@ import { groupVersion } from '../../meta/object.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
 import { internSet } from '../patch/known-sets.ts';
 import { type AddressRange, offersAddress } from './address-ranges.ts';
+import type { AllocatedAddresses } from './allocated-addresses.ts';
 import type { AllocatorMetrics } from './metrics.ts';
 import { pickFree } from './pick-free.ts';
-import type { TakenAddresses } from './taken-addresses.ts';
 
 export type AddressSource = {
   readonly reader: ObjectReader;
-  readonly addresses: TakenAddresses;
+  readonly addresses: AllocatedAddresses;
   readonly ranges: (family: Address['family']) => readonly AddressRange[];
   readonly random: (below: number) => number;
   readonly newUid: () => string;
   /** The time of the request, RFC 3339 in whole seconds. */
   readonly now: string;
   readonly dryRun: boolean;
-  /** Absent: nobody counts. */
+  /** Absent: not counted. */
   readonly metrics?: AllocatorMetrics | undefined;
 };
 
@@ -35,47 +35,56 @@ export type AddressGrant = { readonly service: Service; readonly taken: readonly
 
 export const ipAddressResource = 'ipaddresses.networking.k8s.io';
 
-/** Fills in the addresses of a plan; throws the error of the first that cannot be had. */
-export function takeAddresses(
+/** Fills in the addresses of a plan; throws the error of the first that cannot be allocated. */
+export function allocateAddresses(
   service: Service,
-  wishes: readonly AddressRequest[],
+  requests: readonly AddressRequest[],
   source: AddressSource,
 ): AddressGrant {
-  if (wishes.length === 0) return { service, taken: [] };
+  if (requests.length === 0) return { service, taken: [] };
   const clusterIPs = [...(service.spec.clusterIPs ?? [])];
-  for (const { index } of wishes) clusterIPs[index] ??= '';
-  const given = [...clusterIPs];
-  // As error texts show it; made only for them.
-  const asked: Asked = () => withSpec(service, { clusterIPs: given });
+  for (const { index } of requests) clusterIPs[index] ??= '';
+  const provided = [...clusterIPs];
+  // As error messages show it; created only for them.
+  const requested: RequestedService = () => withSpec(service, { clusterIPs: provided });
   const taken: IPAddress[] = [];
-  for (const wish of wishes) {
-    const address = chooseAddress(asked, wish, source);
-    // A given address is kept as the client wrote it.
-    clusterIPs[wish.index] = wish.address ?? formatAddress(address);
+  for (const request of requests) {
+    const address = chooseAddress(requested, request, source);
+    // A requested address stays as the client wrote it.
+    clusterIPs[request.index] = request.address ?? formatAddress(address);
     if (source.dryRun) continue;
     const object = ipAddressFor(service, address, source);
-    refuseParent(asked, wish, object);
+    refuseParent(requested, request, object);
     taken.push(object);
   }
   return { service: withSpec(service, { clusterIP: clusterIPs[0], clusterIPs }), taken };
 }
 
-/** The service with a place for each address. */
-type Asked = () => Service;
+/** The service as requested, with an element for each address. */
+type RequestedService = () => Service;
 
-function chooseAddress(asked: Asked, wish: AddressRequest, source: AddressSource): Address {
-  const ranges = source.ranges(wish.family);
+function chooseAddress(
+  requested: RequestedService,
+  request: AddressRequest,
+  source: AddressSource,
+): Address {
+  const ranges = source.ranges(request.family);
   const outcome =
-    wish.address === undefined
+    request.address === undefined
       ? anyAddress(ranges, source)
-      : givenAddress(wish.address, ranges, source);
+      : providedAddress(request.address, ranges, source);
   if (typeof outcome !== 'string') return outcome;
-  throw wish.address === undefined
+  throw request.address === undefined
     ? internal(`failed to allocate a serviceIP: ${outcome}`)
-    : refusal(asked, wish, outcome, outcome === mismatch ? rangesHint(wish, ranges) : undefined);
+    : refusal(
+        requested,
+        request,
+        outcome,
+        outcome === mismatch ? rangesHint(request, ranges) : undefined,
+      );
 }
 
-/** Upstream's message does not say which addresses would do. */
+/** Upstream's message does not say which addresses are valid. */
 function rangesHint({ address }: AddressRequest, ranges: readonly AddressRange[]): string {
   const known = ranges.map(({ text }) => text).join(', ');
   if (known === '') return `spec.clusterIPs: this cluster has no range for ${address}`;
@@ -84,8 +93,8 @@ function rangesHint({ address }: AddressRequest, ranges: readonly AddressRange[]
 
 const notReady = 'allocator not ready';
 
-/** The address, or why it cannot be had. */
-function givenAddress(
+/** The address, or why it cannot be allocated. */
+function providedAddress(
   text: string,
   ranges: readonly AddressRange[],
   { reader, dryRun, metrics }: AddressSource,
@@ -95,38 +104,38 @@ function givenAddress(
   if (address === undefined || (range === undefined && !dryRun)) return mismatch;
   if (range === undefined) return outsideInDryRun(address, ranges);
   if (dryRun) return address;
-  const began = performance.now();
+  const startedAt = performance.now();
   if (reader.get(ipAddressResource, '', formatAddress(address)) !== undefined) {
     metrics?.addressRefused(range.text, 'static');
     return 'provided IP is already allocated';
   }
-  metrics?.addressTaken(range.text, 'static', began);
+  metrics?.addressAllocated(range.text, 'static', startedAt);
   return address;
 }
 
 const mismatch = 'the provided network does not match the current range';
 
-/** Upstream asks one range in a dry run, and that one answers for itself. */
+/** In a dry run, upstream checks the first range only, and names that one. */
 function outsideInDryRun(address: Address, [range]: readonly AddressRange[]): string {
   if (range === undefined) return notReady;
   return `the provided IP (${formatAddress(address)}) is not in the valid range. The range of valid IPs is ${range.text}`;
 }
 
-/** From the first range that has one left. */
+/** From the first range with a free address. */
 function anyAddress(
   ranges: readonly AddressRange[],
   { addresses, random, dryRun, metrics }: AddressSource,
 ): Address | string {
   for (const { cidr, text, bands } of ranges) {
     const { family } = cidr;
-    // A dry run looks for nothing; it shows the network address, which no service can have.
+    // A dry run does not search; it shows the network address, which no service can have.
     if (dryRun) return { family, value: cidr.base };
-    const began = performance.now();
+    const startedAt = performance.now();
     const firstFree = (from: bigint, to: bigint) => addresses.firstFree(family, from, to);
-    const handedOut = addresses.handedOut[family];
-    const value = pickFree({ bands, firstFree, handedOut, random });
+    const pending = addresses.pending[family];
+    const value = pickFree({ bands, firstFree, pending, random });
     if (value !== undefined) {
-      metrics?.addressTaken(text, 'dynamic', began);
+      metrics?.addressAllocated(text, 'dynamic', startedAt);
       return { family, value };
     }
     metrics?.addressRefused(text, 'dynamic');
@@ -134,19 +143,28 @@ function anyAddress(
   return dryRun ? notReady : 'range is full';
 }
 
-/** A service without a usable name is first noticed here: its address would belong to nobody. */
-function refuseParent(asked: Asked, wish: AddressRequest, object: IPAddress): void {
+/** A service without a valid name is detected here first: its IPAddress would have no valid parent. */
+function refuseParent(
+  requested: RequestedService,
+  request: AddressRequest,
+  object: IPAddress,
+): void {
   const errors = validateIPAddress(object);
   if (errors.length === 0) return;
   throw refusal(
-    asked,
-    wish,
+    requested,
+    request,
     invalid(ipAddressDefinition, object.metadata.name ?? '', errors).message,
   );
 }
 
-function refusal(asked: Asked, { address }: AddressRequest, why: string, hint?: string): ApiError {
-  const { metadata, spec } = asked();
+function refusal(
+  requested: RequestedService,
+  { address }: AddressRequest,
+  why: string,
+  hint?: string,
+): ApiError {
+  const { metadata, spec } = requested();
   const which = address === undefined ? '' : ` ${address}`;
   const detail = `failed to allocate IP${which}: ${why}`;
   const error = invalidField('spec.clusterIPs', spec.clusterIPs, detail);
@@ -184,7 +202,7 @@ function ipAddressFor(
 
 function parentOf({ name, namespace }: Service['metadata']): ParentReference {
   const resource = 'services';
-  // By far the most common form, made in one piece.
+  // By far the most common form, created as one literal.
   if (name !== undefined && namespace !== undefined) return { resource, namespace, name };
   return {
     resource,

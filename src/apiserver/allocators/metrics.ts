@@ -1,4 +1,4 @@
-// What is taken and what is left of service addresses and node ports, under upstream's names.
+// Metrics of allocated and free service addresses and node ports, with upstream's names.
 import { parseAddress } from '../../ip/address.ts';
 import { type PortRange, portCount } from '../../ip/port-range.ts';
 import { allocatorName, managedByLabel } from '../../kinds/ip-address/types.ts';
@@ -8,14 +8,14 @@ import { type AddressRange, offersAddress } from './address-ranges.ts';
 import { ipAddressResource } from './cluster-ip.ts';
 import type { NodePortView } from './node-port-view.ts';
 
-/** Static: the one that was asked for. Dynamic: any. */
+/** Static: a requested one. Dynamic: any. */
 export type Scope = 'static' | 'dynamic';
 
 export type AllocatorMetrics = {
-  /** `began` as performance.now() told it when the search started. */
-  readonly addressTaken: (cidr: string, scope: Scope, began: number) => void;
+  /** `startedAt`: performance.now() at the start of the search. */
+  readonly addressAllocated: (cidr: string, scope: Scope, startedAt: number) => void;
   readonly addressRefused: (cidr: string, scope: Scope) => void;
-  readonly portTaken: (scope: Scope) => void;
+  readonly portAllocated: (scope: Scope) => void;
   readonly portRefused: (scope: Scope) => void;
 };
 
@@ -26,7 +26,7 @@ export type AllocatorState = {
   readonly ranges: () => readonly AddressRange[];
 };
 
-/** Prometheus' own, as upstream has it here. */
+/** Prometheus' defaults, as upstream. */
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createAllocatorMetrics(
@@ -42,15 +42,15 @@ export function createAllocatorMetrics(
     help,
   });
   const used = (): readonly Used[] => countUsed(reader, ranges());
-  registry.gaugeFrom(addresses('allocated_ips', 'Service addresses that are taken.'), () =>
+  registry.gaugeFrom(addresses('allocated_ips', 'Allocated service addresses.'), () =>
     used().map(({ labels, taken }) => ({ labels, value: taken })),
   );
-  registry.gaugeFrom(addresses('available_ips', 'Service addresses that are free.'), () =>
+  registry.gaugeFrom(addresses('available_ips', 'Free service addresses.'), () =>
     used().map(({ labels, taken, size }): Sample => ({ labels, value: size - taken })),
   );
-  registry.gaugeFrom(ports('allocated_ports', 'Node ports that are taken.'), nodePorts.count);
+  registry.gaugeFrom(ports('allocated_ports', 'Allocated node ports.'), nodePorts.count);
   registry.gaugeFrom(
-    ports('available_ports', 'Node ports that are free.'),
+    ports('available_ports', 'Free node ports.'),
     () => portCount(nodePortRange) - nodePorts.count(),
   );
   const took = registry.histogram({
@@ -65,15 +65,15 @@ export function createAllocatorMetrics(
   const takenPorts = counts(registry.counter(ports('allocation_total', takenHelp)), {});
   const refusedPorts = counts(registry.counter(ports('allocation_errors_total', refusedHelp)), {});
   return {
-    addressTaken(cidr, scope, began) {
+    addressAllocated(cidr, scope, startedAt) {
       const range = ofRange(cidr);
       range.taken[scope].value += 1;
-      range.took((performance.now() - began) / 1000);
+      range.took((performance.now() - startedAt) / 1000);
     },
     addressRefused(cidr, scope) {
       ofRange(cidr).refused[scope].value += 1;
     },
-    portTaken(scope) {
+    portAllocated(scope) {
       takenPorts[scope].value += 1;
     },
     portRefused(scope) {
@@ -82,8 +82,9 @@ export function createAllocatorMetrics(
   };
 }
 
-const takenHelp = 'Taken, by whether one was asked for.';
-const refusedHelp = 'Not to be had, by whether one was asked for.';
+const takenHelp = 'Allocations, by whether the value was requested (static) or not (dynamic).';
+const refusedHelp =
+  'Failed allocations, by whether the value was requested (static) or not (dynamic).';
 
 function counts(counter: Counter, labels: Labels): Readonly<Record<Scope, Tally>> {
   return {
@@ -92,7 +93,7 @@ function counts(counter: Counter, labels: Labels): Readonly<Record<Scope, Tally>
   };
 }
 
-/** Ranges are few, and come and go seldom. */
+/** Ranges are few, and rarely change. */
 function memoized<T>(make: (cidr: string) => T): (cidr: string) => T {
   const made = new Map<string, T>();
   return (cidr) => {
@@ -104,7 +105,7 @@ function memoized<T>(make: (cidr: string) => T): (cidr: string) => T {
 
 type Used = { readonly labels: { readonly cidr: string }; taken: number; readonly size: number };
 
-/** Ranges may overlap: an address counts in each that has it. Those that somebody made by hand do not count. */
+/** Ranges may overlap: an address counts in each that contains it. IPAddress objects created by users do not count. */
 function countUsed(reader: ObjectReader, ranges: readonly AddressRange[]): readonly Used[] {
   const used = ranges.map(({ text, bands }) => ({
     labels: { cidr: text },

@@ -1,33 +1,33 @@
-// Which node ports are taken and by whom, kept in step with the store.
+// The node port reservations in the store: which Service has which port.
 import type { Entry, Listing, StoreEvent } from '../../storage/store.ts';
 import { createNumberSet, type NumberSet } from './number-set.ts';
 
 export type NodePortReservation = {
   /** `namespace/name` of the Service that has the port. */
   readonly service: string;
-  /** Revision of the key that says so. */
+  /** Revision of its key. */
   readonly revision: number;
 };
 
 export type NodePortView = {
-  /** All keys that say something about node ports start with this. */
+  /** Of the keys of all reservations. */
   readonly prefix: string;
   readonly find: (port: number) => NodePortReservation | undefined;
-  /** The owner of a taken port. */
+  /** The Service that has the port. */
   readonly isTaken: (port: number) => string | undefined;
   /** The lowest free port from one to another, both included. */
   readonly firstFree: NumberSet['firstGap'];
-  /** Picked since the last change, for writes under way. */
-  readonly handedOut: Set<bigint>;
+  /** Picked since the last change, by writes in flight. */
+  readonly pending: Set<bigint>;
   /** The ports of one Service, `namespace/name`. */
   readonly ownedBy: (service: string) => readonly number[];
   readonly count: () => number;
-  /** Every port that is taken. */
+  /** All reservations. */
   readonly all: () => Iterable<readonly [number, NodePortReservation]>;
-  /** Takes what the store holds; keys of other things are passed over. */
+  /** Loads what the store contains; other keys are ignored. */
   readonly load: (entries: readonly Entry[]) => void;
   readonly apply: (events: readonly StoreEvent[]) => void;
-  /** What the store holds, in place of changes that are lost. */
+  /** Replaces everything, after changes were missed. */
   readonly replace: (everything: Listing) => void;
 };
 
@@ -44,9 +44,9 @@ export function nodePortValue(service: string): Uint8Array {
 export function createNodePortView(): NodePortView {
   const taken = new Map<number, NodePortReservation>();
   const numbers = createNumberSet();
-  const handedOut = new Set<bigint>();
+  const pending = new Set<bigint>();
   const owned = new Map<string, Set<number>>();
-  // Revision of what is known of each port, so that a listing cannot undo a change that overtook it.
+  // The last revision of each port, so that a listing cannot undo a newer change.
   const known = new Map<number, number>();
 
   function release(port: number): void {
@@ -63,7 +63,7 @@ export function createNodePortView(): NodePortView {
     const port = portOfKey(key);
     if (port === undefined || revision < (known.get(port) ?? 0)) return;
     known.set(port, revision);
-    handedOut.clear();
+    pending.clear();
     release(port);
     if (value === undefined) return;
     const service = ownerIn(value);
@@ -79,7 +79,7 @@ export function createNodePortView(): NodePortView {
     find: (port) => taken.get(port),
     isTaken: (port) => taken.get(port)?.service,
     firstFree: numbers.firstGap,
-    handedOut,
+    pending,
     ownedBy: (service) => [...(owned.get(service) ?? [])],
     count: () => taken.size,
     all: () => taken,
@@ -103,7 +103,7 @@ function portOfKey(key: string): number | undefined {
   return /^[0-9]{1,5}$/.test(text) ? Number(text) : undefined;
 }
 
-/** A value that cannot be read still takes its port, for nobody. */
+/** An unreadable value reserves its port without a Service. */
 function ownerIn(value: Uint8Array): string {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(value).toString('utf8'));

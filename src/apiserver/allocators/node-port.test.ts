@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PortPlan } from '../../kinds/service/allocation.ts';
 import { examplePort, exampleService } from '../../kinds/service/example.ts';
 import { isApiError } from '../../meta/api-error.ts';
-import { type NodePortSource, portBands, takeNodePorts } from './node-port.ts';
+import { allocateNodePorts, type NodePortSource, portBands } from './node-port.ts';
 import { createNodePortView, nodePortKey, nodePortValue } from './node-port-view.ts';
 
 function source(taken: readonly number[], more: Partial<NodePortSource> = {}): NodePortSource {
@@ -21,7 +21,7 @@ const service = exampleService({
 
 function take(plan: PortPlan, from: NodePortSource): unknown {
   try {
-    const grant = takeNodePorts(service, plan, from);
+    const grant = allocateNodePorts(service, plan, from);
     const { ports, healthCheckNodePort } = grant.service.spec;
     const numbers = ports?.map((port) => port.nodePort);
     return { numbers, healthCheckNodePort, taken: grant.taken };
@@ -33,7 +33,7 @@ function take(plan: PortPlan, from: NodePortSource): unknown {
 
 const any = (index: number) => ({ index, nodePort: 'any' as const });
 
-test('takeNodePorts() fills in what the plan asks for (NPT-03, NPT-08, NPT-11)', () => {
+test('allocateNodePorts() fills in what the plan asks for (NPT-03, NPT-08, NPT-11)', () => {
   const plan: PortPlan = { ports: [any(0), { index: 1, sameAs: 0 }], healthCheck: 'any' };
   assert.deepEqual(take(plan, source([30000])), {
     numbers: [30001, 30001],
@@ -42,7 +42,7 @@ test('takeNodePorts() fills in what the plan asks for (NPT-03, NPT-08, NPT-11)',
   });
 });
 
-test('takeNodePorts() does not give away a number that the service names itself', () => {
+test('allocateNodePorts() does not give away a number that the service names itself', () => {
   const plan: PortPlan = { ports: [any(0), { index: 1, nodePort: 30000 }] };
   assert.deepEqual(take(plan, source([])), {
     numbers: [30001, 30000],
@@ -91,12 +91,12 @@ const refusals: readonly [string, PortPlan, string][] = [
 ];
 
 for (const [name, plan, wanted] of refusals) {
-  test(`takeNodePorts() refuses ${name}`, () => {
+  test(`allocateNodePorts() refuses ${name}`, () => {
     assert.equal(take(plan, source([30000, 30001, 30002])), wanted);
   });
 }
 
-test('takeNodePorts() notices in a dry run what is taken but not what is outside', () => {
+test('allocateNodePorts() notices in a dry run what is taken but not what is outside', () => {
   const dry = source([30000], { dryRun: true });
   const taken = take({ ports: [{ index: 0, nodePort: 30000 }] }, dry);
   assert.match(String(taken), /already allocated/);

@@ -1,4 +1,4 @@
-// Takes node ports for one write. Protocols do not matter: a number is taken or it is free.
+// Allocates the node ports of one write. Protocols do not matter: a number is allocated or free.
 import { containsPort, formatPortRange, type PortRange, portCount } from '../../ip/port-range.ts';
 import type { PortPlan, PortRequest } from '../../kinds/service/allocation.ts';
 import { type Service, type ServicePort, withSpec } from '../../kinds/service/types.ts';
@@ -13,35 +13,35 @@ export type NodePortSource = {
   readonly range: PortRange;
   readonly random: (below: number) => number;
   readonly dryRun: boolean;
-  /** Absent: nobody counts. */
+  /** Absent: not counted. */
   readonly metrics?: AllocatorMetrics | undefined;
 };
 
 export type NodePortGrant = { readonly service: Service; readonly taken: readonly number[] };
 
-const lowerBand = { share: 32n, least: 16n, most: 128n };
-/** What a dry run shows for a port that would be chosen: numbers above the usual range, as upstream does. */
+const lowerBand = { share: 32n, min: 16n, max: 128n };
+/** What a dry run shows for a dynamic port: numbers above the default range, as upstream. */
 const firstDummyPort = 32769;
 const allocated = 'provided port is already allocated';
 const full = 'range is full';
 
-/** Fills in the node ports of a plan, in its order; throws the error of the first that cannot be had. */
-export function takeNodePorts(
+/** Fills in the node ports of a plan, in its order; throws the error of the first that cannot be allocated. */
+export function allocateNodePorts(
   service: Service,
   plan: PortPlan,
   source: NodePortSource,
 ): NodePortGrant {
   if (plan.ports.length === 0 && plan.healthCheck === undefined) return { service, taken: [] };
   const taken = new Set<number>();
-  // Numbers that the service names itself are not given to its other ports.
+  // Ports that the service requests are not allocated to its other ports.
   const named = new Set(
-    [...plan.ports, { nodePort: plan.healthCheck }].map((wish) =>
-      'nodePort' in wish ? wish.nodePort : undefined,
+    [...plan.ports, { nodePort: plan.healthCheck }].map((request) =>
+      'nodePort' in request ? request.nodePort : undefined,
     ),
   );
   const operation = { ...source, taken, named };
   const ports = plan.ports.reduce<readonly ServicePort[]>(
-    (filled, wish) => fillPort({ service, ports: filled, wish, operation }),
+    (filled, request) => fillPort({ service, ports: filled, request, operation }),
     service.spec.ports ?? [],
   );
   const withPorts = plan.ports.length === 0 ? service : withSpec(service, { ports });
@@ -51,7 +51,7 @@ export function takeNodePorts(
 }
 
 type Operation = NodePortSource & {
-  /** Taken so far by this write. */
+  /** Allocated so far by this write. */
   readonly taken: Set<number>;
   readonly named: ReadonlySet<number | 'any' | undefined>;
 };
@@ -59,19 +59,19 @@ type Operation = NodePortSource & {
 type Filling = {
   readonly service: Service;
   readonly ports: readonly ServicePort[];
-  readonly wish: PortRequest;
+  readonly request: PortRequest;
   readonly operation: Operation;
 };
 
-function fillPort({ service, ports, wish, operation }: Filling): readonly ServicePort[] {
+function fillPort({ service, ports, request, operation }: Filling): readonly ServicePort[] {
   const nodePort =
-    'sameAs' in wish
-      ? ports[wish.sameAs]?.nodePort
-      : wish.nodePort === 'any'
+    'sameAs' in request
+      ? ports[request.sameAs]?.nodePort
+      : request.nodePort === 'any'
         ? takeAny(operation)
-        : takeRequested(service, wish.index, { nodePort: wish.nodePort, operation });
+        : takeRequested(service, request.index, { nodePort: request.nodePort, operation });
   return ports.map((port, index) =>
-    index === wish.index && nodePort !== undefined ? { ...port, nodePort } : port,
+    index === request.index && nodePort !== undefined ? { ...port, nodePort } : port,
   );
 }
 
@@ -94,22 +94,22 @@ function takeRequested(
 
 function takeHealthCheckPort(
   { metadata }: Service,
-  wish: number | 'any',
+  request: number | 'any',
   operation: Operation,
 ): number {
-  if (wish === 'any') {
+  if (request === 'any') {
     const port = takeFree(operation);
     if (port === undefined) throw internal(`failed to allocate a HealthCheck NodePort 0: ${full}`);
     return port;
   }
-  const refusal = take(wish, operation);
-  if (refusal === undefined) return wish;
-  // Upstream answers 500, though it is the client who asked for this port.
-  const error = invalidField('spec.healthCheckNodePort', wish, refusal);
+  const refusal = take(request, operation);
+  if (refusal === undefined) return request;
+  // Upstream answers 500, although the client requested this port.
+  const error = invalidField('spec.healthCheckNodePort', request, refusal);
   throw invalid({ group: '', kind: 'Service' }, metadata.name ?? '', [error]);
 }
 
-/** Why the port cannot be had; undefined when it now is taken. */
+/** Allocates the port, or returns why that is not possible. */
 function take(port: number, operation: Operation): string | undefined {
   const refusal = refusalOf(port, operation);
   if (refusal === undefined) operation.taken.add(port);
@@ -117,7 +117,7 @@ function take(port: number, operation: Operation): string | undefined {
   return refusal;
 }
 
-/** A dry run does not look at the range. */
+/** A dry run does not check the range. */
 function refusalOf(port: number, { view, range, dryRun, taken }: Operation): string | undefined {
   if (!dryRun && !containsPort(range, port)) {
     return `provided port is not in the valid range. The range of valid ports is ${formatPortRange(range)}`;
@@ -127,14 +127,14 @@ function refusalOf(port: number, { view, range, dryRun, taken }: Operation): str
 
 function count(scope: Scope, isTaken: boolean, { metrics, dryRun }: Operation): void {
   if (metrics === undefined || dryRun) return;
-  if (isTaken) metrics.portTaken(scope);
+  if (isTaken) metrics.portAllocated(scope);
   else metrics.portRefused(scope);
 }
 
 function takeFree(operation: Operation): number | undefined {
   const { view, range, random, dryRun, taken, named } = operation;
   if (dryRun) {
-    // One more than the highest of this write; what is taken by others does not matter.
+    // One more than the highest of this write, whatever other Services have.
     const dummy = taken.size === 0 ? firstDummyPort : Math.max(...taken) + 1;
     taken.add(dummy);
     return dummy;
@@ -146,8 +146,8 @@ function takeFree(operation: Operation): number | undefined {
     }
     return found;
   };
-  const { handedOut } = view;
-  const found = pickFree({ bands: portBands(range), firstFree, handedOut, random });
+  const { pending } = view;
+  const found = pickFree({ bands: portBands(range), firstFree, pending, random });
   count('dynamic', found !== undefined, operation);
   if (found === undefined) return undefined;
   taken.add(Number(found));

@@ -1,5 +1,5 @@
-// Numbers that are taken, of however many: bits in pages, so that full stretches are stepped over a page or a word at a
-// time. Ranges of 2^64 addresses cost no more than what is taken of them.
+// A sparse bitmap of allocated numbers: bits in pages, so that full stretches are skipped a page or a word at a time.
+// A range of 2^64 addresses takes only the memory of what is allocated.
 
 export type NumberSet = {
   readonly add: (number: bigint) => void;
@@ -20,13 +20,13 @@ type Page = { readonly words: Uint32Array; count: number };
 export function createNumberSet(): NumberSet {
   const pages = new Map<bigint, Page>();
 
-  function placeOf(number: bigint): { readonly key: bigint; readonly at: number } {
+  function positionOf(number: bigint): { readonly key: bigint; readonly at: number } {
     return { key: number >> pageBits, at: Number(BigInt.asUintN(Number(pageBits), number)) };
   }
 
   return {
     add(number) {
-      const { key, at } = placeOf(number);
+      const { key, at } = positionOf(number);
       let page = pages.get(key);
       if (page === undefined) {
         page = { words: new Uint32Array(pageSize / wordBits), count: 0 };
@@ -35,7 +35,7 @@ export function createNumberSet(): NumberSet {
       if (setBit(page.words, at, true)) page.count += 1;
     },
     remove(number) {
-      const { key, at } = placeOf(number);
+      const { key, at } = positionOf(number);
       const page = pages.get(key);
       if (page === undefined || !setBit(page.words, at, false)) return;
       page.count -= 1;
@@ -46,7 +46,7 @@ export function createNumberSet(): NumberSet {
       const lastKey = to >> pageBits;
       let number = from;
       while (number <= to) {
-        const { key, at } = placeOf(number);
+        const { key, at } = positionOf(number);
         const page = pages.get(key);
         if (page === undefined) return number;
         const start = number - BigInt(at);
@@ -60,7 +60,7 @@ export function createNumberSet(): NumberSet {
   };
 }
 
-/** Says whether the bit was different before. */
+/** Returns whether the bit has changed. */
 function setBit(words: Uint32Array, at: number, isSet: boolean): boolean {
   const index = at >>> 5;
   const mask = 1 << (at & 31);

@@ -5,12 +5,12 @@ import { lowerBandSize, pickFree } from './pick-free.ts';
 
 const bands = { first: 1n, upper: 4n, last: 6n };
 
-/** What is chosen when these are taken and chance says the given place. */
-function pick(taken: readonly bigint[], place: number): bigint | undefined {
-  const random = (below: number): number => Math.min(place, below - 1);
+/** What is picked when these are allocated and the random position is the given one. */
+function pick(taken: readonly bigint[], position: number): bigint | undefined {
+  const random = (below: number): number => Math.min(position, below - 1);
   const set = createNumberSet();
   for (const number of taken) set.add(number);
-  return pickFree({ bands, firstFree: set.firstGap, handedOut: new Set(), random });
+  return pickFree({ bands, firstFree: set.firstGap, pending: new Set(), random });
 }
 
 test('pickFree() starts anywhere in the upper band and wraps inside it (IPA-07, NPT-03)', () => {
@@ -26,27 +26,27 @@ test('pickFree() uses the lower band when the upper is full, and then nothing (I
   assert.equal(pick([1n, 2n, 3n, 4n, 5n, 6n], 0), undefined);
 });
 
-test('pickFree() never asks chance for more than it can give', () => {
+test('pickFree() never exceeds the range of the random generator', () => {
   const wide = { first: 0n, upper: 0n, last: 2n ** 64n };
-  let asked = 0;
+  let requestedBound = 0;
   const random = (below: number): number => {
-    asked = below;
+    requestedBound = below;
     return below - 1;
   };
   assert.equal(
-    pickFree({ bands: wide, firstFree: (from) => from, handedOut: new Set(), random }),
+    pickFree({ bands: wide, firstFree: (from) => from, pending: new Set(), random }),
     2n ** 47n - 1n,
   );
-  assert.equal(asked, 2 ** 47);
+  assert.equal(requestedBound, 2 ** 47);
 });
 
-test('pickFree() gives what it has handed out only where nothing else is left', () => {
-  const handedOut = new Set<bigint>();
+test('pickFree() picks a pending number only when no other is free', () => {
+  const pending = new Set<bigint>();
   const next = (): bigint | undefined =>
     pickFree({
       bands,
       firstFree: (from, to) => (from <= to ? from : undefined),
-      handedOut,
+      pending,
       random: () => 0,
     });
   const given = Array.from({ length: 7 }, next);
@@ -54,8 +54,8 @@ test('pickFree() gives what it has handed out only where nothing else is left', 
 });
 
 test('lowerBandSize() is a share within limits, and nothing of little (IPA-05, IPA-06, NPT-02)', () => {
-  const addresses = { share: 16n, least: 16n, most: 256n };
+  const addresses = { share: 16n, min: 16n, max: 256n };
   const sizes = [16n, 32n, 256n, 4096n, 65536n].map((size) => lowerBandSize(size, addresses));
   assert.deepEqual(sizes, [0n, 16n, 16n, 256n, 256n]);
-  assert.equal(lowerBandSize(2768n, { share: 32n, least: 16n, most: 128n }), 86n);
+  assert.equal(lowerBandSize(2768n, { share: 32n, min: 16n, max: 128n }), 86n);
 });

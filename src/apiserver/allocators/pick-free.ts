@@ -1,5 +1,5 @@
-// Choosing a free number: from the upper band at a random place, so that the lower band stays for those who ask
-// for a number of their own, and from the lower band only when the upper is full.
+// Picks a free number: from the dynamic (upper) band at a random position, so that the static (lower) band stays free for
+// numbers that users request, and from the static band only when the dynamic one is full.
 
 export type Bands = {
   readonly first: bigint;
@@ -13,38 +13,38 @@ export type PickOptions = {
   /** The lowest free number from one to another, both included. */
   readonly firstFree: (from: bigint, to: bigint) => bigint | undefined;
   /**
-   * Picked for writes under way, and so probably no longer free; what is picked is added. Without it all who come at
-   * once, where little is left, would pick the same number, and all but one would have to come again.
+   * Picked by writes in flight, and so probably no longer free; the picked number is added. Without it, concurrent writes
+   * in a nearly full range would pick the same number, and all but one would have to retry.
    */
-  readonly handedOut: Set<bigint>;
+  readonly pending: Set<bigint>;
   /** A whole number from 0 up to, but not, the given one. */
   readonly random: (below: number) => number;
 };
 
-export function pickFree({ bands, firstFree, handedOut, random }: PickOptions): bigint | undefined {
-  const notHandedOut = (from: bigint, to: bigint): bigint | undefined => {
+export function pickFree({ bands, firstFree, pending, random }: PickOptions): bigint | undefined {
+  const notPending = (from: bigint, to: bigint): bigint | undefined => {
     let found = firstFree(from, to);
-    while (found !== undefined && handedOut.has(found)) found = firstFree(found + 1n, to);
+    while (found !== undefined && pending.has(found)) found = firstFree(found + 1n, to);
     return found;
   };
   const picked =
-    (handedOut.size === 0 ? undefined : pick({ bands, firstFree: notHandedOut, random })) ??
+    (pending.size === 0 ? undefined : pick({ bands, firstFree: notPending, random })) ??
     pick({ bands, firstFree, random });
-  if (picked !== undefined) handedOut.add(picked);
+  if (picked !== undefined) pending.add(picked);
   return picked;
 }
 
-type Search = Omit<PickOptions, 'handedOut'>;
+type Search = Omit<PickOptions, 'pending'>;
 
 function pick({ bands, firstFree, random }: Search): bigint | undefined {
   const { first, upper, last } = bands;
   return scan(upper, last, { firstFree, random }) ?? scan(first, upper - 1n, { firstFree, random });
 }
 
-/** What secure generators can choose from at once; the start need not lie anywhere in a larger range. */
+/** The limit of crypto.randomInt(); in larger ranges, the start lies in the first so many. */
 const widestChoice = 2 ** 47;
 
-/** From a random place upward, then from the beginning to that place. */
+/** From a random position upward, then from the beginning to that position. */
 function scan(
   first: bigint,
   last: bigint,
@@ -56,13 +56,13 @@ function scan(
   return firstFree(start, last) ?? firstFree(first, start - 1n);
 }
 
-/** How many numbers the lower band has: a share of all, within limits, and none where all are few. */
+/** The size of the lower band: a share of all numbers, within limits; 0 in small ranges. */
 export function lowerBandSize(
   size: bigint,
-  { share, least, most }: { readonly share: bigint; readonly least: bigint; readonly most: bigint },
+  { share, min, max }: { readonly share: bigint; readonly min: bigint; readonly max: bigint },
 ): bigint {
-  if (size <= least) return 0n;
+  if (size <= min) return 0n;
   const part = size / share;
-  if (part < least) return least;
-  return part > most ? most : part;
+  if (part < min) return min;
+  return part > max ? max : part;
 }

@@ -22,20 +22,20 @@ function service(name: string, ports: readonly number[], second = 0): Service {
 
 type Case = {
   readonly title: string;
-  /** On how many looks before all that is kept was held by nobody; absent: on none. */
-  readonly looks?: number;
+  /** In how many previous checks all reservations were unused; absent: in none. */
+  readonly checks?: number;
   readonly services: readonly Service[];
   /** Port and owner; the revision is ten times the place in the list, from one. */
-  readonly kept: readonly (readonly [number, string])[];
+  readonly reserved: readonly (readonly [number, string])[];
   readonly findings: readonly string[];
   readonly repairs: readonly string[];
 };
 
 const cases: readonly Case[] = [
   {
-    title: 'leaves alone what agrees',
+    title: 'changes nothing that agrees',
     services: [service('a', [30001, 30002]), service('b', [30003])],
-    kept: [
+    reserved: [
       [30001, 'ns/a'],
       [30002, 'ns/a'],
       [30003, 'ns/b'],
@@ -44,26 +44,26 @@ const cases: readonly Case[] = [
     repairs: [],
   },
   {
-    title: 'takes what a service has and nobody keeps (NPT-16)',
+    title: 'reserves a port that a service has without a reservation (NPT-16)',
     services: [service('a', [30001])],
-    kept: [],
+    reserved: [],
     findings: ['a PortNotAllocated Port 30001 is not allocated; repairing'],
     repairs: ['30001@0 to a'],
   },
   {
-    title: 'frees what is kept for a service that is gone, on the third look (NPT-15)',
-    looks: 2,
+    title: 'releases the port of a deleted service on the third check (NPT-15)',
+    checks: 2,
     services: [],
-    kept: [[30001, 'ns/gone']],
+    reserved: [[30001, 'ns/gone']],
     findings: [],
     repairs: ['30001@10 from ns/gone'],
   },
   {
     title:
       'frees what is kept for a service that has another port, also outside the range (NPT-15)',
-    looks: 7,
+    checks: 7,
     services: [service('a', [30002])],
-    kept: [
+    reserved: [
       [30002, 'ns/a'],
       [40000, 'ns/a'],
     ],
@@ -71,33 +71,33 @@ const cases: readonly Case[] = [
     repairs: ['40000@20 from ns/a'],
   },
   {
-    title: 'leaves alone what nobody has before the third look (NPT-15)',
-    looks: 1,
+    title: 'keeps an unused reservation before the third check (NPT-15)',
+    checks: 1,
     services: [],
-    kept: [[30001, 'ns/gone']],
+    reserved: [[30001, 'ns/gone']],
     findings: [],
     repairs: [],
   },
   {
-    title: 'hands over what is kept for the wrong service',
+    title: 'corrects a reservation of the wrong service',
     services: [service('a', [30001])],
-    kept: [[30001, 'ns/gone']],
+    reserved: [[30001, 'ns/gone']],
     findings: ['a PortNotAllocated Port 30001 is not allocated; repairing'],
     repairs: ['30001@10 to a from ns/gone'],
   },
   {
-    title: 'leaves a port of two services with the one that it is kept for (NPT-16)',
+    title: 'leaves a port of two services with the one that has the reservation (NPT-16)',
     services: [service('a', [30001], 1), service('b', [30001], 2)],
-    kept: [[30001, 'ns/b']],
+    reserved: [[30001, 'ns/b']],
     findings: [
       'a PortAlreadyAllocated Port 30001 was assigned to multiple services; please recreate service',
     ],
     repairs: [],
   },
   {
-    title: 'gives a port of two services to the older one when it is kept for neither',
+    title: 'gives a port of two services to the older one when neither has the reservation',
     services: [service('b', [30001], 2), service('a', [30001], 3)],
-    kept: [],
+    reserved: [],
     findings: [
       'b PortNotAllocated Port 30001 is not allocated; repairing',
       'a PortAlreadyAllocated Port 30001 was assigned to multiple services; please recreate service',
@@ -105,9 +105,9 @@ const cases: readonly Case[] = [
     repairs: ['30001@0 to b'],
   },
   {
-    title: 'tells of a port outside the range and keeps it taken (NPT-16)',
+    title: 'reports a port outside the range and keeps its reservation (NPT-16)',
     services: [service('a', [40000])],
-    kept: [[40000, 'ns/a']],
+    reserved: [[40000, 'ns/a']],
     findings: [
       'a PortOutOfRange Port 40000 is not within the port range 30000-30010; please recreate service',
     ],
@@ -115,16 +115,18 @@ const cases: readonly Case[] = [
   },
 ];
 
-for (const { title, looks = 0, services, kept, findings, repairs } of cases) {
+for (const { title, checks = 0, services, reserved, findings, repairs } of cases) {
   test(`judgeNodePorts() ${title}`, () => {
     const verdict = judgeNodePorts({
       services,
-      reservations: kept.map(([port, owner], index) => [
+      reservations: reserved.map(([port, owner], index) => [
         port,
         { service: owner, revision: 10 * (index + 1) },
       ]),
       range,
-      leaks: new Map(kept.map(([port], index) => [port, { revision: 10 * (index + 1), looks }])),
+      leaks: new Map(
+        reserved.map(([port], index) => [port, { revision: 10 * (index + 1), checks }]),
+      ),
     });
     assert.deepEqual(
       verdict.findings.map((one) => `${one.service.metadata.name} ${one.reason} ${one.message}`),
@@ -144,17 +146,21 @@ for (const { title, looks = 0, services, kept, findings, repairs } of cases) {
 }
 
 test('judgeNodePorts() begins to count anew when a port was held meanwhile, or reserved again (NPT-15)', () => {
-  const look = (leaks: PortLeaks, revision: number, services: readonly Service[] = []): PortLeaks =>
+  const check = (
+    leaks: PortLeaks,
+    revision: number,
+    services: readonly Service[] = [],
+  ): PortLeaks =>
     judgeNodePorts({
       services,
       reservations: [[30001, { service: 'ns/a', revision }]],
       range,
       leaks,
     }).leaks;
-  const looks = (leaks: PortLeaks): number | undefined => leaks.get(30001)?.looks;
-  const once = look(new Map(), 10);
-  const twice = look(once, 10);
-  assert.deepEqual([looks(once), looks(twice)], [1, 2]);
-  assert.equal(looks(look(twice, 10, [service('a', [30001])])), undefined);
-  assert.equal(looks(look(twice, 20)), 1);
+  const checks = (leaks: PortLeaks): number | undefined => leaks.get(30001)?.checks;
+  const once = check(new Map(), 10);
+  const twice = check(once, 10);
+  assert.deepEqual([checks(once), checks(twice)], [1, 2]);
+  assert.equal(checks(check(twice, 10, [service('a', [30001])])), undefined);
+  assert.equal(checks(check(twice, 20)), 1);
 });

@@ -1,5 +1,5 @@
-// Whether services and the node ports kept for them agree, and what to write where they do not. This server writes
-// both in one transaction, so only what others did to the store, or another range of ports, can part them.
+// Whether Services and node port reservations agree, and what to write where they do not. This server writes both in one
+// transaction, so they differ only after other writes to the store, or with another port range.
 // Upstream: pkg/registry/core/service/portallocator/controller/repair.go.
 import { containsPort, formatPortRange, type PortRange } from '../../ip/port-range.ts';
 import { nodePortsHeld } from '../../kinds/service/allocation.ts';
@@ -16,44 +16,44 @@ export type PortFinding = {
 /** One reservation to write. */
 export type PortRepair = {
   readonly port: number;
-  /** Of the key as it was judged; 0 when there is none. */
+  /** The revision of its key; 0 when there is none. */
   readonly revision: number;
-  /** Who gets the port; absent: nobody has it, and it becomes free. */
+  /** The Service that gets the port; absent: the port is released. */
   readonly owner?: Service;
-  /** Who is said to have it and does not; the name of a service that may not exist. */
+  /** The Service of the wrong reservation, which may not exist. */
   readonly formerOwner?: string;
 };
 
-/** Reservations that no service has, and on how many looks in a row that was so. */
-export type PortLeaks = ReadonlyMap<number, { readonly revision: number; readonly looks: number }>;
+/** Reservations without a Service, and in how many consecutive checks. */
+export type PortLeaks = ReadonlyMap<number, { readonly revision: number; readonly checks: number }>;
 
 export type PortState = {
   readonly services: readonly Service[];
   readonly reservations: Iterable<readonly [number, NodePortReservation]>;
   readonly range: PortRange;
-  /** As the look before left them. */
+  /** From the previous check. */
   readonly leaks: PortLeaks;
 };
 
 export type PortVerdict = {
   readonly findings: readonly PortFinding[];
   readonly repairs: readonly PortRepair[];
-  /** For the next look. */
+  /** For the next check. */
   readonly leaks: PortLeaks;
 };
 
-/** Who reserves before writing the service looks like a leak for a moment: upstream's number of looks. */
-const looksBeforeFree = 3;
+/** A writer that reserves before it writes the Service looks like a leak for a moment; the number is upstream's. */
+const checksBeforeRelease = 3;
 
-/** Services and reservations must be of the same moment. */
+/** Services and reservations must be of the same revision. */
 export function judgeNodePorts(state: PortState): PortVerdict {
   const { services, reservations, range } = state;
-  const kept = new Map(reservations);
+  const reserved = new Map(reservations);
   const holders = holdersOf(services);
   const findings: PortFinding[] = [];
   const repairs: PortRepair[] = [];
   for (const [port, claimants] of holders) {
-    const reservation = kept.get(port);
+    const reservation = reserved.get(port);
     if (!containsPort(range, port)) {
       const message = `Port ${port} is not within the port range ${formatPortRange(range)}; please recreate service`;
       findings.push(
@@ -76,30 +76,30 @@ export function judgeNodePorts(state: PortState): PortVerdict {
       ...others.map((service) => ({ service, reason: 'PortAlreadyAllocated' as const, message })),
     );
   }
-  const unheld = [...kept].filter(([port]) => !holders.has(port));
-  const leaks = countLooks(unheld, state.leaks);
-  for (const [port, reservation] of unheld) {
-    const isFreed = (leaks.get(port)?.looks ?? 0) >= looksBeforeFree;
+  const unused = [...reserved].filter(([port]) => !holders.has(port));
+  const leaks = countChecks(unused, state.leaks);
+  for (const [port, reservation] of unused) {
+    const isFreed = (leaks.get(port)?.checks ?? 0) >= checksBeforeRelease;
     if (isFreed) repairs.push({ port, ...asJudged(reservation) });
   }
   return { findings, repairs, leaks };
 }
 
-/** A reservation that was written anew meanwhile is another one. */
-function countLooks(
-  unheld: readonly (readonly [number, NodePortReservation])[],
+/** A reservation that was written again meanwhile counts from the start. */
+function countChecks(
+  unused: readonly (readonly [number, NodePortReservation])[],
   before: PortLeaks,
 ): PortLeaks {
   return new Map(
-    unheld.map(([port, { revision }]) => {
+    unused.map(([port, { revision }]) => {
       const known = before.get(port);
-      const looks = known?.revision === revision ? known.looks + 1 : 1;
-      return [port, { revision, looks }];
+      const checks = known?.revision === revision ? known.checks + 1 : 1;
+      return [port, { revision, checks }];
     }),
   );
 }
 
-/** The services of each port, the oldest first: of several that none is named of, that one is right. */
+/** The Services of each port, oldest first: the oldest keeps a port that is reserved for none of them. */
 function holdersOf(services: readonly Service[]): ReadonlyMap<number, readonly Service[]> {
   const holders = new Map<number, Service[]>();
   for (const service of [...services].sort(byAge)) {

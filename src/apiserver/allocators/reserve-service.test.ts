@@ -51,7 +51,7 @@ function reserveIn({ objects = {}, ports = {} }: World) {
     },
     addresses: {
       firstFree: (_family, from, to) => createNumberSet().firstGap(from, to),
-      handedOut: { IPv4: new Set(), IPv6: new Set() },
+      pending: { IPv4: new Set(), IPv6: new Set() },
     },
     nodePorts,
     config: {

@@ -1,5 +1,5 @@
-// Addresses and node ports of a Service, in the same transaction as the Service: there is no moment in which
-// one of them exists without the other. Runs before preparation and validation, as upstream's allocation does.
+// Reserves addresses and node ports in the transaction that writes the Service, so that neither ever exists without the
+// other. Runs before preparation and validation, as upstream's allocation does.
 import { formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import type { Cidr } from '../../ip/cidr.ts';
 import type { PortRange } from '../../ip/port-range.ts';
@@ -23,15 +23,15 @@ import type { ObjectReader } from '../cache/object-reader.ts';
 import { type Codec, createCodec } from '../cache/stored-object.ts';
 import type { Reservation, Reserve } from '../objects/reservation.ts';
 import { type AddressRange, createRangeIndex } from './address-ranges.ts';
-import { ipAddressResource, takeAddresses } from './cluster-ip.ts';
+import type { AllocatedAddresses } from './allocated-addresses.ts';
+import { allocateAddresses, ipAddressResource } from './cluster-ip.ts';
 import type { AllocatorMetrics } from './metrics.ts';
-import { takeNodePorts } from './node-port.ts';
+import { allocateNodePorts } from './node-port.ts';
 import { type NodePortView, nodePortKey, nodePortValue } from './node-port-view.ts';
-import type { TakenAddresses } from './taken-addresses.ts';
 
 export type ServiceReservationOptions = {
   readonly reader: ObjectReader;
-  readonly addresses: TakenAddresses;
+  readonly addresses: AllocatedAddresses;
   readonly nodePorts: NodePortView;
   readonly config: {
     /** One range, or one of each family; the first gives the default family. */
@@ -43,7 +43,7 @@ export type ServiceReservationOptions = {
   readonly newUid: () => string;
   /** Milliseconds. */
   readonly now: () => number;
-  /** Absent: nobody counts. */
+  /** Absent: not counted. */
   readonly metrics?: AllocatorMetrics;
 };
 
@@ -56,7 +56,7 @@ export function reserveService(options: ServiceReservationOptions): Reserve {
     const deps = dryRun ? trial : real;
     if (after !== undefined) return reserve(before as Service | undefined, after as Service, deps);
     const nothing = before === undefined || dryRun;
-    return nothing ? { compare: [], write: [] } : giveBackAll(before as Service, deps);
+    return nothing ? { compare: [], write: [] } : releaseAll(before as Service, deps);
   };
 }
 
@@ -77,14 +77,20 @@ function reserve(before: Service | undefined, after: Service, deps: Deps): Reser
   const { reader, addresses, ranges, random, newUid, metrics, nodePorts: view } = deps;
   const now = formatTime(deps.now());
   const source = { reader, addresses, ranges, random, newUid, metrics, dryRun, now };
-  const addressed = takeAddresses(settled, addressPlan.take, source);
+  const addressed = allocateAddresses(settled, addressPlan.take, source);
   const range = config.nodePortRange;
   const plan = planNodePorts(before, addressed.service);
-  const ports = takeNodePorts(addressed.service, plan, { view, range, random, metrics, dryRun });
+  const ports = allocateNodePorts(addressed.service, plan, {
+    view,
+    range,
+    random,
+    metrics,
+    dryRun,
+  });
   const object = ports.service;
   if (dryRun) return { object, compare: [], write: [] };
   const steps = addressed.taken.map(createAddress);
-  for (const port of ports.taken) steps.push(takePort(port, objectKey(after.metadata)));
+  for (const port of ports.taken) steps.push(createPort(port, objectKey(after.metadata)));
   if (before !== undefined) {
     steps.push(...releaseAddresses(after, addressPlan.giveBack, deps));
     steps.push(...releasePorts(after, portsDropped(before, object), deps));
@@ -98,7 +104,7 @@ function portsDropped(before: Service, after: Service): readonly number[] {
   return nodePortsHeld(before).filter((port) => !kept.has(port));
 }
 
-/** Has all that the cluster gives such a service; most writes leave the spec of those alone. */
+/** Whether all its addresses are allocated: most writes do not change the spec of such a Service. */
 function isSettled(
   { type, clusterIP, clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: Service['spec'],
   { serviceCidrs }: ServiceReservationOptions['config'],
@@ -121,8 +127,8 @@ function settle(
   throw invalid({ group: '', kind: 'Service' }, after.metadata.name ?? '', outcome.errors);
 }
 
-/** The Endpoints go too: a new service of that name must not find the old one's. */
-function giveBackAll(service: Service, deps: Deps): Reservation {
+/** Deletes the Endpoints too: a new Service of that name must not use those of the deleted one. */
+function releaseAll(service: Service, deps: Deps): Reservation {
   const { name = '', namespace = '' } = service.metadata;
   const owned = deps.nodePorts.ownedBy(objectKey(service.metadata));
   const endpoints = deps.reader.get('endpoints', namespace, name);
@@ -136,7 +142,7 @@ function giveBackAll(service: Service, deps: Deps): Reservation {
 const addressCodec = createCodec(ipAddressDefinition);
 const endpointsCodec = createCodec(endpointsDefinition);
 
-/** One key: what it must be like now, and what becomes of it. */
+/** One key: its expected revision, and its write. */
 type Step = { readonly compare: Compare; readonly write: Write };
 
 function transaction(steps: readonly Step[]): Pick<Reservation, 'compare' | 'write'> {
@@ -148,12 +154,12 @@ function createAddress(object: IPAddress): Step {
   return { compare: { key, revision: 0 }, write: addressCodec.put(key, object) };
 }
 
-function takePort(port: number, owner: string): Step {
+function createPort(port: number, owner: string): Step {
   const key = nodePortKey(port);
   return { compare: { key, revision: 0 }, write: { put: key, value: nodePortValue(owner) } };
 }
 
-/** Only what this service has: an address whose object names another parent stays with that one. */
+/** Only addresses of this Service: an IPAddress with another parent is not deleted. */
 function releaseAddresses(
   service: Service,
   addresses: readonly string[],
@@ -184,7 +190,7 @@ function releasePorts(service: Service, ports: readonly number[], deps: Deps): r
   });
 }
 
-/** Like a delete through the API: an object with finalizers is marked and stays until they are gone. */
+/** Like a delete through the API: an object with finalizers gets a deletionTimestamp and stays until they are removed. */
 function removeObject(object: KubeObject, codec: Codec, deps: Deps): readonly Step[] {
   const { metadata } = object;
   const key = codec.key(metadata.namespace ?? '', metadata.name ?? '');

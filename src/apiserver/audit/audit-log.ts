@@ -1,5 +1,5 @@
-// Where audit lines go: a file that is rotated when it has grown, or standard output. Lines wait in a bounded buffer
-// while the disk is busy; when it is full they are dropped and counted, because a full disk must not stop the server.
+// Writes audit lines to a file with rotation, or to standard output. Lines wait in a bounded buffer while the disk is
+// busy; when the buffer is full they are dropped and counted, because a full disk must not stop the server.
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Log } from '../../observe/log.ts';
@@ -7,17 +7,17 @@ import { backupName, removeOldBackups } from './rotate.ts';
 
 export type AuditLog = {
   readonly write: (line: string) => void;
-  /** Writes what waits, then closes. */
+  /** Writes buffered lines, then closes. */
   readonly close: () => Promise<void>;
 };
 
 export type AuditLogOptions = {
   readonly path: string;
-  /** A file that would grow beyond this is set aside; 0 is never. */
+  /** A file that would grow beyond this is rotated; 0 is never. */
   readonly maxBytes: number;
-  /** How many that were set aside are kept; 0 is all. */
+  /** How many rotated files are retained; 0 is all. */
   readonly maxBackups: number;
-  /** How long they are kept; 0 is for ever. */
+  /** How long they are retained; 0 is forever. */
   readonly maxAgeDays: number;
   readonly now: () => number;
   readonly log: Log;
@@ -27,7 +27,7 @@ export type AuditLogOptions = {
 
 /** Some seconds of a busy server at the highest level. */
 const bufferedBytes = 16 * 1024 * 1024;
-/** What is written in one go; rotation looks between the goes. */
+/** Bytes of one write; rotation happens between writes. */
 const batchBytes = 256 * 1024;
 
 type Target = {
@@ -50,7 +50,10 @@ export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> 
       try {
         await target.write(batch.text);
       } catch (error) {
-        log.error('audit lines lost', { lines: batch.count, error: (error as Error).message });
+        log.error('Failed to write audit lines, dropping them', {
+          lines: batch.count,
+          error: (error as Error).message,
+        });
         for (let lost = 0; lost < batch.count; lost += 1) onDropped();
       }
       waiting -= batch.text.length;
@@ -66,7 +69,7 @@ export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> 
       }
       lines.push(line);
       waiting += line.length;
-      // What the same turn of the loop adds goes in the same write.
+      // Lines of the same iteration of the event loop are written together.
       running ??= new Promise<void>((resolve) => setImmediate(resolve)).then(work);
     },
     async close() {
@@ -94,7 +97,7 @@ const standardOutput: Target = {
   close: () => Promise.resolve(),
 };
 
-/** A file that is set aside when it has grown. */
+/** A file with rotation by size. */
 export async function openRotated({
   path,
   maxBytes,
@@ -102,20 +105,20 @@ export async function openRotated({
   maxAgeDays,
   now,
 }: Omit<AuditLogOptions, 'log'>): Promise<Target> {
-  const place = { directory: dirname(path), name: basename(path), extension: extname(path) };
+  const logFile = { directory: dirname(path), name: basename(path), extension: extname(path) };
   let file = await append(path);
   let size = (await file.stat()).size;
 
   async function rotate(): Promise<void> {
     await file.close();
     try {
-      await rename(path, join(place.directory, backupName(place, now())));
+      await rename(path, join(logFile.directory, backupName(logFile, now())));
     } finally {
-      // Also where it could not be set aside: the lines to come must go somewhere.
+      // Also when the rename has failed: further lines need an open file.
       file = await append(path);
       size = (await file.stat()).size;
     }
-    await removeOldBackups(place, { maxBackups, maxAgeDays, now: now() });
+    await removeOldBackups(logFile, { maxBackups, maxAgeDays, now: now() });
   }
 
   return {
@@ -129,7 +132,7 @@ export async function openRotated({
   };
 }
 
-/** Readable by its owner only: it tells who is who. */
+/** Readable by its owner only: it contains user names and requests. */
 function append(path: string): Promise<FileHandle> {
   return open(path, 'a', 0o600);
 }

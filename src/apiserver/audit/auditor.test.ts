@@ -26,7 +26,7 @@ function start(rules: string) {
     now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6),
   });
   const begin = (
-    asked: Partial<ApiRequest> & { readonly method: string; readonly path: string },
+    attributes: Partial<ApiRequest> & { readonly method: string; readonly path: string },
   ) => {
     const request: ApiRequest = {
       query: new URLSearchParams(),
@@ -34,7 +34,7 @@ function start(rules: string) {
       body: () => Promise.resolve(new Uint8Array()),
       peer: { address: '10.0.0.1' },
       signal: () => new AbortController().signal,
-      ...asked,
+      ...attributes,
     };
     const info = parseRequest(request.method, request.path, request.query);
     return auditor.begin({ request, info, user: jane, auditId: 'id', traceId: 'trace' });
@@ -153,7 +153,7 @@ test('what the policy does not want is not even begun', () => {
   assert.match(text(), /apiserver_audit_level_total\{level="None"\} 1/);
 });
 
-test('errors and what nobody expected are told as such', () => {
+test('answered() records errors and unexpected errors', () => {
   const { begin, lines, text } = start('omitStages: [RequestReceived], rules: [{level: Metadata}]');
   const status = {
     kind: 'Status',
@@ -180,7 +180,7 @@ test('errors and what nobody expected are told as such', () => {
   assert.match(text(), /^apiserver_audit_event_total 2$/m);
 });
 
-test('of a stream the start and the end are told', () => {
+test('answered() records the start and the end of a stream', () => {
   const { begin, lines } = start('rules: [{level: RequestResponse}]');
   const listeners: (() => void)[] = [];
   let isStarted = false;

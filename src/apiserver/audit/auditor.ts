@@ -1,5 +1,5 @@
-// Writes down who did what: begins with a request, learns what becomes of it, and hands lines to the log. A request
-// never waits for the log; lines for which there is no room are dropped and counted.
+// Audits requests: follows each one through its stages and writes events to the audit log. A request never waits for the
+// log; lines for which there is no room are dropped and counted.
 import type { Status } from '../../meta/api-error.ts';
 import type { Counter, MetricsRegistry } from '../../observe/metrics.ts';
 import type { AccessDecision, User } from '../access/user.ts';
@@ -30,25 +30,25 @@ export type AuditorOptions = {
 export type Arrival = {
   readonly request: ApiRequest;
   readonly info: RequestInfo;
-  /** Absent when the proof was no good. */
+  /** Absent when authentication failed. */
   readonly user: User | undefined;
   readonly auditId: string;
   readonly traceId: string;
 };
 
 export type Auditor = {
-  /** Undefined when the policy does not want to know. */
+  /** Undefined at level None. */
   readonly begin: (arrival: Arrival) => AuditedRequest | undefined;
 };
 
 export type AuditedRequest = {
-  /** To go on with: what it reads of the body is noted, if the policy wants it. */
+  /** To use instead of the original: records the body when it is read, if the policy needs it. */
   readonly request: ApiRequest;
   readonly actsAs: (user: User) => void;
   readonly decided: (decision: AccessDecision) => void;
-  /** Says more about the request than its fields do. */
+  /** Adds an annotation to the event. */
   readonly annotate: (key: string, value: string) => void;
-  /** The answer to go on with; of a stream also the end is noted. */
+  /** The response to use instead of the original: the end of a stream is recorded too. */
   readonly answered: (outcome: Outcome) => ApiResponse;
 };
 
@@ -56,24 +56,24 @@ export type Outcome = {
   readonly response: ApiResponse;
   /** Of an error. */
   readonly status?: Status;
-  /** The server did not expect this. */
+  /** Whether it is an unexpected error. */
   readonly isPanic?: boolean;
 };
 
 export function createAuditor({ policy, log, metrics, now }: AuditorOptions): Auditor {
-  const wishFor = createPolicyMatcher(policy);
+  const matchPolicy = createPolicyMatcher(policy);
   const counters = createCounters(metrics);
   return {
     begin(arrival) {
-      const { info: asked, user } = arrival;
-      const wish = wishFor({ user, asked });
-      counters.levels.add({ level: wish.level });
-      if (wish.level === 'None') return undefined;
+      const { info: attributes, user } = arrival;
+      const audit = matchPolicy({ user, attributes });
+      counters.levels.add({ level: audit.level });
+      if (audit.level === 'None') return undefined;
       const write = (event: object): void => {
         counters.events.add();
         log.write(`${JSON.stringify(event)}\n`);
       };
-      return followRequest(arrival, wish, { now, write });
+      return followRequest(arrival, audit, { now, write });
     },
   };
 }
@@ -89,26 +89,26 @@ function createCounters(metrics: MetricsRegistry): {
     }),
     levels: metrics.counter({
       name: 'apiserver_audit_level_total',
-      help: 'Requests by the level at which the policy wants them.',
+      help: 'Requests by the audit level of the policy.',
     }),
   };
 }
 
-type Pen = { readonly now: () => number; readonly write: (event: object) => void };
+type EventWriter = { readonly now: () => number; readonly write: (event: object) => void };
 
-/** Annotations under which Kubernetes says what access control decided, and ours for the trace. */
+/** Annotations of Kubernetes for the authorization decision, and Fairlead's for the trace. */
 const decisionKey = 'authorization.k8s.io/decision';
 const reasonKey = 'authorization.k8s.io/reason';
 const traceKey = 'fairlead.dev/trace-id';
 
-function followRequest(arrival: Arrival, wish: RequestAudit, pen: Pen): AuditedRequest {
+function followRequest(arrival: Arrival, audit: RequestAudit, writer: EventWriter): AuditedRequest {
   const { request, info, user, auditId, traceId } = arrival;
-  const receivedAt = pen.now();
+  const receivedAt = writer.now();
   const annotations: Record<string, string> = { [traceKey]: traceId };
   const body = { bytes: new Uint8Array() };
   let impersonated: User | undefined;
-  const known = {
-    level: wish.level,
+  const fixed = {
+    level: audit.level,
     auditId,
     requestUri: request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path,
     info,
@@ -118,13 +118,13 @@ function followRequest(arrival: Arrival, wish: RequestAudit, pen: Pen): AuditedR
     receivedAt,
   };
   const note = (stage: AuditStage, more: Partial<EventParts> = {}): void => {
-    if (wish.omitStages.includes(stage)) return;
-    const stageAt = pen.now();
-    pen.write(auditEvent({ ...known, stage, stageAt, impersonated, annotations, ...more }));
+    if (audit.omitStages.includes(stage)) return;
+    const stageAt = writer.now();
+    writer.write(auditEvent({ ...fixed, stage, stageAt, impersonated, annotations, ...more }));
   };
   note('RequestReceived');
   return {
-    request: wantsBody(wish, info) ? noting(request, body) : request,
+    request: wantsBody(audit, info) ? recordingBody(request, body) : request,
     actsAs(acting) {
       impersonated = acting;
     },
@@ -136,29 +136,30 @@ function followRequest(arrival: Arrival, wish: RequestAudit, pen: Pen): AuditedR
       annotations[key] = value;
     },
     answered({ response, status, isPanic = false }) {
-      const said = {
+      const outcome = {
         answer: { code: response.status, status },
-        ...objects(wish, { request, body: body.bytes, response }),
+        ...objects(audit, { request, body: body.bytes, response }),
       };
-      if (isStream(response.body) || isTunnel(response.body)) return noteEnd(response, note, said);
-      note(isPanic ? 'Panic' : 'ResponseComplete', said);
+      if (isStream(response.body) || isTunnel(response.body))
+        return noteEnd(response, note, outcome);
+      note(isPanic ? 'Panic' : 'ResponseComplete', outcome);
       return response;
     },
   };
 }
 
-/** What is created may be named only in its body. */
+/** On create, the name may be only in the body. */
 function wantsBody({ level }: RequestAudit, info: RequestInfo): boolean {
   if (reaches(level, 'Request')) return true;
   return info.kind === 'resource' && info.verb === 'create' && info.name === '';
 }
 
-function noting(request: ApiRequest, noted: { bytes: Uint8Array }): ApiRequest {
+function recordingBody(request: ApiRequest, recorded: { bytes: Uint8Array }): ApiRequest {
   return {
     ...request,
     async body() {
-      noted.bytes = await request.body();
-      return noted.bytes;
+      recorded.bytes = await request.body();
+      return recorded.bytes;
     },
   };
 }
@@ -169,15 +170,15 @@ type Bodies = {
   readonly response: ApiResponse;
 };
 
-function objects(wish: RequestAudit, { request, body, response }: Bodies): Partial<EventParts> {
+function objects(audit: RequestAudit, { request, body, response }: Bodies): Partial<EventParts> {
   const shown = (object: unknown): unknown =>
-    wish.omitManagedFields ? withoutManagedFields(object) : object;
+    audit.omitManagedFields ? withoutManagedFields(object) : object;
   const contentType = header(request, 'content-type') ?? '';
   return {
     ...(body.length === 0
       ? {}
       : { requestObject: shown(bodyObject({ bytes: body, contentType })) }),
-    ...(reaches(wish.level, 'RequestResponse')
+    ...(reaches(audit.level, 'RequestResponse')
       ? { responseObject: shown(responseObject(response)) }
       : {}),
   };
@@ -195,10 +196,10 @@ function responseObject({ headers, body }: ApiResponse): unknown {
 
 type Note = (stage: AuditStage, more?: Partial<EventParts>) => void;
 
-function noteEnd(response: ApiResponse, note: Note, said: Partial<EventParts>): ApiResponse {
+function noteEnd(response: ApiResponse, note: Note, outcome: Partial<EventParts>): ApiResponse {
   const { body } = response;
-  const begins = (): void => note('ResponseStarted', said);
-  const ends = (): void => note('ResponseComplete', said);
+  const begins = (): void => note('ResponseStarted', outcome);
+  const ends = (): void => note('ResponseComplete', outcome);
   if (isTunnel(body)) {
     const tunnelTo: Tunnel['tunnelTo'] = (client) => {
       begins();

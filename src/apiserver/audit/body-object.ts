@@ -1,4 +1,4 @@
-// Bodies as the audit log shows them.
+// Decodes bodies for the audit log.
 import { gunzipSync } from 'node:zlib';
 import { isJsonObject } from '../../schema/json-object.ts';
 import { parseYaml } from '../../schema/yaml.ts';
@@ -9,7 +9,7 @@ export type Body = {
   readonly contentEncoding?: string;
 };
 
-/** The object that the bytes hold; other forms than JSON and YAML as Kubernetes' Unknown, so that nothing is lost. */
+/** The object in the bytes; encodings other than JSON and YAML as Kubernetes' Unknown, so that nothing is lost. */
 export function bodyObject({ bytes, contentType, contentEncoding = '' }: Body): unknown {
   if (bytes.length === 0) return undefined;
   const plain = contentEncoding === 'gzip' ? gunzipSync(bytes) : bytes;

@@ -14,7 +14,7 @@ export type EventParts = {
   readonly impersonated: User | undefined;
   readonly sourceIps: readonly string[];
   readonly userAgent: string;
-  /** Known once there is an answer. */
+  /** Present once there is a response. */
   readonly answer?: { readonly code: number; readonly status: Status | undefined };
   readonly requestObject?: unknown;
   readonly responseObject?: unknown;
@@ -24,7 +24,7 @@ export type EventParts = {
   readonly annotations: Readonly<Record<string, string>>;
 };
 
-/** What a body says of the object that the path does not. */
+/** Metadata that is in the body and not in the path. */
 type BodyMetadata = {
   readonly name?: unknown;
   readonly namespace?: unknown;
@@ -62,7 +62,7 @@ export function auditEvent(parts: EventParts): object {
   };
 }
 
-/** As Kubernetes cuts it: the client chose it. */
+/** As Kubernetes: the value is the client's, and unbounded. */
 const maxUserAgentLength = 1024;
 
 const order: readonly AuditLevel[] = ['None', 'Metadata', 'Request', 'RequestResponse'];
@@ -81,17 +81,17 @@ function userInfo({ name, uid, groups, extra }: User): object {
 }
 
 function objectRef(info: Extract<RequestInfo, { kind: 'resource' }>, body: unknown): object {
-  const said = metadataOf(body);
-  const text = (known: string, told: unknown): string =>
-    known === '' && typeof told === 'string' ? told : known;
+  const inBody = metadataOf(body);
+  const text = (inPath: string, value: unknown): string =>
+    inPath === '' && typeof value === 'string' ? value : inPath;
   const fields = {
     resource: info.resource,
-    namespace: text(info.namespace, said.namespace),
-    name: text(info.name, said.name),
-    uid: text('', said.uid),
+    namespace: text(info.namespace, inBody.namespace),
+    name: text(info.name, inBody.name),
+    uid: text('', inBody.uid),
     apiGroup: info.group,
     apiVersion: info.version,
-    resourceVersion: text('', said.resourceVersion),
+    resourceVersion: text('', inBody.resourceVersion),
     subresource: info.subresource,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
@@ -102,7 +102,7 @@ function metadataOf(body: unknown): BodyMetadata {
   return typeof metadata === 'object' && metadata !== null ? metadata : {};
 }
 
-/** Of whose content nothing belongs into a log, unless its level asks for bodies. */
+/** Resources whose content must not be logged below level Request. */
 const confidentialResources = new Set(['secrets', 'configmaps', 'tokenreviews', 'serviceaccounts']);
 
 const isConfidential = ({ info, level }: EventParts): boolean =>
@@ -110,7 +110,7 @@ const isConfidential = ({ info, level }: EventParts): boolean =>
   confidentialResources.has(info.resource) &&
   !reaches(level, 'Request');
 
-/** Codes of answers that quote what was sent, or the whole object that a patch would have made. */
+/** Codes of responses that quote the request, or the object that a patch would produce. */
 const quotingCodes = new Set([400, 422]);
 
 function responseStatus(

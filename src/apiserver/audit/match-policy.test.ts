@@ -11,9 +11,9 @@ const jane: User = { name: 'jane', groups: ['dev', 'system:authenticated'] };
 function matches(rule: string, line: string): boolean {
   const text = `{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Request, ${rule}}]}`;
   const [method = '', path = ''] = line.split(' ');
-  const asked = parseRequest(method, path, new URLSearchParams());
+  const attributes = parseRequest(method, path, new URLSearchParams());
   return (
-    createPolicyMatcher(parseAuditPolicy(text, 'p'))({ user: jane, asked }).level === 'Request'
+    createPolicyMatcher(parseAuditPolicy(text, 'p'))({ user: jane, attributes }).level === 'Request'
   );
 }
 
@@ -57,11 +57,11 @@ for (const [rule, line, wanted] of cases) {
 }
 
 test('who could not prove who he is matches no rule about users', () => {
-  const asked = parseRequest('GET', '/api/v1/pods', new URLSearchParams());
+  const attributes = parseRequest('GET', '/api/v1/pods', new URLSearchParams());
   for (const rule of ['users: [jane]', 'userGroups: [dev]']) {
     const text = `{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Request, ${rule}}]}`;
     const match = createPolicyMatcher(parseAuditPolicy(text, 'p'));
-    assert.equal(match({ user: undefined, asked }).level, 'None');
+    assert.equal(match({ user: undefined, attributes }).level, 'None');
   }
 });
 
@@ -85,7 +85,7 @@ test('the first rule that matches counts, and without one there is nothing', () 
   });
   const at = (line: string) => {
     const [method = '', path = ''] = line.split(' ');
-    return match({ user: jane, asked: parseRequest(method, path, new URLSearchParams()) });
+    return match({ user: jane, attributes: parseRequest(method, path, new URLSearchParams()) });
   };
   assert.deepEqual(at(pod), {
     level: 'None',

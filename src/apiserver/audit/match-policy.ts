@@ -1,4 +1,4 @@
-// Which rule of the policy holds for a request: the first that matches. Kubernetes: apiserver/pkg/audit/policy.
+// The rule of the policy that applies to a request: the first that matches. Kubernetes: apiserver/pkg/audit/policy.
 import type { AccessAttributes, User } from '../access/user.ts';
 import type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from './policy.ts';
 
@@ -8,17 +8,17 @@ export type RequestAudit = {
   readonly omitManagedFields: boolean;
 };
 
-export type Audited = { readonly user: User | undefined; readonly asked: AccessAttributes };
+export type Audited = { readonly user: User | undefined; readonly attributes: AccessAttributes };
 
 const nothing: RequestAudit = { level: 'None', omitStages: [], omitManagedFields: false };
 
-/** For every rule the wish is the same object each time: matching is what a request costs, not making. */
+/** The result for a rule is created once: a request costs only the matching. */
 export function createPolicyMatcher(policy: AuditPolicy): (audited: Audited) => RequestAudit {
-  const wishes = policy.rules.map((rule) => ({ rule, wish: wishOf(policy, rule) }));
-  return (audited) => wishes.find(({ rule }) => ruleMatches(rule, audited))?.wish ?? nothing;
+  const rules = policy.rules.map((rule) => ({ rule, audit: auditOf(policy, rule) }));
+  return (audited) => rules.find(({ rule }) => ruleMatches(rule, audited))?.audit ?? nothing;
 }
 
-function wishOf(policy: AuditPolicy, rule: AuditRule): RequestAudit {
+function auditOf(policy: AuditPolicy, rule: AuditRule): RequestAudit {
   return {
     level: rule.level,
     omitStages: [...new Set([...policy.omitStages, ...rule.omitStages])],
@@ -26,37 +26,39 @@ function wishOf(policy: AuditPolicy, rule: AuditRule): RequestAudit {
   };
 }
 
-function ruleMatches(rule: AuditRule, { user, asked }: Audited): boolean {
+function ruleMatches(rule: AuditRule, { user, attributes }: Audited): boolean {
   if (rule.users.length > 0 && !(user !== undefined && rule.users.includes(user.name)))
     return false;
   if (rule.userGroups.length > 0 && !user?.groups.some((group) => rule.userGroups.includes(group)))
     return false;
-  if (rule.verbs.length > 0 && !rule.verbs.includes(asked.verb)) return false;
-  if (rule.namespaces.length > 0 || rule.resources.length > 0) return matchesResource(rule, asked);
+  if (rule.verbs.length > 0 && !rule.verbs.includes(attributes.verb)) return false;
+  if (rule.namespaces.length > 0 || rule.resources.length > 0)
+    return matchesResource(rule, attributes);
   if (rule.nonResourceURLs.length > 0)
     return (
-      asked.kind === 'path' && rule.nonResourceURLs.some((ruled) => matchesUrl(ruled, asked.path))
+      attributes.kind === 'path' &&
+      rule.nonResourceURLs.some((ruled) => matchesUrl(ruled, attributes.path))
     );
   return true;
 }
 
-/** The empty namespace stands for what is in none. */
-function matchesResource(rule: AuditRule, asked: AccessAttributes): boolean {
-  if (asked.kind === 'path') return false;
-  if (rule.namespaces.length > 0 && !rule.namespaces.includes(asked.namespace)) return false;
-  return rule.resources.length === 0 || rule.resources.some((ruled) => covers(ruled, asked));
+/** An empty namespace matches requests without one. */
+function matchesResource(rule: AuditRule, attributes: AccessAttributes): boolean {
+  if (attributes.kind === 'path') return false;
+  if (rule.namespaces.length > 0 && !rule.namespaces.includes(attributes.namespace)) return false;
+  return rule.resources.length === 0 || rule.resources.some((ruled) => covers(ruled, attributes));
 }
 
 type Target = Extract<AccessAttributes, { kind: 'resource' }>;
 
-function covers({ group, resources, resourceNames }: AuditResources, asked: Target): boolean {
-  if (group !== asked.group) return false;
+function covers({ group, resources, resourceNames }: AuditResources, attributes: Target): boolean {
+  if (group !== attributes.group) return false;
   if (resources.length === 0) return true;
-  if (resourceNames.length > 0 && !resourceNames.includes(asked.name)) return false;
-  return resources.some((ruled) => matchesName(ruled, asked));
+  if (resourceNames.length > 0 && !resourceNames.includes(attributes.name)) return false;
+  return resources.some((ruled) => matchesName(ruled, attributes));
 }
 
-/** `pods`, `pods/log`, a resource with all its subresources, one subresource of everything, or everything. */
+/** `pods`, `pods/log`, `pods/*` (all subresources), a subresource of all resources, or `*` for everything. */
 function matchesName(ruled: string, { resource, subresource }: Target): boolean {
   if (ruled === '*') return true;
   if (ruled === (subresource === '' ? resource : `${resource}/${subresource}`)) return true;

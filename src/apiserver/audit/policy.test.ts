@@ -60,7 +60,7 @@ rules:
 });
 
 const bad: Readonly<Record<string, string>> = {
-  'a: [': 'it is no YAML',
+  'a: [': 'not valid YAML',
   '[]': 'the document: must be an object',
   'apiVersion: audit.k8s.io/v1beta1\nkind: Policy\nrules: [{level: None}]':
     'apiVersion: must be audit.k8s.io/v1, found "audit.k8s.io/v1beta1"',

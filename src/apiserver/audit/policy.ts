@@ -1,4 +1,4 @@
-// What is written down of which request: a Policy of audit.k8s.io/v1, read from a file and checked before it is used.
+// Parses and validates an audit policy file: a Policy of audit.k8s.io/v1.
 
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { parseYaml } from '../../schema/yaml.ts';
@@ -34,7 +34,7 @@ export type AuditPolicy = {
   readonly omitManagedFields: boolean;
 };
 
-/** Without a policy file: who did what, and nothing of what they sent or saw. */
+/** Without a policy file: the metadata of all requests, without bodies. */
 export const metadataPolicy: AuditPolicy = {
   rules: [
     {
@@ -52,7 +52,7 @@ export const metadataPolicy: AuditPolicy = {
   omitManagedFields: false,
 };
 
-/** The policy cannot be used; the text says why, problem by problem. */
+/** The policy is invalid; the message lists all problems. */
 export class AuditPolicyError extends Error {
   constructor(path: string, problems: readonly string[]) {
     super(`Cannot use the audit policy "${path}": ${problems.join('; ')}`);
@@ -96,7 +96,7 @@ const resourceFields = ['group', 'resources', 'resourceNames'];
 function readDocument(text: string, problems: string[]): unknown {
   const parsed = parseYaml(text);
   if (!('error' in parsed)) return parsed.value;
-  problems.push(`it is no YAML: ${parsed.error}`);
+  problems.push(`not valid YAML: ${parsed.error}`);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Files that were set aside: `audit-2026-01-31T08-15-00.123.log` beside `audit.log`, as Kubernetes' own names are.
+// Rotated log files: `audit-2026-01-31T08-15-00.123.log` beside `audit.log`, named as Kubernetes names them.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -8,10 +8,10 @@ export type LogFile = {
   readonly extension: string;
 };
 
-export type Keep = {
+export type Retention = {
   /** 0 is all. */
   readonly maxBackups: number;
-  /** 0 is for ever. */
+  /** 0 is forever. */
   readonly maxAgeDays: number;
   readonly now: number;
 };
@@ -23,15 +23,15 @@ export function backupName({ name, extension }: Omit<LogFile, 'directory'>, now:
   return `${stem(name, extension)}-${time}${extension}`;
 }
 
-/** Of these names, the ones to remove. Names that are not ours stay. */
+/** The rotated files to remove; other files stay. */
 export function oldBackups(
   names: readonly string[],
-  place: Omit<LogFile, 'directory'>,
-  { maxBackups, maxAgeDays, now }: Keep,
+  logFile: Omit<LogFile, 'directory'>,
+  { maxBackups, maxAgeDays, now }: Retention,
 ): readonly string[] {
   const backups = names
     .flatMap((name) => {
-      const time = backupTime(name, place);
+      const time = backupTime(name, logFile);
       return time === undefined ? [] : [{ name, time }];
     })
     .sort((a, b) => b.time - a.time);
@@ -41,9 +41,9 @@ export function oldBackups(
     .map(({ name }) => name);
 }
 
-export async function removeOldBackups(place: LogFile, keep: Keep): Promise<void> {
-  const names = oldBackups(await readdir(place.directory), place, keep);
-  await Promise.all(names.map((name) => rm(join(place.directory, name), { force: true })));
+export async function removeOldBackups(logFile: LogFile, retention: Retention): Promise<void> {
+  const names = oldBackups(await readdir(logFile.directory), logFile, retention);
+  await Promise.all(names.map((name) => rm(join(logFile.directory, name), { force: true })));
 }
 
 const stem = (name: string, extension: string): string =>

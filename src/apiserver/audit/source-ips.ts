@@ -1,4 +1,4 @@
-// Where a request came from, as far as it says: the addresses that proxies noted, the connection's last.
+// The source addresses of a request: those of X-Forwarded-For and X-Real-Ip, then the connection's.
 import { parseAddress } from '../../ip/address.ts';
 import { type ApiRequest, header } from '../message.ts';
 

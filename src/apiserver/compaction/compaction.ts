@@ -1,11 +1,11 @@
-// Forgets old revisions: by age, so that readers may look five to ten minutes back, and by number, so that a
-// storm of writes cannot fill the disk in the meantime.
+// Compacts a store that only this server writes: by age, so that watches can resume five to ten minutes back, and by
+// number of revisions, so that a burst of writes cannot fill the disk in the meantime.
 import type { Log } from '../../observe/log.ts';
 import type { Store } from '../../storage/store.ts';
 
-/** Kubernetes' own interval. */
+/** Kubernetes' interval. */
 const ageMs = 5 * 60 * 1000;
-const lookMs = 10_000;
+const checkIntervalMs = 10_000;
 /** A few hundred megabytes at most, and a second or two to open. */
 const maxRevisions = 100_000;
 
@@ -17,7 +17,7 @@ export type CompactionOptions = {
 
 export function startCompaction({ store, now, log }: CompactionOptions): () => void {
   let aged = { revision: store.compactedRevision(), at: now() };
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const current = await store.currentRevision();
     let target = current - maxRevisions;
     if (now() - aged.at >= ageMs) {
@@ -26,11 +26,13 @@ export function startCompaction({ store, now, log }: CompactionOptions): () => v
     }
     if (target <= store.compactedRevision()) return;
     await store.compact(target);
-    log.debug('compacted', { revision: target });
+    log.debug('Compacted revisions', { revision: target });
   };
   const timer = setInterval(() => {
-    look().catch((error: unknown) => log.error('cannot compact', { error: String(error) }));
-  }, lookMs);
+    check().catch((error: unknown) =>
+      log.error('Failed to compact, retrying', { error: String(error) }),
+    );
+  }, checkIntervalMs);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -11,14 +11,14 @@ const write = async (store: Store): Promise<number> =>
 
 test('what is older than an interval is forgotten, what is younger stays', async () => {
   const store = openMemoryStore({ now: () => 0 });
-  const look = createCompactor(store, log);
+  const compact = createCompactor(store, log);
   const oldest = store.compactedRevision();
-  await look();
+  await compact();
   assert.equal(store.compactedRevision(), oldest);
   const seen = await store.currentRevision();
   await write(store);
   const young = await write(store);
-  await look();
+  await compact();
   assert.equal(store.compactedRevision(), seen);
   assert.equal((await store.get('/a', { revision: young }))?.revision, young);
 });
@@ -39,7 +39,7 @@ test('of several servers one compacts in an interval, and never what another saw
     seen.push(await store.currentRevision());
     const before = compacted.length;
     await write(store);
-    for (const look of servers) await look();
+    for (const compact of servers) await compact();
     assert.ok(compacted.length - before <= 1);
     // Never beyond where the store was when the interval before this one began and its looks were over.
     const limit = seen.at(-1) ?? 0;

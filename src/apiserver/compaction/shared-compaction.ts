@@ -1,16 +1,16 @@
-// Forgets old revisions of a store that several servers share. One key says how far; whoever of them writes it first in
-// an interval compacts, to where it saw the store an interval before. Upstream: storage/etcd3/compact.go.
+// Compacts a store that several servers share. The server that first writes a common key in an interval compacts, to the
+// revision of the store one interval ago. Upstream: storage/etcd3/compact.go.
 import type { Log } from '../../observe/log.ts';
 import type { Store } from '../../storage/store.ts';
 
 export type SharedCompactionOptions = {
   readonly store: Store;
-  /** 0: never, as where somebody else compacts. */
+  /** 0: never, when another program compacts. */
   readonly intervalMs: number;
   readonly log: Log;
 };
 
-/** Kubernetes' own interval. */
+/** Kubernetes' interval. */
 export const defaultCompactionIntervalMs = 5 * 60 * 1000;
 
 const key = '/compact_rev_key';
@@ -18,36 +18,38 @@ const key = '/compact_rev_key';
 export function startSharedCompaction(options: SharedCompactionOptions): () => void {
   const { intervalMs, log } = options;
   if (intervalMs === 0) return () => {};
-  const look = createCompactor(options.store, log);
-  const begin = (): void => {
-    look().catch((error: unknown) => log.error('cannot compact', { error: String(error) }));
+  const compact = createCompactor(options.store, log);
+  const attempt = (): void => {
+    compact().catch((error: unknown) =>
+      log.error('Failed to compact, retrying', { error: String(error) }),
+    );
   };
-  begin();
-  const timer = setInterval(begin, intervalMs);
+  attempt();
+  const timer = setInterval(attempt, intervalMs);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** One look, to be called once an interval. */
+/** Returns what to call once in each interval. */
 export function createCompactor(store: Store, log: Log): () => Promise<void> {
-  let marked = 0;
-  let seen = 0;
+  let keyRevision = 0;
+  let lastRevision = 0;
   return async () => {
     const outcome = await store.transact({
-      compare: [{ key, revision: marked }],
-      write: [{ put: key, value: Buffer.from(String(seen)) }],
+      compare: [{ key, revision: keyRevision }],
+      write: [{ put: key, value: Buffer.from(String(lastRevision)) }],
     });
     if (!outcome.committed) {
-      // Another server was faster in this interval: it is its turn, and this one begins to count from here.
-      marked = outcome.failed[0]?.found?.revision ?? 0;
-      seen = outcome.revision;
+      // Another server compacts in this interval.
+      keyRevision = outcome.failed[0]?.found?.revision ?? 0;
+      lastRevision = outcome.revision;
       return;
     }
-    marked = outcome.revision;
-    const target = seen;
-    seen = outcome.revision;
+    keyRevision = outcome.revision;
+    const target = lastRevision;
+    lastRevision = outcome.revision;
     if (target === 0) return;
     await store.compact(target);
-    log.debug('compacted', { revision: target });
+    log.debug('Compacted revisions', { revision: target });
   };
 }

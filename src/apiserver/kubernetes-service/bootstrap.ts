@@ -1,4 +1,4 @@
-// Makes what must exist from the start, and makes it again when somebody deletes it.
+// Creates the objects that exist from the start, and restores those that are deleted.
 import { isNotFound } from '../../meta/api-error.ts';
 import { reconcilePolicy } from '../access/reconcile-policy.ts';
 import type { ApiContext } from '../context.ts';
@@ -6,7 +6,7 @@ import { deleteObject } from '../objects/delete-object.ts';
 import { decodedObject, ensureObject } from '../objects/ensure-object.ts';
 import { serverWrite } from '../objects/server-write.ts';
 import { updateObject } from '../objects/update-object.ts';
-import { createDefaultCidrKeeper } from './default-service-cidr.ts';
+import { createDefaultCidrReconciler } from './default-service-cidr.ts';
 import {
   apiEndpointObjects,
   apiServiceObject,
@@ -20,7 +20,7 @@ import {
 import { type ServerLeases, singleServer } from './server-leases.ts';
 
 export type Bootstrap = {
-  /** Puts back what was deleted of the Service that leads to this server, and of the range it has its address from. */
+  /** Restores the kubernetes Service, its endpoints and the default ServiceCIDR. */
   readonly repair: () => Promise<void>;
 };
 
@@ -31,10 +31,13 @@ export async function bootstrap(
   servers: Pick<ServerLeases, 'all'> = singleServer(facts.advertise),
 ): Promise<Bootstrap> {
   await ensureAll(context, namespaceObjects());
-  const keepServiceCidr = createDefaultCidrKeeper(context, facts.serviceCidrs);
-  await Promise.all([keepServiceCidr(), ...policy.map((object) => ensurePolicy(context, object))]);
+  const reconcileServiceCidr = createDefaultCidrReconciler(context, facts.serviceCidrs);
+  await Promise.all([
+    reconcileServiceCidr(),
+    ...policy.map((object) => ensurePolicy(context, object)),
+  ]);
   const repair = async (): Promise<void> => {
-    await keepServiceCidr();
+    await reconcileServiceCidr();
     await ensureAll(context, [apiServiceObject(facts)]);
     if (!facts.publishesEndpoints) return;
     const wanted = apiEndpointObjects(await servers.all());
@@ -51,7 +54,7 @@ async function ensureAll(context: ApiContext, objects: readonly BootstrapObject[
 
 const nameOf = ({ body }: BootstrapObject): string => body.metadata.name;
 
-/** Creates it, or puts back what a default role or binding has lost. */
+/** Creates it, or restores what a default role or binding lacks. */
 async function ensurePolicy(context: ApiContext, wanted: BootstrapObject): Promise<void> {
   const { reader } = context.resources;
   const live = reader.get(wanted.resource, wanted.namespace, nameOf(wanted));
@@ -73,7 +76,7 @@ async function ensurePolicy(context: ApiContext, wanted: BootstrapObject): Promi
   });
 }
 
-/** Creates it, or makes its content and labels what they should be; annotations of others stay. */
+/** Creates it, or restores its content and labels; annotations stay. */
 async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Promise<void> {
   const resource = context.resources.of(wanted.resource);
   const { definition } = resource;
@@ -96,21 +99,21 @@ async function ensureCurrent(context: ApiContext, wanted: BootstrapObject): Prom
   });
 }
 
-/** Slices of ports or families that no server has any more. */
+/** Deletes slices of ports or families that no server has any more. */
 async function removeOtherSlices(
   context: ApiContext,
   wanted: readonly BootstrapObject[],
 ): Promise<void> {
-  // Nobody can be led to: what is there is as good as anything.
+  // Without a known server, the existing slices are as good as any.
   if (wanted.length === 0) return;
   const names = new Set(wanted.map(nameOf));
   const resource = context.resources.of(sliceResource);
   for (const { metadata } of context.resources.reader.list(sliceResource, 'default')) {
     const { name = '' } = metadata;
     if (!isApiSliceName(name) || names.has(name)) continue;
-    const asked = { resource, namespace: 'default', name, options: {}, dryRun: false };
+    const target = { resource, namespace: 'default', name, options: {}, dryRun: false };
     try {
-      await deleteObject(context, { ...asked, admit() {}, now: context.now() });
+      await deleteObject(context, { ...target, admit() {}, now: context.now() });
     } catch (error) {
       // Another API server on the same store was faster.
       if (!isNotFound(error)) throw error;

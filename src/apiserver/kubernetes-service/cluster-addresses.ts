@@ -1,4 +1,4 @@
-// Names and addresses that belong to the cluster itself: of its API servers and of Services. No node may take them for its own.
+// Names and addresses of the API servers and of Services, which no node may report as its own.
 import { X509Certificate } from 'node:crypto';
 import type { Address, Family } from '../../ip/address.ts';
 import { formatAddress, unmapped } from '../../ip/address.ts';
@@ -8,17 +8,17 @@ import { canonicalHost } from '../../meta/canonical-host.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
 
 export type ClusterAddresses = {
-  /** Whether clients know an API server by the name or address, in whatever spelling. */
+  /** Whether it is a name or address of an API server, in any spelling. */
   readonly isServerHost: (host: string) => boolean;
   /** Whether an API server listens there. */
   readonly isServer: (address: Address, port: number) => boolean;
-  /** Whether Services get addresses from there. */
+  /** Whether it is in a range of Services. */
   readonly isServiceAddress: (address: Address) => boolean;
 };
 
 export type ClusterAddressOptions = {
   readonly reader: ObjectReader;
-  /** PEM of what this server serves with. */
+  /** PEM of the serving certificate. */
   readonly certificate: () => string;
   /** Where this server listens. */
   readonly port: () => number;
@@ -29,7 +29,7 @@ export type ClusterAddressOptions = {
 
 export function createClusterAddresses(options: ClusterAddressOptions): ClusterAddresses {
   const { reader, port, ownAddresses, serviceRanges } = options;
-  const namesOf = rememberNames();
+  const namesOf = cacheNames();
   const servers = (): Endpoints['subsets'] =>
     (reader.get('endpoints', 'default', 'kubernetes') as Endpoints | undefined)?.subsets ?? [];
   return {
@@ -69,8 +69,8 @@ const standardNames: ReadonlySet<string> = new Set([
   'kubernetes.default.svc.cluster.local',
 ]);
 
-/** Certificates are replaced now and then; taking one apart for every question would cost too much. */
-function rememberNames(): (certificate: string) => ReadonlySet<string> {
+/** Parsing the certificate for every call would cost too much; it is rarely replaced. */
+function cacheNames(): (certificate: string) => ReadonlySet<string> {
   let last: { readonly certificate: string; readonly names: ReadonlySet<string> } | undefined;
   return (certificate) => {
     if (last?.certificate !== certificate) {

@@ -1,5 +1,4 @@
-// Makes the config map that tells machines that join which authority to trust, and keeps its authority current. Signatures are the
-// bootstrap signer's, who follows.
+// Publishes the ConfigMap cluster-info, from which joining machines read the CA to trust. The bootstrap signer signs it.
 import { clusterInfo, clusterInfoKey } from '../../kinds/config-map/cluster-info.ts';
 import type { ConfigMap } from '../../kinds/config-map/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
@@ -29,7 +28,7 @@ export async function ensureClusterInfo(
   });
 }
 
-/** One that names the authority stays as it is: of several servers any address will do, and somebody may have set a better one. */
+/** Unchanged when it contains the CA: the address may be another server's, or one that an administrator has set. */
 function desired(live: ConfigMap | undefined, server: string, authority: string): KubeObject {
   if (live?.data?.[clusterInfoKey]?.includes(authority)) return live;
   const text = [

@@ -18,28 +18,28 @@ function stored(cidrs: readonly string[], ready?: Partial<Condition>, deleted = 
 
 const v4 = '10.96.0.0/16';
 const v6 = 'fd00:96::/108';
-const mismatch = (own: string, flags: string): DefaultCidrStep => ({
-  action: 'tell',
+const mismatch = (existing: string, flags: string): DefaultCidrStep => ({
+  action: 'warn',
   reason: 'KubernetesDefaultServiceCIDRInconsistent',
-  message: `The default ServiceCIDR [${own}] does not match the controller flag configurations [${flags}]`,
+  message: `The default ServiceCIDR [${existing}] does not match the controller flag configurations [${flags}]`,
 });
 
 const cases: readonly [string, ServiceCIDR | undefined, readonly string[], DefaultCidrStep][] = [
   ['makes what is missing (IPA-19)', undefined, [v4], { action: 'create' }],
-  ['marks what nobody has judged (IPA-19)', stored([v4]), [v4], { action: 'ready' }],
+  ['sets Ready without a condition (IPA-19)', stored([v4]), [v4], { action: 'ready' }],
   [
-    'marks what somebody could not judge (IPA-19)',
+    'sets Ready when it is Unknown (IPA-19)',
     stored([v4], { status: 'Unknown' }),
     [v4],
     { action: 'ready' },
   ],
   ['leaves what is ready (IPA-19)', stored([v4, v6], {}), [v4, v6], { action: 'none' }],
   [
-    'tells of what somebody holds back, and leaves it (IPA-19)',
+    'reports a condition of another controller, and keeps it (IPA-19)',
     stored([v4], { status: 'False', reason: 'Terminating', message: 'held back' }),
     [v4],
     {
-      action: 'tell',
+      action: 'warn',
       reason: 'Terminating',
       message: 'Configuration matches, but held back',
     },

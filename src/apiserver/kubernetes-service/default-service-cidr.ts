@@ -1,5 +1,5 @@
-// The ServiceCIDR that the flags describe: made at the start and whenever it is gone, and given a second family when the
-// flags have one. An object that says something else stays as it is, and people are told.
+// Reconciles the default ServiceCIDR with the flags: creates it, and adds a second family when the flags have one. An
+// object with other ranges stays as it is, and gets a warning event.
 // Upstream: pkg/controlplane/controller/defaultservicecidr.
 import { type Cidr, formatCidr } from '../../ip/cidr.ts';
 import { readyCondition, type ServiceCIDR } from '../../kinds/service-cidr/types.ts';
@@ -20,7 +20,7 @@ const component = 'kubernetes-service-cidr-controller';
 
 export type DefaultCidrStep =
   | { readonly action: 'none' | 'create' | 'grow' | 'ready' }
-  | { readonly action: 'tell'; readonly reason: string; readonly message: string };
+  | { readonly action: 'warn'; readonly reason: string; readonly message: string };
 
 /** What to do next about the object, given the ranges of the flags. */
 export function nextDefaultCidrStep(
@@ -28,52 +28,53 @@ export function nextDefaultCidrStep(
   cidrs: readonly string[],
 ): DefaultCidrStep {
   if (stored === undefined) return { action: 'create' };
-  const own = stored.spec.cidrs ?? [];
-  if (cidrs.length === 2 && own.length === 1 && own[0] === cidrs[0]) return { action: 'grow' };
-  // Whether it may go is for the controller to say.
+  const existing = stored.spec.cidrs ?? [];
+  if (cidrs.length === 2 && existing.length === 1 && existing[0] === cidrs[0])
+    return { action: 'grow' };
+  // Its controller decides when its finalizer is removed.
   if (stored.metadata.deletionTimestamp !== undefined) return { action: 'none' };
-  if (!deepEqual(own, cidrs)) {
-    const message = `The default ServiceCIDR ${goList(own)} does not match the controller flag configurations ${goList(cidrs)}`;
-    return { action: 'tell', reason: 'KubernetesDefaultServiceCIDRInconsistent', message };
+  if (!deepEqual(existing, cidrs)) {
+    const message = `The default ServiceCIDR ${goList(existing)} does not match the controller flag configurations ${goList(cidrs)}`;
+    return { action: 'warn', reason: 'KubernetesDefaultServiceCIDRInconsistent', message };
   }
   const ready = stored.status.conditions?.find(({ type }) => type === readyCondition);
   if (ready === undefined || ready.status === 'Unknown') return { action: 'ready' };
   if (ready.status === 'True') return { action: 'none' };
   const message = `Configuration matches, but ${ready.message}`;
-  return { action: 'tell', reason: ready.reason, message };
+  return { action: 'warn', reason: ready.reason, message };
 }
 
-/** As Go prints a list of texts. */
+/** As Go prints a slice of strings. */
 const goList = (texts: readonly string[]): string => `[${texts.join(' ')}]`;
 
 /** Enough for create or grow, ready and done, and for losing to another server once. */
 const maxSteps = 5;
 
-/** Returns how to bring the object in line, now and later; each server tells once of what it cannot mend. */
-export function createDefaultCidrKeeper(
+/** Returns the reconciler; each server records a warning once. */
+export function createDefaultCidrReconciler(
   context: ApiContext,
   serviceCidrs: readonly Cidr[],
 ): () => Promise<void> {
   const cidrs = serviceCidrs.map(formatCidr);
-  const told = new Set<string>();
+  const warned = new Set<string>();
   return async () => {
     for (let step = 0; step < maxSteps; step += 1) {
       const stored = context.resources.reader.get(resourceName, '', defaultServiceCidr);
       const next = nextDefaultCidrStep(stored as ServiceCIDR | undefined, cidrs);
       if (next.action === 'none') return;
-      if (next.action === 'tell') {
-        if (stored === undefined || told.has(next.reason)) return;
-        told.add(next.reason);
+      if (next.action === 'warn') {
+        if (stored === undefined || warned.has(next.reason)) return;
+        warned.add(next.reason);
         const { reason, message } = next;
         await recordEvent(context, { object: stored, component, type: 'Warning', reason, message });
         return;
       }
-      await carryOut(context, next.action, cidrs);
+      await applyStep(context, next.action, cidrs);
     }
   };
 }
 
-function carryOut(
+function applyStep(
   context: ApiContext,
   action: 'create' | 'grow' | 'ready',
   cidrs: readonly string[],

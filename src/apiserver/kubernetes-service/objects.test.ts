@@ -13,7 +13,7 @@ const cidrs = (...texts: readonly string[]) => texts.flatMap((text) => parseCidr
 const advertise = { address: '192.0.2.1', port: 6443 };
 const usual = { advertise, publishesEndpoints: true };
 
-test('apiServiceObject() describes the Service that leads to the server (KSV-01)', () => {
+test('apiServiceObject() is the kubernetes Service (KSV-01)', () => {
   assert.deepEqual(apiServiceObject({ serviceCidrs: cidrs('10.96.0.0/12'), ...usual }), {
     resource: 'services',
     namespace: 'default',
@@ -49,7 +49,7 @@ for (const [ranges, clusterIP, family] of firsts) {
   });
 }
 
-test('apiServiceObject() has a node port when it is given one (KSV-03)', () => {
+test('apiServiceObject() has a node port when one is configured (KSV-03)', () => {
   const facts = { serviceCidrs: cidrs('10.96.0.0/16'), ...usual, serviceNodePort: 30443 };
   const { spec } = apiServiceObject(facts).body as { readonly spec?: object };
   const https = { name: 'https', port: 443, protocol: 'TCP', targetPort: 6443, nodePort: 30443 };
@@ -92,7 +92,7 @@ const groups: readonly [string, readonly Advertised[], readonly string[]][] = [
     [at('2001:db8::1'), at('192.0.2.1')],
     ['kubernetes IPv4 192.0.2.1', 'kubernetes-ipv6-6443 IPv6 2001:db8::1'],
   ],
-  ['nobody that can be reached', [at('127.0.0.1')], []],
+  ['no reachable server', [at('127.0.0.1')], []],
 ];
 
 for (const [what, servers, wanted] of groups) {
@@ -101,7 +101,7 @@ for (const [what, servers, wanted] of groups) {
   });
 }
 
-test('apiEndpointObjects() marks Endpoints as not to be mirrored, and slices as of nobody (KSV-05, KSV-06)', () => {
+test('apiEndpointObjects() marks Endpoints as not to be mirrored, and slices without a manager (KSV-05, KSV-06)', () => {
   const labels = apiEndpointObjects([advertise]).map(({ body }) => body.metadata.labels);
   assert.deepEqual(labels, [
     { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
@@ -113,13 +113,13 @@ test('apiEndpointObjects() never writes empty lists (KSV-09)', () => {
   assert.deepEqual(apiEndpointObjects([]), []);
 });
 
-test('isApiSliceName() knows the names above and no others (KSV-06)', () => {
+test('isApiSliceName() accepts the names of our slices and no others (KSV-06)', () => {
   const names = ['kubernetes', 'kubernetes-ipv6-6443', 'kubernetes-x', 'kubernetes-ipv4-', 'web'];
   assert.deepEqual(names.map(isApiSliceName), [true, true, false, false, false]);
 });
 
-test('restoredLabels() keeps what others put on the Endpoints, not what they put on the slice (KSV-05, KSV-06)', () => {
-  const foreign = { mine: 'yes', 'kubernetes.io/service-name': 'x' };
+test('restoredLabels() keeps further labels of Endpoints, but not of slices (KSV-05, KSV-06)', () => {
+  const foreign = { custom: 'yes', 'kubernetes.io/service-name': 'x' };
   const labels = apiEndpointObjects([advertise]).map((object) => restoredLabels(object, foreign));
   assert.deepEqual(labels, [
     { ...foreign, 'endpointslice.kubernetes.io/skip-mirror': 'true' },

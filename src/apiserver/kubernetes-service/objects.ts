@@ -1,5 +1,4 @@
-// The objects that exist from the start: system namespaces, and the Service, Endpoints and EndpointSlice through which
-// pods reach this server.
+// The objects that exist from the start: system namespaces, and the kubernetes Service with its Endpoints and slices.
 import { formatAddress, isLoopback, parseAddress } from '../../ip/address.ts';
 import { type Cidr, nthAddress } from '../../ip/cidr.ts';
 import { serviceNameLabel, skipMirrorLabel } from '../../meta/well-known-labels.ts';
@@ -10,7 +9,7 @@ export type Advertised = { readonly address: string; readonly port: number };
 export type BootstrapFacts = {
   readonly serviceCidrs: readonly Cidr[];
   readonly advertise: Advertised;
-  /** Node port of the Service that leads to this server; absent: it has none. */
+  /** Node port of the kubernetes Service; absent: it has none. */
   readonly serviceNodePort?: number;
   /** Whether Endpoints and slices of that Service are written at all. */
   readonly publishesEndpoints: boolean;
@@ -96,7 +95,7 @@ export function apiEndpointObjects(servers: readonly Advertised[]): readonly Boo
   ];
 }
 
-/** One for each family and port; where all servers are alike, as they should be, there is one. */
+/** One for each family and port; there is one when all servers listen alike, as they should. */
 type ServerGroup = {
   readonly family: 'IPv4' | 'IPv6';
   readonly port: number;
@@ -110,7 +109,7 @@ function groupsOf(servers: readonly Advertised[]): readonly ServerGroup[] {
   >();
   for (const { address: text, port } of servers) {
     const address = parseAddress(text);
-    // Endpoints may not be loopback: on a machine without any other address the Service leads nowhere.
+    // Loopback addresses are not valid endpoints: on a machine without another address, the Service has none.
     if (address === undefined || isLoopback(address)) continue;
     const { family } = address;
     const key = `${family} ${String(port).padStart(5, '0')}`;
@@ -144,7 +143,7 @@ const portsOf = (port: number) => [{ name: 'https', port, protocol: 'TCP' }];
 
 export const sliceResource = 'endpointslices.discovery.k8s.io';
 
-/** The labels of an object that is put right: on Endpoints those of others stay, a slice has its own and no other. */
+/** The labels of a restored object: Endpoints keep further labels, slices do not. */
 export function restoredLabels(
   { resource, body }: BootstrapObject,
   live: Readonly<Record<string, string>> | undefined,
@@ -154,6 +153,6 @@ export function restoredLabels(
     : { ...live, ...body.metadata.labels };
 }
 
-/** Whether a slice is one of those above, for servers that may be gone. */
+/** Whether the name is one that `sliceOf()` gives, also for servers that no longer exist. */
 export const isApiSliceName = (name: string): boolean =>
   /^kubernetes(-ipv[46]-[0-9]{1,5})?$/.test(name);

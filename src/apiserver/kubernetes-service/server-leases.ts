@@ -1,5 +1,5 @@
-// Which API servers are alive, where several share a store: each keeps a key there that goes by itself when its server
-// no longer renews it. Upstream: pkg/controlplane/reconcilers/lease.go.
+// The API servers that share a store: each has a key there that expires when its server does not renew it. Upstream:
+// pkg/controlplane/reconcilers/lease.go.
 import type { Log } from '../../observe/log.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Advertised } from './objects.ts';
@@ -9,16 +9,16 @@ export type ServerLeases = {
   readonly all: () => Promise<readonly Advertised[]>;
   /** Calls back when a server came or went. */
   readonly listen: (listener: () => void) => void;
-  /** Gone at once, without waiting for the key to expire. */
+  /** Deletes the key at once, without waiting for its expiry. */
   readonly leave: () => Promise<void>;
 };
 
 const prefix = '/masterleases/';
-/** Upstream's time to live; a server may miss one renewal and be late with the next. */
+/** Upstream's; a server may miss one renewal and be late with the next. */
 const ttlSeconds = 15;
 const renewMs = 5000;
 
-/** Where nobody else writes there is no other server. */
+/** For a store that only this server writes. */
 export function singleServer(self: Advertised): ServerLeases {
   return { all: async () => [self], listen: () => {}, leave: async () => {} };
 }
@@ -38,17 +38,17 @@ export async function startServerLease(
   await renew();
   const timer = setInterval(() => {
     renew().catch((error: unknown) =>
-      log.warn('cannot announce this server', { error: String(error) }),
+      log.warn('Failed to renew server lease, retrying', { error: String(error) }),
     );
   }, renewMs);
   timer.unref();
   const stopListening = store.subscribe((events) => {
-    const isNews = events.some(
+    const hasChanged = events.some(
       (event) =>
         event.key.startsWith(prefix) &&
         (event.type === 'delete' || event.createRevision === event.revision),
     );
-    if (isNews) for (const listener of listeners) listener();
+    if (hasChanged) for (const listener of listeners) listener();
   });
   return {
     async all() {
@@ -66,7 +66,7 @@ export async function startServerLease(
   };
 }
 
-/** A key that another version wrote in its own way names nobody. */
+/** Undefined for a value in another format, as of another version. */
 function decodeServer(value: Uint8Array): Advertised | undefined {
   try {
     const { address, port } = JSON.parse(Buffer.from(value).toString('utf8')) as Record<

@@ -73,7 +73,7 @@ function start(isSoleWriter = true): World {
 }
 
 const settled = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+  for (let nextIteration = 0; nextIteration < 5; nextIteration += 1) await Promise.resolve();
 };
 
 const watched: readonly [string, Cached, number][] = [
@@ -92,7 +92,7 @@ for (const [resource, object, wanted] of watched) {
     mock.timers.enable({ apis: ['setTimeout'] });
     const world = start();
     world.change(resource, object);
-    assert.equal(world.repairs(), 0, 'whoever deleted it may look first');
+    assert.equal(world.repairs(), 0, 'the delete can be observed first');
     mock.timers.tick(9999);
     assert.equal(world.repairs(), wanted);
     await world.stop();
@@ -100,7 +100,7 @@ for (const [resource, object, wanted] of watched) {
   });
 }
 
-test('startServiceReconciler() tries again when it could not, and ends when it is told (KSV-04)', async () => {
+test('startServiceReconciler() retries after a failure, and stops (KSV-04)', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const world = start();
   world.fail(2);
@@ -117,7 +117,7 @@ test('startServiceReconciler() tries again when it could not, and ends when it i
   mock.timers.reset();
 });
 
-test('startServiceReconciler() follows servers at once, and takes its own address away when it ends (KSV-05, KSV-07)', async () => {
+test('startServiceReconciler() follows the server leases at once, and removes its own address on stop (KSV-05, KSV-07)', async () => {
   const shared = start(false);
   shared.comes();
   assert.equal(shared.repairs(), 1);

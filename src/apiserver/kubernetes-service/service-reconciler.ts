@@ -1,5 +1,5 @@
-// The Service, Endpoints and slices that lead to the API servers, and the default ServiceCIDR, come back when somebody deletes
-// or changes them, and follow the servers that come and go.
+// Restores the kubernetes Service, its Endpoints and slices, and the default ServiceCIDR when they are deleted or changed,
+// and updates the endpoints when API servers start and stop.
 import type { Log } from '../../observe/log.ts';
 import type { ApiContext } from '../context.ts';
 import type { ServerLeases } from './server-leases.ts';
@@ -11,10 +11,10 @@ export type ServiceReconcilerOptions = {
   readonly log: Log;
 };
 
-/** Long enough that a delete and what follows it are seen by whoever made it. */
+/** Long enough for clients to observe a delete and its effects. */
 const repairDelayMs = 5000;
 
-/** Returns how to end it, after which this server is no longer led to. */
+/** Returns how to stop, which removes this server from the endpoints. */
 export function startServiceReconciler({
   context,
   servers,
@@ -32,7 +32,7 @@ export function startServiceReconciler({
   const attempt = (): void => {
     timer = undefined;
     repair().catch((error: unknown) => {
-      log.warn('cannot restore the kubernetes service', { error: String(error) });
+      log.warn('Failed to restore the kubernetes service, retrying', { error: String(error) });
       schedule();
     });
   };
@@ -57,8 +57,8 @@ export function startServiceReconciler({
       await servers.leave();
       if (!context.store.isSoleWriter) await repair();
     } catch (error) {
-      // The key expires.
-      log.warn('cannot sign off from the kubernetes service', { error: String(error) });
+      // The lease expires.
+      log.warn('Failed to remove server lease', { error: String(error) });
     }
   };
 }

@@ -1,5 +1,5 @@
-// Looks now and then whether services and node ports agree, and mends what does not. Safe while others write: the
-// caches show one moment of the store, and every write names what it was decided on.
+// Periodically repairs node port reservations that do not agree with the Services. Safe with concurrent writers: the
+// caches show one revision of the store, and every write compares the revisions that it depends on.
 import type { PortRange } from '../../ip/port-range.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
 import type { Service } from '../../kinds/service/types.ts';
@@ -18,7 +18,7 @@ import {
   type PortRepair,
 } from './repair-node-ports.ts';
 
-export type KeepNodePorts = {
+export type NodePortRepairOptions = {
   readonly context: ApiContext;
   readonly nodePorts: NodePortView;
   readonly range: PortRange;
@@ -27,29 +27,29 @@ export type KeepNodePorts = {
 };
 
 /** Upstream's interval. */
-const everyMs = 180_000;
+const intervalMs = 180_000;
 const component = 'portallocator-repair-controller';
 
-/** Looks at once and then every few minutes. Returns how to end it, which waits for the look under way. */
-export function startNodePortRepair(options: KeepNodePorts): () => Promise<void> {
+/** Checks at once and then every few minutes. Returns how to stop, which waits for the check in progress. */
+export function startNodePortRepair(options: NodePortRepairOptions): () => Promise<void> {
   const repair = createNodePortRepair(options);
   const failed = options.metrics.counter({
     name: 'apiserver_nodeport_repair_reconcile_errors_total',
-    help: 'Looks at all node ports that failed.',
+    help: 'Failed checks of all node ports.',
   });
-  let looking = Promise.resolve();
-  const look = (): void => {
-    looking = looking.then(repair).catch((error: unknown) => {
+  let running = Promise.resolve();
+  const check = (): void => {
+    running = running.then(repair).catch((error: unknown) => {
       failed.add();
-      options.log.warn('cannot repair node ports', { error: String(error) });
+      options.log.warn('Failed to repair node ports, retrying', { error: String(error) });
     });
   };
-  look();
-  const timer = setInterval(look, everyMs);
+  check();
+  const timer = setInterval(check, intervalMs);
   timer.unref();
   return () => {
     clearInterval(timer);
-    return looking;
+    return running;
   };
 }
 
@@ -59,12 +59,12 @@ const errorTypes = {
   PortOutOfRange: 'outOfRange',
 } as const satisfies Readonly<Record<PortFinding['reason'], string>>;
 
-/** One look. What another writer changes meanwhile is left to the next. */
-function createNodePortRepair(options: KeepNodePorts): () => Promise<void> {
+/** One check. What another writer changes meanwhile is left to the next check. */
+function createNodePortRepair(options: NodePortRepairOptions): () => Promise<void> {
   const { context, nodePorts, range, log, metrics } = options;
   const errors = metrics.counter({
     name: 'apiserver_nodeport_repair_port_errors_total',
-    help: 'Node ports found wrong, by what was wrong.',
+    help: 'Node ports with a wrong reservation, by type of error.',
   });
   let leaks: PortLeaks = new Map();
   return async () => {
@@ -81,7 +81,7 @@ function createNodePortRepair(options: KeepNodePorts): () => Promise<void> {
       const { committed } = await context.store.transact(compares[index] ?? noChange);
       if (!committed || owner !== undefined) continue;
       errors.add({ type: 'leak' });
-      log.warn('node port leaked, freed it', { port, service: formerOwner ?? '' });
+      log.warn('Released leaked node port', { port, service: formerOwner ?? '' });
     }
     for (const { service, reason, message } of findings) {
       errors.add({ type: errorTypes[reason] });
@@ -93,7 +93,7 @@ function createNodePortRepair(options: KeepNodePorts): () => Promise<void> {
 const noChange: Transaction = { compare: [], write: [] };
 const codec = createCodec(serviceDefinition);
 
-/** Holds only while the reservation, the service that gets the port and the one that loses it are as they were judged. */
+/** Commits only while the reservation and the services that get and lose the port are unchanged. */
 function transactionOf(
   context: ApiContext,
   { port, revision, owner, formerOwner }: PortRepair,
@@ -104,7 +104,10 @@ function transactionOf(
     ...(formerOwner === undefined ? [] : [formerOwner]),
   ]);
   return {
-    compare: [{ key, revision }, ...[...services].flatMap((service) => asItIs(context, service))],
+    compare: [
+      { key, revision },
+      ...[...services].flatMap((service) => unchanged(context, service)),
+    ],
     write: [
       owner === undefined
         ? { delete: key }
@@ -113,8 +116,8 @@ function transactionOf(
   };
 }
 
-/** A reservation that nobody can read names no service. */
-function asItIs({ resources }: ApiContext, service: string): readonly Compare[] {
+/** An unreadable reservation names no service. */
+function unchanged({ resources }: ApiContext, service: string): readonly Compare[] {
   const [namespace = '', name = ''] = service.split('/');
   if (name === '') return [];
   const found = resources.reader.get('services', namespace, name);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAddress } from '../../ip/address.ts';
 import { type Cached, type ChangeType, createResourceCache } from '../cache/resource-cache.ts';
-import { followTakenAddresses } from './taken-addresses.ts';
+import { followAllocatedAddresses } from './allocated-addresses.ts';
 
 const cached = (name: string, revision = 1): Cached => ({
   key: `/${name}`,
@@ -15,10 +15,10 @@ const cached = (name: string, revision = 1): Cached => ({
 
 const numberOf = (text: string): bigint => parseAddress(text)?.value ?? -1n;
 
-test('followTakenAddresses() knows what was there, what came and what went, also after a gap (IPA-02)', () => {
+test('followAllocatedAddresses() knows what was there, what came and what went, also after a gap (IPA-02)', () => {
   const cache = createResourceCache();
   cache.load([cached('10.0.0.1'), cached('fd00::1'), cached('no address')]);
-  const { firstFree, handedOut } = followTakenAddresses(cache);
+  const { firstFree, pending } = followAllocatedAddresses(cache);
   const next = (): readonly (bigint | undefined)[] => [
     firstFree('IPv4', numberOf('10.0.0.1'), numberOf('10.0.0.3')),
     firstFree('IPv6', numberOf('fd00::1'), numberOf('fd00::3')),
@@ -27,9 +27,9 @@ test('followTakenAddresses() knows what was there, what came and what went, also
     cache.apply({ type, revision, current: cached(name, revision) });
 
   assert.deepEqual(next(), [numberOf('10.0.0.2'), numberOf('fd00::2')]);
-  handedOut.IPv4.add(1n);
+  pending.IPv4.add(1n);
   change('ADDED', '10.0.0.2', 2);
-  assert.equal(handedOut.IPv4.size, 0, 'what was written is known');
+  assert.equal(pending.IPv4.size, 0, 'what was written is known');
   change('ADDED', 'fd00::2', 3);
   change('MODIFIED', 'fd00::2', 4);
   assert.deepEqual(next(), [numberOf('10.0.0.3'), numberOf('fd00::3')]);
