@@ -19,6 +19,7 @@ import { createDeadlines, type Deadline, type Deadlines } from './limits/deadlin
 import { type Flow, NoSeat } from './limits/fair-queue.ts';
 import { followStream } from './limits/follow-stream.ts';
 import { type Gate, isCostly, isLongRunning, type Seats } from './limits/gate.ts';
+import { paceBody } from './limits/pace-body.ts';
 import { requestedTimeout } from './limits/request-timeout.ts';
 import { weightOfWatch } from './limits/stream-count.ts';
 import { timedOut, tooManyRequests, tooManyWatches } from './limits/too-many-requests.ts';
@@ -191,12 +192,12 @@ const weightOf = (info: RequestInfo): number =>
   info.kind === 'resource' ? weightOfWatch(info) : 1;
 
 function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise<ApiResponse> {
-  const { dispatch, deadlines } = work;
+  const { dispatch, deadlines, gate } = work;
   const { request, info, audited } = pending;
   const isBounded = !isLongRunning(info);
   const ownMs = isBounded && request.query.size > 0 ? requestedTimeout(request.query) : undefined;
   const answering = dispatch({
-    request: audited?.request ?? request,
+    request: paceBody(audited?.request ?? request, gate, user),
     info,
     user,
     warn(text) {

@@ -1,4 +1,7 @@
 // Single requests that are allowed by their size and cost more than their size.
+import { once } from 'node:events';
+import { connect, type IncomingHttpHeaders } from 'node:http2';
+import { host } from '../bench/client.ts';
 import type { Attacker, HostileCase } from './run-case.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -16,13 +19,41 @@ async function post(
   if (status >= 500) throw new Error(`${method} ${path} answered ${status} ${text.slice(0, 200)}`);
 }
 
+type Head = IncomingHttpHeaders & { readonly ':status'?: number };
+
 const items = <T>(count: number, make: (n: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, n) => make(n));
+
+/** A client that holds back the last frame of each body. */
+async function endTogether({ target }: Attacker, count: number, bytes: number): Promise<void> {
+  const { ca, cert, key, port } = target;
+  const session = connect(`https://${host}:${port}`, { ca, cert, key, servername: 'localhost' });
+  const streams = items(count, () =>
+    session.request({ ':method': 'POST', ':path': configMaps }).resume(),
+  );
+  // Only spaces: it takes two times as long to say what is wrong as to read it.
+  const body = Buffer.alloc(bytes, ' ');
+  const answered = streams.map(async (s) => (await once(s, 'response')) as [Head]);
+  await Promise.all(streams.map((s) => new Promise((resolve) => s.write(body, resolve))));
+  for (const stream of streams) stream.end();
+  for (const [head] of await Promise.all(answered)) {
+    if (head[':status'] !== 400) throw new Error(`answered ${head[':status']}`);
+  }
+  session.destroy();
+}
 
 export const heavyRequests: readonly HostileCase[] = [
   {
     name: 'a body of brackets',
     attack: (attacker) => post(attacker, configMaps, '['.repeat(2 * mebibyte)),
+  },
+  {
+    name: 'sixty large bodies that end in the same moment',
+    attack: (attacker) => endTogether(attacker, 60, 2.9 * mebibyte),
+  },
+  {
+    name: 'eight hundred bodies of 60 kB that end in the same moment',
+    attack: (attacker) => endTogether(attacker, 800, 60_000),
   },
   {
     name: 'a body nested ten thousand deep',
