@@ -23,12 +23,22 @@ const built = join(root, 'dist', '.built');
 /** Ends this process where the step fails; resolves where the signal ends the step. */
 async function run(signal, command, args) {
   if (signal?.aborted) return;
-  const step = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  const end = () => step.kill('SIGTERM');
+  // In a group of its own: the compiler is a program that its starter does not take with it.
+  const step = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2], detached: true });
+  const end = () => endGroup(step.pid);
   signal?.addEventListener('abort', end);
   const [status] = await once(step, 'exit');
   signal?.removeEventListener('abort', end);
   if (status !== 0 && !signal?.aborted) process.exit(status ?? 1);
+}
+
+function endGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch (error) {
+    // It has ended by itself.
+    if (error.code !== 'ESRCH') throw error;
+  }
 }
 
 function newest(path) {

@@ -91,6 +91,29 @@ for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
   });
 }
 
+/** Where Node cannot become the compiler, that is a process below the one that is started. */
+const endlessCompiler = `import { spawnSync } from 'node:child_process';
+process.stderr.write('at work');
+spawnSync('sleep', ['1000']);`;
+
+test('a start that is ended takes the whole compiler with it', { timeout }, async () => {
+  const clone = makeClone();
+  const modules = join(clone, 'node_modules');
+  rmSync(modules);
+  const compiler = join(modules, 'typescript', 'bin');
+  mkdirSync(compiler, { recursive: true });
+  symlinkSync(join(root, 'node_modules', '.fairlead-lock'), join(modules, '.fairlead-lock'));
+  writeFileSync(join(modules, 'typescript', 'package.json'), '{"type":"module"}');
+  writeFileSync(join(compiler, 'tsc'), endlessCompiler);
+  const { child, ended } = start(clone);
+  const pid = child.pid ?? 0;
+  while (tracesOf(pid).processes.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  const traces = tracesOf(pid);
+  child.kill('SIGTERM');
+  assert.equal((await ended).code, 130);
+  assert.deepEqual(await leftOf(traces), []);
+});
+
 test('who waits takes over when the one that compiles is killed', { timeout }, async () => {
   const clone = makeClone();
   const first = start(clone);
