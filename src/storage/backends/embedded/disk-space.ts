@@ -33,8 +33,17 @@ export async function probeSpace(file: string, bytes: number, purpose = 'probe')
  * sometimes corrupts its memory, which ends the process later: such a write must not be tried when that can be known.
  */
 export function assertFreeSpace(file: string, bytes: number): void {
-  const { bavail, bsize } = statfsSync(dirname(file));
-  if (bavail * bsize < bytes) throw full(file, undefined);
+  if (freeBytes(file) < bytes) throw full(file, undefined);
+}
+
+/** Throws a StoreError 'unavailable' where the directory is gone. */
+function freeBytes(file: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize;
+  } catch (error) {
+    throw unavailable(file, error);
+  }
 }
 
 /**
