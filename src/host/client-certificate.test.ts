@@ -13,10 +13,10 @@ const times: readonly (readonly [string, number, boolean])[] = [
 ];
 
 for (const [title, now, expected] of times) {
-  test(`holdsAt() is ${expected} ${title}`, () => assert.equal(isValidAt(bounds, now), expected));
+  test(`isValidAt() is ${expected} ${title}`, () => assert.equal(isValidAt(bounds, now), expected));
 }
 
-test('holdsAt() is false for bounds that could not be parsed', () => {
+test('isValidAt() is false for bounds that could not be parsed', () => {
   assert.equal(isValidAt({ notBeforeMs: Number.NaN, notAfterMs: 20_000 }, 15_000), false);
   assert.equal(isValidAt({ notBeforeMs: 10_000, notAfterMs: Number.NaN }, 15_000), false);
 });

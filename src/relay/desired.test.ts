@@ -62,18 +62,18 @@ const cases: readonly {
   readonly relays: readonly string[];
 }[] = [
   {
-    name: 'leads a node port from 127.0.0.1 to the node, like a stranger',
+    name: 'forwards a node port from 127.0.0.1 to the node, as a client of the LAN',
     services: [service({ spec: nodePort })],
     relays: ['TCP 127.0.0.1:30080 > lan 172.30.0.2:30080 node port'],
   },
   {
-    name: 'asks as the node itself where node ports answer on its loopback alone',
+    name: 'connects as the node where node ports answer on its loopback alone',
     services: [service({ spec: nodePort })],
     nodePortsOnLoopback: true,
     relays: ['TCP 127.0.0.1:30080 > node 127.0.0.1:30080 node port'],
   },
   {
-    name: 'asks as the node itself where policy Local may refuse strangers',
+    name: 'connects as the node where policy Local may drop what comes from outside',
     services: [service({ spec: { ...nodePort, externalTrafficPolicy: 'Local' } })],
     relays: ['TCP 127.0.0.1:30080 > node 172.30.0.2:30080 node port'],
   },
@@ -165,7 +165,7 @@ for (const { name, services, relays, ...situation } of cases) {
   });
 }
 
-test('desiredRelays() gives what two ask for to the first by name, and says so of the other', () => {
+test('desiredRelays() gives an address that two Services request to the first by name, and marks the other', () => {
   const services = ['b', 'a'].map((name) => service({ name, spec: nodePort }));
   const situation = { nodeAddresses: ['172.30.0.2'], nodePortHost: '127.0.0.1', octets: new Map() };
   const relays = desiredRelays({
@@ -176,7 +176,7 @@ test('desiredRelays() gives what two ask for to the first by name, and says so o
     isForeign: () => false,
   });
   assert.deepEqual(
-    relays.map(({ service, takenBy }) => [service, takenBy]),
+    relays.map(({ service, conflictsWith }) => [service, conflictsWith]),
     [
       ['default/a', undefined],
       ['default/b', 'default/a'],
@@ -184,7 +184,7 @@ test('desiredRelays() gives what two ask for to the first by name, and says so o
   );
 });
 
-test('loopbackFor() keeps the last three numbers, away from 127.0', () => {
+test('loopbackFor() keeps the last three octets, outside of 127.0', () => {
   const pairs = [
     ['172.30.128.1', '127.30.128.1'],
     ['10.0.0.11', '127.100.0.11'],
@@ -193,7 +193,7 @@ test('loopbackFor() keeps the last three numbers, away from 127.0', () => {
   for (const [ip, loopback] of pairs) assert.equal(loopbackFor(ip, new Map()), loopback);
 });
 
-test('desiredRelays() leaves addresses alone that others own', () => {
+test('desiredRelays() skips addresses that have other owners', () => {
   const isForeign: RelaySituation['isForeign'] = (ip) => ip === '10.244.1.2';
   const spec = { ...clusterIP, ports: [http] };
   const cases = [
@@ -206,7 +206,7 @@ test('desiredRelays() leaves addresses alone that others own', () => {
   }
 });
 
-test('desiredRelays() gives the address of a balancer to its Service', () => {
+test('desiredRelays() gives the address of a load balancer to its Service', () => {
   const thief = service({
     name: 'a',
     spec: { ...clusterIP, ports: [http], externalIPs: ['172.30.128.1'] },

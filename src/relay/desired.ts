@@ -1,4 +1,4 @@
-// Which doors on this machine's loopback lead into the isolated network, from the Services that there are.
+// The listeners on this machine's loopback that forward into the isolated network, for all Services.
 import { parseAddress } from '../ip/address.ts';
 import { hasClusterIP } from '../kinds/service/backends.ts';
 import type { Service } from '../kinds/service/types.ts';
@@ -9,56 +9,56 @@ export type Purpose = 'node port' | 'load balancer' | 'external IP' | 'cluster I
 export type Endpoint = { readonly host: string; readonly port: number };
 
 export type Relay = {
-  /** `TCP 127.0.0.1:30080`: no two relays share one. */
+  /** `TCP 127.0.0.1:30080`: unique. */
   readonly key: string;
   readonly protocol: Protocol;
   readonly listen: Endpoint;
   readonly target: Endpoint;
-  /** Where connections start: like a stranger on the lan, or like a process of the node, for which its proxy's rules hold. */
+  /** The source of connections: a client on the LAN, or a process of the node, to which the rules of its proxy apply. */
   readonly from: 'lan' | 'node';
   readonly purpose: Purpose;
   /** `namespace/name` */
   readonly service: string;
-  /** The Service that has this address and port; absent: this one. */
-  readonly takenBy?: string;
+  /** The Service that has this address and port instead; absent: this one has it. */
+  readonly conflictsWith?: string;
 };
 
 export type RelaySituation = {
   readonly services: Iterable<Service>;
-  /** Of the node through which everything goes, one of each family. */
+  /** Addresses of the node that traffic enters by, one of each family. */
   readonly nodeAddresses: readonly string[];
-  /** Where node ports answer here, and what stands for other addresses. */
+  /** The loopback address of node ports. */
   readonly nodePortHost: string;
   readonly octets: LoopbackOctets;
   /** Node ports answer on the loopback of the node alone. */
   readonly nodePortsOnLoopback: boolean;
-  /** Whether somebody else owns an address that a Service names: its proxy does not serve it, and neither do we. */
+  /** Whether an address that a Service names has another owner. The node proxy does not serve it either. */
   readonly isForeign: (ip: string) => boolean;
-  /** Whether Services that do not say otherwise are relayed to their cluster IPs. */
+  /** Whether the cluster IPs of Services without the annotation are relayed. */
   readonly allServices: boolean;
 };
 
-/** "true" asks for a relay to the cluster IP, "false" refuses one. */
+/** "true": relay the cluster IP. "false": do not. */
 export const relayAnnotation = 'fairlead.dev/relay';
 
 /**
- * In a stable order; where two ask for the same address and port, one that only names it as an external IP comes last, and
- * then the Service that comes first by name has it.
+ * In a stable order. If several Services request the same address and port, the first by name has it, and external IPs come last:
+ * any user may name them.
  */
 export function desiredRelays(situation: RelaySituation): readonly Relay[] {
   const services = [...situation.services].sort((a, b) => compare(nameOf(a), nameOf(b)));
-  const found = new Map<string, Relay>();
-  const wanted = services.flatMap((service) => relaysOf(service, situation));
+  const relays = new Map<string, Relay>();
+  const requested = services.flatMap((service) => relaysOf(service, situation));
   const isNamed = ({ purpose }: Relay): boolean => purpose === 'external IP';
-  for (const relay of [...wanted.filter((one) => !isNamed(one)), ...wanted.filter(isNamed)]) {
-    const owner = found.get(relay.key)?.service;
-    if (owner === undefined) found.set(relay.key, relay);
+  for (const relay of [...requested.filter((one) => !isNamed(one)), ...requested.filter(isNamed)]) {
+    const owner = relays.get(relay.key)?.service;
+    if (owner === undefined) relays.set(relay.key, relay);
     else if (owner !== relay.service) {
       const key = `${relay.key} of ${relay.service}`;
-      found.set(key, { ...relay, key, takenBy: owner });
+      relays.set(key, { ...relay, key, conflictsWith: owner });
     }
   }
-  return [...found.values()];
+  return [...relays.values()];
 }
 
 function relaysOf(service: Service, situation: RelaySituation): readonly Relay[] {
@@ -85,7 +85,7 @@ function relaysOf(service: Service, situation: RelaySituation): readonly Relay[]
       ...(nodePort === undefined || nodePort === 0
         ? []
         : toNodePort(service, nodePort, situation).map(make)),
-      // An address with mode Proxy is not the nodes' own: it is reached from outside.
+      // Nodes do not capture an address with ipMode Proxy: it is reached from outside.
       ...ingress.flatMap(({ ip, ipMode }) =>
         ip === undefined || !isOwn(ip)
           ? []
@@ -109,7 +109,7 @@ function toNodePort(
   const [family = 'IPv4'] = spec.ipFamilies ?? [];
   const listen = { host: nodePortHost, port };
   const purpose = 'node port';
-  // The kernel routes no connection from ::1 to a pod: no mode serves it.
+  // The kernel does not route ::1 to a pod, so that no proxy mode serves it.
   if (nodePortsOnLoopback) {
     const target = { host: '127.0.0.1', port };
     return family === 'IPv4' ? [{ listen, target, from: 'node', purpose }] : [];
@@ -120,7 +120,7 @@ function toNodePort(
     {
       listen,
       target: { host, port },
-      // With policy Local a node without endpoints refuses strangers, but never its own processes.
+      // With policy Local a node without endpoints drops what comes from outside, but never what its own processes send.
       from: spec.externalTrafficPolicy === 'Local' ? 'node' : 'lan',
       purpose,
     },
@@ -129,8 +129,8 @@ function toNodePort(
 
 function wantsClusterIP(service: Service, { allServices }: RelaySituation): boolean {
   if (!hasClusterIP(service)) return false;
-  const asked = service.metadata.annotations?.[relayAnnotation];
-  return asked === undefined ? allServices : asked === 'true';
+  const annotation = service.metadata.annotations?.[relayAnnotation];
+  return annotation === undefined ? allServices : annotation === 'true';
 }
 
 const nameOf = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;

@@ -1,4 +1,4 @@
-// Both kinds of door with real sockets; what is inside is the loopback too.
+// TCP and UDP relays with real sockets; the network inside is the loopback too.
 import assert from 'node:assert/strict';
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -19,8 +19,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('relayTcp() carries both ways, and an end of one side does not cut the other', async (t) => {
-  // Answers only when the question is over.
+test('relayTcp() forwards both ways, and passes on a half-close', async (t) => {
+  // Responds only after the client's FIN.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     let text = '';
     socket.on('data', (chunk) => {
@@ -32,11 +32,11 @@ test('relayTcp() carries both ways, and an end of one side does not cut the othe
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const listen = { host, port: await freePort() };
-  const door = await relayTcp({
+  const relay = await relayTcp({
     listen,
     connect: () => connect({ host, port, allowHalfOpen: true }),
   });
-  t.after(() => door.close());
+  t.after(() => relay.close());
   const client = connect({ ...listen, allowHalfOpen: true });
   client.end('hello');
   let answer = '';
@@ -44,11 +44,11 @@ test('relayTcp() carries both ways, and an end of one side does not cut the othe
   assert.equal(answer, 'HELLO');
 });
 
-test('relayTcp() resets the client where nobody is inside', async (t) => {
-  const nobody = await freePort();
+test('relayTcp() resets the client when no server listens inside', async (t) => {
+  const closedPort = await freePort();
   const listen = { host, port: await freePort() };
-  const door = await relayTcp({ listen, connect: () => connect({ host, port: nobody }) });
-  t.after(() => door.close());
+  const relay = await relayTcp({ listen, connect: () => connect({ host, port: closedPort }) });
+  t.after(() => relay.close());
   const client = connect(listen);
   await assert.rejects(
     (async () => {
@@ -58,7 +58,7 @@ test('relayTcp() resets the client where nobody is inside', async (t) => {
   );
 });
 
-test('relayTcp() says that a port is taken', async (t) => {
+test('relayTcp() rejects when the port is in use', async (t) => {
   const server = createServer().listen(0, host);
   t.after(() => server.close());
   await once(server, 'listening');
@@ -72,15 +72,15 @@ test('relayTcp() says that a port is taken', async (t) => {
   server.close();
 });
 
-test('relayUdp() brings each sender the answers to its own questions', async (t) => {
+test('relayUdp() returns each sender the replies to its own datagrams', async (t) => {
   const server = await bound();
   server.on('message', (bytes, { port, address }) =>
     server.send(String(bytes).toUpperCase(), port, address),
   );
   const listen = { host, port: await freePort() };
   const target = { host, port: server.address().port };
-  const door = await relayUdp({ listen, target, bind: bound, clock: systemClock });
-  t.after(() => door.close());
+  const relay = await relayUdp({ listen, target, bind: bound, clock: systemClock });
+  t.after(() => relay.close());
   const clients = await Promise.all([bound(), bound()]);
   t.after(() => {
     for (const socket of [server, ...clients]) socket.close();

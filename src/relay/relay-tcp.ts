@@ -1,4 +1,4 @@
-// Takes TCP connections on the loopback and joins each to one inside.
+// Accepts TCP connections on the loopback and joins each to a connection inside.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Endpoint } from './desired.ts';
@@ -11,7 +11,7 @@ export type TcpListener = {
   readonly connect: () => Socket;
 };
 
-/** Of one relay; far below the limit of files, far above what a person's tools open. */
+/** Of one relay: far below the limit of open files, far above what a person's tools open. */
 const maxConnections = 1000;
 
 /** Rejects as `server.listen` does. */
@@ -28,7 +28,7 @@ export async function relayTcp({ listen, connect }: TcpListener): Promise<RelayL
   server.maxConnections = maxConnections;
   server.listen({ ...listen, exclusive: true });
   await once(server, 'listening');
-  // Running out of files is told to nobody: the connection is simply not taken.
+  // accept() fails while the process has no descriptors left (EMFILE): the client gets no connection, and the relay goes on.
   server.on('error', () => {});
   return {
     async close() {
@@ -40,7 +40,7 @@ export async function relayTcp({ listen, connect }: TcpListener): Promise<RelayL
   };
 }
 
-/** What one side ends, the other ends; what breaks on one side breaks the other, with a reset, so that nobody takes half for whole. */
+/** FIN is passed on as FIN, an error as RST, so that no client takes a truncated stream for a complete one. */
 function join(client: Socket, inside: Socket): void {
   const link = (from: Socket, to: Socket): void => {
     from.on('error', () => to.resetAndDestroy());

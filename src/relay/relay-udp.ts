@@ -1,4 +1,4 @@
-// Takes datagrams on the loopback and speaks for each sender from a socket of its own inside, so that answers find their way back.
+// Receives datagrams on the loopback and forwards those of each sender from a socket of its own inside, so that replies can be returned.
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Clock } from '../host/clock.ts';
@@ -13,12 +13,13 @@ export type UdpListener = {
   readonly clock: Clock;
 };
 
-/** A sender that was silent for so long is forgotten, as conntrack does with flows that were answered. */
+/** An idle flow is closed after this time, which is conntrack's for flows with replies. */
 const idleMs = 120_000;
 /** Of one relay; each is a socket. */
 const maxSenders = 256;
 
-type Flow = { readonly socket: Promise<Socket>; lastAt: number };
+/** The socket is undefined if it could not be bound. */
+type Flow = { readonly socket: Promise<Socket | undefined>; lastAt: number };
 
 /** Rejects as `socket.bind` does. */
 export async function relayUdp({
@@ -27,44 +28,46 @@ export async function relayUdp({
   bind,
   clock,
 }: UdpListener): Promise<RelayListener> {
-  const door = createSocket('udp4');
+  const server = createSocket('udp4');
   const flows = new Map<string, Flow>();
-  const forget = (key: string, flow: Flow): void => {
+  const closeFlow = (key: string, flow: Flow): void => {
     flows.delete(key);
-    void flow.socket.then((socket) => socket.close()).catch(() => {});
+    void flow.socket.then((socket) => socket?.close());
   };
   const openFlow = (key: string, sender: RemoteInfo): Flow => {
-    const flow: Flow = { socket: bind(), lastAt: clock.now() };
+    const socket = bind().catch(() => {
+      // No descriptor or port is left inside. The next datagram of the sender tries again.
+      flows.delete(key);
+      return undefined;
+    });
+    const flow: Flow = { socket, lastAt: clock.now() };
     flows.set(key, flow);
-    void flow.socket.then(
-      (socket) => {
-        socket.on('message', (bytes) => {
-          flow.lastAt = clock.now();
-          door.send(bytes, sender.port, sender.address);
-        });
-        // About single datagrams: whoever sent them asks again.
-        socket.on('error', () => {});
-      },
-      () => flows.delete(key),
-    );
+    void socket.then((bound) => {
+      bound?.on('message', (bytes) => {
+        flow.lastAt = clock.now();
+        server.send(bytes, sender.port, sender.address);
+      });
+      bound?.on('error', () => {});
+    });
     return flow;
   };
-  door.on('message', (bytes, sender) => {
+  server.on('message', (bytes, sender) => {
     const key = `${sender.address}:${sender.port}`;
-    const known = flows.get(key);
-    if (known === undefined && flows.size >= maxSenders) return;
-    const flow = known ?? openFlow(key, sender);
+    const existing = flows.get(key);
+    if (existing === undefined && flows.size >= maxSenders) return;
+    const flow = existing ?? openFlow(key, sender);
     flow.lastAt = clock.now();
-    void flow.socket.then((socket) => socket.send(bytes, target.port, target.host)).catch(() => {});
+    void flow.socket.then((socket) => socket?.send(bytes, target.port, target.host));
   });
-  const listening = once(door, 'listening');
-  door.bind({ port: listen.port, address: listen.host, exclusive: true });
+  const listening = once(server, 'listening');
+  server.bind({ port: listen.port, address: listen.host, exclusive: true });
   await listening;
-  door.on('error', () => {});
+  // Errors of single datagrams (ECONNREFUSED, EMSGSIZE): UDP clients retry.
+  server.on('error', () => {});
   let cancel = (): void => {};
   const sweep = (): void => {
     for (const [key, flow] of flows) {
-      if (clock.now() - flow.lastAt >= idleMs) forget(key, flow);
+      if (clock.now() - flow.lastAt >= idleMs) closeFlow(key, flow);
     }
     cancel = clock.after(idleMs, sweep);
   };
@@ -72,9 +75,9 @@ export async function relayUdp({
   return {
     async close() {
       cancel();
-      for (const [key, flow] of [...flows]) forget(key, flow);
-      const closed = once(door, 'close');
-      door.close();
+      for (const [key, flow] of [...flows]) closeFlow(key, flow);
+      const closed = once(server, 'close');
+      server.close();
       await closed;
     },
   };

@@ -1,4 +1,4 @@
-// Keeps the doors on the loopback as the Services want them.
+// Opens and closes listeners on the loopback as Services change.
 import type { Socket as DatagramSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
 import type { ApiCaller } from '../client/api-call.ts';
@@ -26,83 +26,87 @@ export type RelaysOptions = Omit<RelaySituation, 'services' | 'nodePortHost' | '
   readonly log: Log;
   readonly inside: Inside;
   readonly loopback: LoopbackClaims;
-  /** Told of what there is after each change. */
+  /** Called after each change with all relays. */
   readonly changed: (relays: readonly RelayState[]) => void;
 };
 
-/** A relay and where it really listens, or why it does not. */
+/** A relay and where it listens, or why it does not. */
 export type RelayState = Relay & {
   readonly problem?: string;
   /** It listens on an address that this cluster could not claim. */
   readonly isShared?: boolean;
 };
 
-/** Ports below 1024 are root's: others get the one so much above. */
+/** Added to ports below 1024 where only root may listen on them. */
 const unprivilegedShift = 10_000;
-/** A port that is taken may be free later. */
+/** A port in use may become free. */
 const retryMs = 5000;
 
-type WantedRelay = Omit<RelayState, 'problem'>;
+type DesiredRelay = Omit<RelayState, 'problem'>;
 type Opened = {
-  readonly wanted: WantedRelay;
+  readonly desired: DesiredRelay;
   readonly state: RelayState;
-  readonly door?: RelayListener;
+  readonly listener?: RelayListener;
 };
 
-/** Resolves when the signal has ended it and all doors are shut. */
+/** Resolves after the signal, when all listeners are closed. */
 export async function startRelays(options: RelaysOptions, signal: AbortSignal): Promise<void> {
   const { caller, clock, log } = options;
   const services = startInformer({ caller, type: serviceDefinition, clock, log }, signal);
   const events = createEventRecorder({ caller, component: 'fairlead-relay', clock, log });
-  const opened = new Map<string, Opened>();
+  const relays = new Map<string, Opened>();
   const octets = new Map<number, Claimed<number>>();
-  const follow = createFollower(async () => {
-    const wanted = signal.aborted
+  const reconcile = createSerialRunner(async () => {
+    const desired = signal.aborted
       ? []
-      : await claimed(options, octets, [...services.store.values()]);
-    const before = new Set(opened.keys());
-    const didChange = await adjust(opened, wanted, options);
-    for (const [key, { state }] of opened) {
+      : await claimAddresses(options, octets, [...services.store.values()]);
+    const before = new Set(relays.keys());
+    const didChange = await adjust(relays, desired, options);
+    for (const [key, { state }] of relays) {
       const service = services.store.get(state.service);
       const event = before.has(key) ? undefined : warningOf(state);
       if (service === undefined || event === undefined) continue;
       events.record(service, { type: 'Warning', ...event });
     }
-    if (didChange) options.changed([...opened.values()].map(({ state }) => state));
+    if (didChange) options.changed([...relays.values()].map(({ state }) => state));
   });
   await services.synced();
-  services.onChange({ add: follow.ask, update: follow.ask, delete: follow.ask });
+  services.onChange({
+    add: reconcile.request,
+    update: reconcile.request,
+    delete: reconcile.request,
+  });
   let cancel = (): void => {};
   const retry = (): void => {
-    if ([...opened.values()].some(({ door }) => door === undefined)) follow.ask();
+    if ([...relays.values()].some(({ listener }) => listener === undefined)) reconcile.request();
     cancel = clock.after(retryMs, retry);
   };
   retry();
   await services.ended;
   cancel();
-  follow.ask();
-  await follow.done();
+  reconcile.request();
+  await reconcile.done();
 }
 
 function warningOf({ purpose, listen, problem, isShared }: RelayState) {
-  const place = endpointText(listen);
+  const address = endpointText(listen);
   if (problem !== undefined) {
-    const message = `Cannot listen for its ${purpose} on ${place}: ${problem}`;
+    const message = `Cannot listen for its ${purpose} on ${address}: ${problem}`;
     return { reason: 'RelayListenFailed', message };
   }
   if (isShared !== true) return undefined;
-  const message = `Its ${purpose} is at ${place}: ${sharedText}`;
+  const message = `Its ${purpose} is at ${address}: ${sharedText}`;
   return { reason: 'LoopbackAddressShared', message };
 }
 
 const endpointText = ({ host, port }: Endpoint): string => `${host}:${port}`;
 
-/** What to open, on addresses that no other cluster of this machine has; which are shared is said. */
-async function claimed(
+/** Desired relays on loopback addresses that no other cluster of this machine has, or that are marked as shared. */
+async function claimAddresses(
   options: RelaysOptions,
   octets: Map<number, Claimed<number>>,
   services: readonly Service[],
-): Promise<readonly WantedRelay[]> {
+): Promise<readonly DesiredRelay[]> {
   const { nodePorts } = options.loopback;
   const situation = { ...options, services, nodePortHost: nodePorts.value };
   for (const { listen, purpose } of desiredRelays({ ...situation, octets: new Map() })) {
@@ -123,48 +127,48 @@ async function claimed(
   });
 }
 
-/** Whether anything changed. What is in the way of one relay does not keep the others from working. */
+/** Returns whether anything changed. A relay that cannot listen does not affect the others. */
 async function adjust(
-  opened: Map<string, Opened>,
-  wanted: readonly WantedRelay[],
+  relays: Map<string, Opened>,
+  desired: readonly DesiredRelay[],
   options: RelaysOptions,
 ): Promise<boolean> {
-  const byKey = new Map(wanted.map((relay) => [relay.key, relay]));
+  const byKey = new Map(desired.map((relay) => [relay.key, relay]));
   let didChange = false;
-  for (const [key, { wanted: before, door }] of [...opened]) {
+  for (const [key, { desired: before, listener }] of [...relays]) {
     const after = byKey.get(key);
     const isSame = after !== undefined && JSON.stringify(after) === JSON.stringify(before);
-    if (isSame && door !== undefined) continue;
-    await door?.close();
-    opened.delete(key);
+    if (isSame && listener !== undefined) continue;
+    await listener?.close();
+    relays.delete(key);
     didChange ||= !isSame;
   }
-  for (const relay of wanted) {
-    if (opened.has(relay.key)) continue;
+  for (const relay of desired) {
+    if (relays.has(relay.key)) continue;
     const result = await open(relay, options);
-    opened.set(relay.key, result);
+    relays.set(relay.key, result);
     didChange = true;
   }
   return didChange;
 }
 
-async function open(relay: WantedRelay, options: RelaysOptions): Promise<Opened> {
-  const { takenBy } = relay;
-  if (takenBy !== undefined) {
-    return { wanted: relay, state: { ...relay, problem: `${takenBy} has it` } };
+async function open(relay: DesiredRelay, options: RelaysOptions): Promise<Opened> {
+  const { conflictsWith } = relay;
+  if (conflictsWith !== undefined) {
+    return { desired: relay, state: { ...relay, problem: `${conflictsWith} has it` } };
   }
   const shifted = { ...relay.listen, port: relay.listen.port + unprivilegedShift };
   try {
-    return { wanted: relay, state: relay, door: await openAt(relay, relay.listen, options) };
+    return { desired: relay, state: relay, listener: await openAt(relay, relay.listen, options) };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'EACCES') return { wanted: relay, state: { ...relay, problem: message } };
+    if (code !== 'EACCES') return { desired: relay, state: { ...relay, problem: message } };
   }
   try {
-    const door = await openAt(relay, shifted, options);
-    return { wanted: relay, state: { ...relay, listen: shifted }, door };
+    const listener = await openAt(relay, shifted, options);
+    return { desired: relay, state: { ...relay, listen: shifted }, listener };
   } catch (error) {
-    return { wanted: relay, state: { ...relay, problem: (error as Error).message } };
+    return { desired: relay, state: { ...relay, problem: (error as Error).message } };
   }
 }
 
@@ -177,20 +181,20 @@ function openAt(
   return relayUdp({ listen, target, clock, bind: () => inside.bind(from, target) });
 }
 
-/** One adjustment at a time; what is asked meanwhile is done once, afterwards. */
-function createFollower(work: () => Promise<void>) {
+/** Runs `work` once at a time; requests during a run cause one more run. */
+function createSerialRunner(work: () => Promise<void>) {
   let running: Promise<void> | undefined;
-  let isAsked = false;
+  let isRequested = false;
   const run = async (): Promise<void> => {
-    while (isAsked) {
-      isAsked = false;
+    while (isRequested) {
+      isRequested = false;
       await work();
     }
     running = undefined;
   };
   return {
-    ask(): void {
-      isAsked = true;
+    request(): void {
+      isRequested = true;
       running ??= run();
     },
     done: (): Promise<void> => running ?? Promise.resolve(),

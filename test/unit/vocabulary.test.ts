@@ -92,7 +92,6 @@ const unfinished: readonly string[] = [
   'src/meta',
   'src/node',
   'src/proxy',
-  'src/relay',
   'src/schema',
 
   'test/aws',
@@ -110,7 +109,6 @@ const unfinished: readonly string[] = [
   'test/parts/etcd',
   'test/parts/harness',
   'test/parts/node',
-  'test/parts/proxy',
   'test/unit',
   'test/vm',
   'scripts',

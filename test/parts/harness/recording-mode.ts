@@ -1,4 +1,4 @@
-// A proxy mode that keeps what it is told instead of writing it anywhere.
+// A proxy mode that records states instead of writing rules.
 
 import type { ProxyState, ServicePort, StateChange } from '../../../src/proxy/model/state.ts';
 import { allModes } from '../../../src/proxy/modes/all.ts';
@@ -13,7 +13,7 @@ export type Written = {
 /** A mode of one family whose writes can be awaited, can be made to fail, and can be undone by others. */
 export function createRecordingMode(names: readonly Mode['name'][] = ['nftables', 'iptables']) {
   const cleaned: string[] = [];
-  const heard: Written[] = [];
+  const unread: Written[] = [];
   const waiting: ((written: Written) => void)[] = [];
   const hands = {
     isIntact: true,
@@ -23,12 +23,12 @@ export function createRecordingMode(names: readonly Mode['name'][] = ['nftables'
   const sync = async ({ ports }: ProxyState, change: StateChange) => {
     if (hands.failures > 0) {
       hands.failures -= 1;
-      throw new Error('refused, as asked');
+      throw new Error('refused, as the test requests');
     }
     hands.isIntact = true;
     const written = { change, ports: new Map(ports) };
     const next = waiting.shift();
-    if (next === undefined) heard.push(written);
+    if (next === undefined) unread.push(written);
     else next(written);
     const rules = { nat: 10 * ports.size, filter: 5 };
     return {
@@ -40,7 +40,7 @@ export function createRecordingMode(names: readonly Mode['name'][] = ['nftables'
     ...(allModes.find((mode) => mode.name === name) ?? { name, configuration: { sections: [] } }),
     probe: async (family) =>
       family === 'IPv4'
-        ? { works: true, detail: 'a notebook' }
+        ? { works: true, detail: 'records' }
         : { works: false, reason: 'one family is enough', remedy: 'none' },
     start: async () => ({
       sync,
@@ -57,7 +57,7 @@ export function createRecordingMode(names: readonly Mode['name'][] = ['nftables'
     cleaned,
     hands,
     next: (): Promise<Written> => {
-      const written = heard.shift();
+      const written = unread.shift();
       return written === undefined
         ? new Promise((found) => waiting.push(found))
         : Promise.resolve(written);

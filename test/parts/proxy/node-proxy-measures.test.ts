@@ -23,7 +23,7 @@ type Running = {
   readonly notebook: ReturnType<typeof createRecordingMode>;
   /** The value of a metric, with its labels as they are written. */
   readonly value: (name: string) => number | undefined;
-  readonly asked: readonly string[];
+  readonly requestedPaths: readonly string[];
 };
 
 async function withProxy(
@@ -34,10 +34,10 @@ async function withProxy(
   const notebook = createRecordingMode([mode]);
   const stop = new AbortController();
   const metrics = createMetrics();
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const call = createLocalCall(server.server.handle, { user: 'proxy', groups: ['system:masters'] });
   const send: typeof call = (request) => {
-    asked.push(decodeURIComponent(request.path));
+    requestedPaths.push(decodeURIComponent(request.path));
     return call(request);
   };
   const running = startProxy(
@@ -63,7 +63,7 @@ async function withProxy(
   };
   try {
     await notebook.next();
-    await body({ notebook, value, asked });
+    await body({ notebook, value, requestedPaths });
   } finally {
     stop.abort();
     await running;
@@ -87,7 +87,7 @@ const timeout = 60_000;
 
 describe('the runner of the node proxy, seen from outside', { timeout }, () => {
   it('watches what it needs and no more (KPX-01)', async () => {
-    await withProxy('nftables', async ({ asked }) => {
+    await withProxy('nftables', async ({ requestedPaths }) => {
       const wanted: Readonly<Record<string, RegExp>> = {
         '/api/v1/services': /labelSelector=!service\.kubernetes\.io\/service-proxy-name(&|$)/,
         '/apis/discovery.k8s.io/v1/endpointslices':
@@ -95,7 +95,7 @@ describe('the runner of the node proxy, seen from outside', { timeout }, () => {
         '/api/v1/nodes': /fieldSelector=metadata\.name=n1(&|$)/,
         '/apis/networking.k8s.io/v1/servicecidrs': /./,
       };
-      const reads = asked.filter((path) => !path.includes('/events'));
+      const reads = requestedPaths.filter((path) => !path.includes('/events'));
       assert.deepEqual(
         [...new Set(reads.map((path) => path.split('?')[0]))].sort(),
         Object.keys(wanted).sort(),

@@ -1,4 +1,4 @@
-// The proxy's runner against the real API server, with a mode that keeps what it is told instead of writing it anywhere.
+// The proxy's runner against the real API server, with a mode that records states instead of writing rules.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createLocalCall } from '../../../src/apiserver/local-call.ts';
@@ -90,7 +90,7 @@ const keysOf = ({ change }: Written): unknown =>
   change.kind === 'full' ? 'all' : [...change.keys];
 
 describe('the runner of the node proxy', () => {
-  it('writes everything first, with what there is, and then what changes (KPX-09)', async () => {
+  it('writes everything first, and then what changes (KPX-09)', async () => {
     await makeService();
     await server.api.post(slices, slice('10.244.1.11'));
     await withProxy(async (running) => {
@@ -131,7 +131,7 @@ describe('the runner of the node proxy', () => {
       assert.equal(keysOf(await until(running, (port) => port !== undefined)), 'all');
     });
   });
-  it('writes everything when somebody else has undone it (KPX-40)', async () => {
+  it('writes everything when another program has removed its rules (KPX-40)', async () => {
     await withProxy(async ({ notebook }) => {
       await notebook.next();
       notebook.hands.isIntact = false;

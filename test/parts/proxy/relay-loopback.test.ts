@@ -1,5 +1,4 @@
-// Relays on a machine where somebody else has claimed every loopback address, or listens on one: people are told, and
-// what others answer is never shown as ours.
+// Relays on a machine where another user has claimed every loopback address, or listens on one: status and events say so.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -26,7 +25,7 @@ async function listening(t: TestContext, host: string): Promise<number> {
   return (echo.address() as AddressInfo).port;
 }
 
-/** All names are held by another user: what `claimName` says then. */
+/** `claimName` when another user holds all names. */
 const heldByOthers = () => Promise.resolve(undefined);
 
 /** The first state in which the relay of this Service is. */
@@ -42,7 +41,7 @@ function relayOf(t: TestContext, service: string, inside: number): Promise<Relay
         isForeign: () => false,
         inside: {
           connect: () => connect({ host: '127.0.0.1', port: inside }),
-          bind: () => Promise.reject(new Error('TCP alone is asked for here')),
+          bind: () => Promise.reject(new Error('This test uses TCP only')),
         },
         loopback: await claimLoopback(heldByOthers),
         changed: (relays: readonly RelayState[]) => {
@@ -69,7 +68,7 @@ async function createNodePort(name: string): Promise<number> {
   return service.spec.ports?.[0]?.nodePort ?? 0;
 }
 
-/** Events come a moment later than what they tell of. */
+/** Events are written later than the status. */
 async function eventOf(name: string): Promise<{ reason: string; message: string }> {
   const path = `/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3D${name}`;
   for (;;) {
@@ -79,7 +78,7 @@ async function eventOf(name: string): Promise<{ reason: string; message: string 
   }
 }
 
-test('an address that could not be claimed works, and is called shared on screen and in an event', async (t) => {
+test('startRelays() uses an address that it could not claim, and reports it as shared in status and event', async (t) => {
   const inside = await listening(t, '127.0.0.1');
   const port = await createNodePort('shared');
   const relay = await relayOf(t, 'default/shared', inside);
@@ -93,12 +92,12 @@ test('an address that could not be claimed works, and is called shared on screen
   assert.equal(answer, 'inside');
 });
 
-test('what another program answers there is not called ours', async (t) => {
+test('startRelays() reports a port that another program listens on', async (t) => {
   const inside = await listening(t, '127.0.0.1');
   const port = await createNodePort('taken');
-  const stranger = createServer((socket) => socket.end('stranger')).listen(port, '127.0.0.1');
-  t.after(() => stranger.close());
-  await once(stranger, 'listening');
+  const other = createServer((socket) => socket.end('other')).listen(port, '127.0.0.1');
+  t.after(() => other.close());
+  await once(other, 'listening');
   const relay = await relayOf(t, 'default/taken', inside);
   assert.match(relay.problem ?? '', /EADDRINUSE/);
   assert.match(relayLine(relay), /cannot be the node port of default\/taken/);
