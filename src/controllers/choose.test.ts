@@ -29,6 +29,6 @@ for (const { words, chosen } of cases) {
   });
 }
 
-test('chooseControllers() names the words that it does not know', () => {
+test('chooseControllers() returns unknown names', () => {
   assert.deepEqual(chooseControllers(all, ['*', '-cron', 'job']), { unknown: ['-cron', 'job'] });
 });

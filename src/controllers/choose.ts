@@ -3,7 +3,7 @@ import type { Controller } from './controller.ts';
 
 export type Choice =
   | { readonly controllers: readonly Controller[] }
-  /** Words that name no controller. */
+  /** Names that are no controller. */
   | { readonly unknown: readonly string[] };
 
 export function chooseControllers(
@@ -16,7 +16,7 @@ export function chooseControllers(
   return { controllers: all.filter((controller) => isChosen(controller, words)) };
 }
 
-/** The first word about a controller counts; without one, whether there is a star. */
+/** The first name that matches decides; a controller that no name matches runs if there is a `*`. */
 function isChosen(controller: Controller, words: readonly string[]): boolean {
   const names = namesOf(controller);
   const word = words.find((one) => names.includes(one.replace(/^-/, '')));

@@ -1,4 +1,4 @@
-// What a controller is: a name, and a loop that runs until its signal ends it.
+// The contract of a controller: a name, what it may read and write, and a loop that runs until its signal is aborted.
 import type { ApiCaller } from '../client/api-call.ts';
 import type { QueueMetrics } from '../client/queue-metrics.ts';
 import type { SharedInformers } from '../client/shared-informers.ts';
@@ -17,21 +17,21 @@ export type ControllerParts = {
   /** Where work queues count. */
   readonly queueMetrics: QueueMetrics;
   readonly settings: ControllerSettings;
-  /** The certificate that tells clients inside the cluster which server to trust, PEM. */
+  /** The CA bundle that clients inside the cluster verify the API server with, PEM. */
   readonly authorityCertificate: string;
 };
 
 export type Controller = {
-  /** As flags and logs name it: kube-controller-manager's name where it has one. */
+  /** In flags and logs; the name in kube-controller-manager where there is one. */
   readonly name: string;
-  /** Another that flags know it by. */
+  /** An older name that `--controllers` also accepts. */
   readonly shortName?: string;
-  /** Its service account in kube-system: kube-controller-manager's, whose role `system:controller:NAME` every API server has. */
+  /** Its service account in kube-system, as in kube-controller-manager; every API server binds it to `system:controller:NAME`. */
   readonly account: string;
-  /** What it reads by the informers that all controllers share. */
+  /** What it reads through the shared informers. */
   readonly watches: readonly Right[];
-  /** All else that it asks of the API server, which it does as its own account where that is wanted. */
+  /** Every other request it makes, as its own service account with --use-service-account-credentials. */
   readonly rights: readonly Right[];
-  /** Resolves when the signal has ended it and the work under way is finished. */
+  /** Resolves after the signal is aborted and the reconciles in progress have finished. */
   readonly run: (parts: ControllerParts, signal: AbortSignal) => Promise<void>;
 };

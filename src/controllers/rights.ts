@@ -1,17 +1,17 @@
-// What `fairlead controllers` asks of the API server beside what its controllers do.
+// The rights that `fairlead controllers` needs beyond those of its controllers.
 import { may, mayLead, type Right } from '../kinds/rbac/rights.ts';
 import { serviceAccountDefinition } from '../kinds/service-account/definition.ts';
 import { allControllers } from './all.ts';
 
-/** Of several copies the one that holds it works. */
+/** The lease for leader election: only its holder runs controllers. */
 export const controllersLease = { namespace: 'kube-system', name: 'fairlead-controllers' } as const;
 
 export const leadingRights: readonly Right[] = mayLead(controllersLease);
 
-/** Where the service accounts of controllers are. */
+/** The namespace of the controllers' service accounts. */
 export const accountNamespace = 'kube-system';
 
-/** To act as each controller's own account: the account has to be there, and gives a token. Those of others do not. */
+/** To create each controller's service account and request tokens for it, and for no other account. */
 export const actingRights: readonly Right[] = [
   may('create', serviceAccountDefinition, { namespace: accountNamespace }),
   may('create', serviceAccountDefinition, {

@@ -12,26 +12,26 @@ import { type ControllerSettings, defaultSettings } from './settings.ts';
 export type ControllersOptions = {
   readonly transport: Transport;
   readonly log: Log;
-  /** The certificate that tells clients inside the cluster which server to trust, PEM. */
+  /** The CA bundle that clients inside the cluster verify the API server with, PEM. */
   readonly authorityCertificate: string;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
-  /** Where what controllers count can be read; absent: nowhere. */
+  /** The registry for the controllers' metrics; absent: not exposed. */
   readonly metrics?: MetricsRegistry;
-  /** By which each controller acts as its own service account; absent: all act as the user of the transport, who also reads. */
+  /** The transport of each service account; absent: all controllers use `transport`. The informers always do. */
   readonly transportOf?: (account: string) => Transport;
   /** Absent: all of them. */
   readonly controllers?: readonly Controller[];
-  /** What is not said is as usual. */
+  /** Overrides of the defaults. */
   readonly settings?: Partial<ControllerSettings>;
 };
 
-/** The field manager of what controllers write, as with the original. */
+/** Field manager of all writes, as upstream's. */
 const userAgent = 'kube-controller-manager';
-/** A controller that broke is started again, not at once: what broke it is likely still there. */
+/** A controller that failed is restarted after this; the cause is likely to last longer than a moment. */
 const restartMs = 1000;
 
-/** Resolves when all have ended after the abort. What the server does wrong is retried, never thrown. */
+/** Resolves when all controllers have stopped after the abort. Errors of the API server are retried, never thrown. */
 export async function startControllers(options: ControllersOptions): Promise<void> {
   const {
     transport,
@@ -75,7 +75,7 @@ async function keepRunning(
     try {
       return await controller.run({ ...parts, log }, signal);
     } catch (error) {
-      log.error('controller broke, starting it again', {
+      log.error('Controller failed, restarting', {
         error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
       await sleep(parts.clock, restartMs, signal);

@@ -1,13 +1,12 @@
-// What can be set of the controllers, and what holds where nothing is said: kube-controller-manager's defaults
-// but for what is noted.
+// Settings of the controllers. Defaults are kube-controller-manager's unless a comment says otherwise.
 import type { Family } from '../ip/address.ts';
 import type { Cidr } from '../ip/cidr.ts';
 
 export type NodeIpamSettings = {
-  /** One of each family; the first gives nodes their podCIDR. */
+  /** At most one of each family; the first one provides `spec.podCIDR`. */
   readonly clusterCidrs: readonly Cidr[];
   readonly maskSizes: Readonly<Record<Family, number>>;
-  /** No node gets addresses of services. */
+  /** Pod ranges never overlap these. */
   readonly serviceCidrs: readonly Cidr[];
 };
 
@@ -28,13 +27,13 @@ export type ControllerSettings = {
   readonly nodeMonitorGraceMs: number;
   readonly nodeStartupGraceMs: number;
   readonly terminatedPodGcThreshold: number;
-  /** Absent: nodes get no ranges for their pods from us. */
+  /** Absent: pod ranges are not allocated. */
   readonly nodeIpam?: NodeIpamSettings;
 };
 
-/** Upstream has five. Writers of this server share one sync of the disk, so more of them keep step with many changes. */
+/** Upstream: 5. Concurrent writers share one fsync of this API server, so more of them cost little. */
 const endpointWriters = 16;
-/** Upstream waits not at all. Pods of one roll-out change together; waiting this long makes one write of a burst. */
+/** Upstream: 0. Pods of a rollout change together; a short batch period turns a burst into one write. */
 const podBatchMs = 20;
 
 export const defaultSettings: ControllerSettings = {
@@ -46,16 +45,16 @@ export const defaultSettings: ControllerSettings = {
   concurrentReplicationControllerSyncs: 5,
   concurrentNamespaceSyncs: 10,
   concurrentGarbageCollectorSyncs: 20,
-  // Readers handle a slice of a hundred well, and a change to one endpoint stays a small write.
+  // Small enough that a change of one endpoint is a small write.
   maxEndpointsPerSlice: 100,
-  // A slice holds no more than a thousand.
+  // The API's limit of endpoints per slice.
   mirroringMaxEndpointsPerSubset: 1000,
   endpointUpdatesBatchMs: podBatchMs,
   endpointSliceUpdatesBatchMs: podBatchMs,
   mirroringEndpointSliceUpdatesBatchMs: 0,
-  // An agent renews its lease every ten seconds; after this many missed ones it counts as gone.
+  // Five missed renewals of the kubelet's lease.
   nodeMonitorGraceMs: 50_000,
-  // A machine that has just started takes its time until it reports.
+  // A node that has just been created needs longer until its first report.
   nodeStartupGraceMs: 60_000,
   terminatedPodGcThreshold: 12_500,
 };

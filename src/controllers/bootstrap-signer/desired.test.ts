@@ -28,7 +28,7 @@ function info(data: Readonly<Record<string, string>>): ConfigMap {
   return { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'cluster-info' }, data };
 }
 
-test('desiredClusterInfo() signs with every token that may sign, and drops other signatures', () => {
+test('desiredClusterInfo() signs with every token with usage signing, and removes other signatures', () => {
   const secrets = [
     token('aaaaaa'),
     token('bbbbbb', '2026-01-02T03:04:06Z'),
@@ -55,7 +55,7 @@ test('desiredClusterInfo() signs with every token that may sign, and drops other
   assert.equal(desiredClusterInfo(wanted, { secrets, now, mac }), undefined);
 });
 
-test('desiredClusterInfo() signs nothing where there is nothing to sign', () => {
+test('desiredClusterInfo() does nothing without a kubeconfig', () => {
   const secrets = [token('aaaaaa')];
   assert.equal(desiredClusterInfo(info({ more: 'x' }), { secrets, now, mac }), undefined);
 });

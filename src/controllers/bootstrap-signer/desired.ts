@@ -1,4 +1,5 @@
-// Signatures of the public cluster information, one for each bootstrap token that may sign. Upstream: controller/bootstrap.
+// The signatures of the ConfigMap `cluster-info`, one for each bootstrap token with usage `signing`. Upstream:
+// controller/bootstrap.
 import {
   clusterInfoKey,
   detachedSignature,
@@ -17,7 +18,7 @@ export type SigningFacts = {
   readonly mac: (secret: string, text: string) => string;
 };
 
-/** Undefined when it is right as it is. */
+/** Undefined when nothing changes. */
 export function desiredClusterInfo(
   actual: ConfigMap,
   { secrets, now, mac }: SigningFacts,

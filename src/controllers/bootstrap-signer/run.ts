@@ -1,4 +1,4 @@
-// Keeps the signatures of the public cluster information in step with the bootstrap tokens.
+// Keeps the signatures of the ConfigMap `cluster-info` in step with the bootstrap tokens.
 
 import { createHmac } from 'node:crypto';
 import { startReconciler } from '../../client/reconcile.ts';
@@ -49,10 +49,10 @@ export const bootstrapSigner: Controller = {
       { name: 'bootstrap_signer', reconcile, clock, log, metrics },
       signal,
     );
-    const look = (): void => queue.add(key);
-    look();
+    const enqueue = (): void => queue.add(key);
+    enqueue();
     const stops = [tokens, maps].map((informer) =>
-      informer.onChange({ add: look, update: look, delete: look }),
+      informer.onChange({ add: enqueue, update: enqueue, delete: enqueue }),
     );
     await ended;
     for (const stop of stops) stop();

@@ -1,5 +1,5 @@
-// Carries out repairs. What was decided on copies is decided again on what the server has now, and every write
-// names the very object that it is about, so that it is safe while others write.
+// Carries out repairs. Each decision from the informers' cache is made again on what the server returns, and each write
+// has the UID or version as precondition, so that concurrent writers are safe.
 import type { ApiCaller } from '../../client/api-call.ts';
 import type { EventRecorder, RecordedEvent } from '../../client/event-recorder.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
@@ -28,26 +28,27 @@ export type RepairTask = {
   readonly now: number;
 };
 
-export async function repairService(task: RepairTask, copy: Service): Promise<void> {
+export async function repairService(task: RepairTask, cached: Service): Promise<void> {
   const { caller, recorder, counts, ranges } = task;
   const service = await readService(
     caller,
-    copy.metadata.namespace ?? '',
-    copy.metadata.name ?? '',
+    cached.metadata.namespace ?? '',
+    cached.metadata.name ?? '',
   );
-  if (service === undefined || service.metadata.uid !== copy.metadata.uid) return;
+  if (service === undefined || service.metadata.uid !== cached.metadata.uid) return;
   const addresses = resourceClient(caller, ipAddressDefinition);
   const live = await readAll(service, (name) => readOrNothing(() => addresses.get({ name })));
-  const holders = await readHolders(caller, live);
+  const parents = await readParents(caller, live);
   const findings = judgeService({
     service,
     ranges,
     addressNamed: (name) => live.get(name),
-    serviceNamed: (key) => holders.get(key),
+    serviceNamed: (key) => parents.get(key),
   });
   for (const finding of findings) {
     counts.found(finding.reason);
-    if (finding.isQuiet !== true) recorder.record(service, warning(finding, 'ClusterIPAllocation'));
+    if (finding.withoutEvent !== true)
+      recorder.record(service, warning(finding, 'ClusterIPAllocation'));
     if (finding.repair !== undefined) await repair(addresses, finding.repair);
   }
 }
@@ -64,18 +65,18 @@ async function repair(
   try {
     await addresses.create(make);
   } catch (error) {
-    // Somebody was quicker; whether it is right now, the next look will tell.
+    // Changed concurrently; the next check decides anew.
     if (!isAlreadyExists(error)) throw error;
   }
 }
 
-/** Returns how long to wait before the address can be judged, if it cannot be yet. */
+/** Returns how long to wait before the address can be judged, if it is too early. */
 export async function repairAddress(task: RepairTask, name: string): Promise<number | undefined> {
   const { caller, recorder, counts, now } = task;
   const addresses = resourceClient(caller, ipAddressDefinition);
   const address = await readOrNothing(() => addresses.get({ name }));
   if (address === undefined) return undefined;
-  const service = await readHolder(caller, address);
+  const service = await readParent(caller, address);
   const verdict = judgeAddress({ address, service, now });
   if (verdict.action === 'wait') return verdict.ms;
   if (verdict.action === 'none') return undefined;
@@ -109,20 +110,20 @@ async function readAll(
   return found;
 }
 
-async function readHolders(
+async function readParents(
   caller: ApiCaller,
   addresses: ReadonlyMap<string, IPAddress>,
 ): Promise<ReadonlyMap<string, Service>> {
-  const holders = new Map<string, Service>();
+  const parents = new Map<string, Service>();
   for (const address of addresses.values()) {
-    const service = await readHolder(caller, address);
+    const service = await readParent(caller, address);
     const key = serviceKeyOf(address);
-    if (service !== undefined && key !== undefined) holders.set(key, service);
+    if (service !== undefined && key !== undefined) parents.set(key, service);
   }
-  return holders;
+  return parents;
 }
 
-async function readHolder(caller: ApiCaller, address: IPAddress): Promise<Service | undefined> {
+async function readParent(caller: ApiCaller, address: IPAddress): Promise<Service | undefined> {
   if (serviceKeyOf(address) === undefined) return undefined;
   const { namespace = '', name = '' } = address.spec.parentRef ?? {};
   return readService(caller, namespace, name);

@@ -40,45 +40,49 @@ type Case = {
 const web = service('web', ['10.96.0.20']);
 const other = service('other', ['10.96.0.20']);
 const cases: readonly Case[] = [
-  { title: 'says nothing when all is well', service: web, addresses: [kept('10.96.0.20', web)] },
-  { title: 'says nothing of headless services', service: service('h', ['None']) },
   {
-    title: 'says nothing of external names',
+    title: 'finds nothing when Service and IPAddress match',
+    service: web,
+    addresses: [kept('10.96.0.20', web)],
+  },
+  { title: 'skips headless Services', service: service('h', ['None']) },
+  {
+    title: 'skips ExternalName Services',
     service: service('e', ['10.9.9.9'], { type: 'ExternalName' }),
   },
   {
-    title: 'finds what is no address (IPA-29)',
+    title: 'reports an invalid address (IPA-29)',
     service: service('w', ['x']),
     want: 'ClusterIPNotValid Cluster IP x is not a valid IP; please recreate Service',
   },
   {
-    title: 'finds an address outside (IPA-29)',
+    title: 'reports an address outside of all ranges (IPA-29)',
     service: service('w', ['10.1.1.1']),
     want: 'ClusterIPOutOfRange Cluster IP [IPv4]: 10.1.1.1 is not within any configured Service CIDR; please recreate service',
   },
   {
-    title: 'finds the address of the network',
+    title: 'reports the network address',
     service: service('w', ['10.96.0.0']),
     want: 'ClusterIPOutOfRange Cluster IP [IPv4]: 10.96.0.0 is not within any configured Service CIDR; please recreate service',
   },
   {
-    title: 'finds the broadcast address',
+    title: 'reports the broadcast address',
     service: service('w', ['10.96.255.255']),
     want: 'ClusterIPOutOfRange Cluster IP [IPv4]: 10.96.255.255 is not within any configured Service CIDR; please recreate service',
   },
   {
-    title: 'takes the last address of IPv6',
+    title: 'accepts the last IPv6 address',
     service: service('w', ['fd00:96::f:ffff']),
     addresses: [kept('fd00:96::f:ffff', service('w', []))],
   },
   {
-    title: 'makes a missing address (IPA-28, IPA-29)',
+    title: 'creates a missing IPAddress (IPA-28, IPA-29)',
     service: web,
     want: 'ClusterIPNotAllocated Cluster IP [IPv4]: 10.96.0.20 is not allocated; repairing',
     repairs: 'make',
   },
   {
-    title: 'replaces an address of another parent (IPA-33)',
+    title: 'replaces an IPAddress with another parent (IPA-33)',
     service: web,
     addresses: [
       {
@@ -90,21 +94,21 @@ const cases: readonly Case[] = [
     repairs: 'replace',
   },
   {
-    title: 'replaces an address of a service that is not there',
+    title: 'replaces an IPAddress of a Service that does not exist',
     service: web,
     addresses: [kept('10.96.0.20', other)],
     want: 'ClusterIPNotAllocated the ClusterIP [IPv4]: 10.96.0.20 for Service default/web has a wrong reference; repairing',
     repairs: 'replace',
   },
   {
-    title: 'leaves an address to the service that it names (IPA-29, IPA-32)',
+    title: 'leaves an IPAddress to the Service that it refers to (IPA-29, IPA-32)',
     service: web,
     addresses: [kept('10.96.0.20', other)],
     others: [other],
     want: 'ClusterIPAlreadyAllocated Cluster IP [IPv4]:10.96.0.20 was assigned to multiple services; please recreate service',
   },
   {
-    title: 'replaces an address without its labels and tells nobody (IPA-33)',
+    title: 'replaces an IPAddress without labels, without an event (IPA-33)',
     service: web,
     addresses: [kept('10.96.0.20', web, { labels: {} })],
     want: 'quietly ClusterIPNotAllocated the ClusterIP [IPv4]: 10.96.0.20 for Service default/web has wrong labels; repairing',
@@ -121,7 +125,8 @@ for (const { title, service: given, addresses = [], others = [], want, repairs }
       serviceNamed: (key) => others.find(({ metadata }) => objectKey(metadata) === key),
     });
     const texts = findings.map(
-      ({ reason, message, isQuiet }) => `${isQuiet ? 'quietly ' : ''}${reason} ${message}`,
+      ({ reason, message, withoutEvent }) =>
+        `${withoutEvent ? 'quietly ' : ''}${reason} ${message}`,
     );
     assert.deepEqual(texts, want === undefined ? [] : [want]);
     const repair = findings[0]?.repair;
@@ -131,7 +136,7 @@ for (const { title, service: given, addresses = [], others = [], want, repairs }
   });
 }
 
-test('addressFor() is what the allocator makes', () => {
+test('addressFor() equals what the allocator creates', () => {
   const address = parseAddress('fd00:96::7');
   assert.deepEqual(address && addressFor(web, address), {
     kind: 'IPAddress',
@@ -150,31 +155,31 @@ test('addressFor() is what the allocator makes', () => {
 const stray = (age: number): IPAddress => kept('10.96.0.99', web, { creationTimestamp: at(age) });
 const external = service('web', [], { type: 'ExternalName' });
 const verdicts: readonly (readonly [string, IPAddress, Service | undefined, string])[] = [
-  ['an address that its service has', kept('10.96.0.20', web), web, 'none'],
-  ['an address of others', kept('10.96.0.20', web, { labels: {} }), undefined, 'none'],
-  ['a young address without its service (IPA-31)', stray(20), undefined, 'wait 40000'],
+  ['an IPAddress of a cluster IP', kept('10.96.0.20', web), web, 'none'],
+  ['an IPAddress of another program', kept('10.96.0.20', web, { labels: {} }), undefined, 'none'],
+  ['a recent IPAddress without its Service (IPA-31)', stray(20), undefined, 'wait 40000'],
   [
-    'an old address without its service (IPA-30)',
+    'an old IPAddress without its Service (IPA-30)',
     stray(60),
     undefined,
     'delete IPAddressNotAllocated IPAddress: 10.96.0.99 for Service default/web appears to have leaked: cleaning up',
   ],
   [
-    'an address older than the service that lacks it (IPA-30)',
+    'an IPAddress older than the Service that does not use it (IPA-30)',
     stray(31),
     web,
     'delete IPAddressWrongReference IPAddress: 10.96.0.99 for Service default/web has a wrong reference; cleaning up',
   ],
-  ['a young address that its service lacks (IPA-31)', stray(2), web, 'wait 3000'],
+  ['a recent IPAddress that its Service does not use (IPA-31)', stray(2), web, 'wait 3000'],
   [
-    'a not so young address that its service lacks (IPA-31)',
+    'an older IPAddress that its Service does not use (IPA-31)',
     stray(6),
     web,
     'delete IPAddressWrongReference IPAddress: 10.96.0.99 for Service default/web has a wrong reference; cleaning up',
   ],
-  ['an address of a service that is an external name (IPA-31)', stray(20), external, 'wait 40000'],
+  ['an IPAddress of an ExternalName Service (IPA-31)', stray(20), external, 'wait 40000'],
   [
-    'an address without a service as parent (IPA-30)',
+    'an IPAddress whose parent is no Service (IPA-30)',
     { ...stray(0), spec: { parentRef: { resource: 'things', name: 'x' } } },
     undefined,
     'delete IPAddressNotAllocated IPAddress 10.96.0.99 appears to have been modified, not referencing a Service &ParentReference{Group:,Resource:things,Namespace:,Name:x,}: cleaning up',

@@ -1,4 +1,4 @@
-// Whether services and the addresses kept for them agree, both ways, and what to do where they do not.
+// Compares Services with the IPAddresses allocated for them, in both directions, and says how to repair differences.
 // Upstream: pkg/registry/core/service/ipallocator/controller/repairip.go.
 import { type Address, formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { addressCount, type Cidr, containsAddress } from '../../ip/cidr.ts';
@@ -18,9 +18,9 @@ export type Finding = {
 };
 
 export type ServiceFinding = Finding & {
-  /** Mended without telling anybody. */
-  readonly isQuiet?: boolean;
-  /** The address that has to be made, or made anew in the place of the one that is wrong. */
+  /** Repaired without an event. */
+  readonly withoutEvent?: boolean;
+  /** The IPAddress to create, and the one it replaces. */
   readonly repair?: { readonly make: IPAddress; readonly replace?: IPAddress };
 };
 
@@ -54,37 +54,37 @@ function judgeClusterIP(situation: ServiceSituation, address: Address): ServiceF
   const { service, ranges, addressNamed, serviceNamed } = situation;
   const text = formatAddress(address);
   const subject = `[${address.family}]: ${text}`;
-  if (!ranges.some((range) => canGive(range, address))) {
+  if (!ranges.some((range) => isAllocatable(range, address))) {
     const message = `Cluster IP ${subject} is not within any configured Service CIDR; please recreate service`;
     return { reason: 'ClusterIPOutOfRange', message };
   }
   const make = addressFor(service, address);
-  const kept = addressNamed(text);
-  if (kept === undefined) {
+  const existing = addressNamed(text);
+  if (existing === undefined) {
     const message = `Cluster IP ${subject} is not allocated; repairing`;
     return { reason: 'ClusterIPNotAllocated', message, repair: { make } };
   }
   const wrong = (what: string): ServiceFinding => ({
     reason: 'ClusterIPNotAllocated',
     message: `the ClusterIP ${subject} for Service ${objectKey(service.metadata)} has ${what}; repairing`,
-    repair: { make, replace: kept },
+    repair: { make, replace: existing },
   });
-  const holder = serviceKeyOf(kept);
-  if (holder === undefined) return wrong('a wrong reference');
-  if (holder !== objectKey(service.metadata)) {
-    const other = serviceNamed(holder);
+  const parentKey = serviceKeyOf(existing);
+  if (parentKey === undefined) return wrong('a wrong reference');
+  if (parentKey !== objectKey(service.metadata)) {
+    const other = serviceNamed(parentKey);
     if (other === undefined || !hasClusterIP(other, text)) return wrong('a wrong reference');
-    // Only one of the two can be right, and that is the one the address names.
+    // Both Services have the cluster IP; the one that the IPAddress refers to keeps it.
     const message = `Cluster IP [${address.family}]:${text} was assigned to multiple services; please recreate service`;
     return { reason: 'ClusterIPAlreadyAllocated', message };
   }
-  return isManaged(kept) && kept.metadata.labels?.[familyLabel] === address.family
+  return isManaged(existing) && existing.metadata.labels?.[familyLabel] === address.family
     ? undefined
-    : { ...wrong('wrong labels'), isQuiet: true };
+    : { ...wrong('wrong labels'), withoutEvent: true };
 }
 
-/** The first address of a range names the range, and the last of IPv4 is for broadcasts. */
-function canGive(range: Cidr, address: Address): boolean {
+/** The first address of a range is the network's own, and the last of an IPv4 range is the broadcast address. */
+function isAllocatable(range: Cidr, address: Address): boolean {
   if (!containsAddress(range, address)) return false;
   const last = range.base + addressCount(range) - 1n;
   return address.value !== range.base && (range.family === 'IPv6' || address.value !== last);
@@ -106,7 +106,7 @@ export function addressFor({ metadata }: Service, address: Address): IPAddress {
 const isManaged = ({ metadata }: IPAddress): boolean =>
   metadata.labels?.[managedByLabel] === allocatorName;
 
-/** The service that the address names as its owner, if it is one. */
+/** The key of the Service that the IPAddress refers to; undefined when its parent is not a Service. */
 export function serviceKeyOf({ spec }: IPAddress): string | undefined {
   const { group = '', resource, namespace = '', name = '' } = spec.parentRef ?? {};
   return group === '' && resource === 'services' ? objectKey({ namespace, name }) : undefined;
@@ -115,7 +115,7 @@ export function serviceKeyOf({ spec }: IPAddress): string | undefined {
 const hasClusterIP = (service: Service, name: string): boolean =>
   addressNamesOf(service).includes(name);
 
-/** Names of the IPAddresses of its cluster IPs, which a service may spell in another way. */
+/** Names of the IPAddresses of the Service's cluster IPs, in canonical form. */
 export function addressNamesOf(service: Service): readonly string[] {
   return clusterIPsOf(service).flatMap((text) => {
     const address = parseAddressSloppy(text);
@@ -123,9 +123,9 @@ export function addressNamesOf(service: Service): readonly string[] {
   });
 }
 
-/** An address without its service may be of one that is just being made, by a server that writes it first. */
+/** Another API server may write the IPAddress before the Service. */
 const leakGraceMs = 60_000;
-/** An address that its service does not name may be of a change that we have not seen yet. */
+/** The informer of Services may lag behind that of IPAddresses. */
 const youngGraceMs = 5000;
 
 export type AddressVerdict =
@@ -135,7 +135,7 @@ export type AddressVerdict =
 
 export type AddressSituation = {
   readonly address: IPAddress;
-  /** The service that it names, if there is one. */
+  /** The Service that the IPAddress refers to, if it exists. */
   readonly service?: Service | undefined;
   readonly now: number;
 };
@@ -155,7 +155,7 @@ export function judgeAddress({ address, service, now }: AddressSituation): Addre
   }
   if (hasClusterIP(service, name)) return { action: 'none' };
   const message = `IPAddress: ${name} for Service ${key} has a wrong reference; cleaning up`;
-  // A service that was an external name may be getting its address at this moment.
+  // A Service that was an ExternalName may be getting its cluster IP at this moment.
   const isTurning = service.spec.type === 'ExternalName';
   const isYounger = createdMs > timeOf(service, now);
   const graceMs = isTurning ? leakGraceMs : isYounger ? youngGraceMs : 0;
@@ -166,14 +166,16 @@ export function judgeAddress({ address, service, now }: AddressSituation): Addre
   );
 }
 
-/** The parent as Go prints it. */
+/** The parent reference as Go's %v prints it. */
 function goText({ spec }: IPAddress): string {
   const { group = '', resource = '', namespace = '', name = '' } = spec.parentRef ?? {};
   return `&ParentReference{Group:${group},Resource:${resource},Namespace:${namespace},Name:${name},}`;
 }
 
-function afterGrace(left: number, reason: string, message: string): AddressVerdict {
-  return left > 0 ? { action: 'wait', ms: left } : { action: 'delete', reason, message };
+function afterGrace(remainingMs: number, reason: string, message: string): AddressVerdict {
+  return remainingMs > 0
+    ? { action: 'wait', ms: remainingMs }
+    : { action: 'delete', reason, message };
 }
 
 function timeOf({ metadata }: IPAddress | Service, now: number): number {

@@ -1,10 +1,10 @@
-// What the controller counts, under the names that Kubernetes gives it, where the API server does this work.
+// Metrics, under the names of kube-apiserver, which runs this loop upstream.
 import type { MetricsRegistry } from '../../observe/metrics.ts';
 
 export type RepairMetrics = {
-  /** Something was found wrong, told by this reason. */
+  /** A difference was found, with this reason. */
   readonly found: (reason: string) => void;
-  /** A look at a service or an address failed. */
+  /** A check of a Service or an IPAddress failed. */
   readonly failed: () => void;
 };
 
@@ -20,11 +20,11 @@ const types: Readonly<Record<string, string>> = {
 export function createRepairMetrics(registry: MetricsRegistry): RepairMetrics {
   const errors = registry.counter({
     name: 'apiserver_clusterip_repair_ip_errors_total',
-    help: 'Cluster IPs found wrong, by what was wrong.',
+    help: 'Errors of cluster IP allocations found, by type.',
   });
   const failures = registry.counter({
     name: 'apiserver_clusterip_repair_reconcile_errors_total',
-    help: 'Looks at cluster IPs that failed.',
+    help: 'Failed checks of cluster IPs.',
   });
   return {
     found: (reason) => errors.add({ type: types[reason] ?? 'unknown' }),

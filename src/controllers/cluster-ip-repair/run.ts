@@ -1,4 +1,4 @@
-// Looks at services and addresses when they change, and at all of them every few minutes.
+// Checks Services and IPAddresses when they change, and all of them every few minutes.
 
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
@@ -22,11 +22,11 @@ const concurrency = 5;
 const maxRetries = 15;
 const backOff = { firstMs: 5, maxMs: 82_000 };
 const resyncMs = 180_000;
-/** A service and its addresses arrive by different watches; this long they may be apart. */
+/** Services and IPAddresses arrive on different watches, so they are compared after a moment. */
 const settleMs = 1000;
 
-/** Keys of one queue: services by `namespace/name`, addresses with a mark before them. */
-const addressMark = 'address ';
+/** Keys of one queue: Services as `namespace/name`, IPAddresses with a prefix. */
+const addressPrefix = 'address ';
 
 export const clusterIpRepair: Controller = {
   name: 'cluster-ip-repair',
@@ -37,9 +37,9 @@ export const clusterIpRepair: Controller = {
     may('create delete get', ipAddressDefinition),
     mayRecordEvents,
   ],
-  async run(given, signal) {
-    const { caller, informers, clock, log, queueMetrics: metrics } = given;
-    const counts = createRepairMetrics(given.metrics);
+  async run(parts, signal) {
+    const { caller, informers, clock, log, queueMetrics: metrics } = parts;
+    const counts = createRepairMetrics(parts.metrics);
     const services = informers.of(serviceDefinition);
     const addresses = informers.of(ipAddressDefinition);
     const cidrs = informers.of(serviceCidrDefinition);
@@ -73,7 +73,9 @@ export const clusterIpRepair: Controller = {
       return ms === undefined ? undefined : { retryAfterMs: ms };
     };
     const check = (key: string): Promise<ReconcileResult | undefined> =>
-      key.startsWith(addressMark) ? checkAddress(key.slice(addressMark.length)) : checkService(key);
+      key.startsWith(addressPrefix)
+        ? checkAddress(key.slice(addressPrefix.length))
+        : checkService(key);
     const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
       check(key).catch((error: unknown) => {
         counts.failed();
@@ -87,7 +89,7 @@ export const clusterIpRepair: Controller = {
       ...follow(services, addresses, (key) => queue.addAfter(key, settleMs)),
       repeat(clock, resyncMs, () => {
         for (const key of services.store.keys()) queue.add(key);
-        for (const name of addresses.store.keys()) queue.add(addressMark + name);
+        for (const name of addresses.store.keys()) queue.add(addressPrefix + name);
       }),
     ];
     await ended;
@@ -101,16 +103,16 @@ function follow(
   add: (key: string) => void,
 ): readonly (() => void)[] {
   const addService = ({ metadata }: Service): void => add(objectKey(metadata));
-  const addAddress = ({ metadata }: IPAddress): void => add(addressMark + (metadata.name ?? ''));
+  const addAddress = ({ metadata }: IPAddress): void => add(addressPrefix + (metadata.name ?? ''));
   const addBoth = (address: IPAddress): void => {
     addAddress(address);
     const key = serviceKeyOf(address);
     if (key !== undefined) add(key);
   };
-  /** The addresses that a service has, or had, may have lost it. */
+  /** Addresses that the Service has or had may have become orphans. */
   const addWithAddresses = (service: Service): void => {
     addService(service);
-    for (const name of addressNamesOf(service)) add(addressMark + name);
+    for (const name of addressNamesOf(service)) add(addressPrefix + name);
   };
   return [
     services.onChange({
@@ -124,7 +126,7 @@ function follow(
     addresses.onChange({
       add: addAddress,
       update: (_before, after) => addBoth(after),
-      // The service that has lost its address gets it back.
+      // The Service that refers to this address may need it again.
       delete: addBoth,
     }),
   ];

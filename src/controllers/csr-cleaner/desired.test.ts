@@ -23,7 +23,7 @@ function request(types: readonly string[], certificate?: string): CertificateSig
 }
 
 const cases: readonly (readonly [string, CertificateSigningRequest, number])[] = [
-  ['nobody decides: a day', request([]), 24],
+  ['pending: a day', request([]), 24],
   ['approved and issued: an hour after that', request(['Approved'], 'AA=='), 3],
   ['approved, not signed: a day after that', request(['Approved']), 26],
   ['denied: an hour after that', request(['Denied']), 3],

@@ -1,5 +1,5 @@
-// How long certificate requests are kept: what is decided an hour, what nobody decides a day. Upstream:
-// controller/certificates/cleaner.
+// When certificate signing requests are deleted: an hour after they were issued, denied or failed; otherwise a day after
+// their approval or creation. Upstream: controller/certificates/cleaner.
 import {
   hasFailed,
   isApproved,
@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
 const decidedMs = hourMs;
 const pendingMs = 24 * hourMs;
 
-/** When the request is to go, in milliseconds. */
+/** In milliseconds since 1970. */
 export function removalTime(request: CertificateSigningRequest): number {
   const decided = (request.status.conditions ?? [])
     .filter(({ type }) => ['Approved', 'Denied', 'Failed'].includes(type))

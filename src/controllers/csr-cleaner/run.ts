@@ -1,4 +1,4 @@
-// Removes certificate requests that are done with, now and then.
+// Deletes old certificate signing requests.
 
 import { resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
@@ -9,7 +9,7 @@ import { isNotFound } from '../../meta/api-error.ts';
 import type { Controller } from '../controller.ts';
 import { removalTime } from './desired.ts';
 
-/** Upstream's. */
+/** As upstream. */
 const everyMs = 3_600_000;
 
 export const csrCleaner: Controller = {
@@ -30,7 +30,10 @@ export const csrCleaner: Controller = {
           await client.delete({ name });
         } catch (error) {
           if (!isNotFound(error))
-            log.debug('certificate request stays', { name, error: String(error) });
+            log.warn('Failed to delete certificate signing request, retrying later', {
+              name,
+              error: String(error),
+            });
         }
       }
       await sleep(clock, everyMs, signal);

@@ -18,14 +18,14 @@ const deployment = exampleDeployment({
   },
 });
 
-test('annotationsOfCurrent() copies what is about the pods and gives a new set its revision', () => {
+test('annotationsOfCurrent() copies annotations and sets the revision', () => {
   assert.deepEqual(annotationsOfCurrent(deployment, {}, 3), {
     'kubernetes.io/change-cause': 'why',
     [revisionAnnotation]: '3',
   });
 });
 
-test('annotationsOfCurrent() remembers the revisions that a set had before', () => {
+test('annotationsOfCurrent() records previous revisions', () => {
   const again = annotationsOfCurrent(deployment, { [revisionAnnotation]: '1' }, 3);
   assert.equal(again[revisionHistoryAnnotation], '1');
   const third = annotationsOfCurrent(deployment, again, 5);
@@ -33,7 +33,7 @@ test('annotationsOfCurrent() remembers the revisions that a set had before', () 
   assert.deepEqual(annotationsOfCurrent(deployment, third, 5), third);
 });
 
-test('annotationsOfCurrent() cuts a long history at its old end', () => {
+test('annotationsOfCurrent() drops the oldest entries of a long history', () => {
   const history = Array.from({ length: 500 }, (_, index) => index + 1000).join(',');
   const before = { [revisionAnnotation]: '1500', [revisionHistoryAnnotation]: history };
   const after = annotationsOfCurrent(deployment, before, 1501)[revisionHistoryAnnotation] ?? '';

@@ -1,5 +1,5 @@
-// What a deployment and its replica sets remember in annotations: revisions, and the size they were scaled for.
-// Upstream: pkg/controller/deployment/util.
+// Annotations of deployments and replica sets: revisions, and the size for which a set was scaled. Upstream:
+// pkg/controller/deployment/util.
 import type { Deployment } from '../../kinds/deployment/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
 import { lastAppliedAnnotation } from '../../meta/well-known-annotations.ts';
@@ -9,7 +9,7 @@ export const revisionHistoryAnnotation = 'deployment.kubernetes.io/revision-hist
 export const desiredReplicasAnnotation = 'deployment.kubernetes.io/desired-replicas';
 export const maxReplicasAnnotation = 'deployment.kubernetes.io/max-replicas';
 
-/** Annotations that are about the deployment itself; all others are copied to its current replica set. */
+/** Annotations of the deployment that its replica sets do not get. */
 const notCopied: readonly string[] = [
   lastAppliedAnnotation,
   'deprecated.deployment.rollback.to',
@@ -50,13 +50,13 @@ export function annotationsOfCurrent(
   return { ...annotations, ...history, [revisionAnnotation]: String(revision) };
 }
 
-/** A template that comes back after a while keeps the numbers it had. */
+/** A template that is used again keeps the numbers of its earlier revisions. */
 function withHistory(history: string | undefined, old: string): Annotations {
   const all = [...(history ? history.split(',') : []), old];
   while (all.length > 1 && all.join(',').length > maxHistoryLength) all.shift();
   return { [revisionHistoryAnnotation]: all.join(',') };
 }
 
-export function sizeAnnotations(desired: number, most: number): Annotations {
-  return { [desiredReplicasAnnotation]: String(desired), [maxReplicasAnnotation]: String(most) };
+export function sizeAnnotations(desired: number, max: number): Annotations {
+  return { [desiredReplicasAnnotation]: String(desired), [maxReplicasAnnotation]: String(max) };
 }

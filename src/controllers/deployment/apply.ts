@@ -1,4 +1,4 @@
-// Carries out what a deployment needs: replica sets, then the status.
+// Carries out the plan for a deployment: replica sets first, then the status.
 import type { EventRecorder } from '../../client/event-recorder.ts';
 import type { WriteRecorder } from '../../client/expectations.ts';
 import type { ResourceClient } from '../../client/rest.ts';
@@ -17,14 +17,14 @@ export type DeploymentTask = {
   readonly deployments: ResourceClient<Deployment>;
   readonly replicaSets: ResourceClient<ReplicaSet>;
   readonly recorder: EventRecorder;
-  readonly setNotes: WriteRecorder<ReplicaSet>;
-  readonly notes: WriteRecorder<Deployment>;
+  readonly setWriteRecorder: WriteRecorder<ReplicaSet>;
+  readonly writeRecorder: WriteRecorder<Deployment>;
   readonly now: number;
 };
 
-/** Whether all of it was done: where the namespace goes, nothing more can be made, and nothing is left to do. */
+/** False when the namespace is terminating: nothing can be created, and nothing remains to be done. */
 export async function applyPlan(task: DeploymentTask, plan: DeploymentPlan): Promise<boolean> {
-  /** The version of a set that an earlier change of the plan made. */
+  /** The version of a set after an earlier change of the same plan. */
   const versions = new Map<string, string | undefined>();
   for (const change of plan.changes) {
     const answer =
@@ -32,7 +32,7 @@ export async function applyPlan(task: DeploymentTask, plan: DeploymentPlan): Pro
         ? await create(task, change.replicaSet)
         : await update(task, change.replicaSet, versions);
     if (answer === undefined) return false;
-    task.setNotes.wrote(answer);
+    task.setWriteRecorder.wrote(answer);
     versions.set(answer.metadata.name ?? '', answer.metadata.resourceVersion);
     logSize(task, change);
   }
@@ -65,7 +65,7 @@ async function update(
   });
 }
 
-/** Undefined when the namespace goes and nothing more is to be done. */
+/** Undefined when the namespace is terminating. */
 async function create(task: DeploymentTask, set: ReplicaSet): Promise<ReplicaSet | undefined> {
   const { replicaSets, recorder, deployment, now } = task;
   try {
@@ -84,7 +84,7 @@ async function create(task: DeploymentTask, set: ReplicaSet): Promise<ReplicaSet
   }
 }
 
-/** The name is taken: by our own set, which the copy does not show yet, or by another with the same hash. */
+/** The name exists: it is our own set, which the informer does not show yet, or one of another template with the same hash. */
 async function adoptExisting(
   task: DeploymentTask,
   set: ReplicaSet,
@@ -99,7 +99,10 @@ async function adoptExisting(
   throw error;
 }
 
-async function remove({ replicaSets, setNotes }: DeploymentTask, set: ReplicaSet): Promise<void> {
+async function remove(
+  { replicaSets, setWriteRecorder }: DeploymentTask,
+  set: ReplicaSet,
+): Promise<void> {
   const { namespace = '', name = '', uid = '' } = set.metadata;
   try {
     await replicaSets.delete(
@@ -109,17 +112,17 @@ async function remove({ replicaSets, setNotes }: DeploymentTask, set: ReplicaSet
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
-  setNotes.deleted(set);
+  setWriteRecorder.deleted(set);
 }
 
-/** Written through the status, which takes the revision annotation along. */
+/** Written through the status subresource, which also accepts the revision annotation. */
 async function writeStatus(
-  { deployments, deployment: before, notes }: DeploymentTask,
+  { deployments, deployment: before, writeRecorder }: DeploymentTask,
   after: Deployment,
 ): Promise<void> {
   if (deepEqual(before, after)) return;
   try {
-    notes.wrote(await deployments.update(after, { subresource: 'status' }));
+    writeRecorder.wrote(await deployments.update(after, { subresource: 'status' }));
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }

@@ -1,4 +1,4 @@
-// Conditions of a deployment, with the words that tools wait for.
+// Conditions of a deployment, with the reasons that `kubectl rollout status` and other tools wait for.
 import type {
   Deployment,
   DeploymentCondition,
@@ -36,7 +36,7 @@ export function conditionOf(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** A verdict with the status and reason it had before is not written again, whatever its words. */
+/** A condition with unchanged status and reason is not written again, even if its message differs. */
 export function withCondition(conditions: Conditions, verdict: Verdict, now: number): Conditions {
   const before = conditions.find(({ type }) => type === verdict.type);
   if (before?.status === verdict.status && before.reason === verdict.reason) return conditions;
@@ -72,7 +72,7 @@ export function judge(deployment: Deployment, verdict: Verdict, now: number): De
   return after === before ? deployment : setConditions(deployment, after);
 }
 
-/** While a deployment is paused its progress is not judged. A deadline that has passed stays told. */
+/** Progress is not judged while the deployment is paused. An exceeded deadline stays in the status. */
 export function judgePause(deployment: Deployment, now: number): Deployment {
   if (!hasProgressDeadline(deployment)) return deployment;
   const reason = conditionOf(deployment.status, 'Progressing')?.reason;

@@ -1,5 +1,5 @@
-// The replica set that has the current template: its annotations are kept up to date, and it is made when missing.
-// Upstream: getNewReplicaSet() in pkg/controller/deployment/sync.go.
+// The replica set of the current template: created when it is missing, its annotations kept up to date. Upstream:
+// getNewReplicaSet() in pkg/controller/deployment/sync.go.
 import type { Deployment } from '../../kinds/deployment/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
 import { ownerReferenceTo } from '../../meta/owner.ts';
@@ -16,7 +16,7 @@ import { hasProgressDeadline, maxSurge, nextSizeOfCurrent, wantedOf } from './li
 import { allSets, hashLabel, type Rollout, withChange } from './rollout.ts';
 import { templateHash } from './template-hash.ts';
 
-/** The set that is there already gets the newest revision and what the deployment says of its pods. */
+/** An existing set gets the newest revision and the annotations of the deployment. */
 export function reviseCurrent(rollout: Rollout, now: number): Rollout {
   const { deployment, current, old } = rollout;
   if (current === undefined) return rollout;
@@ -31,27 +31,27 @@ export function reviseCurrent(rollout: Rollout, now: number): Rollout {
     spec: { ...current.spec, minReadySeconds },
   };
   const revised = isRevised ? withChange(rollout, { action: 'update', replicaSet }) : rollout;
-  const told = withRevision(deployment, revisionOf(replicaSet));
-  if (!hasProgressDeadline(told) || conditionOf(told.status, 'Progressing') !== undefined)
-    return { ...revised, deployment: told };
+  const updated = withRevision(deployment, revisionOf(replicaSet));
+  if (!hasProgressDeadline(updated) || conditionOf(updated.status, 'Progressing') !== undefined)
+    return { ...revised, deployment: updated };
   const message = `Found new replica set "${current.metadata.name}"`;
   const verdict = { type: 'Progressing', status: 'True', reason: reasons.found, message } as const;
-  return { ...revised, deployment: judge(told, verdict, now) };
+  return { ...revised, deployment: judge(updated, verdict, now) };
 }
 
-export function makeCurrent(rollout: Rollout, now: number): Rollout {
+export function createCurrent(rollout: Rollout, now: number): Rollout {
   if (rollout.current !== undefined) return rollout;
   const { deployment, old } = rollout;
   const revision = highestRevision(old) + 1;
   const size = nextSizeOfCurrent(deployment, allSets(rollout), 0);
   const replicaSet = newReplicaSet(deployment, size, revision);
-  const made = withChange(rollout, {
+  const created = withChange(rollout, {
     action: 'create',
     replicaSet,
     ...(size > 0 ? { scaledFrom: 0 } : {}),
   });
-  const told = withRevision(deployment, revision);
-  if (!hasProgressDeadline(told)) return { ...made, deployment: told };
+  const updated = withRevision(deployment, revision);
+  if (!hasProgressDeadline(updated)) return { ...created, deployment: updated };
   const message = `Created new replica set "${replicaSet.metadata.name}"`;
   const verdict = {
     type: 'Progressing',
@@ -59,7 +59,7 @@ export function makeCurrent(rollout: Rollout, now: number): Rollout {
     reason: reasons.created,
     message,
   } as const;
-  return { ...made, deployment: judge(told, verdict, now) };
+  return { ...created, deployment: judge(updated, verdict, now) };
 }
 
 function newReplicaSet(deployment: Deployment, replicas: number, revision: number): ReplicaSet {

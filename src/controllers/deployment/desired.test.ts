@@ -14,7 +14,7 @@ import { hashLabel } from './rollout.ts';
 const planOf = (deployment: Deployment, replicaSets: readonly ReplicaSet[] = []): DeploymentPlan =>
   planDeployment({ deployment, replicaSets, pods: [], now });
 
-/** `web-a 4→3`, with a star for a set that is made. */
+/** `web-a 4→3`, with a star for a new set. */
 const changesOf = ({ changes }: DeploymentPlan): readonly string[] =>
   changes.map(({ action, replicaSet, scaledFrom = '=' }) => {
     const star = action === 'create' ? '*' : '';
@@ -26,7 +26,7 @@ const progressOf = ({ deployment }: DeploymentPlan): string => {
   return `${condition?.status} ${condition?.reason} ${condition?.message}`;
 };
 
-test('planDeployment() makes the first replica set', () => {
+test('planDeployment() creates the first replica set', () => {
   const plan = planOf(exampleDeployment());
   const [change] = plan.changes;
   const set = change?.replicaSet;
@@ -44,7 +44,7 @@ test('planDeployment() makes the first replica set', () => {
   assert.equal(progressOf(plan), `True NewReplicaSetCreated Created new replica set "web-${hash}"`);
 });
 
-test('planDeployment() takes the steps of a roll-out one after the other', () => {
+test('planDeployment() takes one step of a rollout at a time', () => {
   const deployment = exampleDeployment({ image: 'app:2' });
   const old = (replicas: number) => exampleSet(deployment, { name: 'a', replicas });
   const fresh = (replicas: number, available = replicas) =>
@@ -67,7 +67,7 @@ test('planDeployment() takes the steps of a roll-out one after the other', () =>
   for (const [sets, want] of steps) assert.deepEqual(changesOf(planOf(deployment, sets)), want);
 });
 
-test('planDeployment() takes the pods that do not work before those that do', () => {
+test('planDeployment() scales down unhealthy pods first', () => {
   const deployment = exampleDeployment({ image: 'app:2' });
   const broken = exampleSet(deployment, {
     name: 'a',
@@ -85,7 +85,7 @@ test('planDeployment() takes the pods that do not work before those that do', ()
   assert.deepEqual(changesOf(planOf(deployment, [broken, works, fresh])), ['a 3→1']);
 });
 
-test('planDeployment() finds the old set again when the template comes back', () => {
+test('planDeployment() reuses the old replica set on rollback', () => {
   const deployment = exampleDeployment();
   const first = exampleSet(deployment, { name: 'a', replicas: 0, revision: 1 });
   const second = exampleSet(deployment, {
@@ -103,7 +103,7 @@ test('planDeployment() finds the old set again when the template comes back', ()
   assert.equal(plan.deployment?.metadata.annotations?.[revisionAnnotation], '3');
 });
 
-test('planDeployment() recreates only after the last old pod has ended', () => {
+test('planDeployment() recreates after the last old pod has terminated', () => {
   const deployment = exampleDeployment({
     image: 'app:2',
     spec: { strategy: { type: 'Recreate' } },
@@ -120,13 +120,13 @@ test('planDeployment() recreates only after the last old pod has ended', () => {
   assert.equal(sizeOf(after.changes[0]?.replicaSet as ReplicaSet), 4);
 });
 
-test('planDeployment() scales the only set in use, whatever the template', () => {
+test('planDeployment() scales the only replica set in use, whatever its template', () => {
   const deployment = exampleDeployment({ spec: { replicas: 7, paused: true }, image: 'app:2' });
   const old = exampleSet(exampleDeployment(), { name: 'a', replicas: 4 });
   assert.deepEqual(changesOf(planOf(deployment, [old])), ['a 4→7']);
 });
 
-test('planDeployment() gives every set its share while a roll-out is under way', () => {
+test('planDeployment() scales proportionally during a rollout', () => {
   const before = exampleDeployment({ spec: { replicas: 10 } });
   const sets = [
     exampleSet(before, { name: 'a', replicas: 8 }),
@@ -138,7 +138,7 @@ test('planDeployment() gives every set its share while a roll-out is under way',
   assert.deepEqual(changesOf(planOf(shrunk, sets)), ['a 8→3', 'b 5→2']);
 });
 
-test('planDeployment() does not roll out while paused, and says so', () => {
+test('planDeployment() does not roll out while paused, and sets the condition', () => {
   const deployment = exampleDeployment({ image: 'app:2', spec: { paused: true } });
   const plan = planOf(deployment, [exampleSet(deployment, { name: 'a', replicas: 4 })]);
   assert.deepEqual(changesOf(plan), []);
@@ -154,7 +154,7 @@ test('planDeployment() does not roll out while paused, and says so', () => {
   );
 });
 
-test('planDeployment() keeps no more history than it may', () => {
+test('planDeployment() keeps the revision history limit', () => {
   const status = { replicas: 4, updatedReplicas: 4, availableReplicas: 4, observedGeneration: 1 };
   const deployment = exampleDeployment({ spec: { revisionHistoryLimit: 1 }, status });
   const sets = [1, 2, 3].map((revision) =>
@@ -174,7 +174,7 @@ test('planDeployment() keeps no more history than it may', () => {
   );
 });
 
-test('planDeployment() tells that the deadline has passed, and when to look for it', () => {
+test('planDeployment() reports an exceeded deadline, and when to check it', () => {
   const time = '2026-01-01T23:50:01Z';
   const condition = {
     type: 'Progressing',
@@ -209,7 +209,7 @@ test('planDeployment() tells that the deadline has passed, and when to look for 
   assert.equal(late.retryAfterMs, undefined);
 });
 
-test('planDeployment() reports what its replica sets cannot do', () => {
+test('planDeployment() reports failures of its replica sets', () => {
   const failure = {
     type: 'ReplicaFailure',
     status: 'True',
@@ -223,15 +223,15 @@ test('planDeployment() reports what its replica sets cannot do', () => {
   assert.equal(after && conditionOf(after.status, 'ReplicaFailure')?.message, 'quota');
 });
 
-test('planDeployment() changes nothing that is as it should be', () => {
+test('planDeployment() changes nothing when complete', () => {
   const deployment = exampleDeployment();
   const set = exampleSet(deployment, { name: 'a', replicas: 4 });
-  const told = planOf(deployment, [set]).deployment as Deployment;
+  const updated = planOf(deployment, [set]).deployment as Deployment;
   assert.equal(progressOf(planOf(deployment, [set])).split(' ')[1], 'NewReplicaSetAvailable');
-  assert.deepEqual(planOf(told, [set]), { changes: [], remove: [] });
+  assert.deepEqual(planOf(updated, [set]), { changes: [], remove: [] });
 });
 
-test('planDeployment() only counts when the deployment goes', () => {
+test('planDeployment() only updates counts while the deployment is being deleted', () => {
   const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
   const plan = planOf(exampleDeployment({ metadata }), []);
   assert.deepEqual(plan.changes, []);
@@ -250,7 +250,7 @@ test('withFailedCreate() and withCollision() are written to the status', () => {
   assert.equal(withCollision(withCollision(deployment)).status.collisionCount, 2);
 });
 
-/** Pods of old sets end at once; new ones become available one at each pass. */
+/** Old pods terminate at once; one new pod becomes available in each sync. */
 function passTime(sets: readonly ReplicaSet[]): readonly ReplicaSet[] {
   let grown = false;
   return sets.map((set) => {
@@ -275,7 +275,7 @@ const strategies: readonly (readonly [number, number | string, number | string])
   [3, '100%', 0],
 ];
 for (const [replicas, surge, unavailable] of strategies) {
-  test(`a roll-out of ${replicas} with ${surge} more and ${unavailable} less ends and keeps its limits`, () => {
+  test(`a rollout of ${replicas} replicas with maxSurge ${surge} and maxUnavailable ${unavailable} completes within its limits`, () => {
     const rollingUpdate = { maxSurge: surge, maxUnavailable: unavailable };
     const spec = { replicas, strategy: { type: 'RollingUpdate', rollingUpdate } };
     let deployment = exampleDeployment({ image: 'app:2', spec });

@@ -1,5 +1,5 @@
-// What a deployment needs next: changes of its replica sets, and its own status.
-// Upstream: syncDeployment() in pkg/controller/deployment.
+// Plans the next changes of a deployment: of its replica sets, and of its status. Upstream: syncDeployment() in
+// pkg/controller/deployment.
 import type { Deployment } from '../../kinds/deployment/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
@@ -22,13 +22,13 @@ export type DeploymentSituation = {
 };
 
 export type DeploymentPlan = {
-  /** In this order. */
+  /** To be carried out in this order. */
   readonly changes: readonly SetChange[];
-  /** Old replica sets that the history has no room for. */
+  /** Old replica sets beyond the revision history limit. */
   readonly remove: readonly ReplicaSet[];
-  /** With status and revision as they should be; absent when they are. */
+  /** With the new status and revision; absent when both are up to date. */
   readonly deployment?: Deployment;
-  /** When to look again although nothing has changed. */
+  /** When to sync again even if nothing changes. */
   readonly retryAfterMs?: number;
 };
 
@@ -72,14 +72,14 @@ function finish(
 const revisionText = ({ metadata }: Deployment): string | undefined =>
   metadata.annotations?.[revisionAnnotation];
 
-/** The oldest revisions beyond the limit, as far as nothing is left of them. */
+/** The oldest revisions beyond the limit that have no pods left. */
 function surplusHistory({ deployment, old }: Rollout): readonly ReplicaSet[] {
   const limit = historyLimit(deployment);
   if (limit === undefined) return [];
-  const kept = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  return [...kept]
+  const active = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return [...active]
     .sort((a, b) => revisionOf(a) - revisionOf(b))
-    .slice(0, Math.max(0, kept.length - limit))
+    .slice(0, Math.max(0, active.length - limit))
     .filter(isEmpty);
 }
 
@@ -92,7 +92,7 @@ function isEmpty(set: ReplicaSet): boolean {
   );
 }
 
-/** The new replica set could not be made. */
+/** Creating the new replica set failed. */
 export function withFailedCreate(
   deployment: Deployment,
   replicaSet: ReplicaSet,
@@ -110,7 +110,7 @@ export function withFailedCreate(
   return { deployment: judge(deployment, verdict, now), message };
 }
 
-/** Another replica set has the name: the next hash will be a different one. */
+/** A set of another template has the name: the collision count makes the next hash a different one. */
 export function withCollision(deployment: Deployment): Deployment {
   const { collisionCount = 0 } = deployment.status;
   return { ...deployment, status: { ...deployment.status, collisionCount: collisionCount + 1 } };

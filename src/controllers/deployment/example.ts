@@ -52,7 +52,7 @@ type SetExample = {
   readonly annotations?: Readonly<Record<string, string>>;
 };
 
-/** A set of the deployment, whose pods are all available unless the status says otherwise. */
+/** A replica set of the deployment, all of whose pods are available unless the status says otherwise. */
 export function exampleSet(deployment: Deployment, example: SetExample): ReplicaSet {
   const {
     name,

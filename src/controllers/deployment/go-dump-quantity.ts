@@ -1,4 +1,4 @@
-// A quantity as Go keeps it: a number with a decimal scale, how it was spelled, and sometimes the spelling itself.
+// A quantity in Go's representation: an integer with a decimal scale, its format, and sometimes the original text.
 // Upstream: ParseQuantity() of k8s.io/apimachinery/pkg/api/resource.
 
 import { decimalSuffixes } from '../../schema/quantity.ts';
@@ -19,7 +19,7 @@ type Parsed = {
   readonly keepsText: boolean;
 };
 
-/** Takes canonical spellings, which is what is stored. */
+/** Expects the canonical form, which is what is stored. */
 export function dumpQuantity(text: string): string {
   const { value, scale, format, keepsText } = parse(text);
   return [

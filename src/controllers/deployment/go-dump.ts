@@ -1,5 +1,5 @@
-// Writes a value as Go's spew prints it with %#v: the text over which Kubernetes takes the hash of a pod template.
-// A name such as web-7d9d45bdf is only the same as upstream's when this text is, down to the fields that nobody set.
+// Prints a value as Go's spew does with %#v: the text that Kubernetes hashes for a pod template. The suffix of a name
+// such as web-7d9d45bdf equals upstream's only if this text does, including fields that are not set.
 
 import {
   goEmbedded,
@@ -11,7 +11,7 @@ import type { JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from '../../schema/node.ts';
 import { dumpQuantity } from './go-dump-quantity.ts';
 
-/** The struct with its type before it, as spew begins. */
+/** The struct with its type in front, as spew prints it. */
 export function dumpGo(schema: StructNode, value: unknown): string {
   return `(v1.${schema.name})${dumpStruct(schema, value)}`;
 }
@@ -53,7 +53,7 @@ function dumpField(struct: StructNode, name: string, object: JsonObject): string
 
 const capitalized = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1);
 
-/** Templates have no times of their own. */
+/** Templates never have a creation timestamp. */
 const zeroTime = '{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}';
 
 const scalarTypes: Readonly<Record<ScalarNode['type'], string>> = {
@@ -99,14 +99,14 @@ function dumpValue(schema: Schema, value: unknown): string {
   }
 }
 
-/** Storage does not tell an empty list from none. */
+/** Storage does not distinguish an empty list from an absent one. */
 function dumpList({ items }: ListNode, value: readonly unknown[] = []): string {
   if (value.length === 0) return '<nil>';
   return `[${value.map((item) => dumpValue(items, item)).join(' ')}]`;
 }
 
 function dumpMap({ values }: MapNode, value: JsonObject = {}): string {
-  // Go orders strings by their bytes.
+  // Go compares strings by bytes.
   const keys = Object.keys(value).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   if (keys.length === 0) return '<nil>';
   return `map[${keys.map((key) => `${key}:${dumpValue(values, value[key])}`).join(' ')}]`;

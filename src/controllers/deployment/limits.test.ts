@@ -16,7 +16,7 @@ const cases: readonly (readonly [number, Limit, Limit, number, number])[] = [
 ];
 
 for (const [replicas, surge, unavailable, wantSurge, wantUnavailable] of cases) {
-  test(`limits of ${replicas} replicas with ${surge} more and ${unavailable} less`, () => {
+  test(`limits of ${replicas} replicas with maxSurge ${surge} and maxUnavailable ${unavailable}`, () => {
     const rollingUpdate = { maxSurge: surge, maxUnavailable: unavailable };
     const strategy = { type: 'RollingUpdate', rollingUpdate };
     const deployment = exampleDeployment({ spec: { replicas, strategy } });
@@ -25,7 +25,7 @@ for (const [replicas, surge, unavailable, wantSurge, wantUnavailable] of cases) 
   });
 }
 
-test('nextSizeOfCurrent() fills the room that is left, and no more', () => {
+test('nextSizeOfCurrent() never exceeds maxSurge', () => {
   const deployment = exampleDeployment();
   const old = exampleSet(deployment, { name: 'a', replicas: 4 });
   assert.equal(nextSizeOfCurrent(deployment, [], 0), 4);

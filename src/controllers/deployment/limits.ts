@@ -1,9 +1,10 @@
-// How far a roll-out may go at a time. Upstream: ResolveFenceposts() in pkg/controller/deployment/util.
+// How many pods a rollout may have too many or too few. Upstream: ResolveFenceposts() in
+// pkg/controller/deployment/util.
 import type { Deployment } from '../../kinds/deployment/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
 import { scaledValue } from '../../schema/int-or-string.ts';
 
-/** int32's largest: no limit. */
+/** MaxInt32 means no limit. */
 const unlimited = 2 ** 31 - 1;
 
 export const wantedOf = ({ spec }: Deployment): number => spec.replicas ?? 1;
@@ -32,12 +33,12 @@ export function maxUnavailable(deployment: Deployment): number {
   if (!isRolling(deployment) || wanted === 0) return 0;
   const { maxUnavailable: missing = 0 } = deployment.spec.strategy.rollingUpdate ?? {};
   const most = scaledValue(missing, wanted, false);
-  // Nothing could ever move if neither one more nor one less pod were allowed, as small percentages may come to.
+  // Small percentages may both round to 0, which would stop the rollout.
   const needed = most === 0 && maxSurge(deployment) === 0 ? 1 : most;
   return Math.min(needed, wanted);
 }
 
-/** With how many pods the replica set of the current template should go on. */
+/** The next size of the current replica set. */
 export function nextSizeOfCurrent(
   deployment: Deployment,
   all: readonly ReplicaSet[],

@@ -1,22 +1,22 @@
-// The steps of a roll-out. Each pass takes one: up with the current set, or down with the old ones.
-// Upstream: rolling.go and recreate.go in pkg/controller/deployment.
+// The steps of a rollout. Each sync takes one: scale the current set up, or the old ones down. Upstream: rolling.go and
+// recreate.go in pkg/controller/deployment.
 import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
 import { controllerOf } from '../../meta/owner.ts';
-import { makeCurrent } from './current-set.ts';
+import { createCurrent } from './current-set.ts';
 import { maxUnavailable, nextSizeOfCurrent, sizeOf, totalSize, wantedOf } from './limits.ts';
 import { allSets, isInUse, type Rollout, scaleTo } from './rollout.ts';
 import { scaleOldToNothing } from './scale.ts';
 
 export type Step = {
   readonly rollout: Rollout;
-  /** Nothing is left to do but to wait, or to clean up. */
+  /** No step remains. */
   readonly isSettled: boolean;
 };
 
 export function rollOver(start: Rollout, now: number): Step {
-  const rollout = makeCurrent(start, now);
+  const rollout = createCurrent(start, now);
   const up = growCurrent(rollout);
   if (up !== rollout) return { rollout: up, isSettled: false };
   const down = shrinkOld(rollout);
@@ -33,43 +33,45 @@ function growCurrent(rollout: Rollout): Rollout {
   return next === size ? rollout : scaleTo(rollout, current, next);
 }
 
-/** First the pods that do not work anyway, then as many as can be missed. */
+/** Unhealthy pods first, then as many as maxUnavailable allows. */
 function shrinkOld(rollout: Rollout): Rollout {
   const { deployment, current, old } = rollout;
   if (totalSize(old) === 0 || current === undefined) return rollout;
-  const least = wantedOf(deployment) - maxUnavailable(deployment);
-  const notYetUp = sizeOf(current) - availableOf(current);
-  const most = totalSize(allSets(rollout)) - least - notYetUp;
-  return most <= 0 ? rollout : shrinkHealthy(shrinkUnhealthy(rollout, most), least);
+  const minAvailable = wantedOf(deployment) - maxUnavailable(deployment);
+  const unavailable = sizeOf(current) - availableOf(current);
+  const maxRemovable = totalSize(allSets(rollout)) - minAvailable - unavailable;
+  return maxRemovable <= 0
+    ? rollout
+    : scaleDownHealthy(scaleDownUnhealthy(rollout, maxRemovable), minAvailable);
 }
 
 const availableOf = ({ status }: ReplicaSet): number => status.availableReplicas ?? 0;
 
-function shrinkUnhealthy(rollout: Rollout, most: number): Rollout {
-  let left = most;
+function scaleDownUnhealthy(rollout: Rollout, maxRemovable: number): Rollout {
+  let remaining = maxRemovable;
   return rollout.old.filter(isInUse).reduce((next, set) => {
-    const count = Math.min(left, Math.max(0, sizeOf(set) - availableOf(set)));
-    left -= count;
+    const count = Math.min(remaining, Math.max(0, sizeOf(set) - availableOf(set)));
+    remaining -= count;
     return count === 0 ? next : scaleTo(next, set, sizeOf(set) - count);
   }, rollout);
 }
 
-function shrinkHealthy(rollout: Rollout, least: number): Rollout {
+function scaleDownHealthy(rollout: Rollout, minAvailable: number): Rollout {
   const available = allSets(rollout).reduce((sum, set) => sum + availableOf(set), 0);
-  let left = Math.max(0, available - least);
+  let remaining = Math.max(0, available - minAvailable);
   return rollout.old.filter(isInUse).reduce((next, set) => {
-    const count = Math.min(left, sizeOf(set));
-    left -= count;
+    const count = Math.min(remaining, sizeOf(set));
+    remaining -= count;
     return count === 0 ? next : scaleTo(next, set, sizeOf(set) - count);
   }, rollout);
 }
 
-/** No pod of the new template before the last of the old ones has ended. */
+/** No pod of the new template is created before the last old one has terminated. */
 export function recreate(start: Rollout, pods: readonly Pod[], now: number): Step {
   const emptied = scaleOldToNothing(start);
   if (emptied !== start) return { rollout: emptied, isSettled: false };
   if (hasOldPods(start, pods)) return { rollout: start, isSettled: false };
-  const rollout = makeCurrent(start, now);
+  const rollout = createCurrent(start, now);
   const { current, deployment } = rollout;
   const wanted = wantedOf(deployment);
   if (current === undefined || sizeOf(current) === wanted) return { rollout, isSettled: true };

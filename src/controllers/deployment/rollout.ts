@@ -1,4 +1,4 @@
-// Where a deployment stands: its replica sets, and the changes decided so far. Steps take one and give the next.
+// State of a rollout: the replica sets and the changes planned so far. Each step takes one and returns the next.
 import type { Deployment } from '../../kinds/deployment/types.ts';
 import type { PodTemplateSpec } from '../../kinds/pod-template/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
@@ -9,9 +9,9 @@ import { maxSurge, sizeOf, wantedOf } from './limits.ts';
 export const hashLabel = 'pod-template-hash';
 
 export type Rollout = {
-  /** With the status as decided so far. */
+  /** With the status as planned so far. */
   readonly deployment: Deployment;
-  /** The replica set that has the current template. */
+  /** The replica set of the current template. */
   readonly current?: ReplicaSet;
   /** All others, oldest first. */
   readonly old: readonly ReplicaSet[];
@@ -21,7 +21,7 @@ export type Rollout = {
 export type SetChange = {
   readonly action: 'create' | 'update';
   readonly replicaSet: ReplicaSet;
-  /** Its size before, when that changes. */
+  /** The previous size, when the change scales the set. */
   readonly scaledFrom?: number;
 };
 
@@ -38,7 +38,7 @@ export function allSets({ current, old }: Rollout): readonly ReplicaSet[] {
 
 export const isInUse = (set: ReplicaSet): boolean => sizeOf(set) > 0;
 
-/** Older first; of one second, by name. */
+/** By creation time, then by name. */
 export function byAge(a: ReplicaSet, b: ReplicaSet): number {
   return (
     compare(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
@@ -48,7 +48,7 @@ export function byAge(a: ReplicaSet, b: ReplicaSet): number {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The label that tells the sets apart does not make their templates different. */
+/** The pod-template-hash label is not part of the comparison. */
 export function hasTemplate({ spec }: ReplicaSet, template: PodTemplateSpec): boolean {
   return deepEqual(withoutHash(spec.template), withoutHash(template));
 }
@@ -59,7 +59,7 @@ function withoutHash({ metadata, spec }: PodTemplateSpec): unknown {
   return { metadata: { ...others, labels: kept, annotations }, spec };
 }
 
-/** The set gets the size, and remembers for which size of the deployment it was scaled. */
+/** Scales the set and records the deployment's size in its annotations. */
 export function scaleTo(rollout: Rollout, set: ReplicaSet, replicas: number): Rollout {
   const { deployment } = rollout;
   const wanted = wantedOf(deployment);

@@ -1,4 +1,4 @@
-// Rolls deployments out: looks at each again when it, one of its replica sets or one of its pods changes.
+// Rolls deployments out: syncs each when it, one of its replica sets or one of its pods changes.
 
 import { applyClaims } from '../../client/apply-claims.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
@@ -61,8 +61,8 @@ export const deploymentController: Controller = {
     may('create delete get patch update', replicaSetDefinition),
     mayRecordEvents,
   ],
-  async run(given, signal) {
-    const parts = gather(given);
+  async run(shared, signal) {
+    const parts = createParts(shared);
     const { deployments, sets, pods, clock, log, queueMetrics: metrics } = parts;
     const { concurrentDeploymentSyncs: concurrency } = parts.settings;
     if (!(await waitForSync([deployments, sets, pods], signal))) return;
@@ -80,8 +80,10 @@ export const deploymentController: Controller = {
       }),
     };
     const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
-      writes.own.during(key, (notes) =>
-        writes.ofSets.during(key, (setNotes) => sync({ ...parts, writes, notes, setNotes }, key)),
+      writes.own.during(key, (writeRecorder) =>
+        writes.ofSets.during(key, (setWriteRecorder) =>
+          sync({ ...parts, writes, writeRecorder, setWriteRecorder }, key),
+        ),
       );
     const { queue, ended } = startReconciler(
       { name: 'deployment', reconcile, clock, log, metrics, concurrency },
@@ -90,15 +92,15 @@ export const deploymentController: Controller = {
     const stops = [
       deployments.onChange(writes.own.handler),
       sets.onChange(writes.ofSets.handler),
-      ...followLoose(parts, (key) => queue.add(key)),
+      ...followOrphans(parts, (key) => queue.add(key)),
     ];
     await ended;
     for (const stop of stops) stop();
   },
 };
 
-function gather(given: ControllerParts): Parts {
-  const { caller, informers, clock, log } = given;
+function createParts(shared: ControllerParts): Parts {
+  const { caller, informers, clock, log } = shared;
   const deployments = informers.of(deploymentDefinition);
   const sets = informers.of(replicaSetDefinition);
   const pods = informers.of(podDefinition);
@@ -106,7 +108,7 @@ function gather(given: ControllerParts): Parts {
   sets.addIndex(controllerIndex, byController);
   pods.addIndex(controllerIndex, byController);
   return {
-    ...given,
+    ...shared,
     deployments,
     sets,
     pods,
@@ -122,8 +124,8 @@ function keyOfOwner(object: KubeObject, kind: string): string | undefined {
   return objectKey({ namespace: object.metadata.namespace ?? '', name: controller.name });
 }
 
-/** Sets that nobody manages, and the last pods that a deployment waits for before it makes new ones. */
-function followLoose(
+/** A replica set without a controller may be adopted; with strategy Recreate the last old pod releases the new ones. */
+function followOrphans(
   { deployments, sets, pods }: Parts,
   add: (key: string) => void,
 ): readonly (() => void)[] {
@@ -137,7 +139,7 @@ function followLoose(
       if (matchesSelector(selector, set.metadata.labels)) add(objectKey(metadata));
     }
   };
-  const podWent = (pod: Pod): void => {
+  const podDeleted = (pod: Pod): void => {
     const set = sets.store.get(keyOfOwner(pod, 'ReplicaSet') ?? '');
     const key = set === undefined ? undefined : keyOfOwner(set, 'Deployment');
     const deployment = key === undefined ? undefined : deployments.store.get(key);
@@ -147,20 +149,20 @@ function followLoose(
     sets.onChange({
       add: addThoseThatSelect,
       update: (before, after) => {
-        const isFreed =
+        const isReleased =
           controllerOf(before)?.uid !== controllerOf(after)?.uid ||
           !deepEqual(before.metadata.labels, after.metadata.labels);
-        if (isFreed) addThoseThatSelect(after);
+        if (isReleased) addThoseThatSelect(after);
       },
     }),
-    pods.onChange({ delete: podWent }),
+    pods.onChange({ delete: podDeleted }),
   ];
 }
 
 type SyncParts = Parts & {
   readonly writes: Writes;
-  readonly notes: WriteRecorder<Deployment>;
-  readonly setNotes: WriteRecorder<ReplicaSet>;
+  readonly writeRecorder: WriteRecorder<Deployment>;
+  readonly setWriteRecorder: WriteRecorder<ReplicaSet>;
 };
 
 async function sync(parts: SyncParts, key: string): Promise<ReconcileResult | undefined> {
@@ -184,18 +186,26 @@ async function sync(parts: SyncParts, key: string): Promise<ReconcileResult | un
         ),
     now,
   });
-  const { client, setClient, recorder, notes, setNotes } = parts;
+  const { client, setClient, recorder, writeRecorder, setWriteRecorder } = parts;
   const isDone = await applyPlan(
-    { deployment, deployments: client, replicaSets: setClient, recorder, notes, setNotes, now },
+    {
+      deployment,
+      deployments: client,
+      replicaSets: setClient,
+      recorder,
+      writeRecorder,
+      setWriteRecorder,
+      now,
+    },
     plan,
   );
-  // Own changes are not told again; the next step may already be due.
+  // Own writes cause no event; the next step may be due at once.
   if (plan.changes.length > 0) return isDone ? { again: true } : undefined;
   return plan.retryAfterMs === undefined ? undefined : { retryAfterMs: plan.retryAfterMs };
 }
 
 async function claimSets(
-  { sets, client, setClient, writes, setNotes }: SyncParts,
+  { sets, client, setClient, writes, setWriteRecorder }: SyncParts,
   deployment: Deployment,
 ): Promise<readonly ReplicaSet[]> {
   const { name = '', namespace = '', uid = '' } = deployment.metadata;
@@ -209,6 +219,6 @@ async function claimSets(
     client: setClient,
     owner: deployment,
     readOwner: () => client.get({ namespace, name }),
-    wrote: setNotes.wrote,
+    wrote: setWriteRecorder.wrote,
   });
 }

@@ -1,4 +1,4 @@
-// A deployment gets another size: while several replica sets have pods, each gets its share.
+// Proportional scaling: when the size of a deployment changes during a rollout, each replica set gets its share.
 // Upstream: scale() in pkg/controller/deployment/sync.go.
 import type { Deployment } from '../../kinds/deployment/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
@@ -26,14 +26,14 @@ export function scale(rollout: Rollout): Rollout {
   return isRolling(rollout.deployment) ? scaleInProportion(rollout) : rollout;
 }
 
-/** The one set with pods; when none has, the current or else the newest. */
+/** The only set with pods; when none has pods, the current set or else the newest. */
 function onlyOneInUse(rollout: Rollout): ReplicaSet | undefined {
   const inUse = allSets(rollout).filter(isInUse);
   if (inUse.length > 1) return undefined;
   return inUse[0] ?? rollout.current ?? rollout.old.at(-1);
 }
 
-/** The current set has all pods that it should have. */
+/** The current set is complete. */
 function isSaturated({ deployment, current }: Rollout): boolean {
   const wanted = wantedOf(deployment);
   return (
@@ -54,7 +54,8 @@ function scaleInProportion(rollout: Rollout): Rollout {
   const inUse = allSets(rollout).filter(isInUse);
   const allowed = wanted > 0 ? wanted + maxSurge(deployment) : 0;
   const toAdd = allowed - totalSize(inUse);
-  // The largest takes what rounding leaves; of equal ones the newest when growing, the oldest when shrinking.
+  // The largest set gets the rest of the rounding; of equal ones the newest when scaling up, the oldest when scaling
+  // down.
   const ordered = [...inUse].sort(
     (a, b) => sizeOf(b) - sizeOf(a) || (toAdd > 0 ? byAge(b, a) : byAge(a, b)),
   );
@@ -71,12 +72,12 @@ function scaleInProportion(rollout: Rollout): Rollout {
 }
 
 function shareOf(set: ReplicaSet, deployment: Deployment, toAdd: number, added: number): number {
-  const left = toAdd - added;
+  const remaining = toAdd - added;
   const share = proportionalChange(set, deployment);
-  return toAdd > 0 ? Math.min(share, left) : Math.max(share, left);
+  return toAdd > 0 ? Math.min(share, remaining) : Math.max(share, remaining);
 }
 
-/** By how much the set changes when it keeps its part of the whole. */
+/** The change that keeps the set's share of the whole. */
 function proportionalChange(set: ReplicaSet, deployment: Deployment): number {
   const wanted = wantedOf(deployment);
   const size = sizeOf(set);

@@ -1,4 +1,4 @@
-// What the status of a deployment says. Upstream: syncRolloutStatus() and calculateStatus() in pkg/controller/deployment.
+// The status of a deployment. Upstream: syncRolloutStatus() and calculateStatus() in pkg/controller/deployment.
 import type { Deployment, DeploymentStatus } from '../../kinds/deployment/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
 import { parseTime } from '../../schema/time.ts';
@@ -13,7 +13,7 @@ import {
 import { hasProgressDeadline, maxUnavailable, totalSize, wantedOf } from './limits.ts';
 import { allSets, type Rollout } from './rollout.ts';
 
-/** The numbers, and whether enough pods are available. */
+/** Counts, and the condition Available. */
 export function withCounts(rollout: Rollout, now: number): Deployment {
   const { deployment } = rollout;
   const all = allSets(rollout);
@@ -59,7 +59,7 @@ function sum(sets: readonly ReplicaSet[], field: Count): number {
   return sets.reduce((total, { status }) => total + (status[field] ?? 0), 0);
 }
 
-/** Not known as long as one set does not tell. */
+/** Unknown as long as one set does not report it. */
 function terminatingIn(sets: readonly ReplicaSet[]): number | undefined {
   let total = 0;
   for (const { status } of sets) {
@@ -76,7 +76,7 @@ function known<K extends keyof DeploymentStatus>(
   return value === 0 ? {} : { [name]: value };
 }
 
-/** The numbers, and how the roll-out goes. */
+/** Counts, and the condition Progressing. */
 export function withProgress(rollout: Rollout, now: number): Deployment {
   const before = rollout.deployment;
   const counted = withCounts(rollout, now);
@@ -115,7 +115,7 @@ function judgeProgress(rollout: Rollout, counted: Deployment, now: number): Depl
   );
 }
 
-/** Every step forward is written anew, so that the deadline counts from the last one. */
+/** Each progress updates the condition, because the deadline counts from the last update. */
 function restartDeadline(deployment: Deployment, message: string, now: number): Deployment {
   const conditions = deployment.status.conditions ?? [];
   const before = conditionOf(deployment.status, 'Progressing');
@@ -170,16 +170,16 @@ function deadlineOf({ spec, status }: Deployment, now: number): number {
   return from + (spec.progressDeadlineSeconds ?? 0) * 1000;
 }
 
-/** When the deadline has to be looked at again, if nothing happens before. */
+/** When the progress deadline is due, if nothing changes before. */
 export function deadlineWaitMs(deployment: Deployment, now: number): number | undefined {
   const progressing = conditionOf(deployment.status, 'Progressing');
   if (!hasProgressDeadline(deployment) || progressing === undefined) return undefined;
   if (isComplete(deployment) || progressing.reason === reasons.timedOut) return undefined;
-  // A second more, because times are written in whole seconds.
+  // Times in the status have whole seconds.
   return Math.max(0, deadlineOf(deployment, now) - now) + 1000;
 }
 
-/** What keeps the replica sets from making pods; the current one is heard first. */
+/** Copies the condition ReplicaFailure from the replica sets, the current one first. */
 function judgeFailures(deployment: Deployment, rollout: Rollout, now: number): Deployment {
   const conditions = deployment.status.conditions ?? [];
   const failure = [rollout.current, ...allSets(rollout)]

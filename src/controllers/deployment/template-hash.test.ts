@@ -18,7 +18,7 @@ function template(container: object = {}, spec: object = {}): PodTemplateSpec {
   return defaultPodTemplate(decode(podTemplateSpec, raw).object as PodTemplateSpec);
 }
 
-test('templateHash() is what kube-controller-manager 1.36 names the replica set of this template', () => {
+test('templateHash() equals that of kube-controller-manager 1.36', () => {
   assert.equal(templateHash(template()), '7d9d45bdf');
 });
 
@@ -34,28 +34,24 @@ test('templateHash() changes with the template and with the collision count', ()
 });
 
 const fragments: readonly (readonly [string, object, string])[] = [
+  ['named string types', { imagePullPolicy: 'Never' }, 'ImagePullPolicy:(v1.PullPolicy)Never'],
   [
-    'strings that are types of their own',
-    { imagePullPolicy: 'Never' },
-    'ImagePullPolicy:(v1.PullPolicy)Never',
-  ],
-  [
-    'structs inside structs',
+    'embedded structs',
     { livenessProbe: { tcpSocket: { port: 80 }, periodSeconds: 5 } },
     'LivenessProbe:(*v1.Probe){ProbeHandler:(v1.ProbeHandler){Exec:(*v1.ExecAction)<nil> HTTPGet:(*v1.HTTPGetAction)<nil> TCPSocket:(*v1.TCPSocketAction){Port:(intstr.IntOrString){Type:(intstr.Type)0 IntVal:(int32)80 StrVal:(string)} Host:(string)} GRPC:(*v1.GRPCAction)<nil>} InitialDelaySeconds:(int32)0',
   ],
   [
-    'quantities, in the order of their names',
+    'quantities, sorted by name',
     { resources: { requests: { memory: '1Gi', cpu: '100m' } } },
     'Requests:(v1.ResourceList)map[cpu:{i:(resource.int64Amount){value:(int64)100 scale:(resource.Scale)-3} d:(resource.infDecAmount){Dec:(*inf.Dec)<nil>} s:(string)100m Format:(resource.Format)DecimalSI} memory:{i:(resource.int64Amount){value:(int64)1073741824 scale:(resource.Scale)0}',
   ],
   [
-    'references without the struct that JSON leaves out',
+    'references with the embedded struct that JSON omits',
     { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] },
     'SecretKeyRef:(*v1.SecretKeySelector){LocalObjectReference:(v1.LocalObjectReference){Name:(string)s} Key:(string)k Optional:(*bool)<nil>}',
   ],
   [
-    'pointers by what they point to',
+    'pointers as their values',
     { securityContext: { runAsUser: 0, capabilities: { drop: ['ALL'] } } },
     'SecurityContext:(*v1.SecurityContext){Capabilities:(*v1.Capabilities){Add:([]v1.Capability)<nil> Drop:([]v1.Capability)[ALL]} Privileged:(*bool)<nil>',
   ],
@@ -68,7 +64,7 @@ for (const [title, container, want] of fragments) {
   });
 }
 
-test('dumpGo() writes a volume as its name and its source', () => {
+test('dumpGo() writes a volume with its embedded source', () => {
   const volumes = [{ name: 'v', configMap: { name: 'c' } }];
   const text = dumpGo(podTemplateSpec, template({}, { volumes }));
   assert.ok(
@@ -89,13 +85,13 @@ const quantities: readonly (readonly [string, string, number, string, string])[]
   ['1500m', '1500', -3, '1500m', 'DecimalSI'],
   ['2k', '2', 3, '2k', 'DecimalSI'],
   ['1e9', '1', 9, '1e9', 'DecimalExponent'],
-  // Go keeps the spelling only where it sees at once that it is the canonical one.
+  // Go keeps the text only when a quick check finds it canonical.
   ['128Mi', '134217728', 0, '', 'BinarySI'],
   ['1Gi', '1073741824', 0, '1Gi', 'BinarySI'],
 ];
 
 for (const [text, value, scale, kept, format] of quantities) {
-  test(`dumpQuantity() writes ${text} as Go keeps it`, () => {
+  test(`dumpQuantity() writes ${text} as Go stores it`, () => {
     assert.equal(
       dumpQuantity(text),
       `{i:(resource.int64Amount){value:(int64)${value} scale:(resource.Scale)${scale}} d:(resource.infDecAmount){Dec:(*inf.Dec)<nil>} s:(string)${kept} Format:(resource.Format)${format}}`,

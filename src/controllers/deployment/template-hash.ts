@@ -1,12 +1,12 @@
-// The label pod-template-hash: a short text that tells pod templates apart, the same as upstream's for the same
-// template. Upstream: ComputeHash() in pkg/controller/controller_utils.go.
+// The label pod-template-hash, equal to upstream's for the same template. Upstream: ComputeHash() in
+// pkg/controller/controller_utils.go.
 import { type PodTemplateSpec, podTemplateSpec } from '../../kinds/pod-template/types.ts';
 import { dumpGo } from './go-dump.ts';
 
-/** No vowels and nothing that looks like another character, so that no words come out. */
+/** Without vowels and look-alikes, so that no words appear. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** The collision count makes another hash when a different template already has this one. */
+/** The collision count changes the hash when another template has the same one. */
 export function templateHash(template: PodTemplateSpec, collisionCount?: number): string {
   const text = Buffer.from(dumpGo(podTemplateSpec, template));
   const bytes =
@@ -14,7 +14,7 @@ export function templateHash(template: PodTemplateSpec, collisionCount?: number)
   return encodeSafely(String(fnv32a(bytes)));
 }
 
-/** The number in eight bytes, of which four are used. */
+/** Eight bytes, of which upstream fills four. */
 function counted(collisionCount: number): Uint8Array {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt32LE(collisionCount);

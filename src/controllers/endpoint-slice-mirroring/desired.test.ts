@@ -20,7 +20,7 @@ const skip = (value: string) => ({ 'endpointslice.kubernetes.io/skip-mirror': va
 
 const questions = [
   {
-    title: 'of a service without selector',
+    title: 'of a Service without selector',
     object: plain,
     service: exampleService(),
     mirror: true,
@@ -39,13 +39,13 @@ const questions = [
     mirror: false,
   },
   {
-    title: 'that say true to skip-mirror',
+    title: 'with skip-mirror true',
     object: endpoints([], { labels: skip('true') }),
     service: exampleService(),
     mirror: false,
   },
   {
-    title: 'that say false to skip-mirror',
+    title: 'with skip-mirror false',
     object: endpoints([], { labels: skip('false') }),
     service: exampleService(),
     mirror: true,
@@ -85,7 +85,7 @@ const cases: readonly {
 }[] = [
   { title: 'is nothing for no addresses', subsets: [], groups: [] },
   {
-    title: 'says only whether an address is ready (MIR-07)',
+    title: 'sets only the condition ready (MIR-07)',
     subsets: [{ addresses: [{ ip: '10.1.0.1' }], notReadyAddresses: [{ ip: '10.1.0.2' }], ports }],
     groups: [{ family: 'IPv4', ports: [http], endpoints: [at('10.1.0.1'), at('10.1.0.2', false)] }],
   },
@@ -106,7 +106,7 @@ const cases: readonly {
     ],
   },
   {
-    title: 'carries over host name, node, target and ports (MIR-07)',
+    title: 'copies hostname, node, target and ports (MIR-07)',
     subsets: [
       {
         addresses: [{ ip: '10.1.0.1', hostname: 'web-0', nodeName: 'n', targetRef: target }],
@@ -144,12 +144,12 @@ const cases: readonly {
     ],
   },
   {
-    title: 'leaves an empty host name out (MIR-07)',
+    title: 'omits an empty hostname (MIR-07)',
     subsets: [{ addresses: [{ ip: '10.1.0.1', hostname: '' }], ports }],
     groups: [{ family: 'IPv4', ports: [http], endpoints: [at('10.1.0.1')] }],
   },
   {
-    title: 'takes an address that is ready and not ready for one that is not (MIR-07)',
+    title: 'lists an address that is both ready and not ready as not ready (MIR-07)',
     subsets: [{ addresses: [{ ip: '10.1.0.1' }], notReadyAddresses: [{ ip: '10.1.0.1' }], ports }],
     groups: [{ family: 'IPv4', ports: [http], endpoints: [at('10.1.0.1', false)] }],
   },
@@ -172,7 +172,7 @@ const many = (count: number, first = 0): readonly EndpointAddress[] =>
     ip: `10.1.${(first + i) >> 8}.${(first + i) & 255}`,
   }));
 
-test('desiredMirror() skips and counts what is no address (MIR-05)', () => {
+test('desiredMirror() skips and counts invalid addresses (MIR-05)', () => {
   const { groups, invalid, excess } = desiredMirror(
     endpoints([{ addresses: [{ ip: 'x' }, { ip: '10.1.0.1' }, { ip: '' }] }]),
     1000,

@@ -1,4 +1,4 @@
-// The slices that stand for Endpoints which somebody keeps by hand.
+// The slices that mirror Endpoints which people or other programs manage.
 
 import { formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { orderedPorts, portSetKey } from '../../kinds/endpoint-slice/port-set.ts';
@@ -33,7 +33,7 @@ export type MirrorGroup = {
 export type DesiredMirror = {
   /** By family and port set. */
   readonly groups: ReadonlyMap<string, MirrorGroup>;
-  /** Addresses that are none. */
+  /** Texts that are no IP address. */
   readonly invalid: number;
   /** Addresses beyond the limit. */
   readonly excess: number;
@@ -41,7 +41,7 @@ export type DesiredMirror = {
 
 export const noMirror: DesiredMirror = { groups: new Map(), invalid: 0, excess: 0 };
 
-/** Of a subset with too many addresses so many are mirrored. */
+/** Mirrors at most `maxPerSubset` addresses of each subset. */
 export function desiredMirror({ subsets = [] }: Endpoints, maxPerSubset: number): DesiredMirror {
   const groups = new Map<
     string,
@@ -70,7 +70,7 @@ export function groupKey(family: string, ports: readonly SlicePort[] | null): st
 
 type ReadAddress = { readonly family: IPFamily; readonly endpoint: Endpoint };
 
-/** Ready ones first, so that they are what remains of too many. */
+/** Ready addresses first, so that they remain when a subset is truncated. */
 function readAddresses(
   { addresses = [], notReadyAddresses = [] }: EndpointSubset,
   maxPerSubset: number,

@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
     changes: { create: ['new IPv4 10.1.0.1:80'] },
   },
   {
-    title: 'does nothing when all is right (MIR-01)',
+    title: 'does nothing when nothing changes (MIR-01)',
     before: endpoints([both]),
     after: endpoints([both]),
     changes: {},
@@ -81,19 +81,19 @@ const cases: readonly Case[] = [
     changes: { update: ['s0 IPv4 10.1.0.1:99'] },
   },
   {
-    title: 'makes a slice for a new family (MIR-03)',
+    title: 'creates a slice for a new family (MIR-03)',
     before: endpoints([v4()]),
     after: endpoints([both]),
     changes: { create: ['new IPv6 fd00::1:80'] },
   },
   {
-    title: 'deletes the slice of a family that goes (MIR-03)',
+    title: 'deletes the slice of a removed family (MIR-03)',
     before: endpoints([both]),
     after: endpoints([v4()]),
     changes: { delete: ['s1 IPv6 fd00::1:80'] },
   },
   {
-    title: 'never turns a slice into one of another family (MIR-03)',
+    title: 'never reuses a slice for another family (MIR-03)',
     before: endpoints([v4()]),
     after: endpoints([v4('fd00::1')]),
     changes: { create: ['new IPv6 fd00::1:80'], delete: ['s0 IPv4 10.1.0.1:80'] },
@@ -117,13 +117,13 @@ const cases: readonly Case[] = [
     changes: { update: ['s0 IPv4 10.1.0.1:80'] },
   },
   {
-    title: 'follows the owner (MIR-06)',
+    title: 'updates the owner reference (MIR-06)',
     before: endpoints([v4()]),
     after: endpoints([v4()], { uid: 'new' }),
     changes: { update: ['s0 IPv4 10.1.0.1:80'] },
   },
   {
-    title: 'makes nothing for Endpoints that are going (MIR-08)',
+    title: 'creates nothing for Endpoints that are being deleted (MIR-08)',
     before: endpoints([]),
     after: endpoints([v4()], { deletionTimestamp: '2026-01-01T00:00:00Z' }),
     changes: {},
@@ -136,7 +136,7 @@ for (const { title, before, after, changes } of cases) {
   });
 }
 
-test('diffMirror() makes slices that the Endpoints own, with their labels and most annotations (MIR-01, MIR-06)', () => {
+test('diffMirror() creates slices owned by the Endpoints, with their labels and annotations (MIR-01, MIR-06)', () => {
   const object = endpoints([v4()], {
     labels: { a: 'b' },
     annotations: {
@@ -167,7 +167,7 @@ test('diffMirror() makes slices that the Endpoints own, with their labels and mo
   });
 });
 
-test('diffMirror() deletes a second slice for the same ports, and names versions (MIR-03)', () => {
+test('diffMirror() deletes a second slice for the same ports, and keeps resource versions (MIR-03)', () => {
   const object = endpoints([v4()]);
   const [first] = stored(object);
   assert.ok(first !== undefined);
@@ -177,7 +177,7 @@ test('diffMirror() deletes a second slice for the same ports, and names versions
   assert.equal(update?.metadata.resourceVersion, '5');
 });
 
-test('diffMirror() leaves the prefix of the name out where a slice is rewritten, not where one is reused (MIR-06)', () => {
+test('diffMirror() removes generateName from updated slices, not from reused ones (MIR-06)', () => {
   const existing = stored(endpoints([v4()]));
   const prefixes = (object: Endpoints) =>
     diff(object, existing).update.map(({ metadata }) => [metadata.name, metadata.generateName]);

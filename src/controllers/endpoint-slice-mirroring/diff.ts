@@ -1,4 +1,4 @@
-// What to write so that slices say what the Endpoints say.
+// The writes that bring the mirrored slices to what the Endpoints say.
 import type { SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
 import { endpointIdentity, isUnchanged } from '../../kinds/endpoint-slice/same-endpoint.ts';
 import { type EndpointSlice, mirrorManager } from '../../kinds/endpoint-slice/types.ts';
@@ -18,39 +18,43 @@ export function diffMirror(
 ): SliceChanges {
   const create: EndpointSlice[] = [];
   const update: EndpointSlice[] = [];
-  const { byGroup, spare } = sortOut(existing, desired);
+  const { byGroup, reusable } = matchSlices(existing, desired);
   for (const [key, group] of desired.groups) {
     const wanted = newSlice(endpoints, group);
     const current = byGroup.get(key);
-    const reused = current === undefined ? takeSpare(spare, group.family) : undefined;
-    if (reused !== undefined) update.push(inPlaceOf(reused, wanted));
+    const reused = current === undefined ? takeReusable(reusable, group.family) : undefined;
+    if (reused !== undefined) update.push(replacementFor(reused, wanted));
     else if (current === undefined) create.push(wanted);
-    else if (!isAsDesired(current, wanted)) update.push(inPlaceOf(current, unprefixed(wanted)));
+    else if (!isUpToDate(current, wanted))
+      update.push(replacementFor(current, withoutGenerateName(wanted)));
   }
-  // What is made now for Endpoints that are going would outlive them.
-  const isGoing = endpoints.metadata.deletionTimestamp !== undefined;
-  return { create: isGoing ? [] : create, update, delete: [...spare.values()] };
+  // An object created for Endpoints that are being deleted would outlive them.
+  const isBeingDeleted = endpoints.metadata.deletionTimestamp !== undefined;
+  return { create: isBeingDeleted ? [] : create, update, delete: [...reusable.values()] };
 }
 
-type SortedSlices = {
+type MatchedSlices = {
   readonly byGroup: ReadonlyMap<string, EndpointSlice>;
-  /** By uid, those that no group needs as they are. */
-  readonly spare: Map<string, EndpointSlice>;
+  /** Slices that no group uses as they are, by UID. */
+  readonly reusable: Map<string, EndpointSlice>;
 };
 
-function sortOut(existing: readonly EndpointSlice[], { groups }: DesiredMirror): SortedSlices {
+function matchSlices(existing: readonly EndpointSlice[], { groups }: DesiredMirror): MatchedSlices {
   const byGroup = new Map<string, EndpointSlice>();
-  const spare = new Map<string, EndpointSlice>();
+  const reusable = new Map<string, EndpointSlice>();
   for (const slice of existing) {
     const key = groupKey(slice.addressType, slice.ports);
     if (groups.has(key) && !byGroup.has(key)) byGroup.set(key, slice);
-    else spare.set(slice.metadata.uid ?? '', slice);
+    else reusable.set(slice.metadata.uid ?? '', slice);
   }
-  return { byGroup, spare };
+  return { byGroup, reusable };
 }
 
-/** A slice that has to go is written anew instead: its name stays. Its family cannot change. */
-function takeSpare(spare: Map<string, EndpointSlice>, family: string): EndpointSlice | undefined {
+/** A slice that would be deleted is rewritten, so that its name stays. The address type is immutable. */
+function takeReusable(
+  spare: Map<string, EndpointSlice>,
+  family: string,
+): EndpointSlice | undefined {
   for (const [uid, slice] of spare) {
     if (slice.addressType !== family) continue;
     spare.delete(uid);
@@ -88,18 +92,18 @@ function mirroredAnnotations({ annotations }: ObjectMeta): Readonly<Record<strin
   return others;
 }
 
-function isAsDesired(current: EndpointSlice, wanted: EndpointSlice): boolean {
+function isUpToDate(current: EndpointSlice, wanted: EndpointSlice): boolean {
   return (
     deepEqual(current.metadata.labels, wanted.metadata.labels) &&
     deepEqual(current.metadata.annotations ?? {}, wanted.metadata.annotations ?? {}) &&
     deepEqual(current.metadata.ownerReferences, wanted.metadata.ownerReferences) &&
     deepEqual(current.ports, wanted.ports) &&
-    holdsTheSame(current, wanted)
+    hasSameEndpoints(current, wanted)
   );
 }
 
-/** In whatever order they stand. */
-function holdsTheSame(current: EndpointSlice, wanted: EndpointSlice): boolean {
+/** In any order. */
+function hasSameEndpoints(current: EndpointSlice, wanted: EndpointSlice): boolean {
   const present = new Map((current.endpoints ?? []).map((one) => [endpointIdentity(one), one]));
   const expected = wanted.endpoints ?? [];
   if ((current.endpoints ?? []).length !== expected.length) return false;
@@ -109,13 +113,13 @@ function holdsTheSame(current: EndpointSlice, wanted: EndpointSlice): boolean {
   });
 }
 
-/** Upstream says the prefix of a name only where it makes a slice or takes one over; a slice it rewrites loses it. */
-function unprefixed(slice: EndpointSlice): EndpointSlice {
+/** Upstream sets generateName only on slices that it creates or reuses; an update removes it. */
+function withoutGenerateName(slice: EndpointSlice): EndpointSlice {
   const { generateName: _, ...metadata } = slice.metadata;
   return { ...slice, metadata };
 }
 
-function inPlaceOf({ metadata }: EndpointSlice, wanted: EndpointSlice): EndpointSlice {
+function replacementFor({ metadata }: EndpointSlice, wanted: EndpointSlice): EndpointSlice {
   const { name = '', uid = '', resourceVersion } = metadata;
   const version = resourceVersion === undefined ? {} : { resourceVersion };
   return { ...wanted, metadata: { ...wanted.metadata, name, uid, ...version } };

@@ -15,7 +15,7 @@ const counts = {
 const changes = { create: [], update: [], delete: [] };
 const sync = { key: 'a/web', changes, counts, skipped: 4, tookMs: 250 };
 
-test('createMirrorMetrics() sums over Endpoints and follows each (MIR-09)', () => {
+test('createMirrorMetrics() sums over all Endpoints (MIR-09)', () => {
   const registry = createMetrics();
   const metrics = createMirrorMetrics(registry);
   metrics.synced(sync);

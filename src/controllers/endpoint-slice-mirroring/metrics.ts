@@ -1,4 +1,4 @@
-// What the controller counts, under the names that Kubernetes gives it.
+// Metrics, under upstream's names.
 import type { ChangeCounts, SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
 import type { Gauge, MetricsRegistry } from '../../observe/metrics.ts';
 
@@ -10,7 +10,7 @@ export type SyncedMirror = {
   readonly key: string;
   readonly changes: SliceChanges;
   readonly counts: ChangeCounts;
-  /** Addresses that are in no slice. */
+  /** Addresses that were not mirrored. */
   readonly skipped: number;
   readonly tookMs: number;
 };
@@ -27,32 +27,38 @@ export function createMirrorMetrics(registry: MetricsRegistry): MirrorMetrics {
   const named = (name: string, help: string) => ({ name: `${subsystem}_${name}`, help });
   const perSync = (name: string, help: string, buckets = sizeBuckets) =>
     registry.histogram({ ...named(name, help), buckets });
-  const added = perSync('endpoints_added_per_sync', 'Endpoints added in one look at Endpoints.');
+  const added = perSync('endpoints_added_per_sync', 'Endpoints added in one sync of Endpoints.');
   const updated = perSync(
     'endpoints_updated_per_sync',
-    'Endpoints changed in one look at Endpoints.',
+    'Endpoints updated in one sync of Endpoints.',
   );
   const removed = perSync(
     'endpoints_removed_per_sync',
-    'Endpoints removed in one look at Endpoints.',
+    'Endpoints removed in one sync of Endpoints.',
   );
   const skipped = perSync('addresses_skipped_per_sync', 'Addresses that were not mirrored.');
-  const took = perSync('endpoints_sync_duration', 'Seconds that one look took.', secondBuckets);
-  const changed = registry.counter(named('changes', 'Slices created, updated and deleted.'));
-  // The sums are of this run: a controller that starts again counts all Endpoints anew.
+  const took = perSync(
+    'endpoints_sync_duration',
+    'Duration of one sync in seconds.',
+    secondBuckets,
+  );
+  const changed = registry.counter(
+    named('changes', 'EndpointSlices created, updated and deleted.'),
+  );
+  // The gauges restart at zero, because a restarted controller counts all Endpoints again.
   const gauge = (name: string, help: string): Gauge => {
     const made = registry.gauge(named(name, help));
     made.clear();
     return made;
   };
-  const endpoints = gauge('endpoints_desired', 'Endpoints that there should be.');
-  const slices = gauge('num_endpoint_slices', 'Slices there are.');
-  const fewest = gauge('desired_endpoint_slices', 'Slices there would be if all were filled.');
+  const endpoints = gauge('endpoints_desired', 'Number of endpoints desired.');
+  const slices = gauge('num_endpoint_slices', 'Current number of EndpointSlices.');
+  const minSlices = gauge('desired_endpoint_slices', 'Number of EndpointSlices if all were full.');
   const known = new Map<string, Known>();
   const count = (one: Known | undefined, by: 1 | -1): void => {
     endpoints.add({}, by * (one?.endpoints ?? 0));
     slices.add({}, by * (one?.slices ?? 0));
-    fewest.add({}, by * (one?.minSlices ?? 0));
+    minSlices.add({}, by * (one?.minSlices ?? 0));
   };
   return {
     synced({ key, changes, counts, skipped: left, tookMs }) {

@@ -1,4 +1,4 @@
-// Keeps slices for the Endpoints that people and programs write for Services without a selector.
+// Mirrors the Endpoints of Services without a selector into EndpointSlices.
 
 import { applyChanges } from '../../client/apply-changes.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
@@ -31,9 +31,9 @@ import { createMirrorMetrics, type MirrorMetrics } from './metrics.ts';
 
 const maxRetries = 15;
 const backOff = { firstMs: 1000, maxMs: 100_000 };
-/** What others change is put right, but not in step with a program that keeps changing it back. */
-const foreignChangeMs = 1000;
-/** Name under which a store of slices keeps the mirrors, by the Endpoints they stand for. */
+/** Changes by others are reverted after this delay, so that two programs do not write in turns without pause. */
+const externalChangeMs = 1000;
+/** Index of the mirrored slices, by their Endpoints. */
 const mirrorIndex = 'endpoints of endpointslicemirroring-controller';
 
 type Parts = {
@@ -57,18 +57,18 @@ export const endpointSliceMirroringController: Controller = {
     mayOwn(endpointsDefinition),
     mayRecordEvents,
   ],
-  async run(given, signal) {
-    const { clock, log, settings, queueMetrics: metrics } = given;
-    const parts = gather(given);
+  async run(shared, signal) {
+    const { clock, log, settings, queueMetrics: metrics } = shared;
+    const parts = createParts(shared);
     const { services, endpoints, slices } = parts;
     if (!(await waitForSync([services, endpoints, slices], signal))) return;
     const writes = createExpectations<EndpointSlice>({
       clock,
       keyOf: mirroredKey,
-      changedExternally: (key) => queue.addAfter(key, foreignChangeMs),
+      changedExternally: (key) => queue.addAfter(key, externalChangeMs),
     });
     const reconcile = async (key: string): Promise<undefined> => {
-      await writes.during(key, (notes) => sync({ ...parts, writes, notes }, key));
+      await writes.during(key, (writeRecorder) => sync({ ...parts, writes, writeRecorder }, key));
     };
     const { mirroringConcurrentServiceEndpointSyncs: concurrency } = settings;
     const name = 'endpoint_slice_mirroring';
@@ -101,8 +101,8 @@ export const endpointSliceMirroringController: Controller = {
   },
 };
 
-function gather(given: ControllerParts): Parts {
-  const { caller, informers, clock, log, metrics, settings } = given;
+function createParts(shared: ControllerParts): Parts {
+  const { caller, informers, clock, log, metrics, settings } = shared;
   const slices = informers.of(endpointSliceDefinition);
   slices.addIndex(mirrorIndex, mirroredKeys);
   const component = 'endpoint-slice-mirroring-controller';
@@ -123,7 +123,7 @@ const mirroredKeys = (slice: EndpointSlice): readonly string[] => {
   return key === undefined ? [] : [key];
 };
 
-/** The Endpoints that a slice of this controller stands for. */
+/** The Endpoints that a slice of this controller mirrors. */
 function mirroredKey({ metadata }: EndpointSlice): string | undefined {
   const name = metadata.labels?.[serviceNameLabel];
   const isMirror = metadata.labels?.[sliceManagedByLabel] === mirrorManager;
@@ -132,7 +132,7 @@ function mirroredKey({ metadata }: EndpointSlice): string | undefined {
 
 type SyncParts = Parts & {
   readonly writes: Expectations<EndpointSlice>;
-  readonly notes: WriteRecorder<EndpointSlice>;
+  readonly writeRecorder: WriteRecorder<EndpointSlice>;
 };
 
 async function sync(parts: SyncParts, key: string): Promise<void> {
@@ -145,7 +145,7 @@ async function sync(parts: SyncParts, key: string): Promise<void> {
   const isMirrored = object !== undefined && shouldMirror(object, services.store.get(key));
   if (!isMirrored && existing.length === 0) return;
   const desired = isMirrored ? desiredMirror(object, maxPerSubset) : noMirror;
-  if (isMirrored) complain(parts, object, desired);
+  if (isMirrored) recordSkipped(parts, object, desired);
   const changes = isMirrored
     ? diffMirror(object, desired, existing)
     : { create: [], update: [], delete: existing };
@@ -159,15 +159,15 @@ async function sync(parts: SyncParts, key: string): Promise<void> {
   });
 }
 
-async function write({ client, notes }: SyncParts, changes: SliceChanges): Promise<void> {
+async function write({ client, writeRecorder }: SyncParts, changes: SliceChanges): Promise<void> {
   try {
-    await applyChanges(client, changes, { recorder: notes });
+    await applyChanges(client, changes, { recorder: writeRecorder });
   } catch (error) {
     if (!isNamespaceTerminating(error)) throw error;
   }
 }
 
-function complain(
+function recordSkipped(
   { recorder, maxPerSubset }: Parts,
   endpoints: Endpoints,
   { invalid, excess }: DesiredMirror,

@@ -49,12 +49,12 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    title: 'says that a terminating pod serves but is not ready (EPS-19, EPS-20)',
+    title: 'lists a terminating pod as serving but not ready (EPS-19, EPS-20)',
     pod: exampleBackend('a', { metadata: { deletionTimestamp } }),
     endpoints: [endpoint('a', { conditions: { ready: false, serving: true, terminating: true } })],
   },
   {
-    title: 'says that a terminating pod that is not ready does not serve (EPS-19)',
+    title: 'lists a terminating pod that is not ready as not serving (EPS-19)',
     pod: exampleBackend('a', { ready: false, metadata: { deletionTimestamp } }),
     endpoints: [endpoint('a', { conditions: { ready: false, serving: false, terminating: true } })],
   },
@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
     endpoints: [endpoint('a', { conditions: { ready: true, serving: false, terminating: false } })],
   },
   {
-    title: 'leaves out a terminating pod that has ended (EPS-20)',
+    title: 'leaves out a terminating pod that has finished (EPS-20)',
     pod: exampleBackend('a', { metadata: { deletionTimestamp }, status: { phase: 'Succeeded' } }),
     endpoints: [],
   },
@@ -76,7 +76,7 @@ const cases: readonly Case[] = [
     endpoints: [],
   },
   {
-    title: 'takes a pod on the network of its host like any other (EPS-18)',
+    title: 'lists a pod with hostNetwork like any other (EPS-18)',
     pod: exampleBackend('a', { spec: { nodeName: 'n1', hostNetwork: true } }),
     endpoints: [endpoint('a')],
   },
@@ -93,7 +93,7 @@ const cases: readonly Case[] = [
     endpoints: [],
   },
   {
-    title: 'has the zone of the node (EPS-18)',
+    title: 'sets the zone of the node (EPS-18)',
     pod: exampleBackend('a', { spec: { nodeName: 'n2' } }),
     endpoints: [endpoint('a', { nodeName: 'n2', zone: 'zone-b' })],
   },
@@ -112,29 +112,29 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    title: 'has no host name under another subdomain (EPS-18)',
+    title: 'sets no hostname for another subdomain (EPS-18)',
     pod: exampleBackend('a', { spec: { nodeName: 'n1', hostname: 'web-0', subdomain: 'db' } }),
     endpoints: [endpoint('a')],
   },
   {
-    title: 'has the host name of a pod in the domain of the service (EPS-18)',
+    title: 'sets the hostname of a pod whose subdomain is the Service (EPS-18)',
     pod: exampleBackend('a', { spec: { hostname: 'web-0', subdomain: 'web' } }),
     endpoints: [endpoint('a', { hostname: 'web-0' })],
   },
   {
-    title: 'spells addresses in one way (EPS-18)',
+    title: 'writes addresses in canonical form (EPS-18)',
     pod: exampleBackend('a', { ips: ['FD00:0::00A'] }),
     family: 'IPv6',
     endpoints: [endpoint('a', { addresses: ['fd00::a'] })],
   },
   {
-    title: 'takes the addresses of the family (EPS-18, DST-15)',
+    title: 'selects the addresses of the family (EPS-18, DST-15)',
     pod: exampleBackend('a', { ips: ['10.1.0.1', 'fd00::1'] }),
     family: 'IPv6',
     endpoints: [endpoint('a', { addresses: ['fd00::1'] })],
   },
   {
-    title: 'leaves out a pod without address of the family (DST-17)',
+    title: 'leaves out a pod without an address of the family (DST-17)',
     pod: exampleBackend('a'),
     family: 'IPv6',
     endpoints: [],
@@ -150,7 +150,7 @@ for (const { title, service = selectingService(), pod, family, endpoints } of ca
   });
 }
 
-test('desiredEndpoints() tells of pods whose node is not known (EPS-22)', () => {
+test('desiredEndpoints() returns pods whose node does not exist (EPS-22)', () => {
   const pods = [
     exampleBackend('a', { spec: { nodeName: 'nowhere' } }),
     exampleBackend('b', { spec: { nodeName: '' } }),
@@ -169,7 +169,7 @@ function withPort(name: string, containerPort: number, ip: string): Pod {
   return exampleBackend(name, { ips: [ip], spec: { containers: [container] } });
 }
 
-test('desiredEndpoints() groups pods by the ports that they have (EPS-09, EPS-10)', () => {
+test('desiredEndpoints() groups pods by port numbers (EPS-09, EPS-10)', () => {
   const service = selectingService({
     spec: {
       ports: [
@@ -195,7 +195,7 @@ test('desiredEndpoints() groups pods by the ports that they have (EPS-09, EPS-10
   ]);
 });
 
-test('desiredEndpoints() keeps a pod that lacks the only port, without ports (EPS-10)', () => {
+test('desiredEndpoints() keeps a pod without the named target port, without ports (EPS-10)', () => {
   const service = selectingService({ spec: { ports: [examplePort({ targetPort: 'web' })] } });
   const [group] = desired(service, [exampleBackend('a')]).groups.values();
   assert.deepEqual(group?.ports, []);
@@ -219,7 +219,7 @@ for (const { service, want } of families) {
   });
 }
 
-test('sliceLabels() drops reserved labels of the service and adds its own (EPS-06, EPS-07)', () => {
+test('sliceLabels() replaces reserved labels of the Service (EPS-06, EPS-07)', () => {
   const labels = {
     team: 'x',
     'kubernetes.io/service-name': 'fake',

@@ -1,4 +1,4 @@
-// The endpoints that a Service should have, in groups that share their ports; and what every slice of it looks like.
+// The endpoints of a Service, grouped by port set, and the metadata of its slices.
 
 import { familyOf } from '../../ip/address.ts';
 import { endpointIdentity } from '../../kinds/endpoint-slice/same-endpoint.ts';
@@ -38,7 +38,7 @@ export type DesiredGroup = {
 export type DesiredEndpoints = {
   /** By the key of the port set. */
   readonly groups: ReadonlyMap<string, DesiredGroup>;
-  /** Pods left out because their node is not known; it may come. */
+  /** Pods left out because their node is not in the cache yet. */
   readonly podsWithoutNode: readonly Pod[];
 };
 
@@ -57,12 +57,12 @@ export function desiredEndpoints({ service, pods, node, family }: DesiredInput):
     const endpoints = new Map<string, Endpoint>();
     groups.set(key, { ports: group.ports, endpoints });
     for (const pod of group.pods) {
-      const home = node(pod.spec.nodeName ?? '');
-      if (home === undefined && service.spec.publishNotReadyAddresses !== true) {
+      const nodeObject = node(pod.spec.nodeName ?? '');
+      if (nodeObject === undefined && service.spec.publishNotReadyAddresses !== true) {
         podsWithoutNode.push(pod);
         continue;
       }
-      const endpoint = podEndpoint({ service, pod, home, family });
+      const endpoint = podEndpoint({ service, pod, nodeObject, family });
       if (endpoint !== undefined) endpoints.set(endpointIdentity(endpoint), endpoint);
     }
   }
@@ -72,18 +72,18 @@ export function desiredEndpoints({ service, pods, node, family }: DesiredInput):
 type PodEndpoint = {
   readonly service: Service;
   readonly pod: Pod;
-  readonly home: Node | undefined;
+  readonly nodeObject: Node | undefined;
   readonly family: IPFamily;
 };
 
-function podEndpoint({ service, pod, home, family }: PodEndpoint): Endpoint | undefined {
+function podEndpoint({ service, pod, nodeObject, family }: PodEndpoint): Endpoint | undefined {
   const addresses = podAddresses(pod, family);
   if (addresses.length === 0) return undefined;
   const serving = isPodReady(pod);
   const terminating = pod.metadata.deletionTimestamp !== undefined;
   const ready = service.spec.publishNotReadyAddresses === true || (serving && !terminating);
   const hostname = hostnameUnder(service, pod);
-  const zone = home?.metadata.labels?.[zoneLabel];
+  const zone = nodeObject?.metadata.labels?.[zoneLabel];
   const { namespace = '', name = '', uid = '' } = pod.metadata;
   return {
     addresses,
@@ -95,7 +95,7 @@ function podEndpoint({ service, pod, home, family }: PodEndpoint): Endpoint | un
   };
 }
 
-/** A set of slices for each. Servers from before dual stack do not say which. */
+/** One set of slices for each family. Services of servers without dual stack have no ipFamilies. */
 export function serviceFamilies({ spec }: Service): readonly IPFamily[] {
   if (spec.ipFamilies !== undefined && spec.ipFamilies.length > 0) return spec.ipFamilies;
   if (spec.clusterIP && spec.clusterIP !== headlessIP) {
@@ -104,7 +104,7 @@ export function serviceFamilies({ spec }: Service): readonly IPFamily[] {
   return ['IPv4', 'IPv6'];
 }
 
-/** Labels of the service that would say something else about the slice are not copied. */
+/** Labels of the Service are copied, except those with a meaning of their own on slices. */
 export function sliceLabels(service: Service): Labels {
   const {
     [serviceNameLabel]: _name,

@@ -30,7 +30,7 @@ const pods = (count: number, first = 1): readonly Pod[] =>
     exampleBackend(`p${first + i}`, { ips: [`10.1.0.${first + i}`] }),
   );
 
-/** `name type:number of endpoints`, by what is done. */
+/** `name type:number of endpoints`, by operation. */
 function summary({
   create,
   update,
@@ -72,17 +72,17 @@ type Case = {
 
 const cases: readonly Case[] = [
   {
-    title: 'makes a slice (EPS-07)',
+    title: 'creates a slice (EPS-07)',
     given: { pods: pods(2) },
     changes: { create: ['new IPv4:2'] },
   },
   {
-    title: 'does nothing when all is right (EPS-12)',
+    title: 'does nothing when nothing changes (EPS-12)',
     given: { pods: pods(2), existing: [full] },
     changes: {},
   },
   {
-    title: 'makes a placeholder for a service without pods (EPS-15)',
+    title: 'creates a placeholder for a Service without pods (EPS-15)',
     given: {},
     changes: { create: ['new IPv4:0'] },
   },
@@ -126,7 +126,7 @@ const cases: readonly Case[] = [
     changes: { create: ['new IPv4:2'], delete: ['x IPv4:1'] },
   },
   {
-    title: 'leaves slices that are already going (EPS-25)',
+    title: 'leaves slices that are being deleted (EPS-25)',
     given: {
       pods: pods(2),
       existing: [storedSlice('b', exampleEndpoints(2), { metadata: { deletionTimestamp: time } })],
@@ -134,7 +134,7 @@ const cases: readonly Case[] = [
     changes: { create: ['new IPv4:2'] },
   },
   {
-    title: 'has slices for each family (DST-15)',
+    title: 'creates slices for each family (DST-15)',
     given: { service: dual, pods: pods(2), existing: [full] },
     changes: { create: ['new IPv6:0'] },
   },
@@ -144,17 +144,17 @@ const cases: readonly Case[] = [
     changes: { delete: ['b IPv6:0'] },
   },
   {
-    title: 'leaves a placeholder whose owner was written by others alone (EPS-15)',
+    title: 'leaves a placeholder with an additional owner reference (EPS-15)',
     given: { existing: [ownedBy({ apiVersion: 'v1' })] },
     changes: {},
   },
   {
-    title: 'takes a slice owned by a service of another group for a stranger (EPS-17)',
+    title: 'deletes a slice owned by a Service of another API group (EPS-17)',
     given: { existing: [ownedBy({ apiVersion: 'serving.example/v1' })] },
     changes: { create: ['new IPv4:0'], delete: ['p IPv4:0'] },
   },
   {
-    title: 'makes a second group for pods with another number (EPS-09)',
+    title: 'creates a second slice for pods with another port number (EPS-09)',
     given: {
       service: selectingService({ spec: { ports: [examplePort({ targetPort: 'web' })] } }),
       pods: [withPort('p1', 8080), withPort('p2', 9090), withPort('p3', 8080)],
@@ -162,17 +162,17 @@ const cases: readonly Case[] = [
     changes: { create: ['new IPv4:2', 'new IPv4:1'] },
   },
   {
-    title: 'makes no slice for a family without addresses but the placeholder (DST-17, EPS-15)',
+    title: 'creates only the placeholder for a family without addresses (DST-17, EPS-15)',
     given: { service: dual, pods: [exampleBackend('p1', { ips: ['fd00::1'] })] },
     changes: { create: ['new IPv4:0', 'new IPv6:1'] },
   },
   {
-    title: 'makes nothing for a service that is going (EPS-23)',
+    title: 'creates nothing for a Service that is being deleted (EPS-23)',
     given: { service: going, pods: pods(1) },
     changes: {},
   },
   {
-    title: 'still updates for a service that is going (EPS-23)',
+    title: 'still updates for a Service that is being deleted (EPS-23)',
     given: { service: going, pods: pods(1), existing: [full] },
     changes: { update: ['a IPv4:1'] },
   },
@@ -190,7 +190,7 @@ for (const { title, given, changes } of cases) {
   test(`diffSlices() ${title}`, () => assert.deepEqual(summary(diff(given)), changes));
 }
 
-test('diffSlices() names the version that an update is meant for (EPS-25)', () => {
+test('diffSlices() keeps the resource version of updates (EPS-25)', () => {
   for (const service of [selectingService(), selectingService({ spec: { ports: [] } })]) {
     const [update] = diff({ service, pods: pods(1), existing: [full] }).update;
     assert.equal(update?.metadata.resourceVersion, '5');
@@ -198,7 +198,7 @@ test('diffSlices() names the version that an update is meant for (EPS-25)', () =
   }
 });
 
-test('diffSlices() stamps what it writes with the trigger time, or takes it off (EPS-24)', () => {
+test('diffSlices() sets or removes the trigger time of slices it writes (EPS-24)', () => {
   const timed = diff({ pods: pods(1), triggerTime: time });
   assert.deepEqual(timed.create[0]?.metadata.annotations, { [annotation]: time });
   const before = storedSlice('a', exampleEndpoints(2), {
@@ -208,14 +208,14 @@ test('diffSlices() stamps what it writes with the trigger time, or takes it off 
   assert.deepEqual(untimed.update[0]?.metadata.annotations, { x: 'y' });
 });
 
-test('diffSlices() returns pods whose node is not known, once for all families (EPS-22)', () => {
+test('diffSlices() returns pods whose node does not exist, once for all families (EPS-22)', () => {
   const lost = exampleBackend('p1', { spec: { nodeName: 'nowhere' } });
   const { podsWithoutNode, create } = diff({ service: dual, pods: [lost] });
   assert.deepEqual(podsWithoutNode, [lost]);
   assert.equal(create.length, 2);
 });
 
-test('diffSlices() takes over a slice that the service owns and that others wrote (EPS-17)', () => {
+test('diffSlices() adopts a slice of another writer that the Service owns (EPS-17)', () => {
   const adopted = storedSlice('mine', [exampleEndpoint('x')], {
     ports: [{ port: 1 }],
     metadata: {

@@ -1,4 +1,4 @@
-// What to write so that the slices of a Service hold the endpoints they should.
+// The writes that bring the slices of a Service to the desired endpoints.
 import type { SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
 import { portSetKey } from '../../kinds/endpoint-slice/port-set.ts';
 import type { Endpoint, EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
@@ -15,7 +15,7 @@ import type { ZoneShares } from './zone-shares.ts';
 export type ServiceSlices = SliceChanges & {
   readonly events: readonly HintEvent[];
   readonly spread: SpreadHints;
-  /** Pods left out because their node is not known. */
+  /** Pods left out because their node is not in the cache yet. */
   readonly podsWithoutNode: readonly Pod[];
 };
 
@@ -24,7 +24,7 @@ export type SlicesInput = {
   readonly pods: readonly Pod[];
   readonly node: (name: string) => Node | undefined;
   readonly zones: ZoneShares | undefined;
-  /** The slices that this controller keeps for the service. */
+  /** The slices of the Service that this controller manages. */
   readonly existing: readonly EndpointSlice[];
   readonly spreadBefore: SpreadHints;
   readonly maxPerSlice: number;
@@ -58,12 +58,12 @@ export function diffSlices(input: SlicesInput): ServiceSlices {
     spread = hinted.spread;
     events.push(...hinted.events);
     podsWithoutNode = planned.podsWithoutNode;
-    changes = joined(changes, finish(hinted.plan, input));
+    changes = concatenated(changes, finish(hinted.plan, input));
   }
   return { ...changes, events, spread, podsWithoutNode };
 }
 
-function joined(a: SliceChanges, b: SliceChanges): SliceChanges {
+function concatenated(a: SliceChanges, b: SliceChanges): SliceChanges {
   return {
     create: [...a.create, ...b.create],
     update: [...a.update, ...b.update],
@@ -102,7 +102,7 @@ function planFamily(input: SlicesInput, family: IPFamily): FamilyPlan {
   return { plan: withPlaceholder(plan, service, family), podsWithoutNode };
 }
 
-/** Slices of an earlier service of the same name wait to be collected as garbage; they are not ours. */
+/** Slices of an earlier Service with the same name belong to the garbage collector. */
 function isOwnedBy({ metadata }: EndpointSlice, service: Service): boolean {
   return (
     metadata.ownerReferences?.some(
@@ -123,7 +123,7 @@ function groupSlices(slices: readonly EndpointSlice[]): ReadonlyMap<string, Endp
   return groups;
 }
 
-/** A service always has a slice of each family, so that readers can tell empty from unknown. */
+/** A Service always has at least one slice of each family: readers can then tell "no endpoints" from "not synced". */
 function withPlaceholder(plan: SlicePlan, service: Service, family: IPFamily): SlicePlan {
   if (plan.unchanged.length + plan.update.length + plan.create.length > 0) return plan;
   const present = plan.delete.find((slice) => isPlaceholder(slice, service));
@@ -153,29 +153,29 @@ function finish(plan: SlicePlan, { service, triggerTime }: SlicesInput): SliceCh
       metadata: annotations === undefined ? metadata : { ...metadata, annotations },
     };
   };
-  // What is made now for a service that is going would outlive it.
-  const isGoing = service.metadata.deletionTimestamp !== undefined;
+  // An object created for a Service that is being deleted would outlive it.
+  const isBeingDeleted = service.metadata.deletionTimestamp !== undefined;
   return {
-    create: isGoing ? [] : reused.create.map(timed),
+    create: isBeingDeleted ? [] : reused.create.map(timed),
     update: reused.update.map(timed),
     delete: reused.delete,
   };
 }
 
-/** A slice to be deleted becomes one to be made: one write instead of two, and the name stays. */
+/** A slice to be deleted is rewritten as one to be created: one write instead of two, and the name stays. */
 function reuseDeleted(plan: SlicePlan, service: Service): SliceChanges {
   const create = [...plan.create];
   const update = [...plan.update];
-  const gone: EndpointSlice[] = [];
+  const deleted: EndpointSlice[] = [];
   for (const slice of plan.delete) {
     const successor = isOwnedBy(slice, service) ? create.pop() : undefined;
-    if (successor === undefined) gone.push(slice);
-    else update.push({ ...successor, metadata: taking(slice, successor) });
+    if (successor === undefined) deleted.push(slice);
+    else update.push({ ...successor, metadata: withIdentityOf(slice, successor) });
   }
-  return { create, update, delete: gone };
+  return { create, update, delete: deleted };
 }
 
-function taking({ metadata: before }: EndpointSlice, { metadata }: EndpointSlice) {
+function withIdentityOf({ metadata: before }: EndpointSlice, { metadata }: EndpointSlice) {
   const { name = '', uid = '', resourceVersion } = before;
   return { ...metadata, name, uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }

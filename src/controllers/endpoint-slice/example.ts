@@ -39,7 +39,7 @@ export function exampleEndpoint(name: string, more: Partial<Endpoint> = {}): End
   };
 }
 
-/** `count` endpoints named from `first` on: p1, p2 and so on. */
+/** `count` endpoints, numbered from `first`: p1, p2 and so on. */
 export function exampleEndpoints(
   count: number,
   first = 1,

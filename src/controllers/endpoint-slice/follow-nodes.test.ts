@@ -6,47 +6,47 @@ import { exampleNode } from './example.ts';
 import { followNodes } from './follow-nodes.ts';
 
 function start() {
-  const told: string[] = [];
+  const reported: string[] = [];
   const handler = followNodes({
-    homeChanged: ({ metadata }) => told.push(`home ${metadata.name}`),
-    weightChanged: () => told.push('weight'),
+    zoneChanged: ({ metadata }) => reported.push(`zone ${metadata.name}`),
+    capacityChanged: () => reported.push('capacity'),
   });
-  return { told, handler };
+  return { reported, handler };
 }
 
 const node = exampleNode('n', { zone: 'za', cpu: '1' });
 
-test('followNodes() tells of nodes that come and go (EPS-22)', () => {
-  const { told, handler } = start();
+test('followNodes() reports added and deleted nodes (EPS-22)', () => {
+  const { reported, handler } = start();
   handler.add(node);
   handler.delete(node);
-  assert.deepEqual(told, ['home n', 'weight', 'home n', 'weight']);
+  assert.deepEqual(reported, ['zone n', 'capacity', 'zone n', 'capacity']);
 });
 
 const updates = [
-  { title: 'nothing', after: node, told: [] },
+  { title: 'nothing', after: node, reported: [] },
   {
     title: 'the zone',
     after: exampleNode('n', { zone: 'zb', cpu: '1' }),
-    told: ['home n', 'weight'],
+    reported: ['zone n', 'capacity'],
   },
   {
     title: 'readiness',
     after: exampleNode('n', { zone: 'za', cpu: '1', ready: false }),
-    told: ['weight'],
+    reported: ['capacity'],
   },
-  { title: 'the CPUs', after: exampleNode('n', { zone: 'za', cpu: '2' }), told: ['weight'] },
+  { title: 'the CPUs', after: exampleNode('n', { zone: 'za', cpu: '2' }), reported: ['capacity'] },
 ];
 
-for (const { title, after, told: expected } of updates) {
-  test(`followNodes() on a change of ${title} tells [${expected}]`, () => {
-    const { told, handler } = start();
+for (const { title, after, reported: expected } of updates) {
+  test(`followNodes() on a change of ${title} reports [${expected}]`, () => {
+    const { reported, handler } = start();
     handler.update(node, after);
-    assert.deepEqual(told, expected);
+    assert.deepEqual(reported, expected);
   });
 }
 
-test('podNode() files a pod under its node, if it has one', () => {
+test('podNode() indexes a pod by its node, if it has one', () => {
   assert.deepEqual(podNode(exampleBackend('p')), ['n1']);
   assert.deepEqual(podNode(exampleBackend('p', { spec: { nodeName: '' } })), []);
 });

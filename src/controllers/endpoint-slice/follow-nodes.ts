@@ -1,35 +1,35 @@
-// Which changes of nodes matter to endpoints: the zone of the pods on them, and how much they weigh in their zone.
+// Filters changes of nodes for those that affect endpoints: the zone of the pods on a node, and the CPUs of a zone.
 import type { Node } from '../../kinds/node/types.ts';
 import { zoneLabel } from '../../meta/well-known-labels.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { isNodeReady } from './zone-shares.ts';
 
 export type NodeFollower = {
-  /** The node came, went or is in another zone now. */
-  readonly homeChanged: (node: Node) => void;
-  /** Zones may have more or less CPU than before. */
-  readonly weightChanged: () => void;
+  /** The node was added, deleted or moved to another zone. */
+  readonly zoneChanged: (node: Node) => void;
+  /** The CPUs of zones may have changed. */
+  readonly capacityChanged: () => void;
 };
 
-export function followNodes({ homeChanged, weightChanged }: NodeFollower) {
-  const cameOrWent = (node: Node): void => {
-    homeChanged(node);
-    weightChanged();
+export function followNodes({ zoneChanged, capacityChanged }: NodeFollower) {
+  const addedOrDeleted = (node: Node): void => {
+    zoneChanged(node);
+    capacityChanged();
   };
   return {
-    add: cameOrWent,
+    add: addedOrDeleted,
     update(before: Node, after: Node): void {
-      if (zoneOf(before) !== zoneOf(after)) homeChanged(after);
-      if (!weighsTheSame(before, after)) weightChanged();
+      if (zoneOf(before) !== zoneOf(after)) zoneChanged(after);
+      if (!hasSameCapacity(before, after)) capacityChanged();
     },
-    delete: cameOrWent,
+    delete: addedOrDeleted,
   };
 }
 
 const zoneOf = ({ metadata }: Node): string | undefined => metadata.labels?.[zoneLabel];
 
-/** Nodes report often, and mostly nothing of this. */
-function weighsTheSame(before: Node, after: Node): boolean {
+/** Most updates of nodes are heartbeats. */
+function hasSameCapacity(before: Node, after: Node): boolean {
   return (
     isNodeReady(before) === isNodeReady(after) &&
     before.status.allocatable?.cpu === after.status.allocatable?.cpu &&

@@ -1,5 +1,4 @@
-// Sorts the pods of a Service into groups that have the same ports, because a slice has one list of ports for all
-// of its endpoints.
+// Groups the pods of a Service by their port numbers, because all endpoints of a slice share one list of ports.
 import { orderedPorts, portSetKey } from '../../kinds/endpoint-slice/port-set.ts';
 import type { SlicePort } from '../../kinds/endpoint-slice/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -16,7 +15,7 @@ export function groupByPort(
   pods: readonly Pod[],
 ): ReadonlyMap<string, PortGroup> {
   const groups = new Map<string, { ports: readonly SlicePort[]; pods: Pod[] }>();
-  // Where no port is named, all pods have the same ones.
+  // Without named target ports all pods have the same numbers.
   const fixed = hasNamedTarget(service) ? undefined : keyed(podPorts(service, undefined));
   for (const pod of pods) {
     const { key, ports } = fixed ?? keyed(podPorts(service, pod));
@@ -33,7 +32,7 @@ function hasNamedTarget({ spec }: Service): boolean {
   return spec.ports?.some(({ targetPort }) => typeof targetPort === 'string') ?? false;
 }
 
-/** The ports that the pod has; those whose name it lacks are left out, the pod stays in. */
+/** Named target ports that the pod does not define are left out; the pod stays. */
 function podPorts({ spec }: Service, pod: Pod | undefined): readonly SlicePort[] {
   return (spec.ports ?? []).flatMap((port) => {
     const number =

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointHints, EndpointSlice } from '../../kinds/endpoin
 import { deepEqual } from '../../schema/equality.ts';
 import type { SlicePlan } from './pack.ts';
 
-/** Slices whose hints turn out different have to be written too. */
+/** Slices whose hints change move from `unchanged` to `update`. */
 export function hintEach(
   plan: SlicePlan,
   hintsFor: (endpoint: Endpoint) => EndpointHints | undefined,

@@ -1,4 +1,4 @@
-// What the controller counts, under the names that Kubernetes gives it.
+// Metrics, under upstream's names.
 import type { ChangeCounts, SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import type { Gauge, MetricsRegistry } from '../../observe/metrics.ts';
@@ -14,9 +14,9 @@ export type SyncedService = {
   readonly service: Service;
   readonly changes: SliceChanges;
   readonly counts: ChangeCounts;
-  /** Whether endpoints are to be spread over zones, which takes the place of trafficDistribution. */
+  /** Whether topology-mode is Auto, which overrides trafficDistribution. */
   readonly isSpread: boolean;
-  /** Whether all pods that belong into slices are in them. */
+  /** Whether all selected pods are in slices. */
   readonly isWhole: boolean;
 };
 
@@ -31,19 +31,21 @@ type Known = Pick<ChangeCounts, 'endpoints' | 'slices' | 'minSlices'> & {
 export function createSliceMetrics(registry: MetricsRegistry): SliceMetrics {
   const named = (name: string, help: string) => ({ name: `${subsystem}_${name}`, help });
   const added = registry.histogram({
-    ...named('endpoints_added_per_sync', 'Endpoints added in one look at a Service.'),
+    ...named('endpoints_added_per_sync', 'Endpoints added in one sync of a Service.'),
     buckets,
   });
   const removed = registry.histogram({
-    ...named('endpoints_removed_per_sync', 'Endpoints removed in one look at a Service.'),
+    ...named('endpoints_removed_per_sync', 'Endpoints removed in one sync of a Service.'),
     buckets,
   });
   const changed = registry.histogram({
-    ...named('endpointslices_changed_per_sync', 'Slices changed in one look at a Service.'),
+    ...named('endpointslices_changed_per_sync', 'EndpointSlices changed in one sync of a Service.'),
     buckets,
   });
-  const changes = registry.counter(named('changes', 'Slices created, updated and deleted.'));
-  const syncs = registry.counter(named('syncs', 'Looks at a Service, by how they ended.'));
+  const changes = registry.counter(
+    named('changes', 'EndpointSlices created, updated and deleted.'),
+  );
+  const syncs = registry.counter(named('syncs', 'Syncs of a Service, by result.'));
   const known = createKnown(registry, named);
   return {
     synced({ key, service, changes: done, counts, isSpread, isWhole }) {
@@ -65,21 +67,21 @@ export function createSliceMetrics(registry: MetricsRegistry): SliceMetrics {
   };
 }
 
-/** The sums over all services, kept up to date from one look to the next. */
+/** Sums over all Services, updated on every sync. */
 function createKnown(
   registry: MetricsRegistry,
   named: (name: string, help: string) => { readonly name: string; readonly help: string },
 ) {
   const services = new Map<string, Known>();
-  // The sums are of this run: a controller that starts again counts every service anew.
+  // The gauges restart at zero, because a restarted controller counts every Service again.
   const gauge = (name: string, help: string): Gauge => {
     const made = registry.gauge(named(name, help));
     made.clear();
     return made;
   };
-  const endpoints = gauge('endpoints_desired', 'Endpoints that Services should have.');
-  const slices = gauge('num_endpoint_slices', 'Slices there are.');
-  const fewest = gauge('desired_endpoint_slices', 'Slices there would be if all were filled.');
+  const endpoints = gauge('endpoints_desired', 'Number of endpoints desired.');
+  const slices = gauge('num_endpoint_slices', 'Current number of EndpointSlices.');
+  const minSlices = gauge('desired_endpoint_slices', 'Number of EndpointSlices if all were full.');
   const distributions = gauge(
     'services_count_by_traffic_distribution',
     'Services by their trafficDistribution.',
@@ -87,7 +89,7 @@ function createKnown(
   const count = (one: Known, by: 1 | -1): void => {
     endpoints.add({}, by * one.endpoints);
     slices.add({}, by * one.slices);
-    fewest.add({}, by * one.minSlices);
+    minSlices.add({}, by * one.minSlices);
     if (one.distribution !== '') {
       distributions.add({ traffic_distribution: one.distribution }, by);
     }

@@ -20,7 +20,7 @@ function pack(existing: readonly EndpointSlice[], endpoints: readonly Endpoint[]
   });
 }
 
-/** `name: number of endpoints` of each slice, by what happens to it. */
+/** `name: number of endpoints` of each slice, by operation. */
 function summary(plan: SlicePlan): Record<string, readonly string[]> {
   const text = ({ metadata, endpoints }: EndpointSlice): string =>
     `${metadata.name ?? 'new'}:${endpoints?.length ?? 0}`;
@@ -40,31 +40,31 @@ type Case = {
 
 const cases: readonly Case[] = [
   {
-    title: 'makes one slice for few (EPS-11)',
+    title: 'creates one slice for few endpoints (EPS-11)',
     existing: [],
     wanted: some(1, 3),
     plan: { create: ['new:3'] },
   },
   {
-    title: 'makes as many as needed (EPS-11)',
+    title: 'creates as many slices as needed (EPS-11)',
     existing: [],
     wanted: some(1, 25),
     plan: { create: ['new:10', 'new:10', 'new:5'] },
   },
   {
-    title: 'leaves what is right (EPS-12)',
+    title: 'leaves unchanged slices alone (EPS-12)',
     existing: [slice('a', 1, 3)],
     wanted: some(1, 3),
     plan: { unchanged: ['a:3'] },
   },
   {
-    title: 'takes out what is not wanted (EPS-12)',
+    title: 'removes endpoints that are not desired (EPS-12)',
     existing: [slice('a', 1, 3)],
     wanted: some(2, 2),
     plan: { update: ['a:2'] },
   },
   {
-    title: 'lets a slice go that loses all (EPS-15)',
+    title: 'deletes a slice that loses all endpoints (EPS-15)',
     existing: [slice('a', 1, 3), slice('b', 4, 2)],
     wanted: some(4, 2),
     plan: { unchanged: ['b:2'], delete: ['a:3'] },
@@ -76,31 +76,32 @@ const cases: readonly Case[] = [
     plan: { unchanged: ['b:8'], update: ['a:9'] },
   },
   {
-    title: 'fills the fullest of the written ones first (EPS-12)',
+    title: 'fills the fullest of the updated slices first (EPS-12)',
     existing: [slice('a', 1, 4), slice('b', 11, 7)],
     wanted: [...some(2, 3), ...some(12, 6), ...some(21, 5)],
     plan: { update: ['b:10', 'a:4'] },
   },
   {
-    title: 'puts a few into the slice that they fill best (EPS-12)',
+    title: 'adds a few endpoints to the fullest slice with room (EPS-12)',
     existing: [slice('a', 1, 5), slice('b', 11, 7)],
     wanted: [...some(1, 5), ...some(11, 7), ...some(21, 3)],
     plan: { unchanged: ['a:5'], update: ['b:10'] },
   },
   {
-    title: 'rather makes a slice than touch two (EPS-13)',
+    title: 'creates one slice rather than updating two (EPS-13)',
     existing: [slice('a', 1, 5), slice('b', 11, 5)],
     wanted: [...some(1, 5), ...some(11, 5), ...some(21, 10)],
     plan: { unchanged: ['a:5', 'b:5'], create: ['new:10'] },
   },
   {
-    title: 'splits what is more than a slice, and lets the rest join one (EPS-12)',
+    title:
+      'splits more than one slice of endpoints, and adds the rest to an existing slice (EPS-12)',
     existing: [slice('a', 1, 5)],
     wanted: [...some(1, 5), ...some(21, 13)],
     plan: { update: ['a:8'], create: ['new:10'] },
   },
   {
-    title: 'never joins slices that emptied (EPS-14)',
+    title: 'never merges slices that are nearly empty (EPS-14)',
     existing: [slice('a', 1, 2), slice('b', 11, 2)],
     wanted: [...some(1, 1), ...some(11, 1)],
     plan: { update: ['a:1', 'b:1'] },
@@ -112,13 +113,13 @@ const cases: readonly Case[] = [
     plan: { update: ['a:2'] },
   },
   {
-    title: 'makes a slice for a full load, and leaves the empty one (EPS-12)',
+    title: "creates a slice for a full slice's worth, and leaves the empty one (EPS-12)",
     existing: [slice('a', 1, 0)],
     wanted: some(1, 10),
     plan: { unchanged: ['a:0'], create: ['new:10'] },
   },
   {
-    title: 'keeps an endpoint that stands twice in the first slice (EPS-12)',
+    title: 'keeps an endpoint of two slices in the first one (EPS-12)',
     existing: [slice('a', 1, 2), slice('b', 2, 2)],
     wanted: some(1, 3),
     plan: { unchanged: ['a:2'], update: ['b:1'] },

@@ -1,5 +1,5 @@
-// Puts the endpoints of one port group into slices with few writes: what is in place stays there, slices that have
-// to be written anyway are filled first, and nothing is moved only to make slices fuller. Upstream: the reconciler of
+// Packs the endpoints of one port group into slices with few writes: endpoints stay in their slice, slices that are
+// written anyway are filled first, and none is moved only to fill a slice. Upstream: the reconciler of
 // k8s.io/endpointslice.
 import { endpointIdentity, isUnchanged } from '../../kinds/endpoint-slice/same-endpoint.ts';
 import type { Endpoint, EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
@@ -14,9 +14,9 @@ export type SlicePlan = {
 };
 
 export type PackInput = {
-  /** The slices that hold this group now. */
+  /** The slices of this group. */
   readonly existing: readonly EndpointSlice[];
-  /** The wanted endpoints by identity. */
+  /** The desired endpoints by identity. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly labels: Labels;
   readonly maxPerSlice: number;
@@ -30,70 +30,74 @@ export function packGroup({
   maxPerSlice,
   newSlice,
 }: PackInput): SlicePlan {
-  const kept = keepWhatIsInPlace(existing, endpoints, labels);
-  const unplaced = [...endpoints].flatMap(([id, endpoint]) =>
-    kept.placed.has(id) ? [] : [endpoint],
+  const retained = retainEndpoints(existing, endpoints, labels);
+  const unassigned = [...endpoints].flatMap(([id, endpoint]) =>
+    retained.assigned.has(id) ? [] : [endpoint],
   );
-  const filled = fillFullestFirst(kept.update, unplaced, maxPerSlice);
-  const { create, rest } = fillNewSlices(kept.unchanged, filled.rest, { maxPerSlice, newSlice });
-  const host = rest.length === 0 ? undefined : bestFit(kept.unchanged, rest.length, maxPerSlice);
+  const filled = fillFullestFirst(retained.update, unassigned, maxPerSlice);
+  const { create, rest } = fillNewSlices(retained.unchanged, filled.rest, {
+    maxPerSlice,
+    newSlice,
+  });
+  const extended =
+    rest.length === 0 ? undefined : bestFit(retained.unchanged, rest.length, maxPerSlice);
   return {
-    unchanged: kept.unchanged.filter((slice) => slice !== host),
-    update: host === undefined ? filled.slices : [...filled.slices, grown(host, rest)],
+    unchanged: retained.unchanged.filter((slice) => slice !== extended),
+    update: extended === undefined ? filled.slices : [...filled.slices, withMore(extended, rest)],
     create,
-    delete: kept.delete,
+    delete: retained.delete,
   };
 }
 
-type Kept = Pick<SlicePlan, 'unchanged' | 'update' | 'delete'> & {
-  readonly placed: ReadonlySet<string>;
+type Retained = Pick<SlicePlan, 'unchanged' | 'update' | 'delete'> & {
+  readonly assigned: ReadonlySet<string>;
 };
 
-/** Undesired endpoints leave their slices, changed ones are refreshed; a slice that loses all of them goes. */
-function keepWhatIsInPlace(
+/** Removes endpoints that are not desired and updates changed ones; a slice that becomes empty is deleted. */
+function retainEndpoints(
   existing: readonly EndpointSlice[],
   endpoints: ReadonlyMap<string, Endpoint>,
   labels: Labels,
-): Kept {
-  const placed = new Set<string>();
+): Retained {
+  const assigned = new Set<string>();
   const unchanged: EndpointSlice[] = [];
   const update: EndpointSlice[] = [];
-  const gone: EndpointSlice[] = [];
+  const emptied: EndpointSlice[] = [];
   for (const slice of existing) {
-    const { staying, isSame } = stayingIn(slice, endpoints, placed);
-    if (!isSame && staying.length === 0) gone.push(slice);
-    else if (!isSame) update.push(relabelled({ ...slice, endpoints: staying }, labels));
+    const { endpointsLeft, isSame } = retainedIn(slice, endpoints, assigned);
+    if (!isSame && endpointsLeft.length === 0) emptied.push(slice);
+    else if (!isSame) update.push(relabelled({ ...slice, endpoints: endpointsLeft }, labels));
     else if (deepEqual(slice.metadata.labels ?? {}, labels)) unchanged.push(slice);
     else update.push(relabelled(slice, labels));
   }
-  return { unchanged, update, delete: gone, placed };
+  return { unchanged, update, delete: emptied, assigned };
 }
 
-/** An endpoint that stands in two slices stays in the first. */
-function stayingIn(
+/** An endpoint in two slices stays in the first one. */
+function retainedIn(
   slice: EndpointSlice,
   endpoints: ReadonlyMap<string, Endpoint>,
-  placed: Set<string>,
-): { readonly staying: readonly Endpoint[]; readonly isSame: boolean } {
+  assigned: Set<string>,
+): { readonly endpointsLeft: readonly Endpoint[]; readonly isSame: boolean } {
   const present = slice.endpoints ?? [];
-  const staying: Endpoint[] = [];
+  const endpointsLeft: Endpoint[] = [];
   let isSame = true;
   for (const before of present) {
     const id = endpointIdentity(before);
-    const after = placed.has(id) ? undefined : endpoints.get(id);
+    const after = assigned.has(id) ? undefined : endpoints.get(id);
     if (after === undefined) continue;
-    placed.add(id);
-    staying.push(after);
+    assigned.add(id);
+    endpointsLeft.push(after);
     isSame &&= isUnchanged(before, after);
   }
-  return { staying, isSame: isSame && staying.length === present.length };
+  return { endpointsLeft, isSame: isSame && endpointsLeft.length === present.length };
 }
 
 function relabelled(slice: EndpointSlice, labels: Labels): EndpointSlice {
   return { ...slice, metadata: { ...slice.metadata, labels } };
 }
 
-function grown(slice: EndpointSlice, more: readonly Endpoint[]): EndpointSlice {
+function withMore(slice: EndpointSlice, more: readonly Endpoint[]): EndpointSlice {
   return more.length === 0 ? slice : { ...slice, endpoints: [...(slice.endpoints ?? []), ...more] };
 }
 
@@ -112,14 +116,14 @@ function fillFullestFirst(
     .map((slice) => {
       const more = rest.slice(0, Math.max(0, maxPerSlice - sizeOf(slice)));
       rest = rest.slice(more.length);
-      return grown(slice, more);
+      return withMore(slice, more);
     });
   return { slices: filled, rest };
 }
 
 type NewSlices = Pick<PackInput, 'maxPerSlice' | 'newSlice'>;
 
-/** New slices for what fits into no slice that could stay as it is; the rest fits into one of those whole. */
+/** New slices for the endpoints that no unchanged slice has room for; what remains fits into one unchanged slice. */
 function fillNewSlices(
   unchanged: readonly EndpointSlice[],
   endpoints: readonly Endpoint[],
@@ -134,7 +138,7 @@ function fillNewSlices(
   return { create, rest };
 }
 
-/** The slice that so many more endpoints bring closest to full. A full load never goes into an existing slice. */
+/** The fullest slice with room for `count` more endpoints; a full slice's worth always gets a new slice. */
 function bestFit(
   slices: readonly EndpointSlice[],
   count: number,

@@ -1,4 +1,4 @@
-// One look at one Service: reads its state, decides, writes its slices.
+// Syncs one Service: reads its state from the informers, plans, writes its slices.
 import { applyChanges } from '../../client/apply-changes.ts';
 import type { EventRecorder } from '../../client/event-recorder.ts';
 import type { Expectations, WriteRecorder } from '../../client/expectations.ts';
@@ -22,7 +22,7 @@ import type { SliceMetrics } from './metrics.ts';
 import { type SpreadHints, wantsSpread } from './topology-hints.ts';
 import type { ZoneShares } from './zone-shares.ts';
 
-/** Name under which a store of slices keeps those of this controller, by service. */
+/** Index of the slices that this controller manages, by Service. */
 export const managedSliceIndex = 'service of endpointslice-controller';
 
 export function managedSlice(slice: EndpointSlice): readonly string[] {
@@ -30,7 +30,7 @@ export function managedSlice(slice: EndpointSlice): readonly string[] {
   return key === undefined ? [] : [key];
 }
 
-/** The service of a slice that this controller keeps. */
+/** The Service of a slice that this controller manages. */
 export function serviceKeyOf({ metadata }: EndpointSlice): string | undefined {
   const name = metadata.labels?.[serviceNameLabel];
   const isManaged = metadata.labels?.[sliceManagedByLabel] === sliceManager;
@@ -47,26 +47,26 @@ export type SyncParts = {
   readonly metrics: SliceMetrics;
   readonly maxPerSlice: number;
   readonly zones: () => ZoneShares | undefined;
-  readonly seen: Map<string, SeenTimes>;
-  /** The services whose endpoints are spread over zones. */
+  readonly triggerTimes: Map<string, SeenTimes>;
+  /** Services with topology-mode Auto. */
   readonly spread: Map<string, SpreadHints>;
 };
 
 export type SyncState = {
   readonly writes: Expectations<EndpointSlice>;
-  readonly notes: WriteRecorder<EndpointSlice>;
+  readonly writeRecorder: WriteRecorder<EndpointSlice>;
 };
 
 export async function syncService(
   parts: SyncParts,
-  { writes, notes }: SyncState,
+  { writes, writeRecorder }: SyncState,
   key: string,
 ): Promise<void> {
-  const { services, pods, nodes, slices, zones, seen, spread, maxPerSlice } = parts;
+  const { services, pods, nodes, slices, zones, triggerTimes, spread, maxPerSlice } = parts;
   const service = services.store.get(key);
   if (service === undefined) {
-    // Its slices are garbage now, and collected as such.
-    for (const memory of [seen, spread]) memory.delete(key);
+    // The garbage collector deletes its slices.
+    for (const memory of [triggerTimes, spread]) memory.delete(key);
     writes.forget(key);
     parts.metrics.forget(key);
     return;
@@ -74,8 +74,8 @@ export async function syncService(
   if (!hasSelectedPods(service)) return;
   const { namespace = '' } = service.metadata;
   const selected = selectPods(pods.store, namespace, service.spec.selector ?? {});
-  const trigger = triggerTime(seen.get(key), service, selected);
-  seen.set(key, trigger.seen);
+  const trigger = triggerTime(triggerTimes.get(key), service, selected);
+  triggerTimes.set(key, trigger.seen);
   const existing = writes.over(key, slices.store.select(managedSliceIndex, key));
   const wanted = diffSlices({
     service,
@@ -90,7 +90,7 @@ export async function syncService(
   if (wanted.spread.size > 0) spread.set(key, wanted.spread);
   else spread.delete(key);
   try {
-    await write(parts, wanted, notes);
+    await write(parts, wanted, writeRecorder);
     parts.metrics.synced({
       key,
       service,
@@ -102,7 +102,7 @@ export async function syncService(
     reportPodsWithoutNode(service, wanted.podsWithoutNode);
   } catch (error) {
     parts.metrics.failed();
-    report(parts, service, error);
+    recordFailure(parts, service, error);
     throw error;
   } finally {
     for (const event of wanted.events) parts.recorder.record(service, event);
@@ -121,7 +121,7 @@ async function write(
   }
 }
 
-/** The node may come, or its pods may be cleared away: worth another look, and a word to people. */
+/** Throws, so that the Service is synced again: the node may appear, or its pods may be deleted. */
 function reportPodsWithoutNode(service: Service, podsWithoutNode: readonly Pod[]): void {
   if (podsWithoutNode.length === 0) return;
   const key = objectKey(service.metadata);
@@ -132,8 +132,8 @@ function reportPodsWithoutNode(service: Service, podsWithoutNode: readonly Pod[]
   throw new NotYetError(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
 }
 
-/** A conflict heals with the next look; anything else is for people to see. */
-function report({ recorder }: SyncParts, service: Service, error: unknown): void {
+/** Conflicts are retried; anything else becomes an event. */
+function recordFailure({ recorder }: SyncParts, service: Service, error: unknown): void {
   if (isConflict(error)) return;
   const text = error instanceof Error ? error.message : String(error);
   recorder.record(service, {

@@ -29,9 +29,9 @@ import { isOverloaded, type ZoneShares, zoneShares } from './zone-shares.ts';
 
 const maxRetries = 15;
 const backOff = { firstMs: 1000, maxMs: 1_000_000 };
-/** What others change is put right, but not in step with a program that keeps changing it back. */
-const foreignChangeMs = 1000;
-/** Nodes of a starting cluster come together; after this their zones are weighed anew. */
+/** Changes by others are reverted after this delay, so that two programs do not write in turns without pause. */
+const externalChangeMs = 1000;
+/** Nodes of a starting cluster arrive together; zones are recomputed once after this. */
 const nodeBatchMs = 100;
 
 export const endpointSliceController: Controller = {
@@ -44,10 +44,10 @@ export const endpointSliceController: Controller = {
     mayOwn(serviceDefinition),
     mayRecordEvents,
   ],
-  async run(given, signal) {
-    const { clock, log, settings, queueMetrics: metrics } = given;
-    const weights = createWeights();
-    const parts = { ...gather(given), zones: () => weights.get(parts.nodes.store.values()) };
+  async run(shared, signal) {
+    const { clock, log, settings, queueMetrics: metrics } = shared;
+    const shares = createShareCache();
+    const parts = { ...createParts(shared), zones: () => shares.get(parts.nodes.store.values()) };
     const { services, pods, nodes, slices } = parts;
     if (!(await waitForSync([services, pods, nodes, slices], signal))) return;
     let isStarting = true;
@@ -57,10 +57,12 @@ export const endpointSliceController: Controller = {
     const writes = createExpectations<EndpointSlice>({
       clock,
       keyOf: serviceKeyOf,
-      changedExternally: later(foreignChangeMs),
+      changedExternally: later(externalChangeMs),
     });
     const reconcile = async (key: string): Promise<undefined> => {
-      await writes.during(key, (notes) => syncService(parts, { writes, notes }, key));
+      await writes.during(key, (writeRecorder) =>
+        syncService(parts, { writes, writeRecorder }, key),
+      );
     };
     const { concurrentServiceEndpointSyncs: concurrency } = settings;
     const { queue, ended } = startReconciler(
@@ -71,19 +73,19 @@ export const endpointSliceController: Controller = {
     const follow = followPods({ serviceChanged: (key) => queue.add(key), podsChanged });
     let recheck: Cancel | undefined;
     const nodeHandler = followNodes({
-      homeChanged: ({ metadata }) => {
-        const housed = pods.store.select(podNodeIndex, metadata.name ?? '');
-        for (const key of new Set(housed.flatMap(follow.keysOf))) podsChanged(key);
+      zoneChanged: ({ metadata }) => {
+        const podsOnNode = pods.store.select(podNodeIndex, metadata.name ?? '');
+        for (const key of new Set(podsOnNode.flatMap(follow.keysOf))) podsChanged(key);
       },
-      weightChanged: () => {
-        weights.forget();
+      capacityChanged: () => {
+        shares.forget();
         recheck ??= clock.after(nodeBatchMs, () => {
           recheck = undefined;
           for (const key of overloaded(parts)) queue.add(key);
         });
       },
     });
-    // What is there already is told as added. It is enough that every service gets into the queue.
+    // Existing objects are reported as added. It is enough that every Service gets into the queue.
     const stops = [
       services.onChange(follow.services),
       slices.onChange(writes.handler),
@@ -96,7 +98,7 @@ export const endpointSliceController: Controller = {
   },
 };
 
-function gather({
+function createParts({
   caller,
   informers,
   clock,
@@ -118,13 +120,13 @@ function gather({
     recorder: createEventRecorder({ caller, component: 'endpoint-slice-controller', clock, log }),
     metrics: createSliceMetrics(metrics),
     maxPerSlice: settings.maxEndpointsPerSlice,
-    seen: new Map(),
+    triggerTimes: new Map(),
     spread: new Map(),
   };
 }
 
-/** Weighing all nodes is done once between changes, not for every service. */
-function createWeights() {
+/** Shares are computed once between changes of nodes, not for every Service. */
+function createShareCache() {
   let known: { readonly shares: ZoneShares | undefined } | undefined;
   return {
     get(nodes: Parameters<typeof zoneShares>[0]): ZoneShares | undefined {

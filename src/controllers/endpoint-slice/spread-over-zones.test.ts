@@ -8,7 +8,7 @@ import { spreadOverZones } from './spread-over-zones.ts';
 const even = { za: 0.5, zb: 0.5 };
 const empty: SlicePlan = { unchanged: [], update: [], create: [], delete: [] };
 
-/** So many endpoints of each zone. */
+/** This many endpoints in each zone. */
 function inZones(counts: Readonly<Record<string, number>>): readonly Endpoint[] {
   let next = 1;
   return Object.entries(counts).flatMap(([zone, count]) => {
@@ -36,55 +36,55 @@ type Case = {
 
 const cases: readonly Case[] = [
   {
-    title: 'lets zones serve themselves when they are even',
+    title: 'assigns endpoints to their own zone when balanced',
     shares: even,
     endpoints: { za: 3, zb: 3 },
     serve: { za: 3, zb: 3 },
   },
   {
-    title: 'lends from a zone that has more',
+    title: 'assigns some endpoints of a larger zone to a smaller one',
     shares: even,
     endpoints: { za: 5, zb: 1 },
     serve: { za: 3, zb: 3 },
   },
   {
-    title: 'gives to a zone that has none',
+    title: 'assigns endpoints to a zone that has none',
     shares: even,
     endpoints: { za: 4 },
     serve: { za: 2, zb: 2 },
   },
   {
-    title: 'follows the CPUs',
+    title: 'follows the CPU shares',
     shares: { za: 0.75, zb: 0.25 },
     endpoints: { za: 4, zb: 4 },
     serve: { za: 6, zb: 2 },
   },
   {
-    title: 'lends nothing of a zone without nodes',
+    title: 'reassigns nothing of a zone without nodes',
     shares: even,
     endpoints: { za: 2, zb: 2, zc: 2 },
     serve: { za: 2, zb: 2, zc: 2 },
   },
   {
-    title: 'lends one endpoint for a whole one too many',
+    title: 'reassigns one endpoint when a zone has one too many',
     shares: even,
     endpoints: { za: 6, zb: 3 },
     serve: { za: 5, zb: 4 },
   },
   {
-    title: 'lends a whole one too many to a zone that lacks half of one',
+    title: 'reassigns a whole surplus endpoint to a zone that lacks half of one',
     shares: { za: 0.4, zb: 0.3, zc: 0.3 },
     endpoints: { za: 7, zb: 4, zc: 4 },
     serve: { za: 6, zb: 5, zc: 4 },
   },
   {
-    title: 'does not lend what is less than half too many',
+    title: 'does not reassign a surplus of less than half an endpoint',
     shares: { za: 10.6 / 44, zb: 10.6 / 44, zc: 10.6 / 44, zd: 12.2 / 44 },
     endpoints: { za: 11, zb: 11, zc: 11, zd: 11 },
     serve: { za: 11, zb: 11, zc: 11, zd: 11 },
   },
   {
-    title: 'does not move endpoints for less than one',
+    title: 'reassigns nothing when no zone differs by a whole endpoint',
     shares: { za: 0.58, zb: 0.42 },
     endpoints: { za: 5, zb: 5 },
     serve: { za: 5, zb: 5 },

@@ -1,5 +1,5 @@
-// topology-mode Auto: gives every zone as many endpoints as its CPUs ask for. Most endpoints serve their own zone;
-// some of a zone that has too many are lent to one that has too few. Upstream: topologycache of k8s.io/endpointslice.
+// topology-mode Auto: allocates endpoints to zones in proportion to their CPUs. Most endpoints serve their own zone;
+// zones with too many lend some to zones with too few. Upstream: topologycache of k8s.io/endpointslice.
 import type { Endpoint, EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import { hintEach, withHints } from './hint-slices.ts';
 import type { SlicePlan } from './pack.ts';
@@ -7,7 +7,7 @@ import { type HintsByZone, type ZoneQuota, type ZoneShares, zoneQuotas } from '.
 
 export type Spread = {
   readonly plan: SlicePlan;
-  /** Absent when there are no hints. */
+  /** Absent when no hints are set. */
   readonly byZone?: HintsByZone;
   readonly problem?: string;
 };
@@ -21,27 +21,27 @@ export function spreadOverZones(plan: SlicePlan, shares: ZoneShares | undefined)
   const division = zoneQuotas(shares, ready.length);
   if ('problem' in division) return withoutHints(plan, division.problem);
   const { quotas } = division;
-  const given: Counts = new Map();
-  const kept = plan.unchanged.filter((slice) => keepsHints(slice, quotas, given));
-  const open = {
+  const allocated: Counts = new Map();
+  const unchanged = plan.unchanged.filter((slice) => keepsHints(slice, quotas, allocated));
+  const changed = {
     create: plan.create,
-    update: [...plan.update, ...plan.unchanged.filter((slice) => !kept.includes(slice))],
+    update: [...plan.update, ...plan.unchanged.filter((slice) => !unchanged.includes(slice))],
   };
-  const toHint = [...open.create, ...open.update].flatMap(readyEndpoints);
+  const toHint = [...changed.create, ...changed.update].flatMap(readyEndpoints);
   if (toHint.some(({ zone }) => !zone)) {
     return withoutHints(plan, 'One or more endpoints do not have a zone specified');
   }
-  for (const { zone = '' } of toHint) add(given, zone, 1);
-  const lend = lender(balance(quotas, given), given);
+  for (const { zone = '' } of toHint) add(allocated, zone, 1);
+  const lend = lender(balance(quotas, allocated), allocated);
   const hinted = (slice: EndpointSlice): EndpointSlice => ({
     ...slice,
     endpoints: slice.endpoints?.map((endpoint) => hintedFor(endpoint, lend)) ?? null,
   });
-  const create = open.create.map(hinted);
-  const update = open.update.map(hinted);
+  const create = changed.create.map(hinted);
+  const update = changed.update.map(hinted);
   return {
-    plan: { unchanged: kept, update, create, delete: plan.delete },
-    byZone: Object.fromEntries(given),
+    plan: { unchanged: unchanged, update, create, delete: plan.delete },
+    byZone: Object.fromEntries(allocated),
   };
 }
 
@@ -57,8 +57,8 @@ function add(counts: Counts, zone: string, by: number): void {
   counts.set(zone, (counts.get(zone) ?? 0) + by);
 }
 
-/** A slice need not be written while its hints name known zones and leave enough for the other zones. */
-function keepsHints(slice: EndpointSlice, quotas: Quotas, given: Counts): boolean {
+/** A slice keeps its hints while they name known zones and no zone exceeds its maximum. */
+function keepsHints(slice: EndpointSlice, quotas: Quotas, allocated: Counts): boolean {
   const own: Counts = new Map();
   for (const { hints } of readyEndpoints(slice)) {
     const zones = hints?.forZones ?? [];
@@ -66,39 +66,39 @@ function keepsHints(slice: EndpointSlice, quotas: Quotas, given: Counts): boolea
     for (const { name } of zones) add(own, name, 1);
   }
   const isTooMuch = [...own].some(
-    ([zone, count]) => (given.get(zone) ?? 0) + count > (quotas.get(zone)?.maximum ?? 0),
+    ([zone, count]) => (allocated.get(zone) ?? 0) + count > (quotas.get(zone)?.maximum ?? 0),
   );
   if (isTooMuch) return false;
-  for (const [zone, count] of own) add(given, zone, count);
+  for (const [zone, count] of own) add(allocated, zone, count);
   return true;
 }
 
-type Balance = { readonly gives: Counts; readonly takes: Counts };
+type Balance = { readonly lends: Counts; readonly borrows: Counts };
 
-/** How many endpoints each zone lends, and how many it borrows. */
-function balance(quotas: Quotas, given: Counts): Balance {
-  const gives: Counts = new Map();
-  const takes: Counts = new Map();
+/** How many endpoints each zone lends and borrows. */
+function balance(quotas: Quotas, allocated: Counts): Balance {
+  const lends: Counts = new Map();
+  const borrows: Counts = new Map();
   const surplus: Counts = new Map();
-  for (const [zone, { wanted }] of quotas) surplus.set(zone, (given.get(zone) ?? 0) - wanted);
+  for (const [zone, { wanted }] of quotas) surplus.set(zone, (allocated.get(zone) ?? 0) - wanted);
   for (;;) {
     const from = extreme(surplus, 1);
     const to = extreme(surplus, -1);
     if (from === undefined || to === undefined || !isWorthMoving(from.by, to.by)) break;
-    add(gives, from.zone, 1);
-    add(takes, to.zone, 1);
+    add(lends, from.zone, 1);
+    add(borrows, to.zone, 1);
     add(surplus, from.zone, -1);
     add(surplus, to.zone, 1);
   }
-  return { gives, takes };
+  return { lends, borrows };
 }
 
-/** One side has a whole endpoint too many or too few, and the other at least half of one. */
+/** One zone has at least one endpoint too many or too few, and the other at least half of one. */
 function isWorthMoving(excess: number, lack: number): boolean {
   return Math.max(excess, lack) >= 1 && Math.min(excess, lack) >= 0.5;
 }
 
-/** The zone furthest above (sign 1) or below (sign -1) what it is due. */
+/** The zone with the largest surplus (sign 1) or deficit (sign -1). */
 function extreme(
   surplus: Counts,
   sign: 1 | -1,
@@ -111,17 +111,17 @@ function extreme(
   return found;
 }
 
-/** For an endpoint of a zone: the zone it serves. `given` is brought up to date. */
-function lender({ gives, takes }: Balance, given: Counts): (zone: string) => string {
+/** Maps the zone of an endpoint to the zone it serves; updates `allocated`. */
+function lender({ lends, borrows }: Balance, allocated: Counts): (zone: string) => string {
   return (zone) => {
-    if ((gives.get(zone) ?? 0) === 0) return zone;
-    const taker = [...takes].find(([, count]) => count > 0)?.[0];
-    if (taker === undefined) return zone;
-    add(gives, zone, -1);
-    add(takes, taker, -1);
-    add(given, zone, -1);
-    add(given, taker, 1);
-    return taker;
+    if ((lends.get(zone) ?? 0) === 0) return zone;
+    const borrower = [...borrows].find(([, count]) => count > 0)?.[0];
+    if (borrower === undefined) return zone;
+    add(lends, zone, -1);
+    add(borrows, borrower, -1);
+    add(allocated, zone, -1);
+    add(allocated, borrower, 1);
+    return borrower;
   };
 }
 

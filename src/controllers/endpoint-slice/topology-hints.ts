@@ -1,5 +1,5 @@
-// Hints tell proxies which endpoints are near: chosen by the Service's trafficDistribution, or over all zones when
-// its annotation asks for that.
+// Topology hints tell proxies which endpoints are near: by trafficDistribution, or proportionally over zones with
+// topology-mode Auto.
 import type { Endpoint, EndpointHints } from '../../kinds/endpoint-slice/types.ts';
 import type { IPFamily, Service } from '../../kinds/service/types.ts';
 import {
@@ -17,14 +17,14 @@ export type HintEvent = {
   readonly message: string;
 };
 
-/** For each family of a service whose endpoints were spread over zones. */
+/** Allocated hints by family. */
 export type SpreadHints = ReadonlyMap<IPFamily, HintsByZone>;
 
 export type HintInput = {
   readonly service: Service;
   readonly family: IPFamily;
   readonly plan: SlicePlan;
-  /** Absent when nodes do not say enough of zones and CPUs. */
+  /** Absent when nodes lack zones or CPUs. */
   readonly zones: ZoneShares | undefined;
   readonly spreadBefore: SpreadHints;
 };
@@ -53,7 +53,7 @@ export function assignHints({
   const hinted = hintEach(plan, (endpoint) =>
     nearHints(service.spec.trafficDistribution, endpoint),
   );
-  // The other family loses its hints in the same look; people are told once.
+  // The other family loses its hints in the same sync; one event is enough.
   return { plan: hinted, spread: new Map(), events };
 }
 
@@ -93,7 +93,7 @@ function disabled(why: string, family: IPFamily): HintEvent {
   return { type: 'Warning', reason: 'TopologyAwareHintsDisabled', message };
 }
 
-/** Only what may get traffic is worth a hint. */
+/** Only ready endpoints get hints. */
 export function nearHints(
   trafficDistribution: string | undefined,
   { conditions, zone, nodeName }: Endpoint,

@@ -18,24 +18,24 @@ const nodeCases: readonly {
     nodes: [a, b, exampleNode('c', { zone: 'zb', cpu: '2' })],
     shares: { za: 0.5, zb: 0.5 },
   },
-  { title: 'needs two zones', nodes: [a], shares: undefined },
+  { title: 'requires two zones', nodes: [a], shares: undefined },
   {
-    title: 'needs a zone of every node',
+    title: 'requires a zone on every node',
     nodes: [a, b, exampleNode('c', { cpu: '1' })],
     shares: undefined,
   },
   {
-    title: 'needs CPUs of every node',
+    title: 'requires CPUs on every node',
     nodes: [a, b, exampleNode('c', { zone: 'zc' })],
     shares: undefined,
   },
   {
-    title: 'does not count nodes that are not ready',
+    title: 'ignores nodes that are not ready',
     nodes: [a, b, exampleNode('c', { ready: false })],
     shares: { za: 0.75, zb: 0.25 },
   },
   {
-    title: 'does not count control planes',
+    title: 'ignores control-plane nodes',
     nodes: [
       a,
       b,

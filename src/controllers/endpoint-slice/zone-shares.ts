@@ -1,26 +1,26 @@
-// How much of the cluster's CPU each zone has, and so how many endpoints of a Service it should be given.
+// The share of each zone in the cluster's CPUs, and the number of endpoints it should get.
 import type { Node } from '../../kinds/node/types.ts';
 import { controlPlaneLabel, masterLabel, zoneLabel } from '../../meta/well-known-labels.ts';
 import { quantityValue } from '../../schema/quantity.ts';
 
-/** Part of all CPUs by zone; at least two zones. */
+/** By zone; sums to 1; at least two zones. */
 export type ZoneShares = Readonly<Record<string, number>>;
 
-/** How many endpoints each zone is given. */
+/** Allocated endpoints by zone. */
 export type HintsByZone = Readonly<Record<string, number>>;
 
 export type ZoneQuota = {
   readonly minimum: number;
-  /** As many as its CPUs ask for; a fraction. */
+  /** In proportion to the CPUs; may be a fraction. */
   readonly wanted: number;
   readonly maximum: number;
 };
 
-/** A zone may be short of endpoints by this much before it counts as overloaded. */
-const overload = 0.2;
+/** Upstream's overload threshold: a zone may have this share of endpoints too few. */
+const overloadThreshold = 0.2;
 const excludedLabels = [controlPlaneLabel, masterLabel];
 
-/** Nothing when any ready node lacks a zone or CPUs: shares from part of the nodes would be wrong. */
+/** Undefined when a ready node has no zone or no CPUs: shares of some nodes only would be wrong. */
 export function zoneShares(nodes: Iterable<Node>): ZoneShares | undefined {
   const cpus = new Map<string, number>();
   let total = 0;
@@ -36,12 +36,12 @@ export function zoneShares(nodes: Iterable<Node>): ZoneShares | undefined {
   return Object.fromEntries([...cpus].sort(byName).map(([zone, cpu]) => [zone, cpu / total]));
 }
 
-/** The same order whichever node came first. */
+/** The order does not depend on the order of nodes. */
 function byName([a]: readonly [string, number], [b]: readonly [string, number]): number {
   return a < b ? -1 : 1;
 }
 
-/** Whole numbers, because sums of fractions are off by a little, and quotas are rounded up. */
+/** In whole numbers: sums of fractions have rounding errors, and quotas are rounded up. */
 function millicores({ status }: Node): number {
   const cpu = quantityValue(status.allocatable?.cpu ?? '0');
   return cpu === 0 ? 0 : Math.max(1, Math.round(cpu * 1000));
@@ -58,7 +58,7 @@ export function isNodeReady({ status }: Node): boolean {
   );
 }
 
-/** What each zone is due of so many endpoints, or why there can be no fair division. */
+/** The quota of each zone, or why endpoints cannot be divided. */
 export function zoneQuotas(
   shares: ZoneShares | undefined,
   endpoints: number,
@@ -72,30 +72,34 @@ export function zoneQuotas(
   const zones = Object.entries(shares);
   const counts = `(${endpoints} endpoints, ${zones.length} zones)`;
   if (zones.length > endpoints) return { problem: `Insufficient number of endpoints ${counts}` };
-  const due = zones.map(([zone, share]) => ({ zone, minimum: smallest(share, endpoints), share }));
-  const least = due.reduce((sum, { minimum }) => sum + minimum, 0);
-  if (least > endpoints) {
+  const minimums = zones.map(([zone, share]) => ({
+    zone,
+    minimum: minimumFor(share, endpoints),
+    share,
+  }));
+  const minimumTotal = minimums.reduce((sum, { minimum }) => sum + minimum, 0);
+  if (minimumTotal > endpoints) {
     return {
       problem: `Unable to allocate minimum required endpoints to each zone without exceeding overload threshold ${counts}`,
     };
   }
-  const quotas = due.map(({ zone, minimum, share }): [string, ZoneQuota] => {
+  const quotas = minimums.map(({ zone, minimum, share }): [string, ZoneQuota] => {
     const wanted = Math.max(share * endpoints, minimum);
-    return [zone, { minimum, wanted, maximum: minimum + endpoints - least }];
+    return [zone, { minimum, wanted, maximum: minimum + endpoints - minimumTotal }];
   });
   return { quotas: new Map(quotas) };
 }
 
-function smallest(share: number, endpoints: number): number {
-  return Math.ceil((share * endpoints) / (1 + overload));
+function minimumFor(share: number, endpoints: number): number {
+  return Math.ceil((share * endpoints) / (1 + overloadThreshold));
 }
 
-/** Whether hints given earlier leave a zone with too few endpoints for the CPUs it has now. */
+/** Whether the hints leave a zone with too few endpoints for its CPUs. */
 export function isOverloaded(byZone: HintsByZone, shares: ZoneShares | undefined): boolean {
   const endpoints = Object.values(byZone).reduce((sum, count) => sum + count, 0);
   if (endpoints === 0) return false;
   if (shares === undefined) return true;
   return Object.entries(shares).some(
-    ([zone, share]) => (byZone[zone] ?? 0) < smallest(share, endpoints),
+    ([zone, share]) => (byZone[zone] ?? 0) < minimumFor(share, endpoints),
   );
 }

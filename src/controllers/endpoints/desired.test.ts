@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EndpointAddress, EndpointSubset } from '../../kinds/endpoints/types.ts';
+import type { EndpointAddress, EndpointSubset, Endpoints } from '../../kinds/endpoints/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { examplePort } from '../../kinds/service/example.ts';
 import { exampleBackend, selectingService } from '../../kinds/service/example-backends.ts';
 import type { Service } from '../../kinds/service/types.ts';
-import { desiredEndpoints } from './desired.ts';
+import { desiredEndpoints, isOrphan } from './desired.ts';
 
 const deletionTimestamp = '2026-01-01T00:00:00Z';
 
@@ -185,13 +185,13 @@ const cases: readonly Case[] = [
     subsets: [{ addresses: [address('a', 'fd00::a')], ports }],
   },
   {
-    title: 'goes by the cluster IP where the service says no family',
+    title: 'uses the family of the cluster IP without ipFamilies',
     service: selectingService({ spec: { ipFamilies: [], clusterIP: 'fd00:96::1' } }),
     pods: [exampleBackend('a', { ips: ['10.1.0.1', 'fd00::1'] })],
     subsets: [{ addresses: [address('a', 'fd00::1')], ports }],
   },
   {
-    title: 'names no node for a pod on none',
+    title: 'omits the node of an unscheduled pod',
     pods: [exampleBackend('a', { spec: { nodeName: '' } })],
     subsets: [{ addresses: [{ ip: '10.1.0.1', targetRef: address('a').targetRef }], ports }],
   },
@@ -227,4 +227,18 @@ test('desiredEndpoints() copies labels, says who made it, and whether the servic
     'endpoints.kubernetes.io/managed-by': 'endpoint-controller',
     'service.kubernetes.io/headless': '',
   });
+});
+
+const leftover = (annotations = {}): Endpoints => ({
+  kind: 'Endpoints',
+  apiVersion: 'v1',
+  metadata: { name: 'web', namespace: 'a', annotations },
+});
+
+test('isOrphan() is false with a Service, and for leader elections (EPC-13)', () => {
+  assert.equal(isOrphan(leftover(), new Set<string>()), true);
+  assert.equal(isOrphan(leftover(), new Set(['a/web'])), false);
+  assert.equal(isOrphan(leftover(), new Set(['b/web'])), true);
+  const leader = { 'control-plane.alpha.kubernetes.io/leader': '{}' };
+  assert.equal(isOrphan(leftover(leader), new Set<string>()), false);
 });

@@ -1,4 +1,4 @@
-// The Endpoints that a Service with these pods should have.
+// The Endpoints of a Service with these pods.
 
 import { isIPv6 } from '../../ip/address.ts';
 import { repackSubsets } from '../../kinds/endpoints/repack-subsets.ts';
@@ -6,6 +6,7 @@ import {
   type EndpointAddress,
   type EndpointPort,
   type EndpointSubset,
+  type Endpoints,
   endpointsManager,
 } from '../../kinds/endpoints/types.ts';
 import { isPodReady } from '../../kinds/pod/readiness.ts';
@@ -20,13 +21,15 @@ import {
 import { saysHeadless } from '../../kinds/service/needs.ts';
 import type { IPFamily, Service, ServicePort } from '../../kinds/service/types.ts';
 import type { Labels } from '../../meta/labels.ts';
+import { objectKey } from '../../meta/object.ts';
+import { leaderAnnotation } from '../../meta/well-known-annotations.ts';
 import { endpointsManagedByLabel, headlessLabel } from '../../meta/well-known-labels.ts';
 import { truncateSubsets } from './truncate-subsets.ts';
 
 export type DesiredEndpoints = {
   readonly labels: Labels;
   readonly subsets: readonly EndpointSubset[];
-  /** There are more addresses than an Endpoints object may hold, and some were left out. */
+  /** Addresses beyond the limit were left out. */
   readonly isTruncated: boolean;
 };
 
@@ -56,7 +59,7 @@ function desiredLabels(service: Service): Labels {
 
 type PortOf = (port: ServicePort, number: number) => EndpointPort;
 
-/** One list for each port that the pod has; a pod that lacks all of them is in no subset. */
+/** One subset for each port that the pod has; a pod that has none of them is left out. */
 function portLists(
   service: Service,
   pod: Pod,
@@ -70,7 +73,7 @@ function portLists(
   });
 }
 
-/** The same object for the same port of all pods, which makes them quick to group. */
+/** Returns the same object for the same port of all pods, which makes grouping fast. */
 function createPorts(): PortOf {
   const known = new Map<ServicePort, Map<number, EndpointPort>>();
   return (port, number) => {
@@ -105,10 +108,20 @@ function podAddress(service: Service, pod: Pod): EndpointAddress | undefined {
   };
 }
 
-/** Endpoints hold one family only: the first of the service. Servers from before dual stack do not say which. */
+/** Endpoints hold one family: the first of the Service. Services of servers without dual stack have no ipFamilies. */
 function firstFamily({ spec }: Service, pod: Pod): IPFamily {
   const [family] = spec.ipFamilies ?? [];
   if (family !== undefined) return family;
   const hint = spec.clusterIP && spec.clusterIP !== 'None' ? spec.clusterIP : pod.status.podIP;
   return hint !== undefined && isIPv6(hint) ? 'IPv6' : 'IPv4';
+}
+
+/** Endpoints of a Service that was deleted while the controller did not run; a leader election's have no Service. */
+export function isOrphan(
+  { metadata }: Endpoints,
+  services: { readonly has: (key: string) => boolean },
+): boolean {
+  return (
+    metadata.annotations?.[leaderAnnotation] === undefined && !services.has(objectKey(metadata))
+  );
 }

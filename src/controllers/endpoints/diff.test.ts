@@ -52,11 +52,11 @@ test('diffEndpoints() creates Endpoints without subsets for a service without po
 const unchanged = [
   { title: 'nothing differs', current: stored() },
   {
-    title: 'only annotations of others and the trigger time differ',
+    title: 'only other annotations and the trigger time differ',
     current: stored({ annotations: { x: 'y', ...timed } }),
   },
   {
-    title: 'only the version of a pod differs',
+    title: "only a pod's resource version differs",
     current: stored(
       {},
       {
@@ -81,11 +81,11 @@ for (const { title, current } of unchanged) {
 
 const changed = [
   { title: 'labels', current: stored({ labels: { a: 'c' } }) },
-  { title: 'labels that are too many', current: stored({ labels: { ...labels, x: 'y' } }) },
+  { title: 'additional labels', current: stored({ labels: { ...labels, x: 'y' } }) },
   { title: 'subsets', current: stored({}, { subsets: [{ addresses: [{ ip: '10.9.9.9' }] }] }) },
   { title: 'missing subsets', current: stored({}, { subsets: undefined }) },
   {
-    title: 'a capacity annotation that no longer holds',
+    title: 'an outdated capacity annotation',
     current: stored({ annotations: truncated }),
   },
   {

@@ -1,4 +1,4 @@
-// What to write so that the Endpoints of a Service are as they should be.
+// The write that brings the Endpoints of a Service to what is desired.
 import { withTriggerTime } from '../../kinds/endpoints/trigger-time.ts';
 import type { EndpointAddress, EndpointSubset, Endpoints } from '../../kinds/endpoints/types.ts';
 import type { Service } from '../../kinds/service/types.ts';
@@ -12,7 +12,7 @@ export type EndpointsChange =
 export type EndpointsDiff = {
   readonly service: Service;
   readonly desired: DesiredEndpoints;
-  /** Absent when there are none yet. */
+  /** Absent when there are none. */
   readonly current?: Endpoints | undefined;
   readonly triggerTime?: string | undefined;
 };
@@ -26,15 +26,15 @@ export function diffEndpoints({
   current,
   triggerTime,
 }: EndpointsDiff): EndpointsChange {
-  if (current !== undefined && isAsDesired(current, desired)) return { action: 'none' };
-  const { annotations: before, labels: _, ...kept } = current?.metadata ?? {};
+  if (current !== undefined && isUpToDate(current, desired)) return { action: 'none' };
+  const { annotations: before, labels: _, ...metadata } = current?.metadata ?? {};
   const { name = '', namespace = '' } = service.metadata;
   const annotations = withCapacity(withTriggerTime(before, triggerTime), desired.isTruncated);
   const endpoints: Endpoints = {
     kind: 'Endpoints',
     apiVersion: 'v1',
     metadata: {
-      ...kept,
+      ...metadata,
       name,
       namespace,
       labels: desired.labels,
@@ -45,8 +45,8 @@ export function diffEndpoints({
   return { action: current === undefined ? 'create' : 'update', endpoints };
 }
 
-/** Annotations of others, the trigger time and the versions of pods do not make a write. */
-function isAsDesired({ metadata, subsets = [] }: Endpoints, desired: DesiredEndpoints): boolean {
+/** Differences in other annotations, the trigger time or the pods' resource versions cause no write. */
+function isUpToDate({ metadata, subsets = [] }: Endpoints, desired: DesiredEndpoints): boolean {
   const capacity = metadata.annotations?.[overCapacityAnnotation];
   return (
     capacity === (desired.isTruncated ? truncated : undefined) &&

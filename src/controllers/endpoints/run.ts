@@ -1,4 +1,4 @@
-// Keeps one Endpoints object for every Service with a selector.
+// Keeps the Endpoints of every Service with a selector.
 
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
 import {
@@ -25,13 +25,12 @@ import type { Service } from '../../kinds/service/types.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../meta/api-error.ts';
 import { objectKey } from '../../meta/object.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
-import { desiredEndpoints } from './desired.ts';
+import { desiredEndpoints, isOrphan } from './desired.ts';
 import { diffEndpoints, type EndpointsChange } from './diff.ts';
-import { isOrphanToSweep } from './orphans.ts';
 
 const maxRetries = 15;
-/** What others change is put right, but not in step with a program that keeps changing it back. */
-const foreignChangeMs = 1000;
+/** Changes by others are reverted after this delay, so that two programs do not write in turns without pause. */
+const externalChangeMs = 1000;
 
 type Parts = {
   readonly client: ResourceClient<Endpoints>;
@@ -39,7 +38,7 @@ type Parts = {
   readonly pods: Informer<Pod>;
   readonly endpoints: Informer<Endpoints>;
   readonly recorder: EventRecorder;
-  readonly seen: Map<string, SeenTimes>;
+  readonly triggerTimes: Map<string, SeenTimes>;
 };
 
 export const endpointsController: Controller = {
@@ -48,9 +47,9 @@ export const endpointsController: Controller = {
   account: 'endpoint-controller',
   watches: mayWatch(podDefinition, serviceDefinition, endpointsDefinition),
   rights: [may('create delete update', endpointsDefinition), mayRecordEvents],
-  async run(given, signal) {
-    const { clock, log, settings, queueMetrics: metrics } = given;
-    const parts = gather(given);
+  async run(shared, signal) {
+    const { clock, log, settings, queueMetrics: metrics } = shared;
+    const parts = createParts(shared);
     const { services, pods, endpoints } = parts;
     if (!(await waitForSync([services, pods, endpoints], signal))) return;
     let isStarting = true;
@@ -58,14 +57,14 @@ export const endpointsController: Controller = {
       clock,
       keyOf: ({ metadata }) => objectKey(metadata),
       changedExternally: (key) => {
-        // Without a service they are somebody's own, to be left alone.
+        // Without a Service with a selector they are not ours.
         const service = services.store.get(key);
         if (isStarting || service === undefined || !hasSelectedPods(service)) return;
-        queue.addAfter(key, foreignChangeMs);
+        queue.addAfter(key, externalChangeMs);
       },
     });
     const reconcile = async (key: string): Promise<undefined> => {
-      await writes.during(key, (notes) => sync({ ...parts, writes, notes }, key));
+      await writes.during(key, (writeRecorder) => sync({ ...parts, writes, writeRecorder }, key));
     };
     const { concurrentEndpointSyncs: concurrency, endpointUpdatesBatchMs } = settings;
     const { queue, ended } = startReconciler(
@@ -78,22 +77,22 @@ export const endpointsController: Controller = {
         if (!isStarting) queue.addAfter(key, endpointUpdatesBatchMs);
       },
     });
-    // What is there already is told as added. It is enough that every service gets into the queue.
+    // Existing objects are reported as added. It is enough that every Service gets into the queue.
     const stops = [
       services.onChange(follow.services),
       endpoints.onChange(writes.handler),
       pods.onChange(follow.pods),
     ];
     isStarting = false;
-    for (const left of endpoints.store.values()) {
-      if (isOrphanToSweep(left, services.store)) queue.add(objectKey(left.metadata));
+    for (const existing of endpoints.store.values()) {
+      if (isOrphan(existing, services.store)) queue.add(objectKey(existing.metadata));
     }
     await ended;
     for (const stop of stops) stop();
   },
 };
 
-function gather({ caller, informers, clock, log }: ControllerParts): Parts {
+function createParts({ caller, informers, clock, log }: ControllerParts): Parts {
   const pods = informers.of(podDefinition);
   pods.addIndex(podLabelIndex, podLabels);
   return {
@@ -102,56 +101,56 @@ function gather({ caller, informers, clock, log }: ControllerParts): Parts {
     pods,
     endpoints: informers.of(endpointsDefinition),
     recorder: createEventRecorder({ caller, component: 'endpoint-controller', clock, log }),
-    seen: new Map(),
+    triggerTimes: new Map(),
   };
 }
 
 type SyncParts = Parts & {
   readonly writes: Expectations<Endpoints>;
-  readonly notes: WriteRecorder<Endpoints>;
+  readonly writeRecorder: WriteRecorder<Endpoints>;
 };
 
 async function sync(parts: SyncParts, key: string): Promise<void> {
-  const { services, pods, endpoints, writes, seen } = parts;
+  const { services, pods, endpoints, writes, triggerTimes } = parts;
   const cached = endpoints.store.get(key);
   const current = writes.over(key, cached === undefined ? [] : [cached]).at(-1);
   const service = services.store.get(key);
   if (service === undefined) {
     if (current !== undefined) await remove(parts, current);
-    seen.delete(key);
+    triggerTimes.delete(key);
     return;
   }
   if (!hasSelectedPods(service)) return;
   const { namespace = '' } = service.metadata;
   const selected = selectPods(pods.store, namespace, service.spec.selector ?? {});
-  const trigger = triggerTime(seen.get(key), service, selected);
-  seen.set(key, trigger.seen);
+  const trigger = triggerTime(triggerTimes.get(key), service, selected);
+  triggerTimes.set(key, trigger.seen);
   const desired = desiredEndpoints(service, selected);
   const change = diffEndpoints({ service, desired, current, triggerTime: trigger.text });
   await write(parts, change);
 }
 
-async function remove({ client, notes }: SyncParts, current: Endpoints): Promise<void> {
+async function remove({ client, writeRecorder }: SyncParts, current: Endpoints): Promise<void> {
   const { name = '', namespace = '', uid } = current.metadata;
   try {
     await client.delete({ namespace, name }, uid === undefined ? {} : { preconditions: { uid } });
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
-  notes.deleted(current);
+  writeRecorder.deleted(current);
 }
 
 async function write(
-  { client, notes, recorder }: SyncParts,
+  { client, writeRecorder, recorder }: SyncParts,
   change: EndpointsChange,
 ): Promise<void> {
   if (change.action === 'none') return;
   const { endpoints, action } = change;
   try {
-    notes.wrote(await client[action](endpoints));
+    writeRecorder.wrote(await client[action](endpoints));
   } catch (error) {
     if (action === 'create' && isNamespaceTerminating(error)) return;
-    // These heal with the next look; anything else is for people to see.
+    // These are retried; anything else becomes an event.
     if (isConflict(error) || isAlreadyExists(error)) throw error;
     const key = objectKey(endpoints.metadata);
     const text = error instanceof Error ? error.message : String(error);

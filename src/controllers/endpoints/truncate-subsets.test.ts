@@ -6,7 +6,7 @@ import { truncateSubsets } from './truncate-subsets.ts';
 const addresses = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ ip: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` }));
 
-/** Numbers of ready and not ready addresses, with none for a list that is not there. */
+/** Numbers of ready and not ready addresses of each subset; 0 for an absent list. */
 type Sizes = readonly [ready: number, notReady: number];
 
 const subset = ([ready, notReady]: Sizes): EndpointSubset => ({
@@ -27,7 +27,7 @@ type Case = {
 
 const cases: readonly Case[] = [
   {
-    title: 'leaves a thousand alone',
+    title: 'leaves 1000 addresses alone',
     given: [
       [600, 0],
       [300, 100],
@@ -38,9 +38,9 @@ const cases: readonly Case[] = [
     ],
     cut: false,
   },
-  { title: 'cuts ready ones to a thousand', given: [[1001, 0]], left: [[1000, 0]], cut: true },
+  { title: 'cuts ready addresses to 1000', given: [[1001, 0]], left: [[1000, 0]], cut: true },
   {
-    title: 'drops all others when ready ones are too many',
+    title: 'drops all that are not ready when ready ones exceed the limit',
     given: [[1500, 20]],
     left: [[1000, 0]],
     cut: true,
@@ -64,7 +64,7 @@ const cases: readonly Case[] = [
     cut: true,
   },
   {
-    title: 'gives the last what rounding left',
+    title: 'gives the last subset the rest of the rounding',
     given: [
       [700, 0],
       [700, 0],
@@ -78,7 +78,7 @@ const cases: readonly Case[] = [
     cut: true,
   },
   {
-    title: 'leaves no subset without addresses',
+    title: 'drops subsets without addresses',
     given: [
       [1100, 0],
       [0, 5],

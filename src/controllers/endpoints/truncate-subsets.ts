@@ -1,8 +1,8 @@
-// An Endpoints object holds at most a thousand addresses. Ready ones come first; what is cut is cut in proportion
-// to the size of each subset.
+// An Endpoints object holds at most 1000 addresses. Ready ones take precedence; the cut is in proportion to the size of
+// each subset.
 import type { EndpointSubset } from '../../kinds/endpoints/types.ts';
 
-/** Beyond this, objects get too large to write and to watch. Slices have no such limit for a service. */
+/** Upstream's limit. EndpointSlices have none per Service. */
 const maxAddresses = 1000;
 
 export type TruncatedSubsets = {
@@ -27,18 +27,18 @@ function total(subsets: readonly EndpointSubset[], list: List): number {
   return subsets.reduce((sum, subset) => sum + (subset[list]?.length ?? 0), 0);
 }
 
-/** Shares are rounded up, so the last subset may get less than its own. */
+/** Shares are rounded up, so the last subset may get less than its share. */
 function cutList(
   subsets: readonly EndpointSubset[],
   list: List,
   { of, room }: { readonly of: number; readonly room: number },
 ): readonly EndpointSubset[] {
-  let left = room;
+  let remaining = room;
   return subsets.map((subset) => {
     const { [list]: addresses = [], ...others } = subset;
-    const kept = addresses.slice(0, Math.min(left, Math.ceil((addresses.length / of) * room)));
-    left -= kept.length;
-    return kept.length === 0 ? others : { ...others, [list]: kept };
+    const cut = addresses.slice(0, Math.min(remaining, Math.ceil((addresses.length / of) * room)));
+    remaining -= cut.length;
+    return cut.length === 0 ? others : { ...others, [list]: cut };
   });
 }
 

@@ -1,4 +1,4 @@
-// The garbage collector's requests: looks at owners that the graph does not know, and writes what was decided.
+// Requests of the garbage collector: reads owners that the graph does not know, and writes what was decided.
 import type { ApiCaller } from '../../client/api-call.ts';
 import type { ObjectName, ResourceNames } from '../../client/resource.ts';
 import { resourceClient } from '../../client/rest.ts';
@@ -12,7 +12,7 @@ function nameOf({ metadata }: KubeObject): ObjectName {
   return { name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** The object as it is now; undefined when it is gone or another one has its name. */
+/** The object as the server has it; undefined when it is deleted or has another UID. */
 export async function readLive(
   caller: ApiCaller,
   node: GraphNode,
@@ -35,8 +35,8 @@ async function read(
 }
 
 /**
- * `unknown` when the server has no such kind. A cluster-wide object cannot be owned from inside a namespace; such a
- * reference is wrong, and nothing is deleted for it.
+ * `unknown` when the server has no such kind. A cluster-scoped object with a namespaced owner has an invalid
+ * reference; it is not deleted.
  */
 export async function readOwnerState(
   caller: ApiCaller,
@@ -59,7 +59,7 @@ export async function readOwnerState(
   return waitsForDependents(found) ? 'waiting' : 'present';
 }
 
-/** Writes name the version they were decided on: who changed it meanwhile brings it back to be looked at. */
+/** Writes have the version as precondition: a concurrent change causes another attempt. */
 export async function applyDecision(
   caller: ApiCaller,
   { resource }: GraphNode,
@@ -87,7 +87,7 @@ export async function applyDecision(
   await unlessGone(write);
 }
 
-/** Takes the references to this owner off the dependent, which then lives on alone. */
+/** Removes the reference to this owner from the dependent, which then lives on. */
 export async function releaseFrom(
   caller: ApiCaller,
   dependent: GraphNode,

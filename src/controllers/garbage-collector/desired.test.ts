@@ -50,17 +50,17 @@ const deletions: readonly {
   wanted: DeletionDecision;
 }[] = [
   {
-    name: 'leaves a living object alone',
+    name: 'leaves an object that is not deleted alone',
     metadata: { finalizers: ['orphan'] },
     wanted: { action: 'none' },
   },
   {
-    name: 'leaves finalizers of others to them',
+    name: 'ignores other finalizers',
     metadata: { deletionTimestamp, finalizers: ['example.com/x'] },
     wanted: { action: 'none' },
   },
   {
-    name: 'orphans',
+    name: 'orphans the dependents',
     metadata: { deletionTimestamp, finalizers: ['orphan'] },
     dependents: [loose],
     wanted: { action: 'orphan', dependents: [loose] },
@@ -77,7 +77,7 @@ const deletions: readonly {
     wanted: { action: 'finish' },
   },
   {
-    name: 'has all dependents deleted while one blocks, but none twice',
+    name: 'deletes all dependents while one blocks, except those being deleted',
     metadata: foreground,
     dependents: [blocking, loose, going],
     wanted: { action: 'cascade', dependents: [blocking, loose] },
@@ -98,34 +98,34 @@ const dependents: readonly {
 }[] = [
   { name: 'keeps an object without owners', states: [], wanted: { action: 'none' } },
   {
-    name: 'keeps an object whose owners are there',
+    name: 'keeps an object whose owners exist',
     states: ['present', 'present'],
     wanted: { action: 'none' },
   },
   {
-    name: 'drops references to owners that are gone or going when another keeps it',
+    name: 'drops references to absent and waiting owners when another owner exists',
     states: ['absent', 'present', 'waiting'],
     wanted: { action: 'release', ownerReferences: [owner('o1', true)] },
   },
   {
-    name: 'deletes an object whose owners are all gone',
+    name: 'deletes an object whose owners are all absent',
     states: ['absent', 'absent'],
     wanted: { action: 'delete', policy: 'Background' },
   },
   {
-    name: 'does not delete twice',
+    name: 'leaves an object that is being deleted',
     metadata: { deletionTimestamp },
     states: ['absent'],
     wanted: { action: 'none' },
   },
   {
-    name: 'deletes by the policy that its finalizers ask for',
+    name: 'deletes with the policy of its finalizers',
     metadata: { finalizers: ['orphan'] },
     states: ['absent'],
     wanted: { action: 'delete', policy: 'Orphan' },
   },
   {
-    name: 'deletes in the background for a waiting owner when it has no dependents itself',
+    name: 'deletes in the background for a waiting owner when it has no dependents',
     states: ['waiting'],
     wanted: { action: 'delete', policy: 'Background' },
   },
@@ -136,7 +136,7 @@ const dependents: readonly {
     wanted: { action: 'delete', policy: 'Foreground' },
   },
   {
-    name: 'stops blocking when owners wait for each other in a circle',
+    name: 'stops blocking when owners wait for each other in a cycle',
     states: ['waiting'],
     dependents: [node('o0', foreground)],
     wanted: { action: 'delete', policy: 'Foreground', ownerReferences: [owner('o0', false)] },
@@ -152,12 +152,12 @@ for (const { name, metadata = {}, states, dependents: own = [], wanted } of depe
   });
 }
 
-const places: readonly {
+const ownerCases: readonly {
   name: string;
   found: GraphNode | undefined;
   wanted: OwnerState | undefined;
 }[] = [
-  { name: 'an owner nobody has seen', found: undefined, wanted: undefined },
+  { name: 'an unknown owner', found: undefined, wanted: undefined },
   { name: 'an owner in the same namespace', found: node('o'), wanted: 'present' },
   { name: 'an owner that waits', found: node('o', foreground), wanted: 'waiting' },
   {
@@ -176,13 +176,13 @@ const places: readonly {
     wanted: 'present',
   },
 ];
-for (const { name, found, wanted } of places) {
+for (const { name, found, wanted } of ownerCases) {
   test(`knownState() of ${name}`, () => {
     assert.equal(knownState(node('x'), owner('o'), found), wanted);
   });
 }
 
-test('a graph follows owners as they change', () => {
+test('createGraph() updates dependents when owners change', () => {
   const graph = createGraph();
   graph.put(node('x', { ownerReferences: [owner('a'), owner('b')] }));
   graph.put(node('y', { ownerReferences: [owner('a')] }));

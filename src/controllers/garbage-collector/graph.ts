@@ -1,4 +1,4 @@
-// Who owns whom, over all objects: what the garbage collector knows without asking.
+// Owners and dependents over all objects.
 import type { ResourceNames } from '../../client/resource.ts';
 import { foregroundFinalizer } from '../../meta/finalizers.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../meta/object.ts';
@@ -12,7 +12,7 @@ export type GraphNode = {
 export type Graph = {
   readonly get: (uid: string) => GraphNode | undefined;
   readonly dependentsOf: (uid: string) => readonly GraphNode[];
-  /** Returns what was known under this UID before. */
+  /** Returns the previous node of this UID. */
   readonly put: (node: GraphNode) => GraphNode | undefined;
   readonly remove: (uid: string) => GraphNode | undefined;
 };
@@ -56,24 +56,24 @@ export function ownersOf({ object }: GraphNode): readonly OwnerReference[] {
   return object.metadata.ownerReferences ?? [];
 }
 
-export function isGoing({ metadata }: KubeObject): boolean {
+export function isBeingDeleted({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** Deleted, and staying until its dependents are gone. */
+/** Deleted in the foreground: stays until its dependents are deleted. */
 export function waitsForDependents(object: KubeObject): boolean {
-  return isGoing(object) && hasFinalizer(object, foregroundFinalizer);
+  return isBeingDeleted(object) && hasFinalizer(object, foregroundFinalizer);
 }
 
 export function hasFinalizer({ metadata }: KubeObject, name: string): boolean {
   return metadata.finalizers?.includes(name) ?? false;
 }
 
-/** What the graph needs of an object; the rest would only take memory. */
+/** What the graph keeps of an object; anything else would only use memory. */
 export function trimmed<T extends KubeObject>({ kind, apiVersion, metadata }: T): KubeObject {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences, finalizers } =
     metadata;
-  const kept: ObjectMeta = {
+  const trimmedMetadata: ObjectMeta = {
     ...(name === undefined ? {} : { name }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(uid === undefined ? {} : { uid }),
@@ -82,5 +82,5 @@ export function trimmed<T extends KubeObject>({ kind, apiVersion, metadata }: T)
     ...(ownerReferences === undefined ? {} : { ownerReferences }),
     ...(finalizers === undefined ? {} : { finalizers }),
   };
-  return { kind, apiVersion, metadata: kept };
+  return { kind, apiVersion, metadata: trimmedMetadata };
 }

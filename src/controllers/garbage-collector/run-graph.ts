@@ -1,4 +1,4 @@
-// Keeps the graph: one informer of metadata for each resource that the server has, found again from time to time.
+// Keeps the graph up to date: one metadata informer for each resource, discovered periodically.
 import { type DiscoveredResource, discover } from '../../client/discovery.ts';
 import { type Informer, startInformer } from '../../client/informer.ts';
 import type { ResourceNames } from '../../client/resource.ts';
@@ -9,21 +9,21 @@ import { createGraph, type Graph, type GraphNode, trimmed } from './graph.ts';
 
 export type GraphFeed = {
   readonly graph: Graph;
-  /** The resources known now, in all versions. */
+  /** The resources of the last discovery, in all versions. */
   readonly resources: () => readonly ResourceNames[];
-  /** Resolves when the first state is whole, or has had its time. */
+  /** Resolves when the first lists are complete or have timed out. */
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
 };
 
-/** Told after the graph has the change; one of the two is absent when the object has come or gone. */
+/** Called after the graph was updated; `before` is absent for additions, `after` for deletions. */
 export type NodeChange = (before: GraphNode | undefined, after: GraphNode | undefined) => void;
 
-/** Resources come and go with the extensions of a server. */
+/** Resources come and go with custom resource definitions. */
 const rediscoverMs = 30_000;
-/** After a failure; until the first discovery nothing is collected at all. */
+/** After a failure; nothing is collected before the first successful discovery. */
 const retryMs = 1000;
-/** A resource that we may not read must not stop the rest; what it would tell is asked from the server. */
+/** A resource without read permission must not stop the others; its owners are read from the server one by one. */
 const maxSyncMs = 10_000;
 
 export function startGraph(
@@ -82,7 +82,7 @@ export function startGraph(
       } catch (error) {
         waitMs = retryMs;
         if (!signal.aborted)
-          parts.log.warn('resources could not be discovered', { error: String(error) });
+          parts.log.warn('Failed to discover resources, retrying', { error: String(error) });
       }
       await sleep(parts.clock, waitMs, signal);
     }
@@ -95,7 +95,7 @@ export function startGraph(
 const keyOf = ({ group, version, plural }: ResourceNames): string =>
   `${group}/${version}/${plural}`;
 
-/** Events are many, short-lived and own nothing. */
+/** Events are many, short-lived and have no dependents. */
 function isCollectable({ plural, verbs, preferred }: DiscoveredResource): boolean {
   return (
     preferred &&
@@ -121,7 +121,7 @@ function feed(
   informer.onChange({
     add: put,
     update(before, after) {
-      // Deleted and made anew under the same name while nobody looked.
+      // Deleted and created again under the same name between two lists.
       if (before.metadata.uid !== after.metadata.uid) drop(before);
       put(after);
     },

@@ -1,4 +1,4 @@
-// Deletes what has lost its owners, and carries out foreground and orphaning deletes.
+// Deletes objects whose owners are all gone, and carries out foreground and orphan deletions.
 
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { everything, may } from '../../kinds/rbac/rights.ts';
@@ -7,24 +7,34 @@ import type { OwnerReference } from '../../meta/object.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
 import { applyDecision, readLive, readOwnerState, releaseFrom, removeFinalizer } from './apply.ts';
 import { decideDeletion, decideDependent, knownState, type OwnerState } from './desired.ts';
-import { type GraphNode, hasFinalizer, isGoing, ownersOf, waitsForDependents } from './graph.ts';
+import {
+  type GraphNode,
+  hasFinalizer,
+  isBeingDeleted,
+  ownersOf,
+  waitsForDependents,
+} from './graph.ts';
 import { type GraphFeed, startGraph } from './run-graph.ts';
 
-/** An owner of a kind that the server does not have may be served later. */
+/** The kind of an owner may be installed later. */
 const unknownOwnerMs = 30_000;
 
 export const garbageCollector: Controller = {
   name: 'garbage-collector-controller',
   shortName: 'garbagecollector',
   account: 'generic-garbage-collector',
-  // Its own informers read everything.
+  // It has informers of its own.
   watches: [],
   rights: [may('delete get list patch watch', everything)],
   async run(parts, signal) {
-    // What changes before the first state is whole waits for it.
-    const early = new Set<string>();
-    let collect: Collect = (uid) => void early.add(uid);
-    const feed = startGraph(parts, (before, after) => notice(feed, collect, before, after), signal);
+    // Changes before the graph is complete are kept for later.
+    const pending = new Set<string>();
+    let collect: Collect = (uid) => void pending.add(uid);
+    const feed = startGraph(
+      parts,
+      (before, after) => enqueueAffected(feed, collect, before, after),
+      signal,
+    );
     await feed.ready;
     const { clock, log, queueMetrics: metrics } = parts;
     const { concurrentGarbageCollectorSyncs: concurrency } = parts.settings;
@@ -36,15 +46,15 @@ export const garbageCollector: Controller = {
       signal,
     );
     collect = queue.add;
-    for (const uid of early) queue.add(uid);
+    for (const uid of pending) queue.add(uid);
     await Promise.all([ended, feed.ended]);
   },
 };
 
 type Collect = (uid: string) => void;
 
-/** Which objects a change is reason to look at. */
-function notice(
+/** The objects to check after a change. */
+function enqueueAffected(
   { graph }: GraphFeed,
   collect: Collect,
   before: GraphNode | undefined,
@@ -53,7 +63,7 @@ function notice(
   const node = after ?? before;
   if (node === undefined) return;
   if (after === undefined) for (const { uid } of graph.dependentsOf(node.uid)) collect(uid);
-  else if (ownersOf(after).length > 0 || isHeld(after)) collect(after.uid);
+  else if (ownersOf(after).length > 0 || hasDeletionFinalizer(after)) collect(after.uid);
   for (const { uid } of [
     ...(before === undefined ? [] : ownersOf(before)),
     ...(after === undefined ? [] : ownersOf(after)),
@@ -63,9 +73,9 @@ function notice(
   }
 }
 
-function isHeld({ object }: GraphNode): boolean {
+function hasDeletionFinalizer({ object }: GraphNode): boolean {
   const isOurs = hasFinalizer(object, orphanFinalizer) || hasFinalizer(object, foregroundFinalizer);
-  return isGoing(object) && isOurs;
+  return isBeingDeleted(object) && isOurs;
 }
 
 type Collector = ControllerParts & { readonly feed: GraphFeed; readonly collect: Collect };
@@ -74,11 +84,11 @@ async function collectOne(collector: Collector, uid: string): Promise<ReconcileR
   const { graph } = collector.feed;
   const node = graph.get(uid);
   if (node === undefined) return;
-  if (isGoing(node.object)) return collectGoing(collector, node);
+  if (isBeingDeleted(node.object)) return collectDeleted(collector, node);
   return collectDependent(collector, node);
 }
 
-async function collectGoing(
+async function collectDeleted(
   { caller, feed, collect }: Collector,
   node: GraphNode,
 ): Promise<undefined> {
@@ -105,7 +115,7 @@ async function collectDependent(
   const { caller, feed, log } = collector;
   const known = (owner: OwnerReference): OwnerState | undefined =>
     knownState(node, owner, feed.graph.get(owner.uid));
-  // The common case: all owners are there, and no request is needed to know it.
+  // The common case: all owners are in the graph, no request is needed.
   if (ownersOf(node).every((owner) => known(owner) === 'present')) return;
   const live = await readLive(caller, node);
   if (live === undefined) return;
@@ -122,7 +132,7 @@ async function collectDependent(
   );
   if (decision.action === 'none') return;
   const { namespace = '', name } = live.metadata;
-  log.debug('collecting', {
+  log.debug('Collecting object', {
     kind: live.kind,
     object: `${namespace}/${name}`,
     action: decision.action,

@@ -1,11 +1,10 @@
-// Empties a namespace: deletes what is in it, resource by resource, and reports what stays.
+// Deletes the content of a namespace, resource by resource, and reports what remains.
 import type { ApiCaller } from '../../client/api-call.ts';
 import { type DiscoveredResource, discover } from '../../client/discovery.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
-import type { DeletionReport, Remaining } from './desired.ts';
-import { type PodEnd, podGraceSeconds } from './pod-grace.ts';
+import { type DeletionReport, type PodEnd, podGraceSeconds, type Remaining } from './desired.ts';
 
 export type DeletionTask = {
   readonly caller: ApiCaller;
@@ -16,10 +15,10 @@ export type DeletionTask = {
   readonly signal: AbortSignal;
 };
 
-/** Resources whose collections are deleted at the same time. */
+/** Collections that are deleted concurrently. */
 const concurrency = 8;
 
-/** Pods go first: they may still need the rest (upstream: OrderedNamespaceDeletion). */
+/** Pods first, because they may need the rest while they terminate (upstream: OrderedNamespaceDeletion). */
 export async function deleteContent(task: DeletionTask): Promise<DeletionReport> {
   const found = await discoverContent(task);
   if ('discoveryError' in found) return { ...found, contentErrors: [], remaining: [] };

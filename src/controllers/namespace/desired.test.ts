@@ -4,10 +4,11 @@ import {
   type DeletionReport,
   desiredConditions,
   estimateSeconds,
+  type PodEnd,
+  podGraceSeconds,
   type Remaining,
   retryAfterMs,
 } from './desired.ts';
-import { type PodEnd, podGraceSeconds } from './pod-grace.ts';
 
 const empty: DeletionReport = { contentErrors: [], remaining: [] };
 const left = (more: Partial<Remaining> = {}): Remaining => ({
@@ -25,7 +26,7 @@ const conditions: readonly {
   wanted: readonly { type: string; status: string; reason: string; message: string }[];
 }[] = [
   {
-    name: 'are all fine when everything is gone',
+    name: 'are all False when nothing remains',
     report: empty,
     wanted: [
       {
@@ -61,7 +62,7 @@ const conditions: readonly {
     ],
   },
   {
-    name: 'tell what remains and what holds it',
+    name: 'report what remains and its finalizers',
     report: {
       ...empty,
       remaining: [
@@ -91,7 +92,7 @@ const conditions: readonly {
     ],
   },
   {
-    name: 'tell what failed',
+    name: 'report failures',
     report: { discoveryError: 'no answer', contentErrors: ['b', 'a'], remaining: [] },
     wanted: [
       {
@@ -120,7 +121,7 @@ for (const { name, report, wanted } of conditions) {
   });
 }
 
-test('desiredConditions() keeps what has not changed, and the conditions of others', () => {
+test('desiredConditions() keeps unchanged conditions and those of other writers', () => {
   const other = { type: 'Mine', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z' };
   const before = desiredConditions([other], empty, 0);
   assert.equal(desiredConditions(before, empty, 60_000), before);
@@ -175,14 +176,14 @@ const graces: readonly {
   seconds: number;
 }[] = [
   { name: 'no pods', pods: [], elapsedMs: 0, seconds: 0 },
-  { name: 'the slowest pod', pods: [pod(30), pod(60)], elapsedMs: 0, seconds: 60 },
+  { name: 'the longest grace period', pods: [pod(30), pod(60)], elapsedMs: 0, seconds: 60 },
   {
-    name: 'pods that have ended',
+    name: 'finished pods as 0',
     pods: [pod(30, 'Succeeded'), pod(60, 'Failed'), pod(5)],
     elapsedMs: 0,
     seconds: 5,
   },
-  { name: 'pods whose time is over', pods: [pod(30)], elapsedMs: 30_000, seconds: 0 },
+  { name: 'an expired grace period as 0', pods: [pod(30)], elapsedMs: 30_000, seconds: 0 },
 ];
 for (const { name, pods, elapsedMs, seconds } of graces) {
   test(`podGraceSeconds() counts ${name}`, () => {

@@ -1,29 +1,30 @@
-// How far the end of a namespace is: what the conditions of its status say, and whether it may go.
-// Upstream: pkg/controller/namespace/deletion, whose texts and words these are.
+// Conditions of a terminating namespace, and when its content is checked again. Upstream:
+// pkg/controller/namespace/deletion, whose messages these are.
 import type { Namespace, NamespaceCondition } from '../../kinds/namespace/types.ts';
+import type { KubeObject } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
 
-/** What is left of one resource after its collection was deleted. */
+/** Objects of a resource that remain after its collection was deleted. */
 export type Remaining = {
-  /** `configmaps`, and its group. */
+  /** Plural name, such as `configmaps`. */
   readonly resource: string;
   readonly group: string;
   readonly count: number;
-  /** How many objects each finalizer holds. */
+  /** Number of objects by finalizer. */
   readonly finalizers: Readonly<Record<string, number>>;
-  /** Seconds that pods still have for an orderly end. */
+  /** The longest remaining grace period of pods. */
   readonly graceSeconds: number;
 };
 
 export type DeletionReport = {
-  /** Why the list of resources could not be read whole. */
+  /** Why discovery failed or was incomplete. */
   readonly discoveryError?: string;
-  /** What went wrong while deleting. */
+  /** Errors of deletions. */
   readonly contentErrors: readonly string[];
   readonly remaining: readonly Remaining[];
 };
 
-/** Objects held by a finalizer are looked at again after about half of this. */
+/** Assumed time until finalizers are done. */
 const finalizerEstimateSeconds = 15;
 
 type Problem = { readonly reason: string; readonly message: string };
@@ -45,7 +46,7 @@ const checks: readonly Check[] = [
   {
     type: 'NamespaceDeletionGroupVersionParsingFailure',
     fine: { reason: 'ParsedGroupVersions', message: 'All legacy kube types successfully parsed' },
-    // Our client gets groups and versions as fields, so there is nothing to parse.
+    // Our discovery client returns groups and versions as fields, so parsing cannot fail.
     problem: () => undefined,
   },
   {
@@ -106,7 +107,7 @@ function countFinalizers(remaining: readonly Remaining[]): ReadonlyMap<string, n
   return counts;
 }
 
-/** All conditions as they should be; the same list when nothing changes. */
+/** All conditions, updated; the same list when nothing changes. */
 export function desiredConditions(
   current: readonly NamespaceCondition[],
   report: DeletionReport,
@@ -142,7 +143,7 @@ function isSameCondition(a: Comparable, b: Comparable): boolean {
   );
 }
 
-/** Seconds until a look at what remains is worthwhile; 0 when nothing remains. */
+/** Seconds after which what remains may be gone; 0 when nothing remains. */
 export function estimateSeconds({ remaining }: DeletionReport): number {
   const estimates = remaining.map(({ graceSeconds, finalizers }) =>
     graceSeconds > 0
@@ -154,11 +155,25 @@ export function estimateSeconds({ remaining }: DeletionReport): number {
   return Math.max(0, ...estimates);
 }
 
-/** Half of the estimate, so that what ends early is seen early. */
+/** Half of the estimate, because content may be gone earlier. */
 export function retryAfterMs(estimateSeconds: number): number {
   return (Math.floor(estimateSeconds / 2) + 1) * 1000;
 }
 
 export function withoutFinalizer({ spec }: Namespace, finalizer: string): readonly string[] {
   return (spec.finalizers ?? []).filter((name) => name !== finalizer);
+}
+
+export type PodEnd = KubeObject & {
+  readonly spec?: { readonly terminationGracePeriodSeconds?: number };
+  readonly status?: { readonly phase?: string };
+};
+
+/** The longest grace period of a pod that still runs; 0 once that has passed since the namespace was deleted. */
+export function podGraceSeconds(pods: readonly PodEnd[], deletedMs: number, now: number): number {
+  const periods = pods
+    .filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+    .map(({ spec }) => spec?.terminationGracePeriodSeconds ?? 0);
+  const maxSeconds = Math.max(0, ...periods);
+  return now - deletedMs >= maxSeconds * 1000 ? 0 : maxSeconds;
 }

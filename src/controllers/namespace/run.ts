@@ -1,4 +1,4 @@
-// Ends namespaces: some seconds after the delete their content goes, then the namespace itself.
+// Terminates namespaces: deletes their content some seconds after the delete, then removes the finalizer.
 
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
@@ -20,7 +20,7 @@ import {
   withoutFinalizer,
 } from './desired.ts';
 
-/** Servers that have not seen the delete yet may still let content in; after this they have. */
+/** API servers that have not seen the deletion yet may still admit content for this long. */
 const contentGraceMs = 5000;
 const backOff = { firstMs: 5, maxMs: 60_000 };
 
@@ -42,25 +42,25 @@ export const namespaceController: Controller = {
     const namespaces = informers.of(namespaceDefinition);
     if (!(await waitForSync([namespaces], signal))) return;
     const reconcile = (name: string): Promise<ReconcileResult | undefined> =>
-      endNamespace(parts, name, signal);
+      terminateNamespace(parts, name, signal);
     const { queue, ended } = startReconciler(
       { name: 'namespace', reconcile, clock, log, metrics, concurrency, backOff },
       signal,
     );
-    const addGoing = ({ metadata }: Namespace): void => {
+    const addTerminating = ({ metadata }: Namespace): void => {
       if (metadata.deletionTimestamp !== undefined)
         queue.addAfter(metadata.name ?? '', contentGraceMs);
     };
     const stop = namespaces.onChange({
-      add: addGoing,
-      update: (_before, after) => addGoing(after),
+      add: addTerminating,
+      update: (_before, after) => addTerminating(after),
     });
     await ended;
     stop();
   },
 };
 
-async function endNamespace(
+async function terminateNamespace(
   { caller, clock }: ControllerParts,
   name: string,
   signal: AbortSignal,
@@ -69,7 +69,7 @@ async function endNamespace(
   const namespace = await read(client, name);
   const deletionTimestamp = namespace?.metadata.deletionTimestamp;
   if (namespace === undefined || deletionTimestamp === undefined) return;
-  // The content goes for whoever holds the namespace, as upstream's controller has it.
+  // Without finalizers there is nothing to wait for, as upstream.
   if ((namespace.spec.finalizers ?? []).length === 0) return;
   const now = clock.now();
   const deletedMs = parseTime(deletionTimestamp) ?? now;
@@ -114,7 +114,7 @@ async function writeConditions(
   });
 }
 
-/** Takes our finalizer off; finalizers of others keep the namespace. */
+/** Removes our finalizer; other finalizers keep the namespace. */
 async function finalize(client: ResourceClient<Namespace>, name: string): Promise<void> {
   await retryOnConflict(async () => {
     const namespace = await read(client, name);

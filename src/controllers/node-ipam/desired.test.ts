@@ -26,13 +26,13 @@ const assigner = (
 const gets = (podCIDRs: string): object => ({ kind: 'write', podCIDRs: podCIDRs.split(',') });
 const none = { kind: 'none' };
 
-test('nodes get one range of each family, none twice', () => {
+test('assign() allocates one unique range of each family', () => {
   const { assign } = assigner('10.244.0.0/16,fd44::/48');
   assert.deepEqual(assign(node('a')), gets('10.244.0.0/24,fd44::/64'));
   assert.deepEqual(assign(node('b')), gets('10.244.1.0/24,fd44:0:0:1::/64'));
 });
 
-test('a node whose write has not come back gets the same again', () => {
+test('assign() returns the same ranges until the node shows them', () => {
   const { assign } = assigner('10.244.0.0/16');
   assert.deepEqual(assign(node('a')), gets('10.244.0.0/24'));
   assert.deepEqual(assign(node('a')), gets('10.244.0.0/24'));
@@ -40,31 +40,31 @@ test('a node whose write has not come back gets the same again', () => {
   assert.deepEqual(assign(node('b')), gets('10.244.1.0/24'));
 });
 
-test('what nodes have already is nobody else’s', () => {
+test('assign() does not allocate ranges that nodes have', () => {
   const { assign } = assigner('10.244.0.0/22');
   assert.deepEqual(assign(node('old', '10.244.1.0/24')), none);
   assert.deepEqual(assign(node('a')), gets('10.244.0.0/24'));
   assert.deepEqual(assign(node('b')), gets('10.244.2.0/24'));
 });
 
-test('ranges of other sizes take all the parts that they touch', () => {
+test('assign() occupies every node range that a range of another size overlaps', () => {
   const { assign } = assigner('10.244.0.0/21');
   assign(node('wide', '10.244.0.0/22'));
   assign(node('narrow', '10.244.4.128/25'));
   assert.deepEqual(assign(node('a')), gets('10.244.5.0/24'));
 });
 
-test('a node whose ranges somebody changed gives the former back', () => {
+test('assign() releases the previous ranges of a node whose ranges changed', () => {
   const { assign } = assigner('10.244.0.0/23');
   assign(node('a'));
   assert.deepEqual(assign(node('a', '10.244.1.0/24')), none);
   assert.deepEqual(assign(node('b')), gets('10.244.0.0/24'));
 });
 
-test('a used-up range is said, takes nothing of the other family, and a node that goes gives its own back', () => {
+test('assign() reports an exhausted range, allocates nothing of the other family, and forget() releases ranges', () => {
   const { assign, forget, ranges } = assigner('fd44::/48,10.244.0.0/24');
   assert.deepEqual(assign(node('a')), gets('fd44::/64,10.244.0.0/24'));
-  assert.deepEqual(assign(node('b')), { kind: 'used-up', clusterCidr: '10.244.0.0/24' });
+  assert.deepEqual(assign(node('b')), { kind: 'exhausted', clusterCidr: '10.244.0.0/24' });
   assert.deepEqual(
     ranges.map((one) => one.usedCount()),
     [1, 1],
@@ -74,38 +74,38 @@ test('a used-up range is said, takes nothing of the other family, and a node tha
   assert.deepEqual(assign(node('b')), gets('fd44:0:0:2::/64,10.244.0.0/24'));
 });
 
-test('no node gets addresses of services', () => {
+test('assign() never allocates Service ranges', () => {
   const { assign } = assigner('10.244.0.0/22', { services: '10.244.0.0/23,10.96.0.0/16' });
   assert.deepEqual(assign(node('a')), gets('10.244.2.0/24'));
 });
 
-test('ranges of another cluster are said once and left alone', () => {
+test('assign() reports ranges outside of the cluster ranges once', () => {
   const { assign } = assigner('10.244.0.0/24');
-  const strange = node('a', '10.9.0.0/24');
-  assert.deepEqual(assign(strange), { kind: 'strange', podCIDRs: ['10.9.0.0/24'] });
-  assert.deepEqual(assign(strange), none);
+  const outside = node('a', '10.9.0.0/24');
+  assert.deepEqual(assign(outside), { kind: 'outside', podCIDRs: ['10.9.0.0/24'] });
+  assert.deepEqual(assign(outside), none);
   assert.deepEqual(assign(node('b')), gets('10.244.0.0/24'));
 });
 
-test('two nodes with one range: it is free when both have gone', () => {
+test('a range of two nodes is free when both are deleted', () => {
   const { assign, forget } = assigner('10.244.0.0/24');
   assign(node('a', '10.244.0.0/24'));
   assign(node('b', '10.244.0.0/24'));
   forget('a');
-  assert.equal(assign(node('c')).kind, 'used-up');
+  assert.equal(assign(node('c')).kind, 'exhausted');
   forget('b');
   assert.deepEqual(assign(node('c')), gets('10.244.0.0/24'));
 });
 
-test('take() goes round: a range that came back rests', () => {
+test('allocate() reuses released ranges last', () => {
   const ranges = createNodeRanges(cidr('10.0.0.0/22'), 24);
-  const first = ranges.take();
+  const first = ranges.allocate();
   assert.ok(first);
   ranges.release(first);
-  const bases = [1, 2, 3, 4].map(() => ranges.take()?.base);
+  const bases = [1, 2, 3, 4].map(() => ranges.allocate()?.base);
   assert.deepEqual(
     bases.map((base) => (base ?? 0n) - first.base),
     [256n, 512n, 768n, 0n],
   );
-  assert.equal(ranges.take(), undefined);
+  assert.equal(ranges.allocate(), undefined);
 });

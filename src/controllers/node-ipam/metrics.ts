@@ -1,11 +1,11 @@
-// What the controller counts, under the names that Kubernetes gives it.
+// Metrics, under upstream's names.
 import { formatCidr } from '../../ip/cidr.ts';
 import type { MetricsRegistry } from '../../observe/metrics.ts';
 import type { NodeRanges } from './node-ranges.ts';
 
 export type NodeIpamMetrics = {
-  readonly given: () => void;
-  readonly returned: () => void;
+  readonly allocated: () => void;
+  readonly released: () => void;
 };
 
 export function createNodeIpamMetrics(
@@ -13,26 +13,29 @@ export function createNodeIpamMetrics(
   ranges: readonly NodeRanges[],
 ): NodeIpamMetrics {
   const name = (end: string): string => `node_ipam_controller_cidrset_${end}`;
-  const given = registry.counter({
+  const allocated = registry.counter({
     name: name('cidrs_allocations_total'),
-    help: 'Ranges given to nodes, by range of the cluster.',
+    help: 'Pod ranges allocated to nodes, by cluster CIDR.',
   });
-  const returned = registry.counter({
+  const released = registry.counter({
     name: name('cidrs_releases_total'),
-    help: 'Ranges that came back, by range of the cluster.',
+    help: 'Pod ranges released, by cluster CIDR.',
   });
   const labels = ranges.map(({ cluster }) => ({ clusterCIDR: formatCidr(cluster) }));
   registry.gaugeFrom(
-    { name: name('usage_cidrs'), help: 'Share of the parts of a range that is in use.' },
+    {
+      name: name('usage_cidrs'),
+      help: 'Share of the pod ranges of a cluster CIDR that is in use.',
+    },
     () =>
-      ranges.map((one, at) => ({ labels: labels[at] ?? {}, value: one.usedCount() / one.count })),
+      ranges.map((one, at) => ({ labels: labels[at] ?? {}, value: one.usedCount() / one.size })),
   );
   return {
-    given: () => {
-      for (const one of labels) given.add(one);
+    allocated: () => {
+      for (const one of labels) allocated.add(one);
     },
-    returned: () => {
-      for (const one of labels) returned.add(one);
+    released: () => {
+      for (const one of labels) released.add(one);
     },
   };
 }

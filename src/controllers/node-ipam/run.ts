@@ -1,4 +1,4 @@
-// Gives every node a range of addresses for its pods.
+// Allocates a range of pod addresses to every node.
 
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
@@ -12,7 +12,7 @@ import type { Controller } from '../controller.ts';
 import { createAssigner } from './desired.ts';
 import { createNodeIpamMetrics } from './metrics.ts';
 
-/** Upstream's longest wait between two tries. */
+/** Upstream's maximum back-off. */
 const retryMs = 120_000;
 const nothing = { clusterCidrs: [], maskSizes: { IPv4: 32, IPv6: 128 }, serviceCidrs: [] };
 
@@ -26,7 +26,7 @@ export const nodeIpamController: Controller = {
     const { caller, informers, clock, log, settings, queueMetrics: metrics } = parts;
     const assigner = createAssigner(settings.nodeIpam ?? nothing);
     const counts = createNodeIpamMetrics(parts.metrics, assigner.ranges);
-    // Ranges of nodes are somebody else's business.
+    // Node ranges are allocated elsewhere or not at all.
     if (settings.nodeIpam === undefined) return;
     const nodes = informers.of(nodeDefinition);
     const client = resourceClient(caller, nodeDefinition);
@@ -39,19 +39,22 @@ export const nodeIpamController: Controller = {
       const assignment = assigner.assign(node);
       if (assignment.kind === 'write') {
         await write(client, node, assignment.podCIDRs);
-        counts.given();
-      } else if (assignment.kind === 'used-up') {
+        counts.allocated();
+      } else if (assignment.kind === 'exhausted') {
         const reason = 'CIDRNotAvailable';
         const message = `Node ${name} status is now: ${reason}`;
         recorder.record(node, { type: 'Normal', reason, message });
-        log.warn('node gets no range for pods', { node: name, ...assignment });
+        log.warn('No free pod range for node, retrying later', { node: name, ...assignment });
         return { retryAfterMs: retryMs };
-      } else if (assignment.kind === 'strange') {
-        log.warn('ranges of a node are not of the cluster', { node: name, ...assignment });
+      } else if (assignment.kind === 'outside') {
+        log.warn('Pod ranges of node are outside of the cluster ranges', {
+          node: name,
+          ...assignment,
+        });
       }
       return undefined;
     };
-    // What nodes have must be known, of all of them, before one gets something new.
+    // The ranges of all existing nodes must be occupied before the first allocation.
     for (const node of nodes.store.values()) if (hasRange(node)) assigner.assign(node);
     const { queue, ended } = startReconciler(
       { name: 'node_ipam_controller', reconcile, clock, log, metrics },
@@ -65,7 +68,7 @@ export const nodeIpamController: Controller = {
       },
       delete: ({ metadata }) => {
         if (!assigner.forget(metadata.name ?? '')) return;
-        counts.returned();
+        counts.released();
         for (const other of nodes.store.values()) if (!hasRange(other)) add(other);
       },
     });
@@ -78,7 +81,7 @@ function hasRange({ spec }: Node): boolean {
   return (spec.podCIDRs ?? []).length > 0 || Boolean(spec.podCIDR);
 }
 
-/** The version makes the write fail where somebody else was faster. */
+/** The resource version makes a concurrent change fail the write. */
 async function write(
   client: ResourceClient<Node>,
   { metadata }: Node,

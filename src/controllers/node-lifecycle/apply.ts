@@ -1,11 +1,11 @@
-// Writes what was decided of a node and of its pods.
+// Writes conditions and taints of a node, and the readiness of its pods.
 import type { ResourceClient } from '../../client/rest.ts';
 import type { Node, NodeCondition, Taint } from '../../kinds/node/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { isConflict, isNotFound } from '../../meta/api-error.ts';
 import { notReady } from './desired.ts';
 
-/** The version makes the write fail when the agent has reported meanwhile. */
+/** The resource version makes the write fail when the kubelet has reported meanwhile. */
 export async function writeConditions(
   nodes: ResourceClient<Node>,
   { metadata }: Node,
@@ -29,7 +29,7 @@ export async function writeTaints(
   await ignoreGone(nodes.patch({ name }, patch, { type: 'merge' }));
 }
 
-/** Takes the pods out of the endpoints; what is no longer so is not written. */
+/** Sets the condition Ready of the pods to False; pods that have changed meanwhile are skipped. */
 export async function markNotReady(
   client: ResourceClient<Pod>,
   pods: readonly Pod[],

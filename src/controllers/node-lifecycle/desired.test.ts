@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { type Node, nodeSchema } from '../../kinds/node/types.ts';
 import { examplePod } from '../../kinds/pod/example.ts';
 import { decode } from '../../schema/decode.ts';
-import { isSilent, judgeNode as judge, type NodeSituation, notReady } from './desired.ts';
+import {
+  hasStoppedReporting,
+  judgeNode as judge,
+  type NodeSituation,
+  notReady,
+} from './desired.ts';
 import { desiredTaints } from './taints.ts';
 
 const now = Date.parse('2026-01-02T00:01:00Z');
@@ -34,14 +39,14 @@ function node(
 }
 
 const judgeNode = (given: Pick<NodeSituation, 'node' | 'observedMs' | 'now'>) =>
-  judge({ ...given, silenceMs: 50_000, startupMs: 60_000 });
+  judge({ ...given, monitorGraceMs: 50_000, startupGraceMs: 60_000 });
 
 const written = (verdict: ReturnType<typeof judgeNode>) =>
   verdict.action === 'write'
     ? verdict.conditions.map((c) => `${c.type} ${c.status} ${c.reason}`)
     : [];
 
-test('judgeNode() waits 50 seconds for a node that was heard, 60 for one that never was', () => {
+test('judgeNode() waits 50 seconds for a node that has reported, 60 for one that never has', () => {
   assert.deepEqual(judgeNode({ node: node('True'), observedMs: now - 20_000, now }), {
     action: 'wait',
     ms: 30_000,
@@ -52,7 +57,7 @@ test('judgeNode() waits 50 seconds for a node that was heard, 60 for one that ne
   });
 });
 
-test('judgeNode() makes the conditions of a silent node unknown', () => {
+test('judgeNode() sets the conditions of a node that stopped reporting to Unknown', () => {
   const verdict = judgeNode({ node: node('True'), observedMs: now - 50_000, now });
   assert.deepEqual(written(verdict), [
     'Ready Unknown NodeStatusUnknown',
@@ -70,7 +75,7 @@ test('judgeNode() makes the conditions of a silent node unknown', () => {
   });
 });
 
-test('judgeNode() says of a node without an agent that it was never heard', () => {
+test('judgeNode() reports a node that never posted a status', () => {
   const verdict = judgeNode({ node: node(), observedMs: now - 60_000, now });
   assert.equal(written(verdict)[0], 'Ready Unknown NodeStatusNeverUpdated');
 });
@@ -87,14 +92,14 @@ test('judgeNode() leaves other conditions alone and writes once', () => {
   assert.deepEqual(conditions[1], other);
   const again = { ...node('True'), status: { ...node('True').status, conditions } };
   assert.deepEqual(judgeNode({ node: again, observedMs: 0, now }), { action: 'none' });
-  assert.equal(isSilent(again), true);
-  assert.equal(isSilent(node('False')), false);
+  assert.equal(hasStoppedReporting(again), true);
+  assert.equal(hasStoppedReporting(node('False')), false);
 });
 
 const taints: readonly (readonly [string, Node, readonly string[]])[] = [
   ['a ready node', node('True'), []],
   ['a node that is not ready', node('False'), ['not-ready NoSchedule', 'not-ready NoExecute']],
-  ['a node that is lost', node('Unknown'), ['unreachable NoSchedule', 'unreachable NoExecute']],
+  ['an unreachable node', node('Unknown'), ['unreachable NoSchedule', 'unreachable NoExecute']],
   [
     'a cordoned node',
     node('True', { spec: { unschedulable: true } }),
@@ -108,7 +113,7 @@ const taints: readonly (readonly [string, Node, readonly string[]])[] = [
     ['disk-pressure NoSchedule'],
   ],
   [
-    'a node that is back',
+    'a node that is ready again',
     node('True', {
       spec: {
         taints: [
@@ -120,7 +125,7 @@ const taints: readonly (readonly [string, Node, readonly string[]])[] = [
     ['mine NoSchedule'],
   ],
   [
-    'a node that nobody has reported on',
+    'a node that has never reported',
     node(undefined, {
       spec: {
         unschedulable: true,
@@ -143,7 +148,7 @@ for (const [title, given, want] of taints) {
   });
 }
 
-test('desiredTaints() drives nobody out when no node is ready', () => {
+test('desiredTaints() evicts no pods when no node is ready', () => {
   const keys = (given: Node): readonly string[] =>
     desiredTaints({ node: given, hasReadyNode: false, now }).map(({ effect }) => effect);
   assert.deepEqual(keys(node('Unknown')), ['NoSchedule']);
@@ -156,7 +161,7 @@ test('desiredTaints() drives nobody out when no node is ready', () => {
   assert.deepEqual(keys(node('Unknown', { spec: { taints } })), ['NoSchedule', 'NoExecute']);
 });
 
-test('notReady() turns the condition of a ready pod only', () => {
+test('notReady() changes the condition of ready pods only', () => {
   const ready = (status: string) =>
     examplePod({
       status: { conditions: [{ type: 'Ready', status, lastTransitionTime: heartbeat }] },

@@ -1,5 +1,5 @@
-// What becomes of a node whose agent has fallen silent, and of one that is heard again.
-// Upstream: pkg/controller/nodelifecycle.
+// What happens to a node whose kubelet stops reporting, and when it reports again. Upstream:
+// pkg/controller/nodelifecycle.
 import { nodeCondition } from '../../kinds/node/readiness.ts';
 import type { Node, NodeCondition } from '../../kinds/node/types.ts';
 import type { PodCondition } from '../../kinds/pod/pod-status.ts';
@@ -13,30 +13,30 @@ const stoppedPosting = 'NodeStatusUnknown';
 
 export type NodeSituation = {
   readonly node: Node;
-  /** When its agent was last heard of; the creation of the node when never. */
+  /** Time of the last lease renewal or status report; the creation time when there was none. */
   readonly observedMs: number;
-  /** How long an agent may be silent. */
-  readonly silenceMs: number;
-  /** The same for one that has never reported. */
-  readonly startupMs: number;
+  /** --node-monitor-grace-period. */
+  readonly monitorGraceMs: number;
+  /** --node-startup-grace-period: for nodes that have never reported. */
+  readonly startupGraceMs: number;
   readonly now: number;
 };
 
 export type NodeVerdict =
-  /** All is as it should be; look again when this time has passed. */
+  /** The node is healthy; check again after this time. */
   | { readonly action: 'wait'; readonly ms: number }
   | { readonly action: 'none' }
   | { readonly action: 'write'; readonly conditions: readonly NodeCondition[] };
 
 export function judgeNode(situation: NodeSituation): NodeVerdict {
-  const { node, observedMs, silenceMs, startupMs, now } = situation;
-  const graceMs = nodeCondition(node, 'Ready') === undefined ? startupMs : silenceMs;
-  const left = observedMs + graceMs - now;
-  if (left > 0) return { action: 'wait', ms: left };
+  const { node, observedMs, monitorGraceMs, startupGraceMs, now } = situation;
+  const graceMs = nodeCondition(node, 'Ready') === undefined ? startupGraceMs : monitorGraceMs;
+  const remainingMs = observedMs + graceMs - now;
+  if (remainingMs > 0) return { action: 'wait', ms: remainingMs };
   const before = node.status.conditions ?? [];
   const conditions = [
     ...before.map((condition) =>
-      reported.includes(condition.type) ? lost(condition, now) : condition,
+      reported.includes(condition.type) ? withUnknownStatus(condition, now) : condition,
     ),
     ...reported
       .filter((type) => nodeCondition(node, type) === undefined)
@@ -45,7 +45,7 @@ export function judgeNode(situation: NodeSituation): NodeVerdict {
   return deepEqual(conditions, before) ? { action: 'none' } : { action: 'write', conditions };
 }
 
-function lost(condition: NodeCondition, now: number): NodeCondition {
+function withUnknownStatus(condition: NodeCondition, now: number): NodeCondition {
   if (condition.status === 'Unknown') return condition;
   return {
     ...condition,
@@ -67,13 +67,13 @@ function unobserved({ metadata }: Node, type: string, now: number): NodeConditio
   };
 }
 
-/** The agent was there and went: its pods run without anybody who could tell. */
-export function isSilent(node: Node): boolean {
+/** The node was healthy and stopped reporting: its pods may still run. */
+export function hasStoppedReporting(node: Node): boolean {
   const ready = nodeCondition(node, 'Ready');
   return ready?.status === 'Unknown' && ready.reason === stoppedPosting;
 }
 
-/** The condition with which a pod on a lost node leaves the endpoints; undefined when it has left already. */
+/** The condition that takes a pod out of endpoints; undefined when it is already set. */
 export function notReady({ status }: Pod, now: number): PodCondition | undefined {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.status !== 'True') return undefined;

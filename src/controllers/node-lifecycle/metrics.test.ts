@@ -13,7 +13,7 @@ function node(status: string, labels: Readonly<Record<string, string>> = {}): No
   return object as Node;
 }
 
-test('measureNodes() counts the nodes of each zone when it is asked', () => {
+test('measureNodes() counts the nodes of each zone on a scrape', () => {
   const registry = createMetrics();
   const nodes: Node[] = [];
   measureNodes(registry, () => nodes);

@@ -1,4 +1,4 @@
-// What the controller tells of nodes, under the names that Kubernetes gives it.
+// Metrics, under upstream's names.
 import { isNodeReady } from '../../kinds/node/readiness.ts';
 import type { Node } from '../../kinds/node/types.ts';
 import { regionLabel, zoneLabel } from '../../meta/well-known-labels.ts';
@@ -6,7 +6,7 @@ import type { MetricsRegistry, Sample } from '../../observe/metrics.ts';
 
 type Zone = { nodes: number; unhealthy: number };
 
-/** Counted when somebody looks: nodes are few, and scrapes rare. */
+/** Computed on each scrape: nodes are few, and scrapes rare. */
 export function measureNodes(registry: MetricsRegistry, nodes: () => Iterable<Node>): void {
   const gauge = (name: string, help: string, value: (zone: Zone) => number): void =>
     registry.gaugeFrom({ name: `node_collector_${name}`, help }, () =>
@@ -30,7 +30,7 @@ function zonesOf(nodes: Iterable<Node>): ReadonlyMap<string, Zone> {
   const zones = new Map<string, Zone>();
   for (const node of nodes) {
     const { [zoneLabel]: zone = '', [regionLabel]: region = '' } = node.metadata.labels ?? {};
-    // As upstream names a zone: its region before it, with a zero byte in between.
+    // Upstream's zone key: region and zone, separated by a zero byte.
     const name = zone === '' && region === '' ? '' : `${region}:\x00:${zone}`;
     const counts = zones.get(name) ?? { nodes: 0, unhealthy: 0 };
     zones.set(name, counts);

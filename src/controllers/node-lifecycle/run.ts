@@ -1,4 +1,4 @@
-// Follows nodes and the leases of their agents.
+// Watches nodes and their leases, and acts on those that stop reporting.
 
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
@@ -19,7 +19,7 @@ import { parseTime } from '../../schema/time.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
 import type { ControllerSettings } from '../settings.ts';
 import { markNotReady, writeConditions, writeTaints } from './apply.ts';
-import { isSilent, judgeNode } from './desired.ts';
+import { hasStoppedReporting, judgeNode } from './desired.ts';
 import { measureNodes } from './metrics.ts';
 import { desiredTaints } from './taints.ts';
 
@@ -33,9 +33,9 @@ type Parts = {
   readonly podClient: ResourceClient<Pod>;
   readonly recorder: EventRecorder;
   readonly clock: Clock;
-  readonly signs: Signs;
-  /** Nodes that have just stopped being ready, whose pods do not know yet. */
-  readonly fallen: Set<string>;
+  readonly heartbeats: Heartbeats;
+  /** Nodes that have just become not ready and whose pods are still to be updated. */
+  readonly newlyNotReady: Set<string>;
   readonly readyNodes: Set<string>;
 };
 
@@ -53,31 +53,31 @@ export const nodeLifecycleController: Controller = {
     may('patch', podDefinition, { subresource: 'status' }),
     mayRecordEvents,
   ],
-  async run(given, signal) {
-    const leases = given.informers.of(leaseDefinition, { namespace: nodeLeaseNamespace });
-    const parts = gather(given);
-    const { nodes, pods, clock, signs, fallen } = parts;
+  async run(shared, signal) {
+    const leases = shared.informers.of(leaseDefinition, { namespace: nodeLeaseNamespace });
+    const parts = createParts(shared);
+    const { nodes, pods, clock, heartbeats, newlyNotReady } = parts;
     if (!(await waitForSync([nodes, pods, leases], signal))) return;
     const reconcile = (name: string): Promise<ReconcileResult | undefined> => sync(parts, name);
-    const { log, queueMetrics: metrics } = given;
+    const { log, queueMetrics: metrics } = shared;
     const { queue, ended } = startReconciler(
       { name: 'node_lifecycle_controller', reconcile, clock, log, metrics, concurrency },
       signal,
     );
     const add = (name: string): void => queue.add(name);
-    const heard = (lease: Lease): void => signs.ofLease(lease);
+    const observe = (lease: Lease): void => heartbeats.observeLease(lease);
     const stops = [
-      leases.onChange({ add: heard, update: (_before, after) => heard(after) }),
+      leases.onChange({ add: observe, update: (_before, after) => observe(after) }),
       nodes.onChange({
         add: (node) => nodeChanged(parts, node, add),
         update: (before, after) => {
-          if (isNodeReady(before) && !isNodeReady(after)) nodeFell(parts, after);
+          if (isNodeReady(before) && !isNodeReady(after)) nodeBecameNotReady(parts, after);
           nodeChanged(parts, after, add);
         },
         delete: (node) => {
           const { name = '' } = node.metadata;
-          signs.forget(name);
-          fallen.delete(name);
+          heartbeats.forget(name);
+          newlyNotReady.delete(name);
           followReady(parts, name, false, add);
         },
       }),
@@ -89,12 +89,12 @@ export const nodeLifecycleController: Controller = {
 
 function nodeChanged(parts: Parts, node: Node, add: (name: string) => void): void {
   const { name = '' } = node.metadata;
-  parts.signs.ofNode(node);
+  parts.heartbeats.observeNode(node);
   followReady(parts, name, isNodeReady(node), add);
   add(name);
 }
 
-/** The first node that is ready, and the last that was, change what becomes of all others. */
+/** The first ready node, and the last one, change the taints of all others (full disruption). */
 function followReady(
   { nodes, readyNodes }: Parts,
   name: string,
@@ -107,15 +107,15 @@ function followReady(
   if (hadAny !== readyNodes.size > 0) for (const other of nodes.store.keys()) add(other);
 }
 
-function nodeFell({ fallen, recorder }: Parts, node: Node): void {
+function nodeBecameNotReady({ newlyNotReady, recorder }: Parts, node: Node): void {
   const { name = '' } = node.metadata;
-  fallen.add(name);
+  newlyNotReady.add(name);
   const message = `Node ${name} status is now: NodeNotReady`;
   recorder.record(node, { type: 'Normal', reason: 'NodeNotReady', message });
 }
 
-function gather(given: ControllerParts): Parts {
-  const { caller, informers, clock, log, settings, metrics } = given;
+function createParts(shared: ControllerParts): Parts {
+  const { caller, informers, clock, log, settings, metrics } = shared;
   const nodes = informers.of(nodeDefinition);
   measureNodes(metrics, () => nodes.store.values());
   const pods = informers.of(podDefinition);
@@ -128,21 +128,27 @@ function gather(given: ControllerParts): Parts {
     podClient: resourceClient(caller, podDefinition),
     recorder: createEventRecorder({ caller, component: 'node-controller', clock, log }),
     clock,
-    signs: createSigns(clock),
-    fallen: new Set(),
+    heartbeats: createHeartbeats(clock),
+    newlyNotReady: new Set(),
     readyNodes: new Set(),
   };
 }
 
 async function sync(parts: Parts, name: string): Promise<ReconcileResult | undefined> {
-  const { nodes, pods, nodeClient, podClient, clock, signs, fallen, settings } = parts;
+  const { nodes, pods, nodeClient, podClient, clock, heartbeats, newlyNotReady, settings } = parts;
   const node = nodes.store.get(name);
   if (node === undefined) return undefined;
   const now = clock.now();
-  const { nodeMonitorGraceMs: silenceMs, nodeStartupGraceMs: startupMs } = settings;
-  const verdict = judgeNode({ node, observedMs: signs.lastOf(node), silenceMs, startupMs, now });
+  const { nodeMonitorGraceMs: monitorGraceMs, nodeStartupGraceMs: startupGraceMs } = settings;
+  const verdict = judgeNode({
+    node,
+    observedMs: heartbeats.lastReportMs(node),
+    monitorGraceMs,
+    startupGraceMs,
+    now,
+  });
   if (verdict.action === 'write') {
-    // The change comes back, and with it the taints and the pods.
+    // The update event brings the node back for its taints and pods.
     await writeConditions(nodeClient, node, verdict.conditions);
     return undefined;
   }
@@ -150,40 +156,40 @@ async function sync(parts: Parts, name: string): Promise<ReconcileResult | undef
   const taints = desiredTaints({ node, hasReadyNode, now });
   if (taints !== node.spec.taints && taints.length + (node.spec.taints ?? []).length > 0)
     await writeTaints(nodeClient, node, taints);
-  // Taken before the writes: a node that falls again meanwhile is looked at again.
-  const hasFallen = fallen.delete(name);
-  if (hasFallen || isSilent(node)) {
+  // Removed before the writes: a node that becomes not ready again meanwhile is handled again.
+  const becameNotReady = newlyNotReady.delete(name);
+  if (becameNotReady || hasStoppedReporting(node)) {
     try {
       await markNotReady(podClient, pods.store.select(podNodeIndex, name), now);
     } catch (error) {
-      if (hasFallen) fallen.add(name);
+      if (becameNotReady) newlyNotReady.add(name);
       throw error;
     }
   }
   return verdict.action === 'wait' ? { retryAfterMs: verdict.ms } : undefined;
 }
 
-type Signs = ReturnType<typeof createSigns>;
-type Sign = { readonly what: string; readonly at: number };
+type Heartbeats = ReturnType<typeof createHeartbeats>;
+type Heartbeat = { readonly what: string; readonly at: number };
 
 /**
- * When each agent was last heard of, by our own clock: clocks of machines differ. A sign is a lease renewed or a
- * status reported since we last looked.
+ * When each kubelet last reported, by our own clock, because clocks of machines differ. A report is a lease renewal or
+ * a heartbeat in the status.
  */
-function createSigns(clock: Clock) {
-  const leases = new Map<string, Sign>();
-  const reports = new Map<string, Sign>();
-  const note = (signs: Map<string, Sign>, name: string, what: string): void => {
+function createHeartbeats(clock: Clock) {
+  const leases = new Map<string, Heartbeat>();
+  const reports = new Map<string, Heartbeat>();
+  const note = (signs: Map<string, Heartbeat>, name: string, what: string): void => {
     if (signs.get(name)?.what !== what) signs.set(name, { what, at: clock.now() });
   };
   return {
-    ofLease: ({ metadata, spec }: Lease): void =>
+    observeLease: ({ metadata, spec }: Lease): void =>
       note(leases, metadata.name ?? '', spec.renewTime ?? ''),
-    ofNode(node: Node): void {
+    observeNode(node: Node): void {
       const heartbeat = nodeCondition(node, 'Ready')?.lastHeartbeatTime;
       if (heartbeat) note(reports, node.metadata.name ?? '', heartbeat);
     },
-    lastOf({ metadata }: Node): number {
+    lastReportMs({ metadata }: Node): number {
       const { name = '', creationTimestamp = '' } = metadata;
       const created = parseTime(creationTimestamp) ?? clock.now();
       return Math.max(created, leases.get(name)?.at ?? 0, reports.get(name)?.at ?? 0);

@@ -1,4 +1,4 @@
-// The taints that keep pods away from a node, as its conditions ask for them.
+// Taints that follow from the conditions of a node.
 import { nodeCondition } from '../../kinds/node/readiness.ts';
 import type { Node, Taint } from '../../kinds/node/types.ts';
 import {
@@ -8,7 +8,7 @@ import {
 } from '../../meta/well-known-taints.ts';
 import { formatTime } from '../../schema/time.ts';
 
-/** Condition, and which status of it makes which taint. */
+/** Condition type → status → taint. */
 const byCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: notReadyTaint, Unknown: unreachableTaint },
   MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
@@ -31,9 +31,9 @@ export type TaintSituation = {
 };
 
 /**
- * The same list when nothing changes. A node that nobody has reported on is left as it was made: whoever made it
- * by hand chose its taints. When no node at all is ready, it is more likely that we are cut off than that all of
- * them have failed, and there is nowhere else to run: then no pod is driven out.
+ * The same list when nothing changes. A node that has never reported keeps the taints it was created with. When no
+ * node is ready, the network has probably failed, not all nodes, and pods could not run elsewhere: nothing is evicted
+ * then.
  */
 export function desiredTaints({ node, hasReadyNode, now }: TaintSituation): readonly Taint[] {
   const before = node.spec.taints ?? [];
@@ -46,17 +46,17 @@ export function desiredTaints({ node, hasReadyNode, now }: TaintSituation): read
       effect: 'NoExecute',
     })),
   ];
-  const isOurs = ({ key, effect }: Taint): boolean =>
+  const isManaged = ({ key, effect }: Taint): boolean =>
     (effect === 'NoSchedule' && ofScheduling.has(key)) ||
     (effect === 'NoExecute' && ofExecution.has(key));
   const isSame =
     (a: Pick<Taint, 'key' | 'effect'>) =>
     (b: Pick<Taint, 'key' | 'effect'>): boolean =>
       a.key === b.key && a.effect === b.effect;
-  const kept = before.filter((taint) => !isOurs(taint) || wanted.some(isSame(taint)));
+  const retained = before.filter((taint) => !isManaged(taint) || wanted.some(isSame(taint)));
   const added = wanted.filter((taint) => !before.some(isSame(taint)));
-  if (kept.length === before.length && added.length === 0) return before;
-  return [...kept, ...added.map((taint) => ({ ...taint, timeAdded: formatTime(now) }))];
+  if (retained.length === before.length && added.length === 0) return before;
+  return [...retained, ...added.map((taint) => ({ ...taint, timeAdded: formatTime(now) }))];
 }
 
 function schedulingKeys({ spec, status }: Node): readonly string[] {

@@ -31,7 +31,7 @@ const plan = (pods: readonly Pod[], missingSince: ReadonlyMap<string, number>, n
     orphaned,
     others,
     missingSince: since,
-  } = planPodGc({ pods, nodes: new Set(['here']), missingSince, maxEnded: 12_500, now });
+  } = planPodGc({ pods, nodes: new Set(['here']), missingSince, maxFinished: 12_500, now });
   const names = (lost: readonly { pod: Pod }[]): readonly string[] =>
     lost.map((one) => one.pod.metadata.name ?? '');
   return {
@@ -41,7 +41,7 @@ const plan = (pods: readonly Pod[], missingSince: ReadonlyMap<string, number>, n
   };
 };
 
-test('planPodGc() removes pods of a node that has been missing for forty seconds', () => {
+test('planPodGc() deletes pods of a node that has been missing for 40 seconds', () => {
   const pods = [
     pod('a', { nodeName: 'here' }),
     pod('b', { nodeName: 'gone' }),
@@ -57,7 +57,7 @@ test('planPodGc() removes pods of a node that has been missing for forty seconds
   assert.deepEqual(plan(pods, new Map(first.since), 41_000).orphaned, ['gone: b,c']);
 });
 
-test('planPodGc() gives every pod of a missing node its time', () => {
+test('planPodGc() counts the quarantine for each pod', () => {
   const pods = [pod('old', { nodeName: 'gone' }), pod('new', { nodeName: 'gone' })];
   const { orphaned, since } = plan(pods, new Map([['old', 0]]), 100_000);
   assert.deepEqual(orphaned, ['gone: old']);
@@ -67,7 +67,7 @@ test('planPodGc() gives every pod of a missing node its time', () => {
   ]);
 });
 
-test('planPodGc() forgets a node that came back', () => {
+test('planPodGc() resets the quarantine when the node exists again', () => {
   assert.deepEqual(plan([pod('a', { nodeName: 'here' })], new Map([['a', 0]]), 100_000), {
     orphaned: [],
     others: [],
@@ -75,11 +75,11 @@ test('planPodGc() forgets a node that came back', () => {
   });
 });
 
-test('planPodGc() removes pods that were deleted before they had a node', () => {
+test('planPodGc() deletes unscheduled pods that are being deleted', () => {
   assert.deepEqual(plan([pod('a', { going: true }), pod('b')], new Map(), 0).others, ['a']);
 });
 
-test('planPodGc() removes the oldest of too many pods that have ended', () => {
+test('planPodGc() deletes the oldest finished pods beyond the threshold', () => {
   const ended = Array.from({ length: 12_502 }, (_none, i) =>
     pod(`p${i}`, {
       nodeName: 'here',

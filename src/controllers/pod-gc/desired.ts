@@ -1,43 +1,44 @@
-// Which pods nobody will ever end properly: those whose node is gone, those deleted before they had one, and the
-// oldest of very many that have ended. Upstream: pkg/controller/podgc.
+// Pods that no kubelet will ever terminate: those of deleted nodes, those deleted before they were scheduled, and the
+// oldest of too many finished ones. Upstream: pkg/controller/podgc.
+import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 
 /**
- * A node that is missing may be one that we have not heard of yet. Each pod has this time for itself: upstream counts it
- * for the node, so that a pod made late may go at once with older ones.
+ * The informer of nodes may lag behind that of pods. The period counts for each pod; upstream counts it for each node,
+ * so that a new pod may be deleted together with older ones.
  */
 const quarantineMs = 40_000;
 
 export type PodGcSituation = {
   readonly pods: readonly Pod[];
   readonly nodes: ReadonlySet<string>;
-  /** Since when each pod has named a node that is not there, by the pod's uid. */
+  /** Since when each pod, by UID, has had a node that does not exist. */
   readonly missingSince: ReadonlyMap<string, number>;
-  /** Ended pods beyond this number go, the oldest first; 0: none does. */
-  readonly maxEnded: number;
+  /** Finished pods beyond this number are deleted, oldest first; 0: no limit. */
+  readonly maxFinished: number;
   readonly now: number;
 };
 
-/** As upstream's metrics say it. */
+/** Label values of upstream's metrics. */
 export type LostReason = 'orphaned' | 'terminated' | 'unscheduled';
 
 export type LostPod = {
   readonly pod: Pod;
   readonly reason: LostReason;
-  /** Told in the pod's status, where there is something to tell. */
+  /** For the pod's status; absent when the status is left alone. */
   readonly message?: string;
 };
 
 export type PodGcPlan = {
-  /** To be passed in again. */
+  /** Pass it to the next call. */
   readonly missingSince: ReadonlyMap<string, number>;
-  /** Nodes that are missing, with the pods that have waited for long enough; the server has the last word on the node. */
+  /** Pods by missing node whose quarantine is over; read the node from the server before deleting them. */
   readonly orphaned: ReadonlyMap<string, readonly LostPod[]>;
   readonly others: readonly LostPod[];
 };
 
 export function planPodGc(situation: PodGcSituation): PodGcPlan {
-  const { pods, nodes, missingSince, maxEnded, now } = situation;
+  const { pods, nodes, missingSince, maxFinished, now } = situation;
   const since = new Map<string, number>();
   const orphaned = new Map<string, LostPod[]>();
   const unscheduled: LostPod[] = [];
@@ -59,20 +60,18 @@ export function planPodGc(situation: PodGcSituation): PodGcPlan {
   return {
     missingSince: since,
     orphaned,
-    others: [...unscheduled, ...surplus(pods, maxEnded)],
+    others: [...unscheduled, ...surplus(pods, maxFinished)],
   };
 }
 
-export function hasEnded({ status }: Pod): boolean {
-  return status.phase === 'Succeeded' || status.phase === 'Failed';
-}
-
 function surplus(pods: readonly Pod[], maxEnded: number): readonly LostPod[] {
-  const ended = pods.filter((pod) => hasEnded(pod) && pod.metadata.deletionTimestamp === undefined);
-  if (maxEnded <= 0 || ended.length <= maxEnded) return [];
-  const made = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
-  return [...ended]
-    .sort((a, b) => (made(a) < made(b) ? -1 : 1))
-    .slice(0, ended.length - maxEnded)
+  const finished = pods.filter(
+    (pod) => isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined,
+  );
+  if (maxEnded <= 0 || finished.length <= maxEnded) return [];
+  const createdAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
+  return [...finished]
+    .sort((a, b) => (createdAt(a) < createdAt(b) ? -1 : 1))
+    .slice(0, finished.length - maxEnded)
     .map((pod) => ({ pod, reason: 'terminated' }));
 }

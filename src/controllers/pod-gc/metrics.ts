@@ -1,4 +1,4 @@
-// What the controller counts, under the names that Kubernetes gives it.
+// Metrics, under upstream's names.
 import type { MetricsRegistry } from '../../observe/metrics.ts';
 import type { LostReason } from './desired.ts';
 
@@ -10,11 +10,11 @@ export type PodGcMetrics = {
 export function createPodGcMetrics(registry: MetricsRegistry): PodGcMetrics {
   const removed = registry.counter({
     name: 'pod_gc_collector_force_delete_pods_total',
-    help: 'Pods removed, by why.',
+    help: 'Pods deleted, by namespace and reason.',
   });
   const failed = registry.counter({
     name: 'pod_gc_collector_force_delete_pod_errors_total',
-    help: 'Pods that could not be removed, by why.',
+    help: 'Failed deletions of pods, by namespace and reason.',
   });
   return {
     removed: (namespace, reason) => removed.add({ namespace, reason }),

@@ -1,4 +1,4 @@
-// Looks at all pods now and then, and removes those that are lost.
+// Deletes pods that no kubelet will terminate, periodically.
 
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
@@ -7,13 +7,14 @@ import { nodeDefinition } from '../../kinds/node/definition.ts';
 import { withPodCondition } from '../../kinds/pod/conditions.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import type { PodCondition } from '../../kinds/pod/pod-status.ts';
+import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { may, mayWatch } from '../../kinds/rbac/rights.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import { objectKey } from '../../meta/object.ts';
 import { formatTime } from '../../schema/time.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
-import { hasEnded, type LostPod, planPodGc } from './desired.ts';
+import { type LostPod, planPodGc } from './desired.ts';
 import { createPodGcMetrics, type PodGcMetrics } from './metrics.ts';
 
 const everyMs = 20_000;
@@ -41,7 +42,7 @@ export const podGc: Controller = {
         pods: [...pods.store.values()],
         nodes: new Set(nodes.store.keys()),
         missingSince,
-        maxEnded: parts.settings.terminatedPodGcThreshold,
+        maxFinished: parts.settings.terminatedPodGcThreshold,
         now: parts.clock.now(),
       });
       ({ missingSince } = plan);
@@ -59,12 +60,12 @@ async function isMissing({ caller, log }: ControllerParts, name: string): Promis
     return false;
   } catch (error) {
     if (isNotFound(error)) return true;
-    log.debug('node could not be read, will look again', { node: name, error: String(error) });
+    log.debug('Failed to read node, retrying later', { node: name, error: String(error) });
     return false;
   }
 }
 
-/** What cannot be removed now is found again by the next look. */
+/** Failed deletions are retried by the next round. */
 async function removeAll(
   { caller, clock, log }: ControllerParts,
   metrics: PodGcMetrics,
@@ -76,11 +77,11 @@ async function removeAll(
     try {
       await remove(client, one, formatTime(clock.now()));
       metrics.removed(one.pod.metadata.namespace ?? '', one.reason);
-      log.info('removed a lost pod', { pod, why: one.message ?? one.reason });
+      log.info('Deleted pod', { pod, reason: one.message ?? one.reason });
     } catch (error) {
       if (isNotFound(error)) continue;
       metrics.failed(one.pod.metadata.namespace ?? '', one.reason);
-      log.debug('lost pod could not be removed', { pod, error: String(error) });
+      log.debug('Failed to delete pod, retrying later', { pod, error: String(error) });
     }
   }
 }
@@ -91,7 +92,7 @@ async function remove(
   now: string,
 ): Promise<void> {
   const { name = '', namespace = '', uid = '' } = pod.metadata;
-  if (!hasEnded(pod)) {
+  if (!isPodFinished(pod)) {
     const status = {
       phase: 'Failed',
       ...(message === undefined ? {} : { conditions: disrupted(pod, message, now) }),

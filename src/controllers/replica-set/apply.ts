@@ -1,4 +1,4 @@
-// Makes and deletes pods, and tells people of it.
+// Creates and deletes pods, and records events about it.
 import { type ApiCaller, callApi } from '../../client/api-call.ts';
 import type { EventRecorder } from '../../client/event-recorder.ts';
 import type { WriteRecorder } from '../../client/expectations.ts';
@@ -15,14 +15,14 @@ import type { ReplicaFailure } from './status.ts';
 export type ReplicaTask = {
   readonly caller: ApiCaller;
   readonly owner: ReplicaOwner;
-  readonly notes: WriteRecorder<Pod>;
+  readonly writeRecorder: WriteRecorder<Pod>;
   readonly recorder: EventRecorder;
 };
 
-/** Pods deleted at the same time. */
+/** Concurrent deletions. */
 const deleteBatch = 50;
 
-/** Returns what went wrong, if anything did; what was done stays done. */
+/** Returns the first failure; completed changes stay. */
 export async function applyReplicas(
   task: ReplicaTask,
   plan: ReplicaPlan,
@@ -51,7 +51,7 @@ async function allFailures(attempts: readonly Promise<string | undefined>[]): Pr
 async function makePod({
   caller,
   owner,
-  notes,
+  writeRecorder,
   recorder,
 }: ReplicaTask): Promise<string | undefined> {
   const { template } = owner.spec;
@@ -60,12 +60,12 @@ async function makePod({
     const pod = await resourceClient(caller, podDefinition).create(
       podFromTemplate(owner, template),
     );
-    notes.wrote(pod);
+    writeRecorder.wrote(pod);
     const message = `Created pod: ${pod.metadata.name}`;
     recorder.record(owner, { type: 'Normal', reason: 'SuccessfulCreate', message });
     return undefined;
   } catch (error) {
-    // The owner goes with its namespace; there is nothing to tell.
+    // The owner is deleted with its namespace; nothing to report.
     if (isNamespaceTerminating(error)) return undefined;
     const message = (error as Error).message;
     recorder.record(owner, {
@@ -78,7 +78,7 @@ async function makePod({
 }
 
 async function deletePod(
-  { caller, owner, notes, recorder }: ReplicaTask,
+  { caller, owner, writeRecorder, recorder }: ReplicaTask,
   pod: Pod,
 ): Promise<string | undefined> {
   const { name = '', namespace = '', uid } = pod.metadata;
@@ -88,8 +88,9 @@ async function deletePod(
       path: resourcePath(podDefinition, { namespace, name }),
       body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } },
     })) as Pod;
-    if (staysForNow(answer)) notes.wrote({ ...answer, kind: pod.kind, apiVersion: pod.apiVersion });
-    else notes.deleted(pod);
+    if (staysForNow(answer))
+      writeRecorder.wrote({ ...answer, kind: pod.kind, apiVersion: pod.apiVersion });
+    else writeRecorder.deleted(pod);
   } catch (error) {
     if (!isNotFound(error)) {
       const { message } = error as Error;
@@ -97,7 +98,7 @@ async function deletePod(
       recorder.record(owner, { type: 'Warning', ...event });
       return message;
     }
-    notes.deleted(pod);
+    writeRecorder.deleted(pod);
     return undefined;
   }
   const message = `Deleted pod: ${name}`;
@@ -105,7 +106,7 @@ async function deletePod(
   return undefined;
 }
 
-/** A pod that runs gets time to end, and one that a finalizer holds stays until that is gone. */
+/** Running pods get their grace period, and pods with finalizers stay until those are removed. */
 function staysForNow({ metadata }: Partial<Pod>): boolean {
   const { deletionGracePeriodSeconds = 0, finalizers = [] } = metadata ?? {};
   return deletionGracePeriodSeconds > 0 || finalizers.length > 0;

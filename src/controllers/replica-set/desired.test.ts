@@ -14,25 +14,25 @@ const plan = (replicas: number, count: number) => {
   });
 };
 
-test('planReplicas() makes what is missing and deletes what is too much', () => {
+test('planReplicas() creates missing pods and deletes surplus ones', () => {
   assert.deepEqual(plan(3, 1), { create: 2, delete: [] });
   assert.deepEqual(plan(3, 3), { create: 0, delete: [] });
   assert.equal(plan(1, 3).delete.length, 2);
   assert.equal(plan(0, 3).delete.length, 3);
 });
 
-test('planReplicas() goes at most 500 pods at a time', () => {
+test('planReplicas() changes at most 500 pods in one sync', () => {
   assert.equal(plan(800, 0).create, 500);
   assert.equal(plan(0, 600).delete.length, 500);
 });
 
-test('planReplicas() leaves the pods of an owner that goes to the garbage collector', () => {
+test('planReplicas() leaves the pods of a deleted owner to the garbage collector', () => {
   const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
   const owner = exampleReplicaSet({ metadata });
   assert.deepEqual(planReplicas({ owner, pods: [], related: [], now }), { create: 0, delete: [] });
 });
 
-test('isActive() and isTerminating() tell pods apart', () => {
+test('isActive() and isTerminating() classify pods', () => {
   const going = podOf('p', 1, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
   const ended = podOf('p', 1, { status: { phase: 'Succeeded' } });
   assert.deepEqual([podOf('p'), going, ended].map(isActive), [true, false, false]);
@@ -45,7 +45,7 @@ test('slowStart() doubles', () => {
   assert.deepEqual(slowStart(10), [1, 2, 4, 3]);
 });
 
-test('podFromTemplate() makes a pod that the owner controls', () => {
+test('podFromTemplate() sets the controller reference', () => {
   const owner = exampleReplicaSet();
   const template: PodTemplateSpec = {
     metadata: { labels: { app: 'web' }, annotations: { a: 'b' }, finalizers: ['x/y'] },

@@ -1,5 +1,4 @@
-// How many pods to make and which to delete, so that there are as many as wanted.
-// Upstream: manageReplicas() in pkg/controller/replicaset.
+// How many pods to create and which to delete. Upstream: manageReplicas() in pkg/controller/replicaset.
 import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { PodTemplateSpec } from '../../kinds/pod-template/types.ts';
@@ -9,14 +8,14 @@ import type { ReplicaOwner } from './replica-owner.ts';
 
 export type ReplicaPlan = { readonly create: number; readonly delete: readonly Pod[] };
 
-/** At most so many pods are made or deleted at a time; the rest follows when these are done. */
+/** Upstream's burstReplicas: the limit of creations or deletions in one sync. */
 const burst = 500;
 
 export type ReplicaSituation = {
   readonly owner: ReplicaOwner;
-  /** Its pods that still count. */
+  /** Its active pods. */
   readonly pods: readonly Pod[];
-  /** All active pods of the same purpose: of one deployment, whatever their replica set. */
+  /** Active pods of all replica sets of the same deployment. */
   readonly related: readonly Pod[];
   readonly now: number;
 };
@@ -45,7 +44,7 @@ function countPerNode(pods: readonly Pod[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** A pod that has not ended and is not about to. */
+/** Neither finished nor being deleted. */
 export function isActive(pod: Pod): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp === undefined;
 }
@@ -54,7 +53,7 @@ export function isTerminating(pod: Pod): boolean {
   return !isPodFinished(pod) && pod.metadata.deletionTimestamp !== undefined;
 }
 
-/** The pod that the template describes; the server gives it its name. */
+/** The API server generates the name. */
 export function podFromTemplate(owner: ReplicaOwner, template: PodTemplateSpec): Pod {
   const { labels, annotations, finalizers } = template.metadata;
   const { namespace, name = '' } = owner.metadata;
@@ -74,11 +73,11 @@ export function podFromTemplate(owner: ReplicaOwner, template: PodTemplateSpec):
   };
 }
 
-/** Sizes of the batches in which so many pods are made: small at first, so that what fails always fails few times. */
+/** Sizes of the batches of creations, doubling from 1: a request that always fails, for example for quota, fails few times. */
 export function slowStart(count: number): readonly number[] {
   const batches: number[] = [];
-  for (let left = count, size = 1; left > 0; left -= size, size *= 2) {
-    batches.push(Math.min(left, size));
+  for (let remaining = count, size = 1; remaining > 0; remaining -= size, size *= 2) {
+    batches.push(Math.min(remaining, size));
   }
   return batches;
 }

@@ -31,7 +31,7 @@ export function exampleReplicaSet({ metadata, spec, status }: Example = {}): Rep
   };
 }
 
-/** A pod on a node that has been ready for so many seconds; not ready when that is left out. */
+/** A pod on a node that has been ready for this many seconds; absent: not ready. */
 export function podOf(name: string, readySeconds?: number, more: object = {}): Pod {
   const time = new Date(now - (readySeconds ?? 0) * 1000).toISOString();
   const pod = examplePod({

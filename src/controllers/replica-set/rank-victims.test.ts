@@ -25,8 +25,8 @@ const cases: readonly (readonly [string, Pod, Pod])[] = [
     second,
   ],
   ['a pod that is not ready', podOf('first'), second],
-  ['a pod that costs less', cost(first, '-5'), second],
-  ['a pod that costs less than one with a price', first, cost(second, '7')],
+  ['a pod with a lower deletion cost', cost(first, '-5'), second],
+  ['a pod with a lower cost than one with the annotation', first, cost(second, '7')],
   ['a pod that was ready for less time', podOf('first', 10), podOf('second', 100)],
   ['a pod that was restarted more often', restarted(first, 3), restarted(second, 1)],
   [
@@ -34,11 +34,15 @@ const cases: readonly (readonly [string, Pod, Pod])[] = [
     change(podOf('first'), 'metadata', { creationTimestamp: '2026-01-01T23:59:00Z' }),
     podOf('second'),
   ],
-  ['by uid when the ages have the same magnitude', podOf('first', 1000), podOf('second', 1001)],
+  [
+    'the lower UID at ages of the same order of magnitude',
+    podOf('first', 1000),
+    podOf('second', 1001),
+  ],
 ];
 
 for (const [title, victim, other] of cases) {
-  test(`rankVictims() takes first ${title}`, () => {
+  test(`rankVictims() selects first ${title}`, () => {
     const ranked = [other, victim].map((pod) => ({ pod, companions: 1 }));
     assert.deepEqual(
       rankVictims(ranked, now).map(({ metadata }) => metadata.name),
@@ -47,7 +51,7 @@ for (const [title, victim, other] of cases) {
   });
 }
 
-test('rankVictims() takes first from the node with most companions', () => {
+test('rankVictims() selects first from the node with the most related pods', () => {
   const ranked = [
     { pod: podOf('a', 10), companions: 1 },
     { pod: podOf('b', 3600), companions: 3 },
@@ -55,7 +59,7 @@ test('rankVictims() takes first from the node with most companions', () => {
   assert.equal(rankVictims(ranked, now)[0]?.metadata.name, 'b');
 });
 
-test('rankVictims() takes a price that is no number for none', () => {
+test('rankVictims() ignores a deletion cost that is no number', () => {
   const ranked = [cost(first, '07'), cost(second, '-1')].map((pod) => ({ pod, companions: 0 }));
   assert.equal(rankVictims(ranked, now)[0]?.metadata.name, 'second');
 });

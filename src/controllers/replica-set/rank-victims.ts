@@ -1,5 +1,5 @@
-// Which pods go first when there are too many: those that are missed least.
-// Upstream: ActivePodsWithRanks in pkg/controller/controller_utils.go.
+// The order in which pods are deleted when there are too many. Upstream: ActivePodsWithRanks in
+// pkg/controller/controller_utils.go.
 import type { ContainerStatus } from '../../kinds/pod/pod-status.ts';
 import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import { isPodReady, podCondition } from '../../kinds/pod/readiness.ts';
@@ -9,20 +9,20 @@ import { parseTime } from '../../schema/time.ts';
 
 export type RankedPod = {
   readonly pod: Pod;
-  /** How many pods of the same purpose share its node. */
+  /** Number of related pods on the same node. */
   readonly companions: number;
 };
 
-/** Negative when the first pod is to go before the second. */
+/** Negative when the first pod is deleted before the second. */
 type Comparison = (a: RankedPod, b: RankedPod, now: number) => number;
 
 const comparisons: readonly Comparison[] = [
-  // Without a node before those that have one.
+  // Unscheduled pods first.
   (a, b) => Number(hasNode(a.pod)) - Number(hasNode(b.pod)),
   (a, b) => phaseOrder(a.pod) - phaseOrder(b.pod),
   (a, b) => Number(isPodReady(a.pod)) - Number(isPodReady(b.pod)),
   (a, b) => deletionCost(a.pod) - deletionCost(b.pod),
-  // From the fullest node first, so that the rest stays spread.
+  // Nodes with the most related pods first, so that the rest stays spread.
   (a, b) => b.companions - a.companions,
   (a, b, now) =>
     isPodReady(a.pod) && isPodReady(b.pod)
@@ -61,8 +61,8 @@ const createdTime = ({ metadata }: Pod): number | undefined =>
   metadata.creationTimestamp === undefined ? undefined : parseTime(metadata.creationTimestamp);
 
 /**
- * The younger goes first, but ages of the same magnitude count as the same: among those the uid decides, which is as
- * good as chance, so that not always the pods of the last roll-out go.
+ * Younger pods first, but ages of the same order of magnitude count as equal: among those the UID decides, which is as
+ * good as random, so that not always the pods of the last rollout are deleted.
  */
 function byTime(
   first: number | undefined,
@@ -79,11 +79,11 @@ function byTime(
   return (a.pod.metadata.uid ?? '') < (b.pod.metadata.uid ?? '') ? -1 : 1;
 }
 
-/** Powers of two of nanoseconds, the unit that upstream counts in. */
+/** The order of magnitude: log2 of nanoseconds, as upstream. */
 const magnitude = (ageMs: number): number =>
   ageMs <= 0 ? -1 : Math.trunc(Math.log2(ageMs * 1_000_000));
 
-/** The more often restarted goes first; sidecars are asked when the containers do not tell. */
+/** More restarts first; init containers with restartPolicy Always count when the others are equal. */
 function compareRestarts(a: Pod, b: Pod): number {
   return (
     maxRestarts(b.status.containerStatuses) - maxRestarts(a.status.containerStatuses) ||

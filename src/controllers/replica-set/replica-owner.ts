@@ -1,9 +1,9 @@
-// What replica sets and replication controllers have in common: they keep a number of pods of one template.
+// What replica sets and replication controllers have in common: a number of replicas of one template.
 import type { PodTemplateSpec } from '../../kinds/pod-template/types.ts';
 import type { ReplicaSetStatus } from '../../kinds/replica-set/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
 
-/** The status of a replication controller has the same fields but for terminatingReplicas. */
+/** A replication controller's status has the same fields except terminatingReplicas. */
 export type ReplicaOwner = KubeObject & {
   readonly spec: {
     readonly replicas?: number;

@@ -1,4 +1,4 @@
-// Finds pods by who manages them, from the copies that informers keep.
+// Finds pods by their controller in the informers' caches.
 import type { Informer } from '../../client/informer.ts';
 import {
   byController,
@@ -16,7 +16,7 @@ import type { ReplicaOwner } from './replica-owner.ts';
 export type ManagedPods = {
   readonly of: (owner: ReplicaOwner) => readonly Pod[];
   readonly orphansIn: (namespace: string) => readonly Pod[];
-  /** Active pods of all owners that one deployment manages. */
+  /** Active pods of all owners with the same deployment. */
   readonly related: (owner: ReplicaOwner) => readonly Pod[];
   readonly ownersIn: (namespace: string) => readonly string[];
 };

@@ -1,4 +1,4 @@
-// Keeps the pods of one kind of owner: looks at each owner again when it or one of its pods changes.
+// Keeps the number of pods for one kind of owner: syncs each owner when it or one of its pods changes.
 import { applyClaims } from '../../client/apply-claims.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
 import {
@@ -31,17 +31,17 @@ import { desiredStatus, nextAvailableMs, type ReplicaFailure } from './status.ts
 export type OwnerKind<T extends ReplicaOwner> = {
   readonly type: ResourceType<T>;
   readonly names: Pick<Controller, 'name' | 'shortName' | 'account'>;
-  /** Of the work queue. */
+  /** Name of the work queue. */
   readonly queue: string;
   readonly concurrencyOf: (settings: ControllerSettings) => number;
-  /** Who reports events. */
+  /** Source of events. */
   readonly component: string;
   readonly selectorOf: (owner: T) => Selector;
-  /** Whether the status tells of pods on their way out. */
+  /** Whether the status has terminatingReplicas. */
   readonly countsTerminating: boolean;
 };
 
-/** Pods change together; every look goes over all pods of the owner, so a burst of changes gets one. */
+/** A sync reads all pods of the owner, so changes of a burst are batched. */
 const podBatchMs = 20;
 
 type Parts<T extends ReplicaOwner> = ControllerParts & {
@@ -65,7 +65,7 @@ export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): C
       mayRecordEvents,
     ],
     async run(parts, signal) {
-      const gathered = gather(parts, kind);
+      const gathered = createParts(parts, kind);
       const { owners, pods, clock, log, queueMetrics: metrics } = gathered;
       const concurrency = kind.concurrencyOf(parts.settings);
       if (!(await waitForSync([owners, pods], signal))) return;
@@ -75,7 +75,7 @@ export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): C
         changedExternally: (key) => queue.addAfter(key, podBatchMs),
       });
       const reconcile = (key: string): Promise<ReconcileResult | undefined> =>
-        writes.during(key, (notes) => sync({ ...gathered, writes, notes }, key));
+        writes.during(key, (writeRecorder) => sync({ ...gathered, writes, writeRecorder }, key));
       const { queue, ended } = startReconciler(
         { name: kind.queue, reconcile, clock, log, metrics, concurrency },
         signal,
@@ -90,7 +90,7 @@ export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): C
         pods.onChange({
           add: addThoseThatSelect,
           update: (before, after) => {
-            if (isFreed(before, after)) addThoseThatSelect(after);
+            if (isReleased(before, after)) addThoseThatSelect(after);
           },
         }),
       ];
@@ -100,7 +100,7 @@ export function replicaController<T extends ReplicaOwner>(kind: OwnerKind<T>): C
   };
 }
 
-function gather<T extends ReplicaOwner>(parts: ControllerParts, kind: OwnerKind<T>): Parts<T> {
+function createParts<T extends ReplicaOwner>(parts: ControllerParts, kind: OwnerKind<T>): Parts<T> {
   const { caller, informers, clock, log } = parts;
   const { component } = kind;
   const owners = informers.of(kind.type);
@@ -123,7 +123,7 @@ function keyOfOwner<T extends ReplicaOwner>({ type }: OwnerKind<T>, pod: Pod): s
   return objectKey({ namespace: pod.metadata.namespace ?? '', name: controller.name });
 }
 
-/** The owners that would take over a pod that nobody manages. */
+/** The owners whose selector matches a pod without a controller. */
 function selecting<T extends ReplicaOwner>(
   { owners, managed, kind }: Parts<T>,
   pod: Pod,
@@ -135,7 +135,7 @@ function selecting<T extends ReplicaOwner>(
   });
 }
 
-function isFreed(before: Pod, after: Pod): boolean {
+function isReleased(before: Pod, after: Pod): boolean {
   return (
     controllerOf(before)?.uid !== controllerOf(after)?.uid ||
     !deepEqual(before.metadata.labels, after.metadata.labels)
@@ -144,14 +144,14 @@ function isFreed(before: Pod, after: Pod): boolean {
 
 type SyncParts<T extends ReplicaOwner> = Parts<T> & {
   readonly writes: Expectations<Pod>;
-  readonly notes: WriteRecorder<Pod>;
+  readonly writeRecorder: WriteRecorder<Pod>;
 };
 
 async function sync<T extends ReplicaOwner>(
   parts: SyncParts<T>,
   key: string,
 ): Promise<ReconcileResult | undefined> {
-  const { owners, kind, caller, recorder, notes, clock } = parts;
+  const { owners, kind, caller, recorder, writeRecorder, clock } = parts;
   const owner = owners.store.get(key);
   if (owner === undefined) {
     parts.writes.forget(key);
@@ -161,19 +161,19 @@ async function sync<T extends ReplicaOwner>(
   const pods = await claimPods(parts, owner, selector);
   const now = clock.now();
   const plan = planReplicas({ owner, pods, related: parts.managed.related(owner), now });
-  const failure = await applyReplicas({ caller, owner, recorder, notes }, plan);
-  const mine = parts.writes
+  const failure = await applyReplicas({ caller, owner, recorder, writeRecorder }, plan);
+  const owned = parts.writes
     .over(key, parts.managed.of(owner))
     .filter((pod) => claimObjects(owner, selector, [pod]).owned.length > 0);
-  await writeStatus(parts, owner, mine, failure);
+  await writeStatus(parts, owner, owned, failure);
   if (failure !== undefined) throw new Error(failure.message);
-  const wait = nextAvailableMs(owner, mine.filter(isActive), now);
+  const wait = nextAvailableMs(owner, owned.filter(isActive), now);
   return wait === undefined ? undefined : { retryAfterMs: wait };
 }
 
-/** The active pods of the owner, after pods were taken over and let go. */
+/** The active pods of the owner, after adoptions and releases. */
 async function claimPods<T extends ReplicaOwner>(
-  { writes, managed, client, caller, notes }: SyncParts<T>,
+  { writes, managed, client, caller, writeRecorder }: SyncParts<T>,
   owner: T,
   selector: Selector,
 ): Promise<readonly Pod[]> {
@@ -184,20 +184,20 @@ async function claimPods<T extends ReplicaOwner>(
     client: resourceClient(caller, podDefinition),
     owner,
     readOwner: () => client.get({ namespace, name }),
-    wrote: notes.wrote,
+    wrote: writeRecorder.wrote,
   });
 }
 
 async function writeStatus<T extends ReplicaOwner>(
   { client, kind, clock }: SyncParts<T>,
   owner: T,
-  mine: readonly Pod[],
+  owned: readonly Pod[],
   failure: ReplicaFailure | undefined,
 ): Promise<void> {
   const status = desiredStatus({
     owner,
-    pods: mine.filter(isActive),
-    ...(kind.countsTerminating ? { terminating: mine.filter(isTerminating) } : {}),
+    pods: owned.filter(isActive),
+    ...(kind.countsTerminating ? { terminating: owned.filter(isTerminating) } : {}),
     ...(failure === undefined ? {} : { failure }),
     now: clock.now(),
   });

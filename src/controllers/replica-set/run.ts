@@ -1,4 +1,4 @@
-// Replica sets and replication controllers differ in their kind and in how they select; the rest is one.
+// Replica sets and replication controllers: they differ in kind and selector only.
 import { replicaSetDefinition } from '../../kinds/replica-set/definition.ts';
 import { replicationControllerDefinition } from '../../kinds/replication-controller/definition.ts';
 import { selectorFromLabelSelector, selectorFromMap, selectsNothing } from '../../meta/labels.ts';

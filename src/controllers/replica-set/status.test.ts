@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { exampleReplicaSet, now, podOf } from './example.ts';
 import { availableIn, desiredStatus, nextAvailableMs } from './status.ts';
 
-test('desiredStatus() counts pods by what they are', () => {
+test('desiredStatus() counts pods by state', () => {
   const owner = exampleReplicaSet({ spec: { minReadySeconds: 60 } });
-  const stranger = podOf('other', 100, { metadata: { name: 'other', labels: {} } });
-  const pods = [podOf('ready', 30), podOf('available', 90), podOf('not-ready'), stranger];
+  const unlabelled = podOf('other', 100, { metadata: { name: 'other', labels: {} } });
+  const pods = [podOf('ready', 30), podOf('available', 90), podOf('not-ready'), unlabelled];
   assert.deepEqual(desiredStatus({ owner, pods, terminating: [podOf('going')], now }), {
     replicas: 4,
     fullyLabeledReplicas: 3,
@@ -17,13 +17,13 @@ test('desiredStatus() counts pods by what they are', () => {
   });
 });
 
-test('desiredStatus() is the old one when nothing changed', () => {
+test('desiredStatus() returns the same object when nothing changed', () => {
   const status = { replicas: 0, terminatingReplicas: 0, observedGeneration: 1 };
   const owner = exampleReplicaSet({ status });
   assert.equal(desiredStatus({ owner, pods: [], terminating: [], now }), status);
 });
 
-test('desiredStatus() tells a failure until it is over, with the time it began', () => {
+test('desiredStatus() reports a failure with the time of its start', () => {
   const failure = { reason: 'FailedCreate', message: 'quota' } as const;
   const owner = exampleReplicaSet();
   const failed = desiredStatus({ owner, pods: [], failure, now });
@@ -42,7 +42,7 @@ test('desiredStatus() tells a failure until it is over, with the time it began',
   assert.equal(desiredStatus({ owner: next, pods: [], now }).conditions, undefined);
 });
 
-test('availableIn() and nextAvailableMs() say how long it takes', () => {
+test('availableIn() and nextAvailableMs() return the remaining time', () => {
   assert.equal(availableIn(podOf('p'), 0, now), undefined);
   assert.equal(availableIn(podOf('p', 0), 0, now), 0);
   assert.equal(availableIn(podOf('p', 20), 60, now), 40_000);

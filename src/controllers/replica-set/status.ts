@@ -1,4 +1,4 @@
-// What the status says of the pods that are there. Upstream: calculateStatus() in pkg/controller/replicaset.
+// The status of a replica set or replication controller. Upstream: calculateStatus() in pkg/controller/replicaset.
 import { isPodReady, podCondition } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { ReplicaSetStatus } from '../../kinds/replica-set/types.ts';
@@ -10,9 +10,9 @@ import type { ReplicaOwner } from './replica-owner.ts';
 export type StatusSituation = {
   readonly owner: ReplicaOwner;
   readonly pods: readonly Pod[];
-  /** Absent where the kind does not tell of pods on their way out. */
+  /** Absent for kinds without terminatingReplicas. */
   readonly terminating?: readonly Pod[];
-  /** What went wrong while pods were made or deleted. */
+  /** The failure of this sync's creations or deletions. */
   readonly failure?: ReplicaFailure;
   readonly now: number;
 };
@@ -24,7 +24,7 @@ export type ReplicaFailure = {
 
 const failureType = 'ReplicaFailure';
 
-/** The same object when there is nothing to write. */
+/** The same object when nothing changes. */
 export function desiredStatus(situation: StatusSituation): ReplicaSetStatus {
   const { owner, pods, terminating } = situation;
   const { generation = 0 } = owner.metadata;
@@ -49,7 +49,7 @@ export function desiredStatus(situation: StatusSituation): ReplicaSetStatus {
   return deepEqual(status, owner.status) ? owner.status : status;
 }
 
-/** Numbers that are zero are left out, as Go writes them. */
+/** Zeros are omitted, as Go's omitempty does. */
 function count<K extends string>(name: K, pods: readonly Pod[]): { readonly [N in K]?: number } {
   return pods.length === 0 ? {} : ({ [name]: pods.length } as { readonly [N in K]?: number });
 }
@@ -58,7 +58,7 @@ function desiredConditions({ owner, failure, now }: StatusSituation) {
   const conditions = owner.status.conditions ?? [];
   const others = conditions.filter(({ type }) => type !== failureType);
   if (failure === undefined) return others;
-  // The first failure is told until it is over; its successors differ in little but their time.
+  // The first failure stays until there is none: messages of later ones differ in little but their time.
   if (others.length < conditions.length) return conditions;
   const condition = {
     type: failureType,
@@ -69,7 +69,7 @@ function desiredConditions({ owner, failure, now }: StatusSituation) {
   return [...others, condition];
 }
 
-/** Milliseconds until the pod has been ready long enough; undefined while it is not ready at all. */
+/** Milliseconds until minReadySeconds have passed; undefined while the pod is not ready. */
 export function availableIn(pod: Pod, minReadySeconds: number, now: number): number | undefined {
   if (!isPodReady(pod)) return undefined;
   if (minReadySeconds === 0) return 0;
@@ -78,7 +78,7 @@ export function availableIn(pod: Pod, minReadySeconds: number, now: number): num
   return from === undefined ? undefined : Math.max(0, from + minReadySeconds * 1000 - now);
 }
 
-/** When the next pod becomes available by mere waiting. */
+/** When the next pod becomes available without a further change. */
 export function nextAvailableMs(
   owner: ReplicaOwner,
   pods: readonly Pod[],

@@ -9,7 +9,7 @@ function made(certificate: string): ConfigMap {
   return change.configMap;
 }
 
-test('desiredRootCa() makes what is missing', () => {
+test('desiredRootCa() creates a missing ConfigMap', () => {
   const { metadata, data } = made('CA');
   assert.equal(metadata.name, 'kube-root-ca.crt');
   assert.equal(metadata.namespace, 'a');
@@ -19,9 +19,9 @@ test('desiredRootCa() makes what is missing', () => {
 
 const own = made('CA');
 const cases: readonly { name: string; actual: ConfigMap; changes: boolean }[] = [
-  { name: 'leaves what is right alone', actual: own, changes: false },
+  { name: 'leaves an up-to-date ConfigMap alone', actual: own, changes: false },
   {
-    name: 'leaves labels and annotations of others',
+    name: 'keeps other labels and annotations',
     actual: {
       ...own,
       metadata: {

@@ -1,4 +1,5 @@
-// The config map through which pods learn which certificates to trust. Upstream: controller/certificates/rootcacertpublisher.
+// The ConfigMap with the CA bundle that pods verify the API server with. Upstream:
+// controller/certificates/rootcacertpublisher.
 import type { ConfigMap } from '../../kinds/config-map/types.ts';
 import { deepEqual } from '../../schema/equality.ts';
 
@@ -6,7 +7,7 @@ export const rootCaName = 'kube-root-ca.crt';
 
 const certificateKey = 'ca.crt';
 const descriptionAnnotation = 'kubernetes.io/description';
-/** Clients compare this text, so it is upstream's. */
+/** Upstream's text, because clients compare it. */
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. ' +
   'No other usage is guaranteed across distributions of Kubernetes clusters.';
@@ -15,7 +16,7 @@ export type RootCaChange =
   | { readonly action: 'none' }
   | { readonly action: 'create' | 'update'; readonly configMap: ConfigMap };
 
-/** What to do so that the namespace has the bundle; labels and annotations of others stay. */
+/** Other labels and annotations stay. */
 export function desiredRootCa(
   namespace: string,
   certificate: string,

@@ -1,4 +1,4 @@
-// Keeps the CA bundle in every namespace: made when the namespace is, restored when changed or deleted.
+// Keeps the ConfigMap `kube-root-ca.crt` in every namespace: created with it, restored when changed or deleted.
 
 import { startReconciler } from '../../client/reconcile.ts';
 import { resourceClient } from '../../client/rest.ts';
@@ -25,9 +25,9 @@ export const rootCaPublisher: Controller = {
     may('update', configMapDefinition, { names: [rootCaName] }),
     may('create', configMapDefinition),
   ],
-  async run(given, signal) {
-    const { caller, informers, clock, log, authorityCertificate, queueMetrics: metrics } = given;
-    if (authorityCertificate === '') return log.info('no certificate to publish');
+  async run(shared, signal) {
+    const { caller, informers, clock, log, authorityCertificate, queueMetrics: metrics } = shared;
+    if (authorityCertificate === '') return log.info('No CA bundle to publish');
     const namespaces = informers.of(namespaceDefinition);
     const bundles = informers.of(configMapDefinition, {
       fieldSelector: `metadata.name=${rootCaName}`,
@@ -47,7 +47,7 @@ export const rootCaPublisher: Controller = {
         if (change.action === 'create') await client.create(change.configMap);
         if (change.action === 'update') await client.update(change.configMap);
       } catch (error) {
-        // Made by another copy of us, or the namespace goes: either way the next event tells.
+        // Another replica created it, or the namespace is terminating: an event follows either way.
         if (!isAlreadyExists(error) && !isNamespaceTerminating(error) && !isNotFound(error))
           throw error;
       }

@@ -1,4 +1,4 @@
-// Tells the server, and people, where a pod goes or why it goes nowhere.
+// Binds pods to nodes, or records why they are unschedulable.
 import { type ApiCaller, callApi } from '../../client/api-call.ts';
 import type { EventRecorder } from '../../client/event-recorder.ts';
 import { resourcePath } from '../../client/resource.ts';
@@ -17,7 +17,7 @@ export type SchedulingTask = {
   readonly now: number;
 };
 
-/** False when the pod has gone, or has a node by now. */
+/** False when the pod is deleted or has a node already. */
 export async function bindPod(
   { caller, recorder }: SchedulingTask,
   pod: Pod,
@@ -51,15 +51,17 @@ export async function reportUnschedulable(
 ): Promise<void> {
   recorder.record(pod, { type: 'Warning', reason: 'FailedScheduling', message });
   const before = podCondition(pod, 'PodScheduled');
-  const told = { status: 'False', reason: 'Unschedulable', message };
-  const isTold =
-    before?.status === told.status && before.reason === told.reason && before.message === message;
-  if (isTold) return;
+  const unschedulable = { status: 'False', reason: 'Unschedulable', message };
+  const isReported =
+    before?.status === unschedulable.status &&
+    before.reason === unschedulable.reason &&
+    before.message === message;
+  if (isReported) return;
   const { name = '', namespace = '', uid, generation } = pod.metadata;
   const verdict = {
     type: 'PodScheduled',
     ...(generation === undefined ? {} : { observedGeneration: generation }),
-    ...told,
+    ...unschedulable,
   };
   const { conditions } = pod.status;
   const condition = judgedPodCondition(conditions, verdict, formatTime(now));

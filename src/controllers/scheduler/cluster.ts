@@ -1,11 +1,11 @@
-// What the scheduler knows when it decides: nodes, the pods on each, and labels of namespaces.
+// Input of scheduling: nodes, the pods on each, and labels of namespaces.
 import type { Node } from '../../kinds/node/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { Labels } from '../../meta/labels.ts';
 
 export type NodeState = {
   readonly node: Node;
-  /** Pods that have the node and have not ended. */
+  /** Unfinished pods of the node. */
   readonly pods: readonly Pod[];
 };
 

@@ -26,7 +26,7 @@ export function nodeNamed(name: string, { labels, spec, status }: NodeExample = 
   return object as Node;
 }
 
-export const place = (node: Node, ...pods: readonly Pod[]): NodeState => ({ node, pods });
+export const nodeState = (node: Node, ...pods: readonly Pod[]): NodeState => ({ node, pods });
 
 export const clusterOf = (...nodes: readonly NodeState[]): Cluster => ({
   nodes,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeNamed, podNamed } from './example.ts';
-import { hasUntoleratedTaint, isClosed, isWantedNode } from './node-selection.ts';
+import { hasUntoleratedTaint, isUnschedulable, matchesNodeAffinity } from './node-selection.ts';
 
 const required = (...nodeSelectorTerms: object[]) => ({
   affinity: {
@@ -14,7 +14,7 @@ const label = (key: string, operator: string, ...values: string[]) => ({
 
 const node = nodeNamed('a', { labels: { zone: 'z1', cores: '8' } });
 const selections: readonly (readonly [string, object, boolean])[] = [
-  ['no wish', {}, true],
+  ['no constraint', {}, true],
   ['a label it has', { nodeSelector: { zone: 'z1' } }, true],
   ['a label of another value', { nodeSelector: { zone: 'z2' } }, false],
   ['In', required(label('zone', 'In', 'z1', 'z2')), true],
@@ -38,8 +38,8 @@ const selections: readonly (readonly [string, object, boolean])[] = [
 ];
 
 for (const [title, spec, want] of selections) {
-  test(`isWantedNode() by ${title}`, () => {
-    assert.equal(isWantedNode(podNamed('p', spec), node), want);
+  test(`matchesNodeAffinity() by ${title}`, () => {
+    assert.equal(matchesNodeAffinity(podNamed('p', spec), node), want);
   });
 }
 
@@ -64,9 +64,9 @@ for (const [title, toleration, want] of tolerations) {
   });
 }
 
-test('isClosed() lets pods in that tolerate a cordon', () => {
+test('isUnschedulable() is false for pods that tolerate the cordon', () => {
   const cordoned = nodeNamed('a', { spec: { unschedulable: true } });
   const toleration = { key: 'node.kubernetes.io/unschedulable', operator: 'Exists' };
-  assert.equal(isClosed(podNamed('p'), cordoned), true);
-  assert.equal(isClosed(podNamed('p', { tolerations: [toleration] }), cordoned), false);
+  assert.equal(isUnschedulable(podNamed('p'), cordoned), true);
+  assert.equal(isUnschedulable(podNamed('p', { tolerations: [toleration] }), cordoned), false);
 });

@@ -1,4 +1,4 @@
-// Which nodes a pod asks for by their labels, and which keep it away by taints.
+// Node selectors, node affinity and taints.
 import type { Node, Taint } from '../../kinds/node/types.ts';
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../kinds/pod/affinity.ts';
 import { isTolerated } from '../../kinds/pod/tolerations.ts';
@@ -6,7 +6,7 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import { matchesSelector, selectorFromMap } from '../../meta/labels.ts';
 import { unschedulableTaint } from '../../meta/well-known-taints.ts';
 
-export function isWantedNode({ spec }: Pod, node: Node): boolean {
+export function matchesNodeAffinity({ spec }: Pod, node: Node): boolean {
   if (!matchesSelector(selectorFromMap(spec.nodeSelector), node.metadata.labels)) return false;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return (
@@ -15,8 +15,8 @@ export function isWantedNode({ spec }: Pod, node: Node): boolean {
   );
 }
 
-/** Sum of the weights of the preferences that the node fulfils. */
-export function preference({ spec }: Pod, node: Node): number {
+/** Sum of the weights of the matching preferences. */
+export function nodePreference({ spec }: Pod, node: Node): number {
   const preferred =
     spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   return preferred
@@ -24,7 +24,7 @@ export function preference({ spec }: Pod, node: Node): number {
     .reduce((total, { weight }) => total + weight, 0);
 }
 
-/** A term that says nothing matches nothing. */
+/** An empty term matches nothing. */
 function matchesTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   node: Node,
@@ -56,7 +56,7 @@ function matches(
   return known !== undefined && matchesSelector([{ key, operator: known, values }], labels);
 }
 
-/** Taints that keep the pod from being put on the node. */
+/** Taints with effect NoSchedule or NoExecute. */
 export function hasUntoleratedTaint(pod: Pod, { spec }: Node): boolean {
   return (spec.taints ?? []).some(
     (taint) => taint.effect !== 'PreferNoSchedule' && !isTolerated(pod, taint),
@@ -71,7 +71,7 @@ export function countAvoidedTaints(pod: Pod, { spec }: Node): number {
 
 const cordon: Taint = { key: unschedulableTaint, effect: 'NoSchedule' };
 
-/** A cordoned node is one with that taint, whether it is written or not. */
-export function isClosed(pod: Pod, { spec }: Node): boolean {
+/** A cordoned node counts as tainted, whether the taint is set or not. */
+export function isUnschedulable(pod: Pod, { spec }: Node): boolean {
   return spec.unschedulable === true && !isTolerated(pod, cordon);
 }

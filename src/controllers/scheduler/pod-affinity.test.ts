@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterOf, nodeNamed, place, podNamed } from './example.ts';
+import { clusterOf, nodeNamed, nodeState, podNamed } from './example.ts';
 import { affinityPreference, affinityProblem, spreadProblem } from './pod-affinity.ts';
 
 const term = (topologyKey: string, more: object = {}) => ({
@@ -18,30 +18,30 @@ const host = 'kubernetes.io/hostname';
 const inZone = (name: string, zone: string) => nodeNamed(name, { labels: { zone } });
 
 const other = podNamed('other');
-const taken = place(inZone('a', 'z1'), other);
-const neighbour = place(inZone('b', 'z1'));
-const free = place(inZone('c', 'z2'));
+const taken = nodeState(inZone('a', 'z1'), other);
+const neighbour = nodeState(inZone('b', 'z1'));
+const free = nodeState(inZone('c', 'z2'));
 const cluster = clusterOf(taken, neighbour, free);
 
 const notFar = "node(s) didn't match pod anti-affinity rules";
 const notNear = "node(s) didn't match pod affinity rules";
 const cases: readonly (readonly [string, object, readonly (string | undefined)[]])[] = [
-  ['no wish', {}, [undefined, undefined, undefined]],
-  ['far by node', anti(term(host)), [notFar, undefined, undefined]],
-  ['far by zone', anti(term('zone')), [notFar, notFar, undefined]],
+  ['no affinity', {}, [undefined, undefined, undefined]],
+  ['anti-affinity by node', anti(term(host)), [notFar, undefined, undefined]],
+  ['anti-affinity by zone', anti(term('zone')), [notFar, notFar, undefined]],
   [
-    'far from another namespace',
+    'anti-affinity to another namespace',
     anti(term(host, { namespaces: ['else'] })),
     [undefined, undefined, undefined],
   ],
   [
-    'far in all namespaces',
+    'anti-affinity to all namespaces',
     anti(term(host, { namespaceSelector: {} })),
     [notFar, undefined, undefined],
   ],
-  ['near by node', near(term(host)), [undefined, notNear, notNear]],
-  ['near by zone', near(term('zone')), [undefined, undefined, notNear]],
-  ['near by a label that no node has', near(term('rack')), [notNear, notNear, notNear]],
+  ['affinity by node', near(term(host)), [undefined, notNear, notNear]],
+  ['affinity by zone', near(term('zone')), [undefined, undefined, notNear]],
+  ['affinity by a label that no node has', near(term('rack')), [notNear, notNear, notNear]],
 ];
 
 for (const [title, spec, want] of cases) {
@@ -54,31 +54,34 @@ for (const [title, spec, want] of cases) {
   });
 }
 
-test('affinityProblem() lets the first of a group that wants to be together start', () => {
+test('affinityProblem() accepts the first pod of a group with affinity to itself', () => {
   const pod = podNamed('p', near(term('zone')));
   const empty = clusterOf(neighbour, free);
   assert.equal(affinityProblem(pod, free, empty), undefined);
-  const stranger = podNamed(
+  const mismatched = podNamed(
     'p',
     near(term('zone', { labelSelector: { matchLabels: { app: 'x' } } })),
   );
-  assert.equal(affinityProblem(stranger, free, empty), notNear);
+  assert.equal(affinityProblem(mismatched, free, empty), notNear);
 });
 
-test('affinityProblem() respects the wishes of pods that are there', () => {
-  const hermit = place(inZone('a', 'z1'), podNamed('hermit', anti(term('zone')), { labels: {} }));
+test('affinityProblem() respects the anti-affinity of existing pods', () => {
+  const hermit = nodeState(
+    inZone('a', 'z1'),
+    podNamed('hermit', anti(term('zone')), { labels: {} }),
+  );
   const around = clusterOf(hermit, neighbour, free);
   const want = "node(s) didn't satisfy existing pods anti-affinity rules";
   assert.equal(affinityProblem(podNamed('p'), neighbour, around), want);
   assert.equal(affinityProblem(podNamed('p'), free, around), undefined);
 });
 
-test('affinityPreference() adds what is wished near and takes off what is wished far', () => {
-  const wish = (weight: number, key: string) => [{ weight, podAffinityTerm: term(key) }];
+test('affinityPreference() adds affinity weights and subtracts anti-affinity weights', () => {
+  const weighted = (weight: number, key: string) => [{ weight, podAffinityTerm: term(key) }];
   const spec = {
     affinity: {
-      podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: wish(10, 'zone') },
-      podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: wish(3, host) },
+      podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: weighted(10, 'zone') },
+      podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: weighted(3, host) },
     },
   };
   const pod = podNamed('p', spec);
@@ -88,7 +91,7 @@ test('affinityPreference() adds what is wished near and takes off what is wished
   );
 });
 
-test('spreadProblem() keeps the difference between places small', () => {
+test('spreadProblem() enforces maxSkew between domains', () => {
   const constraint = (more: object = {}) => ({
     topologySpreadConstraints: [
       { maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', ...term('zone'), ...more },
@@ -102,7 +105,7 @@ test('spreadProblem() keeps the difference between places small', () => {
   const soft = podNamed('p', constraint({ whenUnsatisfiable: 'ScheduleAnyway' }));
   assert.equal(spreadProblem(soft, taken, cluster), undefined);
   assert.equal(
-    spreadProblem(pod, place(nodeNamed('x')), cluster),
+    spreadProblem(pod, nodeState(nodeNamed('x')), cluster),
     `${uneven} (missing required label)`,
   );
 });

@@ -1,5 +1,4 @@
-// Which pods a pod wants near, which far, and how evenly its kind is spread over places. A place is all nodes with
-// one value of a label.
+// Pod affinity, pod anti-affinity and topology spread constraints. A domain is all nodes with one value of a label.
 import type { PodAffinityTerm, TopologySpreadConstraint } from '../../kinds/pod/affinity.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import {
@@ -9,47 +8,61 @@ import {
   selectorFromLabelSelector,
 } from '../../meta/labels.ts';
 import type { Cluster, NodeState } from './cluster.ts';
-import { isWantedNode } from './node-selection.ts';
+import { matchesNodeAffinity } from './node-selection.ts';
 
 type Terms = readonly PodAffinityTerm[] | undefined;
 
 const requiredOf = (side: 'podAffinity' | 'podAntiAffinity', { spec }: Pod): Terms =>
   spec.affinity?.[side]?.requiredDuringSchedulingIgnoredDuringExecution;
 
-/** What keeps the pod from the node, in the words of the scheduler. */
-export function affinityProblem(pod: Pod, place: NodeState, cluster: Cluster): string | undefined {
-  const near = requiredOf('podAffinity', pod) ?? [];
-  if (!near.every((term) => isSatisfied(term, pod, place, cluster)))
+/** Upstream's message of the filter that fails. */
+export function affinityProblem(
+  pod: Pod,
+  candidate: NodeState,
+  cluster: Cluster,
+): string | undefined {
+  const required = requiredOf('podAffinity', pod) ?? [];
+  if (!required.every((term) => isSatisfied(term, pod, candidate, cluster)))
     return "node(s) didn't match pod affinity rules";
-  const far = requiredOf('podAntiAffinity', pod) ?? [];
-  if (far.some((term) => hasMatch(term, pod, place, cluster)))
+  const excluded = requiredOf('podAntiAffinity', pod) ?? [];
+  if (excluded.some((term) => hasMatch(term, pod, candidate, cluster)))
     return "node(s) didn't match pod anti-affinity rules";
-  if (isUnwelcome(pod, place, cluster))
+  if (violatesExistingAntiAffinity(pod, candidate, cluster))
     return "node(s) didn't satisfy existing pods anti-affinity rules";
   return undefined;
 }
 
-/** A pod that is its own company may be the first of its kind. */
-function isSatisfied(term: PodAffinityTerm, pod: Pod, place: NodeState, cluster: Cluster): boolean {
-  if (labelOf(place, term.topologyKey) === undefined) return false;
-  if (hasMatch(term, pod, place, cluster)) return true;
+/** A pod that matches its own term may be the first of its group. */
+function isSatisfied(
+  term: PodAffinityTerm,
+  pod: Pod,
+  candidate: NodeState,
+  cluster: Cluster,
+): boolean {
+  if (labelOf(candidate, term.topologyKey) === undefined) return false;
+  if (hasMatch(term, pod, candidate, cluster)) return true;
   const matchesAnywhere = cluster.nodes.some(({ pods }) =>
     pods.some((other) => matchesPod(term, pod, other, cluster)),
   );
   return !matchesAnywhere && matchesPod(term, pod, pod, cluster);
 }
 
-function hasMatch(term: PodAffinityTerm, pod: Pod, place: NodeState, cluster: Cluster): boolean {
-  return samePlace(place, term.topologyKey, cluster).some(({ pods }) =>
+function hasMatch(
+  term: PodAffinityTerm,
+  pod: Pod,
+  candidate: NodeState,
+  cluster: Cluster,
+): boolean {
+  return domainOf(candidate, term.topologyKey, cluster).some(({ pods }) =>
     pods.some((other) => matchesPod(term, pod, other, cluster)),
   );
 }
 
-function isUnwelcome(pod: Pod, place: NodeState, cluster: Cluster): boolean {
+function violatesExistingAntiAffinity(pod: Pod, candidate: NodeState, cluster: Cluster): boolean {
   return cluster.nodes.some((other) =>
     other.pods.some((there) =>
       (requiredOf('podAntiAffinity', there) ?? []).some((term) => {
-        const value = labelOf(place, term.topologyKey);
+        const value = labelOf(candidate, term.topologyKey);
         const isNear = value !== undefined && value === labelOf(other, term.topologyKey);
         return isNear && matchesPod(term, there, pod, cluster);
       }),
@@ -57,11 +70,11 @@ function isUnwelcome(pod: Pod, place: NodeState, cluster: Cluster): boolean {
   );
 }
 
-/** Weights of the pods it would like near, less those it would like far. */
-export function affinityPreference(pod: Pod, place: NodeState, cluster: Cluster): number {
+/** Weights of matching affinity terms minus those of anti-affinity terms. */
+export function affinityPreference(pod: Pod, candidate: NodeState, cluster: Cluster): number {
   const weigh = (side: 'podAffinity' | 'podAntiAffinity'): number =>
     (pod.spec.affinity?.[side]?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
-      .filter(({ podAffinityTerm: term }) => hasMatch(term, pod, place, cluster))
+      .filter(({ podAffinityTerm: term }) => hasMatch(term, pod, candidate, cluster))
       .reduce((total, { weight }) => total + weight, 0);
   return weigh('podAffinity') - weigh('podAntiAffinity');
 }
@@ -69,12 +82,12 @@ export function affinityPreference(pod: Pod, place: NodeState, cluster: Cluster)
 const labelOf = ({ node }: NodeState, key: string): string | undefined =>
   node.metadata.labels?.[key];
 
-function samePlace(place: NodeState, key: string, { nodes }: Cluster): readonly NodeState[] {
-  const value = labelOf(place, key);
+function domainOf(candidate: NodeState, key: string, { nodes }: Cluster): readonly NodeState[] {
+  const value = labelOf(candidate, key);
   return value === undefined ? [] : nodes.filter((other) => labelOf(other, key) === value);
 }
 
-/** Whether the term, which belongs to one pod, means the other. */
+/** Whether a term of one pod matches another pod. */
 function matchesPod(term: PodAffinityTerm, owner: Pod, other: Pod, cluster: Cluster): boolean {
   const selector: Selector = [
     ...selectorFromLabelSelector(term.labelSelector),
@@ -111,15 +124,19 @@ function isInNamespaces(
   return matchesSelector(selectorFromLabelSelector(namespaceSelector), namespaceLabels(namespace));
 }
 
-/** Whether the pod would make the spread of its kind more uneven than a constraint allows. */
-export function spreadProblem(pod: Pod, place: NodeState, cluster: Cluster): string | undefined {
+/** Upstream's message when the pod would exceed the maxSkew of a constraint. */
+export function spreadProblem(
+  pod: Pod,
+  candidate: NodeState,
+  cluster: Cluster,
+): string | undefined {
   const hard = (pod.spec.topologySpreadConstraints ?? []).filter(
     ({ whenUnsatisfiable }) => whenUnsatisfiable !== 'ScheduleAnyway',
   );
   for (const constraint of hard) {
-    if (labelOf(place, constraint.topologyKey) === undefined)
+    if (labelOf(candidate, constraint.topologyKey) === undefined)
       return "node(s) didn't match pod topology spread constraints (missing required label)";
-    if (isTooUneven(constraint, pod, place, cluster))
+    if (isTooUneven(constraint, pod, candidate, cluster))
       return "node(s) didn't match pod topology spread constraints";
   }
   return undefined;
@@ -128,7 +145,7 @@ export function spreadProblem(pod: Pod, place: NodeState, cluster: Cluster): str
 function isTooUneven(
   constraint: TopologySpreadConstraint,
   pod: Pod,
-  place: NodeState,
+  candidate: NodeState,
   { nodes }: Cluster,
 ): boolean {
   const { topologyKey, labelSelector, matchLabelKeys, maxSkew, minDomains = 1 } = constraint;
@@ -143,11 +160,11 @@ function isTooUneven(
   const counts = new Map<string, number>();
   for (const state of nodes) {
     const value = labelOf(state, topologyKey);
-    if (value === undefined || !isWantedNode(pod, state.node)) continue;
+    if (value === undefined || !matchesNodeAffinity(pod, state.node)) continue;
     counts.set(value, (counts.get(value) ?? 0) + state.pods.filter(isCounted).length);
   }
-  const least = counts.size < minDomains ? 0 : Math.min(...counts.values());
-  const here = counts.get(labelOf(place, topologyKey) ?? '') ?? 0;
+  const minCount = counts.size < minDomains ? 0 : Math.min(...counts.values());
+  const here = counts.get(labelOf(candidate, topologyKey) ?? '') ?? 0;
   const own = matchesSelector(selector, pod.metadata.labels) ? 1 : 0;
-  return here + own - least > maxSkew;
+  return here + own - minCount > maxSkew;
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requestsOf } from '../../kinds/pod/requests.ts';
-import { nodeNamed, place, podNamed, requesting } from './example.ts';
-import { hasPortConflict } from './host-ports.ts';
-import { freeShare, shortages } from './resources.ts';
+import { nodeNamed, nodeState, podNamed, requesting } from './example.ts';
+import { freeShare, hasPortConflict, shortages } from './resources.ts';
 
 const container = (name: string, cpu: string, more: object = {}) => ({
   name,
@@ -13,18 +12,14 @@ const container = (name: string, cpu: string, more: object = {}) => ({
 });
 
 const sums: readonly (readonly [string, object, number])[] = [
+  ['containers are added', { containers: [container('a', '100m'), container('b', '200m')] }, 300],
   [
-    'containers run together',
-    { containers: [container('a', '100m'), container('b', '200m')] },
-    300,
-  ],
-  [
-    'init containers run before',
+    'the largest init container counts',
     { initContainers: [container('i', '2')], containers: [container('a', '100m')] },
     2000,
   ],
   [
-    'sidecars run beside both',
+    'sidecars are added to both',
     {
       initContainers: [container('s', '100m', { restartPolicy: 'Always' }), container('i', '300m')],
       containers: [container('a', '100m')],
@@ -32,7 +27,7 @@ const sums: readonly (readonly [string, object, number])[] = [
     400,
   ],
   [
-    'the pod as a whole',
+    'pod-level resources take precedence',
     { containers: [container('a', '100m')], resources: { requests: { cpu: '1' } } },
     1000,
   ],
@@ -45,23 +40,23 @@ for (const [title, spec, want] of sums) {
   });
 }
 
-test('shortages() counts what is used already', () => {
+test('shortages() includes the requests of existing pods', () => {
   const node = nodeNamed('a');
   const half = podNamed('q', requesting({ cpu: '1' }));
-  assert.deepEqual(shortages(podNamed('p', requesting({ cpu: '1' })), place(node, half)), []);
-  assert.deepEqual(shortages(podNamed('p', requesting({ cpu: '1001m' })), place(node, half)), [
+  assert.deepEqual(shortages(podNamed('p', requesting({ cpu: '1' })), nodeState(node, half)), []);
+  assert.deepEqual(shortages(podNamed('p', requesting({ cpu: '1001m' })), nodeState(node, half)), [
     'Insufficient cpu',
   ]);
 });
 
-test('shortages() knows no limit where a node tells none', () => {
+test('shortages() has no limit where a node has no allocatable quantity', () => {
   const silent = nodeNamed('a', { status: { allocatable: {}, capacity: {} } });
-  assert.deepEqual(shortages(podNamed('p', requesting({ cpu: '99' })), place(silent)), []);
+  assert.deepEqual(shortages(podNamed('p', requesting({ cpu: '99' })), nodeState(silent)), []);
 });
 
-test('freeShare() is what is left of cpu and memory', () => {
+test('freeShare() averages free CPU and memory', () => {
   const pod = podNamed('p', requesting({ cpu: '1', memory: '1Gi' }));
-  assert.equal(freeShare(pod, place(nodeNamed('a'))), (50 + 75) / 2);
+  assert.equal(freeShare(pod, nodeState(nodeNamed('a'))), (50 + 75) / 2);
 });
 
 const port = (hostPort: number, more: object = {}) =>

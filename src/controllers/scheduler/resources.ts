@@ -1,9 +1,11 @@
-// What pods ask for and what nodes have.
+// Requested and allocatable resources, and host ports.
+import type { ContainerPort } from '../../kinds/pod/container.ts';
+import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import { type Quantities, quantitiesOf, requestsOf, sum } from '../../kinds/pod/requests.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { NodeState } from './cluster.ts';
 
-/** In one map, because nodes have many pods. */
+/** One map for all pods, because nodes have many. */
 function totalOf(pods: readonly Pod[]): Quantities {
   const total = new Map<string, number>();
   for (const pod of pods) {
@@ -13,16 +15,17 @@ function totalOf(pods: readonly Pod[]): Quantities {
   return total;
 }
 
-/** Nodes that say nothing of these have no limit that we know of; of anything else they have none. */
+/** Without an allocatable quantity these count as unlimited, any other resource as absent. */
 const assumedPlenty = new Set(['cpu', 'memory', 'ephemeral-storage', 'pods']);
 
-/** What the node lacks for the pod, in the words of the scheduler. */
+/** Upstream's messages for the resources that the node lacks. */
 export function shortages(pod: Pod, { node, pods }: NodeState): readonly string[] {
   const { allocatable, capacity } = node.status;
   const has = quantitiesOf(allocatable ?? capacity);
   const used = totalOf(pods);
-  const most = has.get('pods');
-  const tooMany = most !== undefined && (pods.length + 1) * 1000 > most ? ['Too many pods'] : [];
+  const maxPods = has.get('pods');
+  const tooMany =
+    maxPods !== undefined && (pods.length + 1) * 1000 > maxPods ? ['Too many pods'] : [];
   const lacking = [...requestsOf(pod)]
     .filter(([name, quantity]) => {
       const total = has.get(name) ?? (assumedPlenty.has(name) ? Number.POSITIVE_INFINITY : 0);
@@ -32,7 +35,10 @@ export function shortages(pod: Pod, { node, pods }: NodeState): readonly string[
   return [...tooMany, ...lacking];
 }
 
-/** How much of cpu and memory stays free with the pod there, 0 to 100; nodes without limits stay empty. */
+/**
+ * Average share of CPU and memory that stays free with the pod on the node, 0 to 100; nodes without quantities count
+ * as empty.
+ */
 export function freeShare(pod: Pod, { node, pods }: NodeState): number {
   const has = quantitiesOf(node.status.allocatable ?? node.status.capacity);
   const used = sum(totalOf(pods), requestsOf(pod));
@@ -42,3 +48,26 @@ export function freeShare(pod: Pod, { node, pods }: NodeState): number {
   });
   return shares.reduce((a, b) => a + b, 0) / shares.length;
 }
+
+/** Whether one of the pods uses a host port that the pod requests. */
+export function hasPortConflict(pod: Pod, others: readonly Pod[]): boolean {
+  const wanted = hostPortsOf(pod);
+  if (wanted.length === 0) return false;
+  const used = others.flatMap(hostPortsOf);
+  return wanted.some((port) => used.some((other) => conflict(port, other)));
+}
+
+function hostPortsOf({ spec }: Pod): readonly ContainerPort[] {
+  const sidecars = (spec.initContainers ?? []).filter(isRestartableInitContainer);
+  return [...(spec.containers ?? []), ...sidecars]
+    .flatMap(({ ports = [] }) => ports)
+    .filter(({ hostPort = 0 }) => hostPort > 0);
+}
+
+function conflict(a: ContainerPort, b: ContainerPort): boolean {
+  const isSamePort = a.hostPort === b.hostPort && (a.protocol ?? 'TCP') === (b.protocol ?? 'TCP');
+  return isSamePort && (isAny(a.hostIP) || isAny(b.hostIP) || a.hostIP === b.hostIP);
+}
+
+const isAny = (address: string | undefined): boolean =>
+  !address || address === '0.0.0.0' || address === '::';

@@ -1,4 +1,4 @@
-// Gives pods their nodes, one pod after the other. A pod that fits nowhere waits until nodes or pods change.
+// Assigns nodes to pods, one pod at a time. An unschedulable pod waits until nodes or pods change.
 
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
@@ -18,11 +18,11 @@ import { deepEqual } from '../../schema/equality.ts';
 import type { Controller } from '../controller.ts';
 import { bindPod, reportUnschedulable } from './apply.ts';
 import type { Cluster } from './cluster.ts';
-import { placePod, schedulerName, waitsForNode } from './desired.ts';
+import { schedulerName, selectNode, waitsForNode } from './desired.ts';
 
-/** Pods whose nodes the server is being told of at the same time. */
+/** Concurrent bindings. */
 const concurrency = 16;
-/** What changes together is tried once. */
+/** Changes within this time cause one retry. */
 const settleMs = 100;
 const backOff = { firstMs: 1000, maxMs: 10_000 };
 
@@ -35,32 +35,32 @@ export const scheduler: Controller = {
     may('patch', podDefinition, { subresource: 'status' }),
     mayRecordEvents,
   ],
-  async run({ caller: given, informers, clock, log, queueMetrics: metrics }, signal) {
-    const caller = { ...given, userAgent: 'kube-scheduler' };
+  async run({ caller: sharedCaller, informers, clock, log, queueMetrics: metrics }, signal) {
+    const caller = { ...sharedCaller, userAgent: 'kube-scheduler' };
     const nodes = informers.of(nodeDefinition);
     const pods = informers.of(podDefinition);
     const namespaces = informers.of(namespaceDefinition);
     pods.addIndex(podNodeIndex, podNode);
     if (!(await waitForSync([nodes, pods, namespaces], signal))) return;
     const recorder = createEventRecorder({ caller, component: schedulerName, clock, log });
-    const bound = createBound();
-    /** Pods that no node fits. */
+    const assumed = createAssumedPods();
+    /** Unschedulable pods. */
     const waiting = new Set<string>();
 
     const reconcile = async (key: string): Promise<undefined> => {
       const pod = pods.store.get(key);
       waiting.delete(key);
-      if (pod === undefined || !waitsForNode(pod) || bound.has(pod)) return;
+      if (pod === undefined || !waitsForNode(pod) || assumed.has(pod)) return;
       const task = { caller, recorder, now: clock.now() };
-      const placement = placePod(pod, clusterOf({ nodes, pods, namespaces, bound }));
+      const placement = selectNode(pod, clusterOf({ nodes, pods, namespaces, assumed }));
       if ('node' in placement) {
-        // It counts from here on, so that other pods can be placed while the server is told.
-        bound.add(pod, placement.node);
+        // Counts as bound from here on, so that other pods can be scheduled while the binding is written.
+        assumed.add(pod, placement.node);
         const isBound = await bindPod(task, pod, placement.node).catch((error: unknown) => {
-          bound.forget(pod);
+          assumed.forget(pod);
           throw error;
         });
-        if (!isBound) bound.forget(pod);
+        if (!isBound) assumed.forget(pod);
         return;
       }
       waiting.add(key);
@@ -86,13 +86,13 @@ export const scheduler: Controller = {
           if (waitsForNode(pod)) queue.add(objectKey(pod.metadata));
         },
         update: (before, after) => {
-          bound.seen(after);
+          assumed.observe(after);
           if (waitsForNode(after)) {
-            if (!isSameQuestion(before, after)) queue.add(objectKey(after.metadata));
+            if (!isSameForPlacement(before, after)) queue.add(objectKey(after.metadata));
           } else if (mayMakeRoom(before, after)) retryWaiting();
         },
         delete: (pod) => {
-          bound.forget(pod);
+          assumed.forget(pod);
           waiting.delete(objectKey(pod.metadata));
           if (pod.spec.nodeName) retryWaiting();
         },
@@ -103,7 +103,7 @@ export const scheduler: Controller = {
   },
 };
 
-/** Heartbeats change nothing. */
+/** Ignores heartbeats. */
 function isSameForScheduling(a: Node, b: Node): boolean {
   const facts = ({ metadata, spec, status }: Node): unknown => [
     metadata.labels,
@@ -115,28 +115,30 @@ function isSameForScheduling(a: Node, b: Node): boolean {
   return deepEqual(facts(a), facts(b));
 }
 
-/** Its status, which we write ourselves, does not decide where a pod fits. */
-function isSameQuestion(a: Pod, b: Pod): boolean {
+/** The status, which the scheduler writes itself, does not affect scheduling. */
+function isSameForPlacement(a: Pod, b: Pod): boolean {
   return deepEqual(a.spec, b.spec) && deepEqual(a.metadata.labels, b.metadata.labels);
 }
 
 function mayMakeRoom(before: Pod, after: Pod): boolean {
   const hasEnded = isPodFinished(after) && !isPodFinished(before);
-  // A pod that has just got a node may be the company that another waits for.
-  return hasEnded || before.spec.nodeName !== after.spec.nodeName || !isSameQuestion(before, after);
+  // A pod that was just bound may satisfy the affinity of another.
+  return (
+    hasEnded || before.spec.nodeName !== after.spec.nodeName || !isSameForPlacement(before, after)
+  );
 }
 
-type Bound = ReturnType<typeof createBound>;
+type AssumedPods = ReturnType<typeof createAssumedPods>;
 
-/** Pods that we gave a node and that the copy still shows without one. */
-function createBound() {
+/** Pods that were bound here and whose binding the informer does not show yet (upstream: assumed pods). */
+function createAssumedPods() {
   const pods = new Map<string, { readonly pod: Pod; readonly node: string }>();
   const uidOf = ({ metadata }: Pod): string => metadata.uid ?? '';
   return {
     add(pod: Pod, node: string): void {
       pods.set(uidOf(pod), { pod: { ...pod, spec: { ...pod.spec, nodeName: node } }, node });
     },
-    seen(pod: Pod): void {
+    observe(pod: Pod): void {
       if (pod.spec.nodeName) pods.delete(uidOf(pod));
     },
     forget: (pod: Pod): void => void pods.delete(uidOf(pod)),
@@ -150,15 +152,15 @@ type Sources = {
   readonly nodes: Informer<Node>;
   readonly pods: Informer<Pod>;
   readonly namespaces: Informer<Namespace>;
-  readonly bound: Bound;
+  readonly assumed: AssumedPods;
 };
 
-function clusterOf({ nodes, pods, namespaces, bound }: Sources): Cluster {
+function clusterOf({ nodes, pods, namespaces, assumed }: Sources): Cluster {
   return {
     nodes: [...nodes.store.values()].map((node) => {
       const { name = '' } = node.metadata;
       const shown = pods.store.select(podNodeIndex, name).filter((pod) => !isPodFinished(pod));
-      return { node, pods: [...shown, ...bound.on(name)] };
+      return { node, pods: [...shown, ...assumed.on(name)] };
     }),
     namespaceLabels: (name) => namespaces.store.get(name)?.metadata.labels,
   };

@@ -1,4 +1,4 @@
-// The account that pods run under when they name none.
+// The service account of pods that name none.
 import type { ServiceAccount } from '../../kinds/service-account/types.ts';
 
 export const defaultAccountName = 'default';

@@ -1,4 +1,4 @@
-// Keeps the default ServiceAccount in every namespace that is not going.
+// Keeps the ServiceAccount `default` in every active namespace.
 
 import { startReconciler } from '../../client/reconcile.ts';
 import { resourceClient } from '../../client/rest.ts';
@@ -36,7 +36,7 @@ export const serviceAccountController: Controller = {
       try {
         await client.create(defaultAccount(name));
       } catch (error) {
-        // Made by another copy of us, or the namespace goes: either way the next event tells.
+        // Another replica created it, or the namespace is terminating: an event follows either way.
         if (!isAlreadyExists(error) && !isNamespaceTerminating(error) && !isNotFound(error))
           throw error;
       }

@@ -67,12 +67,12 @@ const cases: readonly {
   wanted: ServiceCidrStep;
 }[] = [
   {
-    name: 'gives a new range its finalizer, beside those of others (IPA-21)',
+    name: 'adds its finalizer to a new range (IPA-21)',
     range: range('a', ['10.0.0.0/24'], { finalizers: ['x/y'] }),
     wanted: { action: 'finalizers', finalizers: ['x/y', serviceCidrFinalizer] },
   },
   {
-    name: 'makes a range ready (IPA-21)',
+    name: 'sets the condition Ready (IPA-21)',
     range: range('a', ['10.0.0.0/24'], held),
     wanted: condition('True', '', 'Kubernetes Service CIDR is ready'),
   },
@@ -82,7 +82,7 @@ const cases: readonly {
     wanted: { action: 'none' },
   },
   {
-    name: 'says in its own words that the default range is ready (IPA-19)',
+    name: 'replaces the Ready message of the default range (IPA-19)',
     range: range(
       'kubernetes',
       ['10.0.0.0/24'],
@@ -99,18 +99,18 @@ const cases: readonly {
     wanted: { action: 'wait', ms: 6000 },
   },
   {
-    name: 'lets an unused range go after ten seconds (IPA-25)',
+    name: 'removes the finalizer of an unused range after ten seconds (IPA-25)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(10_000), 'True'),
     wanted: { action: 'finalizers', finalizers: [] },
   },
   {
-    name: 'keeps a range that an address needs (IPA-24)',
+    name: 'keeps a range that an IPAddress needs (IPA-24)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(60_000), 'True'),
     addresses: [address('10.0.0.7')],
     wanted: terminating,
   },
   {
-    name: 'says so only once (IPA-24)',
+    name: 'writes the condition once (IPA-24)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(60_000), 'False'),
     addresses: [address('10.0.0.7')],
     wanted: { action: 'none' },
@@ -122,35 +122,35 @@ const cases: readonly {
     wanted: { action: 'finalizers', finalizers: [] },
   },
   {
-    name: 'lets a range go that lies in another (IPA-22, IPA-24)',
+    name: 'removes the finalizer of a range inside another (IPA-22, IPA-24)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(60_000), 'True'),
     others: [range('b', ['10.0.0.0/16'], held, 'True')],
     addresses: [address('10.0.0.7')],
     wanted: { action: 'finalizers', finalizers: [] },
   },
   {
-    name: 'lets a range go whose addresses all lie in smaller ones (IPA-22, IPA-24)',
+    name: 'removes the finalizer of a range whose addresses are all in smaller ranges (IPA-22, IPA-24)',
     range: range('a', ['10.0.0.0/24'], deletedAgo(60_000), 'True'),
     others: [range('b', ['10.0.0.0/28'], held, 'True')],
     addresses: [address('10.0.0.7')],
     wanted: { action: 'finalizers', finalizers: [] },
   },
   {
-    name: 'does not count on a range that is going too',
+    name: 'ignores other ranges that are being deleted',
     range: range('a', ['10.0.0.0/24'], deletedAgo(60_000), 'True'),
     others: [range('b', ['10.0.0.0/16'], deletedAgo(60_000), 'True')],
     addresses: [address('10.0.0.7')],
     wanted: terminating,
   },
   {
-    name: 'looks at both families (IPA-24)',
+    name: 'checks both families (IPA-24)',
     range: range('a', ['10.0.0.0/24', 'fd00::/112'], deletedAgo(60_000), 'True'),
     others: [range('b', ['10.0.0.0/16'], held, 'True')],
     addresses: [address('fd00::7')],
     wanted: terminating,
   },
   {
-    name: 'has nothing to do for a range that only others hold',
+    name: 'does nothing for a range with other finalizers only',
     range: range('a', ['10.0.0.0/24'], { ...deletedAgo(60_000), finalizers: ['x/y'] }, 'True'),
     wanted: { action: 'none' },
   },

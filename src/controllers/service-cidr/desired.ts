@@ -1,5 +1,5 @@
-// What becomes of a ServiceCIDR: it is made ready, and when it is deleted it stays for as long as an address needs it.
-// Upstream: pkg/controller/servicecidrs.
+// Readiness of a ServiceCIDR, and its finalizer, which stays while an IPAddress needs the range. Upstream:
+// pkg/controller/servicecidrs.
 import { parseAddress } from '../../ip/address.ts';
 import { type Cidr, containsAddress, containsCidr, parseCidr } from '../../ip/cidr.ts';
 import { allocatorName, type IPAddress, managedByLabel } from '../../kinds/ip-address/types.ts';
@@ -8,7 +8,7 @@ import type { Condition } from '../../meta/conditions.ts';
 import { formatTime, parseTime } from '../../schema/time.ts';
 
 export const serviceCidrFinalizer = 'networking.k8s.io/service-cidr-finalizer';
-/** Allocators may not have seen the delete yet: an address could still be taken within this time. */
+/** Allocators may not have observed the deletion yet and may still allocate an address for this long. */
 const deletionGraceMs = 10_000;
 
 const readyMessage = 'Kubernetes Service CIDR is ready';
@@ -26,7 +26,7 @@ export type ServiceCidrStep =
   | { readonly action: 'condition'; readonly condition: Condition }
   | { readonly action: 'wait'; readonly ms: number };
 
-/** The next step; after each one the object changes and is looked at again. */
+/** The next step; its write brings the object back. */
 export function nextStep(situation: ServiceCidrSituation): ServiceCidrStep {
   const { serviceCidr, now } = situation;
   const { finalizers = [], deletionTimestamp } = serviceCidr.metadata;
@@ -34,7 +34,7 @@ export function nextStep(situation: ServiceCidrSituation): ServiceCidrStep {
   if (!finalizers.includes(serviceCidrFinalizer)) {
     return { action: 'finalizers', finalizers: [...finalizers, serviceCidrFinalizer] };
   }
-  // The server says of its own range that it is ready in other words; these take their place, as upstream's do.
+  // The API server sets the condition of the default range with another message; upstream's controller replaces it too.
   const current = readyOf(serviceCidr);
   if (current?.status === 'True' && current.message === readyMessage) return { action: 'none' };
   return { action: 'condition', condition: ready('True', '', readyMessage, now) };
@@ -62,7 +62,7 @@ function nextStepOfDeletion(
   };
 }
 
-/** An address that no other range covers would be left without one. Ranges that are going do not count. */
+/** An address is in this range and in no other one that is not being deleted. */
 function isNeeded({ serviceCidr, all, addresses }: ServiceCidrSituation): boolean {
   const own = rangesOf(serviceCidr);
   const others = [...all]
@@ -83,7 +83,7 @@ function isNeeded({ serviceCidr, all, addresses }: ServiceCidrSituation): boolea
   return false;
 }
 
-/** Whether the range has this address, whatever state it is in. */
+/** Whether the address is in the range, in any state. */
 export function hasAddress(serviceCidr: ServiceCIDR, name: string): boolean {
   const address = parseAddress(name);
   return (

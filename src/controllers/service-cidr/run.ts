@@ -1,4 +1,4 @@
-// Follows ServiceCIDRs and the addresses in them.
+// Syncs ServiceCIDRs when they or the IPAddresses in them change.
 
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
@@ -53,7 +53,7 @@ export const serviceCidrController: Controller = {
       }
     };
     const stops = [
-      // A range that comes or goes changes whether others are needed; there are few of them.
+      // A range that is added or deleted may affect all others; there are few.
       ranges.onChange({ add: addAll, update: addAll, delete: addAll }),
       addresses.onChange({ add: addThoseWith, delete: addThoseWith }),
     ];
@@ -62,7 +62,7 @@ export const serviceCidrController: Controller = {
   },
 };
 
-/** Each write names the version it was decided on: if that is old, the conflict brings the key back. */
+/** Each write has the resource version: a conflict causes another sync. */
 async function carryOut(
   client: ResourceClient<ServiceCIDR>,
   { metadata, status }: ServiceCIDR,

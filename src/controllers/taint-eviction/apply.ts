@@ -1,4 +1,4 @@
-// Ends a pod that has to leave its node, and says why in its status.
+// Evicts a pod from a tainted node, with a condition that says why.
 import type { ResourceClient } from '../../client/rest.ts';
 import { judgedPodCondition, podConditionPatch } from '../../kinds/pod/conditions.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -12,7 +12,7 @@ const disrupted = {
   message: 'Taint manager: deleting due to NoExecute taint',
 };
 
-/** The uid keeps a pod that was made anew under the name alive. */
+/** The UID protects a new pod of the same name. */
 export async function evictPod(
   client: ResourceClient<Pod>,
   { metadata, status }: Pod,
@@ -31,7 +31,7 @@ export async function evictPod(
     );
     await client.delete({ namespace, name }, { preconditions: { uid } });
   } catch (error) {
-    // Gone, or another pod by now.
+    // Deleted, or replaced by another pod of the name.
     if (!isNotFound(error) && !isConflict(error)) throw error;
   }
 }

@@ -28,57 +28,57 @@ type Case = {
   readonly tolerations?: readonly Toleration[];
   readonly created?: string;
   readonly going?: boolean;
-  /** After the first taint was added, in seconds; undefined: it stays; 'now': it goes at once. */
+  /** Seconds after the first taint was added; undefined: never; 'now': at once. */
   readonly leaves: number | 'now' | undefined;
 };
 
 const cases: readonly Case[] = [
-  { title: 'lets a pod stay where nothing drives it out', taints: [], leaves: undefined },
-  { title: 'ends what tolerates nothing at once', taints: [lost], leaves: 'now' },
+  { title: 'keeps a pod without NoExecute taints', taints: [], leaves: undefined },
+  { title: 'evicts a pod without toleration at once', taints: [lost], leaves: 'now' },
   {
-    title: 'gives a pod the time that it tolerates',
+    title: 'evicts a pod after its toleration seconds',
     taints: [lost],
     tolerations: [forSeconds(lost.key, 300)],
     leaves: 300,
   },
   {
-    title: 'lets a pod stay that tolerates for ever',
+    title: 'keeps a pod that tolerates without limit',
     taints: [lost],
     tolerations: [forSeconds(lost.key)],
     leaves: undefined,
   },
   {
-    title: 'goes by the first toleration that fits',
+    title: 'uses the first matching toleration',
     taints: [lost],
     tolerations: [forSeconds('', 60), forSeconds(lost.key)],
     leaves: 60,
   },
   {
-    title: 'goes by the shortest of several taints',
+    title: 'uses the shortest toleration of several taints',
     taints: [lost, byHand],
     tolerations: [forSeconds(lost.key, 300), forSeconds(byHand.key, 10)],
     leaves: 17,
   },
   {
-    title: 'ends a pod at once that tolerates only one of two taints',
+    title: 'evicts a pod at once that tolerates only one of two taints',
     taints: [lost, byHand],
     tolerations: [forSeconds(lost.key)],
     leaves: 'now',
   },
   {
-    title: 'counts from the start of a pod that came after the taint',
+    title: 'counts from the creation of a pod that is newer than the taint',
     taints: [lost],
     tolerations: [forSeconds(lost.key, 300)],
     created: '2026-01-01T00:20:00Z',
     leaves: 900,
   },
   {
-    title: 'takes a negative time as none',
+    title: 'treats negative seconds as 0',
     taints: [lost],
     tolerations: [forSeconds(lost.key, -5)],
     leaves: 0,
   },
-  { title: 'leaves alone what is going already', taints: [lost], going: true, leaves: undefined },
+  { title: 'ignores a pod that is being deleted', taints: [lost], going: true, leaves: undefined },
 ];
 
 for (const { title, taints, tolerations, created, going, leaves } of cases) {
@@ -96,7 +96,7 @@ for (const { title, taints, tolerations, created, going, leaves } of cases) {
   });
 }
 
-test('evictingTaints() are those that drive out', () => {
+test('evictingTaints() returns the NoExecute taints', () => {
   const taints = [lost, { key: 'a', effect: 'NoSchedule' }, byHand];
   assert.deepEqual(evictingTaints({ spec: { taints } }), [lost, byHand]);
   assert.deepEqual(evictingTaints(undefined), []);

@@ -1,5 +1,5 @@
-// When a pod has to leave its node: at once, after the time for which it tolerates the node's taints, or never.
-// Upstream: pkg/controller/tainteviction.
+// When a pod is evicted: at once, after the toleration seconds of the node's taints, or never. Upstream:
+// pkg/controller/tainteviction.
 import type { Node, Taint } from '../../kinds/node/types.ts';
 import { tolerationOf } from '../../kinds/pod/tolerations.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -7,18 +7,18 @@ import { parseTime } from '../../schema/time.ts';
 
 export type EvictionSituation = {
   readonly pod: Pod;
-  /** The taints of its node. */
+  /** Taints of the node. */
   readonly taints: readonly Taint[];
-  /** When a taint was first seen, for those that do not say when they were added. */
+  /** When a taint was first observed, for taints without timeAdded. */
   readonly seenMs: (taint: Taint) => number;
 };
 
-/** The taints that drive pods out. */
+/** NoExecute taints. */
 export function evictingTaints(node: Pick<Node, 'spec'> | undefined): readonly Taint[] {
   return (node?.spec.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
 }
 
-/** Milliseconds since 1970; undefined when the pod may stay. */
+/** Milliseconds since 1970; undefined when the pod stays. */
 export function evictionTime({ pod, taints, seenMs }: EvictionSituation): number | undefined {
   if (pod.metadata.deletionTimestamp !== undefined) return undefined;
   const times = taints.map((taint) => leavesAt(pod, taint, seenMs));
@@ -26,7 +26,7 @@ export function evictionTime({ pod, taints, seenMs }: EvictionSituation): number
   return Number.isFinite(first) ? first : undefined;
 }
 
-/** A pod that came after the taint has its time from its own start: it was let in all the same. */
+/** A pod that is newer than the taint tolerates it from its own creation. */
 function leavesAt(pod: Pod, taint: Taint, seenMs: (taint: Taint) => number): number {
   const toleration = tolerationOf(pod, taint);
   if (toleration === undefined) return 0;

@@ -1,12 +1,12 @@
-// What the controller counts, under the names that Kubernetes gives it.
+// Metrics, under upstream's names.
 import type { MetricsRegistry } from '../../observe/metrics.ts';
 
 export type EvictionMetrics = {
-  /** A pod was deleted, so long after it was due. */
+  /** A pod was deleted this long after it was due. */
   readonly deleted: (lateMs: number) => void;
 };
 
-/** Upstream's: from 5 ms to 4 minutes. */
+/** As upstream: 5 ms to 4 minutes. */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240];
 
 export function createEvictionMetrics(registry: MetricsRegistry): EvictionMetrics {
@@ -17,7 +17,7 @@ export function createEvictionMetrics(registry: MetricsRegistry): EvictionMetric
   });
   const durations = registry.histogram({
     name: `${subsystem}_pod_deletion_duration_seconds`,
-    help: 'From when a pod was due to leave to its deletion.',
+    help: 'Time from when an eviction was due to the deletion of the pod.',
     buckets,
   });
   return {

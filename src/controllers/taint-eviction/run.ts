@@ -1,4 +1,4 @@
-// Follows the taints of nodes, and ends pods when their time on a tainted node is over.
+// Follows the taints of nodes, and evicts pods when their toleration expires.
 
 import { createEventRecorder, type EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
@@ -28,9 +28,9 @@ type Parts = {
   readonly recorder: EventRecorder;
   readonly metrics: EvictionMetrics;
   readonly clock: Clock;
-  readonly seen: SeenTaints;
-  /** Pods that will be deleted unless something changes. */
-  readonly awaited: Set<string>;
+  readonly firstSeen: TaintTimes;
+  /** Pods with a scheduled eviction. */
+  readonly scheduled: Set<string>;
 };
 
 export const taintEvictionController: Controller = {
@@ -42,18 +42,18 @@ export const taintEvictionController: Controller = {
     may('patch', podDefinition, { subresource: 'status' }),
     mayRecordEvents,
   ],
-  async run(given, signal) {
-    const parts = gather(given);
-    const { nodes, pods, clock, seen, awaited } = parts;
+  async run(shared, signal) {
+    const parts = createParts(shared);
+    const { nodes, pods, clock, firstSeen, scheduled } = parts;
     if (!(await waitForSync([nodes, pods], signal))) return;
     const reconcile = (key: string): Promise<ReconcileResult | undefined> => sync(parts, key);
-    const { log, queueMetrics: metrics } = given;
+    const { log, queueMetrics: metrics } = shared;
     const { queue, ended } = startReconciler(
       { name: 'noexec_taint_pod', reconcile, clock, log, metrics, concurrency },
       signal,
     );
     const taintsChanged = (node: Node): void => {
-      seen.update(node);
+      firstSeen.update(node);
       for (const pod of pods.store.select(podNodeIndex, node.metadata.name ?? '')) {
         queue.add(objectKey(pod.metadata));
       }
@@ -61,7 +61,7 @@ export const taintEvictionController: Controller = {
     const podChanged = (pod: Pod): void => {
       const key = objectKey(pod.metadata);
       const taints = evictingTaints(nodes.store.get(pod.spec.nodeName ?? ''));
-      if (taints.length > 0 || awaited.has(key)) queue.add(key);
+      if (taints.length > 0 || scheduled.has(key)) queue.add(key);
     };
     const stops = [
       nodes.onChange({
@@ -71,14 +71,14 @@ export const taintEvictionController: Controller = {
         update: (before, after) => {
           if (!deepEqual(evictingTaints(before), evictingTaints(after))) taintsChanged(after);
         },
-        delete: ({ metadata }) => seen.forget(metadata.name ?? ''),
+        delete: ({ metadata }) => firstSeen.forget(metadata.name ?? ''),
       }),
       pods.onChange({
         add: podChanged,
         update: (before, after) => {
-          if (!isSameQuestion(before, after)) podChanged(after);
+          if (!isSameForEviction(before, after)) podChanged(after);
         },
-        delete: ({ metadata }) => awaited.delete(objectKey(metadata)),
+        delete: ({ metadata }) => scheduled.delete(objectKey(metadata)),
       }),
     ];
     await ended;
@@ -86,7 +86,7 @@ export const taintEvictionController: Controller = {
   },
 };
 
-function gather({ caller, informers, clock, log, metrics }: ControllerParts): Parts {
+function createParts({ caller, informers, clock, log, metrics }: ControllerParts): Parts {
   const pods = informers.of(podDefinition);
   pods.addIndex(podNodeIndex, podNode);
   const component = 'taint-eviction-controller';
@@ -97,13 +97,13 @@ function gather({ caller, informers, clock, log, metrics }: ControllerParts): Pa
     recorder: createEventRecorder({ caller, component, clock, log }),
     metrics: createEvictionMetrics(metrics),
     clock,
-    seen: createSeenTaints(clock),
-    awaited: new Set(),
+    firstSeen: createTaintTimes(clock),
+    scheduled: new Set(),
   };
 }
 
-/** Pods report often, and mostly nothing of this. */
-function isSameQuestion(a: Pod, b: Pod): boolean {
+/** Most updates of pods do not concern tolerations or node. */
+function isSameForEviction(a: Pod, b: Pod): boolean {
   return (
     a.metadata.uid === b.metadata.uid &&
     a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
@@ -113,38 +113,39 @@ function isSameQuestion(a: Pod, b: Pod): boolean {
 }
 
 async function sync(parts: Parts, key: string): Promise<ReconcileResult | undefined> {
-  const { nodes, pods, client, recorder, metrics, clock, seen, awaited } = parts;
+  const { nodes, pods, client, recorder, metrics, clock, firstSeen, scheduled } = parts;
   const pod = pods.store.get(key);
   const node = pod && nodes.store.get(pod.spec.nodeName ?? '');
   const taints = evictingTaints(node);
-  const seenMs = (taint: Taint): number => seen.since(node, taint);
+  const seenMs = (taint: Taint): number => firstSeen.since(node, taint);
   const due = pod && evictionTime({ pod, taints, seenMs });
   if (pod === undefined || due === undefined) {
-    const isSpared = awaited.delete(key) && pod?.metadata.deletionTimestamp === undefined;
-    if (pod !== undefined && isSpared) tell(recorder, pod, 'Cancelling deletion of Pod');
+    const isCancelled = scheduled.delete(key) && pod?.metadata.deletionTimestamp === undefined;
+    if (pod !== undefined && isCancelled)
+      recordEviction(recorder, pod, 'Cancelling deletion of Pod');
     return undefined;
   }
-  const left = due - clock.now();
-  if (left > 0) {
-    awaited.add(key);
-    return { retryAfterMs: left };
+  const remainingMs = due - clock.now();
+  if (remainingMs > 0) {
+    scheduled.add(key);
+    return { retryAfterMs: remainingMs };
   }
-  tell(recorder, pod, 'Marking for deletion Pod');
+  recordEviction(recorder, pod, 'Marking for deletion Pod');
   await evictPod(client, pod, clock.now());
-  awaited.delete(key);
-  metrics.deleted(due === 0 ? 0 : -left);
+  scheduled.delete(key);
+  metrics.deleted(due === 0 ? 0 : -remainingMs);
   return undefined;
 }
 
-function tell(recorder: EventRecorder, pod: Pod, what: string): void {
+function recordEviction(recorder: EventRecorder, pod: Pod, what: string): void {
   const message = `${what} ${objectKey(pod.metadata)}`;
   recorder.record(pod, { type: 'Normal', reason: 'TaintManagerEviction', message });
 }
 
-type SeenTaints = ReturnType<typeof createSeenTaints>;
+type TaintTimes = ReturnType<typeof createTaintTimes>;
 
-/** Since when each taint of a node has been seen: those that people add do not say when. */
-function createSeenTaints(clock: Clock) {
+/** When each taint of a node was first observed, for taints without timeAdded. */
+function createTaintTimes(clock: Clock) {
   const nodes = new Map<string, Map<string, number>>();
   const textOf = ({ key, value = '' }: Taint): string => `${key}=${value}`;
   return {

@@ -1,4 +1,4 @@
-// Removes bootstrap tokens when their time is over. Upstream: controller/bootstrap/tokencleaner.go.
+// Deletes expired bootstrap tokens. Upstream: controller/bootstrap/tokencleaner.go.
 
 import { startReconciler } from '../../client/reconcile.ts';
 import { resourceClient } from '../../client/rest.ts';
@@ -35,9 +35,9 @@ export const tokenCleaner: Controller = {
       if (!hasExpired(token, clock.now())) return { retryAfterMs: token.expires - clock.now() };
       const { name = '', namespace = '', uid = '', resourceVersion = '' } = secret.metadata;
       try {
-        // Who gave the token more time meanwhile wins.
+        // A concurrent extension of the token wins.
         await client.delete({ namespace, name }, { preconditions: { uid, resourceVersion } });
-        log.info('removed an expired bootstrap token', { id: token.id });
+        log.info('Deleted expired bootstrap token', { id: token.id });
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error;
       }

@@ -1,5 +1,5 @@
-// Controllers that are killed and started again while everything around them changes and fails. Afterwards the API
-// holds exactly what the deciding functions say, and nothing was written that did not differ.
+// Controllers are killed and restarted while objects change and requests fail. Afterwards the API server holds
+// exactly the desired objects, and no write was without effect.
 // FAIRLEAD_SEED repeats a run.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -24,11 +24,11 @@ import { type MemoryServer, startMemoryServer } from '../harness/memory-server.t
 import { chooseSeed, createRandom } from '../harness/random.ts';
 
 const steps = 600;
-/** One in so many steps the controllers are killed. */
+/** The controllers are killed in one of this many steps. */
 const oneInKills = 40;
 /** Small, so that a few pods fill several slices. */
 const maxPerSlice = 4;
-/** Of a second each; far more than any wait of a controller. */
+/** One second each; far more than any delay of a controller. */
 const maxChecks = 3_000;
 
 const seed = chooseSeed();
@@ -43,7 +43,7 @@ after(() => server.stop());
 
 type Generation = FaultyTransport & { readonly stop: () => Promise<void> };
 
-test(`controllers bring everything to what it should be, whatever happens (seed ${seed})`, async () => {
+test(`controllers converge after failures and restarts (seed ${seed})`, async () => {
   const random = createRandom(seed);
   const caller = { transport: { send: direct, close: () => Promise.resolve() }, userAgent: 'test' };
   const writes = createWriteCheck();
@@ -64,14 +64,17 @@ test(`controllers bring everything to what it should be, whatever happens (seed 
   current.heal();
   const rest = (): Promise<readonly string[]> =>
     findDifferences({ caller, maxPerSlice, now: clock.now() });
-  for (let look = 0; look < maxChecks && (await rest()).length > 0; look += 1) {
+  for (let check = 0; check < maxChecks && (await rest()).length > 0; check += 1) {
     await clock.advance(1000);
   }
   assert.deepEqual(await rest(), []);
-  assert.ok(faults > 0 && ended.length > 0, 'something must have gone wrong');
+  assert.ok(
+    faults > 0 && ended.length > 0,
+    'some requests failed and some controllers were killed',
+  );
   const before = writes.count();
   await clock.advance(600_000);
-  assert.equal(writes.count(), before, 'who is at rest writes nothing');
+  assert.equal(writes.count(), before, 'converged controllers write nothing');
   assert.deepEqual(writes.needless(), []);
   await Promise.all([...ended, current.stop()]);
 });
@@ -104,7 +107,7 @@ function startGeneration(
   return { ...faulty, stop };
 }
 
-/** Sees every write of endpoints, slices and addresses that the server carries out, and whether it changed anything. */
+/** Records every successful write of Endpoints, slices and IPAddresses, and whether it changed anything. */
 function createWriteCheck() {
   const needless: string[] = [];
   let count = 0;
@@ -122,7 +125,7 @@ function createWriteCheck() {
     const versionOf = (text: string): string | undefined =>
       (JSON.parse(text) as { metadata: { resourceVersion?: string } }).metadata.resourceVersion;
     const text = Buffer.concat(chunks).toString('utf8');
-    // The server gives a new version to what has changed, and only to that.
+    // Only a change gets a new resource version.
     if (versionOf(text) === versionOf(String(request.body))) needless.push(`PUT ${request.path}`);
     return {
       ...answer,

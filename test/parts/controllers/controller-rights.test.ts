@@ -1,4 +1,4 @@
-// Each controller with exactly the rights that it declares: it does its whole work, nothing is refused, and no right is left over.
+// Each controller with exactly the rights that it declares: no request is refused, and every right is used.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { allControllers } from '../../../src/controllers/all.ts';
@@ -47,12 +47,12 @@ after(async () => {
 });
 
 for (const { name, watches, rights } of allControllers) {
-  test(`${name} is refused nothing`, () => {
+  test(`${name} has all rights it needs`, () => {
     assert.deepEqual(refusals(harness.lines, accountOf(name)), []);
   });
 
-  test(`${name} uses every right it has`, () => {
-    // Events tell of what seldom happens, and only those that repeat are patched: not every controller records both here.
+  test(`${name} uses every right it declares`, () => {
+    // Events are rare, and only repeated ones are patched: not every controller records both here.
     const shown = [...watches, ...rights].filter((right) => right !== mayRecordEvents);
     assert.deepEqual(unused(harness.lines, accountOf(name), shown), []);
   });

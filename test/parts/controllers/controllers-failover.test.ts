@@ -1,5 +1,5 @@
-// Two copies of the controllers for one API server, all as processes: one leads, and when it is killed the other takes
-// over where it was.
+// Two replicas of the controllers for one API server, all as processes: one leads, and when it is killed the other
+// takes over.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { EndpointSlice } from '../../../src/kinds/endpoint-slice/types.ts';
@@ -11,7 +11,7 @@ import {
   startControllersProcess,
 } from '../harness/controllers-process.ts';
 
-/** Short, so that the test is; long enough that a busy machine does not lose it by being late. */
+/** Short for a fast test, long enough for a busy machine to renew in time. */
 const election = [
   ...['--leader-elect-lease-duration', '5s', '--leader-elect-renew-deadline', '4s'],
   ...['--leader-elect-retry-period', '500ms'],
@@ -59,7 +59,7 @@ const holds =
 const isLeader = async ({ readMetric }: ControllersProcess): Promise<boolean> =>
   (await readMetric(status)) === 1;
 
-test('one leads; when it is killed the other takes over', { timeout: 120_000 }, async () => {
+test('the standby takes over when the leader is killed', { timeout: 120_000 }, async () => {
   const watch = await api.watch<EndpointSlice>(slices);
   await api.post('/api/v1/nodes', { metadata: { name: 'n1' } });
   await api.post(`${at}/services`, {

@@ -24,7 +24,7 @@ async function makeConfigMap(namespace: string, metadata: ObjectMeta): Promise<O
 const read = (namespace: string, name: string): Promise<KubeObject> =>
   harness.api.get(`${configMaps(namespace)}/${name}`);
 
-test('a namespace gets its account and CA bundle, and gets them back', async () => {
+test('a namespace gets its default ServiceAccount and CA bundle, also after their deletion', async () => {
   await makeNamespace('fresh');
   const account = '/api/v1/namespaces/fresh/serviceaccounts/default';
   const bundle = `${configMaps('fresh')}/kube-root-ca.crt`;
@@ -40,7 +40,7 @@ test('a namespace gets its account and CA bundle, and gets them back', async () 
   await until('the bundle is back', async () => !(await isGone(bundle)));
 });
 
-test('a deleted namespace is emptied after some seconds, waits for finalizers, and goes (KCT-40)', async () => {
+test('a deleted namespace loses its content, waits for finalizers, and is removed (KCT-40)', async () => {
   await makeNamespace('old');
   await makeConfigMap('old', { name: 'plain' });
   await makeConfigMap('old', { name: 'held', finalizers: ['example.com/hold'] });
@@ -73,7 +73,7 @@ test('a deleted namespace is emptied after some seconds, waits for finalizers, a
   await until('the namespace goes', () => isGone('/api/v1/namespaces/old'));
 });
 
-test('dependents go when the last owner has gone, and only then (KCT-39)', async () => {
+test('dependents are deleted after their last owner (KCT-39)', async () => {
   await makeNamespace('gc');
   const first = await makeConfigMap('gc', { name: 'first' });
   const second = await makeConfigMap('gc', { name: 'second' });
@@ -101,7 +101,7 @@ test('dependents go when the last owner has gone, and only then (KCT-39)', async
   await until('shared goes', () => isGone(`${configMaps('gc')}/shared`));
 });
 
-test('an owner in another namespace is no owner', async () => {
+test('an owner in another namespace does not count', async () => {
   await makeNamespace('here');
   await makeNamespace('there');
   const owner = await makeConfigMap('there', { name: 'owner' });
@@ -110,7 +110,7 @@ test('an owner in another namespace is no owner', async () => {
   assert.equal(await isGone(`${configMaps('there')}/owner`), false);
 });
 
-test('a foreground delete waits for what blocks it (KCT-39)', async () => {
+test('a foreground deletion waits for blocking dependents (KCT-39)', async () => {
   await makeNamespace('front');
   const owner = await makeConfigMap('front', { name: 'owner' });
   const hold = { finalizers: ['example.com/hold'] };
@@ -135,7 +135,7 @@ test('a foreground delete waits for what blocks it (KCT-39)', async () => {
   await harness.api.patch(`${configMaps('front')}/free`, { metadata: { finalizers: null } });
 });
 
-test('an orphaning delete leaves the dependents alone (KCT-39)', async () => {
+test('an orphan deletion keeps the dependents (KCT-39)', async () => {
   await makeNamespace('orphans');
   const owner = await makeConfigMap('orphans', { name: 'owner' });
   await makeConfigMap('orphans', { name: 'child', ownerReferences: [owner] });
@@ -146,7 +146,7 @@ test('an orphaning delete leaves the dependents alone (KCT-39)', async () => {
   assert.equal((await read('orphans', 'child')).metadata.ownerReferences, undefined);
 });
 
-test('a ServiceCIDR is made ready, stays while it is needed, and goes ten seconds after its delete at the earliest (IPA-21, IPA-23, IPA-24, IPA-25)', async () => {
+test('a ServiceCIDR becomes ready, stays while in use, and is removed ten seconds after its deletion at the earliest (IPA-21, IPA-23, IPA-24, IPA-25)', async () => {
   const ranges = '/apis/networking.k8s.io/v1/servicecidrs';
   type Range = KubeObject & {
     status: { conditions?: readonly { status: string; reason: string }[] };
@@ -191,7 +191,7 @@ test('a ServiceCIDR is made ready, stays while it is needed, and goes ten second
   await until('it goes', () => isGone(`${ranges}/unused`), 5000);
 });
 
-test('a pod whose node is gone does not keep its namespace', async () => {
+test('a pod of a missing node does not block the deletion of its namespace', async () => {
   await makeNamespace('lost');
   await harness.api.post('/api/v1/namespaces/lost/pods', {
     metadata: { name: 'p' },

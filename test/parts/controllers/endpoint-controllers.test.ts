@@ -58,7 +58,7 @@ function startEndpointControllers({ server }: MemoryServer): Running {
   };
 }
 
-/** A namespace of its own with running controllers; `look` waits until what it reads is as wanted. */
+/** A namespace of its own, with running controllers. */
 async function withControllers(
   name: string,
   body: (parts: Running & { api: ApiClient; at: string; slices: string }) => Promise<void>,
@@ -78,11 +78,11 @@ async function withControllers(
   }
 }
 
-/** Far more than anything here needs; a test that waits for what never comes fails by this. */
+/** Far more than any test here needs; afterwards the test fails. */
 const maxChecks = 500;
 
 async function eventually(clock: Running['clock'], holds: () => Promise<boolean>): Promise<void> {
-  for (let look = 0; look < maxChecks; look += 1) {
+  for (let check = 0; check < maxChecks; check += 1) {
     if (await holds()) return;
     await clock.settle();
   }
@@ -98,7 +98,7 @@ const ready = (ip: string) => ({
   status: { podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: 'True' }] },
 });
 
-/** In the Endpoints of the service `web`. */
+/** Ready addresses in the Endpoints of the Service `web`. */
 async function addressesOf(api: ApiClient, at: string): Promise<readonly string[]> {
   const { subsets } = await api.get<Endpoints>(`${at}/endpoints/web`);
   return (subsets?.[0]?.addresses ?? []).map(({ ip }) => ip ?? '');
@@ -109,7 +109,7 @@ async function listed(api: ApiClient, path: string): Promise<readonly (number | 
   return items.map(({ endpoints }) => endpoints?.length ?? 0);
 }
 
-test('a burst of pods is one write of each object, and an echo is none (EPC-12, EPS-25)', () =>
+test('a burst of pods causes one write of each object, and its watch event none (EPC-12, EPS-25)', () =>
   withControllers('burst', async ({ api, at, slices, clock, writes }) => {
     await api.post(`${at}/services`, { metadata: { name: 'web' }, spec: selecting });
     await eventually(clock, async () => writes.length === 2);
@@ -127,7 +127,7 @@ test('a burst of pods is one write of each object, and an echo is none (EPC-12, 
     assert.deepEqual(writes.slice(2).sort(), ['PUT endpoints', 'PUT endpointslices']);
   }));
 
-test('controllers that start over what they left write nothing (EPC-12, EPS-14)', () =>
+test('restarted controllers write nothing when nothing changed (EPC-12, EPS-14)', () =>
   withControllers('again', async ({ api, at, slices, clock, writes }) => {
     await api.post(`${at}/services`, { metadata: { name: 'web' }, spec: selecting });
     await api.post(`${at}/pods`, pod('p'));
@@ -144,7 +144,7 @@ test('controllers that start over what they left write nothing (EPC-12, EPS-14)'
     assert.equal(writes.length, before);
   }));
 
-test('what others change or delete comes back after a second (EPS-26)', () =>
+test('changes and deletions by others are reverted after a second (EPS-26)', () =>
   withControllers('foreign', async ({ api, at, slices, clock, writes }) => {
     await api.post(`${at}/services`, { metadata: { name: 'web' }, spec: selecting });
     await api.post(`${at}/pods`, pod('p'));
@@ -172,8 +172,8 @@ test('what others change or delete comes back after a second (EPS-26)', () =>
     assert.equal(writes.length, done + 2);
   }));
 
-test('a pod on an unknown node is told of, and let in when the node comes (EPS-22, EPS-27)', () =>
-  withControllers('homeless', async ({ api, at, slices, clock }) => {
+test('a pod whose node does not exist causes an event, and is added with the node (EPS-22, EPS-27)', () =>
+  withControllers('no-node', async ({ api, at, slices, clock }) => {
     const lost = { ...pod('p'), spec: { ...pod('p').spec, nodeName: 'n-late' } };
     await api.post(`${at}/pods`, lost);
     await api.patch(`${at}/pods/p/status`, ready('10.1.0.1'));
@@ -187,7 +187,7 @@ test('a pod on an unknown node is told of, and let in when the node comes (EPS-2
         {
           reason: 'FailedToUpdateEndpointSlices',
           message:
-            'Error updating Endpoint Slices for Service homeless/web: skipping Pod p for Service homeless/web: Node n-late Not Found',
+            'Error updating Endpoint Slices for Service no-node/web: skipping Pod p for Service no-node/web: Node n-late Not Found',
         },
       ],
     );
@@ -198,7 +198,7 @@ test('a pod on an unknown node is told of, and let in when the node comes (EPS-2
     await eventually(clock, async () => (await listed(api, slices)).join() === '1');
   }));
 
-test('Endpoints of a deleted service go, those that never had one stay until a start finds them (EPC-13)', () =>
+test('Endpoints of a deleted Service are deleted; those that never had one stay until the next start (EPC-13)', () =>
   withControllers('orphans', async ({ api, at, clock }) => {
     const exists = async (name: string) =>
       (await api.send({ method: 'GET', path: `${at}/endpoints/${name}` })).status === 200;
@@ -213,7 +213,7 @@ test('Endpoints of a deleted service go, those that never had one stay until a s
     await second.stop();
   }));
 
-test('Endpoints with too many addresses are mirrored in part, and that is told (MIR-04)', () =>
+test('Endpoints with too many addresses are mirrored in part, with an event (MIR-04)', () =>
   withControllers('mirror', async ({ api, at, slices, clock }) => {
     await api.post(`${at}/services`, {
       metadata: { name: 'web' },

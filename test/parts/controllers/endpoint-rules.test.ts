@@ -1,4 +1,4 @@
-// What the endpoint controllers leave alone, what they take away, and what they do when the server refuses.
+// What the endpoint controllers leave alone, what they delete, and what they do when the API server refuses.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Transport, TransportResponse } from '../../../src/client/transport.ts';
@@ -64,7 +64,7 @@ async function addPod({ api }: ControllerHarness, name: string, ip: string): Pro
 const addressesOf = (all: readonly EndpointSlice[]) =>
   all.flatMap(({ endpoints }) => endpoints ?? []).flatMap(({ addresses }) => addresses ?? []);
 
-test('a service without selector gets nothing, and Endpoints and slices of others stay (EPC-02, EPS-08, EPS-36)', async (t) => {
+test('a Service without selector gets no objects, and those of others stay (EPC-02, EPS-08, EPS-36)', async (t) => {
   const { api, service, slices, clock } = await start(t);
   const labels = { 'kubernetes.io/service-name': 'own', [managedBy]: 'me' };
   await api.post(slicesAt, { metadata: { name: 'mine', labels }, addressType: 'IPv4' });
@@ -87,7 +87,7 @@ for (const [what, spec] of [
   ['turns ExternalName', { type: 'ExternalName', externalName: 'a.example' }],
   ['loses its selector', { selector: null }],
 ] as const) {
-  test(`a service that ${what} keeps its objects, which no longer follow (EPC-14, EPS-08)`, async (t) => {
+  test(`a Service that ${what} keeps its objects without further updates (EPC-14, EPS-08)`, async (t) => {
     const parts = await start(t);
     const { api, service, slices, until, clock } = parts;
     await addPod(parts, 'a', '10.1.0.1');
@@ -135,7 +135,7 @@ const ends: readonly [string, (parts: ControllerHarness) => Promise<unknown>][] 
 ];
 
 for (const [when, end] of ends) {
-  test(`a mirror goes when ${when}`, async (t) => {
+  test(`a mirrored slice is deleted when ${when}`, async (t) => {
     const parts = await start(t);
     const { api, service, slices, until } = parts;
     await service('web', byHand);
@@ -157,7 +157,7 @@ type Event = {
   readonly involvedObject: { readonly kind: string };
 };
 
-test('Endpoints that cannot be made are told of and tried sixteen times (EPC-15, EPC-16)', async (t) => {
+test('Endpoints that cannot be created cause events and are tried sixteen times (EPC-15, EPC-16)', async (t) => {
   const refuse = { path: `${at}/endpoints`, body: { reason: 'Forbidden', message: 'no' } };
   const { service, posts, clock, list } = await start(t, refuse);
   await service('web', selecting);
@@ -175,7 +175,7 @@ test('Endpoints that cannot be made are told of and tried sixteen times (EPC-15,
   );
 });
 
-test('what a terminating namespace refuses is dropped without a word (EPC-15)', async (t) => {
+test('refusals of a terminating namespace are ignored (EPC-15)', async (t) => {
   const causes = [{ reason: 'NamespaceTerminating', message: 'default is being terminated' }];
   const body = { reason: 'Forbidden', message: 'no', details: { causes } };
   const { service, posts, clock, list } = await start(t, { path: `${at}/endpoints`, body });
@@ -189,7 +189,7 @@ for (const [who, spec, id] of [
   ['slices', selecting, 'EPS-26, EPS-27'],
   ['mirrors', byHand, 'MIR-09'],
 ] as const) {
-  test(`${who} that cannot be made are tried again after one, two and four seconds (${id})`, async (t) => {
+  test(`${who} that cannot be created are retried after one, two and four seconds (${id})`, async (t) => {
     const refuse = { path: slicesAt, body: { reason: 'Forbidden', message: 'no' } };
     const { api, service, posts, clock, list } = await start(t, refuse);
     await service('web', spec);
@@ -207,7 +207,7 @@ for (const [who, spec, id] of [
   });
 }
 
-test('Endpoints draw a warning whenever they are read or written (EPC-17)', async (t) => {
+test('reads and writes of Endpoints return a deprecation warning (EPC-17)', async (t) => {
   const { api } = await start(t);
   const text = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice';
   const object = { metadata: { name: 'own' }, subsets };

@@ -1,4 +1,4 @@
-// What every namespace gets, refused for want of a right: it is tried again, not taken for the end of the namespace.
+// A forbidden creation in a namespace is retried, not mistaken for a terminating namespace.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLocalCall } from '../../../src/apiserver/local-call.ts';
@@ -22,7 +22,7 @@ const user = 'newcomer';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 
 for (const { controller, resource, name } of cases) {
-  test(`${controller.name} without the right to create tries again until it has it`, {
+  test(`${controller.name} retries a forbidden creation until it is allowed`, {
     timeout: 60_000,
   }, async (t) => {
     const server = await startMemoryServer();

@@ -1,5 +1,5 @@
-// Nodes that fall silent, and what becomes of their pods, against the whole API server. Time stands still until a test
-// moves it, and a test plays the node agents.
+// Nodes that stop reporting, and their pods, against the whole API server. Time stands still until a test
+// advances it; the tests play the kubelets.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Event } from '../../../src/kinds/event/types.ts';
@@ -18,7 +18,7 @@ after(() => harness.stop());
 const nodes = '/api/v1/nodes';
 const pods = '/api/v1/namespaces/apps/pods';
 
-/** Two nodes, of which only `near` goes on renewing its lease. */
+/** Two ready nodes; the tests decide which of them go on renewing their leases. */
 beforeEach(async () => {
   for (const name of ['near', 'far']) {
     if (await harness.isGone(`${nodes}/${name}`)) {
@@ -30,11 +30,11 @@ beforeEach(async () => {
   }
 });
 
-/** Lets the time pass while the named nodes are heard. */
-async function pass(seconds: number, ...heard: readonly string[]): Promise<void> {
+/** Advances the time while the named nodes renew their leases. */
+async function pass(seconds: number, ...reporting: readonly string[]): Promise<void> {
   for (let left = seconds; left > 0; left -= 10) {
     await harness.clock.advance(Math.min(left, 10) * 1000);
-    for (const name of heard) await renewLease(harness, name);
+    for (const name of reporting) await renewLease(harness, name);
   }
 }
 
@@ -69,7 +69,7 @@ const lost = [
   'node.kubernetes.io/unreachable NoExecute',
 ];
 
-test('a node whose agent falls silent loses its traffic, and gets it back when heard', async () => {
+test('a node that stops reporting loses its traffic, and gets it back when it reports again', async () => {
   await runPod('traffic');
   await pass(120, 'near', 'far');
   assert.equal(await ready('far'), 'True');
@@ -83,7 +83,7 @@ test('a node whose agent falls silent loses its traffic, and gets it back when h
   await harness.until('the taints are gone', async () => (await taints('far')).length === 0);
 });
 
-test('pods of a lost node are ended after the time that they tolerate, not before', async () => {
+test('pods of an unreachable node are evicted when their toleration expires, not before', async () => {
   await runPod('usual');
   const tolerations = [{ operator: 'Exists' }];
   await runPod('stays', { tolerations });
@@ -101,7 +101,7 @@ test('pods of a lost node are ended after the time that they tolerate, not befor
   assert.match(harness.metrics.text(), /^taint_eviction_controller_pod_deletions_total [1-9]/m);
 });
 
-test('pods of a node that comes back in time stay', async () => {
+test('pods of a node that reports again in time stay', async () => {
   await runPod('spared');
   await pass(60, 'near');
   await pass(250, 'near');
@@ -112,15 +112,15 @@ test('pods of a node that comes back in time stay', async () => {
   assert.deepEqual(await messages('spared'), ['Cancelling deletion of Pod apps/spared']);
 });
 
-test('a taint that somebody adds drives out at once what does not tolerate it', async () => {
+test('a NoExecute taint evicts pods without toleration at once', async () => {
   await runPod('driven');
   const taint = { key: 'example.com/maintenance', effect: 'NoExecute' };
   await harness.api.patch(`${nodes}/far`, { spec: { taints: [taint] } });
-  await harness.until('the pod leaves', () => isLeaving('driven'), 1000);
+  await harness.until('the pod is deleted', () => isLeaving('driven'), 1000);
   await harness.api.patch(`${nodes}/far`, { spec: { taints: null } });
 });
 
-test('when all nodes fall silent nobody is driven out', async () => {
+test('no pod is evicted when all nodes stop reporting', async () => {
   await runPod('alone');
   await pass(900);
   assert.equal(await ready('near'), 'Unknown');

@@ -1,4 +1,4 @@
-// Ranges for the pods of nodes, against the whole API server.
+// Pod ranges of nodes, against the whole API server.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { nodeIpamController } from '../../../src/controllers/node-ipam/run.ts';
@@ -42,7 +42,7 @@ const rangesOf = async (harness: ControllerHarness, name: string): Promise<reado
 const hasRange = (harness: ControllerHarness, name: string) => async (): Promise<boolean> =>
   (await rangesOf(harness, name)).length > 0;
 
-test('nodes get a range of each family, and none gets one that another has', async (t) => {
+test('nodes get one unique range of each family', async (t) => {
   const harness = await start(t, '10.244.0.0/16,fd44::/48');
   await make(harness, 'by-hand', { podCIDRs: ['10.244.1.0/24', 'fd44:0:0:1::/64'] });
   const names = Array.from({ length: 12 }, (_, index) => `node-${index}`);
@@ -55,7 +55,7 @@ test('nodes get a range of each family, and none gets one that another has', asy
   assert.equal(spec.podCIDR, spec.podCIDRs?.[0]);
 });
 
-test('a node for which there is no range hears it, and gets one when another goes', async (t) => {
+test('a node without a free range gets an event, and a range when another node is deleted', async (t) => {
   const harness = await start(t, '10.244.0.0/24');
   await make(harness, 'first');
   await harness.until('the first has its range', hasRange(harness, 'first'));
@@ -73,7 +73,7 @@ test('a node for which there is no range hears it, and gets one when another goe
   assert.deepEqual(await rangesOf(harness, 'second'), ['10.244.0.0/24']);
 });
 
-test('a range that somebody writes meanwhile is not given again', async (t) => {
+test('a range that is set by hand is not allocated again', async (t) => {
   const harness = await start(t, '10.244.0.0/22');
   await make(harness, 'first');
   await harness.until('the first has its range', hasRange(harness, 'first'));
@@ -83,7 +83,7 @@ test('a range that somebody writes meanwhile is not given again', async (t) => {
   assert.deepEqual(await rangesOf(harness, 'third'), ['10.244.2.0/24']);
 });
 
-test('without being told to it leaves nodes alone', async (t) => {
+test('nodes are left alone without --allocate-node-cidrs', async (t) => {
   const harness = await start(t, '', { settings: {} });
   await make(harness, 'first');
   await harness.clock.advance(10_000);

@@ -1,5 +1,5 @@
 // Deployments, replica sets, the scheduler and repairs against the whole API server. Time stands still until a test
-// moves it, and a test plays the node agent.
+// advances it; the tests play the kubelet.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { failureAnswer } from '../../../src/client/example.ts';
@@ -10,9 +10,9 @@ import type { KubeObject } from '../../../src/meta/object.ts';
 import { type ControllerHarness, startControllerHarness } from '../harness/controller-harness.ts';
 import { markReady, reportNode } from '../harness/node-agent.ts';
 
-/** Every pod that a controller asked for. */
-let podsAskedFor = 0;
-/** A quota that is used up. */
+/** Requests to create pods. */
+let podRequests = 0;
+/** An exhausted quota. */
 let refusesPods = false;
 let harness: ControllerHarness;
 
@@ -20,7 +20,7 @@ before(async () => {
   harness = await startControllerHarness({
     intercept: (send) => (request) => {
       if (request.method !== 'POST' || !request.path.endsWith('/pods')) return send(request);
-      podsAskedFor += 1;
+      podRequests += 1;
       return refusesPods ? Promise.resolve(failureAnswer(403, 'Forbidden')) : send(request);
     },
   });
@@ -43,7 +43,7 @@ const workload = (replicas: number, spec: object = {}) => ({
   spec: { replicas, selector: { matchLabels: { app: 'web' } }, template: template(), ...spec },
 });
 
-/** What a node agent does: new pods run, deleted ones end. */
+/** Plays the kubelet: new pods become ready. */
 async function agent(ns: string): Promise<void> {
   for (const pod of await podsIn(ns)) {
     const isReady = pod.status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True');
@@ -51,13 +51,13 @@ async function agent(ns: string): Promise<void> {
   }
 }
 
-test('a replica set has its pods, gets back what is lost, and never makes too many', async () => {
+test('a replica set creates its pods, replaces lost ones, and never creates too many', async () => {
   await harness.makeNamespace('sets');
-  podsAskedFor = 0;
+  podRequests = 0;
   await harness.api.post(apps('sets', 'replicasets'), workload(5));
   await until('five pods are there', async () => (await podsIn('sets')).length === 5);
   await harness.clock.advance(5000);
-  assert.equal(podsAskedFor, 5);
+  assert.equal(podRequests, 5);
   const set = await harness.api.get<ReplicaSet>(`${apps('sets', 'replicasets')}/web`);
   assert.equal(set.status.replicas, 5);
   assert.equal(set.status.observedGeneration, 1);
@@ -68,10 +68,10 @@ test('a replica set has its pods, gets back what is lost, and never makes too ma
   await harness.api.patch(`${apps('sets', 'replicasets')}/web/scale`, { spec: { replicas: 2 } });
   await until('two are left', async () => (await podsIn('sets')).length === 2);
   await harness.clock.advance(1000);
-  assert.equal(podsAskedFor, 6);
+  assert.equal(podRequests, 6);
 });
 
-test('a replica set takes pods over and lets them go by their labels', async () => {
+test('a replica set adopts and releases pods by their labels', async () => {
   await harness.makeNamespace('claims');
   const spec = { containers: [{ name: 'app', image: 'app:1' }] };
   const orphan = { metadata: { name: 'orphan', labels: { app: 'web' } }, spec };
@@ -87,24 +87,24 @@ test('a replica set takes pods over and lets them go by their labels', async () 
   await until('and replaced', async () => (await podsIn('claims')).length === 3);
 });
 
-test('a replica set tells when it cannot make pods, and goes on when it can', async () => {
+test('a replica set reports failed creations, and continues when they succeed', async () => {
   await harness.makeNamespace('refused');
-  podsAskedFor = 0;
+  podRequests = 0;
   refusesPods = true;
   await harness.api.post(apps('refused', 'replicasets'), workload(3));
   const read = (): Promise<ReplicaSet> => harness.api.get(`${apps('refused', 'replicasets')}/web`);
-  await until('the failure is told', async () => {
+  await until('the failure is reported', async () => {
     const [condition] = (await read()).status.conditions ?? [];
     return condition?.type === 'ReplicaFailure' && condition.reason === 'FailedCreate';
   });
-  // It begins with one, so that what always fails is tried few times.
-  assert.ok(podsAskedFor < 10);
+  // The first batch is one pod, so that a request that always fails is tried few times.
+  assert.ok(podRequests < 10);
   refusesPods = false;
   await until('the pods are there', async () => (await podsIn('refused')).length === 3);
   await until('it is over', async () => (await read()).status.conditions === undefined);
 });
 
-test('a replication controller keeps its pods too', async () => {
+test('a replication controller keeps its pods', async () => {
   await harness.makeNamespace('old-style');
   const spec = { replicas: 2, selector: { app: 'web' }, template: template() };
   const path = '/api/v1/namespaces/old-style/replicationcontrollers';
@@ -114,7 +114,7 @@ test('a replication controller keeps its pods too', async () => {
   assert.equal(pod?.metadata.ownerReferences?.[0]?.kind, 'ReplicationController');
 });
 
-test('a deployment rolls out, rolls back, and removes its pods when it goes', async () => {
+test('a deployment rolls out, rolls back, and deletes its pods when it is deleted', async () => {
   await harness.makeNamespace('roll');
   const path = `${apps('roll', 'deployments')}/web`;
   const read = (): Promise<Deployment> => harness.api.get<Deployment>(path);
@@ -145,7 +145,7 @@ test('a deployment rolls out, rolls back, and removes its pods when it goes', as
   await until('nothing is left', async () => (await podsIn('roll')).length === 0);
 });
 
-test('a deployment takes over replica sets that nobody manages, and rolls them over', async () => {
+test('a deployment adopts replica sets without a controller', async () => {
   await harness.makeNamespace('adopt');
   const orphan = { ...workload(2), metadata: { name: 'web', labels: { app: 'web' } } };
   await harness.api.post(apps('adopt', 'replicasets'), orphan);
@@ -163,7 +163,7 @@ test('a deployment takes over replica sets that nobody manages, and rolls them o
   });
 });
 
-test('a roll-out without progress is told when its deadline has passed', async () => {
+test('a rollout without progress is reported when its deadline is exceeded', async () => {
   await harness.makeNamespace('stuck');
   const deployment = workload(1, { progressDeadlineSeconds: 60 });
   await harness.api.post(apps('stuck', 'deployments'), deployment);
@@ -174,10 +174,14 @@ test('a roll-out without progress is told when its deadline has passed', async (
   await until('it has begun', async () => (await reason()) === 'ReplicaSetUpdated');
   await harness.clock.advance(50_000);
   assert.equal(await reason(), 'ReplicaSetUpdated');
-  await until('it is told', async () => (await reason()) === 'ProgressDeadlineExceeded', 15_000);
+  await until(
+    'the condition is set',
+    async () => (await reason()) === 'ProgressDeadlineExceeded',
+    15_000,
+  );
 });
 
-test('pods wait for a node that fits, and go there when it comes', async () => {
+test('unschedulable pods are bound when a feasible node is added', async () => {
   await harness.makeNamespace('place');
   const spec = { nodeSelector: { disk: 'ssd' }, containers: [{ name: 'c', image: 'i' }] };
   await harness.api.post(podsPath('place'), { metadata: { name: 'p' }, spec });
@@ -186,7 +190,7 @@ test('pods wait for a node that fits, and go there when it comes', async () => {
   await harness.clock.advance(2000);
   assert.equal((await read()).status.conditions, undefined);
   await reportNode(harness, 'plain');
-  await until('it is told why it waits', async () => {
+  await until('its condition says why', async () => {
     const [condition] = (await read()).status.conditions ?? [];
     return (
       condition?.reason === 'Unschedulable' &&
@@ -198,7 +202,7 @@ test('pods wait for a node that fits, and go there when it comes', async () => {
   await until('it has its node', async () => (await read()).spec.nodeName === 'plain');
 });
 
-test('an IPAddress that is lost comes back, and one too many goes (IPA-28, IPA-31)', async () => {
+test('a missing IPAddress is created, and an orphan deleted (IPA-28, IPA-31)', async () => {
   await harness.makeNamespace('repair');
   type Service = KubeObject & { readonly spec: { readonly clusterIP: string } };
   const service = await harness.api.post<Service>('/api/v1/namespaces/repair/services', {
