@@ -53,16 +53,11 @@ const bannedPhrases: readonly (readonly [pattern: RegExp, instead: string])[] = 
 
 /** Folders that are still to be gone over. The list only shrinks. */
 const unfinished: readonly string[] = [
-  'src/apiserver/admission',
   'src/apiserver/cache',
-  'src/apiserver/certificates',
   'src/apiserver/context.ts',
   'src/apiserver/create-context.ts',
   'src/apiserver/create-request-handler.ts',
-  'src/apiserver/discovery',
   'src/apiserver/dispatch.ts',
-  'src/apiserver/encode',
-  'src/apiserver/encryption',
   'src/apiserver/handle.ts',
   'src/apiserver/local-call.test.ts',
   'src/apiserver/local-call.ts',
@@ -75,10 +70,8 @@ const unfinished: readonly string[] = [
   'src/apiserver/patch',
   'src/apiserver/proxy',
   'src/apiserver/request',
-  'src/apiserver/reviews',
   'src/apiserver/start.ts',
   'src/apiserver/subresources',
-  'src/apiserver/tokens',
   'src/apiserver/verbs',
   'src/apiserver/web-socket',
   'src/apiserver/yaml',

@@ -1,5 +1,5 @@
-// Admission: what must hold around a write beyond the object itself, decided by plugins in a fixed order, in two phases
-// as upstream: `mutate` sees what was sent, before validation, `validate` sees what would be written, after it.
+// Admission: plugins that check writes in a fixed order, in two phases as upstream: `mutate` sees the request's object
+// before validation, `validate` sees the object to be written after it.
 import type { AnyKind } from '../../kinds/definition.ts';
 import { type ApiError, forbidden } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
@@ -16,12 +16,12 @@ export type AdmissionRequest = {
   readonly subresource: string;
   /** Empty for cluster-wide kinds. */
   readonly namespace: string;
-  /** Of the path or of the object; empty when the server has yet to make it. */
+  /** Of the path or of the object; empty when the server will generate it. */
   readonly name: string;
   /** The name in the path; a POST to a collection has none. */
   readonly pathName?: string;
   readonly before?: KubeObject | undefined;
-  /** What was sent: for a subresource with a kind of its own, an object of that kind. Absent for deletes. */
+  /** The object of the request: for a subresource with a kind of its own, an object of that kind. Absent for deletes. */
   readonly after?: KubeObject;
   readonly dryRun: boolean;
   /** Adds a Warning header to the answer. */
@@ -30,18 +30,18 @@ export type AdmissionRequest = {
   readonly annotate: (key: string, value: string) => void;
 };
 
-/** What plugins decide with besides the request. */
+/** What plugins use besides the request. */
 export type AdmissionFacts = {
   readonly reader: ObjectReader;
   readonly randomSuffix: () => string;
   readonly podSecurity: PodSecurityConfiguration;
-  /** Resolves when there is such an object, or when the time is over. */
+  /** Resolves when the object exists, or after the timeout. */
   readonly waitFor: (object: WaitedObject) => Promise<void>;
-  /** Milliseconds, of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Lets the event loop do what waits. */
+  /** Yields to the event loop. */
   readonly pause: () => Promise<void>;
-  /** What belongs to the cluster itself. */
+  /** Of API servers and Services. */
   readonly addresses: ClusterAddresses;
 };
 
@@ -53,12 +53,12 @@ export type WaitedObject = {
 };
 
 export type AdmissionPlugin = {
-  /** As flags name it. */
+  /** In flags. */
   readonly name: string;
   readonly onByDefault: boolean;
-  /** What a create waits for before `mutate` decides, for a bounded time; undefined: nothing. */
+  /** What a create waits for before `mutate`, for a bounded time; undefined: nothing. */
   readonly ready?: (request: WriteAdmission, facts: AdmissionFacts) => Promise<void> | undefined;
-  /** Throws ApiError to refuse; returns the object to go on with where it changes it. */
+  /** Throws ApiError to refuse; returns the object when it changes it. */
   readonly mutate?: (request: AdmissionRequest, facts: AdmissionFacts) => KubeObject | undefined;
   /** Throws ApiError to refuse. Not called for deletes. */
   readonly validate?: (request: WriteAdmission, facts: AdmissionFacts) => Promise<void> | undefined;
@@ -71,17 +71,17 @@ export type WriteAdmission = AdmissionRequest & {
 export type DeleteAdmission = AdmissionRequest & { readonly operation: 'delete' };
 
 export type Admission = {
-  /** The object to go on with: each plugin works on what the one before left. Throws ApiError. */
   readonly ready: (request: WriteAdmission) => Promise<void> | undefined;
+  /** The object after all plugins, each of which gets the result of the previous one. Throws ApiError. */
   readonly mutate: (request: WriteAdmission) => KubeObject;
-  /** A promise only where a plugin needs time. */
+  /** A promise only where a plugin is asynchronous. */
   readonly validate: (request: WriteAdmission) => Promise<void> | undefined;
   readonly admitDelete: (request: DeleteAdmission) => void;
 };
 
 /**
- * Admission of one write, as the write path calls it. Everything that creates or changes an object has to bring one, so
- * no new way to write can leave admission out by accident.
+ * Admission of one write, as the write path calls it. Every function that creates or changes an object requires one, so
+ * that no new code can skip admission by accident.
  */
 export type AdmissionSteps = {
   /** What a create waits for before it goes on. */
@@ -94,14 +94,14 @@ export type AdmissionSteps = {
   ) => Promise<void> | undefined;
 };
 
-/** For objects that the server itself keeps: plugins judge what clients ask for. */
+/** For the server's own objects: plugins check only requests of clients. */
 export const ownAdmission: AdmissionSteps = {
   ready: () => undefined,
   mutate: (_before, after) => after,
   validate: () => undefined,
 };
 
-/** For a write that carries out a request whose own object (Binding, Eviction) was admitted already. */
+/** For a write that implements a request whose object (Binding, Eviction) was admitted already. */
 export const alreadyAdmitted: AdmissionSteps = ownAdmission;
 
 export function createAdmission(
@@ -117,7 +117,7 @@ export function createAdmission(
       let current = request;
       for (const plugin of plugins) {
         const after = plugin.mutate?.(current, facts) ?? current.after;
-        // Hardly any plugin changes anything, and a copy for each of them would cost more than they do.
+        // Few plugins change the object, and a copy for each of them would cost more than they do.
         if (after !== current.after) current = { ...current, after };
       }
       return current.after;
@@ -137,7 +137,7 @@ export function createAdmission(
   };
 }
 
-/** A refusal names the object as far as it has a name. */
+/** The refusal of a plugin, with the name of the object as far as it has one. */
 export function refused({ definition, name, after }: AdmissionRequest, why: string): ApiError {
   const { name: given, generateName } = after?.metadata ?? {};
   return forbidden(

@@ -1,4 +1,4 @@
-// The admission plugins, in the order in which they run. Webhooks are not among them: this server calls none.
+// The admission plugins, in the order in which they run. There are no webhooks.
 import type { AdmissionPlugin } from './admission.ts';
 import { denyServiceExternalIPs } from './deny-service-external-ips.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
@@ -21,11 +21,11 @@ export const allAdmissionPlugins: readonly AdmissionPlugin[] = [
 export type PluginChoice = {
   readonly enable?: readonly string[];
   readonly disable?: readonly string[];
-  /** Plugins of whoever embeds the server; they run after all others. */
+  /** Plugins of a program that embeds the server; they run after all others. */
   readonly more?: readonly AdmissionPlugin[];
 };
 
-/** Those that run: the usual ones, and what was asked for. Unknown names are for flags to refuse. */
+/** The plugins that run: the default ones, with those that flags enable and disable. Flags refuse unknown names. */
 export function chosenPlugins({
   enable = [],
   disable = [],

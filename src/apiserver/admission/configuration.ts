@@ -9,7 +9,7 @@ import { fieldsOf, listOf, stringOf } from './read-fields.ts';
 
 export type PluginConfiguration = { readonly podSecurity: PodSecurityConfiguration };
 
-/** The file cannot be used; the text says why, problem by problem. */
+/** The file is invalid; the message lists all problems. */
 export class AdmissionConfigurationError extends Error {
   constructor(path: string, problems: readonly string[]) {
     super(`Cannot use the admission configuration "${path}": ${problems.join('; ')}`);
@@ -19,7 +19,7 @@ export class AdmissionConfigurationError extends Error {
 
 const apiVersions = ['apiserver.config.k8s.io/v1', 'apiserver.k8s.io/v1alpha1'];
 
-/** `readOther` gives the text of a file that the first one names by its path. Throws AdmissionConfigurationError. */
+/** `readOther` reads a file that the configuration refers to by path. Throws AdmissionConfigurationError. */
 export async function parseAdmissionConfiguration(
   text: string,
   path: string,

@@ -1,4 +1,4 @@
-// Refuses new external IPs of services: who may create a service could otherwise take traffic for any address.
+// Refuses new external IPs of Services: a user who can create Services could otherwise intercept traffic to any address.
 import type { Service } from '../../kinds/service/types.ts';
 import { contains } from '../../meta/contains.ts';
 import type { KubeObject } from '../../meta/object.ts';

@@ -1,4 +1,4 @@
-// The pods that a node may create: mirrors of what it runs by itself, owned by it, using no other objects.
+// The pods that a node may create: mirror pods of its static pods, owned by the node, without references to other objects.
 import { isMirrorPod, mirrorAnnotation } from '../../kinds/pod/mirror.ts';
 import { referencedObjects } from '../../kinds/pod/referenced-objects.ts';
 import type { Pod } from '../../kinds/pod/types.ts';

@@ -1,4 +1,4 @@
-// Objects are made only in namespaces that exist and stay; some namespaces cannot go.
+// Objects can be created only in namespaces that exist and are not terminating; some namespaces cannot be deleted.
 import { type ApiError, failure, forbidden, notFound } from '../../meta/api-error.ts';
 import { type AdmissionPlugin, type AdmissionRequest, isResource, refused } from './admission.ts';
 

@@ -1,5 +1,5 @@
-// Which addresses a node may say it has. Others take its word: they connect to them, and certificates are for them. What belongs to
-// the cluster or to another node is refused, unless the connection shows that the node really is there.
+// Which addresses a node may report. Others trust them: they connect to them, and certificates are issued for them.
+// Addresses of the cluster or of another node are refused, unless the node's connection comes from there.
 
 import { isLoopback, parseAddressSloppy } from '../../ip/address.ts';
 import type { Node } from '../../kinds/node/types.ts';
@@ -18,14 +18,14 @@ export type AddressFacts = {
   readonly addresses: ClusterAddresses;
 };
 
-/** What the node said before stays, whatever has become of it since: a heartbeat must not fail for that. */
+/** Addresses that were reported before are not checked again: a heartbeat must not fail because of them. */
 export function nodeAddressProblem(facts: AddressFacts): string | undefined {
   const { request, node } = facts;
   const isSaid = request.operation === 'create' || request.subresource === 'status';
   if (!isSaid) return undefined;
   const before = hostsOf(request.before as Node | undefined);
   const after = hostsOf(request.after as Node | undefined);
-  // Of all nodes at once, where it is needed: a node may say that it has thousands.
+  // Computed once, on demand: a node may report thousands of addresses.
   let taken: ReadonlySet<string> | undefined;
   const why = (host: string): string | undefined => {
     if (before.has(host)) return undefined;
@@ -71,7 +71,7 @@ function hostProblem(
   return taken.has(host) && source !== host ? 'of another node' : undefined;
 }
 
-/** An address in a spelling of its own, such as `127.1` or `0x7f000001`: resolvers read them, and no name ends in a number (RFC 1123, 2.1). */
+/** An address in another notation, such as `127.1` or `0x7f000001`: resolvers accept them, and no name ends in a number (RFC 1123, 2.1). */
 function isNoName(host: string): boolean {
   const last = host.slice(host.lastIndexOf('.') + 1);
   return /[:%]/.test(host) || /^(\d+|0x[\da-f]*)$/.test(last);

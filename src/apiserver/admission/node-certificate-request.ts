@@ -1,4 +1,4 @@
-// The certificates that a node may ask for: its own.
+// A node may request certificates for itself only.
 import { parseRequestField } from '../../kinds/certificate-signing-request/parse-request.ts';
 import {
   type CertificateSigningRequest,
@@ -17,9 +17,9 @@ export function certificateRequestProblem(
   if (spec.signerName !== nodeClientSigner && spec.signerName !== nodeServingSigner) {
     return undefined;
   }
-  const asked = parseRequestField(spec.request ?? '');
-  if (asked === undefined) return 'unable to parse csr: it is not a certificate request';
-  return asked.commonName === nodeUser(node)
+  const csr = parseRequestField(spec.request ?? '');
+  if (csr === undefined) return 'unable to parse csr: it is not a certificate request';
+  return csr.commonName === nodeUser(node)
     ? undefined
     : `can only create a node CSR with CN=${nodeUser(node)}`;
 }

@@ -1,4 +1,4 @@
-// What a node may set on its own Node object: nothing that draws pods to it which others do not want there.
+// What a node may set on its own Node object: nothing that would attract pods to it.
 import type { Node } from '../../kinds/node/types.ts';
 import {
   archLabel,
@@ -55,7 +55,7 @@ function updateProblem(before: Node, after: Node, node: string): string | undefi
   return labels === '' ? undefined : `is not allowed to modify labels: ${labels}`;
 }
 
-/** Upstream leaves them to validation, which lets a node that has none take those of another. */
+/** Upstream leaves them to validation, which allows a node without ranges to set those of another. */
 const podRanges = ({ spec }: Node): unknown => [spec.podCIDR ?? '', spec.podCIDRs ?? []];
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
-// What a node may write, seen with the objects: only its own Node and Lease, status of pods bound to it, mirror pods,
-// and tokens for pods bound to it. Kubernetes: plugin/pkg/admission/noderestriction.
+// Restricts the writes of a node to its own Node and Lease, the status of pods bound to it, mirror pods, and tokens for
+// pods bound to it. Kubernetes: plugin/pkg/admission/noderestriction.
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { ApiError } from '../../meta/api-error.ts';
 import { notFound } from '../../meta/api-error.ts';
@@ -28,7 +28,7 @@ export const nodeRestriction: AdmissionPlugin = {
     if (problem !== undefined) throw refused(request, problem);
     return undefined;
   },
-  /** Seen as it would be written: what a path leaves out of an object is no business of this. */
+  /** Checks the object to be written, without the fields that the endpoint ignores. */
   validate(request, { reader, addresses }) {
     const node = nodeIdentity(request.user);
     if (node === undefined || !isResource(request, '', 'nodes')) return;
@@ -42,7 +42,7 @@ type Facts = {
   readonly node: string;
   readonly reader: ObjectReader;
 };
-/** Why the write is refused; throws what is no matter of being a node. */
+/** Why the write is refused; throws errors that do not concern the node. */
 type Restriction = (facts: Facts) => string | undefined;
 
 const restrictions: Readonly<Record<string, Restriction>> = {
@@ -86,7 +86,7 @@ function restrictPod(facts: Facts): string | undefined {
   }
 }
 
-/** Nothing when the pod named by the request is bound to the node, else what to say. */
+/** Undefined when the requested pod is bound to the node, else the message. */
 function boundTo({ request, node, reader }: Facts, otherwise: string): string | undefined {
   const found = livePod(reader, request.namespace, request.name);
   return found.spec.nodeName === node ? undefined : otherwise;
@@ -113,7 +113,7 @@ function restrictPodStatus({ request, node }: Facts): string | undefined {
   }
   const { resourceClaimStatuses: claims = [], extendedResourceClaimStatus: extended } =
     before.status;
-  // Which claims a pod uses says what else its node may read. The spelling is upstream's.
+  // The claims of a pod determine what else its node may read. The spelling is upstream's.
   if (!deepEqual(claims, after?.status.resourceClaimStatuses ?? [])) {
     return `node ${goQuote(node)} cannot update resource claim statues`;
   }
@@ -162,7 +162,7 @@ function isPod(
   return ref?.apiVersion === 'v1' && ref.kind === 'Pod' && ref.name !== undefined;
 }
 
-/** A node gets tokens for those only for whom the pod has a token volume. */
+/** A node gets tokens only for audiences of the pod's token volumes. */
 function audienceProblem(pod: Pod, audiences: readonly string[], user: string): string | undefined {
   if (audiences.length > 1) return 'node may only request 0 or 1 audiences';
   const [wanted = ''] = audiences;

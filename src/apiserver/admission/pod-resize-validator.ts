@@ -1,4 +1,4 @@
-// A pod grows in place only as far as its node could ever let it.
+// A pod can be resized in place only up to what its node can allocate.
 
 import type { Node } from '../../kinds/node/types.ts';
 import { quantitiesOf, requestsOf } from '../../kinds/pod/requests.ts';
@@ -45,7 +45,7 @@ function checkSystem(request: AdmissionRequest, { metadata }: Node): void {
   );
 }
 
-/** What a node does not say it has, it has no limit of that we know; the scheduler reads it the same way. */
+/** A resource that the node does not report has no known limit; the scheduler handles it the same way. */
 function checkRoom(request: AdmissionRequest, pod: Pod, { status }: Node): void {
   const has = quantitiesOf(status.allocatable);
   const wanted = requestsOf(pod);

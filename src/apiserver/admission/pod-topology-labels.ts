@@ -1,4 +1,4 @@
-// A pod carries the zone and the region of its node as labels of its own, so that what runs in it can read them.
+// Copies the zone and region labels of the node to the pod, where the downward API can read them.
 import type { Node } from '../../kinds/node/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
@@ -19,7 +19,7 @@ export const podTopologyLabels: AdmissionPlugin = {
     const { operation, subresource, after } = request;
     if (operation !== 'create' || after === undefined || !isResource(request, '', 'pods'))
       return undefined;
-    // A pod that is made on its node; one that gets it by a binding takes the labels of the binding.
+    // A pod created with a node name; a scheduled pod gets the labels of its binding.
     if (subresource === '') return labelled(after, (after as Pod).spec.nodeName, reader);
     const { target } = after as Binding;
     return subresource === 'binding' && target.kind === 'Node'

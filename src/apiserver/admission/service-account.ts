@@ -12,9 +12,9 @@ import { type AdmissionPlugin, type AdmissionRequest, isResource, refused } from
 const defaultAccount = 'default';
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const volumePrefix = 'kube-api-access-';
-/** An hour and a little: tells these tokens from those that somebody asked an hour for. */
+/** Slightly more than an hour: distinguishes these tokens from those requested for an hour. */
 const tokenSeconds = 3607;
-/** The controller makes the default account of a new namespace in a moment; upstream waits about so long for it. */
+/** How long to wait for the controller to create the default account of a new namespace; about upstream's. */
 const accountWaitMs = 1500;
 
 export const serviceAccountPlugin: AdmissionPlugin = {

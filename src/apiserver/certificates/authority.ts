@@ -34,8 +34,8 @@ export function makeAuthority(now: number, privateKey?: string): KeyPair {
 }
 
 /** A certificate with which a client is `commonName` in the groups `organizations`. */
-export function issueClientCertificate(authority: KeyPair, wish: ClientCertificateSpec): KeyPair {
-  const { commonName, organizations = [], days, now } = wish;
+export function issueClientCertificate(authority: KeyPair, spec: ClientCertificateSpec): KeyPair {
+  const { commonName, organizations = [], days, now } = spec;
   return makeCertificate({
     subject: { commonName, organizations },
     use: 'client',

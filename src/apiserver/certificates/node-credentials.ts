@@ -1,5 +1,5 @@
-// How this server speaks to the agents of nodes: the certificate by which they know it, made when first needed and anew before it
-// ends, and whose certificates it takes for theirs.
+// The credentials of this server for node agents: its client certificate, created on first use and renewed before it
+// expires, and the CA of their serving certificates.
 import { nodeClientUser } from '../access/known-users.ts';
 import { issueClientCertificate } from './authority.ts';
 import type { Credentials } from './ensure-certificates.ts';
@@ -9,8 +9,8 @@ const days = 365;
 const renewAfterMs = 300 * 24 * 3600 * 1000;
 
 /**
- * In no group: a role binding gives it what agents ask for (system:kubelet-api-admin) and nothing else, so that a node that leads
- * it back to an API server gains nothing.
+ * Without groups: a role binding grants it only system:kubelet-api-admin, so that a node that redirects it to an API server
+ * gains nothing.
  */
 const subject = { commonName: nodeClientUser };
 
@@ -18,7 +18,7 @@ const subject = { commonName: nodeClientUser };
 export type NodeTrust =
   /** One that this cluster signed for the very node, whatever its address. */
   | { readonly kind: 'node'; readonly authority: string }
-  /** One that somebody else signed for the address, as upstream checks it; one for the very node will do as well. */
+  /** One of another CA for the address, as upstream checks it; one for the very node is accepted too. */
   | { readonly kind: 'address'; readonly authority: string }
   /** Any. */
   | { readonly kind: 'anybody' };

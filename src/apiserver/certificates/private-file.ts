@@ -1,9 +1,9 @@
-// Files that hold secrets: readable by their owner only, whole or not there at all, and still there after a crash.
+// Files with secrets: readable by their owner only, written atomically, and durable.
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Writes beside the file and moves it into place, so that no reader ever sees half of it. */
+/** Writes a temporary file and renames it, so that readers never see a partial file. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
@@ -23,8 +23,8 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 /**
- * The text of a file, undefined when there is none. A private key that every user of the machine could read or change is
- * refused: it may be known or be another's, and whoever put it there has to say that it is to be used.
+ * The text of a file, undefined when there is none. A private key that other users of the machine can read or change is
+ * refused: it may be compromised, and its owner must decide.
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
   const found = await readWithMode(path);
@@ -33,14 +33,14 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
   if ((mode & openToOthers) === 0 || !text.includes('PRIVATE KEY-----')) return text;
   const shown = `0${(mode & 0o777).toString(8)}`;
   throw new PrivateFileError(
-    `Cannot use "${path}": it holds a private key that others may read or write (mode ${shown}). If nobody else has used it, run chmod 600 on it; else remove it and what it signed`,
+    `Cannot use "${path}": it holds a private key that others may read or write (mode ${shown}). If no other user has read it, run chmod 600 on it; else remove it and what it signed`,
   );
 }
 
 /** Read and write of others, write of the group. */
 const openToOthers = 0o026;
 
-/** A private file cannot be used; the text is for the one who has to do something about it. */
+/** A private file cannot be used; the message says what to do. */
 export class PrivateFileError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -48,7 +48,7 @@ export class PrivateFileError extends Error {
   }
 }
 
-/** Of one and the same file, whatever happens to its name meanwhile. */
+/** Text and mode of the same file, even if it is replaced meanwhile. */
 async function readWithMode(
   path: string,
 ): Promise<{ readonly text: string; readonly mode: number } | undefined> {

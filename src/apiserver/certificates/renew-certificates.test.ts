@@ -71,7 +71,7 @@ test('startRenewal() replaces certificates before they end, and once', () =>
     assert.equal(used.length, 1);
   }));
 
-test('startRenewal() takes over what somebody else put there', () =>
+test('startRenewal() reloads files that another program replaced', () =>
   withRenewal(async ({ after, used, directory, clock }) => {
     await rm(join(directory, 'apiserver.crt'));
     const made = await ensureCertificates({ directory, serverNames: [], now: clock.now() });

@@ -1,4 +1,4 @@
-// Certificates while the server runs: replaced before they end, and taken over when somebody replaced the files.
+// Renews certificates before they expire, and reloads them when their files are replaced.
 import type { Clock } from '../../host/clock.ts';
 import type { Log } from '../../observe/log.ts';
 import {
@@ -9,18 +9,18 @@ import {
 
 export type RenewalOptions = {
   readonly certificates: Omit<CertificateOptions, 'now'>;
-  /** Those in use now. */
+  /** In use at the start. */
   readonly current: Credentials;
-  /** Given all of them when any has changed. */
+  /** Called with all of them when any has changed. */
   readonly use: (credentials: Credentials) => Promise<void> | void;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** A few small files are read each time; renewal itself is due once in many months. */
-const checkEveryMs = 60_000;
+/** A check reads a few small files; renewal itself is due once in many months. */
+const checkIntervalMs = 60_000;
 
-/** The returned function ends it. */
+/** Returns how to stop. */
 export function startRenewal({
   certificates,
   current,
@@ -37,14 +37,14 @@ export function startRenewal({
     if (isStopped || isSame(found, inUse)) return;
     await use(found);
     inUse = found;
-    log.info('certificates replaced', { directory: certificates.directory });
+    log.info('Reloaded certificates', { directory: certificates.directory });
   };
   const schedule = (): void => {
     if (isStopped) return;
-    cancel = clock.after(checkEveryMs, () => {
+    cancel = clock.after(checkIntervalMs, () => {
       check()
         .catch((error: unknown) => {
-          log.error('certificates not checked, those of before stay', {
+          log.error('Failed to check certificates, keeping the previous ones', {
             directory: certificates.directory,
             error: error instanceof Error ? error.message : String(error),
           });

@@ -1,4 +1,4 @@
-// Making X.509 certificates: ECDSA on P-256, version 3, the extensions that Kubernetes clients look at.
+// Creates X.509 certificates: ECDSA on P-256, version 3, the extensions that Kubernetes clients check.
 // By hand because the library for it (@peculiar/x509) takes about 200 ms to load, half of what a whole start
 // may take; this takes 3 ms a certificate. Keys, signatures and all reading of certificates are Node's own.
 import {
@@ -38,36 +38,36 @@ export type CertificateSpec = {
   readonly issuer?: { readonly subject: Subject; readonly privateKey: string };
 };
 
-export function makeCertificate(wish: CertificateSpec): KeyPair {
-  const key = wish.privateKey === undefined ? newKey() : createPrivateKey(wish.privateKey);
-  const signer = wish.issuer === undefined ? key : createPrivateKey(wish.issuer.privateKey);
+export function makeCertificate(spec: CertificateSpec): KeyPair {
+  const key = spec.privateKey === undefined ? newKey() : createPrivateKey(spec.privateKey);
+  const signer = spec.issuer === undefined ? key : createPrivateKey(spec.issuer.privateKey);
   return {
-    certificate: signCertificate(wish, createPublicKey(key), signer),
-    privateKey: wish.privateKey ?? exportKey(key),
+    certificate: signCertificate(spec, createPublicKey(key), signer),
+    privateKey: spec.privateKey ?? exportKey(key),
   };
 }
 
-/** A certificate for a key that somebody else keeps. */
+/** A certificate for the public key of another program. */
 export function certifyKey(
-  wish: CertificateSpec & { readonly issuer: NonNullable<CertificateSpec['issuer']> },
+  spec: CertificateSpec & { readonly issuer: NonNullable<CertificateSpec['issuer']> },
   publicKey: KeyObject,
 ): string {
-  return signCertificate(wish, publicKey, createPrivateKey(wish.issuer.privateKey));
+  return signCertificate(spec, publicKey, createPrivateKey(spec.issuer.privateKey));
 }
 
 export const exportKey = (key: KeyObject): string =>
   String(key.export({ type: 'pkcs8', format: 'pem' }));
 
-function signCertificate(wish: CertificateSpec, key: KeyObject, signer: KeyObject): string {
+function signCertificate(spec: CertificateSpec, key: KeyObject, signer: KeyObject): string {
   const body = der.sequence(
     der.explicit(0, der.unsignedInteger(Buffer.from([2]))), // version 3
     der.unsignedInteger(serialNumber()),
     signatureAlgorithm,
-    distinguishedName(wish.issuer?.subject ?? wish.subject),
-    der.sequence(der.time(wish.notBefore), der.time(wish.notAfter)),
-    distinguishedName(wish.subject),
+    distinguishedName(spec.issuer?.subject ?? spec.subject),
+    der.sequence(der.time(spec.notBefore), der.time(spec.notAfter)),
+    distinguishedName(spec.subject),
     publicKeyInfo(key),
-    der.explicit(3, der.sequence(...extensions(wish, key, createPublicKey(signer)))),
+    der.explicit(3, der.sequence(...extensions(spec, key, createPublicKey(signer)))),
   );
   return toPem('CERTIFICATE', signedSequence(body, signer));
 }
@@ -86,12 +86,13 @@ export function makeCertificateRequest({ subject, names = [] }: CertificateReque
   readonly privateKey: string;
 } {
   const key = newKey();
-  const asked = names.length === 0 ? [] : [requestedExtensions(alternativeNames(names))];
+  const requestAttributes =
+    names.length === 0 ? [] : [requestedExtensions(alternativeNames(names))];
   const body = der.sequence(
     der.unsignedInteger(Buffer.from([0])), // version 1
     distinguishedName(subject),
     publicKeyInfo(createPublicKey(key)),
-    der.explicit(0, Buffer.concat(asked)),
+    der.explicit(0, Buffer.concat(requestAttributes)),
   );
   return {
     request: toPem('CERTIFICATE REQUEST', signedSequence(body, key)),
@@ -152,11 +153,11 @@ function keyIdentifier(key: KeyObject): Buffer {
   return createHash('sha1').update(publicKeyInfo(key).subarray(-65)).digest();
 }
 
-function extensions(wish: CertificateSpec, key: KeyObject, signer: KeyObject): readonly Buffer[] {
-  const isAuthority = wish.use === 'authority';
+function extensions(spec: CertificateSpec, key: KeyObject, signer: KeyObject): readonly Buffer[] {
+  const isAuthority = spec.use === 'authority';
   return [
     extension(identifiers.keyUsage, keyUsage(isAuthority), true),
-    ...(isAuthority ? [] : [extension(identifiers.extendedKeyUsage, extendedKeyUsage(wish.use))]),
+    ...(isAuthority ? [] : [extension(identifiers.extendedKeyUsage, extendedKeyUsage(spec.use))]),
     extension(
       identifiers.basicConstraints,
       der.sequence(...(isAuthority ? [der.boolean(true)] : [])),
@@ -167,7 +168,7 @@ function extensions(wish: CertificateSpec, key: KeyObject, signer: KeyObject): r
       identifiers.authorityKeyIdentifier,
       der.sequence(der.implicit(0, keyIdentifier(signer))),
     ),
-    ...(wish.names === undefined || wish.names.length === 0 ? [] : [alternativeNames(wish.names)]),
+    ...(spec.names === undefined || spec.names.length === 0 ? [] : [alternativeNames(spec.names)]),
   ];
 }
 

@@ -1,4 +1,4 @@
-// Answers /api, /apis and the documents below them. Built once; every answer is ready-made bytes.
+// Serves /api, /apis and the documents below them, which are encoded once.
 import { createHash } from 'node:crypto';
 import type { AnyKind } from '../../kinds/definition.ts';
 import { toBodyAtOnce } from '../encode/body.ts';

@@ -1,4 +1,4 @@
-// Collections that clients look into by themselves and that are always empty here. A client takes a missing one for a
+// Collections that clients list on their own and that are always empty here. A client takes a missing one for a
 // broken server: `kubectl apply --prune` and `kubectl cluster-info dump` then end with an error.
 import type { AnyKind, Verb } from '../../kinds/definition.ts';
 import { ageColumn, nameColumn } from '../../kinds/metadata-columns.ts';
@@ -123,7 +123,7 @@ function emptyResource(definition: AnyKind): Resource {
   return { definition, codec, cache: createResourceCache(), view: (cached) => cached };
 }
 
-/** What a write is told: that there is nothing to delete, or that the collection stays empty. */
+/** The error of a write: nothing to delete, or the collection is read-only. */
 export function refusedWrite(
   { group, plural }: AnyKind,
   { verb, name }: { readonly verb: string; readonly name: string },

@@ -1,4 +1,4 @@
-// /healthz, /livez and /readyz: one line for probes, the single checks for people.
+// /healthz, /livez and /readyz: one line for probes, all checks with `verbose`.
 import { goQuote } from '../../schema/go-quote.ts';
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';

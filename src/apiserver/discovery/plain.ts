@@ -1,4 +1,4 @@
-// The discovery documents of old: one for each group and version.
+// Unaggregated discovery: one document for each group and version.
 import { createHash } from 'node:crypto';
 import { groupVersion } from '../../meta/object.ts';
 import type { ServedGroup, ServedKind, ServedVersion } from './served-kind.ts';

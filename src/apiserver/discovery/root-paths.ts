@@ -1,4 +1,4 @@
-// What GET / answers: the paths that a person can go on from.
+// GET /: the list of paths.
 
 /** Outside the groups of the API. */
 const otherPaths: readonly string[] = [

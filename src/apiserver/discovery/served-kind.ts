@@ -1,4 +1,4 @@
-// What discovery and OpenAPI tell of a kind, stored or not.
+// What discovery and OpenAPI need to know of a kind, stored or not.
 import { type AnyKind, allVerbs, type Verb } from '../../kinds/definition.ts';
 import type { StructNode } from '../../schema/node.ts';
 

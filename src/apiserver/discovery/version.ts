@@ -1,4 +1,4 @@
-// /version: which Kubernetes this server speaks, and which Fairlead it is.
+// /version: the supported version of Kubernetes, and the version of Fairlead.
 import { kubernetesRelease, releaseVersion } from '../../meta/release-version.ts';
 
 export type VersionOptions = {

@@ -1,4 +1,4 @@
-// Kinds that are answered but never stored, as discovery and OpenAPI list them.
+// Kinds that are served but not stored (reviews, subresources), as discovery and OpenAPI list them.
 
 import { reviewKinds } from '../reviews/all.ts';
 import { binding } from '../subresources/binding.ts';

@@ -1,4 +1,4 @@
-// The Accept header, read as Kubernetes reads it.
+// Parses the Accept header as Kubernetes does.
 
 export type AcceptClause = {
   readonly type: string;

@@ -1,4 +1,4 @@
-// Compact JSON to the bytes that were agreed on, unless those are protobuf.
+// Converts compact JSON to the negotiated encoding, except protobuf.
 import type { AnyKind } from '../../kinds/definition.ts';
 import type { Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';

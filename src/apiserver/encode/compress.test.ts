@@ -8,7 +8,12 @@ describe('compress()', () => {
   const cases = [
     { name: 'a large answer', body: large, accept: 'deflate, gzip', gzip: true },
     { name: 'a small answer', body: Buffer.from('{}'), accept: 'gzip', gzip: false },
-    { name: 'a large answer nobody can unpack', body: large, accept: 'br', gzip: false },
+    {
+      name: 'a large response in an encoding that the client does not accept',
+      body: large,
+      accept: 'br',
+      gzip: false,
+    },
     { name: 'a large answer to who says nothing', body: large, accept: undefined, gzip: false },
   ];
   for (const { name, body, accept, gzip } of cases) {

@@ -1,4 +1,4 @@
-// Large answers go compressed when the client takes gzip.
+// Compresses large responses when the client accepts gzip.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 

@@ -1,4 +1,4 @@
-// A list as the body of an answer. The plain form copies the bytes that the objects already have.
+// Encodes a list as a response body. Plain JSON copies the encoded bytes of the cached objects.
 import { groupVersion } from '../../meta/object.ts';
 import type { Cached } from '../cache/resource-cache.ts';
 import { runAtOnce, stepObjects } from '../limits/pace.ts';

@@ -17,7 +17,7 @@ type Case = {
 };
 
 const served: Readonly<Record<string, Case>> = {
-  'nothing asked for': { accept: undefined, gives: {} },
+  'no Accept header': { accept: undefined, gives: {} },
   'an empty header': { accept: '', gives: {} },
   anything: { accept: '*/*', gives: {} },
   'a charset': { accept: 'application/json;charset=utf-8', gives: {} },
@@ -77,7 +77,7 @@ const served: Readonly<Record<string, Case>> = {
   },
   'indented JSON by query': { accept: '', query: 'pretty=true', gives: { pretty: true } },
   'indented JSON by parameter': { accept: 'application/json;pretty=1', gives: { pretty: true } },
-  'a wish that means nothing': { accept: '', query: 'pretty=x', gives: {} },
+  'an invalid value of pretty': { accept: '', query: 'pretty=x', gives: {} },
   'a person with curl': {
     accept: '*/*',
     options: { allow: 'object', userAgent: 'curl/8.5.0' },

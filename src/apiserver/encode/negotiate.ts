@@ -1,4 +1,4 @@
-// Which representation of an answer the client gets: JSON, YAML or protobuf, whole, as a Table or as metadata only.
+// Content negotiation: JSON, YAML or protobuf; whole objects, a Table or metadata only.
 
 import { badRequest, failure } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
@@ -241,8 +241,8 @@ const trueTexts = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const indentedAgents = ['curl', 'Wget', 'Mozilla/5.0'];
 
 function wantsPretty(query: QueryOptions, userAgent = ''): boolean {
-  const wish = query.get('pretty') ?? '';
-  if (wish !== '') return trueTexts.includes(wish);
+  const pretty = query.get('pretty') ?? '';
+  if (pretty !== '') return trueTexts.includes(pretty);
   return indentedAgents.some((agent) => userAgent.startsWith(agent));
 }
 

@@ -1,4 +1,4 @@
-// One object as the body of an answer.
+// Encodes one object as a response body.
 import type { KubeObject } from '../../meta/object.ts';
 import {
   type Encodable,

@@ -1,4 +1,4 @@
-// Answers in protobuf: objects, lists and Status in their envelopes, and the frames of a watch.
+// Responses in protobuf: objects, lists and Status in their envelopes, and watch frames.
 import type { Status } from '../../meta/api-error.ts';
 import { groupVersion, type KubeObject, objectMeta } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';

@@ -1,4 +1,4 @@
-// A Status as an answer: of every error, and of writes that have no object to show.
+// A Status as a response: for errors, and for writes that return no object.
 import type { Status } from '../../meta/api-error.ts';
 import { type ApiResponse, header, type VerbRequest } from '../message.ts';
 import { type EncodedBody, toBodyAtOnce } from './body.ts';

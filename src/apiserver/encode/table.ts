@@ -78,8 +78,9 @@ function rowOf(
     Object: () => jsonOf(value).toString('utf8'),
     None: () => 'null',
   };
-  const told = conditions.length === 0 ? '' : `"conditions":${JSON.stringify(conditions)},`;
-  return `{"cells":${JSON.stringify(cells)},${told}"object":${objects[includeObject]()}}`;
+  const conditionsField =
+    conditions.length === 0 ? '' : `"conditions":${JSON.stringify(conditions)},`;
+  return `{"cells":${JSON.stringify(cells)},${conditionsField}"object":${objects[includeObject]()}}`;
 }
 
 type Columns = AnyKind['columns'];

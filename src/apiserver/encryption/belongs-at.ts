@@ -1,5 +1,5 @@
 // Whether a decrypted object was written for the key under which it was found. Most ciphers do not bind a value to its key:
-// whoever writes to the disk or to etcd could show a Secret as one of another namespace, or as a ConfigMap.
+// someone with write access to the disk or to etcd could copy a Secret to another namespace, or to a ConfigMap.
 import { allKinds } from '../../kinds/all.ts';
 import { groupResource } from '../../meta/object.ts';
 

@@ -1,4 +1,4 @@
-// A store whose values are encrypted in the store below it, and only there. Keys are not: they hold no secret and must sort.
+// Wraps a store and encrypts its values. Keys are not encrypted: they contain no secrets and must sort.
 import type { Entry, Listing, Store, StoreEvent, Write } from '../../storage/store.ts';
 import { registryPrefix, resourceOfKey } from '../cache/stored-object.ts';
 import type { Opened, Transformer, Transformers } from './transformer.ts';
@@ -23,11 +23,11 @@ export function encryptStore(store: Store, options: EncryptStoreOptions): Store 
 
   return {
     ...store,
-    async get(key, asked) {
-      const entry = await store.get(key, asked);
+    async get(key, options) {
+      const entry = await store.get(key, options);
       return entry && openEntry(entry);
     },
-    list: async (prefix, asked) => openListing(await store.list(prefix, asked)),
+    list: async (prefix, options) => openListing(await store.list(prefix, options)),
     async transact({ compare, write }) {
       const outcome = await store.transact({ compare, write: write.map(seal) });
       if (outcome.committed) return outcome;
@@ -41,14 +41,14 @@ export function encryptStore(store: Store, options: EncryptStoreOptions): Store 
       for await (const events of store.watch(prefix, afterRevision, signal))
         yield events.map(openEvent);
     },
-    subscribe: (listener, news) =>
+    subscribe: (listener, callbacks) =>
       store.subscribe(
         (events) => listener(events.map(openEvent)),
-        news && {
-          ...news,
-          ...(news.missed === undefined
+        callbacks && {
+          ...callbacks,
+          ...(callbacks.missed === undefined
             ? {}
-            : { missed: (everything: Listing) => news.missed?.(openListing(everything)) }),
+            : { missed: (everything: Listing) => callbacks.missed?.(openListing(everything)) }),
         },
       ),
     async isStale(key) {
@@ -67,7 +67,7 @@ type Seal = {
 };
 
 function createSeal({ transformers, pathPrefix, measure }: EncryptStoreOptions): Seal {
-  /** What was just written need not be decrypted to be told to listeners, who get the very bytes. */
+  /** Values that were just written: listeners get these bytes, without decryption. */
   const plainOf = new WeakMap<Uint8Array, Uint8Array>();
 
   const transformerOf = (key: string): Transformer | undefined =>
@@ -104,7 +104,7 @@ function createSeal({ transformers, pathPrefix, measure }: EncryptStoreOptions):
 
   function openEvent(event: StoreEvent): StoreEvent {
     const { key, value, previous } = event;
-    const before = previous && openWhenAsked(previous, openEntry);
+    const before = previous && openLazily(previous, openEntry);
     const replaced = before === undefined ? {} : { previous: before };
     if (value === undefined) return { ...event, ...replaced };
     const plain = plainOf.get(value);
@@ -117,8 +117,8 @@ function createSeal({ transformers, pathPrefix, measure }: EncryptStoreOptions):
   return { seal, openValue, openEntry, openEvent };
 }
 
-/** What an event replaced is read only if somebody asks. */
-function openWhenAsked(entry: Entry, openEntry: Seal['openEntry']): Entry {
+/** Decrypts the previous value of an event on first access. */
+function openLazily(entry: Entry, openEntry: Seal['openEntry']): Entry {
   const { key, revision, createRevision } = entry;
   let opened: Entry | undefined;
   const open = (): Entry => {

@@ -1,4 +1,4 @@
-// Which provider writes a resource's values and which can read them. Upstream: storage/value/transformer.go.
+// The provider that encrypts the values of a resource, and those that can decrypt them. Upstream: storage/value/transformer.go.
 import { belongsAt } from './belongs-at.ts';
 import { aescbc, aesgcm, type Cipher, secretbox } from './ciphers.ts';
 import type { EncryptionConfig, KeyedProvider, Provider } from './config.ts';

@@ -1,4 +1,4 @@
-// A stored value that cannot be read: its key is missing, or it is not what was written.
+// The error for a stored value that cannot be decrypted: its key is missing, or it was changed.
 
 /** The message is the reason in upstream's words; it never holds a part of the value. */
 export class Unreadable extends Error {

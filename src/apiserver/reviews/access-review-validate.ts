@@ -15,10 +15,10 @@ export type Question = Pick<
 >;
 
 export function validateSubjectReview(spec: SubjectAccessReviewSpec): readonly FieldError[] {
-  const nobody = !spec.user && !spec.groups?.length;
+  const hasNoSubject = !spec.user && !spec.groups?.length;
   return [
     ...validateEither(spec),
-    ...(nobody
+    ...(hasNoSubject
       ? [invalid('spec.user', '', 'at least one of user or group must be specified')]
       : []),
     ...validateSelectors(spec.resourceAttributes),
@@ -37,14 +37,15 @@ export function validateNoMetadata(metadata: ObjectMeta): readonly FieldError[] 
 export function validateLocal(metadata: ObjectMeta, spec: Question): readonly FieldError[] {
   const { namespace = '', ...rest } = metadata;
   const { resourceAttributes, nonResourceAttributes } = spec;
-  const asked = resourceAttributes === undefined ? namespace : (resourceAttributes.namespace ?? '');
+  const requested =
+    resourceAttributes === undefined ? namespace : (resourceAttributes.namespace ?? '');
   return [
     ...(Object.keys(rest).length === 0
       ? []
       : [invalid('metadata', metadata, 'must be empty except for namespace')]),
-    ...(asked === namespace
+    ...(requested === namespace
       ? []
-      : [invalid('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')]),
+      : [invalid('spec.resourceAttributes.namespace', requested, 'must match metadata.namespace')]),
     ...(nonResourceAttributes === undefined
       ? []
       : [

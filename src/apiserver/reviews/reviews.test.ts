@@ -301,7 +301,7 @@ const refusals: readonly {
     ),
   },
   {
-    title: 'two questions about nobody, and a name',
+    title: 'two kinds of attributes, no subject, and a name',
     plural: 'subjectaccessreviews',
     body: {
       metadata: { name: 'x' },

@@ -1,4 +1,4 @@
-// "May he do that?", asked of oneself, of anybody, and of anybody in one namespace.
+// SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: whether a user may do something.
 import { failure, invalid } from '../../meta/api-error.ts';
 import type { FieldError } from '../../meta/field-error.ts';
 import { parseFieldSelector } from '../../meta/fields.ts';
@@ -128,17 +128,17 @@ function attributesOf({ resourceAttributes, nonResourceAttributes }: Question): 
     const { path = '', verb = '' } = nonResourceAttributes ?? {};
     return { kind: 'path', verb, path };
   }
-  const asked = resourceAttributes;
+  const attributes = resourceAttributes;
   return {
     kind: 'resource',
-    verb: asked.verb ?? '',
-    group: asked.group ?? '',
-    version: asked.version || '*',
-    resource: asked.resource ?? '',
-    subresource: asked.subresource ?? '',
-    namespace: asked.namespace ?? '',
-    name: asked.name ?? '',
-    ...fieldSelectorOf(asked),
+    verb: attributes.verb ?? '',
+    group: attributes.group ?? '',
+    version: attributes.version || '*',
+    resource: attributes.resource ?? '',
+    subresource: attributes.subresource ?? '',
+    namespace: attributes.namespace ?? '',
+    name: attributes.name ?? '',
+    ...fieldSelectorOf(attributes),
   };
 }
 

@@ -1,4 +1,4 @@
-// "Whose token is this?", asked by servers that let this one authenticate their users.
+// TokenReview: identifies the user of a token, for servers that delegate authentication.
 import { badRequest } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';

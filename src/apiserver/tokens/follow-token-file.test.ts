@@ -51,7 +51,7 @@ test('followTokenFile() reads the file again when it has changed', () =>
     write('u,bob,2\n');
     assert.equal(nameOf('u'), 'bob');
     assert.equal(nameOf('t'), undefined);
-    assert.deepEqual(logged, ['token file read again']);
+    assert.deepEqual(logged, ['Reloaded token file']);
   }));
 
 test('followTokenFile() looks at the file once a second and not more often', () =>
@@ -67,7 +67,7 @@ test('followTokenFile() keeps the list when the new one is bad, and says so once
     assert.equal(nameOf('t'), 'alice');
     assert.equal(nameOf('u'), undefined);
     assert.deepEqual(logged, [
-      `token file not taken, the tokens of before stay: Cannot use the token file "${path}": line 1: must have at least 3 columns (token, user name, user uid), found 2`,
+      `Failed to reload token file, keeping the previous tokens: Cannot use the token file "${path}": line 1: must have at least 3 columns (token, user name, user uid), found 2`,
     ]);
     write('u,bob,2\n');
     assert.equal(nameOf('u'), 'bob');
@@ -97,7 +97,7 @@ test('followTokenFile() tells at the start what is wrong with the file', () => {
   });
 });
 
-test('followTokenFile() gives tokens to nobody else than the server', () =>
+test('followTokenFile() accepts tokens for the audiences of the server only', () =>
   withFile('t,alice,1\n', ({ path }) => {
     const log = silentLog;
     const authenticate = followTokenFile({ path, audiences: ['api', 'b'], now: () => 0, log });

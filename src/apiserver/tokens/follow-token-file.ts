@@ -1,5 +1,5 @@
-// The token file while the server runs: read at start, and again when it has changed. The file is looked at when a
-// token is used and not more often than once a second: a server that nobody asks does not poll.
+// Reads the token file at start, and again when it has changed. The file is checked when a token is used, at most once a
+// second: an idle server does not poll.
 import { readFileSync, statSync } from 'node:fs';
 import type { Log } from '../../observe/log.ts';
 import type { TokenAuthenticator } from '../access/authenticate.ts';
@@ -7,16 +7,16 @@ import { readTokenFile, type TokenList } from './token-file.ts';
 
 export type TokenFileOptions = {
   readonly path: string;
-  /** The server's own audiences: tokens of a file are for nobody else. */
+  /** The server's own audiences: tokens of a file have no others. */
   readonly audiences: readonly string[];
   /** Milliseconds. */
   readonly now: () => number;
   readonly log: Log;
 };
 
-const checkEveryMs = 1000;
+const checkIntervalMs = 1000;
 
-/** The file cannot be used; the text says why, line by line. */
+/** The file is invalid; the message lists the lines. */
 export class TokenFileError extends Error {
   constructor(path: string, why: string, options?: ErrorOptions) {
     super(`Cannot use the token file "${path}": ${why}`, options);
@@ -24,46 +24,47 @@ export class TokenFileError extends Error {
   }
 }
 
-/** Throws when the file cannot be used at the start; later the list of before stays. */
+/** Throws when the file is invalid at the start; later the previous tokens stay valid. */
 export function followTokenFile({
   path,
   audiences,
   now,
   log,
 }: TokenFileOptions): TokenAuthenticator {
-  let seen = stateOf(path);
+  let lastState = stateOf(path);
   let list = load(path);
   let checkedAt = now();
 
   function refresh(): void {
     const time = now();
     // A clock that was set back must not stop the checks.
-    if (Math.abs(time - checkedAt) < checkEveryMs) return;
+    if (Math.abs(time - checkedAt) < checkIntervalMs) return;
     checkedAt = time;
     const state = stateOf(path);
-    if (state === seen) return;
-    seen = state;
+    if (state === lastState) return;
+    lastState = state;
     try {
       list = load(path);
-      log.info('token file read again', { path, tokens: list.size });
+      log.info('Reloaded token file', { path, tokens: list.size });
     } catch (error) {
-      log.error('token file not taken, the tokens of before stay', {
+      log.error('Failed to reload token file, keeping the previous tokens', {
         path,
         error: (error as Error).message,
       });
     }
   }
 
-  return (token, asked) => {
+  return (token, requested) => {
     refresh();
     const user = list.userOf(token);
     if (user === undefined) return undefined;
-    const shared = asked.length === 0 ? audiences : audiences.filter((one) => asked.includes(one));
+    const shared =
+      requested.length === 0 ? audiences : audiences.filter((one) => requested.includes(one));
     return shared.length === 0 ? undefined : { user, audiences: shared };
   };
 }
 
-/** Changes whenever the file does: written in place, replaced, or led elsewhere by a link. */
+/** Changes whenever the file does: written in place, replaced, or a changed symbolic link. */
 function stateOf(path: string): string {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
@@ -73,7 +74,7 @@ function stateOf(path: string): string {
   }
 }
 
-/** More than this many lines that are wrong are the same mistake. */
+/** Further invalid lines are most likely the same mistake. */
 const shownProblems = 5;
 
 function load(path: string): TokenList {

@@ -32,15 +32,15 @@ const pod = (more: KubeObject['metadata'] = {}): KubeObject =>
 const node = (more: KubeObject['metadata'] = {}): KubeObject =>
   object('Node', { name: 'n', uid: 'u4', ...more });
 
-const wish: TokenSpec = {
+const spec: TokenSpec = {
   namespace: 'ns',
   serviceAccount: { name: 'sa', uid: 'u1' },
   audiences: ['api'],
   expirationSeconds: hour,
 };
-const secretBound = { ...wish, secret: { name: 's', uid: 'u2' } };
-const podBound = { ...wish, pod: { name: 'p', uid: 'u3' }, node: { name: 'n', uid: 'u4' } };
-const nodeBound = { ...wish, node: { name: 'n', uid: 'u4' } };
+const secretBound = { ...spec, secret: { name: 's', uid: 'u2' } };
+const podBound = { ...spec, pod: { name: 'p', uid: 'u3' }, node: { name: 'n', uid: 'u4' } };
+const nodeBound = { ...spec, node: { name: 'n', uid: 'u4' } };
 const everything = [account(), secret(), pod(), node()];
 const deleted = (secondsAgo: number): KubeObject['metadata'] => ({
   deletionTimestamp: formatTime(start - secondsAgo * 1000),
@@ -48,7 +48,7 @@ const deleted = (secondsAgo: number): KubeObject['metadata'] => ({
 
 type Case = {
   readonly title: string;
-  readonly wish?: TokenSpec;
+  readonly spec?: TokenSpec;
   readonly objects?: readonly KubeObject[];
   readonly audiences?: readonly string[];
   readonly afterSeconds?: number;
@@ -71,13 +71,13 @@ const cases: readonly Case[] = [
   },
   { title: 'takes a token for who asks', audiences: ['x', 'api'] },
   {
-    title: 'refuses a token for somebody else',
+    title: 'refuses a token for another audience',
     audiences: ['x'],
     error: 'token audiences ["api"] is invalid for the target audiences ["x"]',
   },
   {
     title: 'refuses a token that is not for the server',
-    wish: { ...wish, audiences: ['vault'] },
+    spec: { ...spec, audiences: ['vault'] },
     error: 'token audiences ["vault"] is invalid for the target audiences ["api" "b"]',
   },
   {
@@ -96,41 +96,41 @@ const cases: readonly Case[] = [
     error: 'service account ns/sa has been deleted',
   },
   { title: 'takes a token of an account that is going', objects: [account(deleted(60))] },
-  { title: 'takes a token bound to a secret', wish: secretBound },
+  { title: 'takes a token bound to a secret', spec: secretBound },
   {
     title: 'refuses a token whose secret is gone',
-    wish: secretBound,
+    spec: secretBound,
     objects: [account()],
     error: 'service account token has been invalidated',
   },
   {
     title: 'refuses a token of a secret before this one',
-    wish: secretBound,
+    spec: secretBound,
     objects: [account(), secret({ uid: 'u9' })],
     error: 'secret UID (u9) does not match service account secret ref claim (u2)',
   },
-  { title: 'takes a token bound to a pod', wish: podBound },
+  { title: 'takes a token bound to a pod', spec: podBound },
   {
     title: 'takes a token of a pod whose node is gone',
-    wish: podBound,
+    spec: podBound,
     objects: [account(), pod()],
   },
   {
     title: 'refuses a token whose pod is gone',
-    wish: podBound,
+    spec: podBound,
     objects: [account(), node()],
     error: 'service account token has been invalidated',
   },
   {
     title: 'refuses a token whose pod should be gone',
-    wish: podBound,
+    spec: podBound,
     objects: [account(), pod(deleted(61))],
     error: 'service account token has been invalidated',
   },
-  { title: 'takes a token bound to a node', wish: nodeBound },
+  { title: 'takes a token bound to a node', spec: nodeBound },
   {
     title: 'refuses a token whose node is gone',
-    wish: nodeBound,
+    spec: nodeBound,
     objects: [account()],
     error: 'service account token has been invalidated',
   },
@@ -148,7 +148,7 @@ for (const {
     const reader = exampleReader(objects);
     const now = (): number => start + afterSeconds * 1000;
     const authenticate = createTokenAuthenticator({ issuer, reader, now });
-    const token = issuer.issue(one.wish ?? wish, start);
+    const token = issuer.issue(one.spec ?? spec, start);
     // The second time the signature is known already; everything else is looked at again.
     for (const _time of [1, 2]) {
       const proof = authenticate(token, audiences);
@@ -188,12 +188,12 @@ test('createTokenAuthenticator() says who it is and by which credential', () => 
 test('createTokenAuthenticator() leaves to others what is not of this issuer', () => {
   const reader = exampleReader(everything);
   const authenticate = createTokenAuthenticator({ issuer, reader, now: () => start });
-  const stranger = createTokenIssuer({ issuer: 'https://j', audiences: ['api'], key });
+  const otherIssuer = createTokenIssuer({ issuer: 'https://j', audiences: ['api'], key });
   const others = [
     '',
     'x',
     'a.b.c',
-    stranger.issue(wish, start),
+    otherIssuer.issue(spec, start),
     signJwt(key, { iss: 'https://i' }),
     signJwt(key, { iss: 'https://i', aud: 'api', exp: 1, iat: 1, nbf: 1, jti: 'x', sub: 'y' }),
   ];
@@ -204,17 +204,17 @@ test('createTokenAuthenticator() refuses a good issuer under another key', () =>
   const reader = exampleReader(everything);
   const authenticate = createTokenAuthenticator({ issuer, reader, now: () => start });
   const forger = createTokenIssuer({ ...issuer, key: makeSigningKey() });
-  const proof = authenticate(forger.issue(wish, start), []);
+  const proof = authenticate(forger.issue(spec, start), []);
   assert.deepEqual(proof, { error: 'go-jose/go-jose: error in cryptographic primitive' });
 });
 
 test('createTokenAuthenticator() takes tokens of all keys, and issue() signs with the first', () => {
   const reader = exampleReader(everything);
-  const before = issuer.issue(wish, start);
+  const before = issuer.issue(spec, start);
   const fresh = makeSigningKey();
   const rotated = createTokenIssuer({ ...issuer, key: fresh, keys: [fresh, key] });
   const authenticate = createTokenAuthenticator({ issuer: rotated, reader, now: () => start });
-  for (const token of [before, rotated.issue(wish, start)]) {
+  for (const token of [before, rotated.issue(spec, start)]) {
     const proof = authenticate(token, []);
     assert.ok(proof !== undefined && 'user' in proof, JSON.stringify(proof));
   }

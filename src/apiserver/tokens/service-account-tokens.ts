@@ -22,22 +22,22 @@ export type TokenSpec = {
 
 export type TokenIssuer = {
   readonly issuer: string;
-  /** Whom a token is for when nobody is named: this server. */
+  /** Default audiences: this server. */
   readonly audiences: readonly string[];
   readonly key: SigningKey;
   /** All whose tokens are good, the signing key among them; absent: that one alone. */
   readonly keys?: readonly VerificationKey[];
   /** `now` in milliseconds. */
-  readonly issue: (wish: TokenSpec, now: number) => string;
+  readonly issue: (spec: TokenSpec, now: number) => string;
 };
 
 export function createTokenIssuer(options: Omit<TokenIssuer, 'issue'>): TokenIssuer {
   const { issuer, key } = options;
-  const issue: TokenIssuer['issue'] = ({ expirationSeconds, ...wish }, now) => {
+  const issue: TokenIssuer['issue'] = ({ expirationSeconds, ...spec }, now) => {
     const seconds = Math.floor(now / 1000);
-    const { namespace, serviceAccount } = wish;
+    const { namespace, serviceAccount } = spec;
     const claims: TokenClaims = {
-      ...wish,
+      ...spec,
       issuer,
       subject: serviceAccountUser({ namespace, name: serviceAccount.name }),
       issuedAt: seconds,
@@ -80,10 +80,10 @@ export function createTokenAuthenticator({ issuer, reader, now }: TokenChecks): 
     return claims;
   }
 
-  return (token, asked) => {
+  return (token, requested) => {
     const claims = verify(token);
     if (claims === undefined || 'error' in claims) return claims;
-    const wanted = asked.length === 0 ? issuer.audiences : asked;
+    const wanted = requested.length === 0 ? issuer.audiences : requested;
     const audiences = claims.audiences.filter((one) => wanted.includes(one));
     if (audiences.length === 0) {
       const error = `token audiences ${goQuoteList(claims.audiences)} is invalid for the target audiences ${goQuoteList(wanted)}`;

@@ -21,7 +21,7 @@ const users: readonly (readonly [string, string, User | undefined])[] = [
 ];
 
 for (const [text, token, expected] of users) {
-  test(`readTokenFile() finds ${expected?.name ?? 'nobody'} for ${JSON.stringify(token)} in ${JSON.stringify(text)}`, () => {
+  test(`readTokenFile() finds ${expected?.name ?? 'no user'} for ${JSON.stringify(token)} in ${JSON.stringify(text)}`, () => {
     assert.deepEqual(userOf(text, token), expected);
   });
 }

@@ -34,23 +34,25 @@ export async function requestToken(call: Call): Promise<ApiResponse> {
   });
   assertShape(representation, tokenRequestKind, 'object');
   const options = parseWriteOptions(request.query, 'CreateOptions');
-  const asked = await admittedRequest(
+  const tokenRequest = await admittedRequest(
     admissionOf(call, options),
     (await readObject(call, tokenRequestKind, options)) as TokenRequest,
   );
   const namespace = namespaceOf(call);
-  checkNames(asked, info.name, namespace);
+  checkNames(tokenRequest, info.name, namespace);
   const { reader } = context.resources;
   const account = reader.get('serviceaccounts', namespace, info.name);
   if (account === undefined) throw notFound(serviceAccounts, info.name);
-  checkUid(asked, account);
-  const seconds = asked.spec.expirationSeconds ?? defaultSeconds;
+  checkUid(tokenRequest, account);
+  const seconds = tokenRequest.spec.expirationSeconds ?? defaultSeconds;
   const errors = validateDuration(seconds);
   if (errors.length > 0) throw invalid(tokenRequestKind, '', errors);
-  const { boundObjectRef } = asked.spec;
-  const audiences = asked.spec.audiences?.length ? asked.spec.audiences : context.tokens.audiences;
+  const { boundObjectRef } = tokenRequest.spec;
+  const audiences = tokenRequest.spec.audiences?.length
+    ? tokenRequest.spec.audiences
+    : context.tokens.audiences;
   const now = context.now();
-  const wish = {
+  const tokenSpec = {
     namespace,
     serviceAccount: referenceTo(account),
     audiences,
@@ -69,7 +71,7 @@ export async function requestToken(call: Call): Promise<ApiResponse> {
       ...(boundObjectRef === undefined ? unbound : { boundObjectRef }),
     },
     status: {
-      token: context.tokens.issue(wish, now),
+      token: context.tokens.issue(tokenSpec, now),
       expirationTimestamp: formatTime(now + seconds * 1000),
     },
   };

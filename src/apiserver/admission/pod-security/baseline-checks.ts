@@ -1,4 +1,4 @@
-// The checks of the baseline level: what gives a pod known ways out of its isolation.
+// The checks of the baseline level, against known privilege escalations.
 import {
   containerAppArmorPrefix,
   containerSeccompPrefix,
@@ -76,7 +76,7 @@ function baseline(id: string, versions: readonly (readonly [number, RunCheck])[]
   };
 }
 
-/** Root in it is nobody outside. */
+/** In a user namespace, root has no privileges outside. */
 export const hasUserNamespace = ({ spec }: CheckedPod): boolean => spec.hostUsers === false;
 
 const isProfile = (type: string | undefined): boolean =>
@@ -107,7 +107,7 @@ function appArmorProfile(pod: CheckedPod) {
 const isAppArmorValue = (value: string): boolean =>
   value === '' || value === 'runtime/default' || value.startsWith('localhost/');
 
-/** Those that a container has anyhow; NET_RAW is not among them. */
+/** Those that a container has by default; NET_RAW is not among them. */
 const defaultCapabilities: ReadonlySet<string> = new Set([
   ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD'],
   ...['NET_BIND_SERVICE', 'SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
@@ -194,7 +194,7 @@ function seccompAnnotations(pod: CheckedPod) {
 const isSeccompValue = (value: string): boolean =>
   ['runtime/default', 'docker/default'].includes(value) || value.startsWith('localhost/');
 
-/** Whoever sets a profile sets a good one. */
+/** A profile may be absent, but not Unconfined. */
 export function seccompProfiles(pod: CheckedPod) {
   const { seccompProfile: own } = pod.spec.securityContext ?? {};
   const isPodBad = own !== undefined && !isProfile(own.type);

@@ -1,13 +1,13 @@
-// What a stricter level would refuse of the pods that a namespace has already: told in warnings, nothing is stopped.
+// Warnings about existing pods of a namespace that a stricter level would refuse; the pods keep running.
 import type { Pod } from '../../../kinds/pod/types.ts';
 import { goQuote } from '../../../schema/go-quote.ts';
 import { reasonsText, violationsOf } from './evaluate.ts';
 import { type LevelVersion, policyText } from './policy.ts';
 
-/** Upstream's limits: a namespace may hold more than anybody wants to wait for. */
+/** Upstream's limits: checking all pods of a large namespace would take too long. */
 const maxPods = 3000;
 const timeoutMs = 1000;
-/** Others get to run after this long. */
+/** After this long, other requests run. */
 const sliceMs = 10;
 
 export type NamespaceCheck = {
@@ -15,9 +15,9 @@ export type NamespaceCheck = {
   readonly enforce: LevelVersion;
   readonly pods: readonly Pod[];
   readonly isExempt: (pod: Pod) => boolean;
-  /** Milliseconds, of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Lets the event loop do what waits. */
+  /** Yields to the event loop. */
   readonly pause: () => Promise<void>;
 };
 
@@ -52,7 +52,7 @@ export async function warningsAboutPods(check: NamespaceCheck): Promise<readonly
   return [...partly, title, ...[...found].map(podsText).sort()];
 }
 
-/** One pod of each controller first: its others are most likely the same. */
+/** One pod of each controller first: its other pods are most likely the same. */
 function inOrder({ pods, isExempt }: NamespaceCheck): readonly Pod[] {
   const seen = new Set<string>();
   const first: Pod[] = [];

@@ -1,10 +1,10 @@
-// What a check is, and the words that all of them use. Kubernetes: pod-security-admission/policy.
+// The type of a check, and helpers for messages. Kubernetes: pod-security-admission/policy.
 import type { Container, EphemeralContainer } from '../../../kinds/pod/container.ts';
 import type { PodSpec } from '../../../kinds/pod/pod-spec.ts';
 import type { SecurityContext } from '../../../kinds/pod/security.ts';
 import type { Level } from './policy.ts';
 
-/** A pod, or what a workload makes pods of. */
+/** A pod, or the pod template of a workload. */
 export type CheckedPod = {
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
@@ -18,9 +18,9 @@ export type Check = {
   /** Checks of one level run in the order of their names. */
   readonly id: string;
   readonly level: Exclude<Level, 'privileged'>;
-  /** From which minor on it is done how, oldest first. */
+  /** The implementation from each minor version on, oldest first. */
   readonly versions: readonly { readonly since: number; readonly run: RunCheck }[];
-  /** Checks of the baseline that this one takes the place of. */
+  /** Checks of the baseline level that this one replaces. */
   readonly overrides?: readonly string[];
 };
 
@@ -54,14 +54,14 @@ export const plural = (one: string, many: string, count: number): string =>
 export const containersText = (names: readonly string[]): string =>
   `${plural('container', 'containers', names.length)} ${quoted(names)}`;
 
-/** `pod and container "a"`: whoever set something that may not be. */
+/** `pod and container "a"`: where the forbidden value is set. */
 export function settersText(isPodBad: boolean, names: readonly string[]): string {
   return [...(isPodBad ? ['pod'] : []), ...(names.length > 0 ? [containersText(names)] : [])].join(
     ' and ',
   );
 }
 
-/** Violated when somebody set it; says who, then what. */
+/** A violation when it is set anywhere; the detail says where, then what. */
 export function settersViolation(
   reason: string,
   setters: string,

@@ -1,4 +1,4 @@
-// How the plugin is set up: a PodSecurityConfiguration, checked before it is used.
+// Reads and validates a PodSecurityConfiguration.
 import { dns1123Label, dns1123Subdomain } from '../../../meta/names.ts';
 import { fieldsOf, type Problems, stringList, stringOf } from '../read-fields.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from './policy.ts';
 
 export type PodSecurityConfiguration = {
-  /** For namespaces that say nothing. */
+  /** For namespaces without labels. */
   readonly defaults: Policy;
   readonly exemptions: {
     readonly namespaces: readonly string[];

@@ -270,7 +270,7 @@ const cases: readonly Case[] = [
       'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]), seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
   },
   {
-    title: 'what nobody asked for in v1.0',
+    title: 'what v1.0 did not check',
     level: 'restricted',
     version: 0,
     spec: one({ runAsNonRoot: true }),

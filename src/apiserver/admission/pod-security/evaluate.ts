@@ -1,4 +1,4 @@
-// Which checks a level has in which version, and what they find.
+// Evaluates the checks of a level and version.
 import { baselineChecks } from './baseline-checks.ts';
 import type { Check, CheckedPod, RunCheck, Violation } from './check.ts';
 import type { Level, LevelVersion } from './policy.ts';
@@ -8,7 +8,7 @@ const all = [baselineChecks, restrictedChecks].flatMap((checks) =>
   checks.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
 );
 
-/** The newest minor in which anything changed: later ones are the same, and so is `latest`. */
+/** The newest minor version with a change: later ones and `latest` are the same. */
 export const newestVersion = Math.max(
   ...all.flatMap(({ versions }) => versions.map(({ since }) => since)),
 );
@@ -18,7 +18,7 @@ const runs: Readonly<Record<Exclude<Level, 'privileged'>, readonly (readonly Run
   restricted: eachVersion((version) => runsOf(restrictedIn(version), version)),
 };
 
-/** What a pod does that the level does not allow, in upstream's order. */
+/** The violations of a pod, in upstream's order. */
 export function violationsOf(
   { level, version }: LevelVersion,
   pod: CheckedPod,
@@ -42,7 +42,7 @@ function baselineChecksIn(): readonly Check[] {
   return all.filter(({ level }) => level === 'baseline');
 }
 
-/** Those of the baseline too, but for those that stricter ones replace in this version. */
+/** Includes the baseline checks, except those that stricter ones replace in this version. */
 function restrictedIn(version: number): readonly Check[] {
   const replaced = new Set(
     restrictedChecks

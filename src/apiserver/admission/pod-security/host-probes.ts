@@ -1,4 +1,4 @@
-// Probes and hooks that ask another host: the agent of the node would ask it with the reach of the node.
+// Probes and hooks with another host: the node agent would connect to it with the network access of the node.
 import {
   type AnyContainer,
   type CheckedPod,

@@ -1,5 +1,5 @@
-// Pods keep to the Pod Security Standard that their namespace asks for: refused where it is enforced, told where it is
-// audited or warned of; what makes pods is never refused, only told. Kubernetes: pod-security-admission/admission.
+// Checks pods against the Pod Security Standards of their namespace: violations are refused in mode enforce, and reported
+// in modes audit and warn; workloads are never refused. Kubernetes: pod-security-admission/admission.
 
 import type { Namespace } from '../../../kinds/namespace/types.ts';
 import type { PodSpec } from '../../../kinds/pod/pod-spec.ts';
@@ -56,7 +56,7 @@ function validateNamespace(
   const { name, warn } = request;
   const after = policyOf(request.after.metadata.labels, defaults);
   const before = request.before && policyOf(request.before.metadata.labels, defaults);
-  // What was wrong before is not held against who changes something else.
+  // Existing errors do not block other changes.
   if (after.errors.length > 0 && !deepEqual(after.errors, before?.errors))
     throw invalid({ group: '', kind: 'Namespace' }, name, after.errors);
   if (before === undefined) return undefined;
@@ -80,16 +80,16 @@ function warnExempt({ name, after, warn }: WriteAdmission, policy: Policy, defau
   if (isPrivileged(policy) || modes.every((mode) => isSame(policy[mode], defaults[mode]))) return;
   const { labels = {} } = after.metadata;
   const isSet = (label: string): boolean => labels[label] !== undefined;
-  const told = modes
+  const ignored = modes
     .filter((mode) => policy[mode].level !== 'privileged')
     .filter((mode) => isSet(levelLabel(mode)) || isSet(versionLabel(mode)))
     .map((mode) => `${mode}=${policyText(policy[mode])}`);
   warn(
-    `namespace ${goQuote(name)} is exempt from Pod Security, and the policy (${told.join(', ')}) will be ignored`,
+    `namespace ${goQuote(name)} is exempt from Pod Security, and the policy (${ignored.join(', ')}) will be ignored`,
   );
 }
 
-/** Subresources of pods that carry no pod, or change none of what is checked. */
+/** Subresources of pods without a pod in the body, or without checked fields. */
 const ignoredSubresources: ReadonlySet<string> = new Set([
   ...['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'],
 ]);
@@ -109,7 +109,7 @@ function validatePod(request: WriteAdmission, facts: AdmissionFacts): undefined 
   evaluate(request, { facts, policy, errors, pod: podOf(pod), enforces: true });
 }
 
-/** Those that say no pod at all are not checked. */
+/** Undefined: no pod template, nothing to check. */
 type Template = (object: KubeObject) => Pick<Pod, 'metadata' | 'spec'> | undefined;
 
 type PodMaker = KubeObject & {
@@ -119,7 +119,7 @@ type PodMaker = KubeObject & {
 
 const ofTemplate: Template = (object) => (object as PodMaker).spec?.template;
 
-/** Kinds that make pods, also those that this server does not serve yet. */
+/** Kinds with pod templates, also those that this server does not serve. */
 const templates: Readonly<Record<string, Template>> = {
   podtemplates: (object) => (object as PodMaker).template,
   replicationcontrollers: ofTemplate,
@@ -198,7 +198,7 @@ function evaluate(
   const audited = detailsText(violationsOf(audit, pod));
   if (audited !== '')
     annotate(request, 'audit-violations', wouldViolate(policyText(audit), audited));
-  // Who is refused is told once.
+  // A refused request gets no warning in addition.
   if (refusal !== '')
     throw refused(request, `violates PodSecurity ${goQuote(policyText(enforce))}: ${refusal}`);
   const warned = detailsText(violationsOf(warn, pod));
@@ -211,7 +211,7 @@ const wouldViolate = (policy: string, details: string): string =>
 const annotate = ({ annotate: note }: WriteAdmission, key: string, value: string): void =>
   note(`pod-security.kubernetes.io/${key}`, value);
 
-/** Whether an update touches what is checked: most fields of a pod cannot change. */
+/** Whether an update changes checked fields: most fields of a pod are immutable. */
 function isSignificant(before: Pod, after: Pod): boolean {
   const isChanged = (old: AnyContainer | undefined, container: AnyContainer): boolean => {
     const key = containerSeccomp(container.name);

@@ -1,10 +1,10 @@
-// What the labels of a namespace ask of its pods. Kubernetes: pod-security-admission/api.
+// The policy of a namespace, from its labels. Kubernetes: pod-security-admission/api.
 import { type FieldError, invalid } from '../../../meta/field-error.ts';
 
 const levels = ['privileged', 'baseline', 'restricted'] as const;
 export type Level = (typeof levels)[number];
 
-/** A minor of Kubernetes 1, or whatever is newest. */
+/** A minor version of Kubernetes 1, or the latest. */
 export type Version = 'latest' | number;
 
 export type LevelVersion = { readonly level: Level; readonly version: Version };
@@ -28,7 +28,7 @@ export const versionLabel = (mode: Mode): string => `${levelLabel(mode)}-version
 
 export type ParsedPolicy = { readonly policy: Policy; readonly errors: readonly FieldError[] };
 
-/** A bad level is the strictest where it is enforced, and none where it only tells. */
+/** An invalid level is `restricted` for enforce, and `privileged` for audit and warn. */
 export function policyOf(labels: Labels | undefined, defaults: Policy): ParsedPolicy {
   if (labels === undefined) return { policy: defaults, errors: [] };
   const errors: FieldError[] = [];
@@ -52,7 +52,7 @@ export function policyOf(labels: Labels | undefined, defaults: Policy): ParsedPo
   return { policy: { enforce, audit, warn: warnOf(labels, enforce, warn) }, errors };
 }
 
-/** Who enforces a level is also warned of it, unless the namespace says what to warn of. */
+/** An enforced level also warns, unless the namespace has a label for warn. */
 function warnOf(labels: Labels, enforce: LevelVersion, warn: LevelVersion): LevelVersion {
   const isExplicit = parseLevel(labels[levelLabel('enforce')] ?? '') !== undefined;
   if (labels[levelLabel('warn')] !== undefined || !isExplicit) return warn;

@@ -62,7 +62,9 @@ function isRefused(name: string, subresource: string, more: Partial<WriteAdmissi
 
 test('approving takes the right to approve for the signer, or for all of its domain', () => {
   assert.deepEqual(
-    ['approver', 'domain', 'other', 'signer', 'nobody'].map((name) => isRefused(name, 'approval')),
+    ['approver', 'domain', 'other', 'signer', 'unprivileged'].map((name) =>
+      isRefused(name, 'approval'),
+    ),
     [false, false, true, true, true],
   );
 });
@@ -78,10 +80,10 @@ test('setting a certificate takes the right to sign; other changes of the status
     ['signer', 'domain', 'approver'].map((name) => isRefused(name, 'status', { after })),
     [false, false, true],
   );
-  assert.equal(isRefused('nobody', 'status'), false);
+  assert.equal(isRefused('unprivileged', 'status'), false);
 });
 
-test('nobody asks for a certificate of the masters', () => {
+test('checkSignerRights() refuses requests for system:masters', () => {
   const { request } = makeCertificateRequest({
     subject: { commonName: 'me', organizations: ['system:masters'] },
   });
@@ -90,10 +92,10 @@ test('nobody asks for a certificate of the masters', () => {
     signerName: 'kubernetes.io/kube-apiserver-client',
   };
   const create = { operation: 'create', after: csr({ spec }) } as const;
-  assert.equal(isRefused('nobody', '', create), true);
-  assert.equal(isRefused('nobody', '', { ...create, after: csr() }), false);
+  assert.equal(isRefused('unprivileged', '', create), true);
+  assert.equal(isRefused('unprivileged', '', { ...create, after: csr() }), false);
 });
 
 test('other kinds pass', () => {
-  assert.equal(isRefused('nobody', 'approval', { definition: clusterRoleDefinition }), false);
+  assert.equal(isRefused('unprivileged', 'approval', { definition: clusterRoleDefinition }), false);
 });

@@ -110,9 +110,9 @@ const cases: readonly Case[] = [
     false,
     { source: '10.0.0.9' },
   ],
-  ['a server whom nobody saw speak', serving, named, false, { source: '' }],
+  ['a server without a known source address', serving, named, false, { source: '' }],
   [
-    'a server with its name alone, whom nobody saw speak',
+    'a server with its name alone, without a known source address',
     serving,
     { ...plain, dnsNames: ['a'] },
     true,
@@ -140,7 +140,7 @@ const cases: readonly Case[] = [
   ['a server of a node that is not there', serving, named, false, { addressesOf: () => undefined }],
 ];
 
-for (const [name, spec, asked, wanted, more] of cases) {
+for (const [name, spec, csr, wanted, more] of cases) {
   test(`judgeRequest() ${wanted ? 'approves' : 'leaves to people'} ${name}`, () => {
     const request: CertificateSigningRequest = {
       kind: 'CertificateSigningRequest',
@@ -149,6 +149,6 @@ for (const [name, spec, asked, wanted, more] of cases) {
       spec,
       status: {},
     };
-    assert.equal(judgeRequest(request, asked, { ...facts, ...more }).approved, wanted);
+    assert.equal(judgeRequest(request, csr, { ...facts, ...more }).approved, wanted);
   });
 }

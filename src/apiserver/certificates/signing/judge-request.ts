@@ -12,13 +12,13 @@ import { canonicalHost } from '../../../meta/canonical-host.ts';
 import { goQuote } from '../../../schema/go-quote.ts';
 import { nodeOf, nodesGroup } from '../../access/known-users.ts';
 
-/** What may be asked of who sent the request. */
+/** What is known of the requester and of the cluster. */
 export type ApprovalFacts = {
-  /** Whether who asks may create this subresource of certificate requests. */
+  /** Whether the requester may create this subresource of certificate requests. */
   readonly may: (subresource: string) => boolean;
   /** Addresses of a node, as its object has them, in canonical form; undefined when there is no such node. */
   readonly addressesOf: (node: string) => readonly string[] | undefined;
-  /** From which the request came, in canonical form: a node that speaks from an address has it. Absent: nobody saw it. */
+  /** The source address of the request, in canonical form, which a node is known to have. Absent: unknown. */
   readonly source?: string;
   /** Whether an address or a name, in canonical form, is another's: of the API servers, of Services or of another node. */
   readonly isTaken: (host: string, node: string) => boolean;
@@ -31,20 +31,20 @@ export type Judgement =
 
 export function judgeRequest(
   { spec }: CertificateSigningRequest,
-  asked: CertificateRequest,
+  csr: CertificateRequest,
   facts: ApprovalFacts,
 ): Judgement {
-  const node = nodeOf(asked.commonName);
-  if (node === undefined || asked.organizations.join() !== nodesGroup || asked.hasOtherSubject) {
+  const node = nodeOf(csr.commonName);
+  if (node === undefined || csr.organizations.join() !== nodesGroup || csr.hasOtherSubject) {
     return wait('it is not for a node');
   }
-  const isOwn = spec.username === asked.commonName && (spec.groups ?? []).includes(nodesGroup);
+  const isOwn = spec.username === csr.commonName && (spec.groups ?? []).includes(nodesGroup);
   switch (spec.signerName) {
     case nodeClientSigner:
-      return judgeClient(spec.usages ?? [], asked, isOwn, facts);
+      return judgeClient(spec.usages ?? [], csr, isOwn, facts);
     case nodeServingSigner:
       return isOwn
-        ? judgeServing(spec.usages ?? [], asked, node, facts)
+        ? judgeServing(spec.usages ?? [], csr, node, facts)
         : wait('a node can ask for its own serving certificate only');
     default:
       return wait('its signer is approved by people only');
@@ -55,11 +55,11 @@ const wait = (why: string): Judgement => ({ approved: false, why });
 
 function judgeClient(
   usages: readonly string[],
-  asked: CertificateRequest,
+  csr: CertificateRequest,
   isOwn: boolean,
   { may }: ApprovalFacts,
 ): Judgement {
-  if (namesOf(asked).length > 0 || asked.hasOtherNames) {
+  if (namesOf(csr).length > 0 || csr.hasOtherNames) {
     return wait('a client certificate has no alternative names');
   }
   if (!areUsages(usages, 'client auth')) return wait('its usages are not those of a client');
@@ -73,20 +73,20 @@ function judgeClient(
 
 function judgeServing(
   usages: readonly string[],
-  asked: CertificateRequest,
+  csr: CertificateRequest,
   node: string,
   facts: ApprovalFacts,
 ): Judgement {
   const { may, addressesOf } = facts;
-  if (namesOf(asked).length === 0 || asked.hasOtherNames)
+  if (namesOf(csr).length === 0 || csr.hasOtherNames)
     return wait('it needs DNS names or addresses, and only those');
   if (!areUsages(usages, 'server auth')) return wait('its usages are not those of a server');
   if (!may('selfnodeserver')) return wait('who asks may not ask for serving certificates');
   const own = addressesOf(node);
   if (own === undefined) return wait('there is no such node');
   const why =
-    firstProblem(asked.dnsNames, (name) => nameProblem(canonicalHost(name), node, facts)) ??
-    firstProblem(asked.addresses.map(addressText), (address) =>
+    firstProblem(csr.dnsNames, (name) => nameProblem(canonicalHost(name), node, facts)) ??
+    firstProblem(csr.addresses.map(addressText), (address) =>
       addressProblem(canonicalHost(address), node, { ...facts, own }),
     );
   if (why !== undefined) return wait(why);

@@ -1,5 +1,5 @@
-// Follows certificate requests: approves what needs no person, signs what is approved. Every API server of a store does this;
-// who comes second finds the work done.
+// Approves certificate requests of nodes and signs approved ones. Every API server of a store does this; the second one
+// finds the work done.
 import { parseAddress } from '../../../ip/address.ts';
 import { containsAddress, parseCidrSloppy } from '../../../ip/cidr.ts';
 import {
@@ -36,37 +36,37 @@ export type SigningOptions = {
 };
 
 const resourceName = 'certificatesigningrequests.certificates.k8s.io';
-/** The returned function ends it, and resolves when what was begun is done. */
+/** Returns how to stop, which waits for the work in progress. */
 export function keepSigning(options: SigningOptions): () => Promise<void> {
   const { context, log } = options;
   const { cache } = context.resources.of(resourceName);
-  const underWay = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
   let isStopped = false;
-  const look = (found: KubeObject): void => {
+  const processRequest = (found: KubeObject): void => {
     const request = found as CertificateSigningRequest;
     if (isStopped || !isOurSigner(request.spec.signerName)) return;
     const name = request.metadata.name ?? '';
     const work = advance(options, name)
       .catch((error: unknown) => {
         if (!isNotFound(error))
-          log.warn('certificate request failed', { name, error: String(error) });
+          log.warn('Failed to process certificate request', { name, error: String(error) });
       })
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
+      .finally(() => inProgress.delete(work));
+    inProgress.add(work);
   };
   const stop = cache.listen(({ type, current }) => {
-    // Listeners are called inside the commit: whatever is written must wait until it is over.
-    if (type !== 'DELETED') setImmediate(look, current.object);
+    // Listeners are called inside the commit: writes must wait until it is over.
+    if (type !== 'DELETED') setImmediate(processRequest, current.object);
   });
-  for (const { object } of cache.listReadable('')) look(object);
+  for (const { object } of cache.listReadable('')) processRequest(object);
   return async () => {
     isStopped = true;
     stop();
-    await Promise.all(underWay);
+    await Promise.all(inProgress);
   };
 }
 
-/** One step: approval, or the certificate. What a step writes brings the next. */
+/** One step: approval, or the certificate. The write of a step triggers the next one. */
 async function advance(options: SigningOptions, name: string): Promise<void> {
   const { context, log } = options;
   const request = context.resources.reader.get(resourceName, '', name) as
@@ -75,18 +75,18 @@ async function advance(options: SigningOptions, name: string): Promise<void> {
   if (request === undefined || request.status.certificate || hasFailed(request)) return;
   if (isDenied(request)) return;
   if (isApproved(request)) return sign(options, name);
-  const asked = parseRequestField(request.spec.request ?? '');
-  if (asked === undefined) return;
-  const judged = judgeRequest(request, asked, factsFor(options, request));
+  const csr = parseRequestField(request.spec.request ?? '');
+  if (csr === undefined) return;
+  const judged = judgeRequest(request, csr, factsFor(options, request));
   if (!judged.approved) {
-    return log.info('certificate request waits for approval', { name, why: judged.why });
+    return log.info('Certificate request needs manual approval', { name, why: judged.why });
   }
   await write(context, name, 'approval', (live) =>
     isApproved(live) || isDenied(live)
       ? live
       : withCondition(live, 'Approved', 'AutoApproved', judged.message),
   );
-  log.info('certificate request approved', { name, user: request.spec.username });
+  log.info('Approved certificate request', { name, user: request.spec.username });
 }
 
 async function sign(
@@ -98,7 +98,7 @@ async function sign(
     const { authority } = credentials();
     const result = signRequest(live, { authority, now: context.now(), maxMs });
     if ('problem' in result) {
-      log.warn('certificate request refused by the signer', { name, problem: result.problem });
+      log.warn('Signer rejected certificate request', { name, problem: result.problem });
       return withCondition(live, 'Failed', 'SignerValidationFailure', result.problem);
     }
     const certificate = Buffer.from(result.certificate).toString('base64');

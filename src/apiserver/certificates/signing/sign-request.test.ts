@@ -12,12 +12,12 @@ const node = { commonName: 'system:node:a', organizations: ['system:nodes'] };
 const client = 'kubernetes.io/kube-apiserver-client-kubelet';
 const serving = 'kubernetes.io/kubelet-serving';
 
-type Asked = Partial<CertificateSigningRequest['spec']> & {
-  readonly wish?: CertificateRequestSpec;
+type SigningCase = Partial<CertificateSigningRequest['spec']> & {
+  readonly csr?: CertificateRequestSpec;
 };
 
-function sign({ wish = { subject: node }, ...more }: Asked = {}, maxMs?: number) {
-  const { request } = makeCertificateRequest(wish);
+function sign({ csr = { subject: node }, ...more }: SigningCase = {}, maxMs?: number) {
+  const { request } = makeCertificateRequest(csr);
   const spec = {
     request: Buffer.from(request).toString('base64'),
     signerName: client,
@@ -34,8 +34,8 @@ function sign({ wish = { subject: node }, ...more }: Asked = {}, maxMs?: number)
   return signRequest(object, { authority, now, ...(maxMs === undefined ? {} : { maxMs }) });
 }
 
-function signed(...asked: Parameters<typeof sign>): X509Certificate {
-  const result = sign(...asked);
+function signed(...options: Parameters<typeof sign>): X509Certificate {
+  const result = sign(...options);
   if ('problem' in result) assert.fail(result.problem);
   return new X509Certificate(result.certificate);
 }
@@ -53,8 +53,8 @@ test('a certificate says what was asked for, and no more', () => {
 });
 
 test('a serving certificate has the names', () => {
-  const wish = { subject: node, names: ['a', '10.0.0.1', 'fd00::1'] };
-  const made = signed({ wish, signerName: serving, usages: ['digital signature', 'server auth'] });
+  const csr = { subject: node, names: ['a', '10.0.0.1', 'fd00::1'] };
+  const made = signed({ csr, signerName: serving, usages: ['digital signature', 'server auth'] });
   assert.equal(made.subjectAltName, 'DNS:a, IP Address:10.0.0.1, IP Address:FD00:0:0:0:0:0:0:1');
 });
 
@@ -67,12 +67,12 @@ test('its life is what is asked for, at most what is given, and never beyond the
   assert.equal(Date.parse(made.validTo), end);
 });
 
-const refused: readonly (readonly [string, Asked, RegExp])[] = [
-  ['somebody who is no node', { wish: { subject: { commonName: 'x' } } }, /no node/],
+const refused: readonly (readonly [string, SigningCase, RegExp])[] = [
+  ['a subject that is not a node', { csr: { subject: { commonName: 'x' } } }, /no node/],
   [
     'the masters',
     {
-      wish: { subject: { commonName: 'x', organizations: ['system:masters'] } },
+      csr: { subject: { commonName: 'x', organizations: ['system:masters'] } },
       signerName: 'kubernetes.io/kube-apiserver-client',
     },
     /system:masters/,
@@ -82,9 +82,9 @@ const refused: readonly (readonly [string, Asked, RegExp])[] = [
   ['something that is no request', { request: 'AAAA' }, /cannot be read/],
   ['another signer', { signerName: 'a.b/c' }, /cannot be read/],
 ];
-for (const [name, asked, problem] of refused) {
+for (const [name, options, problem] of refused) {
   test(`nothing is signed for ${name}`, () => {
-    const result = sign(asked);
+    const result = sign(options);
     assert.match('problem' in result ? result.problem : 'signed', problem);
   });
 }

@@ -1,4 +1,4 @@
-// Makes the certificate that an approved request asks for.
+// Signs the certificate of an approved request.
 import { createPublicKey, type KeyObject, verify, X509Certificate } from 'node:crypto';
 import {
   type CertificateRequest,
@@ -26,8 +26,8 @@ export type SignResult = { readonly certificate: string } | { readonly problem: 
 /** Upstream's --cluster-signing-duration. */
 export const maxCertificateMs = 365 * 24 * 3600 * 1000;
 /**
- * Certificates are valid from a little before they are made, for machines whose clocks are behind; short ones from less before, or
- * the time to renew them would be over when they are made.
+ * Certificates are valid from shortly before their creation, for machines whose clocks are behind. For short-lived ones the
+ * margin is smaller: otherwise they would be due for renewal from the start.
  */
 const clockSkewMs = 5 * 60 * 1000;
 const clockSkewPart = 1 / 96;
@@ -45,13 +45,13 @@ export function signRequest(
   { spec }: CertificateSigningRequest,
   { authority, now, maxMs = maxCertificateMs }: SigningTerms,
 ): SignResult {
-  const asked = parseRequestField(spec.request ?? '');
+  const csr = parseRequestField(spec.request ?? '');
   const use = usesOfSigners.get(spec.signerName);
-  if (asked === undefined || use === undefined) return { problem: 'the request cannot be read' };
-  const problem = problemOf(asked, spec, use);
+  if (csr === undefined || use === undefined) return { problem: 'the request cannot be read' };
+  const problem = problemOf(csr, spec, use);
   if (problem !== undefined) return { problem };
-  const key = readKey(asked.publicKey);
-  if (key === undefined || !isSignedBy(asked, key)) {
+  const key = readKey(csr.publicKey);
+  if (key === undefined || !isSignedBy(csr, key)) {
     return { problem: 'the request is not signed by the key that it names' };
   }
   const wantedMs = (spec.expirationSeconds ?? Number.POSITIVE_INFINITY) * 1000;
@@ -59,9 +59,9 @@ export function signRequest(
   const end = Math.min(now + Math.min(wantedMs, maxMs), authorityEnd);
   const certificate = certifyKey(
     {
-      subject: { commonName: asked.commonName, organizations: asked.organizations },
+      subject: { commonName: csr.commonName, organizations: csr.organizations },
       use,
-      names: use === 'server' ? namesOf(asked) : [],
+      names: use === 'server' ? namesOf(csr) : [],
       notBefore: new Date(now - Math.min(clockSkewMs, (end - now) * clockSkewPart)),
       notAfter: new Date(end),
       issuer: { subject: authoritySubject, privateKey: authority.privateKey },
@@ -71,20 +71,20 @@ export function signRequest(
   return { certificate };
 }
 
-/** What no approval can make right: a signer keeps to what it is for, and never says more than was asked. */
+/** Why the request cannot be signed even when it is approved: each signer has its own restrictions. */
 function problemOf(
-  asked: CertificateRequest,
+  csr: CertificateRequest,
   { signerName, usages = [] }: CertificateSigningRequest['spec'],
   use: CertificateUse,
 ): string | undefined {
-  if (asked.commonName === '') return 'the subject has no common name';
-  if (asked.hasOtherSubject) return 'the subject may have a common name and organizations only';
-  if (asked.hasOtherNames) return 'only DNS names and addresses can be certified';
-  if (asked.organizations.includes(mastersGroup)) {
-    return `nobody is put into the group "${mastersGroup}" by a request`;
+  if (csr.commonName === '') return 'the subject has no common name';
+  if (csr.hasOtherSubject) return 'the subject may have a common name and organizations only';
+  if (csr.hasOtherNames) return 'only DNS names and addresses can be certified';
+  if (csr.organizations.includes(mastersGroup)) {
+    return `the group "${mastersGroup}" cannot be requested`;
   }
   const isForNode =
-    asked.commonName.startsWith('system:node:') && asked.organizations.join() === 'system:nodes';
+    csr.commonName.startsWith('system:node:') && csr.organizations.join() === 'system:nodes';
   if (signerName !== clientSigner && !isForNode) return 'the subject is no node';
   const end = use === 'server' ? 'server auth' : 'client auth';
   if (!usages.includes(end)) return `the usages must have "${end}"`;
@@ -97,6 +97,7 @@ function readKey(spki: Uint8Array): KeyObject | undefined {
   try {
     return createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' });
   } catch {
+    // The client's bytes are not a key: OpenSSL has many codes for that, and all are answered alike.
     return undefined;
   }
 }
@@ -112,7 +113,7 @@ const hashes: Readonly<Record<string, string | null>> = {
   '1.3.101.112': null,
 };
 
-/** Who asks must have the private key: otherwise a name could be tied to the key of another. */
+/** Proof of possession of the private key: otherwise a name could be bound to the key of another client. */
 function isSignedBy(
   { signatureAlgorithm, signed, signature }: CertificateRequest,
   key: KeyObject,
@@ -122,6 +123,7 @@ function isSignedBy(
   try {
     return verify(hash, signed, { key, dsaEncoding: 'der' }, signature);
   } catch {
+    // The algorithm does not fit the key, or the signature is malformed: either way it is not valid.
     return false;
   }
 }
