@@ -123,7 +123,7 @@ async function serve(
       runtime: await createProcessRuntime({
         images: options.images,
         directory: dataDirectory,
-        hidden: options.privatePaths,
+        privatePaths: options.privatePaths,
         now: Date.now,
         log,
         version: packageVersion,

@@ -420,7 +420,7 @@ function reachOut(run: Run): void {
     );
     await run.up().kubectl('apply', '-f', file);
     await until(async () =>
-      /is the node agent's own and is not given to pods/.test(
+      /belongs to the node agent and cannot be mounted/.test(
         await run.up().kubectl('get', 'events'),
       )
         ? true

@@ -161,7 +161,7 @@ test(
     await assert.rejects(ask(node.path, '127.0.0.1', 9000));
     await assert.rejects(
       a.add(withHostPort(9000)),
-      /host port 9000\/TCP: pod default\/pod-\d+ has it/,
+      /host port 9000\/TCP: it is in use by pod default\/pod-\d+/,
     );
     await a.remove(pod);
     await a.add(withHostPort(9000));

@@ -82,7 +82,6 @@ const unfinished: readonly string[] = [
 
   'src/kinds',
   'src/meta',
-  'src/node',
   'src/proxy',
   'src/schema',
 

@@ -123,7 +123,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
     runtime: await createProcessRuntime({
       images: await readImageMap(flags.imageMap, world.cwd()),
       directory: dataDirectory,
-      hidden: privatePaths,
+      privatePaths: privatePaths,
       now: world.now,
       log,
       version: packageVersion,

@@ -42,7 +42,7 @@ function variablesOf(container: object, more: Partial<EnvironmentOptions> = {}) 
   return found.variables;
 }
 
-test('values expand the variables before them, and Services are known to them (ENV-11)', () => {
+test('containerEnvironment() expands earlier variables and those of Services (ENV-11)', () => {
   const service = {
     metadata: { name: 'db', namespace: 'shop' },
     spec: { clusterIP: '10.0.0.11', ports: [{ port: 6379 }] },
@@ -59,7 +59,7 @@ test('values expand the variables before them, and Services are known to them (E
   assert.equal(variables.DB_PORT_6379_TCP_ADDR, '10.0.0.11');
 });
 
-test('a variable of the container wins over one of a Service (ENV-11)', () => {
+test('containerEnvironment() prefers variables of the container to those of Services (ENV-11)', () => {
   const service = {
     metadata: { name: 'db', namespace: 'shop' },
     spec: { clusterIP: '10.0.0.11', ports: [{ port: 6379 }] },
@@ -68,7 +68,7 @@ test('a variable of the container wins over one of a Service (ENV-11)', () => {
   assert.equal(variablesOf({ env }, { services: [service] }).DB_SERVICE_HOST, 'elsewhere');
 });
 
-test('fields of the pod and amounts of the container', () => {
+test('containerEnvironment() resolves fieldRef and resourceFieldRef', () => {
   const field = (name: string, fieldPath: string) => ({
     name,
     valueFrom: { fieldRef: { fieldPath } },
@@ -96,7 +96,7 @@ test('fields of the pod and amounts of the container', () => {
   assert.deepEqual([variables.CPU, variables.MILLI, variables.MEMORY], ['2', '250', '64']);
 });
 
-test('keys of ConfigMaps and Secrets, one by one and all at once', () => {
+test('containerEnvironment() resolves keys of ConfigMaps and Secrets, single and envFrom', () => {
   const found = environmentOf({
     envFrom: [
       { prefix: 'C_', configMapRef: { name: 'settings' } },
@@ -138,7 +138,7 @@ const problems: readonly (readonly [string, object, string])[] = [
   ],
 ];
 for (const [name, container, problem] of problems) {
-  test(`what is missing is told in a kubelet's words: ${name}`, () => {
+  test(`containerEnvironment() reports a missing reference: ${name}`, () => {
     assert.deepEqual(environmentOf(container), { problem });
   });
 }

@@ -1,4 +1,4 @@
-// The variables of a container: what its spec says, then what Services add. Upstream: kubelet_pods.go, makeEnvironmentVariables.
+// The environment of a container: variables of its spec, and those of Services. Upstream: kubelet_pods.go, makeEnvironmentVariables.
 import type { ConfigMap } from '../../kinds/config-map/types.ts';
 import type { Container } from '../../kinds/pod/container.ts';
 import type {
@@ -26,13 +26,13 @@ export type EnvironmentOptions = {
   readonly configMap: (name: string) => ConfigMap | undefined;
   readonly secret: (name: string) => Secret | undefined;
   readonly addresses: PodAddresses;
-  /** What the node has for pods. */
+  /** The node's allocatable resources. */
   readonly allocatable: ResourceList;
 };
 
 export type ContainerEnvironment =
   | { readonly variables: Variables; readonly warnings: readonly EnvironmentWarning[] }
-  /** Why the container cannot be made as it is configured. */
+  /** Why the container cannot be created, as the kubelet words it. */
   | { readonly problem: string };
 
 export type EnvironmentWarning = {
@@ -40,37 +40,37 @@ export type EnvironmentWarning = {
   readonly message: string;
 };
 
-/** Values known so far, and what went wrong. */
-type Found = { values: Record<string, string>; warnings: EnvironmentWarning[] };
+/** The variables so far, and warnings about skipped keys. */
+type Collected = { values: Record<string, string>; warnings: EnvironmentWarning[] };
 type Value = { readonly value: string } | { readonly problem: string } | undefined;
 
 export function containerEnvironment(options: EnvironmentOptions): ContainerEnvironment {
   const { pod, container, services } = options;
-  const told = serviceVariables({
+  const serviceLinks = serviceVariables({
     namespace: pod.metadata.namespace ?? '',
     hasServiceLinks: pod.spec.enableServiceLinks ?? true,
     services,
   });
-  const found: Found = { values: {}, warnings: [] };
+  const collected: Collected = { values: {}, warnings: [] };
   for (const source of container.envFrom ?? []) {
-    const problem = addAll(options, source, found);
+    const problem = addSource(options, source, collected);
     if (problem !== undefined) return { problem };
   }
   for (const variable of container.env ?? []) {
-    const value = variableValue(options, variable, { ...told, ...found.values });
+    const value = variableValue(options, variable, { ...serviceLinks, ...collected.values });
     if (value === undefined) continue;
     if ('problem' in value) return value;
-    found.values[variable.name] = value.value;
+    collected.values[variable.name] = value.value;
   }
-  // What the pod says of itself wins over what Services say.
-  return { variables: { ...told, ...found.values }, warnings: found.warnings };
+  // Variables of the container override those of Services.
+  return { variables: { ...serviceLinks, ...collected.values }, warnings: collected.warnings };
 }
 
-/** Returns what is wrong. */
-function addAll(
+/** Returns a problem. */
+function addSource(
   options: EnvironmentOptions,
   source: EnvFromSource,
-  found: Found,
+  collected: Collected,
 ): string | undefined {
   const { configMapRef, secretRef, prefix = '' } = source;
   if (configMapRef !== undefined) {
@@ -78,14 +78,14 @@ function addAll(
     const object = options.configMap(name);
     if (object === undefined)
       return optional ? undefined : `configmap ${JSON.stringify(name)} not found`;
-    addEntries(options, found, { entries: object.data ?? {}, prefix, from: `configMap`, name });
+    addEntries(options, collected, { entries: object.data ?? {}, prefix, from: `configMap`, name });
   }
   if (secretRef !== undefined) {
     const { name = '', optional } = secretRef;
     const object = options.secret(name);
     if (object === undefined)
       return optional ? undefined : `secret ${JSON.stringify(name)} not found`;
-    addEntries(options, found, { entries: decoded(object), prefix, from: `secret`, name });
+    addEntries(options, collected, { entries: decodeSecret(object), prefix, from: `secret`, name });
   }
   return undefined;
 }
@@ -99,17 +99,17 @@ type Entries = {
 
 function addEntries(
   { pod }: EnvironmentOptions,
-  found: Found,
+  collected: Collected,
   { entries, prefix, from, name }: Entries,
 ): void {
   const skipped: string[] = [];
   for (const [key, value] of Object.entries(entries)) {
-    if (isVariableName(`${prefix}${key}`)) found.values[`${prefix}${key}`] = value;
+    if (isVariableName(`${prefix}${key}`)) collected.values[`${prefix}${key}`] = value;
     else skipped.push(key);
   }
   if (skipped.length === 0) return;
   const where = `${from} ${pod.metadata.namespace}/${name}`;
-  found.warnings.push({
+  collected.warnings.push({
     reason: 'InvalidEnvironmentVariableNames',
     message: `Keys [${skipped.sort().join(', ')}] from the EnvFrom ${where} were skipped since they are considered invalid environment variable names.`,
   });
@@ -122,9 +122,9 @@ const isVariableName = (name: string): boolean => /^[ -<>-~]+$/.test(name);
 function variableValue(
   options: EnvironmentOptions,
   { value, valueFrom }: EnvVar,
-  known: Variables,
+  variables: Variables,
 ): Value {
-  if (value) return { value: expandVariables(value, known) };
+  if (value) return { value: expandVariables(value, variables) };
   return valueFrom === undefined ? { value: '' } : sourceValue(options, valueFrom);
 }
 
@@ -144,7 +144,7 @@ function sourceValue(options: EnvironmentOptions, source: EnvVarSource): Value {
   }
   if (secretKeyRef !== undefined) {
     const object = options.secret(secretKeyRef.name ?? '');
-    return keyValue(options, secretKeyRef, 'Secret', object && decoded(object));
+    return keyValue(options, secretKeyRef, 'Secret', object && decodeSecret(object));
   }
   return { problem: 'the source of a variable is of a kind that this node does not know' };
 }
@@ -182,7 +182,7 @@ function keyValue(
 const containerNamed = (pod: Pod, name: string): Container | undefined =>
   allContainers(pod).find((one) => one.name === name);
 
-function decoded({ data = {} }: Secret): Variables {
+function decodeSecret({ data = {} }: Secret): Variables {
   return Object.fromEntries(
     Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString('utf8')]),
   );

@@ -15,12 +15,12 @@ for (const [text, want] of [
   ['$A $ $(A', '$A $ $(A'],
   ['$()', '$()'],
 ] as const) {
-  test(`expandVariables() makes "${want}" of "${text}"`, () => {
+  test(`expandVariables() expands "${text}" to "${want}"`, () => {
     assert.equal(expandVariables(text, variables), want);
   });
 }
 
-test('expandPath() wants a value for every name', () => {
+test('expandPath() reports variables without a value', () => {
   assert.deepEqual(expandPath('$(A)/$$(A)', variables), { path: 'one/$(A)' });
   assert.deepEqual(expandPath('$(UNKNOWN)/$(EMPTY)/$(A)', variables), {
     missing: ['EMPTY', 'UNKNOWN'],

@@ -1,11 +1,11 @@
-// `$(NAME)` in commands, arguments and values stands for a variable; `$$` for a dollar sign. A name that is not known stays as it
-// is written, and so does a parenthesis that is not closed.
+// Expands `$(NAME)` in commands, arguments and values; `$$` is a dollar sign. Unknown names and unclosed parentheses stay as they
+// are.
 
 export function expandVariables(text: string, variables: Readonly<Record<string, string>>): string {
   return expand(text, (name) => variables[name]);
 }
 
-/** Where every name must have a value: in paths below volumes. Upstream: ExpandContainerVolumeMounts. */
+/** For paths below volumes, where every variable must have a value. Upstream: ExpandContainerVolumeMounts. */
 export function expandPath(
   text: string,
   variables: Readonly<Record<string, string>>,

@@ -1,9 +1,9 @@
-// What a pod finds in its /etc/hosts.
+// The /etc/hosts of a pod.
 import type { PodSpec } from '../../kinds/pod/pod-spec.ts';
 
 export type HostsOptions = {
   readonly podIPs: readonly string[];
-  /** The pod's host name, and its full one where it has a subdomain. */
+  /** The pod's host name, and its FQDN if it has a subdomain. */
   readonly hostname: string;
   readonly fullName?: string;
   readonly hostAliases?: PodSpec['hostAliases'];
@@ -28,7 +28,7 @@ export function renderHosts({
   return `${standard}${podIPs.map((ip) => `${ip}\t${names}\n`).join('')}${renderAliases(hostAliases)}`;
 }
 
-/** The host's own file for a pod on the host's network, with the aliases the pod asks for. */
+/** For a pod on the host's network: the host's file, with the pod's aliases. */
 export function extendHosts(hostFile: string, hostAliases: PodSpec['hostAliases'] = []): string {
   return `# Kubernetes-managed hosts file (host network).\n${hostFile}${renderAliases(hostAliases)}`;
 }

@@ -1,13 +1,13 @@
 // The value of a field of a pod, as variables and files of the downward API show it.
 import type { Pod } from '../../kinds/pod/types.ts';
 
-/** What a node knows of a pod beyond the object. */
+/** Addresses that are not yet in the pod's status. */
 export type PodAddresses = {
   readonly podIPs: readonly string[];
   readonly hostIPs: readonly string[];
 };
 
-/** Undefined for a path that no pod has. */
+/** Undefined for an unsupported path. */
 export function podField(path: string, pod: Pod, addresses: PodAddresses): string | undefined {
   const { metadata, spec } = pod;
   const keyed = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path);
@@ -32,7 +32,7 @@ export function podField(path: string, pod: Pod, addresses: PodAddresses): strin
   return Object.hasOwn(values, path) ? values[path]?.() : undefined;
 }
 
-/** One `key="value"` a line, in the order of the keys. */
+/** Lines of `key="value"`, sorted by key. */
 function mapText(map: Readonly<Record<string, string>> = {}): string {
   return Object.keys(map)
     .sort()

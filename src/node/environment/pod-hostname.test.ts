@@ -16,12 +16,12 @@ const pod = (spec: Partial<PodSpec>, name = 'web-0'): Pod =>
 const names = (spec: Partial<PodSpec>, name?: string) =>
   podHostname(pod(spec, name), 'cluster.local');
 
-test("podHostname() is the pod's name, cut to a label", () => {
+test("podHostname() is the pod's name, truncated to a label", () => {
   assert.deepEqual(names({}), { kernelName: 'web-0', hostname: 'web-0' });
   assert.equal(names({}, `${'a'.repeat(62)}.b`).hostname, 'a'.repeat(62));
 });
 
-test('podHostname() has a full name with a subdomain (DNS-41)', () => {
+test('podHostname() has an FQDN with a subdomain (DNS-41)', () => {
   assert.deepEqual(names({ hostname: 'h', subdomain: 'sub' }), {
     kernelName: 'h',
     hostname: 'h',
@@ -29,18 +29,18 @@ test('podHostname() has a full name with a subdomain (DNS-41)', () => {
   });
 });
 
-test('podHostname() makes the full name the host name when asked and where it fits (DNS-41)', () => {
-  const asked = { subdomain: 'sub', setHostnameAsFQDN: true };
-  assert.equal(names(asked).kernelName, 'web-0.sub.shop.svc.cluster.local');
-  assert.throws(() => names(asked, 'x'.repeat(50)), /too long \(64 characters is the max/);
+test('podHostname() uses the FQDN with setHostnameAsFQDN, if it is short enough (DNS-41)', () => {
+  const spec = { subdomain: 'sub', setHostnameAsFQDN: true };
+  assert.equal(names(spec).kernelName, 'web-0.sub.shop.svc.cluster.local');
+  assert.throws(() => names(spec, 'x'.repeat(50)), /too long \(64 characters is the max/);
 });
 
-test('podHostname() is the override and nothing else (DNS-41)', () => {
+test('podHostname() is hostnameOverride, without an FQDN (DNS-41)', () => {
   const override = { hostnameOverride: 'any.name', subdomain: 'sub' };
   assert.deepEqual(names(override), { kernelName: 'any.name', hostname: 'any.name' });
 });
 
-test("podHostname() of a pod on the node's network is the node's name, cut to what Linux takes", () => {
+test("podHostname() of a pod on the node's network is the node's name, truncated to the limit of Linux", () => {
   const onNode = { hostNetwork: true, hostname: 'h', nodeName: 'node-1' };
   assert.deepEqual(names(onNode), { kernelName: 'node-1', hostname: 'node-1' });
   const long = `${'n'.repeat(63)}.example`;

@@ -1,4 +1,4 @@
-// By which names a pod goes.
+// The host names of a pod.
 import type { Pod } from '../../kinds/pod/types.ts';
 import { trimEnd } from '../../meta/trim-end.ts';
 
@@ -10,13 +10,13 @@ export type PodHostname = {
   readonly fullName?: string;
 };
 
-/** Linux has no room for more. */
+/** Limit of Linux. */
 const maxKernelNameLength = 64;
 const maxLabelLength = 63;
 
-/** Throws when the pod wants its full name where it does not fit. */
+/** Throws if the pod has setHostnameAsFQDN and its FQDN is too long. */
 export function podHostname({ metadata, spec }: Pod, clusterDomain: string): PodHostname {
-  // On the node's network it is the node, by the name that the cluster knows it by: several nodes may share a machine.
+  // On the node's network it has the name of the Node, not of the machine: several nodes may share a machine.
   if (spec.hostNetwork === true && spec.nodeName !== undefined) {
     const hostname = trimEnd(spec.nodeName.slice(0, maxKernelNameLength), '-.');
     return { kernelName: hostname, hostname };
@@ -24,8 +24,8 @@ export function podHostname({ metadata, spec }: Pod, clusterDomain: string): Pod
   if (spec.hostnameOverride !== undefined) {
     return { kernelName: spec.hostnameOverride, hostname: spec.hostnameOverride };
   }
-  const given = spec.hostname ? spec.hostname : (metadata.name ?? '');
-  const hostname = trimEnd(given.slice(0, maxLabelLength), '-.');
+  const podName = spec.hostname ? spec.hostname : (metadata.name ?? '');
+  const hostname = trimEnd(podName.slice(0, maxLabelLength), '-.');
   if (!spec.subdomain) return { kernelName: hostname, hostname };
   const fullName = `${hostname}.${spec.subdomain}.${metadata.namespace}.svc.${clusterDomain}`;
   if (!spec.setHostnameAsFQDN) return { kernelName: hostname, hostname, fullName };

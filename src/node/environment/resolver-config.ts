@@ -1,4 +1,4 @@
-// What a pod finds in its /etc/resolv.conf.
+// The /etc/resolv.conf of a pod.
 import type { PodDnsConfig, PodSpec } from '../../kinds/pod/pod-spec.ts';
 
 export type ResolverConfig = {
@@ -8,7 +8,7 @@ export type ResolverConfig = {
 };
 
 export type ClusterDns = {
-  /** Empty where the cluster has no name service. */
+  /** Empty: the cluster has no DNS. */
   readonly nameservers: readonly string[];
   readonly domain: string;
 };
@@ -19,27 +19,27 @@ export type ResolverWarning = {
   readonly message: string;
 };
 
-export type FormedConfig = {
+export type BuiltConfig = {
   readonly config: ResolverConfig;
   readonly warnings: readonly ResolverWarning[];
 };
 
-type Asked = Pick<PodSpec, 'dnsPolicy' | 'dnsConfig' | 'hostNetwork'>;
+type DnsSpec = Pick<PodSpec, 'dnsPolicy' | 'dnsConfig' | 'hostNetwork'>;
 
-/** What glibc reads; more would be ignored in silence. */
+/** Limits of glibc, which silently ignores the rest. */
 const maxNameservers = 3;
 const maxSearches = 32;
 const maxSearchCharacters = 2048;
 
-export function formResolverConfig(
-  spec: Asked,
+export function buildResolverConfig(
+  spec: DnsSpec,
   namespace: string,
   { host, cluster }: { readonly host: ResolverConfig; readonly cluster: ClusterDns },
-): FormedConfig {
+): BuiltConfig {
   const warnings: ResolverWarning[] = [];
-  const basis = (): ResolverConfig => {
+  const base = (): ResolverConfig => {
     if (spec.dnsPolicy === 'None') return { nameservers: [], searches: [], options: [] };
-    if (!wantsClusterDns(spec)) return host;
+    if (!usesClusterDns(spec)) return host;
     if (cluster.nameservers.length > 0) return clusterConfig(namespace, host, cluster);
     warnings.push({
       reason: 'MissingClusterDNS',
@@ -47,11 +47,11 @@ export function formResolverConfig(
     });
     return host;
   };
-  return trim(merge(basis(), spec.dnsConfig), warnings);
+  return trim(merge(base(), spec.dnsConfig), warnings);
 }
 
-/** A pod on the host's network has the host's names, unless it asks otherwise (DNS-37). */
-function wantsClusterDns({ dnsPolicy, hostNetwork }: Asked): boolean {
+/** DNS-37: on the host's network, ClusterFirst means the host's configuration. */
+function usesClusterDns({ dnsPolicy, hostNetwork }: DnsSpec): boolean {
   return dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && !hostNetwork);
 }
 
@@ -64,21 +64,21 @@ function clusterConfig(
   return { nameservers, searches: unique([...searches, ...host.searches]), options: ['ndots:5'] };
 }
 
-/** DNS-38: what the pod says of an option replaces what was there. */
-function merge(basis: ResolverConfig, wanted: PodDnsConfig | undefined): ResolverConfig {
-  const options = new Map(basis.options.map((option) => [optionName(option), option]));
+/** DNS-38: the pod's options override those of the same name. */
+function merge(base: ResolverConfig, wanted: PodDnsConfig | undefined): ResolverConfig {
+  const options = new Map(base.options.map((option) => [optionName(option), option]));
   for (const { name = '', value } of wanted?.options ?? []) {
     options.set(name, value === undefined ? name : `${name}:${value}`);
   }
   return {
-    nameservers: unique([...basis.nameservers, ...(wanted?.nameservers ?? [])]),
-    searches: unique([...basis.searches, ...(wanted?.searches ?? [])]),
+    nameservers: unique([...base.nameservers, ...(wanted?.nameservers ?? [])]),
+    searches: unique([...base.searches, ...(wanted?.searches ?? [])]),
     options: [...options.values()],
   };
 }
 
-/** DNS-39: what is too much is left out, and said. */
-function trim(config: ResolverConfig, warnings: readonly ResolverWarning[]): FormedConfig {
+/** DNS-39: entries beyond the limits are omitted, with a warning. */
+function trim(config: ResolverConfig, warnings: readonly ResolverWarning[]): BuiltConfig {
   const nameservers = config.nameservers.slice(0, maxNameservers);
   let searches = config.searches.slice(0, maxSearches);
   while (searches.join(' ').length > maxSearchCharacters) searches = searches.slice(0, -1);
@@ -106,7 +106,7 @@ export function renderResolverConfig({ nameservers, searches, options }: Resolve
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The host's file; later `search` and `domain` lines replace earlier ones, as resolvers have it. */
+/** Later `search` and `domain` lines replace earlier ones, as in resolv.conf(5). */
 export function parseResolverConfig(text: string): ResolverConfig {
   const nameservers: string[] = [];
   let searches: readonly string[] = [];

@@ -1,10 +1,10 @@
-// The value of an amount that a container requests or may use, as variables and files of the downward API show it.
+// The value of a request or limit of a container, for the downward API.
 import type { Container } from '../../kinds/pod/container.ts';
 import type { ResourceFieldSelector } from '../../kinds/pod/environment.ts';
 import type { ResourceList } from '../../kinds/pod/resources.ts';
 import { parseQuantity } from '../../schema/quantity.ts';
 
-/** In units of the divisor, rounded up. A limit that is not set is what the node has. */
+/** In units of the divisor, rounded up. A limit that is not set is the node's allocatable resource. */
 export function resourceField(
   { resource = '', divisor }: ResourceFieldSelector,
   { resources }: Pick<Container, 'resources'>,

@@ -25,7 +25,7 @@ const kubernetes = service('default', 'kubernetes', {
 const names = (variables: Readonly<Record<string, string>>): readonly string[] =>
   Object.keys(variables).sort();
 
-test('serviceVariables() tells of redis-master as the documentation does (ENV-01, ENV-05)', () => {
+test('serviceVariables() matches the documentation for redis-master (ENV-01, ENV-05)', () => {
   const options = { namespace: 'default', hasServiceLinks: true, services: [redis] };
   assert.deepEqual(serviceVariables(options), {
     REDIS_MASTER_SERVICE_HOST: '10.0.0.11',
@@ -55,7 +55,7 @@ test('serviceVariables() names ports, and brackets IPv6 in URLs only (ENV-02, EN
   assert.equal(found['1_WEB_PORT_53_UDP_ADDR'], 'fd00::1');
 });
 
-test('serviceVariables() tells the first address and the first port of a Service of both families (ENV-03)', () => {
+test('serviceVariables() uses the first address and port of a dual-stack Service (ENV-03)', () => {
   const dual = service('a', 'web', {
     clusterIP: 'fd00::1',
     clusterIPs: ['fd00::1', '10.0.0.1'],
@@ -69,7 +69,7 @@ test('serviceVariables() tells the first address and the first port of a Service
   assert.ok(!Object.values(found).some((value) => value.includes('10.0.0.1')));
 });
 
-test('serviceVariables() tells nothing of headless and external Services (ENV-07)', () => {
+test('serviceVariables() omits headless and external Services (ENV-07)', () => {
   const services = [
     service('default', 'headless', { clusterIP: 'None', ports: redis.spec.ports ?? [] }),
     service('default', 'pending', { clusterIP: '' }),
@@ -78,7 +78,7 @@ test('serviceVariables() tells nothing of headless and external Services (ENV-07
   assert.deepEqual(serviceVariables({ namespace: 'default', hasServiceLinks: true, services }), {});
 });
 
-test('serviceVariables() tells every container of the API server, and nothing else of other namespaces (ENV-08, ENV-09)', () => {
+test('serviceVariables() always has the API server, and no other Service of other namespaces (ENV-08, ENV-09)', () => {
   const services = [redis, kubernetes];
   const elsewhere = serviceVariables({ namespace: 'other', hasServiceLinks: true, services });
   assert.ok(names(elsewhere).every((name) => name.startsWith('KUBERNETES_')));
@@ -87,7 +87,7 @@ test('serviceVariables() tells every container of the API server, and nothing el
   assert.deepEqual(names(unlinked), names(elsewhere));
 });
 
-test("serviceVariables() lets the namespace's own kubernetes Service win when links are on (ENV-08)", () => {
+test('serviceVariables() prefers a Service kubernetes of the own namespace when service links are enabled (ENV-08)', () => {
   const own = service('other', 'kubernetes', { clusterIP: '10.96.7.7', ports: [] });
   const services = [kubernetes, own];
   const linked = serviceVariables({ namespace: 'other', hasServiceLinks: true, services });

@@ -1,4 +1,4 @@
-// The environment variables that tell a container of the Services of its namespace (BEHAVIOUR ENV).
+// The environment variables for the Services of a container's namespace (docs/behaviour, ENV).
 import { isIPv6 } from '../../ip/address.ts';
 import type { Service } from '../../kinds/service/types.ts';
 
@@ -11,18 +11,18 @@ export type ServiceVariablesOptions = {
   readonly services: readonly Service[];
 };
 
-/** The API server's own Service is told to every container, wherever it runs. */
-const masterService = { namespace: 'default', name: 'kubernetes' };
+/** The API server's own Service is in the environment of every container. */
+const apiServerService = { namespace: 'default', name: 'kubernetes' };
 
 export function serviceVariables(options: ServiceVariablesOptions): Variables {
   const { namespace, hasServiceLinks, services } = options;
-  const isMaster = ({ metadata }: Service): boolean =>
-    metadata.namespace === masterService.namespace && metadata.name === masterService.name;
+  const isApiServer = ({ metadata }: Service): boolean =>
+    metadata.namespace === apiServerService.namespace && metadata.name === apiServerService.name;
   const isLinked = ({ metadata }: Service): boolean =>
     hasServiceLinks && metadata.namespace === namespace;
-  // Later ones win: a Service of the pod's own namespace may carry the master's name.
-  const told = [...services.filter(isMaster), ...services.filter(isLinked)];
-  return Object.assign({}, ...told.filter(hasAddress).map(variablesOf));
+  // Later ones win: a Service in the pod's namespace may also be named kubernetes.
+  const linked = [...services.filter(isApiServer), ...services.filter(isLinked)];
+  return Object.assign({}, ...linked.filter(hasAddress).map(variablesOf));
 }
 
 function hasAddress({ spec }: Service): boolean {
@@ -42,7 +42,7 @@ function variablesOf({ metadata, spec }: Service): Variables {
   return { ...variables, ...linkVariables(prefix, host, spec.ports ?? []) };
 }
 
-/** What container links once looked like, which programs still read. */
+/** The variables of Docker's container links, which programs still read. */
 function linkVariables(
   prefix: string,
   host: string,

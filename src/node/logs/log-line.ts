@@ -6,12 +6,12 @@ export type LogLine = {
   /** RFC 3339 with nine digits, which sorts as text. */
   readonly time: string;
   readonly stream: LogStream;
-  /** Whether the line of the program ends here; a long one comes in parts. */
+  /** Whether the program's line ends here; long lines are split. */
   readonly isWhole: boolean;
   readonly text: string;
 };
 
-/** Longer lines come in parts, as containerd cuts them. */
+/** Longer lines are split, as containerd does. */
 export const maxPartLength = 16 * 1024;
 
 export function renderLogLine({ time, stream, isWhole, text }: LogLine): string {

@@ -1,10 +1,10 @@
-// What is asked for when a log is asked for, and which run of the container that means.
+// Parses the options of a log request, and finds the run of the container whose log is requested.
 import type { Pod } from '../../kinds/pod/types.ts';
 import { parseTime } from '../../schema/time.ts';
 import { allContainers } from '../pod/container-lists.ts';
 import type { ContainerRecord, ContainerRecords } from '../pod/container-record.ts';
 
-/** With the HTTP status that says it. */
+/** An error with its HTTP status. */
 export class LogError extends Error {
   override readonly name = 'LogError';
   readonly code: number;
@@ -57,7 +57,7 @@ export type WantedLog = {
   readonly isPrevious: boolean;
 };
 
-/** The number of the run; throws LogError where there is none. */
+/** The attempt number of the run; throws LogError if there is none. */
 export function findLog({ pod, records, container, isPrevious }: WantedLog): number {
   const quoted = `${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
   if (!allContainers(pod).some(({ name }) => name === container)) {
@@ -69,7 +69,7 @@ export function findLog({ pod, records, container, isPrevious }: WantedLog): num
     if (record?.last === undefined) {
       throw new LogError(400, `previous terminated container ${quoted} not found`);
     }
-    // While it waits to start again, the run that failed is still the latest.
+    // During back-off, the failed run is still the latest.
     return isWaiting ? record.restartCount : record.restartCount - 1;
   }
   if (record !== undefined && (!isWaiting || record.last !== undefined)) return record.restartCount;

@@ -1,4 +1,4 @@
-// Reads the log of a container as people ask for it: the end of it, since when, with times, and on as it grows.
+// Reads the log of a container: its tail, since a time, with timestamps, and followed.
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { rotatedLogs } from '../runtimes/process/write-log-file.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
@@ -14,7 +14,7 @@ export type LogOptions = {
   readonly stream?: 'stdout' | 'stderr';
 };
 
-/** What a kubelet takes of a log as the last message of a container. */
+/** Limits of the kubelet for a termination message from the log. */
 const tailLines = 80;
 const tailBytes = 2048;
 
@@ -26,67 +26,67 @@ export function readLogTail(path: string): string {
   return text.slice(-tailBytes);
 }
 
-/** What is there now, part by part. */
-export function* readLog(path: string, wish: LogOptions): Generator<string> {
+/** The current content, part by part. */
+export function* readLog(path: string, options: LogOptions): Generator<string> {
   const reader = openReader(path);
   try {
-    yield* limited(shown(reader.lines(), wish), wish.limitBytes);
+    yield* limitBytes(formatted(reader.lines(), options), options.limitBytes);
   } finally {
     reader.close();
   }
 }
 
-/** What is there, and what comes until the container has ended or the signal comes. */
+/** The current content, and new lines until the container has terminated or the signal aborts. */
 export async function* followLog(
   path: string,
-  wish: LogOptions,
+  options: LogOptions,
   {
     running,
     signal,
   }: { readonly running: RunningContainer | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<string> {
   const reader = openReader(path);
-  const { tailLines: _end, ...rest } = wish;
-  const news = createNotifier(running, signal);
+  const { tailLines: _end, ...rest } = options;
+  const notifier = createNotifier(running, signal);
   try {
-    yield* shown(reader.lines(), wish);
-    let isOver = running === undefined;
+    yield* formatted(reader.lines(), options);
+    let hasEnded = running === undefined;
     while (!signal.aborted) {
-      // Asked before reading: what came before the end is still read.
-      yield* shown(reader.lines(), rest);
-      if (isOver) return;
-      isOver = await news.next();
+      // Checked before reading: output before the termination is still read.
+      yield* formatted(reader.lines(), rest);
+      if (hasEnded) return;
+      hasEnded = await notifier.next();
     }
   } finally {
-    news.stop();
+    notifier.stop();
     reader.close();
   }
 }
 
-/** Resolves with whether the container has ended, after each thing it says. */
+/** Resolves after each output, with whether the container has terminated. */
 function createNotifier(running: RunningContainer | undefined, signal: AbortSignal) {
   let wake = (): void => {};
-  let isNew = false;
-  let isOver = signal.aborted;
-  const tell = (): void => {
-    isNew = true;
+  let isNotified = false;
+  let hasEnded = signal.aborted;
+  const notify = (): void => {
+    isNotified = true;
     wake();
   };
   const end = (): void => {
-    isOver = true;
-    tell();
+    hasEnded = true;
+    notify();
   };
-  const stop = running?.onOutput(tell);
+  const stop = running?.onOutput(notify);
   void running?.ended.then(end);
   signal.addEventListener('abort', end, { once: true });
   return {
     async next(): Promise<boolean> {
-      if (!isNew)
+      if (!isNotified)
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
-      isNew = false;
-      return isOver;
+      isNotified = false;
+      return hasEnded;
     },
     stop(): void {
       stop?.();
@@ -136,11 +136,11 @@ function openReader(path: string): LogReader {
   };
 }
 
-function* shown(lines: Iterable<string>, wish: LogOptions): Generator<string> {
-  const { tailLines: count } = wish;
+function* formatted(lines: Iterable<string>, options: LogOptions): Generator<string> {
+  const { tailLines: count } = options;
   const last: string[] = [];
   for (const line of lines) {
-    const text = shownLine(line, wish);
+    const text = formatLine(line, options);
     if (text === undefined) continue;
     if (count === undefined) yield text;
     else last.push(text);
@@ -149,21 +149,21 @@ function* shown(lines: Iterable<string>, wish: LogOptions): Generator<string> {
   yield* last;
 }
 
-function shownLine(line: string, { since, hasTimes, stream }: LogOptions): string | undefined {
+function formatLine(line: string, { since, hasTimes, stream }: LogOptions): string | undefined {
   const parsed = parseLogLine(line);
   if (parsed === undefined) return undefined;
-  // Times of one length sort as text.
+  // Timestamps of equal length sort as text.
   if (since !== undefined && parsed.time < logTime(since)) return undefined;
   if (stream !== undefined && parsed.stream !== stream) return undefined;
   return `${hasTimes ? `${parsed.time} ` : ''}${parsed.text}${parsed.isWhole ? '\n' : ''}`;
 }
 
-function* limited(parts: Iterable<string>, maxBytes: number | undefined): Generator<string> {
-  let left = maxBytes ?? Number.POSITIVE_INFINITY;
+function* limitBytes(parts: Iterable<string>, maxBytes: number | undefined): Generator<string> {
+  let remaining = maxBytes ?? Number.POSITIVE_INFINITY;
   for (const part of parts) {
-    if (left <= 0) return;
+    if (remaining <= 0) return;
     const bytes = Buffer.from(part);
-    yield bytes.length <= left ? part : bytes.toString('utf8', 0, left);
-    left -= bytes.length;
+    yield bytes.length <= remaining ? part : bytes.toString('utf8', 0, remaining);
+    remaining -= bytes.length;
   }
 }

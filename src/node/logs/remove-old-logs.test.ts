@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { removeOldLogs, removeOldRuns } from './remove-old-logs.ts';
 
-test('removeOldRuns() keeps the log of the run before', async (t) => {
+test('removeOldRuns() retains the log of the previous run', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'runs-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const runs = join(directory, 'runs');
@@ -16,7 +16,7 @@ test('removeOldRuns() keeps the log of the run before', async (t) => {
   assert.deepEqual(readdirSync(directory).sort(), ['10.log', 'runs']);
 });
 
-test('removeOldLogs() keeps logs of pods that are there, and the newest of others', (t) => {
+test('removeOldLogs() retains logs of existing pods, and the newest of deleted ones', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'logs-'));
   t.after(() => rmSync(directory, { recursive: true }));
   for (let number = 0; number < 102; number += 1) {
@@ -25,10 +25,10 @@ test('removeOldLogs() keeps logs of pods that are there, and the newest of other
     utimesSync(path, number, number);
   }
   removeOldLogs(directory, (uid) => uid === 'u0');
-  const left = new Set(readdirSync(join(directory, 'logs')));
-  assert.equal(left.size, 101);
+  const remaining = new Set(readdirSync(join(directory, 'logs')));
+  assert.equal(remaining.size, 101);
   assert.deepEqual(
-    ['default_web_u0', 'default_web_u1', 'default_web_u2'].map((name) => left.has(name)),
+    ['default_web_u0', 'default_web_u1', 'default_web_u2'].map((name) => remaining.has(name)),
     [true, false, true],
   );
 });

@@ -1,37 +1,40 @@
-// Logs and directories that nobody asks for any more go: those of early runs of a container, and those of pods long gone.
+// Removes old logs and directories: of earlier runs of a container, and of deleted pods.
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../../host/remove-tree.ts';
 
-/** Logs of so many pods stay after their end, for who comes late. */
-const maxGonePods = 100;
+/** Logs of this many deleted pods are retained. */
+const maxDeletedPods = 100;
 
-/** Before run `attempt` starts: of the runs before it, the last one's log stays. */
+/** Called before run `attempt` starts: only the log of the previous run is retained. */
 export async function removeOldRuns(
   containerDirectory: string,
   logPath: string,
   attempt: number,
 ): Promise<void> {
-  const directories = readdirIfThere(containerDirectory).filter((name) => Number(name) < attempt);
+  const directories = readOptionalDirectory(containerDirectory).filter(
+    (name) => Number(name) < attempt,
+  );
   for (const name of directories) await removeTree(join(containerDirectory, name));
-  const logs = readdirIfThere(dirname(logPath)).filter(
+  const logs = readOptionalDirectory(dirname(logPath)).filter(
     (name) => Number.parseInt(name, 10) < attempt - 1,
   );
   for (const name of logs) rmSync(join(dirname(logPath), name), { force: true });
 }
 
-/** Of pods that are gone, the newest logs stay. */
+/** Retains the newest logs of deleted pods. */
 export function removeOldLogs(dataDirectory: string, isPresent: (uid: string) => boolean): void {
   const logs = join(dataDirectory, 'logs');
   mkdirSync(logs, { recursive: true, mode: 0o700 });
-  const gone = readdirSync(logs)
+  const deletedPods = readdirSync(logs)
     .filter((name) => !isPresent(name.slice(name.lastIndexOf('_') + 1)))
     .map((name) => ({ path: join(logs, name), changedAt: statSync(join(logs, name)).mtimeMs }))
     .sort((a, b) => b.changedAt - a.changedAt);
-  for (const { path } of gone.slice(maxGonePods)) rmSync(path, { recursive: true, force: true });
+  for (const { path } of deletedPods.slice(maxDeletedPods))
+    rmSync(path, { recursive: true, force: true });
 }
 
-function readdirIfThere(directory: string): readonly string[] {
+function readOptionalDirectory(directory: string): readonly string[] {
   try {
     return readdirSync(directory);
   } catch (error) {

@@ -1,17 +1,16 @@
-// /logs/: the files of logs that this node keeps, as a kubelet shows those of its /var/log. Only logs of pods are there: what else the
-// machine logs is not the cluster's.
+// /logs/: log files, as the kubelet serves /var/log. Only logs of pods are served, not those of the machine.
 import { createReadStream, type Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** Where pods' logs are below /logs/, as below /var/log of other nodes. */
+/** The directory of pod logs below /logs/, as below /var/log of other nodes. */
 const podsName = 'pods';
 /** More names than the containers of a node have. */
 const maxNames = 20_000;
 
-/** `path` is that of the request. `directory` is where the agent keeps the logs of pods; nobody else writes there. */
+/** `path` is that of the request. Only the agent writes to `directory`. */
 export async function serveLogFiles(
   directory: string,
   path: string,
@@ -27,12 +26,12 @@ export async function serveLogFiles(
   if (stat.isFile() && !path.endsWith('/')) return sendFile(response, found);
   if (!stat.isDirectory()) return notFound(response);
   if (path.endsWith('/')) return sendList(response, await entriesOf(found));
-  // So that the names in the list lead below it.
+  // A trailing slash makes the relative links of the list work.
   response.writeHead(301, { location: `${encodeURIComponent(names.at(-1) ?? '')}/` });
   response.end();
 }
 
-/** Undefined for names that lead elsewhere. The first is `logs`. */
+/** The path segments after `logs`; undefined if one is invalid, such as `..`. */
 function namesOf(path: string): readonly string[] | undefined {
   try {
     const [, ...names] = path.split('/').filter(Boolean).map(decodeURIComponent);
@@ -66,13 +65,13 @@ function sendList(response: ServerResponse, names: readonly string[]): void {
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** A log that is cut while it is sent ends where it ended. */
+/** A file may be truncated while it is sent. */
 async function sendFile(response: ServerResponse, path: string): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
   try {
     await pipeline(createReadStream(path), response);
   } catch (error) {
-    // The client has gone, or the log with its pod.
+    // The client has disconnected, or the log was removed with its pod.
     if (!['ERR_STREAM_PREMATURE_CLOSE', 'ENOENT'].includes(codeOf(error))) throw error;
     response.destroy();
   }

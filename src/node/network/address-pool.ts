@@ -1,18 +1,18 @@
-// Which pod has which addresses. A pod gets one of each range of its node, and no address is given to two.
+// Allocates addresses to pods: one of each range of the node.
 import { type Address, addressBits, formatAddress, parseAddress } from '../../ip/address.ts';
 import { addressCount, type Cidr, containsAddress, formatCidr } from '../../ip/cidr.ts';
 
 export type AddressPool = {
-  /** What a pod had before this run; kept for it until it is released. Addresses of others are not taken away. */
+  /** Reserves the addresses that a pod had in a previous run, unless another pod has them. */
   readonly reserve: (uid: string, ips: readonly string[]) => void;
-  /** One address of each range, in their order; the same again for a pod that has them. Throws when a range is used up. */
-  readonly take: (uid: string, ranges: readonly Cidr[]) => readonly string[];
+  /** One address of each range, in their order; idempotent per pod. Throws RangeExhaustedError. */
+  readonly allocate: (uid: string, ranges: readonly Cidr[]) => readonly string[];
   readonly release: (uid: string) => void;
 };
 
-/** The range has no address left. */
-export class RangeUsedUpError extends Error {
-  override readonly name = 'RangeUsedUpError';
+/** All addresses of the range are in use. */
+export class RangeExhaustedError extends Error {
+  override readonly name = 'RangeExhaustedError';
 
   constructor(range: Cidr) {
     super(`no addresses available in range set: ${formatCidr(range)}`);
@@ -22,10 +22,10 @@ export class RangeUsedUpError extends Error {
 export function createAddressPool(): AddressPool {
   const byPod = new Map<string, readonly string[]>();
   const used = new Set<string>();
-  /** The last address given of each range: the next pod gets the one after, so that an address rests when its pod has gone. */
+  /** The last allocated address of each range. The next pod gets the one after it, so that released addresses are reused late. */
   const last = new Map<string, bigint>();
 
-  const keep = (uid: string, ips: readonly string[]): void => {
+  const store = (uid: string, ips: readonly string[]): void => {
     byPod.set(uid, ips);
     for (const ip of ips) used.add(ip);
   };
@@ -35,39 +35,39 @@ export function createAddressPool(): AddressPool {
   };
   const next = (range: Cidr): string => {
     const key = formatCidr(range);
-    const value = nextFree(range, last.get(key) ?? lastUsed(range, used), used);
-    if (value === undefined) throw new RangeUsedUpError(range);
+    const value = nextFreeAddress(range, last.get(key) ?? highestUsed(range, used), used);
+    if (value === undefined) throw new RangeExhaustedError(range);
     last.set(key, value);
     return formatAddress({ family: range.family, value });
   };
 
   return {
     reserve(uid, ips) {
-      if (!byPod.has(uid) && ips.length > 0 && !ips.some((ip) => used.has(ip))) keep(uid, ips);
+      if (!byPod.has(uid) && ips.length > 0 && !ips.some((ip) => used.has(ip))) store(uid, ips);
     },
-    take(uid, ranges) {
+    allocate(uid, ranges) {
       const before = byPod.get(uid);
       if (before !== undefined && isOneOfEach(before, ranges)) return before;
       release(uid);
       const ips = ranges.map(next);
-      keep(uid, ips);
+      store(uid, ips);
       return ips;
     },
     release,
   };
 }
 
-/** The node's own address in the range: where pods send what leaves it. */
+/** The node's address in the range, which is the gateway of its pods. */
 export function gatewayOf({ family, base }: Cidr): string {
   return formatAddress({ family, value: base + gatewayOffset });
 }
 
-/** The first address names the network, the second is the gateway. */
+/** The first address is the network address, the second the gateway. */
 const gatewayOffset = 1n;
 const firstPodOffset = 2n;
 
-/** The address after `after` that nobody has, starting over at the end of the range. */
-export function nextFree(
+/** The next free address after `after`, wrapping around at the end of the range. */
+export function nextFreeAddress(
   range: Cidr,
   after: bigint | undefined,
   used: ReadonlySet<string>,
@@ -88,8 +88,8 @@ function lastPodAddress(range: Cidr): bigint {
   return range.family === 'IPv4' ? last - 1n : last;
 }
 
-/** After a restart it goes on behind the highest that is in use. */
-function lastUsed(range: Cidr, used: ReadonlySet<string>): bigint | undefined {
+/** After a restart, allocation continues after the highest address in use. */
+function highestUsed(range: Cidr, used: ReadonlySet<string>): bigint | undefined {
   let highest: bigint | undefined;
   for (const text of used) {
     const address = parseAddress(text);
@@ -115,7 +115,7 @@ function isPodAddress(range: Cidr, address: Address | undefined): boolean {
   );
 }
 
-/** `10.244.0.7/32`: a pod is alone on its link, and everything it sends goes by way of its node. */
-export function asHost(ip: string): string {
+/** `10.244.0.7/32`: a pod has no on-link neighbors, all its traffic goes through the node. */
+export function hostCidr(ip: string): string {
   return `${ip}/${addressBits(parseAddress(ip)?.family ?? 'IPv4')}`;
 }

@@ -13,7 +13,7 @@ import { applyNodeSettings } from './apply-settings.ts';
 import type { PodRoute } from './desired.ts';
 import type { ActualNetwork, NetworkChange } from './diff.ts';
 
-/** Our mark on routes: a number that no program of the kernel's list has (/etc/iproute2/rt_protos). */
+/** The protocol of our routes: a number that is not assigned in /etc/iproute2/rt_protos. */
 const routeProtocol = 70;
 
 export async function readNetwork(route: Netlink, bridge: string): Promise<ActualNetwork> {
@@ -38,7 +38,7 @@ export type ApplyTarget = {
   readonly families: readonly Family[];
 };
 
-/** A route that the kernel refuses keeps no other from being made. Returns what went wrong. */
+/** Continues after a route that the kernel refuses. Returns the problems. */
 export async function applyNetwork(
   target: ApplyTarget,
   changes: readonly NetworkChange[],
@@ -94,7 +94,7 @@ async function applyChange(
   }
 }
 
-/** Pods send packets no larger than the node's way out takes. */
+/** Pods have the MTU of the node's interface. */
 const defaultMtu = 1500;
 
 export async function readMtu(route: Netlink, nodeIPs: readonly string[]): Promise<number> {

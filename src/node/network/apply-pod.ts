@@ -1,4 +1,4 @@
-// Puts one pod on the bridge: a namespace with an interface that is one end of a cable, the other end being a port of the bridge.
+// Attaches one pod to the bridge: a network namespace with one end of a veth pair, whose other end is a port of the bridge.
 import { createNamespace, type HeldNamespace, insideNamespace } from '../../host/namespaces.ts';
 import { type Netlink, openNetlink } from '../../host/netlink/netlink.ts';
 import { addAddress } from '../../host/netlink/route-addresses.ts';
@@ -11,7 +11,7 @@ import {
 } from '../../host/netlink/route-links.ts';
 import { addRoute } from '../../host/netlink/route-routes.ts';
 import { type Family, familyOf } from '../../ip/address.ts';
-import { asHost } from './address-pool.ts';
+import { hostCidr } from './address-pool.ts';
 import { applyPodSettings, applyPortSettings } from './apply-settings.ts';
 import { macAddressFor } from './desired.ts';
 
@@ -26,14 +26,14 @@ export type PodLink = {
 
 const podInterface = 'eth0';
 
-/** Leaves nothing behind when it fails. The namespace lives until it is released and nothing runs in it. */
+/** Cleans up when it fails. The namespace exists until it is released and no process is in it. */
 export async function attachPod(route: Netlink, link: PodLink): Promise<HeldNamespace> {
   const namespace = createNamespace();
   try {
     const families = link.ips.flatMap((ip) => familyOf(ip) ?? []);
     insideNamespace(namespace.path, () => applyPodSettings(families));
-    await layCable(route, link, { namespace, families });
-    await setUpInside(link, namespace);
+    await addVethPair(route, link, { namespace, families });
+    await configurePod(link, namespace);
     return namespace;
   } catch (error) {
     namespace.release();
@@ -42,14 +42,14 @@ export async function attachPod(route: Netlink, link: PodLink): Promise<HeldName
   }
 }
 
-type Place = { readonly namespace: HeldNamespace; readonly families: readonly Family[] };
+type PodSide = { readonly namespace: HeldNamespace; readonly families: readonly Family[] };
 
-async function layCable(
+async function addVethPair(
   route: Netlink,
   { port, bridge, mtu, ips }: PodLink,
-  { namespace, families }: Place,
+  { namespace, families }: PodSide,
 ): Promise<void> {
-  // Of a pod that an earlier run left: its name is ours again.
+  // A previous run of the agent may have left the interface.
   await deleteLink(route, port);
   await addLink(route, {
     kind: 'veth',
@@ -66,7 +66,7 @@ async function layCable(
   await setHairpin(route, port, true);
 }
 
-async function setUpInside(
+async function configurePod(
   { mtu, ips, gateways }: PodLink,
   { path }: HeldNamespace,
 ): Promise<void> {
@@ -78,13 +78,13 @@ async function setUpInside(
     for (const ip of ips) {
       await addAddress(inside, {
         interface: podInterface,
-        address: asHost(ip),
+        address: hostCidr(ip),
         skipsDuplicateDetection: true,
       });
     }
     for (const gateway of gateways) {
       const destination = familyOf(gateway) === 'IPv4' ? '0.0.0.0/0' : '::/0';
-      await addRoute(inside, { destination: asHost(gateway), interfaceIndex });
+      await addRoute(inside, { destination: hostCidr(gateway), interfaceIndex });
       await addRoute(inside, { destination, gateway, interfaceIndex });
     }
   } finally {

@@ -1,4 +1,4 @@
-// Writes the rules of pods, where they differ from what was written last.
+// Writes the nftables rules of pods, if they have changed since the last write.
 import { type Nftables, openNftables } from '../../host/nftables/open-nftables.ts';
 import type { Family } from '../../ip/address.ts';
 import type { Log } from '../../observe/log.ts';
@@ -7,10 +7,10 @@ import type { NodeNetwork } from './desired.ts';
 import { podTable, removalTransaction, rulesTransaction } from './pod-rules.ts';
 
 export type PodRules = {
-  /** Why there are none here; undefined where there are. */
+  /** Why rules are not available; undefined if they are. */
   readonly problem: string | undefined;
   readonly write: (rules: NodeNetwork['rules']) => Promise<void>;
-  /** What somebody else has taken away is written again by the next `write`. */
+  /** Finds tables that another program has deleted: the next `write` writes them again. */
   readonly check: () => Promise<void>;
   readonly remove: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -18,9 +18,9 @@ export type PodRules = {
 
 const all: readonly Family[] = ['IPv4', 'IPv6'];
 
-/** What an earlier run left goes at once: its host ports lead nowhere. */
+/** Removes the rules of a previous run, whose host ports lead nowhere. */
 export async function openRules(log: Log): Promise<PodRules> {
-  // The caller's thread: they are few, and a thread of their own would have to find the right namespace.
+  // In the caller's thread, which is in the right namespace; there are few rules.
   const nftables = await openNftables({ thread: 'caller' });
   const families = all.filter(kernelHas);
   try {
@@ -28,7 +28,9 @@ export async function openRules(log: Log): Promise<PodRules> {
   } catch (error) {
     await nftables.close();
     const problem = error instanceof Error ? error.message : String(error);
-    log.warn('pods have no host ports, and the outside sees their own addresses', { problem });
+    log.warn('Failed to open nftables, pods have no host ports and no masquerading', {
+      error: problem,
+    });
     return without(problem);
   }
   const written = new Map<Family, string>();
@@ -47,8 +49,8 @@ export async function openRules(log: Log): Promise<PodRules> {
       const tables = await nftables.listTables();
       for (const family of [...written.keys()]) {
         const { name, family: kind } = podTable(family);
-        const isThere = tables.some((table) => table.name === name && table.family === kind);
-        if (!isThere) written.delete(family);
+        const exists = tables.some((table) => table.name === name && table.family === kind);
+        if (!exists) written.delete(family);
       }
     },
     remove: () => removeAll(nftables, families),

@@ -1,5 +1,5 @@
-// Settings of the kernel that pods depend on. /proc/sys/net shows the namespace of the thread that looks, so all of it is
-// synchronous: the threads of Node's pool may be elsewhere.
+// Kernel settings that pods depend on. /proc/sys/net shows the network namespace of the reading thread, so all access is synchronous:
+// threads of Node's pool may be in another namespace.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Family } from '../../ip/address.ts';
 
@@ -15,21 +15,21 @@ export function kernelHas(family: Family): boolean {
   return existsSync(`${root}/${family === 'IPv4' ? 'ipv4' : 'ipv6'}`);
 }
 
-/** Throws where packets would not be passed on. Returns the settings that could not be made and matter less. */
+/** Throws if forwarding cannot be enabled. Returns problems with optional settings. */
 export function applyNodeSettings(bridge: string, families: readonly Family[]): readonly string[] {
-  if (families.includes('IPv6') && read(forwarding.IPv6[0]) !== '1') keepAdvertisements();
+  if (families.includes('IPv6') && read(forwarding.IPv6[0]) !== '1') keepRouterAdvertisements();
   for (const family of families) write(...forwarding[family]);
-  return tryAll([
-    // Host ports answer on 127.0.0.1 too.
+  return writeOptional([
+    // For host ports on 127.0.0.1.
     [`ipv4/conf/${bridge}/route_localnet`, '1'],
-    // Pods reach each other by way of the node on purpose, and need not be told of a shorter one.
+    // Pods reach each other through the node on purpose: no ICMP redirects.
     ['ipv4/conf/all/send_redirects', '0'],
     [`ipv4/conf/${bridge}/send_redirects`, '0'],
     ...linkSettings(bridge, families),
   ]);
 }
 
-/** Inside the pod's namespace, before its interface is there: what holds for `default` holds for it from the start. */
+/** Inside the pod's namespace, before its interface exists, which inherits the settings of `default`. */
 export function applyPodSettings(families: readonly Family[]): readonly string[] {
   const redirects: readonly Setting[] = families.includes('IPv6')
     ? [
@@ -37,7 +37,7 @@ export function applyPodSettings(families: readonly Family[]): readonly string[]
         ['ipv6/conf/default/accept_redirects', '0'],
       ]
     : [];
-  return tryAll([
+  return writeOptional([
     ['ipv4/conf/all/accept_redirects', '0'],
     ['ipv4/conf/default/accept_redirects', '0'],
     ...redirects,
@@ -46,12 +46,12 @@ export function applyPodSettings(families: readonly Family[]): readonly string[]
   ]);
 }
 
-/** The node's end carries frames only. */
+/** The node's end of the veth pair needs no IPv6 address. */
 export function applyPortSettings(port: string, families: readonly Family[]): void {
-  if (families.includes('IPv6')) tryAll([[`ipv6/conf/${port}/disable_ipv6`, '1']]);
+  if (families.includes('IPv6')) writeOptional([[`ipv6/conf/${port}/disable_ipv6`, '1']]);
 }
 
-/** IPv6 works at once, without looking for doubles and without listening to routers. */
+/** IPv6 addresses work immediately: no duplicate address detection, no router advertisements. */
 function linkSettings(link: string, families: readonly Family[]): readonly Setting[] {
   if (!families.includes('IPv6')) return [];
   return [
@@ -61,17 +61,17 @@ function linkSettings(link: string, families: readonly Family[]): readonly Setti
   ];
 }
 
-/** A machine that forwards stops listening to routers and would lose its own way out, unless told to go on (2). */
-function keepAdvertisements(): void {
+/** With forwarding enabled, the kernel ignores router advertisements and the node would lose its default route, unless accept_ra is 2. */
+function keepRouterAdvertisements(): void {
   const links = readdirSync(`${root}/ipv6/conf`).filter((name) => name !== 'all' && name !== 'lo');
-  tryAll(
+  writeOptional(
     links
       .filter((name) => read(`ipv6/conf/${name}/accept_ra`) === '1')
       .map((name) => [`ipv6/conf/${name}/accept_ra`, '2']),
   );
 }
 
-function tryAll(settings: readonly Setting[]): readonly string[] {
+function writeOptional(settings: readonly Setting[]): readonly string[] {
   return settings.flatMap(([path, value]) => {
     try {
       write(path, value);
@@ -82,7 +82,7 @@ function tryAll(settings: readonly Setting[]): readonly string[] {
   });
 }
 
-/** What is right already is not written: /proc may be read-only. */
+/** Does not write a value that is already set: /proc may be read-only. */
 function write(path: string, value: string): void {
   if (read(path) === value) return;
   writeFileSync(`${root}/${path}`, `${value}\n`);

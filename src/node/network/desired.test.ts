@@ -5,7 +5,7 @@ import type { Node } from '../../kinds/node/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { desiredNetwork, macAddressFor, podRangesOf, portName } from './desired.ts';
 import { type ActualNetwork, diffNetwork, diffToNothing, type NetworkChange } from './diff.ts';
-import { hostPortsOf, takenPort } from './host-ports.ts';
+import { conflictingPort, hostPortsOf } from './host-ports.ts';
 
 function node(name: string, podCIDRs: readonly string[], ips: readonly string[]): Node {
   return {
@@ -35,7 +35,7 @@ const wanted = desiredNetwork({
   bridge: { name: 'fairlead0', mtu: 1450 },
 });
 
-test('the bridge has the gateway of each range, and an address of hardware that stays', () => {
+test('desiredNetwork() gives the bridge the gateways and a fixed MAC address', () => {
   assert.deepEqual(wanted.bridge, {
     name: 'fairlead0',
     mtu: 1450,
@@ -45,7 +45,7 @@ test('the bridge has the gateway of each range, and an address of hardware that 
   assert.equal(macAddressFor('fd44::1:2'), '0a:58:00:01:00:02');
 });
 
-test('routes lead to the pods of other nodes through their address of the same family', () => {
+test('desiredNetwork() routes pods of other nodes through their address of the same family', () => {
   assert.deepEqual(wanted.routes, [
     { destination: '10.244.2.0/24', gateway: '172.30.0.12' },
     { destination: 'fd44:0:0:2::/64', gateway: 'fd30::12' },
@@ -53,7 +53,7 @@ test('routes lead to the pods of other nodes through their address of the same f
   ]);
 });
 
-test('pods and nodes of the cluster are inside, in their family', () => {
+test('desiredNetwork() does not masquerade traffic to pods and nodes of the cluster', () => {
   assert.deepEqual(wanted.rules.IPv6, {
     bridge: 'fairlead0',
     own: ['fd44:0:0:1::/64'],
@@ -71,19 +71,19 @@ test('pods and nodes of the cluster are inside, in their family', () => {
   assert.ok(wanted.rules.IPv4.inside.includes('172.30.0.14'));
 });
 
-test('podRangesOf() leaves out what has no room for a pod', () => {
+test('podRangesOf() omits ranges without room for a pod', () => {
   const texts = podRangesOf({ spec: { podCIDRs: ['10.0.0.0/31', 'fd44::/64', 'x'] } });
   assert.deepEqual(texts, [parseCidr('fd44::/64')]);
 });
 
-test('portName() fits the kernel and differs where uids do', () => {
+test('portName() has at most 15 characters and differs for different uids', () => {
   const uid = '0a1b2c3d-0000-4000-8000-00000000abcd';
   assert.equal(portName(uid), 'fpod0000000abcd');
   assert.equal(portName('u1'), 'fpodu1');
 });
 
 const bridge = { name: 'fairlead0', kind: 'bridge', isUp: true, mtu: 1450 };
-const inStep: ActualNetwork = {
+const synced: ActualNetwork = {
   links: [
     { ...bridge, macAddress: '0a:58:0a:f4:01:01' },
     { name: 'fpoda', kind: 'veth', isUp: true, mtu: 1450 },
@@ -99,9 +99,9 @@ const cases: readonly {
   actual: Partial<ActualNetwork>;
   changes: readonly NetworkChange[];
 }[] = [
-  { name: 'changes nothing that is right', actual: {}, changes: [] },
+  { name: 'returns nothing if the network is as desired', actual: {}, changes: [] },
   {
-    name: 'makes everything where there is nothing',
+    name: 'creates everything from scratch',
     actual: { links: [], bridgeAddresses: [], routes: [] },
     changes: [
       { kind: 'add-bridge', bridge: wanted.bridge },
@@ -115,14 +115,14 @@ const cases: readonly {
     changes: [{ kind: 'change-bridge', bridge: wanted.bridge }],
   },
   {
-    name: 'takes away links of pods that are gone, and nobody else’s',
+    name: 'deletes interfaces of deleted pods only',
     actual: {
-      links: [...inStep.links, { name: 'fpodb', kind: 'veth', isUp: true, mtu: 1450 }],
+      links: [...synced.links, { name: 'fpodb', kind: 'veth', isUp: true, mtu: 1450 }],
     },
     changes: [{ kind: 'delete-link', name: 'fpodb' }],
   },
   {
-    name: 'replaces addresses and routes of before',
+    name: 'replaces outdated addresses and routes',
     actual: {
       bridgeAddresses: ['10.244.9.1/24', 'fd44:0:0:1::1/64'],
       routes: [
@@ -141,12 +141,12 @@ const cases: readonly {
 ];
 for (const { name, actual, changes } of cases) {
   test(`diffNetwork() ${name}`, () => {
-    assert.deepEqual(diffNetwork(wanted, { ...inStep, ...actual }, ports), changes);
+    assert.deepEqual(diffNetwork(wanted, { ...synced, ...actual }, ports), changes);
   });
 }
 
-test('diffToNothing() takes back what is ours alone', () => {
-  assert.deepEqual(diffToNothing('fairlead0', { ...inStep, routes: wanted.routes.slice(0, 1) }), [
+test('diffToNothing() deletes only our bridge, interfaces and routes', () => {
+  assert.deepEqual(diffToNothing('fairlead0', { ...synced, routes: wanted.routes.slice(0, 1) }), [
     { kind: 'delete-link', name: 'fpoda' },
     { kind: 'delete-route', route: wanted.routes[0] },
     { kind: 'delete-link', name: 'fairlead0' },
@@ -157,7 +157,7 @@ const podWith = (...list: readonly object[]): Pod =>
   ({ spec: { containers: [{ name: 'c', ports: list }] } }) as unknown as Pod;
 const ips = ['10.244.1.5', 'fd44:0:0:1::5'];
 
-test('hostPortsOf() leads each family to the pod’s address of it', () => {
+test('hostPortsOf() maps each family to the pod’s address of that family', () => {
   assert.deepEqual(hostPortsOf(podWith({ containerPort: 80 }), ips), []);
   assert.deepEqual(
     hostPortsOf(podWith({ containerPort: 53, hostPort: 5353, protocol: 'UDP' }), ips),
@@ -175,13 +175,13 @@ test('hostPortsOf() leads each family to the pod’s address of it', () => {
   ]);
 });
 
-test('takenPort() finds a port that two would have', () => {
+test('conflictingPort() finds a host port that is in use', () => {
   const ports = (more: object) => hostPortsOf(podWith({ containerPort: 1, ...more }), ips);
   const first = ports({ hostPort: 80 });
-  assert.equal(takenPort(ports({ hostPort: 80 }), first)?.port, 80);
-  assert.equal(takenPort(ports({ hostPort: 80, hostIP: '172.30.0.11' }), first)?.port, 80);
-  assert.equal(takenPort(ports({ hostPort: 80, protocol: 'UDP' }), first), undefined);
-  assert.equal(takenPort(ports({ hostPort: 81 }), first), undefined);
+  assert.equal(conflictingPort(ports({ hostPort: 80 }), first)?.port, 80);
+  assert.equal(conflictingPort(ports({ hostPort: 80, hostIP: '172.30.0.11' }), first)?.port, 80);
+  assert.equal(conflictingPort(ports({ hostPort: 80, protocol: 'UDP' }), first), undefined);
+  assert.equal(conflictingPort(ports({ hostPort: 81 }), first), undefined);
   const one = ports({ hostPort: 80, hostIP: '172.30.0.11' });
-  assert.equal(takenPort(ports({ hostPort: 80, hostIP: '172.30.0.12' }), one), undefined);
+  assert.equal(conflictingPort(ports({ hostPort: 80, hostIP: '172.30.0.12' }), one), undefined);
 });

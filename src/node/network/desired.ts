@@ -1,4 +1,4 @@
-// What the network of a node has to look like, from the Nodes of the cluster and the pods that are here.
+// The desired network of a node, from the Nodes of the cluster and the pods of the node.
 import { type Address, type Family, parseAddress } from '../../ip/address.ts';
 import { addressCount, type Cidr, formatCidr, parseCidr } from '../../ip/cidr.ts';
 import type { Node } from '../../kinds/node/types.ts';
@@ -8,7 +8,7 @@ import type { HostPort } from './host-ports.ts';
 export type Bridge = {
   readonly name: string;
   readonly mtu: number;
-  /** Of its own, because the kernel's choice changes with the ports, and pods remember it. */
+  /** Fixed, because the kernel's choice changes with the ports, and pods cache it. */
   readonly macAddress: string;
   /** With prefix length. */
   readonly addresses: readonly string[];
@@ -16,12 +16,12 @@ export type Bridge = {
 
 export type PodRoute = { readonly destination: string; readonly gateway: string };
 
-/** What the rules of one family are made of. */
-export type RuleFacts = {
+/** The inputs of the rules of one family. */
+export type RuleInputs = {
   readonly bridge: string;
-  /** Pods of this node. */
+  /** Ranges of pods of this node. */
   readonly own: readonly string[];
-  /** Pods and nodes of the cluster: they see who is speaking. */
+  /** Pods and nodes of the cluster: traffic to them is not masqueraded. */
   readonly inside: readonly string[];
   readonly hostPorts: readonly HostPort[];
 };
@@ -29,13 +29,13 @@ export type RuleFacts = {
 export type NodeNetwork = {
   readonly bridge: Bridge;
   readonly routes: readonly PodRoute[];
-  readonly rules: Readonly<Record<Family, RuleFacts>>;
+  readonly rules: Readonly<Record<Family, RuleInputs>>;
 };
 
-export type NetworkSituation = {
+export type DesiredOptions = {
   readonly nodeName: string;
   readonly nodes: Iterable<Node>;
-  /** Of this node, and of pods from before its ranges changed. */
+  /** Ranges of this node, and of pods that were created before they changed. */
   readonly ranges: readonly Cidr[];
   readonly hostPorts: readonly HostPort[];
   readonly bridge: Pick<Bridge, 'name' | 'mtu'>;
@@ -44,7 +44,7 @@ export type NetworkSituation = {
 /** A bridge needs room for itself and one pod. */
 const minAddresses = 4n;
 
-/** The ranges for pods of a node; none when it has no usable ones. */
+/** The usable pod ranges of a node. */
 export function podRangesOf({ spec }: Pick<Node, 'spec'>): readonly Cidr[] {
   const texts = spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []);
   return texts
@@ -52,9 +52,9 @@ export function podRangesOf({ spec }: Pick<Node, 'spec'>): readonly Cidr[] {
     .filter((range) => addressCount(range) >= minAddresses);
 }
 
-export function desiredNetwork(situation: NetworkSituation): NodeNetwork {
-  const { nodeName, ranges, hostPorts } = situation;
-  const nodes = [...situation.nodes];
+export function desiredNetwork(options: DesiredOptions): NodeNetwork {
+  const { nodeName, ranges, hostPorts } = options;
+  const nodes = [...options.nodes];
   const others = nodes.filter(({ metadata }) => metadata.name !== nodeName);
   const gateways = ranges.map(gatewayOf);
   const inside = [
@@ -62,15 +62,15 @@ export function desiredNetwork(situation: NetworkSituation): NodeNetwork {
     ...ranges.map(formatCidr),
     ...nodes.flatMap(internalIPs),
   ];
-  const rulesFor = (family: Family): RuleFacts => ({
-    bridge: situation.bridge.name,
+  const rulesFor = (family: Family): RuleInputs => ({
+    bridge: options.bridge.name,
     own: ranges.filter((range) => range.family === family).map(formatCidr),
-    inside: [...inside, ...manyAddressed].filter((text) => familyOfRange(text) === family),
+    inside: [...inside, ...multicastRanges].filter((text) => familyOfRange(text) === family),
     hostPorts: hostPorts.filter(({ podIP }) => parseAddress(podIP)?.family === family),
   });
   return {
     bridge: {
-      ...situation.bridge,
+      ...options.bridge,
       macAddress: macAddressFor(gateways[0] ?? ''),
       addresses: ranges.map((range) => `${gatewayOf(range)}/${range.prefix}`),
     },
@@ -79,10 +79,10 @@ export function desiredNetwork(situation: NetworkSituation): NodeNetwork {
   };
 }
 
-/** What is sent to many at once has no single receiver whose answers would have to come back. */
-const manyAddressed = ['224.0.0.0/4', 'ff00::/8'];
+/** Multicast has no single receiver whose replies would have to be translated. */
+const multicastRanges = ['224.0.0.0/4', 'ff00::/8'];
 
-/** Through the node's address of the same family; nodes have to be neighbours. */
+/** Through the node's address of the same family; nodes must be on one link. */
 function routesTo(node: Node): readonly PodRoute[] {
   const addresses = internalIPs(node);
   return podRangesOf(node).flatMap((range) => {
@@ -99,7 +99,7 @@ function internalIPs({ status }: Node): readonly string[] {
 
 const familyOfRange = (text: string): Family => (text.includes(':') ? 'IPv6' : 'IPv4');
 
-/** The same address has the same hardware address for ever, so that nobody remembers a wrong one. */
+/** Derived from the IP address, so that neighbor caches never become stale. */
 export function macAddressFor(ip: string): string {
   const { value }: Pick<Address, 'value'> = parseAddress(ip) ?? { value: 0n };
   const tail = Number(value & 0xffffffffn);
@@ -107,9 +107,9 @@ export function macAddressFor(ip: string): string {
   return bytes.map((byte) => byte.toString(16).padStart(2, '0')).join(':');
 }
 
-/** Interfaces of pods on the node's side, and nothing else, have names that start so. */
+/** Prefix of the names of pod interfaces on the node. */
 export const portPrefix = 'fpod';
-/** The kernel takes 15 characters; the end of a uid says most. */
+/** Limit of the kernel (IFNAMSIZ); the end of a uid differs most. */
 const portNameLength = 15;
 
 export function portName(uid: string): string {

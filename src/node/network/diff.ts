@@ -1,4 +1,4 @@
-// What has to change on the node so that links, addresses and routes are as wanted.
+// Changes from the actual to the desired links, addresses and routes of the node.
 import { type Bridge, type NodeNetwork, type PodRoute, portPrefix } from './desired.ts';
 
 export type ActualLink = {
@@ -11,9 +11,9 @@ export type ActualLink = {
 
 export type ActualNetwork = {
   readonly links: readonly ActualLink[];
-  /** Of the bridge, with prefix length; without those that the kernel makes itself. */
+  /** Of the bridge, with prefix length; without link-local addresses. */
   readonly bridgeAddresses: readonly string[];
-  /** Those that bear our mark. */
+  /** Routes of our protocol number. */
   readonly routes: readonly PodRoute[];
 };
 
@@ -23,30 +23,30 @@ export type NetworkChange =
   | { readonly kind: 'add-address' | 'delete-address'; readonly address: string }
   | { readonly kind: 'set-route' | 'delete-route'; readonly route: PodRoute };
 
-/** `ports` are the interfaces of the pods that are here; all others of their kind are left from an earlier run. */
+/** `ports` are the interfaces of running pods; others with our prefix are left over from a previous run. */
 export function diffNetwork(
   wanted: NodeNetwork,
   actual: ActualNetwork,
   ports: ReadonlySet<string>,
 ): readonly NetworkChange[] {
   return [
-    ...strayPorts(actual, ports),
+    ...leftoverPorts(actual, ports),
     ...diffBridge(wanted.bridge, actual),
     ...diffRoutes(wanted.routes, actual.routes),
   ];
 }
 
-/** Everything that is ours goes. */
+/** Deletes everything that is ours. */
 export function diffToNothing(bridge: string, actual: ActualNetwork): readonly NetworkChange[] {
-  const isThere = actual.links.some(({ name, kind }) => name === bridge && kind === 'bridge');
+  const exists = actual.links.some(({ name, kind }) => name === bridge && kind === 'bridge');
   return [
-    ...strayPorts(actual, new Set()),
+    ...leftoverPorts(actual, new Set()),
     ...diffRoutes([], actual.routes),
-    ...(isThere ? [{ kind: 'delete-link' as const, name: bridge }] : []),
+    ...(exists ? [{ kind: 'delete-link' as const, name: bridge }] : []),
   ];
 }
 
-function strayPorts(
+function leftoverPorts(
   { links }: ActualNetwork,
   ports: ReadonlySet<string>,
 ): readonly NetworkChange[] {
@@ -83,7 +83,7 @@ function diffRoutes(
     (a: PodRoute) =>
     (b: PodRoute): boolean =>
       a.destination === b.destination && a.gateway === b.gateway;
-  // A route with another gateway is replaced, not deleted first: nothing is lost on the way.
+  // A route with another gateway is replaced, not deleted first: no packet is lost.
   return [
     ...actual
       .filter(({ destination }) => !wanted.some((route) => route.destination === destination))

@@ -1,4 +1,4 @@
-// Ports of the node that lead to pods.
+// Host ports of pods.
 import { parseAddress } from '../../ip/address.ts';
 import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -14,7 +14,7 @@ export type HostPort = {
 
 const protocols = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const;
 
-/** One for each address of the pod; an address of the node leads to the pod's of the same family. */
+/** One for each address of the pod; a hostIP maps to the pod's address of the same family. */
 export function hostPortsOf({ spec }: Pod, podIPs: readonly string[]): readonly HostPort[] {
   const sidecars = (spec.initContainers ?? []).filter(isRestartableInitContainer);
   const ports = [...(spec.containers ?? []), ...sidecars].flatMap(
@@ -36,8 +36,8 @@ export function hostPortsOf({ spec }: Pod, podIPs: readonly string[]): readonly 
   });
 }
 
-/** The first port that somebody has already; undefined when all are free. */
-export function takenPort(
+/** The first port that is in use by another pod. */
+export function conflictingPort(
   wanted: readonly HostPort[],
   others: readonly HostPort[],
 ): HostPort | undefined {

@@ -1,4 +1,4 @@
-// What gives pods their network.
+// The contract of pod networks, and the host network.
 import type { Pod } from '../../kinds/pod/types.ts';
 
 export type PodAttachment = {
@@ -8,18 +8,18 @@ export type PodAttachment = {
 };
 
 export type PodNetwork = {
-  /** Told once, before any other pod comes: the pods that are here after a restart of the agent keep their addresses. */
+  /** Called once after a restart of the agent, before addPod(): existing pods keep their addresses. */
   readonly adopt: (pods: readonly Pod[]) => void;
-  /** Repeating it for a pod that is there gives the same answer. Throws when the pod cannot have its network now. */
+  /** Idempotent. Throws if the pod cannot have its network now. */
   readonly addPod: (pod: Pod) => Promise<PodAttachment>;
   readonly removePod: (uid: string) => Promise<void>;
-  /** What keeps pods of their own network from starting; undefined when nothing does. */
+  /** Why pods cannot have a network; undefined if they can. */
   readonly problem: () => string | undefined;
-  /** Told whenever the problem changes. */
+  /** The listener is called whenever the problem changes. */
   readonly onProblemChange: (listener: () => void) => void;
-  /** Whether it has something to say about the node's condition NetworkUnavailable. */
+  /** Whether it reports the node's condition NetworkUnavailable. */
   readonly reportsCondition: boolean;
-  /** Takes back all that it made; no pod may be left. */
+  /** Removes everything; all pods must have been removed. */
   readonly stop: () => Promise<void>;
 };
 

@@ -1,5 +1,4 @@
-// The rules for traffic of pods: ports of the node that lead to them, and whose address the outside sees. Small enough to be written
-// whole, in one transaction, whenever something of it changes.
+// The nftables rules of pods: host ports and masquerading. Small enough to be rewritten as a whole, in one transaction, on each change.
 import type {
   Element,
   NftSet,
@@ -11,7 +10,7 @@ import type {
 } from '../../host/nftables/objects.ts';
 import type { Family } from '../../ip/address.ts';
 import { widestRanges } from '../../ip/widest-ranges.ts';
-import type { RuleFacts } from './desired.ts';
+import type { RuleInputs } from './desired.ts';
 import type { HostPort } from './host-ports.ts';
 
 export function podTable(family: Family): Table {
@@ -26,10 +25,10 @@ const boundHostPorts: NftSet = {
   key: ['address', 'protocol', 'port'],
   data: target,
 };
-/** Pods that may reach themselves through the node. */
-const selfReached: NftSet = { name: 'self-reached', key: ['address', 'address'] };
+/** Pods that may reach themselves through a host port. */
+const hairpin: NftSet = { name: 'self-reached', key: ['address', 'address'] };
 
-/** Of the kernel: before connections are known, where destinations are translated, where sources are. */
+/** The kernel's priorities: before conntrack, destination NAT, source NAT. */
 const priority = { raw: -300, destination: -100, source: 100 } as const;
 
 const chains = {
@@ -45,16 +44,16 @@ const chains = {
   },
 } as const;
 
-/** In place of whatever the table holds. */
-export function rulesTransaction(family: Family, facts: RuleFacts): Transaction {
+/** Replaces the whole table. */
+export function rulesTransaction(family: Family, inputs: RuleInputs): Transaction {
   return {
     table: podTable(family),
     operations: [
       ...removal,
       { kind: 'add-table' },
       ...Object.values(chains).map((chain): Operation => ({ kind: 'add-chain', chain })),
-      ...setsOf(facts),
-      ...rulesOf(family, facts).map((rule): Operation => ({ kind: 'add-rule', rule })),
+      ...setsOf(inputs),
+      ...rulesOf(family, inputs).map((rule): Operation => ({ kind: 'add-rule', rule })),
     ],
   };
 }
@@ -63,17 +62,17 @@ export function removalTransaction(family: Family): Transaction {
   return { table: podTable(family), operations: removal };
 }
 
-/** Adding what is there changes nothing; deleting what is not there would fail. */
+/** Adding an existing table changes nothing; deleting a missing one would fail. */
 const removal: readonly Operation[] = [{ kind: 'add-table' }, { kind: 'delete-table' }];
 
-function setsOf(facts: RuleFacts): readonly Operation[] {
-  const anywhere = facts.hostPorts.filter(({ hostIP }) => hostIP === undefined);
-  const bound = facts.hostPorts.filter(({ hostIP }) => hostIP !== undefined);
-  const podIPs = [...new Set(facts.hostPorts.map(({ podIP }) => podIP))];
+function setsOf(inputs: RuleInputs): readonly Operation[] {
+  const anywhere = inputs.hostPorts.filter(({ hostIP }) => hostIP === undefined);
+  const bound = inputs.hostPorts.filter(({ hostIP }) => hostIP !== undefined);
+  const podIPs = [...new Set(inputs.hostPorts.map(({ podIP }) => podIP))];
   return [
     ...filled(
       inside,
-      widestRanges(facts.inside).map((range) => ({ key: [range] })),
+      widestRanges(inputs.inside).map((range) => ({ key: [range] })),
     ),
     ...filled(
       hostPorts,
@@ -87,7 +86,7 @@ function setsOf(facts: RuleFacts): readonly Operation[] {
       })),
     ),
     ...filled(
-      selfReached,
+      hairpin,
       podIPs.map((ip) => ({ key: [ip, ip] })),
     ),
   ];
@@ -109,20 +108,20 @@ const range = (field: 'source' | 'destination', cidr: string, isInverted = false
   isInverted,
 });
 
-function rulesOf(family: Family, facts: RuleFacts): readonly Rule[] {
+function rulesOf(family: Family, inputs: RuleInputs): readonly Rule[] {
   return [
-    ...guardRules(family, facts),
+    ...guardRules(family, inputs),
     ...translationRules(chains.arriving.name, family),
     ...translationRules(chains.local.name, family),
-    ...sourceRules(family, facts),
+    ...sourceRules(family, inputs),
   ];
 }
 
 /**
- * Loopback addresses may be routed on the bridge so that host ports answer on 127.0.0.1; what pods send there themselves must not
- * reach the node's own loopback.
+ * route_localnet on the bridge makes host ports work on 127.0.0.1; packets from pods to loopback addresses must not reach the node's
+ * loopback.
  */
-function guardRules(family: Family, { bridge }: RuleFacts): readonly Rule[] {
+function guardRules(family: Family, { bridge }: RuleInputs): readonly Rule[] {
   if (family === 'IPv6') return [];
   const fromPods: Statement = {
     kind: 'match-input-interface',
@@ -138,9 +137,9 @@ function guardRules(family: Family, { bridge }: RuleFacts): readonly Rule[] {
 
 const loopback = { IPv4: '127.0.0.0/8', IPv6: '::1/128' } as const;
 
-/** A port that is bound to one address goes before the same on all of them. */
+/** A host port with a hostIP takes precedence over the same port on all addresses. */
 function translationRules(chain: string, family: Family): readonly Rule[] {
-  // IPv6 lets no packet from ::1 leave the node, whatever is done to it.
+  // The kernel never sends packets from ::1 to another link.
   const toNode: readonly Statement[] = [
     ...(family === 'IPv6' ? [range('destination', loopback.IPv6, true)] : []),
     { kind: 'match-local-address', field: 'destination' },
@@ -171,18 +170,18 @@ function translationRules(chain: string, family: Family): readonly Rule[] {
   ];
 }
 
-function sourceRules(family: Family, { own }: RuleFacts): readonly Rule[] {
+function sourceRules(family: Family, { own }: RuleInputs): readonly Rule[] {
   const chain = chains.leaving.name;
-  const toItself: Statement = {
+  const isHairpin: Statement = {
     kind: 'match-set',
     fields: ['source', 'destination'],
-    set: selfReached.name,
+    set: hairpin.name,
   };
   const isInside: Statement = { kind: 'match-set', fields: ['destination'], set: inside.name };
   return [
-    // A pod drops what comes from its own address.
-    { chain, statements: [toItself, isTranslated, masquerade] },
-    // Nobody but the node itself can answer its loopback address.
+    // A pod drops packets from its own address.
+    { chain, statements: [isHairpin, isTranslated, masquerade] },
+    // Pods cannot reply to the node's loopback address.
     ...(family === 'IPv4'
       ? own.map((cidr) => ({
           chain,

@@ -24,15 +24,15 @@ const toPod = flow('172.30.0.11', '10.244.1.5');
 const others = [flow('9.9.9.9', '9.9.9.9'), flow('172.30.0.11', '172.30.0.11', 54)];
 const flows = [before, toPod, ...others];
 
-test('a host port that comes ends the flows that go elsewhere', () => {
-  assert.deepEqual(staleFlows(flows, { ports: [port], hasCome: true, local }), [before]);
+test('staleFlows() finds flows to other destinations when a host port is added', () => {
+  assert.deepEqual(staleFlows(flows, { ports: [port], isAdded: true, local }), [before]);
 });
 
-test('a host port that goes ends the flows to its pod', () => {
-  assert.deepEqual(staleFlows(flows, { ports: [port], hasCome: false, local }), [toPod]);
+test('staleFlows() finds flows to the pod when a host port is removed', () => {
+  assert.deepEqual(staleFlows(flows, { ports: [port], isAdded: false, local }), [toPod]);
 });
 
-test('a host port of one address is about that one', () => {
+test('staleFlows() ignores flows to other addresses than the hostIP', () => {
   const ports = [{ ...port, hostIP: '172.30.0.99' }];
-  assert.deepEqual(staleFlows(flows, { ports, hasCome: true, local }), []);
+  assert.deepEqual(staleFlows(flows, { ports, isAdded: true, local }), []);
 });

@@ -1,4 +1,4 @@
-// The network of pods on this node: a namespace for each, on a bridge; see README.md of the node agent.
+// The bridge network: each pod has a network namespace that is attached to a bridge; see README.md of the node agent.
 import type { ApiCaller } from '../../client/api-call.ts';
 import { startInformer } from '../../client/informer.ts';
 import { type Clock, systemClock } from '../../host/clock.ts';
@@ -14,26 +14,26 @@ import { readMtu } from './apply-node-network.ts';
 import { attachPod } from './apply-pod.ts';
 import { openRules } from './apply-rules.ts';
 import { portName } from './desired.ts';
-import { type HostPort, hostPortsOf, takenPort } from './host-ports.ts';
+import { conflictingPort, type HostPort, hostPortsOf } from './host-ports.ts';
 import type { PodAttachment, PodNetwork } from './pod-network.ts';
-import { endStaleFlows } from './remove-stale-flows.ts';
+import { removeStaleFlows } from './remove-stale-flows.ts';
 import { type AttachedPod, createNodeSync, type NodeSync } from './run-node-sync.ts';
 
 export type BridgeNetworkOptions = {
-  /** May list and watch all Nodes. The identity of a node may not: it sees only itself; that of a proxy may. */
+  /** Must be allowed to list and watch all Nodes, as a proxy is; a node may only read itself. */
   readonly caller: ApiCaller;
   readonly log: Log;
   readonly nodeName: string;
-  /** What pods with `hostNetwork` have. */
+  /** Addresses of pods with `hostNetwork`. */
   readonly nodeIPs: readonly string[];
   readonly clock?: Clock;
-  /** Name of the bridge; `fairlead0` unless told otherwise. */
+  /** Name of the bridge; absent: `fairlead0`. */
   readonly bridge?: string;
-  /** Of the pods' interfaces; absent: that of the interface with the node's address. */
+  /** MTU of the pods' interfaces; absent: that of the interface with the node's address. */
   readonly mtu?: number;
 };
 
-/** The machine does not let this process make networks. */
+/** This process may not create network namespaces. */
 export class NetworkNotAllowedError extends Error {
   override readonly name = 'NetworkNotAllowedError';
 }
@@ -41,9 +41,9 @@ export class NetworkNotAllowedError extends Error {
 const defaultBridge = 'fairlead0';
 
 /**
- * Acts on the network namespace of the calling thread, for good: call it after the thread has stepped into the node's. Resolves when
- * leftovers of an earlier run are gone; pods get addresses as soon as the Node has podCIDRs. The signal ends what follows the
- * Nodes; `stop` takes back what was made.
+ * Uses the network namespace of the calling thread: call it after the thread has entered that of the node. Resolves when leftovers of
+ * a previous run are removed; pods get addresses as soon as the Node has podCIDRs. The signal stops the sync with Nodes; `stop` removes
+ * everything.
  */
 export async function createBridgeNetwork(
   options: BridgeNetworkOptions,
@@ -56,7 +56,7 @@ export async function createBridgeNetwork(
   const mtu = options.mtu ?? (await readMtu(route, nodeIPs));
   const rules = await openRules(log);
   const attached = new Map<string, AttachedPod>();
-  const inOrder = createQueue();
+  const serialize = createSerializer();
   const sync = createNodeSync({
     route,
     rules,
@@ -64,7 +64,7 @@ export async function createBridgeNetwork(
     mtu,
     nodeName,
     attached,
-    inOrder,
+    serialize,
     clock,
     log,
   });
@@ -74,8 +74,18 @@ export async function createBridgeNetwork(
   const nodes = startInformer({ caller, type: nodeDefinition, clock, log }, ending);
   const following = sync.follow(nodes, ending);
   const pool = createAddressPool();
-  const formerPorts = new Map<string, string>();
-  const place: Place = { route, rules, bridge, mtu, nodeIPs, attached, formerPorts, pool, sync };
+  const previousPorts = new Map<string, string>();
+  const podSide: PodSide = {
+    route,
+    rules,
+    bridge,
+    mtu,
+    nodeIPs,
+    attached,
+    previousPorts,
+    pool,
+    sync,
+  };
   return {
     adopt(pods) {
       for (const pod of pods) {
@@ -84,8 +94,8 @@ export async function createBridgeNetwork(
         pool.reserve(pod.metadata.uid ?? '', ips);
       }
     },
-    addPod: (pod) => inOrder(() => addPod(place, pod)),
-    removePod: (uid) => inOrder(() => removePod(place, uid)),
+    addPod: (pod) => serialize(() => addPod(podSide, pod)),
+    removePod: (uid) => serialize(() => removePod(podSide, uid)),
     problem: sync.problem,
     onProblemChange: sync.onProblemChange,
     reportsCondition: true,
@@ -93,10 +103,10 @@ export async function createBridgeNetwork(
       stopping.abort();
       await Promise.all([nodes.ended, following]);
       try {
-        for (const uid of [...attached.keys()]) await inOrder(() => removePod(place, uid));
+        for (const uid of [...attached.keys()]) await serialize(() => removePod(podSide, uid));
         await sync.removeAll();
       } catch (error) {
-        log.warn('the network of pods was not taken back whole', { error: String(error) });
+        log.warn('Failed to remove pod network', { error: String(error) });
       }
       await rules.close();
       await route.close();
@@ -104,20 +114,20 @@ export async function createBridgeNetwork(
   };
 }
 
-type Place = Pick<BridgeNetworkOptions, 'nodeIPs'> & {
+type PodSide = Pick<BridgeNetworkOptions, 'nodeIPs'> & {
   readonly route: Parameters<typeof attachPod>[0];
   readonly rules: Awaited<ReturnType<typeof openRules>>;
   readonly bridge: string;
   readonly mtu: number;
   readonly attached: Map<string, AttachedPod>;
-  /** By address: the interface of the pod that had it last. */
-  readonly formerPorts: Map<string, string>;
+  /** By address: the interface of the pod that had it previously. */
+  readonly previousPorts: Map<string, string>;
   readonly pool: ReturnType<typeof createAddressPool>;
   readonly sync: NodeSync;
 };
 
-async function addPod(place: Place, pod: Pod): Promise<PodAttachment> {
-  const { route, bridge, mtu, nodeIPs, attached, pool, sync } = place;
+async function addPod(podSide: PodSide, pod: Pod): Promise<PodAttachment> {
+  const { route, bridge, mtu, nodeIPs, attached, pool, sync } = podSide;
   if (pod.spec.hostNetwork === true) return { ips: nodeIPs };
   const { uid = '', namespace, name } = pod.metadata;
   const known = attached.get(uid);
@@ -125,81 +135,84 @@ async function addPod(place: Place, pod: Pod): Promise<PodAttachment> {
   const problem = sync.problem();
   if (problem !== undefined) throw new Error(problem);
   const ranges = sync.ranges();
-  const ips = pool.take(uid, ranges);
+  const ips = pool.allocate(uid, ranges);
   try {
     const hostPorts = hostPortsOf(pod, ips);
-    requireFree(place, hostPorts);
-    await clearAddresses(place, ips);
+    requireFree(podSide, hostPorts);
+    await clearAddresses(podSide, ips);
     const port = portName(uid);
     const gateways = ranges.map(gatewayOf);
     const { path, release } = await attachPod(route, { port, bridge, mtu, ips, gateways });
     const attachment = { ips, namespacePath: path };
     const label = `${namespace}/${name}`;
     attached.set(uid, { port, attachment, hostPorts, name: label, ranges, release });
-    await changePorts(place, hostPorts, true);
+    await changePorts(podSide, hostPorts, true);
     return attachment;
   } catch (error) {
-    await removePod(place, uid);
+    await removePod(podSide, uid);
     throw error;
   }
 }
 
-/** Something may still hold the namespace of the pod that had the address, and would answer in the new one's place. */
+/** A process may still hold the namespace of the pod that had the address, and would respond instead of the new pod. */
 async function clearAddresses(
-  { route, formerPorts }: Place,
+  { route, previousPorts }: PodSide,
   ips: readonly string[],
 ): Promise<void> {
   for (const ip of ips) {
-    const port = formerPorts.get(ip);
+    const port = previousPorts.get(ip);
     if (port !== undefined) await deleteLink(route, port);
-    formerPorts.delete(ip);
+    previousPorts.delete(ip);
   }
 }
 
-function requireFree({ attached, rules }: Place, wanted: readonly HostPort[]): void {
+function requireFree({ attached, rules }: PodSide, wanted: readonly HostPort[]): void {
   if (wanted.length === 0) return;
   if (rules.problem !== undefined) {
-    throw new Error(`Cannot lead ports of the node to pods: ${rules.problem}`);
+    throw new Error(`Cannot set up host ports: ${rules.problem}`);
   }
   for (const { name, hostPorts } of attached.values()) {
-    const taken = takenPort(wanted, hostPorts);
-    if (taken === undefined) continue;
-    const { port, protocol } = taken;
-    throw new Error(`Cannot use host port ${port}/${protocol.toUpperCase()}: pod ${name} has it`);
+    const allocated = conflictingPort(wanted, hostPorts);
+    if (allocated === undefined) continue;
+    const { port, protocol } = allocated;
+    throw new Error(
+      `Cannot use host port ${port}/${protocol.toUpperCase()}: it is in use by pod ${name}`,
+    );
   }
 }
 
 /**
- * With the namespace its cable goes, as soon as the kernel gets to it, and many at once: deleting each would wait tens of milliseconds.
- * What something still holds open is found by the next check.
+ * The kernel deletes the veth pair with the namespace, asynchronously and in batches: deleting each would wait tens of milliseconds.
+ * Those of namespaces that are still held are found by the next check.
  */
-async function removePod(place: Place, uid: string): Promise<void> {
-  const { attached, formerPorts, pool } = place;
+async function removePod(podSide: PodSide, uid: string): Promise<void> {
+  const { attached, previousPorts, pool } = podSide;
   const pod = attached.get(uid);
   if (pod !== undefined) {
     attached.delete(uid);
     pod.release();
-    for (const ip of pod.attachment.ips) formerPorts.set(ip, pod.port);
-    await changePorts(place, pod.hostPorts, false);
+    for (const ip of pod.attachment.ips) previousPorts.set(ip, pod.port);
+    await changePorts(podSide, pod.hostPorts, false);
   }
   pool.release(uid);
 }
 
 async function changePorts(
-  { route, sync }: Place,
+  { route, sync }: PodSide,
   ports: readonly HostPort[],
-  hasCome: boolean,
+  isAdded: boolean,
 ): Promise<void> {
   if (ports.length === 0) return;
   await sync.writeRules();
-  await endStaleFlows(route, ports, hasCome);
+  await removeStaleFlows(route, ports, isAdded);
 }
 
-/** One thing after the other: what is read of the kernel must still hold when it is changed. */
-function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+/** Runs one task after the other: state read from the kernel must still be valid when it is changed. */
+function createSerializer(): <T>(work: () => Promise<T>) => Promise<T> {
   let tail: Promise<unknown> = Promise.resolve();
   return (work) => {
     const result = tail.then(work);
+    // The caller handles the error; the next task runs anyway.
     tail = result.catch(() => undefined);
     return result;
   };
@@ -211,7 +224,7 @@ function requireRights(): void {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new NetworkNotAllowedError(
-      `Cannot make networks for pods: ${why}. It takes root, or a user namespace of one's own (CAP_SYS_ADMIN and CAP_NET_ADMIN).`,
+      `Cannot create pod networks: ${why}. This needs root, or CAP_SYS_ADMIN and CAP_NET_ADMIN in a user namespace.`,
       { cause },
     );
   }

@@ -1,4 +1,4 @@
-// Keeps the node's side of the network in step with the Nodes of the cluster: bridge, routes to other nodes, rules.
+// Keeps the node's bridge, routes to other nodes and rules in sync with the Nodes of the cluster.
 import type { Informer } from '../../client/informer.ts';
 import { type Clock, sleep } from '../../host/clock.ts';
 import type { Netlink } from '../../host/netlink/netlink.ts';
@@ -13,7 +13,7 @@ import { diffNetwork, diffToNothing } from './diff.ts';
 import type { HostPort } from './host-ports.ts';
 import type { PodAttachment } from './pod-network.ts';
 
-/** What is known of a pod on the bridge. */
+/** A pod on the bridge. */
 export type AttachedPod = {
   /** Its interface on the node's side. */
   readonly port: string;
@@ -21,22 +21,22 @@ export type AttachedPod = {
   readonly hostPorts: readonly HostPort[];
   /** For messages. */
   readonly name: string;
-  /** Those that its addresses are of. */
+  /** The ranges of its addresses. */
   readonly ranges: readonly Cidr[];
-  /** Lets go of its namespace. */
+  /** Releases its namespace. */
   readonly release: () => void;
 };
 
 export type NodeSync = {
-  /** Interfaces of pods that an earlier run left. */
+  /** Removes interfaces of pods of a previous run. */
   readonly removeLeftovers: () => Promise<void>;
-  /** Resolves when the signal has ended it. */
+  /** Resolves when the signal aborts. */
   readonly follow: (nodes: Informer<Node>, signal: AbortSignal) => Promise<void>;
-  /** Where addresses of new pods come from; none while there is a problem. */
+  /** Ranges for addresses of new pods; empty while there is a problem. */
   readonly ranges: () => readonly Cidr[];
   readonly problem: () => string | undefined;
   readonly onProblemChange: (listener: () => void) => void;
-  /** After host ports have come or gone. */
+  /** Called after host ports have changed. */
   readonly writeRules: () => Promise<void>;
   readonly removeAll: () => Promise<void>;
 };
@@ -48,12 +48,12 @@ export type NodeSyncOptions = {
   readonly mtu: number;
   readonly nodeName: string;
   readonly attached: ReadonlyMap<string, AttachedPod>;
-  readonly inOrder: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly serialize: <T>(work: () => Promise<T>) => Promise<T>;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** How often what is there is compared with what should be: others change networks too. */
+/** How often the actual network is compared with the desired one: other programs may change it. */
 const checkMs = 60_000;
 const retryMs = 2000;
 const noRange = 'the node has no podCIDRs yet';
@@ -61,14 +61,14 @@ const noRange = 'the node has no podCIDRs yet';
 type State = {
   nodes: Informer<Node> | undefined;
   ranges: readonly Cidr[];
-  /** As it was last carried out, to see whether anything changed. */
+  /** The network that was applied last, to detect changes. */
   applied: string | undefined;
   problem: string | undefined;
   readonly listeners: (() => void)[];
 };
 
 export function createNodeSync(options: NodeSyncOptions): NodeSync {
-  const { route, rules, bridge, inOrder } = options;
+  const { route, rules, bridge, serialize } = options;
   const state: State = {
     nodes: undefined,
     ranges: [],
@@ -79,22 +79,22 @@ export function createNodeSync(options: NodeSyncOptions): NodeSync {
   return {
     async removeLeftovers() {
       const { links } = await readNetwork(route, bridge);
-      const ofPods = diffToNothing('', { links, bridgeAddresses: [], routes: [] });
-      if (ofPods.length === 0) return;
-      options.log.info('removed interfaces of an earlier run', { count: ofPods.length });
-      await applyNetwork({ route, bridge, families: [] }, ofPods);
+      const podLinks = diffToNothing('', { links, bridgeAddresses: [], routes: [] });
+      if (podLinks.length === 0) return;
+      options.log.info('Removed interfaces of a previous run', { count: podLinks.length });
+      await applyNetwork({ route, bridge, families: [] }, podLinks);
     },
     follow(nodes, signal) {
       state.nodes = nodes;
       const wakeUp = createWakeUp(options.clock, signal);
       const change = (): void => wakeUp.wake();
       nodes.onChange({ add: change, update: change, delete: change });
-      return keepInStep(options, state, { wakeUp, inOrder, signal });
+      return runSync(options, state, { wakeUp, serialize, signal });
     },
     ranges: () => state.ranges,
     problem: () => state.problem,
     onProblemChange: (listener) => state.listeners.push(listener),
-    writeRules: () => rules.write(wantedOf(options, state).rules),
+    writeRules: () => rules.write(desiredOf(options, state).rules),
     async removeAll() {
       await applyNetwork(
         { route, bridge, families: [] },
@@ -105,35 +105,35 @@ export function createNodeSync(options: NodeSyncOptions): NodeSync {
   };
 }
 
-type Following = {
+type SyncLoop = {
   readonly wakeUp: ReturnType<typeof createWakeUp>;
-  readonly inOrder: NodeSyncOptions['inOrder'];
+  readonly serialize: NodeSyncOptions['serialize'];
   readonly signal: AbortSignal;
 };
 
-async function keepInStep(
+async function runSync(
   options: NodeSyncOptions,
   state: State,
-  { wakeUp, inOrder, signal }: Following,
+  { wakeUp, serialize, signal }: SyncLoop,
 ): Promise<void> {
   await state.nodes?.synced();
   let waitMs = checkMs;
   while (!signal.aborted) {
     const isCheck = wakeUp.isDue();
     try {
-      const problem = await inOrder(() => syncOnce(options, state, isCheck));
-      tell(options, state, problem);
+      const problem = await serialize(() => syncOnce(options, state, isCheck));
+      setProblem(options, state, problem);
       waitMs = checkMs;
     } catch (error) {
       state.applied = undefined;
-      tell(options, state, error instanceof Error ? error.message : String(error));
+      setProblem(options, state, error instanceof Error ? error.message : String(error));
       waitMs = retryMs;
     }
     await wakeUp.sleep(waitMs);
   }
 }
 
-/** Returns what keeps pods from starting. */
+/** Returns why pods cannot have a network. */
 async function syncOnce(
   options: NodeSyncOptions,
   state: State,
@@ -141,25 +141,25 @@ async function syncOnce(
 ): Promise<string | undefined> {
   const { route, rules, bridge, nodeName, attached, log } = options;
   const own = state.nodes?.store.get(nodeName);
-  // A Node that was deleted comes back; until then its pods go on as they are.
+  // A deleted Node is registered again; until then its pods keep running.
   if (own !== undefined) state.ranges = podRangesOf(own).filter(({ family }) => kernelHas(family));
   if (state.ranges.length === 0) return noRange;
-  const wanted = wantedOf(options, state);
+  const wanted = desiredOf(options, state);
   const text = JSON.stringify(wanted);
   if (text === state.applied && !isCheck) return undefined;
   const ports = new Set([...attached.values()].map(({ port }) => port));
   const changes = diffNetwork(wanted, await readNetwork(route, bridge), ports);
   const families = state.ranges.map(({ family }) => family);
   const problems = await applyNetwork({ route, bridge, families }, changes);
-  for (const problem of problems) log.warn('part of the network is missing', { problem });
+  for (const problem of problems) log.warn('Failed to apply part of the network', { problem });
   if (isCheck) await rules.check();
   await rules.write(wanted.rules);
   state.applied = problems.length === 0 ? text : undefined;
-  log.debug('network in step', { changes: changes.length });
+  log.debug('Synced network', { changes: changes.length });
   return undefined;
 }
 
-function wantedOf(
+function desiredOf(
   { nodeName, bridge: name, mtu, attached }: NodeSyncOptions,
   { nodes, ranges }: State,
 ): NodeNetwork {
@@ -174,16 +174,16 @@ function wantedOf(
   });
 }
 
-function tell({ log }: NodeSyncOptions, state: State, problem: string | undefined): void {
+function setProblem({ log }: NodeSyncOptions, state: State, problem: string | undefined): void {
   if (problem === state.problem) return;
   state.problem = problem;
   if (problem === undefined)
-    log.info('pods have a network', { ranges: state.ranges.map(formatCidr) });
-  else log.warn('pods have no network', { problem });
+    log.info('Pod network is ready', { ranges: state.ranges.map(formatCidr) });
+  else log.warn('Pod network is not ready', { problem });
   for (const listener of state.listeners) listener();
 }
 
-/** Woken by changes and by time; knows which it was. */
+/** `isDue()` says whether the last sleep ended by time, not by a change. */
 function createWakeUp(clock: Clock, signal: AbortSignal) {
   let pending = new AbortController();
   let isDue = true;

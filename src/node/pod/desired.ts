@@ -61,13 +61,13 @@ type InitPlan = { readonly isDone: boolean; readonly plan: PodPlan };
 /** One after the other. A sidecar lets the next one start when it has started, and keeps running. */
 function planInit(options: PlanOptions): InitPlan {
   const { pod, records } = options;
-  const passed: Container[] = [];
+  const sidecars: Container[] = [];
   for (const container of pod.spec.initContainers ?? []) {
-    if (isRestartableInitContainer(container)) passed.push(container);
+    if (isRestartableInitContainer(container)) sidecars.push(container);
     const step = initStep(pod, container, records[container.name]);
     if (step === 'done') continue;
     if (step === 'failed') return { isDone: false, plan: finished };
-    return { isDone: false, plan: collect(options, [...new Set([...passed, container])]) };
+    return { isDone: false, plan: collect(options, [...new Set([...sidecars, container])]) };
   }
   return { isDone: true, plan: finished };
 }

@@ -8,7 +8,7 @@ import { containerEnvironment } from '../environment/container-environment.ts';
 import { expandVariables } from '../environment/expand-variables.ts';
 import { extendHosts, renderHosts } from '../environment/hosts-file.ts';
 import { podHostname } from '../environment/pod-hostname.ts';
-import { formResolverConfig, renderResolverConfig } from '../environment/resolver-config.ts';
+import { buildResolverConfig, renderResolverConfig } from '../environment/resolver-config.ts';
 import type { Variables } from '../environment/service-variables.ts';
 import { removeOldRuns } from '../logs/remove-old-logs.ts';
 import type { PodAttachment } from '../network/pod-network.ts';
@@ -52,7 +52,7 @@ export async function startContainer(
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const security = securityOf(pod, container);
   const sharedMemory = makeSharedMemory(start.directory, parts.log);
-  const volumes = openVolumes({ ...start, variables, kept: parts.privatePaths });
+  const volumes = openVolumes({ ...start, variables, privatePaths: parts.privatePaths });
   const toRun: ContainerToRun = {
     id: randomBytes(32).toString('hex'),
     pod: { uid, namespace, name },
@@ -124,7 +124,7 @@ function systemFiles(
 ): readonly Mount[] {
   const namespace = pod.metadata.namespace ?? '';
   const host = parts.hostResolver();
-  const { config, warnings } = formResolverConfig(pod.spec, namespace, {
+  const { config, warnings } = buildResolverConfig(pod.spec, namespace, {
     host,
     cluster: parts.cluster,
   });

@@ -22,7 +22,7 @@ function target(port: number, path: string) {
   return httpTarget({ port, path }, {}, { podIP: host, userAgent: 'kube-probe/1.36' });
 }
 
-test('probeHttp() succeeds below 400 and tells the code of a failure', async (t) => {
+test('probeHttp() succeeds below 400 and reports the status code of a failure', async (t) => {
   const server = createServer((request, response) => {
     response.writeHead(Number(request.url?.slice(1)));
     response.end(request.headers['user-agent']);
@@ -34,7 +34,7 @@ test('probeHttp() succeeds below 400 and tells the code of a failure', async (t)
   assert.deepEqual(bad, { outcome: 'failure', output: 'HTTP probe failed with statuscode: 503' });
 });
 
-test('where nobody listens, http and tcp say so', async (t) => {
+test('probeHttp() and probeTcp() report a refused connection', async (t) => {
   const server = createServer();
   const port = await listen(t, server);
   assert.equal((await probeTcp(host, port, dialHost, never)).outcome, 'success');
@@ -50,11 +50,11 @@ test('where nobody listens, http and tcp say so', async (t) => {
   });
 });
 
-test('an answer that does not come in time is a failure', async (t) => {
+test('probeHttp() reports a timeout', async (t) => {
   const port = await listen(t, createServer());
-  const ending = new AbortController();
-  const probing = probeHttp(target(port, '/'), dialHost, ending.signal);
-  ending.abort();
+  const timeout = new AbortController();
+  const probing = probeHttp(target(port, '/'), dialHost, timeout.signal);
+  timeout.abort();
   await assert.rejects(probing, /context deadline exceeded/);
 });
 

@@ -1,4 +1,4 @@
-// Probes a container: over HTTP, TCP, gRPC, or by a program inside it. Outcomes are worded as a kubelet words them.
+// Probes a container: over HTTP, TCP, gRPC, or by a program inside it. Outputs have the kubelet's wording.
 import { once } from 'node:events';
 import { type IncomingMessage, request as openHttp } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
@@ -11,12 +11,12 @@ import { type HttpTarget, hostPort, targetUrl } from './probe-target.ts';
 
 export type ProbeOutcome = { readonly outcome: 'success' | 'failure'; readonly output: string };
 
-/** Opens a connection from where the node is. */
+/** Opens a connection from the node. */
 export type Dial = (host: string, port: number) => Duplex;
 
 export const dialHost: Dial = (host, port) => connectTcp({ host, port });
 
-/** As much of an answer as an event can show. */
+/** As much of a response as an event can show. */
 const maxBodyBytes = 10 * 1024;
 const maxCommandBytes = 10 * 1024;
 
@@ -48,7 +48,7 @@ export function getHttp(
       signal,
       createConnection: () => {
         const socket = dial(host, port);
-        // A container's certificate is its own business, as it is to a kubelet.
+        // Certificates are not verified, as in the kubelet.
         return scheme === 'http' ? socket : connectTls({ socket, rejectUnauthorized: false });
       },
     });

@@ -13,11 +13,12 @@ function resultsOf(kind: ProbeKind, outcomes: string, limits: object): string {
 
 const limits = { successThreshold: 2, failureThreshold: 3 };
 const cases: readonly (readonly [string, ProbeKind, string, string])[] = [
-  ['readiness needs its successes in a row', 'readiness', '+-++', '---+'],
-  ['readiness is lost after failures in a row', 'readiness', '++--+---', '-++++++-'],
-  ['liveness holds until failures in a row', 'liveness', '--+---', '+++++-'],
-  ['startup is open until it is decided', 'startup', '--++', '???+'],
+  ['readiness succeeds after consecutive successes', 'readiness', '+-++', '---+'],
+  ['readiness fails after consecutive failures', 'readiness', '++--+---', '-++++++-'],
+  ['liveness fails after consecutive failures', 'liveness', '--+---', '+++++-'],
+  ['startup is unknown before it succeeds', 'startup', '--++', '???+'],
 ];
 for (const [name, kind, outcomes, expected] of cases) {
-  test(name, () => assert.equal(resultsOf(kind, outcomes, limits), expected));
+  test(`nextProbeState(): ${name}`, () =>
+    assert.equal(resultsOf(kind, outcomes, limits), expected));
 }

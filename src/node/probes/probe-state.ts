@@ -1,4 +1,4 @@
-// What the outcomes of a probe add up to: so many in a row change the result. Upstream: prober/worker.go.
+// The result of a probe: it changes after enough consecutive outcomes. Upstream: prober/worker.go.
 import type { Probe } from '../../kinds/pod/probe.ts';
 
 export type ProbeKind = 'startup' | 'liveness' | 'readiness';
@@ -7,30 +7,30 @@ export type ProbeResult = 'success' | 'failure' | 'unknown';
 export type ProbeState = {
   readonly result: ProbeResult;
   readonly lastOutcome?: 'success' | 'failure';
-  /** How often that outcome came in a row. */
-  readonly inARow: number;
+  /** Number of consecutive outcomes of that kind. */
+  readonly consecutive: number;
 };
 
-const first: Readonly<Record<ProbeKind, ProbeResult>> = {
+const initial: Readonly<Record<ProbeKind, ProbeResult>> = {
   startup: 'unknown',
-  // A container lives until shown otherwise, and is not ready until shown otherwise.
+  // A container is alive until a probe fails, and not ready until one succeeds.
   liveness: 'success',
   readiness: 'failure',
 };
 
 export function initialProbeState(kind: ProbeKind): ProbeState {
-  return { result: first[kind], inARow: 0 };
+  return { result: initial[kind], consecutive: 0 };
 }
 
 export function nextProbeState(
-  { result, lastOutcome, inARow }: ProbeState,
+  { result, lastOutcome, consecutive }: ProbeState,
   outcome: 'success' | 'failure',
   {
     successThreshold = 1,
     failureThreshold = 3,
   }: Pick<Probe, 'successThreshold' | 'failureThreshold'>,
 ): ProbeState {
-  const count = outcome === lastOutcome ? inARow + 1 : 1;
+  const count = outcome === lastOutcome ? consecutive + 1 : 1;
   const needed = outcome === 'success' ? successThreshold : failureThreshold;
-  return { result: count >= needed ? outcome : result, lastOutcome: outcome, inARow: count };
+  return { result: count >= needed ? outcome : result, lastOutcome: outcome, consecutive: count };
 }

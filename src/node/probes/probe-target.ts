@@ -1,4 +1,4 @@
-// Where a probe or a hook goes, from what the pod says and where the pod is.
+// The target of an HTTP probe or hook.
 import type { Container } from '../../kinds/pod/container.ts';
 import type { HttpGetAction } from '../../kinds/pod/probe.ts';
 import type { IntOrString } from '../../schema/int-or-string.ts';
@@ -11,7 +11,7 @@ export type HttpTarget = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** The number of a port that may be given by the name it has in the container; throws where there is none. */
+/** Resolves a port by number or by its name in the container; throws if there is none. */
 export function portNumber(port: IntOrString, { ports = [] }: Pick<Container, 'ports'>): number {
   const number = /^\d+$/.test(String(port))
     ? Number(port)

@@ -1,4 +1,4 @@
-// Probes one container for as long as it runs, and tells when what the probes add up to changes.
+// Runs the probes of one container while it is running, and reports changes of their results.
 import { sleep } from '../../host/clock.ts';
 import type { Container } from '../../kinds/pod/container.ts';
 import type { Probe } from '../../kinds/pod/probe.ts';
@@ -33,39 +33,39 @@ export type ProbeListener = (kind: ProbeKind, result: ProbeResult) => void;
 export type ProbeRun = {
   readonly changed: ProbeListener;
   readonly signal: AbortSignal;
-  /** Ends the startup and liveness probes, as a kubelet does when it ends a pod; comes no later than the other. */
+  /** Aborts startup and liveness probes, as the kubelet does for a terminating pod; not later than `signal`. */
   readonly restartSignal: AbortSignal;
 };
 
-/** Liveness and readiness wait until the container has started; without a startup probe it has. */
+/** Liveness and readiness probes begin after the startup probe has succeeded, if there is one. */
 export async function runProbes(
   probed: ProbedContainer,
   parts: NodeParts,
   { changed, signal, restartSignal }: ProbeRun,
 ): Promise<void> {
   const { startupProbe, livenessProbe, readinessProbe } = probed.container;
-  const follow = async (
+  const start = async (
     kind: ProbeKind,
     probe: Probe | undefined,
     until: (result: ProbeResult) => boolean,
   ): Promise<ProbeResult> =>
     probe === undefined
       ? 'success'
-      : followProbe(
+      : repeatProbe(
           { probed, parts, kind, probe, changed, until },
           kind === 'readiness' ? signal : restartSignal,
         );
-  const started = await follow('startup', startupProbe, (result) => result !== 'unknown');
-  // What never started is not ready either.
+  const started = await start('startup', startupProbe, (result) => result !== 'unknown');
+  // A container whose startup probe failed is restarted.
   if (started !== 'success') return;
   await Promise.all([
-    // A container that is to be restarted is not asked again.
-    follow('liveness', livenessProbe, (result) => result === 'failure'),
-    follow('readiness', readinessProbe, () => false),
+    // After a failure the container is restarted, which ends this probe.
+    start('liveness', livenessProbe, (result) => result === 'failure'),
+    start('readiness', readinessProbe, () => false),
   ]);
 }
 
-type Following = {
+type RepeatedProbe = {
   readonly probed: ProbedContainer;
   readonly parts: NodeParts;
   readonly kind: ProbeKind;
@@ -74,13 +74,13 @@ type Following = {
   readonly until: (result: ProbeResult) => boolean;
 };
 
-/** Resolves with what it came to. */
-async function followProbe(following: Following, signal: AbortSignal): Promise<ProbeResult> {
-  const { probed, parts, kind, probe, changed, until } = following;
+/** Resolves with the last result. */
+async function repeatProbe(repeated: RepeatedProbe, signal: AbortSignal): Promise<ProbeResult> {
+  const { probed, parts, kind, probe, changed, until } = repeated;
   let state = initialProbeState(kind);
   await sleep(parts.clock, (probe.initialDelaySeconds ?? 0) * 1000, signal);
   while (!signal.aborted) {
-    const { outcome, output } = await attempt(following, signal);
+    const { outcome, output } = await tryProbe(repeated, signal);
     if (signal.aborted) return state.result;
     parts.metrics.probes.add({
       probe_type: title(kind),
@@ -89,7 +89,7 @@ async function followProbe(following: Following, signal: AbortSignal): Promise<P
       pod: probed.pod.metadata.name ?? '',
       namespace: probed.pod.metadata.namespace ?? '',
     });
-    if (outcome === 'failure') reportFailure(following, output);
+    if (outcome === 'failure') reportFailure(repeated, output);
     const before = state.result;
     state = nextProbeState(state, outcome, probe);
     if (state.result !== before) changed(kind, state.result);
@@ -100,7 +100,7 @@ async function followProbe(following: Following, signal: AbortSignal): Promise<P
 }
 
 function reportFailure(
-  { probed: { pod, container }, parts, kind }: Following,
+  { probed: { pod, container }, parts, kind }: RepeatedProbe,
   output: string,
 ): void {
   parts.events.record(pod, {
@@ -113,9 +113,9 @@ function reportFailure(
 
 const title = (kind: ProbeKind): string => `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
 
-/** What cannot be asked is a failure, with the reason. */
-async function attempt(
-  { probed, parts, probe }: Following,
+/** An error is a failure, with the reason. */
+async function tryProbe(
+  { probed, parts, probe }: RepeatedProbe,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   const timeoutSeconds = probe.timeoutSeconds ?? 1;
@@ -123,7 +123,7 @@ async function attempt(
   const cancel = parts.clock.after(timeoutSeconds * 1000, () => timeout.abort());
   const limit = AbortSignal.any([signal, timeout.signal]);
   try {
-    return await ask(probed, parts, { probe, limit, timeoutSeconds });
+    return await runProbe(probed, parts, { probe, limit, timeoutSeconds });
   } catch (error) {
     return { outcome: 'failure', output: error instanceof Error ? error.message : String(error) };
   } finally {
@@ -131,16 +131,16 @@ async function attempt(
   }
 }
 
-type Asking = {
+type ProbeAttempt = {
   readonly probe: Probe;
   readonly limit: AbortSignal;
   readonly timeoutSeconds: number;
 };
 
-async function ask(
+async function runProbe(
   { container, running, podIP }: ProbedContainer,
   { dial }: NodeParts,
-  { probe, limit, timeoutSeconds }: Asking,
+  { probe, limit, timeoutSeconds }: ProbeAttempt,
 ): Promise<ProbeOutcome> {
   const { exec, httpGet, tcpSocket, grpc } = probe;
   if (exec !== undefined) {
@@ -158,5 +158,5 @@ async function ask(
   return { outcome: 'success', output: '' };
 }
 
-/** As servers know a kubelet's probes. */
+/** The kubelet's User-Agent. */
 const userAgent = 'kube-probe/1.36';

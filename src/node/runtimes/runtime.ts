@@ -1,62 +1,62 @@
-// What runs containers. The agent decides when; a runtime knows how.
+// The contract of container runtimes.
 import type { Readable, Writable } from 'node:stream';
 import type { TerminalSize } from '../../host/pseudo-terminal.ts';
 import type { ResourceRequirements } from '../../kinds/pod/resources.ts';
 import type { Variables } from '../environment/service-variables.ts';
 import type { ContainerSecurity } from '../pod/container-security.ts';
 
-export type HiddenBelow = { readonly path: string; readonly isDirectory: boolean };
+export type MaskedPath = { readonly path: string; readonly isDirectory: boolean };
 
 export type Mount = {
   /** A file or directory of the host. */
   readonly source: string;
-  /** Where the container sees it. */
+  /** Path in the container. */
   readonly path: string;
   readonly isReadOnly: boolean;
-  /** An open descriptor of the source: the container does not start if the path leads elsewhere by then. The caller closes it. */
+  /** An open descriptor of the source: the start fails if the path no longer leads to it. The caller closes it. */
   readonly descriptor?: number;
-  /** Below the source: what the container must not see. */
-  readonly hidden?: readonly HiddenBelow[];
-  /** The container starts without it where the machine allows no mounts. */
+  /** Paths below the source that are masked in the container. */
+  readonly masked?: readonly MaskedPath[];
+  /** Omitted if the machine does not permit mounts. */
   readonly isOptional?: boolean;
 };
 
 export type ContainerToRun = {
-  /** Unique among all containers of the node, ever. */
+  /** Unique among all containers of the node, also over time. */
   readonly id: string;
   readonly pod: { readonly uid: string; readonly namespace: string; readonly name: string };
   readonly name: string;
   readonly image: string;
-  /** From the spec, variables expanded; empty: what the image says. */
+  /** From the spec, with variables expanded; empty: that of the image. */
   readonly command: readonly string[];
   readonly args: readonly string[];
   readonly variables: Variables;
   readonly workingDir?: string;
-  /** Who it is and what it may do. */
+  /** Identity and privileges. */
   readonly security: ContainerSecurity;
   readonly mounts: readonly Mount[];
   readonly hostname?: string;
-  /** Of the pod's containers together; a file system in memory. Absent: this one alone has it. */
+  /** Path of the pod's shared /dev/shm; absent: the container has its own. */
   readonly sharedMemory?: string;
   /** Network namespace of the pod; absent: that of the node. */
   readonly namespacePath?: string;
-  /** `pid` of a container that runs, whose processes this one sees and ends with. */
+  /** `pid` of a running container whose process namespace it joins; it terminates with that container. */
   readonly processesOf?: number;
-  /** A directory for the container's own files, which is there and empty. */
+  /** An existing, empty directory for the container's own files. */
   readonly directory: string;
-  /** How much it may use. */
+  /** Requests and limits. */
   readonly resources?: ResourceRequirements;
-  /** Where its lines go. */
+  /** Path of its log file. */
   readonly logPath: string;
   readonly hasStdin: boolean;
-  /** It sees a terminal instead of pipes. */
+  /** It has a terminal instead of pipes. */
   readonly hasTerminal?: boolean;
 };
 
 export type ContainerEnd = {
   readonly exitCode: number;
   readonly signal?: number;
-  /** The kernel ended it because it wanted more memory than it may have. */
+  /** The kernel killed it for exceeding its memory limit. */
   readonly isOutOfMemory?: boolean;
 };
 
@@ -70,9 +70,9 @@ export type EnteredProgram = {
   /** Absent for a terminal, which has one output for both. */
   readonly errors?: Readable;
   readonly resize: (size: TerminalSize) => void;
-  /** When it has ended and all that it wrote is read. Never rejects. */
+  /** Resolves when it has terminated and its output has been read. Never rejects. */
   readonly ended: Promise<ContainerEnd>;
-  /** Ends it and all that it started, at once. */
+  /** Kills it and everything it started. */
   readonly kill: () => void;
 };
 
@@ -81,40 +81,40 @@ export type RunningContainer = {
   readonly pid: number;
   /** Never rejects. */
   readonly ended: Promise<ContainerEnd>;
-  /** To all its processes; nothing when they are gone. */
+  /** Signals the container; does nothing after its termination. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Starts a program beside the container's own, with its view of the world and its rights. Rejects with ContainerStartError. */
+  /** Starts a program in the container, with its namespaces and privileges. Rejects with ContainerStartError. */
   readonly enter: (
     argv: readonly [string, ...string[]],
-    wish?: EnterOptions,
+    options?: EnterOptions,
   ) => Promise<EnteredProgram>;
-  /** Its standard input; absent when it has none. */
+  /** Standard input; absent: it has none. */
   readonly input?: Writable;
-  /** Of its terminal; nothing when it has none. */
+  /** Resizes its terminal, if it has one. */
   readonly resize: (size: TerminalSize) => void;
-  /** Holds it to other amounts from now on. Throws where they cannot be. */
+  /** Changes its resources. Throws if that is not possible. */
   readonly setResources: (resources: ResourceRequirements) => void;
-  /** Told what it writes from now on. Returns how to stop. */
+  /** The listener gets all further output. Returns how to remove it. */
   readonly onOutput: (listener: OutputListener) => () => void;
 };
 
 export type Runtime = {
-  /** As in `containerRuntimeVersion` of a node and the ids of containers: `process`. */
+  /** As in a node's `containerRuntimeVersion` and in container ids: `process`. */
   readonly name: string;
   readonly version: string;
-  /** What is wrong with the image; undefined when it can be run. */
+  /** Why the image cannot be run; undefined if it can. */
   readonly imageProblem: (
     container: Pick<ContainerToRun, 'image' | 'command'>,
   ) => string | undefined;
   /** Throws ContainerStartError. */
   readonly startContainer: (container: ContainerToRun) => Promise<RunningContainer>;
-  /** Takes back what the containers of a pod had in common; none of them may be left. */
+  /** Releases what the containers of a pod share; all of them must have terminated. */
   readonly endPod: (uid: string) => void;
-  /** Ends what an earlier run of the agent has left. Returns how many it found. */
+  /** Kills containers of a previous run of the agent. Returns their number. */
   readonly endLeftovers: () => Promise<number>;
 };
 
-/** Why a container did not start, in the words that its status shows. */
+/** A container failed to start; reason and message are shown in its status. */
 export class ContainerStartError extends Error {
   override readonly name = 'ContainerStartError';
   readonly reason: 'CreateContainerError' | 'RunContainerError';

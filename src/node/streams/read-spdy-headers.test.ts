@@ -31,7 +31,7 @@ async function compressed(blocks: readonly Buffer[]): Promise<readonly Buffer[]>
   return all;
 }
 
-test('blocks are read in turn, each pointing back into those before it', async () => {
+test('createHeaderReader() reads blocks that refer to earlier blocks', async () => {
   const headers = Array.from({ length: 2000 }, (_, index) => ({
     streamtype: index % 2 === 0 ? 'error' : 'data',
     port: '8080',
@@ -44,7 +44,7 @@ test('blocks are read in turn, each pointing back into those before it', async (
   assert.deepEqual(found, headers);
 });
 
-test('what kubectl sends is read', () => {
+test('createHeaderReader() reads headers of kubectl', () => {
   const read = createHeaderReader();
   const first = '78f9e3c6a7c26260606004a7b392a2d4c45c6851c29a0a0a6800000000ffff';
   const second = 'c22ac5565c92925f5a02000000ffff';
@@ -52,7 +52,7 @@ test('what kubectl sends is read', () => {
   assert.deepEqual([...read(Buffer.from(second, 'hex'))], [['streamtype', 'stdout']]);
 });
 
-test('what is written can be read by zlib as one stream', () => {
+test('createHeaderWriter() writes one zlib stream', () => {
   const write = createHeaderWriter();
   const stream = Buffer.concat([write({}), write({ Name: 'value' })]);
   const text = inflateSync(stream, {
@@ -62,7 +62,7 @@ test('what is written can be read by zlib as one stream', () => {
   assert.deepEqual(text, Buffer.concat([plain({}), plain({ name: 'value' })]));
 });
 
-test('headers that are none are refused', async () => {
+test('createHeaderReader() refuses malformed headers', async () => {
   const [many = Buffer.alloc(0)] = await compressed([Buffer.from('ffffffff', 'hex')]);
   const [short = Buffer.alloc(0)] = await compressed([Buffer.from('0000000100000004', 'hex')]);
   const [bomb = Buffer.alloc(0)] = await compressed([Buffer.alloc(1_000_000)]);

@@ -1,21 +1,21 @@
-// Headers of SPDY streams, which are compressed as one stream for the whole connection. Each block ends with a flush at a whole byte,
-// so all that one block hands to the next is the window of text before it: every block can be read by itself, given that window.
+// Reads and writes headers of SPDY streams, which are compressed as one zlib stream per connection. Each block ends with a flush at a byte
+// boundary, so a block can be decompressed by itself, given the preceding window of text.
 import { constants, inflateRawSync } from 'node:zlib';
 import { spdyDictionary, spdyDictionaryId } from './spdy-dictionary.ts';
 import { SpdyError } from './spdy-frames.ts';
 
 export type SpdyHeaders = ReadonlyMap<string, string>;
 
-/** As far back as deflate can point. */
+/** The window size of deflate. */
 const windowBytes = 32 * 1024;
-/** What a block may become; a few bytes can say millions. */
+/** Limit of a decompressed block; a few bytes can expand to millions. */
 const maxHeaderBytes = 64 * 1024;
 const maxHeaders = 100;
 const streamHeadBytes = 6;
 const deflateMethod = 8;
 const dictionaryFlag = 0x20;
 
-/** Throws SpdyError for what cannot be read; the connection is lost then. */
+/** Throws SpdyError for malformed headers; the connection must be closed then. */
 export function createHeaderReader(): (block: Uint8Array) => SpdyHeaders {
   let window: Buffer = Buffer.from(spdyDictionary);
   let isFirst = true;
@@ -37,11 +37,11 @@ function inflate(body: Buffer, dictionary: Buffer): Buffer {
       maxOutputLength: maxHeaderBytes,
     });
   } catch (error) {
-    throw new SpdyError('headers that cannot be decompressed', { cause: error });
+    throw new SpdyError('invalid compressed headers', { cause: error });
   }
 }
 
-/** RFC 1950: method and flags, whose sum is a multiple of 31, and the dictionary's own sum. */
+/** RFC 1950: method and flags, whose sum is a multiple of 31, and the checksum of the dictionary. */
 function withoutStreamHead(bytes: Buffer): Buffer {
   const isHead =
     bytes.length >= streamHeadBytes &&
@@ -49,25 +49,25 @@ function withoutStreamHead(bytes: Buffer): Buffer {
     bytes.readUInt16BE(0) % 31 === 0 &&
     (bytes.readUInt8(1) & dictionaryFlag) !== 0 &&
     bytes.readUInt32BE(2) === spdyDictionaryId;
-  if (!isHead) throw new SpdyError('headers compressed in another way');
+  if (!isHead) throw new SpdyError('unsupported compression of headers');
   return bytes.subarray(streamHeadBytes);
 }
 
 function parseHeaders(text: Buffer): SpdyHeaders {
   let at = 0;
   const number = (): number => {
-    if (at + 4 > text.length) throw new SpdyError('headers that are cut short');
+    if (at + 4 > text.length) throw new SpdyError('truncated headers');
     at += 4;
     return text.readUInt32BE(at - 4);
   };
   const word = (): string => {
     const length = number();
-    if (at + length > text.length) throw new SpdyError('headers that are cut short');
+    if (at + length > text.length) throw new SpdyError('truncated headers');
     at += length;
     return text.toString('utf8', at - length, at);
   };
   const count = number();
-  if (count > maxHeaders) throw new SpdyError(`${count} headers`);
+  if (count > maxHeaders) throw new SpdyError(`too many headers: ${count}`);
   const headers = new Map<string, string>();
   for (let index = 0; index < count; index += 1) {
     const name = word().toLowerCase();
@@ -76,10 +76,10 @@ function parseHeaders(text: Buffer): SpdyHeaders {
   return headers;
 }
 
-/** An empty block: readers hand out what came before it, and wait for nothing more (Go's does neither without). */
+/** A sync flush marker: makes readers return the preceding data (Go's needs it). */
 const flushMark = Buffer.of(0, 0, 0, 0xff, 0xff);
 
-/** Stored, not compressed: what a server says of a stream is next to nothing. */
+/** Stored without compression: responses have almost no headers. */
 export function createHeaderWriter(): (headers: Readonly<Record<string, string>>) => Buffer {
   let isFirst = true;
   return (headers) => {

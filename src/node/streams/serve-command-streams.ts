@@ -1,4 +1,4 @@
-// The streams of one command on a connection, whichever way the client speaks.
+// The streams of one exec or attach, over WebSocket or SPDY.
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { serveSpdySession } from './serve-spdy-session.ts';
@@ -13,24 +13,27 @@ export type CommandStreams = {
   readonly errors?: Writable;
   /** Sizes of the client's window, as JSON. */
   readonly sizes?: Readable;
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
-  /** The last word, after all that was written; then the connection ends. */
+  /** Sends the status after all output has been written, and closes the connection. */
   readonly finish: (status: StreamStatus) => Promise<void>;
 };
 
 type StreamName = 'stdin' | 'stdout' | 'stderr' | 'error' | 'resize';
 
-/** The order gives the numbers of a WebSocket's channels. */
+/** The index is the channel number of a WebSocket. */
 const channelNames: readonly StreamName[] = ['stdin', 'stdout', 'stderr', 'error', 'resize'];
 
-function wantedNames(wish: CommandRequest, { canResize }: CommandProtocol): readonly StreamName[] {
+function wantedNames(
+  request: CommandRequest,
+  { canResize }: CommandProtocol,
+): readonly StreamName[] {
   const wanted: Readonly<Record<StreamName, boolean>> = {
-    stdin: wish.hasInput,
-    stdout: wish.hasOutput,
-    stderr: wish.hasErrors,
+    stdin: request.hasInput,
+    stdout: request.hasOutput,
+    stderr: request.hasErrors,
     error: true,
-    resize: wish.hasTerminal && canResize,
+    resize: request.hasTerminal && canResize,
   };
   return channelNames.filter((name) => wanted[name]);
 }
@@ -38,27 +41,27 @@ function wantedNames(wish: CommandRequest, { canResize }: CommandProtocol): read
 export function webSocketStreams(
   webSocket: WebSocket,
   protocol: CommandProtocol,
-  wish: CommandRequest,
+  request: CommandRequest,
 ): CommandStreams {
   const channels = openChannels(webSocket, protocol);
-  const names = wantedNames(wish, protocol);
+  const names = wantedNames(request, protocol);
   const streams = new Map(names.map((name) => [name, channels.open(channelNames.indexOf(name))]));
-  // An empty message tells the client that it is connected, before there is anything to say.
+  // An empty message tells the client that it is connected, before there is output.
   const first = channelNames.find((name) => name !== 'stdin' && streams.has(name));
   streams.get(first ?? 'error')?.write(Buffer.alloc(0));
   return assemble(streams, protocol, channels);
 }
 
-/** How long a client may take to open the streams that it asked for. */
+/** How long a client may take to open the requested streams. */
 const openingMs = 30_000;
 
 /** Resolves when the client has opened all its streams; rejects when it does not. */
 export function spdyStreams(
   socket: Duplex,
   protocol: CommandProtocol,
-  wish: CommandRequest,
+  request: CommandRequest,
 ): Promise<CommandStreams> {
-  const missing = new Set<string>(wantedNames(wish, protocol));
+  const missing = new Set<string>(wantedNames(request, protocol));
   const streams = new Map<string, Duplex>();
   return new Promise((resolve, reject) => {
     const session = serveSpdySession(socket, (stream, headers) => {
@@ -78,7 +81,7 @@ export function spdyStreams(
     }, openingMs);
     void session.closed.then(() => {
       clearTimeout(timer);
-      reject(new Error('the client has gone'));
+      reject(new Error('the client has disconnected'));
     });
   });
 }
@@ -107,7 +110,7 @@ function assemble(
   };
 }
 
-/** When all that was written is on its way. */
+/** Resolves when all data has been flushed. */
 function ended(stream: Writable | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (stream === undefined || stream.destroyed) resolve();

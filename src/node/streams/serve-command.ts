@@ -1,4 +1,4 @@
-// exec and attach: leads a client's streams to a program of a container, and says how it ended.
+// exec and attach: connects a client's streams to a program of a container, and reports how it ended.
 import type { Readable, Writable } from 'node:stream';
 import {
   type ContainerEnd,
@@ -11,7 +11,7 @@ import type { CommandRequest } from './stream-request.ts';
 import { exitStatus, internalStatus, type StreamStatus, succeeded } from './stream-status.ts';
 import { createSizeReader, type WindowSize } from './terminal-sizes.ts';
 
-/** Resolves when the connection has ended; the program has ended then too. */
+/** Resolves when the connection has closed, and the program has terminated. */
 export async function serveExec(
   running: RunningContainer,
   { command, hasTerminal }: CommandRequest,
@@ -21,7 +21,7 @@ export async function serveExec(
   const entered = await enter(() => running.enter([program, ...args], { hasTerminal }));
   if (!('ended' in entered)) return streams.finish(entered);
   const { input, output, errors, closed } = streams;
-  // A client that has gone takes its program with it.
+  // The program is killed when the client disconnects.
   void closed.then(entered.kill);
   if (input !== undefined) input.pipe(entered.input, { end: !hasTerminal });
   else if (!hasTerminal) entered.input.end();
@@ -36,14 +36,14 @@ async function enter(start: () => Promise<EnteredProgram>): Promise<EnteredProgr
   try {
     return await start();
   } catch (error) {
-    // Programs that are not there, terminals that are not to be had.
+    // Such as a missing program, or no terminal available.
     if (!(error instanceof Error)) throw error;
     const text = error instanceof ContainerStartError ? error.message : String(error);
     return internalStatus(`error executing command in container: ${text}`);
   }
 }
 
-/** What nobody wants to hear is read all the same, or the program would stop at a full pipe. */
+/** Unwanted output is read too, or the program would block on a full pipe. */
 function drain(source: Readable, target: Writable | undefined): void {
   if (target === undefined) {
     source.resume();
@@ -61,18 +61,18 @@ function followSizes(sizes: Readable | undefined, resize: (size: WindowSize) => 
 }
 
 /**
- * What a client may leave unread. A container never waits for who watches it: upstream does, and a terminal that someone has put to sleep
- * stops a service.
+ * Limit of output that a slow client has not read. A container never waits for its clients: upstream it does, and a suspended terminal
+ * blocks a service.
  */
 const maxUnread = 4 * 1024 * 1024;
 
 export type AttachedContainer = {
   readonly running: RunningContainer;
-  /** Its input ends with the first client that had it. */
+  /** stdinOnce: its input is closed with the first client that had it. */
   readonly hasInputOnce: boolean;
 };
 
-/** Resolves when the connection has ended; the container goes on. */
+/** Resolves when the connection has closed; the container keeps running. */
 export async function serveAttach(
   { running, hasInputOnce }: AttachedContainer,
   { hasTerminal }: CommandRequest,
@@ -81,7 +81,7 @@ export async function serveAttach(
   const { input, closed } = streams;
   const follow = followOutput(running, streams);
   if (input !== undefined && running.input !== undefined) {
-    leadInput(input, running.input, hasInputOnce && !hasTerminal);
+    pipeInput(input, running.input, hasInputOnce && !hasTerminal);
   } else input?.resume();
   followSizes(streams.sizes, running.resize);
   const ended: Promise<ContainerEnd | undefined> = running.ended;
@@ -93,7 +93,7 @@ export async function serveAttach(
 
 const slowText = 'error attaching to container: the client does not read what the container writes';
 
-function leadInput(input: Readable, target: Writable, isOnce: boolean): void {
+function pipeInput(input: Readable, target: Writable, isOnce: boolean): void {
   input.pipe(target, { end: isOnce });
   if (isOnce) input.once('close', () => target.end());
 }

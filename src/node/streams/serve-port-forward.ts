@@ -1,4 +1,4 @@
-// port-forward: connections to the loopback addresses inside of a pod's network, for a client elsewhere.
+// port-forward: connects a client to ports on the loopback addresses of a pod's network.
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
@@ -12,23 +12,23 @@ import { parsePort } from './stream-request.ts';
 export type ForwardedPod = {
   readonly name: string;
   readonly uid: string;
-  /** Absent: the pod is on the network of the node. */
+  /** Absent: the pod uses the node's network. */
   readonly namespacePath?: string;
 };
 
-/** How long a stream may wait for the other one of its connection. */
+/** How long a stream may wait for the second stream of its pair. */
 const pairingMs = 30_000;
 
-/** Two streams for each connection, found by the request's number. Resolves when the client has gone. */
+/** Two streams per connection, paired by request id. Resolves when the client has disconnected. */
 export function serveSpdyForward(socket: Duplex, pod: ForwardedPod): Promise<void> {
   const waiting = new Map<string, { readonly error?: Duplex; readonly data?: Duplex }>();
   const { closed } = serveSpdySession(socket, (stream, headers) => {
-    const wish = readWish(headers);
-    if (wish === undefined) {
+    const request = readPairRequest(headers);
+    if (request === undefined) {
       stream.destroy();
       return;
     }
-    const { id, kind, port } = wish;
+    const { id, kind, port } = request;
     const pair = { ...waiting.get(id), [kind]: stream };
     if (pair.error !== undefined && pair.data !== undefined) {
       waiting.delete(id);
@@ -47,13 +47,13 @@ export function serveSpdyForward(socket: Duplex, pod: ForwardedPod): Promise<voi
 
 type PairRequest = { readonly id: string; readonly kind: 'error' | 'data'; readonly port: number };
 
-/** Undefined for a stream that is none of the two. */
-function readWish(headers: SpdyHeaders): PairRequest | undefined {
+/** Undefined for any other stream. */
+function readPairRequest(headers: SpdyHeaders): PairRequest | undefined {
   const kind = headers.get('streamtype');
   if (kind !== 'error' && kind !== 'data') return undefined;
   try {
     const port = parsePort(headers.get('port') ?? '');
-    // Clients older than Kubernetes 1.1 gave no numbers and had one connection for each port.
+    // Clients older than Kubernetes 1.1 send no request id and use one connection per port.
     return { id: headers.get('requestid') ?? `port ${port}`, kind, port };
   } catch (error) {
     if (error instanceof Error) return undefined;
@@ -61,7 +61,7 @@ function readWish(headers: SpdyHeaders): PairRequest | undefined {
   }
 }
 
-/** Two channels for each port, each with the port's number first. Resolves when the client has gone. */
+/** Two channels per port, each beginning with the port number. Resolves when the client has disconnected. */
 export async function serveChannelForward(
   webSocket: WebSocket,
   protocol: CommandProtocol,
@@ -82,9 +82,9 @@ export async function serveChannelForward(
 
 type Pair = { readonly data: Duplex; readonly error: Duplex };
 
-/** Resolves when the connection is over. What goes wrong is said on the error stream. */
+/** Resolves when the connection is closed. Errors are sent on the error stream. */
 async function forwardPort(pod: ForwardedPod, port: number, { data, error }: Pair): Promise<void> {
-  // The client has nothing to say there.
+  // The client sends nothing on the error stream.
   error.resume();
   try {
     const socket = await dialPod(pod, port);
@@ -104,7 +104,7 @@ const ended = (stream: Duplex): Promise<void> =>
     else stream.once('close', resolve).end(resolve);
   });
 
-/** As the runtimes of Kubernetes do: the loopback address of each family in turn. */
+/** Tries 127.0.0.1, then ::1, as container runtimes do. */
 async function dialPod({ namespacePath, name }: ForwardedPod, port: number): Promise<Socket> {
   const problems: string[] = [];
   for (const [family, host] of [
@@ -150,7 +150,7 @@ function reason(problem: unknown): string {
   return reasons[code] ?? message;
 }
 
-/** Each half ends by itself; when something breaks, both do. */
+/** Each direction ends independently; an error closes both. */
 function join(data: Duplex, socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     data.pipe(socket).pipe(data);

@@ -42,7 +42,7 @@ async function startSession() {
     client.emit('frames');
   });
   const write = createHeaderWriter();
-  const heard = async (holds: () => boolean): Promise<void> => {
+  const until = async (holds: () => boolean): Promise<void> => {
     while (!holds()) await once(client, 'frames');
   };
   return {
@@ -50,13 +50,13 @@ async function startSession() {
     session,
     streams,
     frames,
-    heard,
+    until,
     open: (id: number, name: string) =>
       client.write(synStreamFrame(id, write({ streamType: name }))),
   };
 }
 
-/** An iterator would end the other half too. */
+/** An async iterator would destroy the writable side too. */
 async function allOf(stream: Duplex): Promise<Buffer> {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -69,10 +69,10 @@ const bytesOf = (frames: readonly SpdyFrame[], id: number): Buffer =>
 const isEnded = (frames: readonly SpdyFrame[], id: number): boolean =>
   frames.some((f) => f.kind === 'data' && f.stream === id && f.isFinal);
 
-test('a stream carries bytes both ways, each half ends by itself, and the connection says goodbye', async () => {
-  const { client, session, streams, frames, heard, open } = await startSession();
+test('serveSpdySession() transfers data in both directions, half-closes streams, and sends GOAWAY', async () => {
+  const { client, session, streams, frames, until, open } = await startSession();
   open(1, 'stdin');
-  await heard(() => frames.some((frame) => frame.kind === 'synReply'));
+  await until(() => frames.some((frame) => frame.kind === 'synReply'));
   const [opened] = streams;
   assert.ok(opened !== undefined);
   assert.equal(opened.headers.get('streamtype'), 'stdin');
@@ -83,10 +83,10 @@ test('a stream carries bytes both ways, each half ends by itself, and the connec
   assert.ok(sent.equals(await received));
   const answer = randomBytes(2_000_000);
   opened.stream.end(answer);
-  await heard(() => isEnded(frames, 1));
+  await until(() => isEnded(frames, 1));
   assert.ok(
     answer.equals(bytesOf(frames, 1)),
-    'more than any window, for a client without windows',
+    'more than a window, for a client without flow control',
   );
   assert.ok(frames.some((frame) => frame.kind === 'windowUpdate' && frame.stream === 0));
   session.close();
@@ -94,28 +94,28 @@ test('a stream carries bytes both ways, each half ends by itself, and the connec
   assert.equal(frames.at(-1)?.kind, 'goAway');
 });
 
-test('a client that has windows is not sent more than they hold', async () => {
-  const { client, streams, frames, heard, open } = await startSession();
+test('a client that has windows is not sent more than they pauseReading', async () => {
+  const { client, streams, frames, until, open } = await startSession();
   open(1, 'stdout');
-  await heard(() => streams.length === 1);
+  await until(() => streams.length === 1);
   client.write(windowUpdateFrame(1, 1000));
   client.write(pingFrame(1));
-  await heard(() => frames.some((frame) => frame.kind === 'ping'));
+  await until(() => frames.some((frame) => frame.kind === 'ping'));
   streams[0]?.stream.write(Buffer.alloc(200_000));
-  await heard(() => bytesOf(frames, 1).length >= 65_536);
+  await until(() => bytesOf(frames, 1).length >= 65_536);
   client.write(pingFrame(3));
-  await heard(() => frames.some((frame) => frame.kind === 'ping' && frame.id === 3));
+  await until(() => frames.some((frame) => frame.kind === 'ping' && frame.id === 3));
   assert.equal(bytesOf(frames, 1).length, 65_536, 'the window of the connection');
   client.write(windowUpdateFrame(0, 500_000));
-  await heard(() => bytesOf(frames, 1).length >= 66_536);
+  await until(() => bytesOf(frames, 1).length >= 66_536);
   client.write(windowUpdateFrame(1, 500_000));
-  await heard(() => bytesOf(frames, 1).length === 200_000);
+  await until(() => bytesOf(frames, 1).length === 200_000);
 });
 
-test('a connection waits while nobody reads a stream', async () => {
-  const { client, streams, heard, open } = await startSession();
+test('serveSpdySession() pauses the connection while a stream is not read', async () => {
+  const { client, streams, until, open } = await startSession();
   open(1, 'stdin');
-  await heard(() => streams.length === 1);
+  await until(() => streams.length === 1);
   const [opened] = streams;
   assert.ok(opened !== undefined);
   const sent = randomBytes(32_000_000);
@@ -124,47 +124,47 @@ test('a connection waits while nobody reads a stream', async () => {
   }
   client.write(dataFrame(1, Buffer.alloc(0), true));
   await full(opened.stream);
-  assert.ok(client.writableLength > 0, 'the rest waits at the client');
+  assert.ok(client.writableLength > 0, 'the client has unsent data');
   assert.ok(opened.stream.readableLength < 2_000_000);
   assert.ok(sent.equals(await allOf(opened.stream)));
 });
 
-/** Resolves when the stream has all that it takes, and gets no more however often the event loop turns. */
+/** Resolves when the stream's buffer is full and does not grow any more. */
 async function full(stream: Duplex): Promise<void> {
   for (let before = -1; before < 1_000_000 || before !== stream.readableLength; ) {
     before = stream.readableLength;
-    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (let tick = 0; tick < 50; tick += 1) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-test('pings are answered, streams can be given up by either side, and numbers do not come back', async () => {
-  const { client, streams, frames, heard, open } = await startSession();
+test('serveSpdySession() answers pings, resets streams, and refuses reused stream ids', async () => {
+  const { client, streams, frames, until, open } = await startSession();
   open(1, 'a');
   open(3, 'b');
   client.write(pingFrame(9));
-  await heard(() => frames.some((frame) => frame.kind === 'ping' && frame.id === 9));
+  await until(() => frames.some((frame) => frame.kind === 'ping' && frame.id === 9));
   client.write(resetFrame(1, 5));
   const [first, second] = streams;
   assert.ok(first !== undefined && second !== undefined);
   await once(first.stream, 'close');
   second.stream.destroy();
-  await heard(() => frames.some((frame) => frame.kind === 'reset' && frame.stream === 3));
+  await until(() => frames.some((frame) => frame.kind === 'reset' && frame.stream === 3));
   open(3, 'again');
   open(2, 'even');
-  await heard(() => frames.filter((frame) => frame.kind === 'reset').length === 3);
+  await until(() => frames.filter((frame) => frame.kind === 'reset').length === 3);
   assert.equal(streams.length, 2);
 });
 
-test('a client that goes takes its streams with it', async () => {
-  const { client, session, streams, heard, open } = await startSession();
+test('serveSpdySession() closes all streams when the client disconnects', async () => {
+  const { client, session, streams, until, open } = await startSession();
   open(1, 'a');
-  await heard(() => streams.length === 1);
+  await until(() => streams.length === 1);
   client.destroy();
   await session.closed;
   assert.equal(streams[0]?.stream.destroyed, true);
 });
 
-test('whatever comes, the session ends or goes on, and nothing is thrown', async () => {
+test('serveSpdySession() survives random input', async () => {
   const write = createHeaderWriter();
   const good = Buffer.concat([
     synStreamFrame(1, write({ streamType: 'stdin' })),

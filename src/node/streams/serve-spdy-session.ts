@@ -1,8 +1,8 @@
-// The server's end of a SPDY/3.1 connection: streams that the client opens, each a Duplex.
+// The server side of a SPDY/3.1 connection: each stream opened by the client is a Duplex.
 //
-// Windows: kubectl's SPDY neither sends nor heeds WINDOW_UPDATE, so a server that waited for one would wait for ever after 64 KiB. Windows of
-// the client therefore count from the moment it speaks of windows at all; ours are always told. What holds in any case is the
-// connection's own back-pressure: nothing more is read while a stream is full, nothing more is written than the client takes.
+// Flow control: kubectl's SPDY neither sends nor honors WINDOW_UPDATE, so a server that waits for one would hang after 64 KiB. The client's
+// windows therefore apply only after it has sent a SETTINGS or WINDOW_UPDATE frame; ours are always sent. In any case the connection's
+// own back-pressure applies: nothing is read while a stream is full, nothing is written faster than the client reads.
 import { Duplex } from 'node:stream';
 import { createHeaderReader, createHeaderWriter, type SpdyHeaders } from './read-spdy-headers.ts';
 import {
@@ -19,27 +19,27 @@ import {
 import { createWindows, type Windows } from './spdy-windows.ts';
 
 export type SpdySession = {
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
-  /** Says goodbye after all that was written, and closes. */
+  /** Sends GOAWAY after all data, and closes. */
   readonly close: () => void;
 };
 
-export type TakeStream = (stream: Duplex, headers: SpdyHeaders) => void;
+export type StreamHandler = (stream: Duplex, headers: SpdyHeaders) => void;
 
 /** Two for each forwarded connection. */
 const maxStreams = 4096;
-/** Of one stream that nobody reads, before the whole connection waits. */
+/** Buffered data of one stream before the whole connection is paused. */
 const maxUnread = 1024 * 1024;
-/** A client that has been told goodbye may still be reading. */
-const lingerMs = 10_000;
-const largestFrame = 64 * 1024;
+/** After GOAWAY, for a client that is still reading. */
+const closeTimeoutMs = 10_000;
+const maxFrameBytes = 64 * 1024;
 
 type Session = {
   readonly socket: Duplex;
-  readonly take: TakeStream;
+  readonly onStream: StreamHandler;
   readonly streams: Map<number, Duplex>;
-  /** Streams that want nothing more now. */
+  /** Streams whose read buffer is full. */
   readonly full: Set<number>;
   readonly windows: Windows;
   readonly readHeaders: (block: Uint8Array) => SpdyHeaders;
@@ -48,10 +48,10 @@ type Session = {
   isClosing: boolean;
 };
 
-export function serveSpdySession(socket: Duplex, take: TakeStream): SpdySession {
+export function serveSpdySession(socket: Duplex, onStream: StreamHandler): SpdySession {
   const session: Session = {
     socket,
-    take,
+    onStream,
     streams: new Map(),
     full: new Set(),
     windows: createWindows(),
@@ -65,7 +65,7 @@ export function serveSpdySession(socket: Duplex, take: TakeStream): SpdySession 
     try {
       for (const frame of read(chunk)) answer(session, frame);
     } catch (error) {
-      // After a frame that cannot be read nothing else can.
+      // The connection cannot continue after an invalid frame.
       socket.destroy(error instanceof Error ? error : new Error(String(error)));
     }
   });
@@ -90,7 +90,7 @@ function close(session: Session): void {
   socket.resume();
   socket.write(goAwayFrame(lastStream));
   socket.end();
-  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
+  const timer = setTimeout(() => socket.destroy(), closeTimeoutMs).unref();
   socket.once('close', () => clearTimeout(timer));
 }
 
@@ -102,7 +102,7 @@ function answer(session: Session, frame: SpdyFrame): void {
       return;
     case 'synReply':
     case 'headers':
-      // Not of use, but the next ones cannot be read without these.
+      // Unused, but later headers are compressed relative to these.
       readHeaders(frame.headers);
       return;
     case 'data':
@@ -121,7 +121,7 @@ function answer(session: Session, frame: SpdyFrame): void {
       if (frame.stream === 0 || streams.has(frame.stream)) windows.grow(frame.stream, frame.delta);
       return;
     case 'ping':
-      // Even numbers are answers to our own, of which there are none.
+      // Even ids would be replies to our pings; we send none.
       if (frame.id % 2 === 1 && !session.isClosing) socket.write(pingFrame(frame.id));
       return;
     case 'goAway':
@@ -130,7 +130,7 @@ function answer(session: Session, frame: SpdyFrame): void {
 }
 
 function open(session: Session, frame: Extract<SpdyFrame, { kind: 'synStream' }>): void {
-  const { socket, streams, take } = session;
+  const { socket, streams, onStream } = session;
   const headers = session.readHeaders(frame.headers);
   if (session.isClosing) return;
   const id = frame.stream;
@@ -144,7 +144,7 @@ function open(session: Session, frame: Extract<SpdyFrame, { kind: 'synStream' }>
   const stream = createStream(session, id);
   streams.set(id, stream);
   socket.write(synReplyFrame(id, session.writeHeaders({})));
-  take(stream, headers);
+  onStream(stream, headers);
   if (frame.isFinal) stream.push(null);
   if (frame.isOneWay) stream.end();
 }
@@ -153,29 +153,29 @@ function receive(session: Session, { stream: id, bytes, isFinal }: Received): vo
   const stream = session.streams.get(id);
   session.windows.received(0, bytes.length);
   if (stream === undefined || stream.destroyed || stream.readableEnded) {
-    // What nobody will read must not use up the connection's window.
-    taken(session, 0, bytes.length);
+    // Data for a closed stream must not use up the connection's window.
+    acknowledge(session, 0, bytes.length);
     return;
   }
   session.windows.received(id, bytes.length);
-  if (bytes.length > 0 && !stream.push(bytes)) hold(session, id);
+  if (bytes.length > 0 && !stream.push(bytes)) pauseReading(session, id);
   if (isFinal) stream.push(null);
 }
 
 type Received = Extract<SpdyFrame, { kind: 'data' }>;
 
-function hold({ socket, full }: Session, id: number): void {
+function pauseReading({ socket, full }: Session, id: number): void {
   full.add(id);
   socket.pause();
 }
 
-function letGo({ socket, full }: Session, id: number): void {
+function resumeReading({ socket, full }: Session, id: number): void {
   if (full.delete(id) && full.size === 0) socket.resume();
 }
 
-/** The client may send as much again. */
-function taken({ socket, windows, isClosing }: Session, id: number, bytes: number): void {
-  const delta = windows.taken(id, bytes);
+/** Grants the client more of the window. */
+function acknowledge({ socket, windows, isClosing }: Session, id: number, bytes: number): void {
+  const delta = windows.acknowledge(id, bytes);
   if (delta > 0 && !isClosing) socket.write(windowUpdateFrame(id, delta));
 }
 
@@ -183,10 +183,10 @@ function createStream(session: Session, id: number): Duplex {
   const { socket, streams, windows } = session;
   const stream = new Duplex({
     readableHighWaterMark: maxUnread,
-    writableHighWaterMark: largestFrame,
+    writableHighWaterMark: maxFrameBytes,
     read() {
-      for (const place of [id, 0]) taken(session, place, windows.unread(place));
-      letGo(session, id);
+      for (const segments of [id, 0]) acknowledge(session, segments, windows.unread(segments));
+      resumeReading(session, id);
     },
     write(chunk: Buffer, _encoding, done) {
       send(session, id, chunk, done);
@@ -197,8 +197,8 @@ function createStream(session: Session, id: number): Duplex {
     },
     destroy(error, done) {
       const isKnown = streams.delete(id);
-      letGo(session, id);
-      taken(session, 0, windows.unread(0));
+      resumeReading(session, id);
+      acknowledge(session, 0, windows.unread(0));
       windows.forget(id);
       const isWhole = stream.readableEnded && stream.writableFinished;
       if (isKnown && !isWhole && !session.isClosing && socket.writable)
@@ -210,14 +210,14 @@ function createStream(session: Session, id: number): Duplex {
   return stream;
 }
 
-/** As much as the client's window lets pass, the rest when it has grown. */
+/** Sends what the client's window permits, and the rest when it has grown. */
 function send(session: Session, id: number, chunk: Buffer, done: (error?: Error) => void): void {
   const { socket, windows } = session;
   if (!socket.writable || session.isClosing) {
-    done(new Error('the connection is gone'));
+    done(new Error('the connection is closed'));
     return;
   }
-  const size = windows.reserve(id, Math.min(chunk.length, largestFrame));
+  const size = windows.reserve(id, Math.min(chunk.length, maxFrameBytes));
   if (size === 0) {
     windows.wait(id, () => send(session, id, chunk, done));
     return;

@@ -1,4 +1,4 @@
-// Connections that go on as something else: exec, attach and port-forward over WebSocket or SPDY/3.1, as kubelets serve them.
+// Upgraded connections: exec, attach and port-forward over WebSocket or SPDY/3.1, as in the kubelet.
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -22,40 +22,40 @@ import {
 import {
   type CommandRequest,
   type ForwardRequest,
+  type PodReference,
   StreamError,
-  type StreamPlace,
   type StreamRequest,
 } from './stream-request.ts';
 
 export type FindPod = (namespace: string, pod: string) => PodWorker | undefined;
 
-/** Resolves when the connection has ended. Throws StreamError before it has been taken over. */
+/** Resolves when the connection has closed. Throws StreamError before the upgrade. */
 export function serveStreams(
   find: FindPod,
-  wish: StreamRequest,
+  request: StreamRequest,
   handshake: Handshake,
 ): Promise<void> {
-  return wish.kind === 'portForward'
-    ? serveForward(find, wish, handshake)
-    : serveCommand(find, wish, handshake);
+  return request.kind === 'portForward'
+    ? serveForward(find, request, handshake)
+    : serveCommand(find, request, handshake);
 }
 
 async function serveCommand(
   find: FindPod,
-  wish: CommandRequest,
+  request: CommandRequest,
   handshake: Handshake,
 ): Promise<void> {
-  const worker = findPod(find, wish);
-  const running = worker.containers.running(wish.container);
-  // A kubelet says so of containers that do not run now as well.
+  const worker = findPod(find, request);
+  const running = worker.containers.running(request.container);
+  // The kubelet's error, also for a container that is not running.
   if (running === undefined)
-    throw new StreamError(500, `container not found (${JSON.stringify(wish.container)})`);
-  const streams = await openStreams(wish, handshake);
-  if (wish.kind === 'exec') return serveExec(running, wish, streams);
-  return serveAttach(attached(worker.pod(), wish.container, running), wish, streams);
+    throw new StreamError(500, `container not found (${JSON.stringify(request.container)})`);
+  const streams = await openStreams(request, handshake);
+  if (request.kind === 'exec') return serveExec(running, request, streams);
+  return serveAttach(attached(worker.pod(), request.container, running), request, streams);
 }
 
-function findPod(find: FindPod, { namespace, pod }: StreamPlace): PodWorker {
+function findPod(find: FindPod, { namespace, pod }: PodReference): PodWorker {
   const worker = find(namespace, pod);
   if (worker === undefined) throw new StreamError(404, 'pod does not exist');
   return worker;
@@ -66,12 +66,12 @@ function attached(pod: Pod, name: string, running: RunningContainer) {
   return { running, hasInputOnce: container?.stdinOnce === true };
 }
 
-async function openStreams(wish: CommandRequest, handshake: Handshake): Promise<CommandStreams> {
+async function openStreams(command: CommandRequest, handshake: Handshake): Promise<CommandStreams> {
   const { request, socket } = handshake;
   if (isWebSocket(handshake)) {
     const protocol = requireProtocol(handshake, webSocketCommands);
     return acceptWebSocket(handshake, protocol.name, (webSocket) =>
-      webSocketStreams(webSocket, protocol, wish),
+      webSocketStreams(webSocket, protocol, command),
     );
   }
   requireSpdy(handshake);
@@ -79,15 +79,15 @@ async function openStreams(wish: CommandRequest, handshake: Handshake): Promise<
   const protocol = chooseProtocol(offered, spdyCommands);
   if (protocol === undefined) throw cannotNegotiate(offered, spdyCommands);
   acceptSpdy(handshake, protocol.name);
-  return spdyStreams(socket, protocol, wish);
+  return spdyStreams(socket, protocol, command);
 }
 
 async function serveForward(
   find: FindPod,
-  wish: ForwardRequest,
+  forward: ForwardRequest,
   handshake: Handshake,
 ): Promise<void> {
-  const pod = forwarded(findPod(find, wish));
+  const pod = forwarded(findPod(find, forward));
   const { request, socket } = handshake;
   if (!isWebSocket(handshake)) {
     requireSpdy(handshake);
@@ -102,9 +102,9 @@ async function serveForward(
     return serveSpdyForward(await acceptWebSocketStream(handshake, portForwardTunnel), pod);
   }
   const protocol = requireProtocol(handshake, webSocketForwards);
-  if (wish.ports.length === 0) throw new StreamError(400, 'query parameter "port" is required');
+  if (forward.ports.length === 0) throw new StreamError(400, 'query parameter "port" is required');
   return acceptWebSocket(handshake, protocol.name, (webSocket) =>
-    serveChannelForward(webSocket, protocol, { pod, ports: wish.ports }),
+    serveChannelForward(webSocket, protocol, { pod, ports: forward.ports }),
   );
 }
 
@@ -159,7 +159,7 @@ function acceptSpdy({ socket, head }: Handshake, protocol: string): void {
   );
 }
 
-/** An answer on a connection that was not taken over. */
+/** Sends an HTTP error on a connection that was not upgraded. */
 export function refuse(socket: Duplex, code: number, text: string): void {
   const body = Buffer.from(`${text}\n`);
   const head = [

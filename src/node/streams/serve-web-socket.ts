@@ -1,4 +1,4 @@
-// WebSocket connections of the agent: numbered channels in messages, or a stream of bytes for what speaks SPDY inside.
+// WebSocket connections: numbered channels, or a byte stream for SPDY.
 import type { IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
@@ -10,22 +10,22 @@ export type Handshake = {
   readonly head: Buffer;
 };
 
-/** Upstream's. */
+/** As upstream. */
 const maxMessageBytes = 32 * 1024 * 1024;
 
-/** What becomes of the connection. It must listen at once: a message that nobody hears is lost. */
-export type TakeWebSocket<T> = (webSocket: WebSocket) => T;
+/** Must add listeners synchronously: messages without a listener are lost. */
+export type WebSocketHandler<T> = (webSocket: WebSocket) => T;
 
-/** The library is loaded when the first client comes: agents that nobody asks do without. */
+/** Loads the library for the first client, to save memory. */
 export async function acceptWebSocket<T>(
   handshake: Handshake,
   protocol: string,
-  take: TakeWebSocket<T>,
+  onStream: WebSocketHandler<T>,
 ): Promise<T> {
-  return accept(await import('ws'), handshake, protocol, take);
+  return accept(await import('ws'), handshake, protocol, onStream);
 }
 
-/** For SPDY inside of WebSocket. */
+/** For SPDY over WebSocket. */
 export async function acceptWebSocketStream(
   handshake: Handshake,
   protocol: string,
@@ -40,37 +40,37 @@ function accept<T>(
   { WebSocketServer }: typeof import('ws'),
   { request, socket, head }: Handshake,
   protocol: string,
-  take: TakeWebSocket<T>,
+  onStream: WebSocketHandler<T>,
 ): Promise<T> {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     maxPayload: maxMessageBytes,
   });
-  // Names of Kubernetes' protocols have slashes, which the standard does not allow and the library does not take.
+  // Kubernetes' protocol names contain slashes, which the standard forbids and the library refuses.
   delete request.headers['sec-websocket-protocol'];
   if (protocol !== '') {
     server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
   }
   return new Promise((resolve, reject) => {
-    socket.once('close', () => reject(new Error('the client has gone')));
-    server.handleUpgrade(request, socket, head, (webSocket) => resolve(take(webSocket)));
+    socket.once('close', () => reject(new Error('the client has disconnected')));
+    server.handleUpgrade(request, socket, head, (webSocket) => resolve(onStream(webSocket)));
   });
 }
 
 export type Channels = {
-  /** Each channel once. */
+  /** May be called once per channel. */
   readonly open: (number: number) => Duplex;
   readonly closed: Promise<void>;
-  /** After all that was written. */
+  /** Closes after all data has been sent. */
   readonly close: () => void;
 };
 
-/** A client that has gone quiet: asked now and then, so that one behind a dead link is noticed. */
+/** Interval of pings, to detect dead connections. */
 const pingMs = 30_000;
-/** How much of a channel may wait to be read before the connection has to. */
+/** Buffered data of one channel before the connection is paused. */
 const maxUnread = 256 * 1024;
-/** `[255, channel]`: the client will send no more on that channel. */
+/** `[255, channel]`: the client closes its side of the channel. */
 const closeSignal = 255;
 const normalClosure = 1000;
 const zeroLetter = 48;
@@ -91,12 +91,12 @@ export function openChannels(webSocket: WebSocket, protocol: CommandProtocol): C
       webSocket.pause();
     }
   });
-  // The reason why it closes is of no use: whoever comes next gets a connection of their own.
+  // Errors are followed by `close`, where they are handled.
   webSocket.on('error', () => {});
-  const heart = startHeart(webSocket);
+  const heartbeat = startHeartbeat(webSocket);
   const closed = new Promise<void>((resolve) =>
     webSocket.once('close', () => {
-      clearInterval(heart);
+      clearInterval(heartbeat);
       for (const channel of channels.values()) channel.destroy();
       resolve();
     }),
@@ -116,13 +116,13 @@ export function openChannels(webSocket: WebSocket, protocol: CommandProtocol): C
   };
 }
 
-function startHeart(webSocket: WebSocket): NodeJS.Timeout {
+function startHeartbeat(webSocket: WebSocket): NodeJS.Timeout {
   let isAlive = true;
   webSocket.on('pong', () => {
     isAlive = true;
   });
   return setInterval(() => {
-    // One that is held back here is not asked: its answer would wait with the rest.
+    // Pongs of a paused connection are not read either.
     if (webSocket.isPaused) return;
     if (!isAlive) webSocket.terminate();
     isAlive = false;
@@ -141,13 +141,13 @@ function read(data: RawData, { isBase64 }: CommandProtocol): Message | undefined
   return { channel: first - zeroLetter, bytes: Buffer.from(rest.toString('latin1'), 'base64') };
 }
 
-type ChannelPlace = {
+type ChannelContext = {
   readonly webSocket: WebSocket;
   readonly protocol: CommandProtocol;
   readonly full: Set<number>;
 };
 
-function createChannel({ webSocket, protocol, full }: ChannelPlace, number: number): Duplex {
+function createChannel({ webSocket, protocol, full }: ChannelContext, number: number): Duplex {
   const { isBase64 } = protocol;
   const channel = new Duplex({
     readableHighWaterMark: maxUnread,
@@ -158,7 +158,7 @@ function createChannel({ webSocket, protocol, full }: ChannelPlace, number: numb
       const message = isBase64
         ? `${String.fromCharCode(number + zeroLetter)}${chunk.toString('base64')}`
         : Buffer.concat([Buffer.of(number), chunk]);
-      // Answered when the connection has taken it: who writes waits for who reads.
+      // Back-pressure: done when the connection has accepted the message.
       webSocket.send(message, { binary: !isBase64 }, (error) => done(error));
     },
     destroy(error, done) {

@@ -1,5 +1,5 @@
-// The text that both ends of SPDY/3 know before the first header is sent (draft-mbelshe-httpbis-spdy-00, 2.6.10.1): words with their
-// lengths before them, then a tail without.
+// The compression dictionary of SPDY/3 headers (draft-mbelshe-httpbis-spdy-00, 2.6.10.1): words with their
+// lengths, then a tail without lengths.
 
 const words =
   'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization ' +
@@ -33,5 +33,5 @@ export const spdyDictionary: Uint8Array = Buffer.from(
   'latin1',
 );
 
-/** Its Adler-32 sum, by which a compressed stream names it. */
+/** Its Adler-32 checksum, by which a zlib stream refers to it. */
 export const spdyDictionaryId = 0xe3c6a7c2;

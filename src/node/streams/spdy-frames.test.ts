@@ -41,11 +41,11 @@ const frames = [
   { kind: 'goAway' },
 ];
 
-test('frames are read as they were written', () => {
+test('createFrameReader() reads encoded frames', () => {
   assert.deepEqual(createFrameReader()(bytes), frames);
 });
 
-test('frames are read however they are cut; data comes in the pieces that came', () => {
+test('createFrameReader() reads frames from chunks of any size', () => {
   for (let size = 1; size < 20; size += 1) {
     const read = createFrameReader();
     const found: SpdyFrame[] = [];
@@ -64,7 +64,7 @@ test('frames are read however they are cut; data comes in the pieces that came',
   }
 });
 
-test('the end of a stream is told with the last piece of its data', () => {
+test('createFrameReader() marks only the last piece of data as final', () => {
   const frame = dataFrame(1, Buffer.from('abcd'), true);
   const read = createFrameReader();
   const ends = [frame.subarray(0, 10), frame.subarray(10)].flatMap((part) =>
@@ -73,7 +73,7 @@ test('the end of a stream is told with the last piece of its data', () => {
   assert.deepEqual(ends, [false, true]);
 });
 
-test('the initial window stands in the settings; frames of other kinds are passed over', () => {
+test('createFrameReader() reads the initial window from settings, and skips unknown frames', () => {
   const settings = Buffer.from('80030004000000140000000201000004000000640000000700010000', 'hex');
   const unknown = Buffer.from('800300630000000400000000', 'hex');
   assert.deepEqual(createFrameReader()(Buffer.concat([settings, unknown, pingFrame(1)])), [
@@ -89,7 +89,7 @@ const wrong: Readonly<Record<string, string>> = {
   'that is too large': '8003000100ffffff',
 };
 for (const [name, hex] of Object.entries(wrong)) {
-  test(`a control frame ${name} is refused`, () => {
+  test(`createFrameReader() refuses a control frame ${name}`, () => {
     assert.throws(() => createFrameReader()(Buffer.from(hex, 'hex')), SpdyError);
   });
 }

@@ -1,5 +1,5 @@
-// The frames of SPDY/3.1, from bytes and to bytes. Whatever comes, reading it never takes more memory than one control frame may have:
-// data is handed on in the pieces it came in.
+// Decodes and encodes SPDY/3.1 frames. Memory is bounded by the size of one control frame: data frames are returned in the pieces in
+// which they arrive.
 
 export type SpdyFrame =
   | {
@@ -27,7 +27,7 @@ export class SpdyError extends Error {
 }
 
 const headBytes = 8;
-/** Headers of a stream are a hundred bytes; nobody needs more than this. */
+/** Headers of a stream are about a hundred bytes. */
 const maxControlBytes = 64 * 1024;
 const version = 3;
 const finalFlag = 1;
@@ -50,15 +50,15 @@ export const resetStatus = { protocolError: 1, refused: 3, cancel: 5 } as const;
 type OpenData = { readonly stream: number; readonly isFinal: boolean; readonly left: number };
 
 type Step = {
-  /** What is left to read. */
+  /** The remaining input. */
   readonly bytes: Buffer;
-  /** A frame of data that is not whole. */
+  /** An incomplete data frame. */
   readonly open?: OpenData;
-  /** Absent where a frame has only begun, or is of a kind that is not known. */
+  /** Absent: the frame is incomplete or unknown. */
   readonly frame?: SpdyFrame;
 };
 
-/** Takes bytes as they come, gives the frames that they complete. Throws SpdyError for what is none. */
+/** Returns the frames that a chunk completes. Throws SpdyError for invalid frames. */
 export function createFrameReader(): (chunk: Buffer) => readonly SpdyFrame[] {
   let rest: Step = { bytes: Buffer.alloc(0) };
   return (chunk) => {
@@ -69,7 +69,7 @@ export function createFrameReader(): (chunk: Buffer) => readonly SpdyFrame[] {
       now = next;
       if (now.frame !== undefined) frames.push(now.frame);
     }
-    // A copy, so that a few bytes do not keep a large chunk.
+    // Copied, so that a few bytes do not retain a large chunk.
     rest = { ...now, bytes: Buffer.from(now.bytes) };
     return frames;
   };
@@ -92,7 +92,7 @@ function step({ bytes, open }: Step): Step | undefined {
       ? readData(bytes.subarray(headBytes), begun)
       : { bytes: bytes.subarray(headBytes), open: begun };
   }
-  if (length > maxControlBytes) throw new SpdyError(`a control frame of ${length} bytes`);
+  if (length > maxControlBytes) throw new SpdyError(`control frame too large: ${length} bytes`);
   if (bytes.length < headBytes + length) return undefined;
   const frame = readControl(bytes.subarray(0, headBytes + length), flags);
   const left = bytes.subarray(headBytes + length);
@@ -109,19 +109,19 @@ function readData(bytes: Buffer, { stream, isFinal, left }: OpenData): Step {
   };
 }
 
-/** Undefined for frames of a kind that is not known, which are passed over. */
+/** Undefined for unknown frames, which are skipped. */
 function readControl(frame: Buffer, flags: number): SpdyFrame | undefined {
-  const spoken = frame.readUInt16BE(0) & 0x7fff;
-  if (spoken !== version) throw new SpdyError(`version ${spoken}`);
+  const frameVersion = frame.readUInt16BE(0) & 0x7fff;
+  if (frameVersion !== version) throw new SpdyError(`unsupported version ${frameVersion}, want 3`);
   const body = frame.subarray(headBytes);
   const number = (at: number): number => {
-    if (at + 4 > body.length) throw new SpdyError('a control frame that is too short');
+    if (at + 4 > body.length) throw new SpdyError('truncated control frame');
     return body.readUInt32BE(at);
   };
   const stream = (): number => number(0) & 0x7fff_ffff;
   switch (frame.readUInt16BE(2)) {
     case type.synStream:
-      if (body.length < 10) throw new SpdyError('a control frame that is too short');
+      if (body.length < 10) throw new SpdyError('truncated control frame');
       return {
         kind: 'synStream',
         stream: stream(),
@@ -173,14 +173,14 @@ export const resetFrame = (stream: number, status: number): Buffer =>
 
 export const pingFrame = (id: number): Buffer => control(type.ping, [numbers(id)]);
 
-/** With the last stream that was taken; 0 says that nothing is wrong. */
+/** Status 0: no error. */
 export const goAwayFrame = (lastStream: number): Buffer =>
   control(type.goAway, [numbers(lastStream, 0)]);
 
 export const windowUpdateFrame = (stream: number, delta: number): Buffer =>
   control(type.windowUpdate, [numbers(stream, delta)]);
 
-/** What a client sends to open a stream. */
+/** For tests: sent by clients to open a stream. */
 export const synStreamFrame = (stream: number, headers: Uint8Array): Buffer =>
   control(type.synStream, [numbers(stream, 0), Buffer.alloc(2), headers]);
 

@@ -1,34 +1,34 @@
-// How much may be under way in each direction, by stream; number 0 is the connection itself.
+// Flow control windows of both directions, by stream id; id 0 is the connection.
 
 export type Windows = {
-  /** Bytes that came. */
+  /** Counts received bytes. */
   readonly received: (id: number, bytes: number) => void;
-  /** How many of them were not accounted for yet. */
+  /** Received bytes that have not been acknowledged. */
   readonly unread: (id: number) => number;
-  /** They were read; how much the other side should be told, 0 while it is not worth a frame. */
-  readonly taken: (id: number, bytes: number) => number;
-  /** How much of what is wished may be sent now; it counts as sent. */
-  readonly reserve: (id: number, wished: number) => number;
-  /** Called once when more may be sent, or the stream has gone. */
+  /** Counts bytes as read. Returns the delta for a WINDOW_UPDATE frame; 0 while it is too small. */
+  readonly acknowledge: (id: number, bytes: number) => number;
+  /** Returns how many of the bytes may be sent now, and counts them as sent. */
+  readonly reserve: (id: number, wanted: number) => number;
+  /** The listener is called once when more may be sent, or the stream is closed. */
   readonly wait: (id: number, listener: () => void) => void;
   readonly grow: (id: number, delta: number) => void;
   readonly setInitial: (bytes: number) => void;
   readonly forget: (id: number) => void;
 };
 
-/** What SPDY/3.1 begins with. */
+/** The default of SPDY/3.1. */
 const defaultWindow = 64 * 1024;
-const worthTelling = defaultWindow / 2;
-const largestWindow = 0x7fff_ffff;
+const minWindowUpdate = defaultWindow / 2;
+const maxWindow = 0x7fff_ffff;
 
 export function createWindows(): Windows {
   let initial = defaultWindow;
-  /** Whether the other side has windows; until it says so, there is no limit. */
+  /** Whether the client uses flow control; there is no limit before. */
   let areUsed = false;
-  /** Sent less granted; negative: granted ahead. */
+  /** Bytes sent minus bytes granted; may be negative. */
   const sent = new Map<number, number>();
   const unread = new Map<number, number>();
-  const untold = new Map<number, number>();
+  const unacknowledged = new Map<number, number>();
   const waiting = new Map<number, () => void>();
   const add = (map: Map<number, number>, id: number, bytes: number): number => {
     const sum = (map.get(id) ?? 0) + bytes;
@@ -44,15 +44,15 @@ export function createWindows(): Windows {
   return {
     received: (id, bytes) => void add(unread, id, bytes),
     unread: (id) => unread.get(id) ?? 0,
-    taken(id, bytes) {
+    acknowledge(id, bytes) {
       add(unread, id, -bytes);
-      const delta = add(untold, id, bytes);
-      if (delta < worthTelling) return 0;
-      untold.set(id, 0);
+      const delta = add(unacknowledged, id, bytes);
+      if (delta < minWindowUpdate) return 0;
+      unacknowledged.set(id, 0);
       return delta;
     },
-    reserve(id, wished) {
-      const size = areUsed ? Math.max(0, Math.min(wished, room(id), room(0))) : wished;
+    reserve(id, wanted) {
+      const size = areUsed ? Math.max(0, Math.min(wanted, room(id), room(0))) : wanted;
       add(sent, id, size);
       add(sent, 0, size);
       return size;
@@ -60,7 +60,7 @@ export function createWindows(): Windows {
     wait: (id, listener) => void waiting.set(id, listener),
     grow(id, delta) {
       areUsed = true;
-      sent.set(id, Math.max(add(sent, id, -delta), defaultWindow - largestWindow));
+      sent.set(id, Math.max(add(sent, id, -delta), defaultWindow - maxWindow));
       wake();
     },
     setInitial(bytes) {
@@ -69,7 +69,7 @@ export function createWindows(): Windows {
       wake();
     },
     forget(id) {
-      for (const map of [sent, unread, untold]) map.delete(id);
+      for (const map of [sent, unread, unacknowledged]) map.delete(id);
       const listener = waiting.get(id);
       waiting.delete(id);
       listener?.();

@@ -16,7 +16,7 @@ const cases = [
   ['the oldest over SPDY', ['channel.k8s.io'], spdyCommands, 'channel.k8s.io'],
   ['none over WebSocket', [], webSocketCommands, ''],
   ['none over SPDY', [], spdyCommands, undefined],
-  ['one that nobody knows', ['v9.channel.k8s.io'], webSocketCommands, undefined],
+  ['an unknown one', ['v9.channel.k8s.io'], webSocketCommands, undefined],
 ] as const;
 for (const [name, offered, known, expected] of cases) {
   test(`chooseProtocol() for ${name}`, () => {

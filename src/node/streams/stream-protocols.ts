@@ -1,12 +1,12 @@
-// The names under which clients and kubelets have agreed on how streams of a container share a connection, over the years.
+// The subprotocols for streams of a container over one connection.
 
 export type CommandProtocol = {
   readonly name: string;
-  /** Messages are text. */
+  /** Messages are base64 text. */
   readonly isBase64: boolean;
-  /** How a command ended is told as a Status, also when it ended well; before, only what went wrong, as text. */
+  /** The error stream carries a Status, also on success; older protocols send only error text. */
   readonly hasStatus: boolean;
-  /** The client can say that its input has ended. */
+  /** The client can close its input. */
   readonly canClose: boolean;
   readonly canResize: boolean;
 };
@@ -20,7 +20,7 @@ const protocol = (name: string, more: Partial<CommandProtocol> = {}): CommandPro
   ...more,
 });
 
-/** Over WebSocket; a client that names none gets the first. */
+/** Over WebSocket; the first is for clients that request none. */
 export const webSocketCommands: readonly CommandProtocol[] = [
   protocol(''),
   protocol('channel.k8s.io'),
@@ -38,7 +38,7 @@ export const spdyCommands: readonly CommandProtocol[] = [
   protocol('channel.k8s.io', { canClose: true, canResize: false }),
 ];
 
-/** SPDY inside of WebSocket messages, and two channels for each port. */
+/** SPDY over WebSocket, and two channels per port. */
 export const portForwardTunnel = 'SPDY/3.1+portforward.k8s.io';
 export const webSocketForwards: readonly CommandProtocol[] = [
   protocol(''),
@@ -48,7 +48,7 @@ export const webSocketForwards: readonly CommandProtocol[] = [
 
 export const spdyForward = 'portforward.k8s.io';
 
-/** Of a header that may be repeated, or have several names in one line. */
+/** The header may be repeated, or have several names. */
 export function offeredProtocols(header: string | readonly string[] | undefined): string[] {
   return [header ?? []]
     .flat()
@@ -57,7 +57,7 @@ export function offeredProtocols(header: string | readonly string[] | undefined)
     .filter((name) => name !== '');
 }
 
-/** The first that both know, by the client's order; undefined when there is none. */
+/** The first of the client's protocols that the server supports. */
 export function chooseProtocol<P extends { readonly name: string }>(
   offered: readonly string[],
   known: readonly P[],

@@ -6,16 +6,16 @@ import { createSizeReader } from './terminal-sizes.ts';
 
 const parse = (path: string) => parseStreamRequest(new URL(path, 'https://node'));
 
-test('parseStreamRequest() reads what is asked of a container', () => {
-  const place = { namespace: 'ns', pod: 'web', container: 'app' };
+test('parseStreamRequest() parses exec, attach and portForward', () => {
+  const segments = { namespace: 'ns', pod: 'web', container: 'app' };
   const streams = { hasInput: true, hasOutput: true, hasErrors: false, hasTerminal: true };
   assert.deepEqual(
     parse('/exec/ns/web/app?input=1&output=1&error=1&tty=1&command=sh&command=-c&command=a%20b'),
-    { kind: 'exec', ...place, ...streams, command: ['sh', '-c', 'a b'] },
+    { kind: 'exec', ...segments, ...streams, command: ['sh', '-c', 'a b'] },
   );
   assert.deepEqual(parse('/attach/ns/web/some-uid/app?error=1'), {
     kind: 'attach',
-    ...place,
+    ...segments,
     command: [],
     hasInput: false,
     hasOutput: false,
@@ -46,7 +46,7 @@ for (const [path, code, message] of wrong) {
   });
 }
 
-test('a command that ends well says so; otherwise its exit code stands in a cause', () => {
+test('exitStatus() is Success, or has the exit code as a cause', () => {
   assert.equal(statusText(exitStatus(0), true), '{"metadata":{},"status":"Success"}');
   assert.equal(
     statusText(exitStatus(3), true),
@@ -62,12 +62,12 @@ test('a command that ends well says so; otherwise its exit code stands in a caus
   });
 });
 
-test('old clients hear of nothing but what went wrong', () => {
+test('statusText() for old clients has only errors', () => {
   assert.equal(statusText(succeeded, false), '');
   assert.match(statusText(exitStatus(3), false), /exit status 3/);
 });
 
-test('sizes of a window are read however they are cut, and what is none is passed over', () => {
+test('createSizeReader() reads sizes from chunks of any size, and skips invalid ones', () => {
   const read = createSizeReader();
   const text =
     '{"Width":80,"Height":24}\n{"Width":0,"Height":9}{"Wid{}nonsense}{"Width":1e9,"Height":1}{"Width":100,"Height":50}';

@@ -1,26 +1,26 @@
-// What is asked for at /exec, /attach and /portForward: of which pod, with which streams (upstream: kubelet's pkg/kubelet/server/server.go).
+// Parses requests to /exec, /attach and /portForward (upstream: kubelet's pkg/kubelet/server/server.go).
 
-export type StreamPlace = { readonly namespace: string; readonly pod: string };
+export type PodReference = { readonly namespace: string; readonly pod: string };
 
-export type CommandRequest = StreamPlace & {
+export type CommandRequest = PodReference & {
   readonly kind: 'exec' | 'attach';
   readonly container: string;
   readonly command: readonly string[];
   readonly hasInput: boolean;
   readonly hasOutput: boolean;
-  /** Never with a terminal, which has one output for both. */
+  /** Never with a terminal, which has a single output. */
   readonly hasErrors: boolean;
   readonly hasTerminal: boolean;
 };
 
-export type ForwardRequest = StreamPlace & {
+export type ForwardRequest = PodReference & {
   readonly kind: 'portForward';
   readonly ports: readonly number[];
 };
 
 export type StreamRequest = CommandRequest | ForwardRequest;
 
-/** With the HTTP status that says it. */
+/** An error with its HTTP status. */
 export class StreamError extends Error {
   override readonly name = 'StreamError';
   readonly code: number;
@@ -31,22 +31,22 @@ export class StreamError extends Error {
   }
 }
 
-/** Of so many ports each has a connection of its own. */
+/** Each port has a connection of its own. */
 const maxPorts = 100;
 
-/** Undefined when it is something else that is asked for; throws StreamError for what cannot be. */
+/** Undefined for other paths; throws StreamError for invalid requests. */
 export function parseStreamRequest(url: URL): StreamRequest | undefined {
   const [, kind = '', ...rest] = url.pathname.split('/').map(decodeURIComponent);
   const { searchParams: query } = url;
   if (kind === 'portForward') {
-    const [namespace = '', pod = ''] = place(rest, 2);
+    const [namespace = '', pod = ''] = segments(rest, 2);
     return { kind, namespace, pod, ports: parsePorts(query) };
   }
   if (kind !== 'exec' && kind !== 'attach') return undefined;
-  const [namespace = '', pod = '', container = ''] = place(rest, 3);
+  const [namespace = '', pod = '', container = ''] = segments(rest, 3);
   const isSet = (name: string): boolean => query.get(name) === '1';
   const hasTerminal = isSet('tty');
-  const wish: CommandRequest = {
+  const request: CommandRequest = {
     kind,
     namespace,
     pod,
@@ -57,17 +57,17 @@ export function parseStreamRequest(url: URL): StreamRequest | undefined {
     hasErrors: isSet('error') && !hasTerminal,
     hasTerminal,
   };
-  if (!wish.hasInput && !wish.hasOutput && !isSet('error')) {
+  if (!request.hasInput && !request.hasOutput && !isSet('error')) {
     throw new StreamError(400, 'you must specify at least 1 of stdin, stdout, stderr');
   }
-  if (kind === 'exec' && wish.command.length === 0) {
+  if (kind === 'exec' && request.command.length === 0) {
     throw new StreamError(400, 'you must specify a command');
   }
-  return wish;
+  return request;
 }
 
-/** With a pod's uid before the container, which old clients send, too. */
-function place(rest: readonly string[], count: number): readonly string[] {
+/** Old clients send the pod's uid before the container. */
+function segments(rest: readonly string[], count: number): readonly string[] {
   const isWhole = rest.length === count || rest.length === count + 1;
   if (!isWhole || rest.some((part) => part === '')) throw new StreamError(404, 'page not found');
   return count === 3 && rest.length === 4 ? rest.toSpliced(2, 1) : rest;

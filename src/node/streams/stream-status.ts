@@ -1,4 +1,4 @@
-// How a command ended, as the last word on its connection (upstream: kubelet's pkg/cri/streaming/remotecommand/exec.go).
+// The status of a command, sent on the error stream (upstream: kubelet's pkg/cri/streaming/remotecommand/exec.go).
 
 export type StreamStatus = {
   readonly metadata: Readonly<Record<string, never>>;
@@ -15,7 +15,7 @@ const metadata = {};
 
 export const succeeded: StreamStatus = { metadata, status: 'Success' };
 
-/** kubectl ends with the code that stands in the cause. */
+/** kubectl exits with the code in the cause. */
 export function exitStatus(exitCode: number): StreamStatus {
   if (exitCode === 0) return succeeded;
   return {
@@ -38,7 +38,7 @@ export function internalStatus(message: string): StreamStatus {
   };
 }
 
-/** The bytes for the error stream; nothing where old clients take any word for an error. */
+/** The text for the error stream; empty for old clients, which treat any text as an error, if the command succeeded. */
 export function statusText(status: StreamStatus, hasStatus: boolean): string {
   if (hasStatus) return JSON.stringify(status);
   return status.status === 'Success' ? '' : (status.message ?? '');

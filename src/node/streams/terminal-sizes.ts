@@ -1,18 +1,18 @@
-// The sizes of a person's window, as they come on the resize stream: JSON objects one after the other, however they are cut.
+// Reads terminal sizes from the resize stream: a sequence of JSON objects, in chunks of any size.
 
 export type WindowSize = { readonly columns: number; readonly rows: number };
 
-/** An object is some thirty characters; what grows beyond this is none. */
-const longest = 1024;
-const largest = 65_535;
+/** An object has about thirty characters. */
+const maxObjectLength = 1024;
+const maxSize = 65_535;
 
-/** Takes text as it comes, gives the sizes that it completes. What is no size is passed over. */
+/** Returns the sizes that a chunk completes; invalid ones are skipped. */
 export function createSizeReader(): (text: string) => readonly WindowSize[] {
   let rest = '';
   return (text) => {
     const parts = (rest + text).split('}');
-    rest = (parts.pop() ?? '').slice(-longest);
-    return parts.flatMap((part) => parseSize(`${part.slice(-longest)}}`));
+    rest = (parts.pop() ?? '').slice(-maxObjectLength);
+    return parts.flatMap((part) => parseSize(`${part.slice(-maxObjectLength)}}`));
   };
 }
 
@@ -28,4 +28,4 @@ function parseSize(text: string): readonly WindowSize[] {
 }
 
 const isLength = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= largest;
+  typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= maxSize;

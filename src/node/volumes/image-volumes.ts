@@ -1,10 +1,10 @@
-// Volumes with the files of an image. Nodes run processes of the machine and have no images to take files from.
+// Image volumes are refused: nodes run processes and have no images.
 import type { Container } from '../../kinds/pod/container.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 
 export type RefusedImage = { readonly image: string; readonly problem: string };
 
-/** Of the first such volume that the container mounts; those that no container mounts harm nobody. */
+/** The problem of the first image volume that the container mounts. */
 export function imageVolumeProblem(
   { spec }: Pod,
   { volumeMounts = [] }: Container,

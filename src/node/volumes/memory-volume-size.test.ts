@@ -15,20 +15,15 @@ const pod = (...limits: readonly (string | undefined)[]): Pick<Pod, 'spec'> =>
 
 const node = { memory: '1Gi' };
 const cases: readonly (readonly [string, string | undefined, Pick<Pod, 'spec'>, number])[] = [
-  ['what the volume says', '1Mi', pod(undefined), 1024 ** 2],
-  ['what all containers may use together', undefined, pod('4Mi', '8Mi'), 12 * 1024 ** 2],
-  [
-    'what the node has, where one container has no limit',
-    undefined,
-    pod('4Mi', undefined),
-    2 ** 30,
-  ],
-  ['no more than its pod, whatever it says', '64Mi', pod('4Mi'), 4 * 1024 ** 2],
-  ['no more than the node, whatever it says', '64Gi', pod(undefined), 2 ** 30],
+  ['its sizeLimit', '1Mi', pod(undefined), 1024 ** 2],
+  ['the sum of the memory limits', undefined, pod('4Mi', '8Mi'), 12 * 1024 ** 2],
+  ['the memory of the node if a container has no limit', undefined, pod('4Mi', undefined), 2 ** 30],
+  ['at most the memory limit of the pod', '64Mi', pod('4Mi'), 4 * 1024 ** 2],
+  ['at most the memory of the node', '64Gi', pod(undefined), 2 ** 30],
 ];
 
-for (const [name, sizeLimit, made, bytes] of cases) {
+for (const [name, sizeLimit, podSpec, bytes] of cases) {
   test(`memoryVolumeBytes() is ${name}`, () => {
-    assert.equal(memoryVolumeBytes(sizeLimit, made, node), bytes);
+    assert.equal(memoryVolumeBytes(sizeLimit, podSpec, node), bytes);
   });
 }

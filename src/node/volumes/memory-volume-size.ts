@@ -1,12 +1,12 @@
-// How large a file system in memory may become that says nothing of it: what is written there is memory that somebody has to have.
+// The size limit of a memory-backed emptyDir.
 import { quantitiesOf } from '../../kinds/pod/requests.ts';
 import type { ResourceList } from '../../kinds/pod/resources.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { quantityValue } from '../../schema/quantity.ts';
 
 /**
- * As kubelet (pkg/volume/emptydir, calculateEmptyDirMemorySize): the least of what the volume says, what the containers of the pod
- * may use together where each of them has a limit, and what the node has.
+ * As in the kubelet (pkg/volume/emptydir, calculateEmptyDirMemorySize): the minimum of the volume's sizeLimit, the memory limits of all
+ * containers if each has one, and the node's allocatable memory.
  */
 export function memoryVolumeBytes(
   sizeLimit: string | undefined,
@@ -14,12 +14,12 @@ export function memoryVolumeBytes(
   allocatable: ResourceList,
 ): number {
   const own = sizeLimit === undefined ? 0 : quantityValue(sizeLimit);
-  const ofNode = quantityValue(allocatable?.memory ?? '0');
-  const bounds = [own, podMemoryLimit(spec), ofNode].filter((bytes) => bytes > 0);
+  const nodeBytes = quantityValue(allocatable?.memory ?? '0');
+  const bounds = [own, podMemoryLimit(spec), nodeBytes].filter((bytes) => bytes > 0);
   return bounds.length === 0 ? 0 : Math.floor(Math.min(...bounds));
 }
 
-/** 0: there is none, because a container may use what it wants. */
+/** 0: at least one container has no limit. */
 function podMemoryLimit({ containers, resources }: Pod['spec']): number {
   const whole = memoryOf(resources?.limits);
   if (whole > 0) return whole;

@@ -1,4 +1,4 @@
-// Every path that a pod can change is touched here, and by descriptor: what a pod puts there meanwhile, a link or a pipe, leads the agent nowhere.
+// Opens paths that a pod can change, by descriptor: links or pipes that the pod creates meanwhile cannot lead the agent astray.
 import { constants, existsSync, fstatSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { closeDescriptor } from '../../host/native.ts';
@@ -9,7 +9,7 @@ import type { Pod } from '../../kinds/pod/types.ts';
 import { trimEnd } from '../../meta/trim-end.ts';
 import { expandPath } from '../environment/expand-variables.ts';
 import type { Variables } from '../environment/service-variables.ts';
-import { ContainerConfigError, type HiddenBelow, type Mount } from '../runtimes/runtime.ts';
+import { ContainerConfigError, type MaskedPath, type Mount } from '../runtimes/runtime.ts';
 import type { PodVolumes } from './run-volumes.ts';
 import { volumeOwner } from './volume-owner.ts';
 
@@ -18,11 +18,11 @@ export type VolumesToOpen = {
   readonly container: Container;
   readonly volumes: PodVolumes;
   readonly variables: Variables;
-  /** What no pod gets to see. */
-  readonly kept: readonly string[];
+  /** Paths masked from pods. */
+  readonly privatePaths: readonly string[];
 };
 
-/** Where pods find the token that nobody asked for by name. */
+/** The mount path of the default service account token. */
 const accountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** Mounts with open descriptors, for closeVolumes(). Throws ContainerConfigError, and has then closed what it opened. */
@@ -44,7 +44,7 @@ export function closeVolumes(mounts: readonly Mount[]): void {
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 function openOne(toOpen: VolumesToOpen, mount: VolumeMount): Mount {
-  const { pod, container, volumes, variables, kept } = toOpen;
+  const { pod, container, volumes, variables, privatePaths } = toOpen;
   const source = volumes.path(mount.name);
   if (source === undefined) {
     throw new ContainerConfigError(
@@ -58,18 +58,18 @@ function openOne(toOpen: VolumesToOpen, mount: VolumeMount): Mount {
     ...{ source, below, isWritable },
     ...(gid === undefined ? {} : { gid }),
   });
-  const hidden = hiddenBelow(descriptor, kept, volumes.isHostPath(mount.name));
+  const masked = maskedBelow(descriptor, privatePaths, volumes.isHostPath(mount.name));
   return {
     source: readlinkSync(`/proc/self/fd/${descriptor}`),
     descriptor,
     path: trimEnd(mount.mountPath, '/') || '/',
     isReadOnly: mount.readOnly === true || !isWritable,
-    ...(hidden.length === 0 ? {} : { hidden }),
+    ...(masked.length === 0 ? {} : { masked }),
     ...(mount.mountPath === accountPath ? { isOptional: true } : {}),
   };
 }
 
-/** In the words of a kubelet: what an expression comes to is seen only here. Upstream: kubelet_pods.go, makeMounts. */
+/** Errors have the kubelet's messages: only here subPathExpr is expanded. Upstream: kubelet_pods.go, makeMounts. */
 function subPathOf({ subPath = '', subPathExpr }: VolumeMount, variables: Variables): string {
   const expanded = subPathExpr ? expandPath(subPathExpr, variables) : { path: subPath };
   if ('missing' in expanded)
@@ -110,7 +110,7 @@ function openVolume(
   }
 }
 
-/** Links inside the volume are followed, as those of ConfigMaps must be; none leads out of it, and nothing is made behind one. */
+/** Follows links inside the volume, which ConfigMaps need; none leads out of it, and nothing is created behind one. */
 function openBelow(
   volume: number,
   below: string,
@@ -128,27 +128,27 @@ function openBelow(
   }
 }
 
-/** Volumes made from API objects are only read. */
+/** Volumes from API objects are read-only. */
 function isWritableVolume({ spec }: Pod, name: string): boolean {
   const volume = spec.volumes?.find((one) => one.name === name);
   return volume?.emptyDir !== undefined || volume?.hostPath !== undefined;
 }
 
-/** Of a path of the machine: it must not be one of ours, and what is ours below it is hidden. */
-function hiddenBelow(
+/** Private paths below a hostPath are masked; a hostPath inside a private path is refused. */
+function maskedBelow(
   descriptor: number,
-  kept: readonly string[],
+  privatePaths: readonly string[],
   isHostPath: boolean,
-): readonly HiddenBelow[] {
+): readonly MaskedPath[] {
   if (!isHostPath) return [];
   const real = readlinkSync(`/proc/self/fd/${descriptor}`);
-  if (kept.some((own) => isAtOrBelow(real, own))) {
+  if (privatePaths.some((own) => isAtOrBelow(real, own))) {
     closeDescriptor(descriptor);
     throw new ContainerConfigError(
-      `hostPath ${real} is the node agent's own and is not given to pods`,
+      `hostPath ${real} belongs to the node agent and cannot be mounted`,
     );
   }
-  return kept
+  return privatePaths
     .filter((own) => isAtOrBelow(own, real) && existsSync(own))
     .map((own) => ({ path: relative(real, own), isDirectory: statSync(own).isDirectory() }));
 }
@@ -156,12 +156,12 @@ function hiddenBelow(
 const isAtOrBelow = (path: string, top: string): boolean =>
   path === top || path.startsWith(top === '/' ? '/' : `${top}/`);
 
-/** In the directory of a container's run. */
+/** File name in the directory of a container's run. */
 export const terminationMessageName = 'termination-log';
-/** A kubelet keeps no more. */
+/** Limit of the kubelet. */
 const maxTerminationMessageBytes = 4096;
 
-/** The end of what the container left to be said of its end; nothing where that is no plain file. */
+/** The end of the termination message file; empty if it is not a regular file. */
 export function readTerminationMessage(
   podDirectory: string,
   container: string,
@@ -171,7 +171,7 @@ export function readTerminationMessage(
   if (!existsSync(directory)) return '';
   const above = openPath(directory);
   try {
-    // A pipe would make us wait for a writer.
+    // A pipe would makeVolume us wait for a writer.
     const flags = constants.O_RDONLY | constants.O_NONBLOCK;
     const file = openBeneath(above, terminationMessageName, { flags });
     try {

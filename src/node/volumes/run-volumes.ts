@@ -1,4 +1,4 @@
-// Makes the volumes of a pod, and keeps those fresh that are made from API objects.
+// Creates the volumes of a pod, and refreshes those from API objects.
 import {
   constants,
   existsSync,
@@ -27,14 +27,14 @@ import { memoryVolumeBytes } from './memory-volume-size.ts';
 import { storageLimits } from './storage-limits.ts';
 import { type TokenSpec, tokenSpecs, type VolumeSources, volumeFiles } from './volume-files.ts';
 import { groupMode, type VolumeOwner, volumeOwner } from './volume-owner.ts';
-import { applyVolumeFiles, giveTo } from './write-volume-files.ts';
+import { changeOwner, writeVolumeFiles } from './write-volume-files.ts';
 
 export type PodVolumes = {
-  /** Makes what is missing and renews what has changed. Throws VolumeError for the first that cannot be. */
+  /** Creates missing volumes and updates changed ones. Throws VolumeError for the first that fails. */
   readonly prepare: (pod: Pod, podIPs: readonly string[]) => Promise<void>;
-  /** Where the volume is on the host. */
+  /** Path of the volume on the host. */
   readonly path: (name: string) => string | undefined;
-  /** It is a path of the machine, whoever else uses it. */
+  /** Whether it is a hostPath. */
   readonly isHostPath: (name: string) => boolean;
 };
 
@@ -42,7 +42,7 @@ export class VolumeError extends Error {
   override readonly name = 'VolumeError';
 }
 
-/** A token is replaced when so much of its life has passed. */
+/** Share of a token's lifetime after which it is renewed. */
 const renewAfter = 0.8;
 
 type Token = { readonly text: string; readonly renewAt: number };
@@ -54,14 +54,14 @@ export function createPodVolumes(parts: NodeParts, directory: string): PodVolume
   return {
     async prepare(pod, podIPs) {
       for (const volume of pod.spec.volumes ?? []) {
-        for (const wish of tokenSpecs(volume)) await renew(parts, pod, wish, tokens);
+        for (const spec of tokenSpecs(volume)) await renewToken(parts, pod, spec, tokens);
       }
       const sources = await readSources({ parts, pod, podIPs, tokens });
       for (const volume of pod.spec.volumes ?? []) {
-        // Refused with the containers that mount them, as a kubelet does with images that cannot be pulled.
+        // Refused with the containers that mount it, as images that cannot be pulled.
         if (volume.image !== undefined) continue;
         if (volume.hostPath !== undefined) hostPaths.add(volume.name);
-        paths.set(volume.name, await make(volume, sources, { parts, directory }));
+        paths.set(volume.name, await makeVolume(volume, sources, { parts, directory }));
       }
     },
     path: (name) => paths.get(name),
@@ -69,25 +69,25 @@ export function createPodVolumes(parts: NodeParts, directory: string): PodVolume
   };
 }
 
-type Reading = {
+type SourceOptions = {
   readonly parts: NodeParts;
   readonly pod: Pod;
   readonly podIPs: readonly string[];
   readonly tokens: ReadonlyMap<string, Token>;
 };
 
-async function readSources({ parts, pod, podIPs, tokens }: Reading): Promise<VolumeSources> {
+async function readSources({ parts, pod, podIPs, tokens }: SourceOptions): Promise<VolumeSources> {
   const objects = await readObjects(parts, pod);
   return {
     pod,
     ...objects,
-    token: (wish) => tokens.get(tokenKey(wish))?.text,
+    token: (spec) => tokens.get(tokenKey(spec))?.text,
     addresses: { podIPs, hostIPs: parts.nodeIPs },
     allocatable: parts.allocatable,
   };
 }
 
-/** What the pod names, as it is now. */
+/** The ConfigMaps and Secrets that the pod references. */
 export async function readObjects(
   { readConfigMap, readSecret }: NodeParts,
   pod: Pod,
@@ -110,40 +110,44 @@ export async function readObjects(
   return { configMap: (name) => maps.get(name), secret: (name) => hidden.get(name) };
 }
 
-type Making = { readonly parts: NodeParts; readonly directory: string };
+type VolumeContext = { readonly parts: NodeParts; readonly directory: string };
 
-async function make(volume: Volume, sources: VolumeSources, making: Making): Promise<string> {
+async function makeVolume(
+  volume: Volume,
+  sources: VolumeSources,
+  context: VolumeContext,
+): Promise<string> {
   const { name, emptyDir, hostPath } = volume;
   const failed = (why: string): VolumeError =>
     new VolumeError(`MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${why}`);
   const owner = volumeOwner(sources.pod);
   if (hostPath !== undefined) {
-    const problem = hostPathProblem(hostPath, making.parts.privatePaths);
+    const problem = hostPathProblem(hostPath, context.parts.privatePaths);
     if (problem !== undefined) throw failed(problem);
     return hostPath.path;
   }
   if (emptyDir !== undefined) {
-    const path = join(making.directory, emptyDirName, name);
-    const { allocatable, log } = making.parts;
+    const path = join(context.directory, emptyDirName, name);
+    const { allocatable, log } = context.parts;
     const bytes = memoryVolumeBytes(emptyDir.sizeLimit, sources.pod, allocatable);
     await makeEmptyDir({ path, bytes, isInMemory: emptyDir.medium === 'Memory', log }, owner);
     return path;
   }
-  const formed = volumeFiles(volume, sources);
-  if (formed === undefined) throw failed('this node does not know volumes of its kind');
-  if ('problem' in formed) throw failed(formed.problem);
-  const top = join(making.directory, memoryName);
-  makeMemory(top, 'mode=700', making.parts.log);
+  const result = volumeFiles(volume, sources);
+  if (result === undefined) throw failed('unsupported volume type');
+  if ('problem' in result) throw failed(result.problem);
+  const top = join(context.directory, memoryName);
+  makeMemory(top, 'mode=700', context.parts.log);
   const path = join(top, name);
-  await applyVolumeFiles(path, formed.files, owner);
+  await writeVolumeFiles(path, result.files, owner);
   return path;
 }
 
 const emptyDirName = 'kubernetes.io~empty-dir';
-/** What comes from Secrets and the like never reaches a disk. */
+/** In memory: Secrets are not written to a disk. */
 const memoryName = 'kubernetes.io~projected';
 
-/** An ordinary user may not be able to: it is then a directory that only they can enter. */
+/** Mounts a tmpfs. Without the right to mount it is a directory that only this user can enter. */
 function makeMemory(path: string, options: string, log: Log): boolean {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   try {
@@ -152,14 +156,14 @@ function makeMemory(path: string, options: string, log: Log): boolean {
   } catch (error) {
     if (!(error instanceof SystemCallError) && !(error instanceof NativeUnavailableError))
       throw error;
-    log.debug('a volume is on the disk, not in memory', { path, why: error.message });
+    log.debug('Failed to mount tmpfs, volume is on disk', { path, error: error.message });
     return false;
   }
 }
 
 const sharedMemoryName = 'shm';
 
-/** What the containers of a pod have at /dev/shm; undefined where each must have its own. */
+/** The /dev/shm that containers of a pod share; undefined if each must have its own. */
 export function makeSharedMemory(podDirectory: string, log: Log): string | undefined {
   const path = join(podDirectory, sharedMemoryName);
   return makeMemory(path, sharedMemoryOptions, log) ? path : undefined;
@@ -168,7 +172,7 @@ export function makeSharedMemory(podDirectory: string, log: Log): string | undef
 type EmptyDir = {
   readonly path: string;
   readonly isInMemory: boolean;
-  /** How large it may become in memory; 0: nobody knows what this node has. */
+  /** Size limit of a tmpfs; 0: unknown. */
   readonly bytes: number;
   readonly log: Log;
 };
@@ -177,13 +181,13 @@ async function makeEmptyDir(
   { path, isInMemory, bytes, log }: EmptyDir,
   { gid }: VolumeOwner,
 ): Promise<void> {
-  // What is in memory may have gone with the last run of the agent.
+  // A tmpfs may have been unmounted with the previous run of the agent.
   if (existsSync(path) && !isInMemory) return;
   mkdirSync(path, { recursive: true, mode: 0o700 });
   if (isInMemory) makeMemory(path, bytes > 0 ? `mode=777,size=${bytes}` : 'mode=777', log);
   const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
-    await giveTo(directory, undefined, gid);
+    await changeOwner(directory, undefined, gid);
     const kind = { isDirectory: true, isReadOnly: false };
     await directory.chmod(gid === undefined ? 0o777 : groupMode(0o777, kind));
   } finally {
@@ -191,19 +195,19 @@ async function makeEmptyDir(
   }
 }
 
-/** When the agent ends: what is made anew at its next start does not stay behind. */
+/** At shutdown of the agent: these are mounted again at its next start. */
 export function unmountPodMemory(directory: string): void {
   unmountMemory(join(directory, sharedMemoryName));
   unmountMemory(join(directory, 'volumes', memoryName));
 }
 
-/** All that is left of a pod on the disk and in memory. */
+/** Everything of a pod on disk and in memory. */
 export async function removePodFiles(directory: string): Promise<void> {
   await removePodVolumes(directory);
   await removeTree(directory);
 }
 
-/** What a pod kept in its volumes, once nothing of it runs any more. */
+/** What a pod privatePaths in its volumes, once nothing of it runs any more. */
 export async function removePodVolumes(directory: string): Promise<void> {
   unmountPodMemory(directory);
   const volumes = join(directory, 'volumes');
@@ -212,7 +216,7 @@ export async function removePodVolumes(directory: string): Promise<void> {
   if (existsSync(volumes)) await removeTree(volumes);
 }
 
-/** The first limit of the pod that it is over, and why it has to go for it. */
+/** The eviction message for the first storage limit that the pod exceeds. */
 export async function exceededStorage(pod: Pod, directory: string): Promise<string | undefined> {
   for (const { volume, bytes, message } of storageLimits(pod)) {
     const path =
@@ -222,13 +226,13 @@ export async function exceededStorage(pod: Pod, directory: string): Promise<stri
   return undefined;
 }
 
-/** Makes what is to be made; what is wrong otherwise. */
+/** Creates the path for the types *OrCreate; returns why it cannot be used. */
 function hostPathProblem(
   { path, type = '' }: NonNullable<Volume['hostPath']>,
-  kept: readonly string[],
+  privatePaths: readonly string[],
 ): string | undefined {
-  if (isKept(path, kept))
-    return `hostPath ${path} is the node agent's own and is not given to pods`;
+  if (isPrivatePath(path, privatePaths))
+    return `hostPath ${path} belongs to the node agent and cannot be mounted`;
   if (type === 'DirectoryOrCreate') mkdirSync(path, { recursive: true, mode: 0o755 });
   if (type === 'FileOrCreate' && !existsSync(path)) {
     mkdirSync(dirname(path), { recursive: true });
@@ -246,12 +250,12 @@ function hostPathProblem(
   return fits[type] === false ? `hostPath type check failed: ${path} is not a ${type}` : undefined;
 }
 
-/** Before anything is made there; what a link leads to later is looked at when it is mounted. */
-function isKept(path: string, kept: readonly string[]): boolean {
+/** Checked before anything is created; links are checked again when it is mounted. */
+function isPrivatePath(path: string, privatePaths: readonly string[]): boolean {
   for (let at = path; ; at = dirname(at)) {
     if (existsSync(at)) {
       const real = join(realpathSync(at), path.slice(at.length));
-      return kept.some((own) => real === own || real.startsWith(`${own}/`));
+      return privatePaths.some((own) => real === own || real.startsWith(`${own}/`));
     }
     if (at === dirname(at)) return false;
   }
@@ -259,13 +263,13 @@ function isKept(path: string, kept: readonly string[]): boolean {
 
 const tokenKey = ({ audience = '', path }: TokenSpec): string => `${audience} ${path}`;
 
-async function renew(
+async function renewToken(
   { caller, clock }: NodeParts,
   { metadata, spec }: Pod,
-  wish: TokenSpec,
+  wanted: TokenSpec,
   tokens: Map<string, Token>,
 ): Promise<void> {
-  const known = tokens.get(tokenKey(wish));
+  const known = tokens.get(tokenKey(wanted));
   const now = clock.now();
   if (known !== undefined && now < known.renewAt) return;
   const { name = '', namespace = '', uid = '' } = metadata;
@@ -274,8 +278,8 @@ async function renew(
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
     spec: {
-      ...(wish.audience ? { audiences: [wish.audience] } : {}),
-      expirationSeconds: wish.expirationSeconds ?? 3600,
+      ...(wanted.audience ? { audiences: [wanted.audience] } : {}),
+      expirationSeconds: wanted.expirationSeconds ?? 3600,
       boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
     },
   };
@@ -283,7 +287,7 @@ async function renew(
   const answer = (await callApi(caller, { method: 'POST', path, body })) as TokenAnswer;
   const until = parseTime(answer.status.expirationTimestamp) ?? now;
   const renewAt = now + (until - now) * renewAfter;
-  tokens.set(tokenKey(wish), { text: answer.status.token, renewAt });
+  tokens.set(tokenKey(wanted), { text: answer.status.token, renewAt });
 }
 
 type TokenAnswer = {

@@ -1,17 +1,17 @@
-// What a pod may keep on the node's disk, and the words of a kubelet when it keeps more (pkg/kubelet/eviction, localStorageEviction).
+// Limits of a pod's disk usage, with the kubelet's eviction messages (pkg/kubelet/eviction, localStorageEviction).
 import { quantitiesOf } from '../../kinds/pod/requests.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { quantityValue } from '../../schema/quantity.ts';
 
 export type StorageLimit = {
-  /** Absent: all that the pod keeps. */
+  /** Absent: the whole pod. */
   readonly volume?: string;
   readonly bytes: number;
   /** Why the pod is evicted. */
   readonly message: string;
 };
 
-/** In the order in which they are looked at. Volumes in memory are held to their size by themselves. */
+/** In the order in which they are checked. Memory volumes are limited by their tmpfs. */
 export function storageLimits({ spec }: Pick<Pod, 'spec'>): readonly StorageLimit[] {
   const volumes = (spec.volumes ?? []).flatMap(({ name, emptyDir }): readonly StorageLimit[] => {
     const { sizeLimit, medium = '' } = emptyDir ?? {};

@@ -10,7 +10,7 @@ function filesOf(volume: object) {
   });
   const [only] = pod.spec.volumes ?? [];
   assert.ok(only !== undefined);
-  const formed = volumeFiles(only, {
+  const result = volumeFiles(only, {
     pod,
     configMap: (name) =>
       name === 'settings'
@@ -26,13 +26,13 @@ function filesOf(volume: object) {
       name === 'keys'
         ? { apiVersion: 'v1', kind: 'Secret', metadata: { name }, data: { token: 'eHl6' } }
         : undefined,
-    token: ({ audience }) => (audience === 'nobody' ? undefined : `token-for-${audience}`),
+    token: ({ audience }) => (audience === 'unknown' ? undefined : `token-for-${audience}`),
     addresses: { podIPs: [], hostIPs: [] },
     allocatable: {},
   });
-  if (formed === undefined || 'problem' in formed) return formed?.problem;
+  if (result === undefined || 'problem' in result) return result?.problem;
   return Object.fromEntries(
-    Object.entries(formed.files).map(([path, { bytes, mode }]) => [
+    Object.entries(result.files).map(([path, { bytes, mode }]) => [
       path,
       `${mode.toString(8)} ${Buffer.from(bytes).toString('latin1')}`,
     ]),
@@ -78,7 +78,7 @@ const cases: readonly (readonly [string, object, unknown])[] = [
   ],
   [
     'a token that is not there yet',
-    { projected: { sources: [{ serviceAccountToken: { audience: 'nobody', path: 't' } }] } },
+    { projected: { sources: [{ serviceAccountToken: { audience: 'unknown', path: 't' } }] } },
     'failed to fetch token: it has not been issued yet',
   ],
   ['no files for other volumes', { emptyDir: {} }, undefined],

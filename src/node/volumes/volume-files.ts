@@ -1,4 +1,4 @@
-// The files of a volume that is made from API objects.
+// The files of a volume from API objects.
 import type { ConfigMap } from '../../kinds/config-map/types.ts';
 import type {
   DownwardFile,
@@ -17,7 +17,7 @@ import { volumeOwner } from './volume-owner.ts';
 export type VolumeFile = { readonly bytes: Uint8Array; readonly mode: number };
 /** By path relative to the volume. */
 export type VolumeFiles = Readonly<Record<string, VolumeFile>>;
-export type FormedVolume = { readonly files: VolumeFiles } | { readonly problem: string };
+export type VolumeResult = { readonly files: VolumeFiles } | { readonly problem: string };
 
 export type TokenSpec = NonNullable<VolumeProjection['serviceAccountToken']>;
 
@@ -25,18 +25,18 @@ export type VolumeSources = {
   readonly pod: Pod;
   readonly configMap: (name: string) => ConfigMap | undefined;
   readonly secret: (name: string) => Secret | undefined;
-  /** The token made for this wish. */
-  readonly token: (wish: TokenSpec) => string | undefined;
+  /** The token issued for the spec. */
+  readonly token: (spec: TokenSpec) => string | undefined;
   readonly addresses: PodAddresses;
   readonly allocatable: ResourceList;
 };
 
 const defaultFileMode = 0o644;
-/** Tokens are for the owner alone, where all containers are one user. */
+/** Only the owner may read tokens if all containers run as one user. */
 const tokenMode = 0o600;
 
 /** Undefined for volumes of other kinds. */
-export function volumeFiles(volume: Volume, sources: VolumeSources): FormedVolume | undefined {
+export function volumeFiles(volume: Volume, sources: VolumeSources): VolumeResult | undefined {
   const { configMap, secret, downwardAPI, projected } = volume;
   if (configMap !== undefined) {
     return project([{ configMap }], configMap.defaultMode, sources);
@@ -55,8 +55,8 @@ export function volumeFiles(volume: Volume, sources: VolumeSources): FormedVolum
 }
 
 export function tokenSpecs(volume: Volume): readonly TokenSpec[] {
-  return (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken: wish }) =>
-    wish === undefined ? [] : [wish],
+  return (volume.projected?.sources ?? []).flatMap(({ serviceAccountToken: spec }) =>
+    spec === undefined ? [] : [spec],
   );
 }
 
@@ -64,12 +64,12 @@ function project(
   projections: readonly VolumeProjection[],
   mode = defaultFileMode,
   sources: VolumeSources,
-): FormedVolume {
+): VolumeResult {
   const files: Record<string, VolumeFile> = {};
   for (const projection of projections) {
-    const formed = projectOne(projection, mode, sources);
-    if ('problem' in formed) return formed;
-    Object.assign(files, formed.files);
+    const result = projectOne(projection, mode, sources);
+    if ('problem' in result) return result;
+    Object.assign(files, result.files);
   }
   return { files };
 }
@@ -78,7 +78,7 @@ function projectOne(
   { configMap, secret, downwardAPI, serviceAccountToken }: VolumeProjection,
   mode: number,
   sources: VolumeSources,
-): FormedVolume {
+): VolumeResult {
   if (configMap !== undefined) {
     const object = sources.configMap(configMap.name ?? '');
     return fromKeys(
@@ -104,25 +104,25 @@ function projectOne(
     const isForOne = volumeOwner(sources.pod).uid !== undefined;
     return { files: { [path]: { bytes: Buffer.from(token), mode: isForOne ? tokenMode : mode } } };
   }
-  return { problem: 'a source of the projected volume is of a kind that this node does not know' };
+  return { problem: 'unsupported source of a projected volume' };
 }
 
-type Wanted = {
+type KeyReference = {
   readonly name?: string;
   readonly items?: readonly KeyToPath[];
   readonly optional?: boolean;
 };
-type Given = {
+type KeySource = {
   readonly kind: 'configmap' | 'secret';
   readonly mode: number;
   readonly entries: Readonly<Record<string, Uint8Array>> | undefined;
 };
 
 function fromKeys(
-  { name = '', items = [], optional = false }: Wanted,
-  { kind, mode, entries }: Given,
+  { name = '', items = [], optional = false }: KeyReference,
+  { kind, mode, entries }: KeySource,
   { pod }: VolumeSources,
-): FormedVolume {
+): VolumeResult {
   if (entries === undefined) {
     const problem = `${kind} ${JSON.stringify(name)} not found`;
     return optional ? { files: {} } : { problem };
@@ -147,14 +147,14 @@ function fromPod(
   items: readonly DownwardFile[],
   mode: number,
   sources: VolumeSources,
-): FormedVolume {
+): VolumeResult {
   const files: Record<string, VolumeFile> = {};
   for (const { path, fieldRef, resourceFieldRef, mode: own } of items) {
     const value =
       fieldRef !== undefined
         ? podField(fieldRef.fieldPath, sources.pod, sources.addresses)
         : resourceFieldRef && quantityOf(resourceFieldRef, sources);
-    if (value === undefined) return { problem: `cannot tell what belongs into ${path}` };
+    if (value === undefined) return { problem: `unsupported field for ${path}` };
     files[path] = { bytes: Buffer.from(value), mode: own ?? mode };
   }
   return { files };

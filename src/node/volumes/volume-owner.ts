@@ -1,9 +1,9 @@
-// To whom the volumes of a pod belong.
+// The owner of a pod's volumes.
 import type { Container } from '../../kinds/pod/container.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 
 export type VolumeOwner = {
-  /** The user that all containers are; absent: they are not one. */
+  /** The user of all containers; absent: they differ. */
   readonly uid?: number;
   /** fsGroup. */
   readonly gid?: number;
@@ -25,7 +25,7 @@ export function volumeOwner({ spec }: Pod): VolumeOwner {
   };
 }
 
-/** With a group: what the owner may, it may too, and new files are the group's. Read-only volumes are read, others written. */
+/** Mode with fsGroup: the group may read, and write unless the volume is read-only; new files in directories belong to the group. */
 export function groupMode(
   mode: number,
   { isDirectory, isReadOnly }: { readonly isDirectory: boolean; readonly isReadOnly: boolean },

@@ -1,5 +1,5 @@
-// Writes the files of a volume so that a reader sees either all of the old ones or all of the new ones: they stand in a
-// directory of their own, and one symbolic link says which. Upstream: pkg/volume/util/atomic_writer.go.
+// Writes the files of a volume atomically: a reader sees either all old or all new files. Each version is a directory, and one
+// symbolic link points to the current one. Upstream: pkg/volume/util/atomic_writer.go.
 import {
   type FileHandle,
   mkdir,
@@ -18,11 +18,11 @@ import { groupMode, type VolumeOwner } from './volume-owner.ts';
 const currentLink = '..data';
 const nextLink = '..data_tmp';
 
-/** What we name directories: a link to anything else was put there by somebody, and is neither followed nor removed with what it names. */
+/** Names of version directories. A link to anything else is not ours: it is neither followed nor is its target removed. */
 const generation = /^\.\.\d{1,20}$/;
 
 /** Returns whether anything changed. */
-export async function applyVolumeFiles(
+export async function writeVolumeFiles(
   directory: string,
   files: VolumeFiles,
   owner: VolumeOwner = {},
@@ -62,7 +62,7 @@ async function writeGeneration(
   }
 }
 
-/** New, so that no link is followed; for its owner alone until it is theirs. */
+/** Created exclusively, so that no link is followed; private until it has its owner. */
 async function writeOne(
   path: string,
   bytes: Uint8Array,
@@ -72,7 +72,7 @@ async function writeOne(
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(bytes);
-    await giveTo(file, uid, gid);
+    await changeOwner(file, uid, gid);
     const kind = { isDirectory: false, isReadOnly: true };
     await file.chmod(gid === undefined ? mode : groupMode(mode, kind));
   } finally {
@@ -80,8 +80,8 @@ async function writeOne(
   }
 }
 
-/** A user namespace with one user has nobody else to give it to: there all is that user's. */
-export async function giveTo(
+/** In a user namespace with one user, ownership cannot be changed. */
+export async function changeOwner(
   file: Pick<FileHandle, 'chown'>,
   uid: number | undefined,
   gid: number | undefined,
@@ -94,7 +94,7 @@ export async function giveTo(
   }
 }
 
-/** The names that people see lead through the link; names of files that are gone go. */
+/** The visible names are links through the current version; names of removed files are removed. */
 async function linkNames(directory: string, files: VolumeFiles): Promise<void> {
   const wanted = new Set(Object.keys(files).map((path) => path.split('/')[0] ?? path));
   for (const entry of await readdir(directory)) {

@@ -1,5 +1,5 @@
-// Control groups (version 2) for containers that have limits, in a group of their pod where pods have limits too. A group is a
-// directory: it stays when its maker is killed, and its next run finds it by its name.
+// Control groups (version 2) of containers with limits, below a group of their pod where pods have limits too. A group is a
+// directory: it outlives a killed agent, whose next run finds it by name.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -10,88 +10,88 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setTimeout as passed } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type CgroupLimit, hasKilledForMemory } from './cgroup-limits.ts';
-import { cgroupPlaces } from './cgroup-paths.ts';
+import { cgroupPaths } from './cgroup-paths.ts';
 
 export type ContainerCgroup = {
-  /** A process that writes 0 to it is in the group. */
+  /** A process joins the group by writing 0 to it. */
   readonly file: string;
-  /** Moves a process, and with it what it starts from now on. */
+  /** Moves a process; its later children are in the group too. */
   readonly add: (pid: number) => void;
-  /** Throws where the kernel refuses a limit, or processes already use more memory than they may from then on. */
+  /** Throws if the kernel refuses a limit, or the new memory limit is below the current usage. */
   readonly change: (limits: readonly CgroupLimit[]) => void;
   readonly wasOutOfMemory: () => boolean;
-  /** Ends what is left in it. */
+  /** Kills its processes and deletes it. */
   readonly remove: () => Promise<void>;
 };
 
 export type Cgroups = {
-  /** Which limits can be set. */
+  /** Controllers whose limits can be set. */
   readonly controllers: readonly Controller[];
-  /** Throws where the kernel refuses a limit. Limits without a controller are left out. */
-  readonly create: (container: GroupToMake) => ContainerCgroup;
+  /** Throws if the kernel refuses a limit. Limits of missing controllers are ignored. */
+  readonly create: (container: GroupSpec) => ContainerCgroup;
 };
 
-export type GroupToMake = {
+export type GroupSpec = {
   readonly id: string;
   readonly limits: readonly CgroupLimit[];
-  /** Of all containers of the pod together; absent: there is no group for the pod. */
+  /** Limits of the whole pod; absent: the pod has no group. */
   readonly pod?: { readonly uid: string; readonly limits: readonly CgroupLimit[] };
 };
 
 export type Controller = 'cpu' | 'memory' | 'pids';
 
-/** What limits of containers need. */
+/** Controllers for limits of containers. */
 export const limitControllers: readonly Controller[] = ['cpu', 'memory'];
 /** A killed process leaves its group within milliseconds; one that hangs in the kernel may never. */
 const removal = { attempts: 100, everyMs: 20 };
 
-/** `why` says what is missing. */
+/** `reason` says what is missing. */
 export type OpenedCgroups =
   | { readonly kind: 'there'; readonly cgroups: Cgroups }
-  | { readonly kind: 'missing'; readonly why: string };
+  | { readonly kind: 'missing'; readonly reason: string };
 
-/** The groups of one agent, which its data directory names. The first choice of controllers that is to be had somewhere. */
+/** Opens the groups of one agent, which are named after its data directory, with the first available choice of controllers. */
 export function openCgroups(
   directory: string,
   choices: readonly (readonly Controller[])[] = [limitControllers],
 ): OpenedCgroups {
-  const places = readPlaces();
-  let why: string | undefined;
+  const paths = readPaths();
+  let reason: string | undefined;
   for (const controllers of choices) {
-    for (const place of places) {
+    for (const root of paths) {
       try {
-        delegate(place, controllers);
-        const cgroups = groupsIn(join(place, agentGroup(directory)), controllers);
+        delegate(root, controllers);
+        const cgroups = groupsIn(join(root, agentGroup(directory)), controllers);
         return { kind: 'there', cgroups };
       } catch (error) {
-        why ??= error instanceof Error ? error.message : String(error);
+        reason ??= error instanceof Error ? error.message : String(error);
       }
     }
   }
-  return { kind: 'missing', why: why ?? 'control groups of version 2 are not mounted' };
+  return { kind: 'missing', reason: reason ?? 'control groups of version 2 are not mounted' };
 }
 
-/** What a killed agent with this data directory has left; fine when there is nothing. */
+/** Removes the groups of a killed agent with this data directory. */
 export async function removeCgroups(directory: string): Promise<void> {
-  for (const place of readPlaces()) await removeTree(join(place, agentGroup(directory)));
+  for (const root of readPaths()) await removeTree(join(root, agentGroup(directory)));
 }
 
-function readPlaces(): readonly string[] {
-  return cgroupPlaces(
+function readPaths(): readonly string[] {
+  return cgroupPaths(
     readFileSync('/proc/self/mountinfo', 'utf8'),
     readFileSync('/proc/self/cgroup', 'utf8'),
   );
 }
 
-/** The name of the group above all that an agent makes. */
+/** The name of the top group of an agent. */
 export function agentGroup(directory: string): string {
   const hash = createHash('sha256').update(directory).digest('hex').slice(0, 8);
   return `fairlead-${basename(directory)}-${hash}`;
 }
 
-/** The first container makes the top one, and the last takes it away: an agent without limits leaves no trace. */
+/** The top group exists while there are containers with limits. */
 function groupsIn(top: string, controllers: readonly Controller[]): Cgroups {
   const write = (path: string, limits: readonly CgroupLimit[]): void => {
     for (const { file, value } of limits) {
@@ -119,7 +119,7 @@ function groupsIn(top: string, controllers: readonly Controller[]): Cgroups {
           checkMemory(path, changed);
           write(path, changed);
         },
-        // Gone when the next run of a killed agent was faster.
+        // Already removed if the next run of a killed agent was faster.
         wasOutOfMemory: () =>
           existsSync(join(path, 'memory.events')) &&
           hasKilledForMemory(read(path, 'memory.events')),
@@ -134,7 +134,7 @@ function groupsIn(top: string, controllers: readonly Controller[]): Cgroups {
 
 const processesFile = 'cgroup.procs';
 
-/** The kernel would end processes to make room. */
+/** Otherwise the kernel would kill processes. */
 function checkMemory(path: string, limits: readonly CgroupLimit[]): void {
   const limit = limits.find(({ file }) => file === 'memory.max')?.value;
   const used = Number(read(path, 'memory.current'));
@@ -142,7 +142,7 @@ function checkMemory(path: string, limits: readonly CgroupLimit[]): void {
     throw new Error(`memory limit (${limit}) below current usage (${used})`);
 }
 
-/** A process that has just ended, or whose container has, needs no limits. */
+/** Ignores a process or container that has just terminated. */
 function moveTo(path: string, pid: number): void {
   try {
     writeFileSync(join(path, processesFile), String(pid));
@@ -152,22 +152,22 @@ function moveTo(path: string, pid: number): void {
   }
 }
 
-/** Makes sure that groups below can have limits. */
-function delegate(place: string, controllers: readonly Controller[]): void {
-  const available = read(place, 'cgroup.controllers').split(/\s/);
+/** Enables the controllers for child groups. */
+function delegate(root: string, controllers: readonly Controller[]): void {
+  const available = read(root, 'cgroup.controllers').split(/\s/);
   const missing = controllers.filter((name) => !available.includes(name));
-  if (missing.length > 0) throw new Error(`${place} has no control of ${missing.join(' and ')}`);
+  if (missing.length > 0) throw new Error(`${root} has no control of ${missing.join(' and ')}`);
   try {
-    enable(place, controllers);
+    enable(root, controllers);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error;
-    // Only a group without processes of its own hands limits on; those that are here, we among them, move down.
-    const leaf = join(place, 'agent');
+    // Only a group without processes can delegate controllers; its processes, including this one, move to a child group.
+    const leaf = join(root, 'agent');
     mkdirSync(leaf, { recursive: true });
-    for (const pid of read(place, 'cgroup.procs').split('\n').filter(Boolean)) {
+    for (const pid of read(root, 'cgroup.procs').split('\n').filter(Boolean)) {
       writeFileSync(join(leaf, 'cgroup.procs'), pid);
     }
-    enable(place, controllers);
+    enable(root, controllers);
   }
 }
 
@@ -180,13 +180,13 @@ function enable(path: string, controllers: readonly Controller[]): void {
 
 const read = (path: string, file: string): string => readFileSync(join(path, file), 'utf8');
 
-/** Groups that nobody needs any more, the innermost first. */
+/** Deletes empty groups, innermost first. */
 export function removeEmpty(paths: readonly string[]): void {
   for (const path of paths)
     if (existsSync(path) && directoriesIn(path).length === 0) rmdirSync(path);
 }
 
-/** Ends the processes of a group and of those below, then takes the directories away. */
+/** Kills the processes of a group and its children, then deletes the groups. */
 export async function removeTree(path: string): Promise<void> {
   for (let attempt = 0; existsSync(path); attempt += 1) {
     try {
@@ -196,12 +196,12 @@ export async function removeTree(path: string): Promise<void> {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') continue;
       if (code !== 'EBUSY' || attempt >= removal.attempts) throw error;
-      await passed(removal.everyMs);
+      await delay(removal.everyMs);
     }
   }
 }
 
-/** Kernels since 5.14 end a whole group at once, and nobody escapes by forking. */
+/** Kernels since 5.14 kill a whole group at once, so that no process escapes by forking. */
 function killAll(path: string): void {
   const file = join(path, 'cgroup.kill');
   if (existsSync(file)) writeFileSync(file, '1');

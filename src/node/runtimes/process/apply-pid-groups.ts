@@ -1,11 +1,11 @@
-// Control groups of version 1 that limit how many processes a pod has, on machines where version 2 does not.
+// Control groups of version 1 that limit the processes of a pod, on machines without the version 2 controller.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentGroup, removeEmpty, removeTree } from './apply-cgroups.ts';
-import { pidGroupPlace } from './cgroup-paths.ts';
+import { pidGroupPath } from './cgroup-paths.ts';
 
 export type PidGroup = {
-  /** A process that writes 0 to it is in the group. */
+  /** A process joins the group by writing 0 to it. */
   readonly file: string;
   readonly add: (pid: number) => void;
   readonly remove: () => Promise<void>;
@@ -15,11 +15,11 @@ export type PidGroups = {
   readonly create: (id: string, podUid: string, maxPids: number) => PidGroup;
 };
 
-/** Undefined where this agent can make none. */
+/** Undefined if this agent may not create groups. */
 export function openPidGroups(directory: string): PidGroups | undefined {
-  const place = readPlace();
-  if (place === undefined) return undefined;
-  const top = join(place, agentGroup(directory));
+  const root = readPath();
+  if (root === undefined) return undefined;
+  const top = join(root, agentGroup(directory));
   try {
     mkdirSync(top, { recursive: true });
     removeEmpty([top]);
@@ -47,14 +47,14 @@ export function openPidGroups(directory: string): PidGroups | undefined {
   };
 }
 
-/** What a killed agent with this data directory has left; fine when there is nothing. */
+/** Removes the groups of a killed agent with this data directory. */
 export async function removePidGroups(directory: string): Promise<void> {
-  const place = readPlace();
-  if (place !== undefined) await removeTree(join(place, agentGroup(directory)));
+  const root = readPath();
+  if (root !== undefined) await removeTree(join(root, agentGroup(directory)));
 }
 
-function readPlace(): string | undefined {
-  return pidGroupPlace(
+function readPath(): string | undefined {
+  return pidGroupPath(
     readFileSync('/proc/self/mountinfo', 'utf8'),
     readFileSync('/proc/self/cgroup', 'utf8'),
   );

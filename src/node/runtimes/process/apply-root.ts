@@ -1,4 +1,4 @@
-// Makes ready what the file system of a container is put together from, and says how.
+// Prepares the directories of a container's root file system, and describes its mounts.
 import { chmodSync, fstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PseudoTerminal } from '../../../host/pseudo-terminal.ts';
@@ -8,16 +8,16 @@ import type { ContainerRoot } from '../sandbox/root-steps.ts';
 import type { ContainerProcess } from './container-process.ts';
 import { allFiles, hostFiles, type Isolation } from './probe-host.ts';
 
-type Making = {
-  /** Hands a descriptor to the starter. Returns what it is there. */
-  readonly give: (descriptor: number) => number;
+type RootOptions = {
+  /** Passes a descriptor to the starter. Returns its number there. */
+  readonly passDescriptor: (descriptor: number) => number;
   readonly terminal?: PseudoTerminal;
 };
 
 export function makeRoot(
-  { container, root, workingDir, hidden }: ContainerProcess,
+  { container, root, workingDir, masked }: ContainerProcess,
   isolation: Extract<Isolation, { kind: 'namespaces' }>,
-  { give, terminal }: Making,
+  { passDescriptor, terminal }: RootOptions,
 ): ContainerRoot {
   const { directory, security, sharedMemory } = container;
   const isHost = root === '/';
@@ -26,11 +26,11 @@ export function makeRoot(
   const mounts = [...container.mounts, ...missingDirectory(container, root, workingDir)];
   const plan = planRoot({
     root,
-    mounts: mounts.map((mount) => planned(mount, give)),
+    mounts: mounts.map((mount) => planned(mount, passDescriptor)),
     host: isHost ? hostFiles : systemless(root),
     isReadOnly: isHost || security.hasReadOnlyRoot,
     isOwnerless: isHost && !security.isPrivileged,
-    hidden: isHost ? hidden : [],
+    masked: isHost ? masked : [],
     own: isHost ? ownDirectories(directory, security.hasReadOnlyRoot) : [],
   });
   const { isPrivileged, hasUnmaskedProc, hasHostPID } = security;
@@ -43,8 +43,8 @@ export function makeRoot(
     keepsSetuid: !security.hasNoNewPrivileges,
     system: {
       devices,
-      hidden: hasUnmaskedProc ? [] : isolation.hidden,
-      fixed: hasUnmaskedProc ? [] : isolation.fixed,
+      masked: hasUnmaskedProc ? [] : isolation.masked,
+      readOnlyPaths: hasUnmaskedProc ? [] : isolation.readOnlyPaths,
       hasHostPID,
       ...(terminal === undefined ? {} : { console: terminal.path }),
       ...(sharedMemory === undefined ? {} : { sharedMemory }),
@@ -52,15 +52,15 @@ export function makeRoot(
   };
 }
 
-function planned(mount: Mount, give: Making['give']): PlannedMount {
+function planned(mount: Mount, passDescriptor: RootOptions['passDescriptor']): PlannedMount {
   const { descriptor, ...rest } = mount;
   if (descriptor === undefined)
     return { ...rest, isDirectory: statSync(mount.source).isDirectory() };
   const isDirectory = fstatSync(descriptor).isDirectory();
-  return { ...rest, descriptor: give(descriptor), isDirectory };
+  return { ...rest, descriptor: passDescriptor(descriptor), isDirectory };
 }
 
-/** What the kernel shows is not the root's. */
+/** Without the kernel's own file systems, which are mounted separately. */
 function systemless(root: string): typeof allFiles {
   const system = new Set(['proc', 'sys', 'dev']);
   return {
@@ -70,40 +70,52 @@ function systemless(root: string): typeof allFiles {
   };
 }
 
-type OwnDirectory = { readonly place: string; readonly source?: string; readonly mode: number };
+type OwnDirectory = {
+  readonly destination: string;
+  readonly source?: string;
+  readonly mode: number;
+};
 
-/** Where programs expect to write. On the disk, and gone with the container; of a root that cannot be written, empty. */
+/** Writable directories, on disk and removed with the container; empty with a read-only root. */
 function ownDirectories(directory: string, isReadOnly: boolean): readonly OwnDirectory[] {
   const bare: readonly OwnDirectory[] = [
-    { place: '/run', mode: 0o755 },
-    { place: '/root', mode: 0o700 },
-    { place: '/home', mode: 0o755 },
-    { place: '/mnt', mode: 0o755 },
+    { destination: '/run', mode: 0o755 },
+    { destination: '/root', mode: 0o700 },
+    { destination: '/home', mode: 0o755 },
+    { destination: '/mnt', mode: 0o755 },
   ];
   const written: readonly (readonly [string, number])[] = [
     ['/tmp', 0o1777],
     ['/var', 0o755],
   ];
-  if (isReadOnly) return [...bare, ...written.map(([place, mode]) => ({ place, mode }))];
+  if (isReadOnly)
+    return [...bare, ...written.map(([destination, mode]) => ({ destination, mode }))];
   const disk = join(directory, 'disk');
-  const make = (place: string, mode: number): void => {
-    mkdirSync(join(disk, place), { recursive: true });
-    // Whatever the mask of this process is.
-    chmodSync(join(disk, place), mode);
+  const make = (destination: string, mode: number): void => {
+    mkdirSync(join(disk, destination), { recursive: true });
+    // Independent of the umask of this process.
+    chmodSync(join(disk, destination), mode);
   };
-  for (const [place, mode] of written) make(place, mode);
+  for (const [destination, mode] of written) make(destination, mode);
   for (const name of ['cache', 'lib', 'log', 'spool']) make(`/var/${name}`, 0o755);
   make('/var/tmp', 0o1777);
   symlinkSync('/run', join(disk, 'var', 'run'));
-  return [...bare, ...written.map(([place, mode]) => ({ place, mode, source: join(disk, place) }))];
+  return [
+    ...bare,
+    ...written.map(([destination, mode]) => ({
+      destination,
+      mode,
+      source: join(disk, destination),
+    })),
+  ];
 }
 
-const ownPlaces = new Set([
+const ownPaths = new Set([
   ...['/run', '/root', '/home', '/mnt', '/tmp', '/var', '/var/cache', '/var/lib', '/var/log'],
   ...['/var/spool', '/var/tmp'],
 ]);
 
-/** A working directory that is not there is made, empty. */
+/** Creates a missing working directory. */
 function missingDirectory(
   { directory, mounts }: ContainerToRun,
   root: string,
@@ -113,7 +125,7 @@ function missingDirectory(
     (mount) => path === mount.path || path.startsWith(`${mount.path}/`),
   );
   const files = root === '/' ? hostFiles : allFiles;
-  const isOwn = root === '/' && ownPlaces.has(path);
+  const isOwn = root === '/' && ownPaths.has(path);
   if (path === '/' || isMounted || isOwn || files.isDirectory(join(root, path))) return [];
   const source = join(directory, 'workdir');
   mkdirSync(source, { recursive: true });

@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cgroupLimits, hasKilledForMemory } from './cgroup-limits.ts';
-import { cgroupPlaces, pidGroupPlace } from './cgroup-paths.ts';
+import { cgroupPaths, pidGroupPath } from './cgroup-paths.ts';
 
 const cases = [
   ['nothing', {}, []],
-  [
-    'a limit of memory',
-    { limits: { memory: '64Mi' } },
-    ['memory.max=67108864', 'memory.oom.group=1'],
-  ],
-  ['half a processor', { limits: { cpu: '500m' } }, ['cpu.max=50000 100000', 'cpu.weight=20']],
+  ['a memory limit', { limits: { memory: '64Mi' } }, ['memory.max=67108864', 'memory.oom.group=1']],
+  ['half a CPU', { limits: { cpu: '500m' } }, ['cpu.max=50000 100000', 'cpu.weight=20']],
   ['a request alone', { requests: { cpu: '1' } }, ['cpu.weight=39']],
   [
-    'less than the kernel takes',
+    'less than the minimum of the kernel',
     { limits: { cpu: '1m' }, requests: { cpu: '0' } },
     ['cpu.max=1000 100000', 'cpu.weight=1'],
   ],
-  ['no processor, which is no limit', { limits: { cpu: '0' } }, []],
+  ['zero CPUs, which is no limit', { limits: { cpu: '0' } }, []],
 ] as const;
 for (const [name, resources, wanted] of cases) {
   test(`cgroupLimits() of ${name}`, () => {
@@ -34,26 +30,26 @@ test('hasKilledForMemory() reads memory.events', () => {
   assert.equal(hasKilledForMemory(events(2)), true);
 });
 
-test('cgroupPlaces() are the top of the hierarchy and the own group, where version 2 is mounted', () => {
+test('cgroupPaths() returns the root and the own group of version 2', () => {
   const mounts = [
     '30 24 0:26 / /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory',
     '31 24 0:27 / /sys/fs/cgroup/my\\040groups rw,nosuid shared:10 - cgroup2 cgroup2 rw',
   ].join('\n');
   const own = '4:memory:/a\n0::/user.slice/one.scope\n';
-  assert.deepEqual(cgroupPlaces(mounts, own), [
+  assert.deepEqual(cgroupPaths(mounts, own), [
     '/sys/fs/cgroup/my groups',
     '/sys/fs/cgroup/my groups/user.slice/one.scope',
   ]);
-  assert.deepEqual(cgroupPlaces(mounts, '0::/\n'), ['/sys/fs/cgroup/my groups']);
-  assert.deepEqual(cgroupPlaces('', own), []);
+  assert.deepEqual(cgroupPaths(mounts, '0::/\n'), ['/sys/fs/cgroup/my groups']);
+  assert.deepEqual(cgroupPaths('', own), []);
 });
 
-test('pidGroupPlace() is where version 1 counts processes, in the own group', () => {
+test('pidGroupPath() returns the own group of the version 1 controller pids', () => {
   const mounts = [
     '30 25 0:26 / /sys/fs/cgroup/pids-not rw - cgroup cgroup rw,cpu',
     '31 25 0:27 / /sys/fs/cgroup/pids rw,relatime - cgroup cgroup rw,pids',
   ].join('\n');
-  assert.equal(pidGroupPlace(mounts, '8:pids:/\n'), '/sys/fs/cgroup/pids');
-  assert.equal(pidGroupPlace(mounts, '8:pids:/user\n4:memory:/x\n'), '/sys/fs/cgroup/pids/user');
-  assert.equal(pidGroupPlace('31 25 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw', ''), undefined);
+  assert.equal(pidGroupPath(mounts, '8:pids:/\n'), '/sys/fs/cgroup/pids');
+  assert.equal(pidGroupPath(mounts, '8:pids:/user\n4:memory:/x\n'), '/sys/fs/cgroup/pids/user');
+  assert.equal(pidGroupPath('31 25 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw', ''), undefined);
 });

@@ -1,19 +1,19 @@
-// What the amounts of a container mean to the kernel's control groups (version 2), as a kubelet translates them.
+// Translates resources of a container to control group files (version 2), as the kubelet does.
 import type { ResourceRequirements } from '../../../kinds/pod/resources.ts';
 import { quantityValue } from '../../../schema/quantity.ts';
 
-/** File of the group, and what is written into it. */
+/** A file of the group and its value. */
 export type CgroupLimit = { readonly file: string; readonly value: string };
 
 const periodMicroseconds = 100_000;
-/** The kernel takes no less. */
+/** Minimum of the kernel. */
 const minQuotaMicroseconds = 1000;
-/** Shares are what version 1 counted in: 1024 a processor. */
+/** Shares are the unit of version 1: 1024 per CPU. */
 const sharesPerCpu = 1024;
 const minShares = 2;
 const maxShares = 262_144;
 
-/** None: the container needs no group of its own. */
+/** Empty: the container needs no group of its own. */
 export function cgroupLimits(resources: ResourceRequirements | undefined): readonly CgroupLimit[] {
   const cpus = quantity(resources?.limits, 'cpu');
   const bytes = quantity(resources?.limits, 'memory');
@@ -25,13 +25,13 @@ export function cgroupLimits(resources: ResourceRequirements | undefined): reado
       ? []
       : [
           { file: 'memory.max', value: String(Math.floor(bytes)) },
-          // Without it one process goes and the rest of the container is left to guess.
+          // Otherwise the kernel kills a single process, and the rest of the container keeps running.
           { file: 'memory.oom.group', value: '1' },
         ]),
   ];
 }
 
-/** Nothing set and nothing allowed are both no limit. */
+/** Zero means no limit, as a missing value. */
 function quantity(
   list: Readonly<Record<string, string>> | undefined,
   name: string,
@@ -52,7 +52,7 @@ function weight(cpus: number): string {
   return String(1 + Math.floor(((shares - minShares) * 9999) / (maxShares - minShares)));
 }
 
-/** Whether the kernel ended a process of the group for want of memory: `oom_kill 1` in its memory.events. */
+/** Whether the kernel has killed a process of the group for its memory limit: `oom_kill 1` in memory.events. */
 export function hasKilledForMemory(events: string): boolean {
   return /^oom_kill [1-9]/m.test(events);
 }

@@ -1,15 +1,15 @@
-// Where control groups can be made.
+// Paths at which control groups can be created.
 
-/** From /proc/self/mountinfo and /proc/self/cgroup; none without version 2. The top of the hierarchy first. */
-export function cgroupPlaces(mounts: string, own: string): readonly string[] {
+/** From /proc/self/mountinfo and /proc/self/cgroup, the root first; empty without version 2. */
+export function cgroupPaths(mounts: string, own: string): readonly string[] {
   const root = mountPoint(mounts, (text) => text.includes(' - cgroup2 '));
   if (root === undefined) return [];
   const path = /^0::(\/.*)/m.exec(own)?.[1] ?? '/';
   return path === '/' ? [root] : [root, `${root}${path}`];
 }
 
-/** Where version 1 counts processes; undefined where it does not. */
-export function pidGroupPlace(mounts: string, own: string): string | undefined {
+/** The path of the version 1 controller pids; undefined without it. */
+export function pidGroupPath(mounts: string, own: string): string | undefined {
   const root = mountPoint(mounts, (text) => {
     const [, options] = text.split(' - cgroup ');
     return options?.split(/[ ,]/).includes('pids') ?? false;
@@ -21,7 +21,7 @@ export function pidGroupPlace(mounts: string, own: string): string | undefined {
 }
 
 function mountPoint(mounts: string, isIt: (text: string) => boolean): string | undefined {
-  // Fields in front: two ids, the device, the root within it, where it is mounted.
+  // The first fields: two ids, the device, the root in it, the mount point.
   const top = mounts.split('\n').find(isIt)?.split(' ')[4];
   return top?.replace(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),

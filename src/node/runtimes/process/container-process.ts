@@ -1,4 +1,4 @@
-// What it takes to start the processes of one container.
+// The inputs to start the processes of one container.
 import type { ContainerToRun } from '../runtime.ts';
 import type { Isolation } from './probe-host.ts';
 import type { LogLimits } from './write-log-file.ts';
@@ -8,19 +8,19 @@ export type ContainerProcess = {
   readonly argv: readonly [string, ...string[]];
   readonly variables: Readonly<Record<string, string>>;
   readonly workingDir: string;
-  /** `/` for the host's own files. */
+  /** `/`: the host's files. */
   readonly root: string;
   readonly isolation: Isolation;
-  /** What the container has together with others of its pod: descriptors of namespaces. */
+  /** Descriptors of namespaces shared within the pod. */
   readonly shared: { readonly ipc?: number; readonly pid?: number };
-  /** Paths of this machine that no container sees. */
-  readonly hidden: readonly { readonly path: string; readonly isDirectory: boolean }[];
+  /** Paths of this machine that are masked in containers. */
+  readonly masked: readonly { readonly path: string; readonly isDirectory: boolean }[];
   readonly now: () => number;
   readonly logLimits?: LogLimits;
   /** `cgroup.procs` of its control groups. */
   readonly groupFiles: readonly string[];
-  /** How many processes its user may have (RLIMIT_NPROC). */
+  /** RLIMIT_NPROC of its user. */
   readonly maxProcesses?: number;
-  /** Told of processes that could not enter the group by themselves. */
+  /** Called with processes that could not join the groups themselves. */
   readonly onSpawn?: (pid: number) => void;
 };

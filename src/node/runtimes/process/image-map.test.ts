@@ -19,7 +19,7 @@ for (const [name, expected] of cases) {
   test(`mappedImage() of ${name}`, () => assert.deepEqual(mappedImage(map, name), expected));
 }
 
-test('parseImageMap() says what is wrong', () => {
+test('parseImageMap() reports invalid entries', () => {
   assert.throws(() => parseImageMap('images: {a: {command: x}}'), /"command" of image "a"/);
   assert.throws(() => parseImageMap('images: {a: {root: x}}'), /"root" of image "a"/);
   assert.throws(() => parseImageMap('images: [a]'), /must be a map/);

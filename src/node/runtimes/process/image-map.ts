@@ -1,11 +1,11 @@
-// What the names of images mean to a node that runs processes: a command, a root directory, variables.
+// The image map: commands, root directories and variables by image name.
 import { parse } from 'yaml';
 import { isJsonObject } from '../../../schema/json-object.ts';
 import type { Variables } from '../../environment/service-variables.ts';
 
 export type MappedImage = {
   readonly command?: readonly string[];
-  /** The file system of the container; absent: the host's. */
+  /** Root directory of the container; absent: the host's. */
   readonly root?: string;
   readonly workingDir?: string;
   readonly variables?: Variables;
@@ -13,7 +13,7 @@ export type MappedImage = {
 
 export type ImageMap = Readonly<Record<string, MappedImage>>;
 
-/** The image of containers that say themselves what they run. */
+/** The image for containers that have a command of their own. */
 export const processImage = 'process';
 
 export class ImageMapError extends Error {
@@ -31,7 +31,7 @@ export function parseImageMap(text: string): ImageMap {
   );
 }
 
-/** By the whole name, then without digest and tag. */
+/** Looks up the full name, then without digest and tag. */
 export function mappedImage(map: ImageMap, name: string): MappedImage | undefined {
   const bare = withoutTag(name.split('@', 1)[0] ?? '');
   return [name, bare].flatMap((key) => (Object.hasOwn(map, key) ? [map[key]] : []))[0];
@@ -45,9 +45,7 @@ function withoutTag(name: string): string {
 
 function image(name: string, entry: unknown): MappedImage {
   const wrong = (what: string): ImageMapError =>
-    new ImageMapError(
-      `Cannot read the image map: "${what}" of image "${name}" is not as it must be`,
-    );
+    new ImageMapError(`Cannot read the image map: "${what}" of image "${name}" is invalid`);
   if (!isJsonObject(entry)) throw wrong('the entry');
   const command = entry.command;
   const isWords = Array.isArray(command) && command.every((word) => typeof word === 'string');

@@ -1,4 +1,4 @@
-// What this machine lets containers have: namespaces and mounts, as root, as root of a user namespace, or not at all.
+// Probes how containers can be isolated on this machine: with namespaces as root, as root of a user namespace, or not at all.
 import {
   existsSync,
   readdirSync,
@@ -18,19 +18,19 @@ import { architectureOf, spawnStarter } from '../sandbox/spawn-starter.ts';
 export type Isolation =
   | {
       readonly kind: 'namespaces';
-      /** Who the agent is, where it needs a user namespace to make the others. */
+      /** The agent's user, if it needs a user namespace to create the others. */
       readonly agent?: { readonly uid: number; readonly gid: number };
-      /** There is one user, whatever number it has. */
+      /** Only one user is mapped. */
       readonly isOnlyUser: boolean;
       readonly devices: readonly string[];
-      readonly hidden: readonly HiddenPath[];
-      readonly fixed: readonly string[];
+      readonly masked: readonly MaskedPath[];
+      readonly readOnlyPaths: readonly string[];
     }
   | { readonly kind: 'none'; readonly why: string };
 
-export type HiddenPath = { readonly path: string; readonly isDirectory: boolean };
+export type MaskedPath = { readonly path: string; readonly isDirectory: boolean };
 
-const newUser = 0x10000000;
+const newUserNamespace = 0x10000000;
 const newMountsAndProcesses = 0x20000 | 0x20000000;
 
 export async function probeIsolation(): Promise<Isolation> {
@@ -38,29 +38,29 @@ export async function probeIsolation(): Promise<Isolation> {
     return { kind: 'none', why: `there is no starter for ${process.platform} on ${process.arch}` };
   const agent = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
   const asUser: readonly Step[] = [
-    { call: 'unshare', args: [newUser], what: 'make a user namespace' },
+    { call: 'unshare', args: [newUserNamespace], what: 'make a user namespace' },
     ...writeSteps('/proc/self/setgroups', 'deny'),
     ...writeSteps('/proc/self/uid_map', `0 ${agent.uid} 1`),
   ];
   const first = await tryMounts([]);
-  if (first === undefined) return { ...found(), isOnlyUser: hasOneUser() };
+  if (first === undefined) return { ...isolationPaths(), isOnlyUser: hasOneUser() };
   const second = await tryMounts(asUser);
-  if (second === undefined) return { ...found(), agent, isOnlyUser: true };
+  if (second === undefined) return { ...isolationPaths(), agent, isOnlyUser: true };
   return { kind: 'none', why: second };
 }
 
-/** Undefined when it works. */
-async function tryMounts(before: readonly Step[]): Promise<string | undefined> {
+/** Undefined if it works. */
+async function tryMounts(prefix: readonly Step[]): Promise<string | undefined> {
   const steps: readonly Step[] = [
-    ...before,
+    ...prefix,
     { call: 'unshare', args: [newMountsAndProcesses], what: 'make namespaces' },
     { call: 'mount', args: ['fairlead', '/proc', 'tmpfs', 0, 0], what: 'make mounts' },
     { call: 'exit_group', args: [0] },
   ];
   try {
     const { problem } = spawnStarter(steps, ['ignore', 'ignore', 'ignore']);
-    const told = await problem;
-    return told && `cannot ${told.what}: ${told.code}`;
+    const failure = await problem;
+    return failure && `cannot ${failure.what}: ${failure.code}`;
   } catch (error) {
     if (error instanceof NativeUnavailableError || error instanceof SystemCallError)
       return error.message;
@@ -68,44 +68,44 @@ async function tryMounts(before: readonly Step[]): Promise<string | undefined> {
   }
 }
 
-/** What a container sees of the machine's devices and of the kernel's files. */
+/** Devices and kernel files in containers. */
 const systemPaths = {
-  /** Those that every program may count on. */
+  /** Devices that every program may rely on. */
   devices: ['null', 'zero', 'full', 'random', 'urandom', 'tty'],
-  /** They tell of the machine and its other users, or of its memory. */
-  hidden: [
+  /** Reveal information about the machine, its users or its memory. */
+  masked: [
     ...['/proc/acpi', '/proc/asound', '/proc/interrupts', '/proc/kcore', '/proc/keys'],
     ...['/proc/latency_stats', '/proc/sched_debug', '/proc/scsi', '/proc/timer_list'],
     ...['/proc/timer_stats', '/sys/devices/virtual/powercap', '/sys/firmware'],
   ],
-  /** They change the machine. */
-  fixed: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
+  /** Can change the machine. */
+  readOnlyPaths: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
 } as const;
 
-function found() {
-  const { devices, hidden, fixed } = systemPaths;
+function isolationPaths() {
+  const { devices, masked, readOnlyPaths } = systemPaths;
   return {
     kind: 'namespaces',
     devices: devices.filter((name) => existsSync(join('/dev', name))),
-    hidden: hidden.flatMap((path) =>
+    masked: masked.flatMap((path) =>
       existsSync(path) ? [{ path, isDirectory: statSync(path).isDirectory() }] : [],
     ),
-    fixed: fixed.filter((path) => existsSync(path)),
+    readOnlyPaths: readOnlyPaths.filter((path) => existsSync(path)),
   } as const;
 }
 
-/** A line of the map: first inside, first outside, how many. */
+/** Fields of a line: first id inside, first id outside, count. */
 function hasOneUser(): boolean {
   const lines = readFileSync('/proc/self/uid_map', 'utf8').trim().split('\n');
   return lines.length === 1 && lines[0]?.trim().split(/\s+/)[2] === '1';
 }
 
-/** Directories of this machine that hold programs and what they need, and nothing of its users. */
+/** Directories of this machine with programs, and without files of users. */
 const programDirectories = new Set([
   ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'usr', 'etc', 'opt', 'nix', 'gnu'],
 ]);
 
-/** All that is below a root that is not this machine's. */
+/** All files below a root other than this machine's. */
 export const allFiles: HostFiles = {
   entries: (directory) =>
     readdirSync(directory, { withFileTypes: true }).map((entry): HostEntry => {
@@ -121,7 +121,7 @@ export const allFiles: HostFiles = {
 
 const isProgramFile = (path: string): boolean => programDirectories.has(path.split('/')[1] ?? '');
 
-/** What containers see of this machine. */
+/** The files of this machine that containers see. */
 export const hostFiles: HostFiles = {
   entries: (directory) =>
     allFiles

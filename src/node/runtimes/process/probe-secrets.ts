@@ -1,29 +1,29 @@
-// What of this machine's own files no container sees, though the directories are shown: what this program keeps, and what other users of the
-// machine may not read. A container's root is the machine's root by its number; permissions alone would not keep it out.
+// Finds files of this machine that must be masked in containers: the agent's own, and those that other users of the machine may not
+// read. Root in a container has the uid of root on the machine, so permissions alone do not protect them.
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HiddenPath } from './probe-host.ts';
+import type { MaskedPath } from './probe-host.ts';
 
-/** Where settings with passwords and keys lie. Programs and their libraries are for everybody. */
+/** Directories with settings, which may contain passwords and keys. Programs and libraries are public. */
 const settingDirectories = ['/etc', '/opt', '/usr/local/etc'] as const;
 const shownDirectories = ['/etc/', '/opt/', '/usr/', '/nix/', '/gnu/'] as const;
 
-/** Bounds for a machine with much in them: what is not looked at any more is hidden as a whole. */
+/** Limits; what is beyond them is masked as a whole. */
 const limits = { depth: 4, entries: 20_000 } as const;
 
 const readByOthers = 0o004;
 const enteredByOthers = 0o005;
 
-export function probeSecrets(own: readonly string[]): readonly HiddenPath[] {
+export function probeSecrets(own: readonly string[]): readonly MaskedPath[] {
   const budget = { entries: limits.entries };
-  const found = settingDirectories.flatMap((path) => secretsIn(path, 1, budget));
-  const ours = own.flatMap((path) => {
+  const unreadable = settingDirectories.flatMap((path) => secretsIn(path, 1, budget));
+  const ownPaths = own.flatMap((path) => {
     const real = realIfThere(path);
     if (real === undefined || !shownDirectories.some((top) => real.startsWith(top))) return [];
     return [{ path: real, isDirectory: lstatSync(real).isDirectory() }];
   });
-  const all = [...ours, ...found];
-  const isInside = ({ path }: HiddenPath): boolean =>
+  const all = [...ownPaths, ...unreadable];
+  const isInside = ({ path }: MaskedPath): boolean =>
     all.some((one) => one.path !== path && path.startsWith(`${one.path}/`));
   return all.filter((one) => !isInside(one));
 }
@@ -32,8 +32,8 @@ function secretsIn(
   directory: string,
   depth: number,
   budget: { entries: number },
-): readonly HiddenPath[] {
-  return namesIn(directory).flatMap((name): readonly HiddenPath[] => {
+): readonly MaskedPath[] {
+  return namesIn(directory).flatMap((name): readonly MaskedPath[] => {
     const path = join(directory, name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat === undefined || stat.isSymbolicLink()) return [];

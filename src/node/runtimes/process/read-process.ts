@@ -1,4 +1,4 @@
-// What /proc says of a process. Undefined for what is gone, or not ours to see.
+// Reads /proc about a process. Undefined for processes that have exited or are not accessible.
 import { openSync, readFileSync, readlinkSync } from 'node:fs';
 
 const isGone = (error: unknown): boolean =>
@@ -13,28 +13,28 @@ function quietly<T>(read: () => T): T | undefined {
   }
 }
 
-/** Fields of stat from the third on; the name of the program, which may hold anything, stands in parentheses before. */
+/** Fields of stat from the third on. The second is the program's name in parentheses, which may contain anything. */
 function statFields(pid: number): readonly string[] {
   const stat = quietly(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? '';
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** When it started, in ticks since the boot. */
+/** Start time in clock ticks since boot. */
 export const startTicksOf = (pid: number): string | undefined => statFields(pid)[19];
 
-/** The process that leads its session. */
+/** Its session leader. */
 export const sessionOf = (pid: number): number => Number(statFields(pid)[3]);
 
-/** The processes that it has started and not yet waited for. */
+/** Its children, including zombies. */
 export function childrenOf(pid: number): readonly number[] {
-  const told = quietly(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
-  return (told ?? '').split(' ').filter(Boolean).map(Number);
+  const children = quietly(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+  return (children ?? '').split(' ').filter(Boolean).map(Number);
 }
 
-/** Which namespace of a kind it is in: a name that no other has while somebody is. */
+/** Identifies its namespace of a kind; unique while the namespace exists. */
 export const namespaceOf = (pid: number | 'thread-self', kind: string): string | undefined =>
   quietly(() => readlinkSync(`/proc/${pid}/ns/${kind}`));
 
-/** A descriptor of it, which keeps it there. */
+/** A descriptor of the namespace, which keeps it alive. */
 export const openNamespace = (pid: number, kind: string): number | undefined =>
   quietly(() => openSync(`/proc/${pid}/ns/${kind}`, 'r'));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { silentLog } from '../../../observe/log.ts';
 import { createLimits } from './run-limits.ts';
 
-test('a container that started without limits takes amounts that are none, and no limits', () => {
+test('change() of a container without limits accepts requests, and refuses limits', () => {
   const { change } = createLimits({ directory: '/nowhere', log: silentLog })({
     ...{ id: 'one', resources: {}, pod: { uid: 'u', namespace: 'default', name: 'p' } },
   });

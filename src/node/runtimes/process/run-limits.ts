@@ -1,4 +1,4 @@
-// Holds containers to their limits, where the machine lets the agent do so.
+// Enforces limits of containers, if the machine permits it.
 import type { ResourceRequirements } from '../../../kinds/pod/resources.ts';
 import type { Log } from '../../../observe/log.ts';
 import type { ContainerEnd, ContainerToRun } from '../runtime.ts';
@@ -14,27 +14,27 @@ import { openPidGroups, type PidGroups } from './apply-pid-groups.ts';
 import { type CgroupLimit, cgroupLimits } from './cgroup-limits.ts';
 
 export type ContainerLimits = {
-  /** Where processes of the container enter by themselves. */
+  /** Files by which processes of the container join its groups. */
   readonly groupFiles: readonly string[];
-  /** How many processes the container's user may have, where no group counts them. */
+  /** RLIMIT_NPROC, if no group limits processes. */
   readonly maxProcesses?: number;
-  /** A process of the container that could not, as soon as it is there. */
-  readonly hold: (pid: number) => void;
-  /** Other limits from now on. Throws where they cannot be set. */
+  /** Adds a process that could not join the groups itself. */
+  readonly addProcess: (pid: number) => void;
+  /** Changes the limits. Throws if they cannot be set. */
   readonly change: (resources: ResourceRequirements) => void;
-  /** After its end: what is left of it goes, and the end says whether memory was the reason. */
+  /** Called after its termination: removes the groups, and adds whether it was out of memory. */
   readonly finish: (end: ContainerEnd) => Promise<ContainerEnd>;
 };
 
-/** Where nobody is held to anything, there is nothing to change. */
+/** Limits are not enforced, so there is nothing to change. */
 const unlimited: ContainerLimits = {
   groupFiles: [],
-  hold: () => {},
+  addProcess: () => {},
   change: () => {},
   finish: (end) => Promise.resolve(end),
 };
 
-/** What it has started so far would not follow it into a group. */
+/** Its running processes would not move to a new group. */
 const ungrouped: ContainerLimits = {
   ...unlimited,
   change(resources) {
@@ -44,16 +44,16 @@ const ungrouped: ContainerLimits = {
 };
 
 export type LimitsOptions = {
-  /** The agent's own. */
+  /** The agent's data directory. */
   readonly directory: string;
   readonly log: Log;
-  /** How many processes and threads a pod may have; absent: as many as the machine. */
+  /** Limit of processes and threads per pod; absent: none. */
   readonly maxPids?: number;
 };
 
 export type LimitedContainer = Pick<ContainerToRun, 'id' | 'resources' | 'pod'>;
 
-/** Groups are looked for when the first container wants limits. */
+/** Groups are opened for the first container with limits. */
 export function createLimits(
   options: LimitsOptions,
 ): (container: LimitedContainer) => ContainerLimits {
@@ -64,20 +64,22 @@ export function createLimits(
     if (limits.length === 0 && maxPids === undefined) return ungrouped;
     opened ??= openGroups(options);
     try {
-      return all([
+      return combine([
         quantitiesOf(container, limits, opened, options),
         ...(maxPids === undefined ? [] : [pidsOf(container, maxPids, opened, log)]),
       ]);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new ContainerStartError('CreateContainerError', `cannot set limits: ${why}`, { cause });
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new ContainerStartError('CreateContainerError', `cannot set limits: ${reason}`, {
+        cause,
+      });
     }
   };
 }
 
 type OpenedGroups = {
   readonly quantities: OpenedCgroups;
-  /** Who counts processes: the same groups, those of version 1, or the kernel for each user. */
+  /** What limits processes: the same groups, those of version 1, or the kernel per user. */
   readonly pids: 'same' | PidGroups | 'user';
   hasWarned: boolean;
 };
@@ -91,12 +93,9 @@ function openGroups({ directory, maxPids, log }: LimitsOptions): OpenedGroups {
   const isSame = quantities.kind === 'there' && quantities.cgroups.controllers.includes('pids');
   const pids = isSame || maxPids === undefined ? 'same' : (openPidGroups(directory) ?? 'user');
   if (pids === 'user') {
-    log.warn(
-      'processes of pods are limited for each user and not for root, without control groups',
-      {
-        maxPids,
-      },
-    );
+    log.warn('No control group for processes, limiting them per user except root', {
+      maxPids,
+    });
   }
   return { quantities, pids, hasWarned: false };
 }
@@ -110,8 +109,8 @@ function quantitiesOf(
   const { quantities, pids } = opened;
   const canLimit = quantities.kind === 'there' && quantities.cgroups.controllers.includes('memory');
   if (limits.length > 0 && !canLimit && !opened.hasWarned) {
-    const why = quantities.kind === 'there' ? 'no control of cpu and memory' : quantities.why;
-    log.warn('limits of containers are not enforced here', { why });
+    const reason = quantities.kind === 'there' ? 'no control of cpu and memory' : quantities.reason;
+    log.warn('Container limits are not enforced', { reason });
     opened.hasWarned = true;
   }
   const isCounted = pids === 'same' && maxPids !== undefined;
@@ -122,8 +121,8 @@ function quantitiesOf(
     ...{ id, limits },
     ...(isCounted ? { pod: { uid: pod.uid, limits: podLimits } } : {}),
   });
-  const held = heldIn(group, log);
-  return canLimit ? held : { ...held, change: unlimited.change };
+  const limited = limitedBy(group, log);
+  return canLimit ? limited : { ...limited, change: unlimited.change };
 }
 
 function pidsOf(
@@ -138,19 +137,19 @@ function pidsOf(
   return {
     ...unlimited,
     groupFiles: [file],
-    hold: add,
-    finish: (end) => removed(remove, log).then(() => end),
+    addProcess: add,
+    finish: (end) => removeGroup(remove, log).then(() => end),
   };
 }
 
-/** Each does its part; what cannot be changed by one of them is not changed. */
-function all(parts: readonly ContainerLimits[]): ContainerLimits {
+/** Combines limits; throws if one of them cannot be changed. */
+function combine(parts: readonly ContainerLimits[]): ContainerLimits {
   const maxProcesses = parts.find((part) => part.maxProcesses !== undefined)?.maxProcesses;
   return {
     groupFiles: parts.flatMap(({ groupFiles }) => groupFiles),
     ...(maxProcesses === undefined ? {} : { maxProcesses }),
-    hold: (pid) => {
-      for (const { hold } of parts) hold(pid);
+    addProcess: (pid) => {
+      for (const { addProcess } of parts) addProcess(pid);
     },
     change: (resources) => {
       for (const { change } of parts) change(resources);
@@ -163,23 +162,23 @@ function all(parts: readonly ContainerLimits[]): ContainerLimits {
   };
 }
 
-function heldIn(
+function limitedBy(
   { file, add, change, wasOutOfMemory, remove }: ContainerCgroup,
   log: Log,
 ): ContainerLimits {
   return {
     groupFiles: [file],
-    hold: add,
+    addProcess: add,
     change: (resources) => change(cgroupLimits(resources)),
     async finish(end) {
       const isOutOfMemory = wasOutOfMemory();
-      await removed(remove, log);
+      await removeGroup(remove, log);
       return isOutOfMemory ? { ...end, isOutOfMemory } : end;
     },
   };
 }
 
-const removed = (remove: () => Promise<void>, log: Log): Promise<void> =>
+const removeGroup = (remove: () => Promise<void>, log: Log): Promise<void> =>
   remove().catch((error: unknown) =>
-    log.warn('control group could not be removed', { error: String(error) }),
+    log.warn('Failed to remove control group', { error: String(error) }),
   );

@@ -12,7 +12,7 @@ import type { ContainerToRun, Runtime } from '../runtime.ts';
 import { createProcessRuntime, type ProcessRuntimeOptions } from './run-runtime.ts';
 import { markProcess } from './write-process-marks.ts';
 
-type Place = {
+type TestRuntime = {
   readonly runtime: Runtime;
   readonly directory: string;
   readonly logText: () => string;
@@ -21,7 +21,7 @@ type Place = {
 async function startRuntime(
   t: TestContext,
   more: Partial<ProcessRuntimeOptions> = {},
-): Promise<Place> {
+): Promise<TestRuntime> {
   const directory = mkdtempSync(join(tmpdir(), 'runtime-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const runtime = await createProcessRuntime({
@@ -39,7 +39,7 @@ async function startRuntime(
 
 let serial = 0;
 
-function example({ directory }: Place, more: Partial<ContainerToRun>): ContainerToRun {
+function example({ directory }: TestRuntime, more: Partial<ContainerToRun>): ContainerToRun {
   serial += 1;
   const own = join(directory, `container-${serial}`);
   mkdirSync(own);
@@ -60,36 +60,36 @@ function example({ directory }: Place, more: Partial<ContainerToRun>): Container
   };
 }
 
-/** Once the log has it: output that came before anyone listened is in it too. */
-async function said({ logText }: Place, what: string): Promise<void> {
+/** Resolves once the log has it, which includes output before the first listener. */
+async function said({ logText }: TestRuntime, what: string): Promise<void> {
   while (!logText().includes(what)) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 const shell = (script: string): Partial<ContainerToRun> => ({ command: ['sh', '-c', script] });
 
-test('a container runs with its variables and directory, and its exit code is told', async (t) => {
-  const place = await startRuntime(t);
-  const container = example(place, {
+test('startContainer() runs a container with its variables and directory, and reports its exit code', async (t) => {
+  const setup = await startRuntime(t);
+  const container = example(setup, {
     ...shell('echo "$NAME in $PWD"; echo bad >&2; exit 3'),
     variables: { NAME: 'web' },
     workingDir: '/usr',
   });
-  const running = await place.runtime.startContainer(container);
+  const running = await setup.runtime.startContainer(container);
   assert.deepEqual(await running.ended, { exitCode: 3 });
-  assert.equal(place.logText(), 'stdout F web in /usr\nstderr F bad\n');
+  assert.equal(setup.logText(), 'stdout F web in /usr\nstderr F bad\n');
 });
 
-test('volumes appear at places that the host does not have, and the host stays as it was', async (t) => {
-  const place = await startRuntime(t);
-  const volume = join(place.directory, 'volume');
+test('startContainer() mounts volumes at paths that the host does not have', async (t) => {
+  const setup = await startRuntime(t);
+  const volume = join(setup.directory, 'volume');
   mkdirSync(volume);
   writeFileSync(join(volume, 'key'), 'value\n');
-  const hosts = join(place.directory, 'hosts');
+  const hosts = join(setup.directory, 'hosts');
   writeFileSync(hosts, '10.0.0.1 web\n');
   const paths = ['/fairlead-test/data', '/etc/fairlead-test'];
   const script = `cat ${paths.join('/key ')}/key /etc/hosts; ls /etc/passwd; echo more > ${paths[0]}/new; pwd; hostname`;
-  const running = await place.runtime.startContainer(
-    example(place, {
+  const running = await setup.runtime.startContainer(
+    example(setup, {
       ...shell(script),
       hostname: 'web-0',
       workingDir: '/fairlead-test/work',
@@ -101,28 +101,28 @@ test('volumes appear at places that the host does not have, and the host stays a
   );
   assert.deepEqual(await running.ended, { exitCode: 0 });
   const lines = ['value', 'value', '10.0.0.1 web', '/etc/passwd', '/fairlead-test/work', 'web-0'];
-  assert.equal(place.logText(), lines.map((line) => `stdout F ${line}\n`).join(''));
+  assert.equal(setup.logText(), lines.map((line) => `stdout F ${line}\n`).join(''));
   assert.equal(readFileSync(join(volume, 'new'), 'utf8'), 'more\n');
   assert.equal(existsSync('/fairlead-test'), false);
 });
 
-test('a signal reaches all processes, and the end says which it was', async (t) => {
-  const place = await startRuntime(t);
-  const running = await place.runtime.startContainer(
-    example(place, shell('sleep 1000 & echo up; wait')),
+test('signal() reaches all processes of a container', async (t) => {
+  const setup = await startRuntime(t);
+  const running = await setup.runtime.startContainer(
+    example(setup, shell('sleep 1000 & echo up; wait')),
   );
-  await said(place, 'up');
+  await said(setup, 'up');
   running.signal('SIGTERM');
   assert.deepEqual(await running.ended, { exitCode: 143 });
 });
 
-test('a program entered later sees what the container sees', async (t) => {
-  const place = await startRuntime(t);
-  const volume = join(place.directory, 'volume');
+test('enter() starts a program with the mounts and variables of the container', async (t) => {
+  const setup = await startRuntime(t);
+  const volume = join(setup.directory, 'volume');
   mkdirSync(volume);
   writeFileSync(join(volume, 'key'), 'value');
-  const running = await place.runtime.startContainer(
-    example(place, {
+  const running = await setup.runtime.startContainer(
+    example(setup, {
       ...shell('sleep 1000'),
       variables: { COLOR: 'red' },
       mounts: [{ source: volume, path: '/fairlead-test', isReadOnly: true }],
@@ -134,24 +134,24 @@ test('a program entered later sees what the container sees', async (t) => {
   assert.equal((await running.ended).exitCode, 137);
 });
 
-test('images of the map have a command; others need one', async (t) => {
-  const place = await startRuntime(t);
-  const running = await place.runtime.startContainer(
-    example(place, { image: 'greeter:2', args: ['you'] }),
+test('imageProblem() requires a command in the image map or the container', async (t) => {
+  const setup = await startRuntime(t);
+  const running = await setup.runtime.startContainer(
+    example(setup, { image: 'greeter:2', args: ['you'] }),
   );
   await running.ended;
-  assert.equal(place.logText(), 'stdout F hello you\n');
+  assert.equal(setup.logText(), 'stdout F hello you\n');
   assert.match(
-    place.runtime.imageProblem({ image: 'nginx', command: [] }) ?? '',
+    setup.runtime.imageProblem({ image: 'nginx', command: [] }) ?? '',
     /"nginx" is not known here/,
   );
-  assert.equal(place.runtime.imageProblem({ image: 'nginx', command: ['nginx'] }), undefined);
-  await assert.rejects(place.runtime.startContainer(example(place, {})), {
+  assert.equal(setup.runtime.imageProblem({ image: 'nginx', command: ['nginx'] }), undefined);
+  await assert.rejects(setup.runtime.startContainer(example(setup, {})), {
     reason: 'CreateContainerError',
     message: 'no command specified',
   });
   await assert.rejects(
-    place.runtime.startContainer(example(place, { command: ['no-such-program'] })),
+    setup.runtime.startContainer(example(setup, { command: ['no-such-program'] })),
     {
       reason: 'RunContainerError',
       message: 'exec: "no-such-program": executable file not found in $PATH',
@@ -159,15 +159,15 @@ test('images of the map have a command; others need one', async (t) => {
   );
 });
 
-test('what an earlier run left is ended, and nothing else', async (t) => {
-  const place = await startRuntime(t);
+test('endLeftovers() kills only containers of a previous run', async (t) => {
+  const setup = await startRuntime(t);
   const child = spawn('sleep', ['1000'], { detached: true });
-  markProcess(join(place.directory, 'processes'), 'old', child.pid ?? 0);
+  markProcess(join(setup.directory, 'processes'), 'old', child.pid ?? 0);
   writeFileSync(
-    join(place.directory, 'processes/other.json'),
+    join(setup.directory, 'processes/other.json'),
     JSON.stringify({ pid: process.pid, startTicks: '1', boot: 'x' }),
   );
-  assert.equal(await place.runtime.endLeftovers(), 1);
+  assert.equal(await setup.runtime.endLeftovers(), 1);
   await once(child, 'exit');
   assert.equal(child.signalCode, 'SIGKILL');
 });
@@ -175,27 +175,27 @@ test('what an earlier run left is ended, and nothing else', async (t) => {
 const bomb =
   'n=0; while [ $n -lt 200 ]; do sleep 1000 >/dev/null 2>&1 & n=$((n+1)); done; echo not stopped';
 
-test('a pod that forks without end is stopped, with all its containers together', async (t) => {
-  const place = await startRuntime(t, { maxPids: 40 });
-  const quiet = await place.runtime.startContainer(example(place, shell('sleep 1000')));
-  const running = await place.runtime.startContainer(example(place, shell(bomb)));
+test('maxPids limits all containers of a pod together', async (t) => {
+  const setup = await startRuntime(t, { maxPids: 40 });
+  const quiet = await setup.runtime.startContainer(example(setup, shell('sleep 1000')));
+  const running = await setup.runtime.startContainer(example(setup, shell(bomb)));
   const end = await running.ended;
   assert.notEqual(end.exitCode, 0);
-  assert.match(place.logText(), /Cannot fork|Resource temporarily unavailable/);
-  assert.doesNotMatch(place.logText(), /not stopped/);
+  assert.match(setup.logText(), /Cannot fork|Resource temporarily unavailable/);
+  assert.doesNotMatch(setup.logText(), /not stopped/);
   // Another pod has its own.
   const other = { uid: 'other', namespace: 'default', name: 'other' };
-  const free = await place.runtime.startContainer(
-    example(place, { ...shell('sleep 0 & wait; echo fine'), pod: other }),
+  const free = await setup.runtime.startContainer(
+    example(setup, { ...shell('sleep 0 & wait; echo fine'), pod: other }),
   );
   assert.deepEqual(await free.ended, { exitCode: 0 });
   quiet.signal('SIGKILL');
   await quiet.ended;
 });
 
-test('what is started beside a container counts as well', async (t) => {
-  const place = await startRuntime(t, { maxPids: 40 });
-  const running = await place.runtime.startContainer(example(place, shell('sleep 1000')));
+test('maxPids includes programs started by enter()', async (t) => {
+  const setup = await startRuntime(t, { maxPids: 40 });
+  const running = await setup.runtime.startContainer(example(setup, shell('sleep 1000')));
   const entered = await running.enter(['sh', '-c', bomb]);
   const said = text(entered.errors ?? entered.output);
   entered.output.resume();

@@ -5,7 +5,7 @@ import { ContainerStartError, type ContainerToRun, type Runtime } from '../runti
 import { removeCgroups } from './apply-cgroups.ts';
 import { removePidGroups } from './apply-pid-groups.ts';
 import { type ImageMap, mappedImage, processImage } from './image-map.ts';
-import { type HiddenPath, type Isolation, probeIsolation } from './probe-host.ts';
+import { type Isolation, type MaskedPath, probeIsolation } from './probe-host.ts';
 import { probeSecrets } from './probe-secrets.ts';
 import { type ContainerLimits, createLimits } from './run-limits.ts';
 import { createSharedNamespaces, type SharedNamespaces } from './run-shared-namespaces.ts';
@@ -16,15 +16,15 @@ import { endMarkedProcesses, markProcess, unmarkProcess } from './write-process-
 
 export type ProcessRuntimeOptions = {
   readonly images: ImageMap;
-  /** For files of its own. */
+  /** For files of the runtime. */
   readonly directory: string;
-  /** More that no container may see: files and directories with keys and passwords of this program. */
-  readonly hidden?: readonly string[];
+  /** Paths with keys and passwords that are masked in containers. */
+  readonly privatePaths?: readonly string[];
   readonly now: () => number;
   readonly log: Log;
   readonly version: string;
   readonly logLimits?: LogLimits;
-  /** How many processes and threads a pod may have; absent: as many as the machine. */
+  /** Limit of processes and threads per pod; absent: none. */
   readonly maxPids?: number;
 };
 
@@ -32,8 +32,8 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
   const { images, directory, log, version } = options;
   const isolation = await probeIsolation();
   if (isolation.kind === 'none')
-    log.warn('containers are not isolated from this machine', { why: isolation.why });
-  const hidden = probeSecrets([directory, ...(options.hidden ?? [])]);
+    log.warn('Containers are not isolated from this machine', { reason: isolation.why });
+  const masked = probeSecrets([directory, ...(options.privatePaths ?? [])]);
   const pods = createSharedNamespaces(isolation, log);
   const marks = join(directory, 'processes');
   const { maxPids } = options;
@@ -44,11 +44,11 @@ export async function createProcessRuntime(options: ProcessRuntimeOptions): Prom
     imageProblem: ({ image, command }) => {
       if (command.length > 0 || image === processImage) return undefined;
       if (mappedImage(images, image)?.command !== undefined) return undefined;
-      return `image ${JSON.stringify(image)} is not known here: this node runs processes, so the container needs a command, or the image map an entry`;
+      return `image ${JSON.stringify(image)} is not known here: this node runs processes, want a command in the container or an entry in the image map`;
     },
     async startContainer(container) {
       const limits = limitsOf(container);
-      const running = await start({ container, options, isolation, hidden, pods, limits }).catch(
+      const running = await start({ container, options, isolation, masked, pods, limits }).catch(
         async (error: unknown) => {
           await limits.finish({ exitCode: 128 });
           throw error;
@@ -75,12 +75,12 @@ type Starting = {
   readonly container: ContainerToRun;
   readonly options: ProcessRuntimeOptions;
   readonly isolation: Isolation;
-  readonly hidden: readonly HiddenPath[];
+  readonly masked: readonly MaskedPath[];
   readonly pods: SharedNamespaces;
   readonly limits: ContainerLimits;
 };
 
-async function start({ container, options, isolation, hidden, pods, limits }: Starting) {
+async function start({ container, options, isolation, masked, pods, limits }: Starting) {
   const { images, now, logLimits } = options;
   const image = mappedImage(images, container.image);
   const [program, ...args] = commandOf(container, image?.command);
@@ -97,9 +97,9 @@ async function start({ container, options, isolation, hidden, pods, limits }: St
       root: image?.root ?? '/',
       isolation,
       shared: { ...shared, ...pid },
-      hidden,
+      masked,
       now,
-      onSpawn: limits.hold,
+      onSpawn: limits.addProcess,
       groupFiles: limits.groupFiles,
       ...(limits.maxProcesses === undefined ? {} : { maxProcesses: limits.maxProcesses }),
       ...(logLimits === undefined ? {} : { logLimits }),
@@ -107,7 +107,7 @@ async function start({ container, options, isolation, hidden, pods, limits }: St
   );
 }
 
-/** As an image's entry point and arguments: a command replaces both, arguments alone only the latter. */
+/** A command replaces that of the image; arguments are appended. */
 function commandOf(
   { command, args }: ContainerToRun,
   ofImage: readonly string[] = [],
@@ -115,7 +115,7 @@ function commandOf(
   return [...(command.length > 0 ? command : ofImage), ...args];
 }
 
-/** Nothing of the agent's own but where programs are. */
+/** From the agent's environment only PATH. */
 function baseVariables({ hostname, security }: ContainerToRun): Readonly<Record<string, string>> {
   const { PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' } = process.env;
   const HOME = security.uid === 0 ? '/root' : '/';

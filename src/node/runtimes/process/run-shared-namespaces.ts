@@ -1,4 +1,4 @@
-// What the containers of a pod have in common: messages and memory between processes and, where the pod says so, the processes themselves.
+// Namespaces that containers of a pod share: IPC and, with shareProcessNamespace, PID.
 import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { createNamespace, type HeldNamespace } from '../../../host/namespaces.ts';
@@ -13,7 +13,7 @@ import { childrenOf, openNamespace } from './read-process.ts';
 import { signalProcess } from './send-signals.ts';
 
 export type SharedNamespaces = {
-  /** Makes them for the pod's first container. */
+  /** Creates them for the first container of the pod. */
   readonly of: (container: ContainerToRun) => Promise<ContainerProcess['shared']>;
   readonly end: (uid: string) => void;
 };
@@ -27,50 +27,51 @@ export function createSharedNamespaces(isolation: Isolation, log: Log): SharedNa
     async of(container) {
       if (isolation.kind === 'none') return {};
       const { uid } = container.pod;
-      const made = pods.get(uid) ?? make(container, isolation, log);
-      pods.set(uid, made);
-      made.catch(() => pods.delete(uid));
-      const { ipc, processes } = await made;
+      const namespaces = pods.get(uid) ?? createNamespaces(container, isolation, log);
+      pods.set(uid, namespaces);
+      namespaces.catch(() => pods.delete(uid));
+      const { ipc, processes } = await namespaces;
       return {
         ...(ipc === undefined ? {} : { ipc: ipc.descriptor }),
         ...(processes === undefined ? {} : { pid: processes.descriptor }),
       };
     },
     end(uid) {
-      const made = pods.get(uid);
+      const namespaces = pods.get(uid);
       pods.delete(uid);
-      void made?.then(
+      void namespaces?.then(
         ({ ipc, processes }) => {
           ipc?.release();
           if (processes === undefined) return;
           signalProcess(processes.pause, 'SIGKILL');
           closeSync(processes.descriptor);
         },
+        // It failed, and there is nothing to release.
         () => undefined,
       );
     },
   };
 }
 
-async function make(
+async function createNamespaces(
   { security, pod }: ContainerToRun,
   isolation: Extract<Isolation, { kind: 'namespaces' }>,
   log: Log,
 ): Promise<PodNamespaces> {
-  const ipc = security.hasHostIPC ? undefined : makeMessages(isolation, pod.name, log);
+  const ipc = security.hasHostIPC ? undefined : createIpcNamespace(isolation, pod.name, log);
   if (!security.sharesPID || security.hasHostPID) return ipc === undefined ? {} : { ipc };
   if (isolation.agent !== undefined) {
     throw new ContainerStartError(
       'CreateContainerError',
-      'shareProcessNamespace is not possible on a node whose agent runs as an ordinary user',
+      'shareProcessNamespace is not supported on a node whose agent does not run as root',
     );
   }
   const processes = await startPause();
   return { ...(ipc === undefined ? {} : { ipc }), processes };
 }
 
-/** An ordinary user cannot make one without more; each container then has one of its own. */
-function makeMessages(
+/** An ordinary user cannot createNamespaces one without more; each container then has one of its own. */
+function createIpcNamespace(
   { agent }: Extract<Isolation, { kind: 'namespaces' }>,
   pod: string,
   log: Log,
@@ -80,20 +81,24 @@ function makeMessages(
     return createNamespace('ipc');
   } catch (error) {
     if (!(error instanceof SystemCallError)) throw error;
-    log.warn('containers of the pod have no messages in common', { pod, why: error.message });
+    log.warn('Failed to create IPC namespace, containers of the pod do not share it', {
+      pod,
+      error: error.message,
+    });
     return undefined;
   }
 }
 
-/** The first of the pod's processes, which takes in what others leave, and with which all end. */
+/** Starts the pause process: init of the PID namespace, which reaps orphans; the namespace ends with it. */
 async function startPause(): Promise<Processes> {
   const steps = pauseSteps(architectureOf(process.arch) ?? 'x64');
   const { child, problem } = spawnStarter(steps, ['ignore', 'ignore', 'ignore']);
-  const told = await problem;
+  const failure = await problem;
   const [first] = childrenOf(child.pid ?? 0);
   const descriptor = first === undefined ? undefined : openNamespace(first, 'pid');
-  if (told === undefined && descriptor !== undefined) return { pause: child, descriptor };
+  if (failure === undefined && descriptor !== undefined) return { pause: child, descriptor };
   child.kill('SIGKILL');
-  const why = told === undefined ? 'its first process ended' : `cannot ${told.what}: ${told.code}`;
+  const why =
+    failure === undefined ? 'its first process ended' : `cannot ${failure.what}: ${failure.code}`;
   throw new ContainerStartError('CreateContainerError', `cannot share processes: ${why}`);
 }

@@ -1,4 +1,4 @@
-// Signals to more than one process.
+// Signals processes, groups and sessions.
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { sessionOf } from './read-process.ts';
@@ -7,14 +7,14 @@ export function signalGroup(pid: number, name: NodeJS.Signals): void {
   if (pid > 1) signal(-pid, name);
 }
 
-/** A shell in a terminal gives each job a group of its own; the session has them all. The leader must not be reaped yet. */
+/** A shell in a terminal puts each job into a process group of its own, but in the same session. The leader must not be reaped yet. */
 export function killSession(leader: number): void {
   if (leader <= 1) return;
   signalGroup(leader, 'SIGKILL');
   killWith((pid) => sessionOf(pid) === leader);
 }
 
-/** Nothing when it has ended: its number may be another's by then. */
+/** Does nothing after its termination: the process id may be reused. */
 export function signalProcess(child: ChildProcess, name: NodeJS.Signals): void {
   if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
     signal(child.pid, name);

@@ -1,4 +1,4 @@
-// Starts the processes of one container, writes down what they say, and tells how they end.
+// Starts the processes of one container, logs their output, and reports their termination.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { PseudoTerminal } from '../../../host/pseudo-terminal.ts';
 import {
@@ -23,23 +23,23 @@ import { launchWithStreams, type ProgramStreams } from './spawn-streams.ts';
 import { startError } from './start-error.ts';
 import { openLogFile } from './write-log-file.ts';
 
-/** Limits are the business of who starts it. */
+/** The caller sets the limits. */
 export async function spawnContainer(
   options: ContainerProcess,
 ): Promise<Omit<RunningContainer, 'setResources'>> {
   const { streams, problem } = startStreams(options);
   const { child } = streams;
   const output = followOutput(options, streams);
-  const told = await problem;
-  if (told !== undefined) {
+  const failure = await problem;
+  if (failure !== undefined) {
     output.close();
-    throw told;
+    throw failure;
   }
   const { pid = 0 } = child;
   const entrance = createEntrance(options, pid);
   const isGroup = options.isolation.kind === 'none';
   child.once('exit', () => {
-    // With the first process the others of its group end, as in a container, and so does what was entered.
+    // All processes of the group are killed with the first one, and so are entered programs.
     if (isGroup) signalGroup(pid, 'SIGKILL');
     entrance.close();
   });
@@ -47,7 +47,7 @@ export async function spawnContainer(
     id: options.container.id,
     pid,
     ended: streams.ended.finally(output.close),
-    // The process outside hands signals on; all inside end when it is killed.
+    // The process outside forwards signals; all processes inside are killed with it.
     signal: (name) => (isGroup ? signalGroup(pid, name) : signalProcess(child, name)),
     enter: entrance.enter,
     ...(streams.input === undefined ? {} : { input: streams.input }),
@@ -58,11 +58,11 @@ export async function spawnContainer(
 
 type Started = {
   readonly streams: ProgramStreams;
-  /** Why it did not start. */
+  /** Resolves with an error if it did not start. */
   readonly problem: Promise<ContainerStartError | undefined>;
 };
 
-/** Where there are no terminals to be had, that is why the container does not run. */
+/** A missing terminal is a start error. */
 function startStreams(options: ContainerProcess): Started {
   const { container, argv } = options;
   const { hasStdin: hasInput, hasTerminal = false, security } = container;
@@ -71,7 +71,7 @@ function startStreams(options: ContainerProcess): Started {
   try {
     const streams = launchWithStreams(choice, (stdio, terminal) => {
       const run = inNetwork(container, () => launch(options, stdio, terminal));
-      problem = run.problem.then((told) => told && startError(told, argv));
+      problem = run.problem.then((failure) => failure && startError(failure, argv));
       return run.child;
     });
     return { streams, problem };
@@ -93,7 +93,7 @@ function launch(
   return spawnStarter(containerSteps(spec, architecture), stdio, descriptors);
 }
 
-/** Without anything of its own: what was asked for beyond that is refused. */
+/** Without isolation: everything that needs it is refused. */
 function launchPlain(
   { container, argv, variables, workingDir, onSpawn }: ContainerProcess,
   why: string,
@@ -103,7 +103,7 @@ function launchPlain(
   if (refused !== undefined) {
     throw new ContainerStartError(
       'CreateContainerError',
-      `${refused}: this machine does not let the node agent isolate containers (${why})`,
+      `${refused}: this machine does not permit the node agent to isolate containers (${why})`,
     );
   }
   const [program, ...args] = argv;
@@ -117,7 +117,7 @@ function launchPlain(
   return { child, problem: plainProblem(child, program) };
 }
 
-/** What cannot be enforced; undefined when nothing was asked for. */
+/** What the container requests and cannot have without isolation; undefined: nothing. */
 function unenforceable({ mounts, security }: ContainerToRun, agentUid: number): string | undefined {
   const first = mounts.find(({ isOptional }) => isOptional !== true);
   if (first !== undefined) return `cannot mount ${first.path}`;
@@ -137,8 +137,8 @@ const plainProblem = (child: ChildProcess, program: string): StarterRun['problem
     child.once('spawn', () => resolve(undefined));
   });
 
-/** The descriptors of the starter begin here. */
-const firstGiven = 4;
+/** The first descriptor passed to the starter. */
+const firstPassedDescriptor = 4;
 
 function specOf(
   options: ContainerProcess,
@@ -148,15 +148,16 @@ function specOf(
   const { container, argv, variables, workingDir, groupFiles, maxProcesses, shared } = options;
   const { security, hostname } = container;
   const descriptors: number[] = [];
-  const give = (descriptor: number): number => firstGiven - 1 + descriptors.push(descriptor);
+  const passDescriptor = (descriptor: number): number =>
+    firstPassedDescriptor - 1 + descriptors.push(descriptor);
   const choose = (isHost: boolean, descriptor: number | undefined): ContainerSpec['pid'] => {
     if (isHost) return 'host';
-    return descriptor === undefined ? 'new' : { descriptor: give(descriptor) };
+    return descriptor === undefined ? 'new' : { descriptor: passDescriptor(descriptor) };
   };
   const pid = choose(security.hasHostPID, shared.pid);
   const ipc = choose(security.hasHostIPC, shared.ipc);
   const root = makeRoot(options, isolation, {
-    give,
+    passDescriptor,
     ...(terminal === undefined ? {} : { terminal }),
   });
   return {

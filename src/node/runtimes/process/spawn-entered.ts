@@ -1,4 +1,4 @@
-// Programs beside a container's own: in its namespaces, under its root, with its rights and no more. They end with it.
+// Starts programs in a running container (exec, probes, hooks), with its namespaces and privileges. They terminate with it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { insideNamespace } from '../../../host/namespaces.ts';
@@ -27,20 +27,23 @@ import { startError } from './start-error.ts';
 
 export type Entrance = {
   readonly enter: RunningContainer['enter'];
-  /** The container has ended: what came in through here ends too, with all that it left behind. */
+  /** Called when the container has terminated: kills the entered programs. */
   readonly close: () => void;
 };
 
 export function createEntrance(options: ContainerProcess, pid: number): Entrance {
   const { security } = options.container;
   const programs = new Set<EnteredProgram>();
-  /** From the first who enters on. */
-  let held: HeldContainer | undefined;
+  /** Opened for the first entered program. */
+  let namespaces: ContainerNamespaces | undefined;
   let isClosed = false;
   const launch = (argv: Argv, stdio: StarterStdio, hasTerminal: boolean): StarterRun => {
     if (options.isolation.kind === 'none') return launchPlain(options, argv, stdio);
-    held ??= holdContainer(pid);
-    return launchInside({ options, isolation: options.isolation, held, argv, hasTerminal }, stdio);
+    namespaces ??= openNamespaces(pid);
+    return launchInside(
+      { options, isolation: options.isolation, namespaces, argv, hasTerminal },
+      stdio,
+    );
   };
   return {
     async enter(argv, { hasTerminal }: EnterOptions = { hasTerminal: false }) {
@@ -49,7 +52,7 @@ export function createEntrance(options: ContainerProcess, pid: number): Entrance
       const choice = {
         hasInput: true,
         hasTerminal,
-        isOutputKept: true,
+        isOutputBuffered: true,
         ...(security.uid === 0 ? {} : { owner: security }),
         ...(options.isolation.kind === 'none' ? {} : { openTerminals: () => openTerminals(pid) }),
       };
@@ -68,7 +71,7 @@ export function createEntrance(options: ContainerProcess, pid: number): Entrance
     close() {
       isClosed = true;
       for (const program of programs) program.kill();
-      held?.release();
+      namespaces?.release();
     },
   };
 }
@@ -93,15 +96,15 @@ function enteredProgram({
     resize,
     ended,
     kill() {
-      // Once it has ended, its number may be another's.
+      // After its termination the process id may be reused.
       if (child.exitCode === null && child.signalCode === null) killEntered(child);
-      // Nobody reads what it still had to say.
+      // Remaining output is not read.
       for (const stream of [input, output, errors]) stream?.destroy();
     },
   };
 }
 
-/** The one outside has the program as its child, which leads a session. */
+/** The program is a child of the process outside, and a session leader. */
 function killEntered({ pid = 0 }: ChildProcess): void {
   for (const inside of childrenOf(pid)) killSession(inside);
   killSession(pid);
@@ -111,15 +114,15 @@ function unreachable(): never {
   throw new Error('Cannot write to a program that was started without input');
 }
 
-type HeldContainer = {
-  /** Joined by the one outside, then by the program. */
+type ContainerNamespaces = {
+  /** Descriptors of namespaces, joined by the process outside, then by the program. */
   readonly outside: readonly number[];
   readonly inside: readonly number[];
   readonly release: () => void;
 };
 
-/** Namespaces that differ from the agent's. That of a user the program puts on is joined last: it takes the right to join others away. */
-function holdContainer(outside: number): HeldContainer {
+/** Opens namespaces that differ from the agent's. The container's own user namespace is joined last: it removes the right to join others. */
+function openNamespaces(outside: number): ContainerNamespaces {
   const [first] = childrenOf(outside);
   if (first === undefined) throw notRunning();
   const isOther = (pid: number, kind: string): boolean =>
@@ -132,7 +135,7 @@ function holdContainer(outside: number): HeldContainer {
     return descriptor === undefined ? [] : [descriptor];
   };
   const hasOwnUser = namespaceOf(outside, 'user') !== namespaceOf(first, 'user');
-  const held = {
+  const namespaces = {
     outside: [...open(outside, 'user'), ...open(first, 'pid')],
     inside: [
       ...['mnt', 'uts', 'ipc', 'cgroup', 'net'].flatMap((kind) => open(first, kind)),
@@ -142,13 +145,13 @@ function holdContainer(outside: number): HeldContainer {
       for (const descriptor of opened) closeSync(descriptor);
     },
   };
-  // Its number may be another's if it has ended meanwhile.
-  if (childrenOf(outside)[0] === first) return held;
-  held.release();
+  // The process id may have been reused meanwhile.
+  if (childrenOf(outside)[0] === first) return namespaces;
+  namespaces.release();
   throw notRunning();
 }
 
-/** Those of the container, so that its programs find their terminal by its name. */
+/** The container's devpts, so that programs find their terminal by name. */
 function openTerminals(outside: number): number {
   const [first] = childrenOf(outside);
   if (first === undefined) throw notRunning();
@@ -164,31 +167,33 @@ function openTerminals(outside: number): number {
 type Entering = {
   readonly options: ContainerProcess;
   readonly isolation: Extract<Isolation, { kind: 'namespaces' }>;
-  readonly held: HeldContainer;
+  readonly namespaces: ContainerNamespaces;
   readonly argv: Argv;
   readonly hasTerminal: boolean;
 };
 
-const firstGiven = 4;
+const firstPassedDescriptor = 4;
 
 function launchInside(
-  { options, isolation, held, argv, hasTerminal }: Entering,
+  { options, isolation, namespaces, argv, hasTerminal }: Entering,
   stdio: StarterStdio,
 ): StarterRun {
   const { variables, workingDir, groupFiles, maxProcesses } = options;
-  const given = (index: number): number => firstGiven + index;
+  const passedDescriptor = (index: number): number => firstPassedDescriptor + index;
   const steps = enterSteps(
     {
       ...{ argv, variables, workingDir, hasTerminal },
       privileges: privilegesOf(options, isolation),
-      outside: held.outside.map((_, index) => given(index)),
-      inside: held.inside.map((_, index) => given(held.outside.length + index)),
+      outside: namespaces.outside.map((_, index) => passedDescriptor(index)),
+      inside: namespaces.inside.map((_, index) =>
+        passedDescriptor(namespaces.outside.length + index),
+      ),
       groupFiles,
       ...(maxProcesses === undefined ? {} : { maxProcesses }),
     },
     architectureOf(process.arch) ?? 'x64',
   );
-  return spawnStarter(steps, stdio, [...held.outside, ...held.inside]);
+  return spawnStarter(steps, stdio, [...namespaces.outside, ...namespaces.inside]);
 }
 
 function launchPlain(

@@ -1,4 +1,4 @@
-// How a program is talked to: by three pipes, or by a terminal.
+// Starts a program with pipes or a terminal.
 import type { ChildProcess } from 'node:child_process';
 import { fchownSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -12,18 +12,18 @@ import type { ContainerEnd } from '../runtime.ts';
 
 export type ProgramStreams = {
   readonly child: ChildProcess;
-  /** Absent when it has none. */
+  /** Absent: it has no input. */
   readonly input?: Writable;
   readonly output: Readable;
   /** Absent for a terminal, which has one output for both. */
   readonly errors?: Readable;
-  /** Nothing without a terminal. */
+  /** Does nothing without a terminal. */
   readonly resize: (size: TerminalSize) => void;
-  /** When it has ended and all that it wrote is read. Never rejects: what did not start ends at once with 128. */
+  /** Resolves when it has terminated and its output has been read. Never rejects: a failed start ends with 128. */
   readonly ended: Promise<ContainerEnd>;
 };
 
-/** Starts the program with these as its first three descriptors, and a group of its own. A terminal is still to be taken as its own. */
+/** Starts the program with these as its first three descriptors, in a process group of its own. It makes the terminal its controlling one. */
 export type Launch = (
   stdio: readonly ('pipe' | 'ignore' | number)[],
   terminal?: PseudoTerminal,
@@ -32,11 +32,11 @@ export type Launch = (
 export type StreamChoice = {
   readonly hasInput: boolean;
   readonly hasTerminal: boolean;
-  /** Who shall own the terminal, where that is not who the agent is. */
+  /** Owner of the terminal, if it is not the agent's user. */
   readonly owner?: { readonly uid: number; readonly gid: number };
-  /** Output waits for who reads it. Without, what comes when nobody listens yet may be lost with the program's end. */
-  readonly isOutputKept?: boolean;
-  /** Opens the device that makes the terminal; absent: the machine's. */
+  /** Buffers output until it is read; otherwise output before the first listener may be lost at termination. */
+  readonly isOutputBuffered?: boolean;
+  /** Opens the ptmx device; absent: the machine's. */
   readonly openTerminals?: () => number;
 };
 
@@ -45,15 +45,17 @@ export function launchWithStreams(choice: StreamChoice, launch: Launch): Program
 }
 
 function launchWithPipes(
-  { hasInput, isOutputKept = false }: StreamChoice,
+  { hasInput, isOutputBuffered = false }: StreamChoice,
   launch: Launch,
 ): ProgramStreams {
   const child = launch([hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe']);
   const { stdin, stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error('Cannot read a program without pipes');
-  // It may end before it has read what it was sent.
+  // It may terminate before it has read its input.
   stdin?.on('error', () => stdin.destroy());
-  const [output, errors] = isOutputKept ? [kept(stdout), kept(stderr)] : [stdout, stderr];
+  const [output, errors] = isOutputBuffered
+    ? [buffered(stdout), buffered(stderr)]
+    : [stdout, stderr];
   return {
     child,
     ...(stdin === null ? {} : { input: stdin }),
@@ -67,8 +69,8 @@ function launchWithPipes(
   };
 }
 
-/** Node throws away what is unread in the pipes of a program that ends. */
-function kept(source: Readable): Readable {
+/** Node discards unread output of a program that has terminated. */
+function buffered(source: Readable): Readable {
   const relay = new PassThrough();
   source.once('close', () => relay.end());
   relay.once('close', () => source.destroy());
@@ -90,24 +92,24 @@ function launchInTerminal(
     master.destroy();
     throw error;
   }
-  // EIO is how a master hears that no slave is left.
+  // The master gets EIO when the last slave is closed.
   master.on('error', () => master.destroy());
   child.once('exit', terminal.release).once('error', terminal.release);
   return {
     child,
     ...(hasInput ? { input: master } : {}),
     output: master,
-    resize: resizer(terminal),
+    resize: resizeOf(terminal),
     ended: endOf(child, [{ source: master, read: master }]),
   };
 }
 
-const resizer =
+const resizeOf =
   ({ resize }: PseudoTerminal) =>
   (size: TerminalSize): void =>
     resize(size);
 
-/** How long an output may stay open and silent after the program's end: another process may hold it. */
+/** How long an output may stay open without data after the termination: another process may hold it. */
 const quietMs = 1000;
 
 type Output = { readonly source: Readable; readonly read: Readable };
@@ -126,9 +128,9 @@ function endOf(child: ChildProcess, outputs: readonly Output[]): Promise<Contain
       const signal = signalName === null ? undefined : constants.signals[signalName];
       const end =
         signal === undefined ? { exitCode: code ?? 0 } : { exitCode: 128 + signal, signal };
-      const watches = outputs.map((output) => closeWhenQuiet(output));
+      const timers = outputs.map((output) => closeWhenQuiet(output));
       void Promise.all(closed).then(() => {
-        for (const watch of watches) clearInterval(watch);
+        for (const timer of timers) clearInterval(timer);
         resolve(end);
       });
     });
@@ -138,13 +140,13 @@ function endOf(child: ChildProcess, outputs: readonly Output[]): Promise<Contain
 const closeOf = (stream: Readable): Promise<void> =>
   new Promise((resolve) => stream.once('close', () => resolve()));
 
-/** One that waits for a slow reader is not quiet. */
+/** An output that waits for a slow reader is not idle. */
 function closeWhenQuiet({ source, read }: Output): NodeJS.Timeout {
   let wasRead = true;
   source.on('data', () => {
     wasRead = true;
   });
-  // A listener must not set a stream flowing that its reader holds back.
+  // A listener must not resume a stream that its reader has paused.
   return setInterval(() => {
     const isHeldBack = source.readableFlowing === false || read.readableLength > 0;
     if (!wasRead && !isHeldBack && source.readableLength === 0) source.destroy();

@@ -1,4 +1,4 @@
-// Nodes of `up` are worker threads, where Node watches over the descriptors that it opens.
+// Nodes of `up` are worker threads, in which Node tracks the descriptors that it opens.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -9,29 +9,25 @@ import { Worker } from 'node:worker_threads';
 
 const limit = { timeout: 60_000, skip: existsSync('/dev/ptmx') ? false : 'there is no /dev/ptmx' };
 
-test(
-  'terminals of containers and of programs in them leave no descriptor behind',
-  limit,
-  async (t) => {
-    const directory = mkdtempSync(join(tmpdir(), 'terminals-'));
-    t.after(() => rmSync(directory, { recursive: true, force: true }));
-    const url = (path: string): string => new URL(path, import.meta.url).href;
-    const worker = new Worker(runInTerminals, {
-      eval: true,
-      workerData: {
-        directory,
-        runtime: url('./run-runtime.js'),
-        security: url('../../pod/container-security.js'),
-        log: url('../../../observe/log.js'),
-      },
-    });
-    t.after(() => worker.terminate());
-    // A thread that has ended by the time its message is read reports both in one turn of the event loop.
-    const [[found], [code]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
-    assert.deepEqual(found, { outputs: Array.from({ length: 24 }, () => 'yes'), warnings: [] });
-    assert.equal(code, 0);
-  },
-);
+test('terminals of containers and entered programs do not leak descriptors', limit, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'terminals-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const url = (path: string): string => new URL(path, import.meta.url).href;
+  const worker = new Worker(runInTerminals, {
+    eval: true,
+    workerData: {
+      directory,
+      runtime: url('./run-runtime.js'),
+      security: url('../../pod/container-security.js'),
+      log: url('../../../observe/log.js'),
+    },
+  });
+  t.after(() => worker.terminate());
+  // A thread that has ended by the time its message is read reports both in one tick of the event loop.
+  const [[found], [code]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
+  assert.deepEqual(found, { outputs: Array.from({ length: 24 }, () => 'yes'), warnings: [] });
+  assert.equal(code, 0);
+});
 
 const runInTerminals = `
   const { closeSync, mkdirSync, openSync } = require('node:fs');

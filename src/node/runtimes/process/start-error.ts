@@ -1,4 +1,4 @@
-// Why a container or a program in it did not start, in the words of container runtimes.
+// Start errors with the messages of container runtimes.
 import { ContainerStartError } from '../runtime.ts';
 import { missingProgram } from '../sandbox/privilege-steps.ts';
 import type { StartProblem } from '../sandbox/spawn-starter.ts';

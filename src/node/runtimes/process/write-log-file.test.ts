@@ -8,7 +8,7 @@ import { openLogFile, rotatedLogs } from './write-log-file.ts';
 
 const now = (): number => Date.parse('2026-01-01T00:00:00.5Z');
 
-test('a log holds whole lines of both streams, however they came', (t) => {
+test('openLogFile() writes whole lines of both streams', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'log-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, '0.log');
@@ -37,7 +37,7 @@ test('a log holds whole lines of both streams, however they came', (t) => {
   });
 });
 
-test('a log that grows is cut into files, of which the newest stay', (t) => {
+test('openLogFile() rotates files and retains the newest', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'log-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, '0.log');

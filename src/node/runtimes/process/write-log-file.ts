@@ -1,4 +1,4 @@
-// The log of one run of a container: lines of its two streams, in files that do not grow without end.
+// Writes the log of one run of a container: lines of its two streams, in rotated files.
 import {
   closeSync,
   mkdirSync,
@@ -14,16 +14,16 @@ import { type LogStream, logTime, maxPartLength, renderLogLine } from '../../log
 
 export type LogLimits = {
   readonly maxBytes: number;
-  /** With the one that is written to. */
+  /** Including the current one. */
   readonly maxFiles: number;
 };
 
-/** A kubelet's containerLogMaxSize and containerLogMaxFiles. */
+/** The kubelet's defaults of containerLogMaxSize and containerLogMaxFiles. */
 const defaultLogLimits: LogLimits = { maxBytes: 10 * 1024 * 1024, maxFiles: 5 };
 
 export type LogFile = {
   readonly write: (stream: LogStream, bytes: Uint8Array) => void;
-  /** Writes what has no line end yet, and closes. */
+  /** Writes an incomplete last line, and closes. */
   readonly close: () => void;
 };
 
@@ -67,7 +67,7 @@ export function openLogFile(
       for (const stream of ['stdout', 'stderr'] as const) {
         const { rest, decoder } = streams[stream];
         const text = rest + decoder.end();
-        // Without an end of line, as the program left it.
+        // Marked as partial: the program did not end the line.
         if (text !== '') append(line(stream, false, text));
       }
       closeSync(descriptor);
@@ -87,7 +87,7 @@ function cut(text: string): readonly Part[] {
   return [...parts, { isWhole: true, text: rest }];
 }
 
-/** `0.log` becomes `0.log.001767225600000`, which sorts by time, and the oldest go. */
+/** `0.log` becomes `0.log.001767225600000`, which sorts by time; the oldest files are deleted. */
 function rotate(path: string, now: number, { maxFiles }: LogLimits): void {
   const last = Number(
     rotatedLogs(path)
@@ -100,7 +100,7 @@ function rotate(path: string, now: number, { maxFiles }: LogLimits): void {
 
 const stampDigits = 15;
 
-/** Older parts of the log, the oldest first. */
+/** Rotated files of the log, oldest first. */
 export function rotatedLogs(path: string): readonly string[] {
   const prefix = `${basename(path)}.`;
   return readdirSync(dirname(path))

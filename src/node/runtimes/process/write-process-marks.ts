@@ -1,10 +1,10 @@
-// A file for each container that runs, so that the next run of the agent finds what this one could not end.
+// Writes a file per running container, so that the next run of the agent can kill what a killed agent left.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTicksOf } from './read-process.ts';
 import { signalGroup } from './send-signals.ts';
 
-/** Process ids come back; with the boot and the moment of the start they say which process is meant. */
+/** Process ids are reused; with boot id and start time they identify a process. */
 type ProcessMark = { readonly pid: number; readonly startTicks: string; readonly boot: string };
 
 export function markProcess(directory: string, id: string, pid: number): void {
@@ -19,7 +19,7 @@ export function unmarkProcess(directory: string, id: string): void {
   rmSync(join(directory, `${id}.json`), { force: true });
 }
 
-/** Kills what is still there of what is marked. Returns how many that were. */
+/** Kills marked processes that are still running. Returns their number. */
 export function endMarkedProcesses(directory: string): number {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   let count = 0;
@@ -39,7 +39,7 @@ export function endMarkedProcesses(directory: string): number {
   return count;
 }
 
-/** A file that was cut short by the end of the agent marks nothing. */
+/** Ignores a file that was truncated when the agent was killed. */
 function readMark(path: string): ProcessMark | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as ProcessMark;

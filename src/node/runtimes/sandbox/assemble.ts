@@ -1,4 +1,4 @@
-// From steps that have names to the list of system calls that the starter carries out (machine-code.ts).
+// Assembles steps with labels into the list of system calls that the starter carries out (machine-code.ts).
 import {
   type Architecture,
   dataAddress,
@@ -8,36 +8,36 @@ import {
 } from './machine-code.ts';
 import { callNumber, type StarterCall } from './system-calls.ts';
 
-/** A number, or the address of something: a text with its zero, bytes, a list of addresses that a zero ends, a cell, an argument of a step. */
+/** A number, or the address of a NUL-terminated text, of bytes, of a zero-terminated list of addresses, of a cell, or of a step's argument. */
 export type Argument =
   | number
   | bigint
   | string
   | Uint8Array
   | { readonly list: readonly Argument[] }
-  /** A place for a result, zero at first; large enough for what waitid() and statx() tell. */
+  /** Memory for a result, initially zero; large enough for waitid() and statx(). */
   | { readonly cell: string; readonly offset?: number }
   | { readonly argumentOf: string; readonly index: number };
 
 export type Step = {
   readonly call: StarterCall | 'subtract';
   readonly args?: readonly Argument[];
-  /** For others to go on at. */
+  /** Target of jumps. */
   readonly label?: string;
-  /** Where the result is written. */
+  /** Address to which the result is written. */
   readonly result?: Argument;
-  /** The step to go on at; absent: the next. */
+  /** The step to continue at; absent: the next. */
   readonly onZero?: string;
   readonly onPositive?: string;
   /** `next`, or a label; absent: the start fails, with `what` in the message. */
   readonly onError?: string;
-  /** What it is for: `mount /data`. */
+  /** For error messages: `mount /data`. */
   readonly what?: string;
 };
 
 export type AssembledSteps = {
   readonly data: StarterData;
-  /** What the entry at an address was for. */
+  /** `what` of the entry at an address. */
   readonly whatAt: (address: number) => string;
 };
 
@@ -45,9 +45,9 @@ const wordBytes = 8;
 const reportBytes = 16;
 const cellBytes = 32 * wordBytes;
 const entryBytes = entryWords * wordBytes;
-/** The descriptor to which is written why a container does not start. It closes when one does. */
+/** Descriptor for the report of a failed start. It is closed when the program starts. */
 export const reportDescriptor = 3;
-/** As shells say it of what could not be started. */
+/** As in shells, for a program that could not be started. */
 const failedExitCode = 127;
 
 /** After the last step the process ends with 127. */
@@ -99,7 +99,7 @@ export function assemble(steps: readonly Step[], architecture: Architecture): As
 
 const fatalLabel = 'fatal';
 
-/** What arguments point to stands behind the entries; each text and each cell once. */
+/** Memory behind the entries for the targets of pointers; each text and cell once. */
 function createHeap(steps: readonly Step[], entryAddress: (index: number) => number) {
   const labels = new Map(
     steps.flatMap(({ label }, index) => (label === undefined ? [] : [[label, index]])),
@@ -122,7 +122,7 @@ function createHeap(steps: readonly Step[], entryAddress: (index: number) => num
   };
   const labelled = (label: string): number => {
     const index = labels.get(label);
-    if (index === undefined) throw new Error(`There is no step ${JSON.stringify(label)}`);
+    if (index === undefined) throw new Error(`Unknown label ${JSON.stringify(label)}`);
     return entryAddress(index);
   };
   const list = (members: readonly Argument[]): number => {

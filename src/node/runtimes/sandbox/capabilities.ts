@@ -10,7 +10,7 @@ const names = [
 
 export type CapabilityName = (typeof names)[number];
 
-/** What container runtimes give a container that asks for nothing. */
+/** Default capabilities of container runtimes. */
 const defaultNames: readonly CapabilityName[] = [
   ...([
     'CHOWN',
@@ -37,7 +37,7 @@ export type ChosenCapabilities =
   | { readonly capabilities: ReadonlySet<CapabilityName> }
   | { readonly problem: string };
 
-/** The default ones, without those that are dropped, with those that are added; what is named in both is added. */
+/** The default ones, minus `drop`, plus `add`, which takes precedence. */
 export function chooseCapabilities({ add = [], drop = [] }: CapabilityChoice): ChosenCapabilities {
   const unknown = [...add, ...drop].find((name) => !isAll(name) && !isKnown(bare(name)));
   if (unknown !== undefined) return { problem: `unknown capability ${JSON.stringify(unknown)}` };
@@ -48,14 +48,14 @@ export function chooseCapabilities({ add = [], drop = [] }: CapabilityChoice): C
   return { capabilities: new Set(names.filter((name) => chosen.has(name))) };
 }
 
-/** With and without the prefix, in any case, as runtimes take them. */
+/** With or without the prefix CAP_, case-insensitive. */
 const bare = (name: string): string => name.toUpperCase().replace(/^CAP_/, '');
 const isAll = (name: string): boolean => bare(name) === 'ALL';
 const isKnown = (name: string): boolean => allCapabilities.has(name as CapabilityName);
 
 const capabilityNumber = (name: CapabilityName): number => names.indexOf(name);
 
-/** As the kernel's sets have them: a bit for each. */
+/** As a bit set of the kernel. */
 export function capabilityMask(capabilities: ReadonlySet<CapabilityName>): bigint {
   return [...capabilities].reduce(
     (mask, name) => mask | (1n << BigInt(capabilityNumber(name))),

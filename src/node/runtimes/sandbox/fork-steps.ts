@@ -1,4 +1,4 @@
-// Processes that wait for another: one outside of a container, which the agent sees, and the first inside, which takes in what others leave.
+// Forks, with a parent that waits: the process outside of a container, which the agent sees, and the init process inside, which reaps orphans.
 import type { Argument, Step } from './assemble.ts';
 
 const blockOrSetAll = 2;
@@ -11,7 +11,7 @@ const codeOffset = 8;
 const pidOffset = 16;
 const statusOffset = 24;
 const setName = 15;
-/** For those who list processes. */
+/** Name in process lists. */
 export const starterName = 'fairlead-init';
 const endedByExit = 1;
 const firstDescriptorOfStart = 3;
@@ -21,14 +21,14 @@ const anyChild = 0;
 const exitedWithoutHanging = 4 | 1;
 
 /**
- * Starts a process that goes on with the steps behind; this one stays, hands on the signals that it is sent (those of a terminal reach the
- * other anyway) and ends as the other ends: with its code, or with 128 and its signal. Children of others that come to it are taken in.
+ * Forks a child that continues with the following steps. The parent forwards signals (those of a terminal reach the child anyway), reaps
+ * orphans, and exits with the child's code, or with 128 plus its signal.
  */
 export function forkSteps(name: string): readonly Step[] {
-  const at = (place: string): string => `${name} ${place}`;
+  const at = (point: string): string => `${name} ${point}`;
   const child: Argument = { cell: at('child') };
   return [
-    // From here on: one that ends before it is waited for must not be missed.
+    // Blocked before the fork, so that the end of the child is not missed.
     { call: 'rt_sigprocmask', args: [blockOrSetAll, everySignal, 0, signalSetBytes] },
     {
       call: 'clone',
@@ -57,25 +57,25 @@ const number = (value: number): Argument => {
   return bytes;
 };
 
-type Place = (name: string) => string;
+type LabelOf = (name: string) => string;
 
-function waitSteps(at: Place): readonly Step[] {
+function waitSteps(at: LabelOf): readonly Step[] {
   const signal: Argument = { cell: at('signal') };
-  const told = (offset: number): Argument => ({ cell: at('told'), offset });
+  const info = (offset: number): Argument => ({ cell: at('info'), offset });
   const wait = at('wait');
   return [
     {
       label: wait,
       call: 'rt_sigtimedwait',
-      args: [everySignal, told(0), 0, signalSetBytes],
+      args: [everySignal, info(0), 0, signalSetBytes],
       result: signal,
       onError: wait,
     },
     { call: 'subtract', args: [signal, number(childEnded)], onZero: at('reap'), onError: 'next' },
-    // Sent by a process, not by a terminal.
+    // Forwards signals sent by processes, not by a terminal.
     {
       call: 'subtract',
-      args: [told(codeOffset), zero],
+      args: [info(codeOffset), zero],
       onZero: at('copy'),
       onPositive: wait,
       onError: wait,
@@ -90,7 +90,7 @@ function waitSteps(at: Place): readonly Step[] {
   ];
 }
 
-function reapSteps(at: Place, child: Argument): readonly Step[] {
+function reapSteps(at: LabelOf, child: Argument): readonly Step[] {
   const ended = (offset: number): Argument => ({ cell: at('ended'), offset });
   const [wait, reap, exit] = [at('wait'), at('reap'), at('exit')];
   const code: Argument = { argumentOf: exit, index: 0 };

@@ -1,5 +1,5 @@
-// The starter: a program of some hundred bytes that carries out a list of system calls and then becomes a container. No shell, no compiler, no
-// program of the machine is needed for it: the list is put together here (assemble.ts), the code that reads it is written out below.
+// The starter: a program of a few hundred bytes that carries out a list of system calls and then becomes a container. It needs no shell, no
+// compiler and no program of the machine: the list is assembled here (assemble.ts), the code that interprets it is written out below.
 //
 // Each entry of the list has eleven words of eight bytes:
 //   0 number of the call; -1: subtract, u32 at [1] - u32 at [2] + [3]
@@ -10,13 +10,13 @@
 export const entryWords = 11;
 export const subtractNumber = -1;
 
-/** Processors for which there is code, by the names that Node has for them. */
+/** Supported architectures, by Node's names. */
 export type Architecture = 'x64' | 'arm64';
 
-/** Both below 2 GiB, so that 32 bits hold an address. */
+/** Both are below 2 GiB, so that 32 bits hold an address. */
 const codeAddress = 0x400000;
 export const dataAddress = 0x1000_0000;
-/** The largest page of the processors above: segments start at a multiple of it. */
+/** The largest page size: segments start at a multiple of it. */
 const pageBytes = 0x10000;
 
 export type StarterData = {
@@ -28,7 +28,7 @@ export type StarterData = {
   readonly report: number;
 };
 
-/** An executable file (ELF, static): pairs of a position and the bytes that stand there. */
+/** A static ELF executable, as pairs of a position and bytes. */
 export function starterFile(
   architecture: Architecture,
   data: StarterData,
@@ -89,10 +89,10 @@ function segment(header: Buffer, at: number, { flags, offset, address, bytes }: 
     header.writeBigUInt64LE(BigInt(word), at + 8 + index * 8);
 }
 
-/** Bytes, the name of a place, or a jump to one: the bytes of its instruction, then the distance in one byte or four. */
+/** Code, a label, or a jump to one: the opcode, followed by a distance of one or four bytes. */
 type Piece =
   | readonly number[]
-  | { readonly place: string }
+  | { readonly label: string }
   | { readonly jump: readonly number[]; readonly to: string; readonly isNear: boolean };
 
 const word32 = (value: number): readonly number[] =>
@@ -101,9 +101,9 @@ const word32 = (value: number): readonly number[] =>
 function x64Code({ firstEntry, fatalEntry, report }: StarterData): Uint8Array {
   const near = (opcode: number, to: string): Piece => ({ jump: [opcode], to, isNear: true });
   const far = (to: string): Piece => ({ jump: [0xe9], to, isNear: false });
-  return jumped([
+  return assembleX64([
     [0x41, 0xbc, ...word32(firstEntry)], // mov r12d, first entry
-    { place: 'next' },
+    { label: 'next' },
     [0x49, 0x8b, 0x04, 0x24], // mov rax, [r12]
     [0x49, 0x8b, 0x7c, 0x24, 0x08], // mov rdi, [r12+8]
     [0x49, 0x8b, 0x74, 0x24, 0x10], // mov rsi, [r12+16]
@@ -114,32 +114,32 @@ function x64Code({ firstEntry, fatalEntry, report }: StarterData): Uint8Array {
     [0x48, 0x83, 0xf8, 0xff], // cmp rax, -1
     near(0x74, 'subtract'), // je
     [0x0f, 0x05], // syscall
-    { place: 'result' },
+    { label: 'result' },
     [0x49, 0x8b, 0x4c, 0x24, 0x38], // mov rcx, [r12+56]
     [0x48, 0x85, 0xc9], // test rcx, rcx
-    near(0x74, 'kept'), // jz
+    near(0x74, 'stored'), // jz
     [0x48, 0x89, 0x01], // mov [rcx], rax
-    { place: 'kept' },
+    { label: 'stored' },
     [0x48, 0x85, 0xc0], // test rax, rax
     near(0x78, 'negative'), // js
     near(0x74, 'zero'), // jz
     [0x4d, 0x8b, 0x64, 0x24, 0x48], // mov r12, [r12+72]
     far('next'),
-    { place: 'zero' },
+    { label: 'zero' },
     [0x4d, 0x8b, 0x64, 0x24, 0x40], // mov r12, [r12+64]
     far('next'),
-    { place: 'negative' },
+    { label: 'negative' },
     [0x49, 0x8b, 0x4c, 0x24, 0x50], // mov rcx, [r12+80]
     [0x48, 0x85, 0xc9], // test rcx, rcx
     near(0x74, 'fatal'), // jz
     [0x49, 0x89, 0xcc], // mov r12, rcx
     far('next'),
-    { place: 'fatal' },
+    { label: 'fatal' },
     [0x4c, 0x89, 0x24, 0x25, ...word32(report)], // mov [report], r12
     [0x48, 0x89, 0x04, 0x25, ...word32(report + 8)], // mov [report+8], rax
     [0x41, 0xbc, ...word32(fatalEntry)], // mov r12d, fatal entry
     far('next'),
-    { place: 'subtract' },
+    { label: 'subtract' },
     [0x8b, 0x07], // mov eax, [rdi]
     [0x8b, 0x0e], // mov ecx, [rsi]
     [0x48, 0x29, 0xc8], // sub rax, rcx
@@ -148,33 +148,33 @@ function x64Code({ firstEntry, fatalEntry, report }: StarterData): Uint8Array {
   ]);
 }
 
-function jumped(pieces: readonly Piece[]): Uint8Array {
+function assembleX64(pieces: readonly Piece[]): Uint8Array {
   const size = (piece: Piece): number => {
-    if ('place' in piece) return 0;
+    if ('label' in piece) return 0;
     return 'jump' in piece ? piece.jump.length + (piece.isNear ? 1 : 4) : piece.length;
   };
-  const places = new Map<string, number>();
+  const offsets = new Map<string, number>();
   let at = 0;
   for (const piece of pieces) {
-    if ('place' in piece) places.set(piece.place, at);
+    if ('label' in piece) offsets.set(piece.label, at);
     at += size(piece);
   }
   const bytes: number[] = [];
   for (const piece of pieces) {
-    if ('place' in piece) continue;
+    if ('label' in piece) continue;
     if (!('jump' in piece)) bytes.push(...piece);
     else {
-      const distance = (places.get(piece.to) ?? 0) - (bytes.length + size(piece));
+      const distance = (offsets.get(piece.to) ?? 0) - (bytes.length + size(piece));
       bytes.push(...piece.jump, ...word32(distance).slice(0, piece.isNear ? 1 : 4));
     }
   }
   return Uint8Array.from(bytes);
 }
 
-/** A whole instruction, the name of a place, or an instruction with the distance to one, in instructions, put in by `at`. */
+/** An instruction, a label, or an instruction with the distance to a label, encoded by `at`. */
 type Instruction =
   | number
-  | { readonly place: string }
+  | { readonly label: string }
   | { readonly to: string; readonly at: (distance: number) => number };
 
 function arm64Code({ firstEntry, fatalEntry, report }: StarterData): Uint8Array {
@@ -194,9 +194,9 @@ function arm64Code({ firstEntry, fatalEntry, report }: StarterData): Uint8Array 
     to,
     at: (distance) => 0xb4000000 | ((distance & 0x7ffff) << 5) | register,
   });
-  return placed([
+  return assembleArm64([
     ...address(19, firstEntry), // x19: the entry
-    { place: 'next' },
+    { label: 'next' },
     load(8, 19, 0), // ldr x8, [x19]
     loadPair(0, 8), // ldp x0, x1, [x19, 8]
     loadPair(2, 24), // ldp x2, x3, [x19, 24]
@@ -204,29 +204,29 @@ function arm64Code({ firstEntry, fatalEntry, report }: StarterData): Uint8Array 
     0xb1000400 | (8 << 5) | 31, // cmn x8, 1
     { to: 'subtract', at: (distance) => 0x54000000 | ((distance & 0x7ffff) << 5) }, // b.eq
     0xd4000001, // svc 0
-    { place: 'result' },
+    { label: 'result' },
     load(9, 19, 56), // ldr x9, [x19, 56]
-    jumpIfZero(9, 'kept'),
+    jumpIfZero(9, 'stored'),
     0xf9000000 | (9 << 5), // str x0, [x9]
-    { place: 'kept' },
+    { label: 'stored' },
     { to: 'negative', at: (distance) => 0xb7f80000 | ((distance & 0x3fff) << 5) }, // tbnz x0, 63
     jumpIfZero(0, 'zero'),
     load(19, 19, 72), // ldr x19, [x19, 72]
     jump('next'),
-    { place: 'zero' },
+    { label: 'zero' },
     load(19, 19, 64), // ldr x19, [x19, 64]
     jump('next'),
-    { place: 'negative' },
+    { label: 'negative' },
     load(9, 19, 80), // ldr x9, [x19, 80]
     jumpIfZero(9, 'fatal'),
     0xaa0903f3, // mov x19, x9
     jump('next'),
-    { place: 'fatal' },
+    { label: 'fatal' },
     ...address(9, report),
     0xa9000000 | (9 << 5) | 19, // stp x19, x0, [x9]
     ...address(19, fatalEntry),
     jump('next'),
-    { place: 'subtract' },
+    { label: 'subtract' },
     0xb9400000, // ldr w0, [x0]
     0xb9400021, // ldr w1, [x1]
     0xcb010000, // sub x0, x0, x1
@@ -235,17 +235,17 @@ function arm64Code({ firstEntry, fatalEntry, report }: StarterData): Uint8Array 
   ]);
 }
 
-function placed(instructions: readonly Instruction[]): Uint8Array {
-  const places = new Map<string, number>();
+function assembleArm64(instructions: readonly Instruction[]): Uint8Array {
+  const offsets = new Map<string, number>();
   let at = 0;
   for (const one of instructions) {
-    if (typeof one === 'object' && 'place' in one) places.set(one.place, at);
+    if (typeof one === 'object' && 'label' in one) offsets.set(one.label, at);
     else at += 1;
   }
   const words: number[] = [];
   for (const one of instructions) {
     if (typeof one === 'number') words.push(one);
-    else if ('to' in one) words.push(one.at((places.get(one.to) ?? 0) - words.length));
+    else if ('to' in one) words.push(one.at((offsets.get(one.to) ?? 0) - words.length));
   }
   const bytes = Buffer.alloc(words.length * 4);
   for (const [index, value] of words.entries()) bytes.writeUInt32LE(value >>> 0, index * 4);

@@ -1,4 +1,4 @@
-// Mounts, as steps.
+// Steps for mounts.
 import type { Step } from './assemble.ts';
 
 // Flags of mount().
@@ -13,7 +13,7 @@ const recursive = 0x4000;
 const makePrivate = 0x40000;
 
 /** AT_FDCWD. */
-const here = -100;
+const currentDirectory = -100;
 const withAllBelow = 0x8000;
 const regularFile = 0o100000;
 
@@ -39,121 +39,121 @@ export const privateSteps: readonly Step[] = [
   { call: 'mount', args: [0, '/', 0, recursive | makePrivate], what: 'make mounts private' },
 ];
 
-export function newMount(type: string, place: string, flags: MountFlags, data: string): Step {
+export function newMount(type: string, destination: string, flags: MountFlags, data: string): Step {
   return {
     call: 'mount',
-    args: ['fairlead', place, type, mountBits(flags), data],
-    what: `mount ${type} at ${place}`,
+    args: ['fairlead', destination, type, mountBits(flags), data],
+    what: `mount ${type} at ${destination}`,
   };
 }
 
-/** Shows a directory or a file at another place, with all that is mounted below. */
+/** Bind-mounts a directory or file, recursively. */
 export function bindSteps(
   source: string,
-  place: string,
+  destination: string,
   flags: MountFlags,
   what = `mount ${source}`,
 ): readonly Step[] {
   return [
-    { call: 'mount', args: [source, place, 0, bind | recursive, 0], what },
-    ...changeSteps(place, flags, what),
+    { call: 'mount', args: [source, destination, 0, bind | recursive, 0], what },
+    ...changeSteps(destination, flags, what),
   ];
 }
 
-/** Adds flags to a mount and those below it. Kernels before 5.12 change the mount alone. */
-function changeSteps(place: string, flags: MountFlags, what: string): readonly Step[] {
+/** Sets flags of a mount and those below it. Kernels before 5.12 change only the mount itself. */
+function changeSteps(destination: string, flags: MountFlags, what: string): readonly Step[] {
   const set = mountBits(flags);
   if (set === 0) return [];
-  // The same numbers as for mount(): struct mount_attr, what is set first.
+  // struct mount_attr, with the same flags as mount(); attr_set is first.
   const attributes = Buffer.alloc(32);
   attributes.writeUInt32LE(set);
-  const done = `changed ${place} ${what}`;
+  const done = `changed ${destination} ${what}`;
   return [
     {
       call: 'mount_setattr',
-      args: [here, place, withAllBelow, attributes, attributes.length],
+      args: [currentDirectory, destination, withAllBelow, attributes, attributes.length],
       onZero: done,
       onError: 'next',
       what,
     },
-    { call: 'mount', args: [0, place, 0, remount | bind | set, 0], what },
+    { call: 'mount', args: [0, destination, 0, remount | bind | set, 0], what },
     nothing(done),
   ];
 }
 
-/** For others to go on at. */
+/** Does nothing; a target of jumps. */
 export const nothing = (label: string): Step => ({
   label,
   call: 'subtract',
   args: [{ cell: 'zero' }, { cell: 'zero' }],
 });
 
-export const moveStep = (source: string, place: string, what: string): Step => ({
+export const moveStep = (source: string, destination: string, what: string): Step => ({
   call: 'mount',
-  args: [source, place, 0, move, 0],
+  args: [source, destination, 0, move, 0],
   what,
 });
 
-/** Fine when it is there: who needs it, and finds something else, says so. */
-export const directoryStep = (place: string, mode = 0o755): Step => ({
+/** Ignores an existing one; if it is not a directory, later steps fail. */
+export const directoryStep = (destination: string, mode = 0o755): Step => ({
   call: 'mkdirat',
-  args: [here, place, mode],
+  args: [currentDirectory, destination, mode],
   onError: 'next',
 });
 
-export const fileStep = (place: string): Step => ({
+export const fileStep = (destination: string): Step => ({
   call: 'mknodat',
-  args: [here, place, regularFile | 0o644, 0],
+  args: [currentDirectory, destination, regularFile | 0o644, 0],
   onError: 'next',
 });
 
-export const linkStep = (target: string, place: string): Step => ({
+export const linkStep = (target: string, destination: string): Step => ({
   call: 'symlinkat',
-  args: [target, here, place],
-  what: `link ${place}`,
+  args: [target, currentDirectory, destination],
+  what: `link ${destination}`,
 });
 
 const emptyPath = 0x1000;
 const basicFacts = 0x7ff;
-/** Halves of the inode's number, and the device's two numbers, in struct statx. */
+/** Offsets in struct statx: both halves of the inode number, and of the device number. */
 const identityOffsets = [32, 36, 136, 140];
-const swapped = 'swapped';
+const changed = 'changed';
 
 /**
- * Goes on only where a place is what a descriptor was opened for. The kernel mounts nothing by a descriptor of another mount namespace: it is
- * mounted by its path, which somebody may have led elsewhere meanwhile.
+ * Continues only if a path still leads to what a descriptor was opened for. The kernel does not mount by a descriptor of another mount
+ * namespace: it is mounted by its path, which may have been changed meanwhile.
  */
-export function sameSteps(place: string, descriptor: number): readonly Step[] {
-  const found = `found ${place}`;
-  const wanted = `wanted ${place}`;
+export function sameSteps(destination: string, descriptor: number): readonly Step[] {
+  const actual = `actual ${destination}`;
+  const wanted = `wanted ${destination}`;
   return [
     {
       call: 'statx',
-      args: [here, place, 0, basicFacts, { cell: found }],
-      what: `look at ${place}`,
+      args: [currentDirectory, destination, 0, basicFacts, { cell: actual }],
+      what: `stat ${destination}`,
     },
     {
       call: 'statx',
       args: [descriptor, '', emptyPath, basicFacts, { cell: wanted }],
-      what: `look at the source of ${place}`,
+      what: `stat the source of ${destination}`,
     },
     ...identityOffsets.map(
       (offset): Step => ({
         call: 'subtract',
         args: [
-          { cell: found, offset },
+          { cell: actual, offset },
           { cell: wanted, offset },
         ],
-        onPositive: swapped,
-        onError: swapped,
+        onPositive: changed,
+        onError: changed,
       }),
     ),
   ];
 }
 
-/** Behind all other steps, for sameSteps(). */
+/** After all other steps, for sameSteps(). */
 export const swappedStep: Step = {
-  label: swapped,
+  label: changed,
   call: 'close',
   args: [-1],
   what: 'mount a volume whose path was changed meanwhile',
@@ -161,7 +161,7 @@ export const swappedStep: Step = {
 
 const detach = 2;
 
-/** The root becomes the directory, which is a mount, and what was the root is out of reach. */
+/** Makes the directory, which is a mount, the root, and detaches the old one. */
 export function pivotSteps(root: string): readonly Step[] {
   return [
     { call: 'chdir', args: [root], what: 'enter the root' },
@@ -171,7 +171,7 @@ export function pivotSteps(root: string): readonly Step[] {
   ];
 }
 
-/** The root alone: volumes are as they were asked for. */
+/** Only the root: volumes keep their flags. */
 export const protectRootStep: Step = {
   call: 'mount',
   args: [0, '/', 0, remount | bind | readOnly | noSetuid | noDevices, 0],

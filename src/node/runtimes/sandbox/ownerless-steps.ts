@@ -1,12 +1,12 @@
-// Shows directories of the machine in which every file belongs to nobody: by an idmapped mount, whose owners are looked up in a user namespace
-// that knows none of them. Root in a container then reads what everybody may read and nothing else, also of files that come later; hiding
-// single files holds only until somebody replaces them, because the mount that hides goes with the file. Kernel: mount_setattr(2).
+// Mounts directories of the machine in which no file has a mapped owner: idmapped mounts with a user namespace that maps none of the
+// owners. Root in a container then reads only what all users may read, including files created later. Masking single files would hold only
+// until they are replaced, because the mask disappears with the file. Kernel: mount_setattr(2).
 import type { Step } from './assemble.ts';
 import { bindSteps, type MountFlags, mountBits, nothing } from './mount-steps.ts';
 
-const here = -100;
-// Of clone(): the descriptors are the same in both processes.
-const newUser = 0x10000000;
+const currentDirectory = -100;
+// Of clone(): both processes share descriptors.
+const newUserNamespace = 0x10000000;
 const sharedDescriptors = 0x400;
 const childEnded = 17;
 // Of waitid().
@@ -31,13 +31,13 @@ const wait = 'owners wait';
 const open = 'owners open';
 
 /**
- * Makes the user namespace, and leaves its descriptor open. It has one user: the last number there is, to whom no file belongs. Where the
- * machine does not let us, the descriptor is missing, and mounts are plain ones.
+ * Creates the user namespace, and leaves its descriptor open. It maps a single user: the highest id, which owns no file. If the machine
+ * does not permit it, the descriptor is missing, and mounts are plain ones.
  */
 export const ownerlessSteps: readonly Step[] = [
   {
     call: 'clone',
-    args: [newUser | sharedDescriptors | childEnded],
+    args: [newUserNamespace | sharedDescriptors | childEnded],
     result: { argumentOf: wait, index: 1 },
     onZero: inside,
     onError: ready,
@@ -50,12 +50,12 @@ export const ownerlessSteps: readonly Step[] = [
     onError: ready,
   },
   nothing(inside),
-  ...tellSteps('/proc/self/setgroups', 'deny'),
-  ...tellSteps('/proc/self/uid_map', '4294967294 0 1'),
-  ...tellSteps('/proc/self/gid_map', '4294967294 0 1'),
+  ...writeSteps('/proc/self/setgroups', 'deny'),
+  ...writeSteps('/proc/self/uid_map', '4294967294 0 1'),
+  ...writeSteps('/proc/self/gid_map', '4294967294 0 1'),
   {
     call: 'openat',
-    args: [here, '/proc/self/ns/user', 0, 0],
+    args: [currentDirectory, '/proc/self/ns/user', 0, 0],
     result: { argumentOf: open, index: 0 },
     onError: end,
   },
@@ -64,12 +64,12 @@ export const ownerlessSteps: readonly Step[] = [
   nothing(ready),
 ];
 
-function tellSteps(path: string, text: string): readonly Step[] {
+function writeSteps(path: string, text: string): readonly Step[] {
   const label = `owners ${path}`;
   return [
     {
       call: 'openat',
-      args: [here, path, writeOnly, 0],
+      args: [currentDirectory, path, writeOnly, 0],
       result: { argumentOf: label, index: 0 },
       onError: end,
     },
@@ -77,21 +77,21 @@ function tellSteps(path: string, text: string): readonly Step[] {
   ];
 }
 
-/** As bindSteps(), which it falls back to: not every file system and kernel can. */
+/** Falls back to bindSteps(): not every file system and kernel supports it. */
 export function ownerlessBindSteps(
   source: string,
-  place: string,
+  destination: string,
   flags: MountFlags,
   what: string,
 ): readonly Step[] {
-  const at = (name: string): string => `owners of ${place} ${name}`;
+  const at = (name: string): string => `owners of ${destination} ${name}`;
   const attributes = Buffer.alloc(32);
   attributes.writeUInt32LE(mountBits(flags) | mapOwners);
   attributes.writeUInt32LE(namespaceDescriptor, 24);
   return [
     {
       call: 'open_tree',
-      args: [here, source, cloneTree | withAllBelow],
+      args: [currentDirectory, source, cloneTree | withAllBelow],
       result: { argumentOf: at('tree'), index: 0 },
       onError: at('plain'),
     },
@@ -108,13 +108,13 @@ export function ownerlessBindSteps(
     },
     {
       call: 'move_mount',
-      args: [treeDescriptor, '', here, place, emptySource],
+      args: [treeDescriptor, '', currentDirectory, destination, emptySource],
       onError: at('close'),
     },
     { call: 'close', args: [treeDescriptor], onZero: at('done'), onError: at('done') },
     { label: at('close'), call: 'close', args: [treeDescriptor], onError: 'next' },
     nothing(at('plain')),
-    ...bindSteps(source, place, flags, what),
+    ...bindSteps(source, destination, flags, what),
     nothing(at('done')),
   ];
 }

@@ -1,4 +1,4 @@
-// A process that does nothing but be the first of a namespace of processes.
+// The pause process: init of a PID namespace, which only reaps orphans.
 import type { Step } from './assemble.ts';
 import { closeStep } from './container-steps.ts';
 import { forkSteps } from './fork-steps.ts';
@@ -6,13 +6,13 @@ import type { Architecture } from './machine-code.ts';
 import { newMount, pivotSteps, privateSteps } from './mount-steps.ts';
 import { privilegeSteps } from './privilege-steps.ts';
 
-const newProcesses = 0x20000000;
-const newMounts = 0x20000;
-/** PR_SET_DUMPABLE: at zero, nobody without CAP_SYS_PTRACE traces it or looks through its /proc. */
+const newPidNamespace = 0x20000000;
+const newMountNamespace = 0x20000;
+/** PR_SET_DUMPABLE: at zero, tracing it or reading its /proc needs CAP_SYS_PTRACE. */
 const setTraceable = 4;
-/** A directory that every machine has. */
+/** Exists on every machine. */
 const anyDirectory = '/proc';
-const firstGiven = 4;
+const firstPassedDescriptor = 4;
 const reportDescriptor = 3;
 const setMask = 2;
 const signalSetBytes = 8;
@@ -21,15 +21,15 @@ const anyChild = 0;
 const exitedWithoutHanging = 4 | 1;
 
 /**
- * It takes in what others leave, until it is killed. The containers of its pod see it, and what is seen of a process leads to its root:
- * its own is empty.
+ * It runs until it is killed. The containers of its pod see it, and /proc/PID/root leads to its root file system, which is
+ * therefore empty.
  */
 export function pauseSteps(architecture: Architecture): readonly Step[] {
   return [
-    closeStep(firstGiven),
-    { call: 'unshare', args: [newProcesses], what: 'make a namespace for processes' },
+    closeStep(firstPassedDescriptor),
+    { call: 'unshare', args: [newPidNamespace], what: 'make a namespace for processes' },
     ...forkSteps('outside'),
-    { call: 'unshare', args: [newMounts], what: 'make a namespace for mounts' },
+    { call: 'unshare', args: [newMountNamespace], what: 'make a namespace for mounts' },
     ...privateSteps,
     newMount('tmpfs', anyDirectory, { isReadOnly: true }, 'mode=755,size=4k'),
     ...pivotSteps(anyDirectory),
@@ -58,7 +58,7 @@ export function pauseSteps(architecture: Architecture): readonly Step[] {
       args: [anyChild, 0, { cell: 'ended' }, exitedWithoutHanging, 0],
       onError: 'rest',
     },
-    // Nobody was there: waitid() says so by leaving the process at zero, which was set before.
+    // No child has exited: waitid() leaves the process id at zero, as it was set before.
     {
       call: 'subtract',
       args: [{ cell: 'ended', offset: 16 }, { cell: 'zero' }],

@@ -1,5 +1,5 @@
-// The last steps before a program of a container runs, the same for its first process and for what is started beside it: who it is, what it
-// may, where it stands, and which file it is.
+// The last steps before a program of a container starts, for its first process and for entered ones: identity, privileges, working
+// directory, and the program.
 import { reportDescriptor, type Step } from './assemble.ts';
 import { type CapabilityName, capabilityMask } from './capabilities.ts';
 import type { Architecture } from './machine-code.ts';
@@ -13,14 +13,14 @@ export type Identity = {
 
 export type Privileges = {
   readonly identity: Identity;
-  /** The most that its processes can ever have. */
+  /** The bounding set. */
   readonly capabilities: ReadonlySet<CapabilityName>;
-  /** Its programs never get more rights than they have, whatever their files say. */
+  /** no_new_privs: programs never gain privileges. */
   readonly hasNoNewPrivileges: boolean;
   readonly seccomp: 'default' | 'none';
   /**
-   * Absent: the agent may become anybody. Otherwise there is one user only, and another one is put on by a user namespace: `uid` and `gid`
-   * inside are this machine's only one.
+   * Absent: the agent may switch to any user. Otherwise only one user is mapped, and another uid is simulated by a user namespace in
+   * which it maps to that user.
    */
   readonly isOnlyUser?: boolean;
 };
@@ -29,7 +29,7 @@ export type ProgramToRun = {
   readonly argv: readonly [string, ...string[]];
   readonly variables: Readonly<Record<string, string>>;
   readonly workingDir: string;
-  /** How many processes its user may have; absent: as many as the agent's. */
+  /** RLIMIT_NPROC of its user; absent: the agent's. */
   readonly maxProcesses?: number;
 };
 
@@ -41,12 +41,12 @@ const changeAmbient = 47;
 const clearAmbient = 4;
 const kill = 9;
 
-const newUser = 0x10000000;
+const newUserNamespace = 0x10000000;
 const seccompFilterMode = 1;
 const capabilityVersion = 0x20080522;
 const lastCapability = 63;
 
-/** `isJoined`: the user namespace that puts the user on is there already. */
+/** `isJoined`: the user namespace for the uid has been joined already. */
 export function privilegeSteps(
   privileges: Privileges,
   architecture: Architecture,
@@ -62,7 +62,7 @@ export function privilegeSteps(
     { call: 'umask', args: [0o022] },
     ...(isJoined && privileges.isOnlyUser === true ? [] : identitySteps(privileges)),
     ...dropped.map(
-      // The kernel does not know all numbers yet.
+      // Ignores numbers that the kernel does not know.
       (number): Step => ({ call: 'prctl', args: [dropFromBounding, number], onError: 'next' }),
     ),
     { call: 'prctl', args: [changeAmbient, clearAmbient, 0, 0, 0], onError: 'next' },
@@ -73,12 +73,12 @@ export function privilegeSteps(
     ...userSteps(privileges),
     ...capabilitySteps(privileges, mask),
     ...(hasNoNewPrivileges ? filter : []),
-    // Changes of the identity take it back: last.
+    // Last, because changes of the identity reset it.
     { call: 'prctl', args: [setDeathSignal, kill, 0, 0, 0] },
   ];
 }
 
-/** Groups while we may still choose them. */
+/** Groups are set before the privilege is dropped. */
 function identitySteps({ identity, isOnlyUser = false }: Privileges): readonly Step[] {
   const { uid, gid, groups } = identity;
   if (!isOnlyUser) {
@@ -90,7 +90,7 @@ function identitySteps({ identity, isOnlyUser = false }: Privileges): readonly S
   }
   if (uid === 0 && gid === 0) return [];
   return [
-    { call: 'unshare', args: [newUser], what: `become user ${uid}` },
+    { call: 'unshare', args: [newUserNamespace], what: `become user ${uid}` },
     ...writeSteps('/proc/self/setgroups', 'deny'),
     ...writeSteps('/proc/self/uid_map', `${uid} 0 1`),
     ...writeSteps('/proc/self/gid_map', `${gid} 0 1`),
@@ -104,7 +104,7 @@ function userSteps({ identity: { uid, gid } }: Privileges): readonly Step[] {
   ];
 }
 
-/** Another user than root has lost them by now. */
+/** Users other than root have lost their capabilities by now. */
 function capabilitySteps({ identity }: Privileges, mask: bigint): readonly Step[] {
   const header = Buffer.alloc(8);
   header.writeUInt32LE(capabilityVersion);
@@ -125,7 +125,7 @@ function filterSteps(
   const filter = seccompFilter(architecture, capabilities);
   const count = Buffer.alloc(8);
   count.writeUInt16LE(filter.length / 8);
-  // struct sock_fprog: how many, and where; a list ends with a zero that nobody reads.
+  // struct sock_fprog: length and pointer; the terminating zero of the list is not used.
   const program = { list: [count.readBigUInt64LE(), filter] };
   return [{ call: 'seccomp', args: [seccompFilterMode, 0, program], what: 'filter system calls' }];
 }
@@ -133,7 +133,7 @@ function filterSteps(
 const currentDirectory = -100;
 const writeOnly = 0x80001;
 
-/** The descriptor closes when the program starts. `name` is unique among the steps. */
+/** The descriptor is closed when the program starts. `name` is unique among the steps. */
 export function writeSteps(path: string, text: string, name = path): readonly Step[] {
   return [
     {
@@ -154,10 +154,10 @@ export function writeSteps(path: string, text: string, name = path): readonly St
 const setDescriptorFlags = 2;
 const closeOnExec = 1;
 
-/** What no path of the search had. */
+/** The program is in no directory of PATH. */
 export const missingProgram = 'find the program';
 
-/** As a shell looks for it, inside: the first that can be run. */
+/** Searches PATH inside the container, as a shell does. */
 export function programSteps({
   argv,
   variables,
@@ -180,7 +180,7 @@ export function programSteps({
   return [
     ...processLimitSteps(maxProcesses),
     { call: 'chdir', args: [workingDir], what: `chdir ${workingDir}` },
-    // Its end tells that the program has started.
+    // Closed by execve(), which reports that the program has started.
     { call: 'fcntl', args: [reportDescriptor, setDescriptorFlags, closeOnExec] },
     ...candidates.slice(0, -1),
     fatal,
@@ -190,7 +190,7 @@ export function programSteps({
 /** RLIMIT_NPROC. */
 const processesLimit = 6;
 
-/** Last of all: the processes that start the program are no part of it. */
+/** Last, so that the processes that start the program are not limited. */
 function processLimitSteps(max: number | undefined): readonly Step[] {
   if (max === undefined) return [];
   const limit = Buffer.alloc(16);

@@ -35,8 +35,10 @@ const host: HostFiles = {
 
 function text(step: RootStep): string {
   if (step.kind === 'bind')
-    return `bind ${step.source} ${step.place}${step.isReadOnly ? ' ro' : ''}`;
-  return step.kind === 'link' ? `link ${step.place} ${step.target}` : `${step.kind} ${step.place}`;
+    return `bind ${step.source} ${step.destination}${step.isReadOnly ? ' ro' : ''}`;
+  return step.kind === 'link'
+    ? `link ${step.destination} ${step.target}`
+    : `${step.kind} ${step.destination}`;
 }
 
 function plan(...mounts: readonly (readonly [string, string])[]): readonly string[] {
@@ -52,7 +54,7 @@ function plan(...mounts: readonly (readonly [string, string])[]): readonly strin
   return texts.slice(texts.indexOf('link /var /run') + 1);
 }
 
-test('planRoot() binds what the host has, and keeps its links', () => {
+test('planRoot() bind-mounts directories of the host, and copies its links', () => {
   assert.deepEqual(planRoot({ root: '/', host, mounts: [] }).root.map(text), [
     'directory /dev',
     'bind /dev /dev',
@@ -66,14 +68,14 @@ test('planRoot() binds what the host has, and keeps its links', () => {
   ]);
 });
 
-test('planRoot() puts a volume where there is something, behind links', () => {
+test('planRoot() mounts a volume over an existing path, with links resolved', () => {
   assert.deepEqual(plan(['/pods/hosts', '/etc/hosts'], ['/pods/hosts', '/etc/resolv.conf']), [
     'bind /pods/hosts /etc/hosts',
     'bind /pods/hosts /run/resolv.conf',
   ]);
 });
 
-test('planRoot() makes new places in the root, once', () => {
+test('planRoot() creates missing mount points in the root only once', () => {
   assert.deepEqual(plan(['/pods/a', '/data/a'], ['/pods/hosts', '/data/file']), [
     'directory /data',
     'directory /data/a',
@@ -83,7 +85,7 @@ test('planRoot() makes new places in the root, once', () => {
   ]);
 });
 
-test('planRoot() replaces a directory of the host that lacks a place, and what was in it stays', () => {
+test('planRoot() replaces a directory of the host that lacks a mount point, and keeps its entries', () => {
   assert.deepEqual(plan(['/pods/hosts', '/etc/hosts'], ['/pods/a', '/etc/app/config']), [
     'directory /.fairlead',
     'directory /.fairlead/0',
@@ -100,7 +102,7 @@ test('planRoot() replaces a directory of the host that lacks a place, and what w
   ]);
 });
 
-test('planRoot() puts a volume into a volume', () => {
+test('planRoot() mounts a volume inside another one', () => {
   assert.deepEqual(plan(['/pods/b', '/data/x/y'], ['/pods/a', '/data']), [
     'directory /data',
     'bind /pods/a /data',
@@ -110,19 +112,19 @@ test('planRoot() puts a volume into a volume', () => {
   ]);
 });
 
-test('planRoot() hides what a container must not see, wherever it is shown, and adds its own directories', () => {
+test('planRoot() masks paths, also in replaced directories, and adds private directories', () => {
   const { root, volumes } = planRoot({
     root: '/',
     host,
     isReadOnly: true,
     mounts: [{ source: '/pods/a', path: '/etc/app', isReadOnly: false, isDirectory: true }],
-    hidden: [
+    masked: [
       { path: '/etc/shadow', isDirectory: false },
       { path: '/usr/keys', isDirectory: true },
     ],
     own: [
-      { place: '/tmp', source: '/pods/tmp', mode: 0o1777 },
-      { place: '/root', mode: 0o700 },
+      { destination: '/tmp', source: '/pods/tmp', mode: 0o1777 },
+      { destination: '/root', mode: 0o700 },
     ],
   });
   const texts = root.map(text);
@@ -137,15 +139,15 @@ test('planRoot() hides what a container must not see, wherever it is shown, and 
   assert.deepEqual(volumes.map(text), ['directory /etc/app', 'bind /pods/a /etc/app']);
 });
 
-test('planRoot() puts a mount in the place of a link that leads nowhere', () => {
+test('planRoot() replaces a dangling link by a mount', () => {
   const [, ...steps] = plan(['/pods/hosts', '/etc/gone']);
   assert.ok(!steps.some((step) => step.startsWith('link /etc/gone')), steps.join('\n'));
   assert.deepEqual(steps.slice(-2), ['file /etc/gone', 'bind /pods/hosts /etc/gone']);
 });
 
-test('planRoot(): what is of this machine has no owner, volumes have theirs', () => {
+test('planRoot() marks directories of this machine as ownerless, but not volumes', () => {
   const mounts = [{ source: '/pods/a', path: '/etc/new', isReadOnly: false, isDirectory: true }];
-  const own = [{ place: '/tmp', source: '/pods/b', mode: 0o1777 }];
+  const own = [{ destination: '/tmp', source: '/pods/b', mode: 0o1777 }];
   const all = planRoot({ root: '/', host, mounts, own, isOwnerless: true });
   const binds = [...all.root, ...all.volumes].filter((step) => step.kind === 'bind');
   const sources = binds.flatMap((step) => (step.isOwnerless ? [step.source] : []));

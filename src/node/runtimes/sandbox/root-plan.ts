@@ -1,12 +1,12 @@
-// How the file system of a container is put together from the host's without changing the host's: a root in memory, onto
-// which the directories of the host are bound, then the volumes. Where a volume goes to a place that the host does not have,
-// the nearest directory that it has is replaced by one in memory whose entries lead to the old ones.
-import type { HiddenBelow, Mount } from '../runtime.ts';
+// Plans the root file system of a container from the host's files without changing the host: a tmpfs onto which directories of the host
+// are bind-mounted, then the volumes. If the mount point of a volume does not exist on the host, its nearest existing directory is
+// replaced by a tmpfs with links to the original entries.
+import type { MaskedPath, Mount } from '../runtime.ts';
 
-/** What the host has, as the planner asks. */
+/** The host's files, as needed for planning. */
 export type HostFiles = {
   readonly entries: (directory: string) => readonly HostEntry[];
-  /** The place behind all links; undefined where nothing is. */
+  /** The real path; undefined if there is none. */
   readonly resolve: (path: string) => string | undefined;
   readonly isDirectory: (path: string) => boolean;
 };
@@ -15,48 +15,48 @@ export type HostEntry =
   | { readonly name: string; readonly kind: 'directory' | 'file' }
   | { readonly name: string; readonly kind: 'link'; readonly target: string };
 
-/** Steps in order; paths on the left are of the host, places are below the new root. */
+/** Steps in order; sources are paths of the host, destinations are below the new root. */
 export type RootStep =
   | {
       readonly kind: 'bind';
       readonly source: string;
-      readonly place: string;
+      readonly destination: string;
       readonly isReadOnly: boolean;
-      /** Of this machine: nothing in it belongs to anybody in the container. */
+      /** Of this machine: no user of the container owns files in it. */
       readonly isOwnerless?: boolean;
       /** Of a volume. */
       readonly isDirectory?: boolean;
-      /** Of the starter: what the source must be. */
+      /** A descriptor of the starter, which the source must match. */
       readonly descriptor?: number;
-      /** Below it. */
-      readonly hidden?: readonly HiddenBelow[];
+      /** Paths below it to mask. */
+      readonly masked?: readonly MaskedPath[];
     }
-  | { readonly kind: 'memory'; readonly place: string }
-  | { readonly kind: 'directory'; readonly place: string; readonly mode?: number }
-  | { readonly kind: 'file'; readonly place: string }
-  | { readonly kind: 'link'; readonly target: string; readonly place: string }
-  /** What is there is not to be seen. */
-  | { readonly kind: 'hide'; readonly place: string; readonly isDirectory: boolean };
+  | { readonly kind: 'memory'; readonly destination: string }
+  | { readonly kind: 'directory'; readonly destination: string; readonly mode?: number }
+  | { readonly kind: 'file'; readonly destination: string }
+  | { readonly kind: 'link'; readonly target: string; readonly destination: string }
+  /** Masks a path. */
+  | { readonly kind: 'hide'; readonly destination: string; readonly isDirectory: boolean };
 
-/** Where replaced directories stay reachable. */
-const keptPlace = '/.fairlead';
+/** Where the originals of replaced directories are mounted. */
+const originalsPath = '/.fairlead';
 
 export type PlannedMount = Mount & { readonly isDirectory: boolean };
 
 export type RootPlanOptions = {
-  /** Root of the container's files on the host; `/` for the host's own. */
+  /** Root directory of the container on the host; `/` for the host's own. */
   readonly root: string;
   readonly mounts: readonly PlannedMount[];
   readonly host: HostFiles;
-  /** The root's own directories cannot be written. */
+  /** The root is read-only, except for volumes. */
   readonly isReadOnly?: boolean;
-  /** The root is this machine's, of which the container's users own nothing. */
+  /** The root is this machine's: users of the container own nothing in it. */
   readonly isOwnerless?: boolean;
-  /** Paths of the root that the container must not see. */
-  readonly hidden?: readonly { readonly path: string; readonly isDirectory: boolean }[];
-  /** Directories that are the container's alone, by their places: those of a host directory, or empty ones. */
+  /** Paths of the root to mask. */
+  readonly masked?: readonly { readonly path: string; readonly isDirectory: boolean }[];
+  /** Private directories of the container: bind mounts of a host directory, or empty. */
   readonly own?: readonly {
-    readonly place: string;
+    readonly destination: string;
     readonly source?: string;
     readonly mode: number;
   }[];
@@ -64,14 +64,14 @@ export type RootPlanOptions = {
 
 export type RootPlan = {
   readonly root: readonly RootStep[];
-  /** For when the root is the container's. */
+  /** Applied after the change of the root. */
   readonly volumes: readonly RootStep[];
 };
 
 export function planRoot(options: RootPlanOptions): RootPlan {
-  const { root, mounts, host, isReadOnly = false, hidden = [], own = [] } = options;
+  const { root, mounts, host, isReadOnly = false, masked = [], own = [] } = options;
   const flags = { isReadOnly, ...(options.isOwnerless && { isOwnerless: true }) };
-  // A mount inside another one comes after it, and its place is made in the volume itself.
+  // A nested mount comes after the outer one, and its mount point is created in the outer volume.
   const ordered = [...mounts].sort((a, b) => depth(a.path) - depth(b.path));
   const located = ordered.map((mount) => locate(root, host, mount));
   const isInside = ({ mount }: Located): boolean =>
@@ -81,74 +81,76 @@ export function planRoot(options: RootPlanOptions): RootPlan {
     { root, host, steps: rootSteps, flags },
     located.filter((one) => !isInside(one)),
   );
-  for (const { path, isDirectory } of hidden)
-    rootSteps.push({ kind: 'hide', place: replacedPlace(replaced, path, false), isDirectory });
+  for (const { path, isDirectory } of masked)
+    rootSteps.push({ kind: 'hide', destination: replacedPath(replaced, path, false), isDirectory });
   rootSteps.push(...own.flatMap(ownDirectory));
   const steps: RootStep[] = [];
-  const places = new Map<string, string>();
-  const made = new Set<string>();
-  const make = (kind: 'directory' | 'file', place: string): void => {
-    if (!made.has(place)) steps.push({ kind, place });
-    made.add(place);
+  const destinations = new Map<string, string>();
+  const created = new Set<string>();
+  const make = (kind: 'directory' | 'file', destination: string): void => {
+    if (!created.has(destination)) steps.push({ kind, destination });
+    created.add(destination);
   };
   for (const one of located) {
     const { mount, parent, rest } = one;
     const outer = ordered.findLast(({ path }) => isBelow(mount.path, path));
     const [top, names] =
       outer === undefined
-        ? [replacedPlace(replaced, parent, rest.length > 0), rest]
-        : [places.get(outer.path) ?? '', parts(mount.path.slice(outer.path.length))];
+        ? [replacedPath(replaced, parent, rest.length > 0), rest]
+        : [destinations.get(outer.path) ?? '', parts(mount.path.slice(outer.path.length))];
     for (let end = 1; end < names.length; end += 1) {
       make('directory', join(top, names.slice(0, end).join('/')));
     }
-    const place = join(top, names.join('/'));
-    if (names.length > 0) make(mount.isDirectory ? 'directory' : 'file', place);
-    places.set(mount.path, place);
-    steps.push(volumeStep(mount, place));
+    const destination = join(top, names.join('/'));
+    if (names.length > 0) make(mount.isDirectory ? 'directory' : 'file', destination);
+    destinations.set(mount.path, destination);
+    steps.push(volumeStep(mount, destination));
   }
   return { root: rootSteps, volumes: steps };
 }
 
-function volumeStep(mount: PlannedMount, place: string): RootStep {
-  const { source, isDirectory, isReadOnly, descriptor, hidden } = mount;
+function volumeStep(mount: PlannedMount, destination: string): RootStep {
+  const { source, isDirectory, isReadOnly, descriptor, masked } = mount;
   return {
-    ...{ kind: 'bind', source, place, isReadOnly, isDirectory },
+    ...{ kind: 'bind', source, destination, isReadOnly, isDirectory },
     ...(descriptor === undefined ? {} : { descriptor }),
-    ...(hidden === undefined ? {} : { hidden }),
+    ...(masked === undefined ? {} : { masked }),
   };
 }
 
 function ownDirectory({
-  place,
+  destination,
   source,
   mode,
 }: {
-  readonly place: string;
+  readonly destination: string;
   readonly source?: string;
   readonly mode: number;
 }): readonly RootStep[] {
-  const made: RootStep = { kind: 'directory', place, mode };
-  return source === undefined ? [made] : [made, { kind: 'bind', source, place, isReadOnly: false }];
+  const created: RootStep = { kind: 'directory', destination, mode };
+  return source === undefined
+    ? [created]
+    : [created, { kind: 'bind', source, destination, isReadOnly: false }];
 }
 
 type BindFlags = { readonly isReadOnly: boolean; readonly isOwnerless?: boolean };
 
 function bindEntries(root: string, host: HostFiles, flags: BindFlags): readonly RootStep[] {
   return host.entries(root).flatMap((entry): RootStep[] => {
-    const place = `/${entry.name}`;
-    if (entry.kind === 'link') return [{ kind: 'link', target: entry.target, place }];
+    const destination = `/${entry.name}`;
+    if (entry.kind === 'link') return [{ kind: 'link', target: entry.target, destination }];
     return [
-      { kind: entry.kind, place },
-      { kind: 'bind', source: join(root, entry.name), place, ...flags },
+      { kind: entry.kind, destination },
+      { kind: 'bind', source: join(root, entry.name), destination, ...flags },
     ];
   });
 }
 
 type Located = {
   readonly mount: PlannedMount;
-  /** The deepest directory, or the very thing, that is there, with links followed. */
+  /** The deepest existing path, with links resolved. */
   readonly parent: string;
-  /** What is missing below it. */
+  /** The missing segments below it. */
   readonly rest: readonly string[];
 };
 
@@ -172,7 +174,11 @@ type Replacing = {
   readonly flags: BindFlags;
 };
 
-type Replaced = { readonly directory: string; readonly place: string; readonly kept: string };
+type Replaced = {
+  readonly directory: string;
+  readonly destination: string;
+  readonly original: string;
+};
 
 function replaceDirectories(
   { root, host, steps, flags }: Replacing,
@@ -182,35 +188,35 @@ function replaceDirectories(
   const directories = [...new Set(parents)].filter((path) => path !== '/');
   directories.sort((a, b) => depth(a) - depth(b));
   const replaced: Replaced[] = [];
-  if (directories.length > 0) steps.push({ kind: 'directory', place: keptPlace });
+  if (directories.length > 0) steps.push({ kind: 'directory', destination: originalsPath });
   for (const [index, directory] of directories.entries()) {
-    const kept = `${keptPlace}/${index}`;
-    const place = replacedPlace(replaced, directory, false);
-    replaced.push({ directory, place, kept });
+    const original = `${originalsPath}/${index}`;
+    const destination = replacedPath(replaced, directory, false);
+    replaced.push({ directory, destination, original });
     steps.push(
-      { kind: 'directory', place: kept },
-      { kind: 'bind', source: join(root, directory), place: kept, ...flags },
-      { kind: 'memory', place },
+      { kind: 'directory', destination: original },
+      { kind: 'bind', source: join(root, directory), destination: original, ...flags },
+      { kind: 'memory', destination },
     );
-    // A mount takes the place of what is there.
+    // A mount takes the destination of what is there.
     const mounted = located
       .filter(({ parent, rest }) => parent === directory && rest.length === 1)
       .map(({ rest }) => rest[0]);
     for (const { name, ...entry } of host.entries(join(root, directory))) {
       if (mounted.includes(name)) continue;
-      const target = entry.kind === 'link' ? entry.target : `${kept}/${name}`;
-      steps.push({ kind: 'link', target, place: join(place, name) });
+      const target = entry.kind === 'link' ? entry.target : `${original}/${name}`;
+      steps.push({ kind: 'link', target, destination: join(destination, name) });
     }
   }
   return replaced;
 }
 
-/** Where a path of the host is now; for what is put into a replaced directory, the new one counts. */
-function replacedPlace(replaced: readonly Replaced[], path: string, isInto: boolean): string {
+/** The current location of a path of the host; with `isInto`, in the tmpfs that replaces its directory. */
+function replacedPath(replaced: readonly Replaced[], path: string, isInto: boolean): string {
   const itself = replaced.find(({ directory }) => directory === path);
-  if (isInto && itself !== undefined) return itself.place;
+  if (isInto && itself !== undefined) return itself.destination;
   const above = replaced.findLast(({ directory }) => isBelow(path, directory));
-  return above === undefined ? path : join(above.kept, path.slice(above.directory.length));
+  return above === undefined ? path : join(above.original, path.slice(above.directory.length));
 }
 
 const parts = (path: string): readonly string[] => path.split('/').filter((part) => part !== '');
@@ -220,7 +226,7 @@ const isBelow = (path: string, directory: string): boolean =>
 const join = (a: string, b: string): string =>
   `${a}/${b}`.replace(/\/+/g, '/').replace(/(.)\/$/, '$1');
 
-/** The path as seen from the root; undefined for what lies outside of it. */
+/** The path relative to the root; undefined for paths outside. */
 function within(root: string, path: string | undefined): string | undefined {
   if (path === undefined || root === '/') return path;
   if (path === root) return '/';

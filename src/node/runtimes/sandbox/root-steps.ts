@@ -1,5 +1,5 @@
-// Puts the file system of a container together, out of what root-plan.ts says, and changes to it. Volumes come after the change: by then every
-// path, whatever links it leads through, ends inside.
+// Steps that assemble the root file system of a container (root-plan.ts) and change to it. Volumes are mounted after the change: then no
+// symbolic link leads out of the root.
 import type { Step } from './assemble.ts';
 import {
   bindSteps,
@@ -18,33 +18,33 @@ import { ownerlessBindSteps, ownerlessSteps } from './ownerless-steps.ts';
 import type { RootStep } from './root-plan.ts';
 
 export type ContainerRoot = {
-  /** An empty directory of the agent's. */
+  /** An empty directory. */
   readonly path: string;
-  /** What makes the root, then what is mounted into it. */
+  /** Steps for the root, then for volumes. */
   readonly plan: { readonly root: readonly RootStep[]; readonly volumes: readonly RootStep[] };
   readonly isReadOnly: boolean;
-  /** It sees and may do what root on the machine may: all devices, all of /proc and /sys. */
+  /** It has all devices, and all of /proc and /sys. */
   readonly isPrivileged: boolean;
-  /** Programs with the set-user-id bit keep it. */
+  /** Set-user-id programs work. */
   readonly keepsSetuid: boolean;
   readonly system: SystemView;
 };
 
 export type SystemView = {
-  /** Devices of the machine that every container has; those that are there. */
+  /** Devices in every container, as far as they exist. */
   readonly devices: readonly string[];
-  /** Files and directories of /proc and /sys that tell of the machine or change it; those that are there. */
-  readonly hidden: readonly { readonly path: string; readonly isDirectory: boolean }[];
-  readonly fixed: readonly string[];
-  /** The terminal to be seen as /dev/console. */
+  /** Paths of /proc and /sys to mask, as far as they exist. */
+  readonly masked: readonly { readonly path: string; readonly isDirectory: boolean }[];
+  readonly readOnlyPaths: readonly string[];
+  /** The terminal to mount at /dev/console. */
   readonly console?: string;
-  /** It shares the processes of the node. */
+  /** It shares the PID namespace of the node. */
   readonly hasHostPID: boolean;
-  /** Of the pod; absent: one of its own. */
+  /** The pod's /dev/shm; absent: it has its own. */
   readonly sharedMemory?: string;
 };
 
-/** Small: what a container writes outside of its volumes and /tmp, /var and the like goes to the disk. */
+/** Small: containers write to volumes, and to /tmp, /var and the like, which are on disk. */
 const rootOptions = 'mode=755,size=64m';
 const devOptions = 'mode=755,size=64k';
 export const sharedMemoryOptions = 'mode=1777,size=64m';
@@ -55,7 +55,9 @@ export function rootSteps(root: ContainerRoot): readonly Step[] {
   return [
     ...privateSteps,
     newMount('tmpfs', path, { isNoSetuid: true, isNoDevices: true }, rootOptions),
-    ...['/proc', '/sys', '/dev', keptPlace, stagePlace].map((place) => directoryStep(path + place)),
+    ...['/proc', '/sys', '/dev', originalsPath, stagingPath].map((destination) =>
+      directoryStep(path + destination),
+    ),
     ...(isPrivileged ? bindSteps('/dev', `${path}/dev`, {}) : deviceSteps(root)),
     ...(plan.root.some((step) => isOwnerless(step, root)) ? ownerlessSteps : []),
     ...plan.root.flatMap((step) => planSteps(step, root)),
@@ -68,11 +70,11 @@ export function rootSteps(root: ContainerRoot): readonly Step[] {
   ];
 }
 
-const keptPlace = '/.fairlead';
-/** Volumes stand here until the root is the container's. */
-const stagePlace = '/.fairlead/volumes';
+const originalsPath = '/.fairlead';
+/** Volumes are mounted here before the change of the root. */
+const stagingPath = '/.fairlead/volumes';
 
-/** Programs that give rights by their owner must keep him; they lie outside of these. */
+/** Set-user-id programs must keep their owners; there are none in these directories. */
 const settingDirectories = ['/etc', '/opt'];
 
 function isOwnerless(step: RootStep, { keepsSetuid }: ContainerRoot): boolean {
@@ -83,56 +85,56 @@ function isOwnerless(step: RootStep, { keepsSetuid }: ContainerRoot): boolean {
 
 function planSteps(step: RootStep, root: ContainerRoot): readonly Step[] {
   const { path, keepsSetuid } = root;
-  const place = `${path}${step.place}`;
+  const destination = `${path}${step.destination}`;
   switch (step.kind) {
     case 'directory':
-      return [directoryStep(place, step.mode)];
+      return [directoryStep(destination, step.mode)];
     case 'file':
-      return [fileStep(place)];
+      return [fileStep(destination)];
     case 'link':
-      return [linkStep(step.target, place)];
+      return [linkStep(step.target, destination)];
     case 'memory':
-      return [newMount('tmpfs', place, { isNoSetuid: true, isNoDevices: true }, rootOptions)];
+      return [newMount('tmpfs', destination, { isNoSetuid: true, isNoDevices: true }, rootOptions)];
     case 'hide':
-      return hideSteps(place, step.isDirectory, path);
+      return hideSteps(destination, step.isDirectory, path);
     case 'bind':
       return (isOwnerless(step, root) ? ownerlessBindSteps : bindSteps)(
         step.source,
-        place,
+        destination,
         { isReadOnly: step.isReadOnly, isNoDevices: true, isNoSetuid: !keepsSetuid },
-        `mount ${step.place}`,
+        `mount ${step.destination}`,
       );
   }
 }
 
 function deviceSteps({ path, system }: ContainerRoot): readonly Step[] {
   const dev = `${path}/dev`;
-  const hidden = { isNoSetuid: true, isNoPrograms: true };
+  const masked = { isNoSetuid: true, isNoPrograms: true };
   const pts = `${dev}/pts`;
   const ptsOptions = 'newinstance,ptmxmode=0666,mode=0620';
   return [
-    // Its devices are mounts of their own: one that the container makes here, such as the disk, opens nothing.
-    newMount('tmpfs', dev, { ...hidden, isNoDevices: true }, devOptions),
+    // Device nodes work only in the bind mounts: one that the container creates itself is ignored.
+    newMount('tmpfs', dev, { ...masked, isNoDevices: true }, devOptions),
     ...system.devices.flatMap((name) => [
       fileStep(`${dev}/${name}`),
-      ...bindSteps(`/dev/${name}`, `${dev}/${name}`, hidden),
+      ...bindSteps(`/dev/${name}`, `${dev}/${name}`, masked),
     ]),
     ...['pts', 'shm', 'mqueue'].map((name) => directoryStep(`${dev}/${name}`)),
-    // A user namespace may not have the group of terminals.
-    { ...newMount('devpts', pts, hidden, `${ptsOptions},gid=5`), onZero: pts, onError: 'next' },
-    { ...newMount('devpts', pts, hidden, ptsOptions), onError: 'next' },
+    // A user namespace may not map the group of terminals.
+    { ...newMount('devpts', pts, masked, `${ptsOptions},gid=5`), onZero: pts, onError: 'next' },
+    { ...newMount('devpts', pts, masked, ptsOptions), onError: 'next' },
     nothing(pts),
     ...(system.sharedMemory === undefined
-      ? [newMount('tmpfs', `${dev}/shm`, { ...hidden, isNoDevices: true }, sharedMemoryOptions)]
-      : bindSteps(system.sharedMemory, `${dev}/shm`, { ...hidden, isNoDevices: true })),
-    // Not every kernel has it.
+      ? [newMount('tmpfs', `${dev}/shm`, { ...masked, isNoDevices: true }, sharedMemoryOptions)]
+      : bindSteps(system.sharedMemory, `${dev}/shm`, { ...masked, isNoDevices: true })),
+    // Not available in every kernel.
     {
-      ...newMount('mqueue', `${dev}/mqueue`, { ...hidden, isNoDevices: true }, ''),
+      ...newMount('mqueue', `${dev}/mqueue`, { ...masked, isNoDevices: true }, ''),
       onError: 'next',
     },
     ...(system.console === undefined
       ? []
-      : [fileStep(`${dev}/console`), ...bindSteps(system.console, `${dev}/console`, hidden)]),
+      : [fileStep(`${dev}/console`), ...bindSteps(system.console, `${dev}/console`, masked)]),
     linkStep('pts/ptmx', `${dev}/ptmx`),
     linkStep('/proc/self/fd', `${dev}/fd`),
     ...['stdin', 'stdout', 'stderr'].map((name, index) =>
@@ -141,7 +143,7 @@ function deviceSteps({ path, system }: ContainerRoot): readonly Step[] {
   ];
 }
 
-/** Where the machine lets nobody mount it anew, the agent's: its processes are then seen, though not touched. */
+/** Falls back to the agent's /proc if a new one cannot be mounted: its processes are visible, but not accessible. */
 function procSteps({ path, system, isPrivileged }: ContainerRoot): readonly Step[] {
   const proc = `${path}/proc`;
   const flags = { isNoSetuid: true, isNoDevices: true, isNoPrograms: true };
@@ -172,17 +174,21 @@ function sysSteps({ path, system, isPrivileged }: ContainerRoot): readonly Step[
   ];
 }
 
-function maskSteps(root: string, top: string, { hidden, fixed }: SystemView): readonly Step[] {
+function maskSteps(
+  root: string,
+  top: string,
+  { masked, readOnlyPaths }: SystemView,
+): readonly Step[] {
   const isHere = (path: string): boolean => path.startsWith(top);
   return [
-    ...hidden
+    ...masked
       .filter(({ path }) => isHere(path))
       .flatMap(({ path, isDirectory }) =>
         isDirectory
           ? [newMount('tmpfs', root + path, { isReadOnly: true }, 'size=4k')]
           : bindSteps(`${root}/dev/null`, root + path, {}, `hide ${path}`),
       ),
-    ...fixed
+    ...readOnlyPaths
       .filter(isHere)
       .flatMap((path) =>
         bindSteps(root + path, root + path, { isReadOnly: true }, `protect ${path}`),
@@ -197,31 +203,31 @@ function stageSteps(
   index: number,
   { path, keepsSetuid, isPrivileged }: ContainerRoot,
 ): readonly Step[] {
-  const { source, isDirectory, isReadOnly, descriptor, hidden = [] } = step;
-  const place = `${path}${stagePlace}/${index}`;
-  const what = `mount ${step.place}`;
+  const { source, isDirectory, isReadOnly, descriptor, masked = [] } = step;
+  const destination = `${path}${stagingPath}/${index}`;
+  const what = `mount ${step.destination}`;
   const flags = { isReadOnly, isNoSetuid: !keepsSetuid, isNoDevices: !isPrivileged };
   return [
-    isDirectory === false ? fileStep(place) : directoryStep(place),
-    ...bindSteps(source, place, flags, what),
-    ...(descriptor === undefined ? [] : sameSteps(place, descriptor)),
-    ...hidden.flatMap((one) => hideSteps(`${place}/${one.path}`, one.isDirectory, path)),
+    isDirectory === false ? fileStep(destination) : directoryStep(destination),
+    ...bindSteps(source, destination, flags, what),
+    ...(descriptor === undefined ? [] : sameSteps(destination, descriptor)),
+    ...masked.flatMap((one) => hideSteps(`${destination}/${one.path}`, one.isDirectory, path)),
   ];
 }
 
-function hideSteps(place: string, isDirectory: boolean, root: string): readonly Step[] {
+function hideSteps(destination: string, isDirectory: boolean, root: string): readonly Step[] {
   return isDirectory
-    ? [newMount('tmpfs', place, { isReadOnly: true }, 'mode=0,size=4k')]
-    : bindSteps(`${root}/dev/null`, place, { isReadOnly: true }, `hide ${place}`);
+    ? [newMount('tmpfs', destination, { isReadOnly: true }, 'mode=0,size=4k')]
+    : bindSteps(`${root}/dev/null`, destination, { isReadOnly: true }, `hide ${destination}`);
 }
 
 function volumeSteps(steps: readonly RootStep[]): readonly Step[] {
   let index = 0;
   return steps.flatMap((step): readonly Step[] => {
-    if (step.kind === 'directory') return [directoryStep(step.place, step.mode)];
-    if (step.kind === 'file') return [fileStep(step.place)];
+    if (step.kind === 'directory') return [directoryStep(step.destination, step.mode)];
+    if (step.kind === 'file') return [fileStep(step.destination)];
     if (step.kind !== 'bind') return [];
     index += 1;
-    return [moveStep(`${stagePlace}/${index - 1}`, step.place, `mount ${step.place}`)];
+    return [moveStep(`${stagingPath}/${index - 1}`, step.destination, `mount ${step.destination}`)];
   });
 }

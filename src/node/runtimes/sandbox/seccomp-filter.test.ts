@@ -17,7 +17,7 @@ function holds(code: number, value: number, operand: number): boolean {
   return code === 0x35 ? value >= operand : (value & operand) !== 0;
 }
 
-/** What the kernel would answer. */
+/** Interprets the filter. */
 function answer(filter: Uint8Array, { number, argument = 0, architecture }: Call): string {
   const view = Buffer.from(filter);
   const data: Readonly<Record<number, number>> = {
@@ -53,10 +53,10 @@ const cases: readonly (readonly [string, Call, string])[] = [
   ['open_by_handle_at', { number: 304 }, 'EPERM'],
   ['a thread', { number: 56, argument: thread }, 'allow'],
   ['a process in a user namespace', { number: 56, argument: newUser | 17 }, 'EPERM'],
-  ['clone3, whose flags nobody sees', { number: 435 }, 'ENOSYS'],
+  ['clone3, whose flags a filter cannot see', { number: 435 }, 'ENOSYS'],
   ['a socket for the internet', { number: 41, argument: 2 }, 'allow'],
-  ['a socket to the machine below', { number: 41, argument: 40 }, 'EPERM'],
-  ['a call of another processor', { number: 0, architecture: 0x40000003 }, 'ENOSYS'],
+  ['a vsock socket', { number: 41, argument: 40 }, 'EPERM'],
+  ['a call of another architecture', { number: 0, architecture: 0x40000003 }, 'ENOSYS'],
   ['a call of x32', { number: 0x40000000 + 165 }, 'ENOSYS'],
 ];
 
@@ -64,7 +64,7 @@ for (const [name, call, expected] of cases) {
   test(`seccompFilter(): ${name}: ${expected}`, () => assert.equal(answer(filter, call), expected));
 }
 
-test('seccompFilter() lets a container do what a capability that it was given is for', () => {
+test('seccompFilter() permits system calls of granted capabilities', () => {
   const more = (name: CapabilityName) => new Set([...defaultCapabilities, name]);
   const mount = { number: 165 };
   assert.equal(answer(seccompFilter('x64', more('SYS_ADMIN')), mount), 'allow');
@@ -73,7 +73,7 @@ test('seccompFilter() lets a container do what a capability that it was given is
   assert.equal(answer(seccompFilter('x64', allCapabilities), { number: 250 }), 'EPERM');
 });
 
-test('seccompFilter() is no longer than the kernel takes, and no jump is longer than a byte', () => {
+test('seccompFilter() is within the limits of the kernel', () => {
   for (const architecture of ['x64', 'arm64'] as const) {
     const bytes = seccompFilter(architecture, new Set());
     assert.ok(bytes.length / 8 < 4096);

@@ -1,11 +1,11 @@
-// The filter of system calls for containers: refuses what only those who run a machine need. A program for the kernel's classic BPF, which sees
-// the number of the call, the processor's type and the arguments. Kernel: Documentation/userspace-api/seccomp_filter.rst.
+// The seccomp filter of containers: refuses system calls that only administrators need. A classic BPF program, which sees
+// the system call number, the architecture and the arguments. Kernel: Documentation/userspace-api/seccomp_filter.rst.
 import type { CapabilityName } from './capabilities.ts';
 import type { Architecture } from './machine-code.ts';
 
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
-/** Refused to everybody who lacks the capability in front; `never`: whatever one has. */
+/** Refused without the capability; `never`: always refused. */
 const refused: Readonly<
   Partial<Record<CapabilityName | 'never', Readonly<Record<string, Numbers>>>>
 > = {
@@ -74,22 +74,22 @@ const refused: Readonly<
   SYS_PTRACE: { kcmp: [312, 272], process_madvise: [440, 440] },
 };
 
-/** SYS_ADMIN once meant these too, and the kernel still takes it for them. */
+/** The kernel still accepts SYS_ADMIN for these. */
 const alsoByAdmin: readonly CapabilityName[] = ['BPF', 'PERFMON', 'SYSLOG'];
 
 const clone: Readonly<Record<Architecture, number>> = { x64: 56, arm64: 220 };
 const clone3 = 435;
-/** CLONE_NEW*: a process in namespaces of its own would have all capabilities in them, and more of the kernel to attack. */
+/** CLONE_NEW*: new namespaces would give all capabilities in them, and more attack surface of the kernel. */
 const namespaceFlags = 0x7e020000;
 const socket: Readonly<Record<Architecture, number>> = { x64: 41, arm64: 198 };
-/** Families that lead out of the machine without its network (vsock), or to parts of the kernel that nobody needs (alg). */
+/** Address families that leave the machine without its network (vsock), or that are a needless attack surface (alg). */
 const refusedFamilies = [38, 40];
 
 const auditArchitecture: Readonly<Record<Architecture, number>> = {
   x64: 0xc000003e,
   arm64: 0xc00000b7,
 };
-/** Numbers from here on are those of x32, which would get past comparisons. */
+/** System calls of x32, which would bypass comparisons. */
 const x32Bit = 0x40000000;
 
 const allow = 0x7fff0000;
@@ -102,7 +102,7 @@ const numberOffset = 0;
 const architectureOffset = 4;
 const argumentOffset = (index: number): number => 16 + index * 8;
 
-/** The words of BPF that are used here. */
+/** BPF instructions used here. */
 const load = 0x20;
 const jumpEqual = 0x15;
 const jumpAtLeast = 0x35;
@@ -111,7 +111,7 @@ const giveBack = 0x06;
 
 type Instruction = readonly [code: number, onTrue: number, onFalse: number, value: number];
 
-/** The calls that a container with these capabilities is refused. */
+/** System calls refused to a container with these capabilities. */
 export function refusedCalls(
   architecture: Architecture,
   capabilities: ReadonlySet<CapabilityName>,
@@ -126,7 +126,7 @@ export function refusedCalls(
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
-/** The program as the kernel takes it: eight bytes for each instruction. */
+/** The encoded program: eight bytes per instruction. */
 export function seccompFilter(
   architecture: Architecture,
   capabilities: ReadonlySet<CapabilityName>,
@@ -147,7 +147,7 @@ export function seccompFilter(
     ...(isAdmin
       ? []
       : [
-          // Its flags stand in memory, where no filter sees them; libraries then use the old call.
+          // Its flags are in memory, which a filter cannot read; libraries fall back to clone.
           ...when(clone3, [refuse(enosys)]),
           ...when(clone[architecture], [
             [load, 0, 0, argumentOffset(0)],

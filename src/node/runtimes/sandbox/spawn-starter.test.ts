@@ -18,9 +18,9 @@ async function run(steps: readonly Step[]) {
   const { child, problem } = spawnStarter(steps, ['ignore', 'pipe', 'pipe']);
   const output = child.stdout === null ? Promise.resolve('') : text(child.stdout);
   const exit = once(child, 'exit');
-  const told = await problem;
+  const failure = await problem;
   const [code] = (await exit) as [number | null];
-  return { told, code, output: await output };
+  return { failure, code, output: await output };
 }
 
 const shell = (script: string): readonly Step[] =>
@@ -30,51 +30,59 @@ const shell = (script: string): readonly Step[] =>
     workingDir: '/',
   });
 
-test('the starter becomes a program that it finds in the path, with these variables only', {
+test('spawnStarter() runs a program from PATH with the given variables only', {
   skip,
 }, async () => {
-  const { told, code, output } = await run(
+  const { failure, code, output } = await run(
     shell('echo "$NAME $PWD"; env | sort | cut -d= -f1 | tr "\\n" " "; exit 3'),
   );
-  assert.equal(told, undefined);
+  assert.equal(failure, undefined);
   assert.deepEqual([code, output], [3, 'web /\nNAME PATH PWD ']);
 });
 
-test('the starter says which step failed, and why', { skip }, async () => {
+test('spawnStarter() reports the failed step and its error', { skip }, async () => {
   const steps: readonly Step[] = [
     { call: 'chdir', args: ['/nowhere'], onError: 'next' },
     { call: 'chdir', args: ['/nowhere/else'], what: 'go there' },
     ...shell('echo never'),
   ];
-  const { told, code, output } = await run(steps);
-  assert.deepEqual(told, { what: 'go there', code: 'ENOENT' });
+  const { failure, code, output } = await run(steps);
+  assert.deepEqual(failure, { what: 'go there', code: 'ENOENT' });
   assert.deepEqual([code, output], [127, '']);
 });
 
-test('a program inherits three descriptors and nothing else', { skip }, async () => {
-  const mine = openSync('/etc/passwd', 'r');
+test('spawnStarter() passes only three descriptors to the program', { skip }, async () => {
+  const descriptor = openSync('/etc/passwd', 'r');
   const steps: readonly Step[] = [
     { call: 'close_range', args: [4, 0xffffffff, 0], onError: 'next' },
     ...shell('echo /proc/$$/fd/*'),
   ];
   const { output } = await run(steps);
   // The shell reads its directory by one of its own.
-  assert.match(output, /^(\/proc\/\d+\/fd\/[012]\s){3}(\/proc\/\d+\/fd\/3\s)?$/, `beside ${mine}`);
+  assert.match(
+    output,
+    /^(\/proc\/\d+\/fd\/[012]\s){3}(\/proc\/\d+\/fd\/3\s)?$/,
+    `beside ${descriptor}`,
+  );
 });
 
 const ends: readonly (readonly [string, string, number])[] = [
-  ['its code', 'exit 7', 7],
-  ['128 and its signal', 'kill -9 $$', 137],
-  ['its code, when others end before it', 'sleep 0 & wait; (exit 4) || exit 5', 5],
+  ['the code of the program', 'exit 7', 7],
+  ['128 plus the signal of the program', 'kill -9 $$', 137],
+  [
+    'the code of the program, when other children exit before it',
+    'sleep 0 & wait; (exit 4) || exit 5',
+    5,
+  ],
 ];
 
 for (const [name, script, code] of ends) {
-  test(`who waits for a program ends with ${name}`, { skip }, async () => {
+  test(`forkSteps() exits with ${name}`, { skip }, async () => {
     assert.equal((await run([...forkSteps('outside'), ...shell(script)])).code, code);
   });
 }
 
-test('who waits for a program hands signals on', { skip }, async () => {
+test('forkSteps() forwards signals', { skip }, async () => {
   const steps = [
     ...forkSteps('a'),
     ...forkSteps('b'),
@@ -94,7 +102,7 @@ const emulators: Readonly<Record<Architecture, string>> = {
 for (const architecture of ['x64', 'arm64'] as const) {
   const emulator = emulators[architecture];
   const isThere = spawnSync(emulator, ['--version']).status === 0;
-  test(`the code for ${architecture} takes all ways through a list`, {
+  test(`the code for ${architecture} takes all branches of a list`, {
     skip: !isThere && `${emulator} is missing`,
   }, () => {
     const directory = mkdtempSync(join(tmpdir(), 'starter-'));

@@ -1,4 +1,4 @@
-// Starts processes by the starter: its file is made in memory, for one start, and sealed, so that nobody changes what is being run.
+// Starts processes by the starter: an executable in memory, created for one start, and sealed against changes.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -12,11 +12,11 @@ export type StarterStdio = readonly ('pipe' | 'ignore' | number)[];
 
 export type StarterRun = {
   readonly child: ChildProcess;
-  /** Resolves when the program runs; with why it does not otherwise. */
+  /** Resolves when the program has started; otherwise with the problem. */
   readonly problem: Promise<StartProblem | undefined>;
 };
 
-/** The step that failed, and the error as Node names it. */
+/** The failed step, and the error code. */
 export type StartProblem = { readonly what: string; readonly code: string };
 
 export function architectureOf(name: string): Architecture | undefined {
@@ -24,8 +24,8 @@ export function architectureOf(name: string): Architecture | undefined {
 }
 
 /**
- * `stdio` are the first three; `descriptors` are handed on from 4 on, for the steps. Throws NativeUnavailableError or SystemCallError where
- * the file cannot be made.
+ * `stdio` are the first three descriptors; `descriptors` are passed from 4 on. Throws NativeUnavailableError or SystemCallError if
+ * the executable cannot be created.
  */
 export function spawnStarter(
   steps: readonly Step[],
@@ -39,7 +39,7 @@ export function spawnStarter(
   const file = writeStarter(architecture, assembled);
   try {
     const options: SpawnOptions = {
-      // Nothing of the agent's: the steps have all that the container shall know.
+      // Nothing of the agent's environment: the steps contain that of the container.
       env: {},
       cwd: '/',
       stdio: [...stdio, 'pipe', ...descriptors],
@@ -68,10 +68,10 @@ function calls(): Calls {
 
 const closeOnExec = 1;
 const allowSealing = 2;
-/** Since 6.3: some machines want to be told. */
+/** MFD_EXEC, since 6.3: required on some machines. */
 const isExecutable = 0x10;
 const addSeals = 1033;
-/** No seal is taken back, nothing shrinks, grows or is written. */
+/** Seals cannot be removed; the file cannot shrink, grow or be written. */
 const allSeals = 0xf;
 
 function writeStarter(architecture: Architecture, { data }: AssembledSteps): number {

@@ -1,7 +1,7 @@
 // Numbers of system calls. Kernel: arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h.
 import type { Architecture } from './machine-code.ts';
 
-/** Those that start a container: x64, arm64. */
+/** Used by the starter: x64, arm64. */
 const starterCalls = {
   write: [1, 64],
   close: [3, 57],
