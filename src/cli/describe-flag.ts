@@ -1,4 +1,4 @@
-// What help and the reference say of a flag: its meaning, what it may be, and what it is when it is not given.
+// Describes a flag for the help and the reference: its meaning, its values and its default.
 import type { Option } from 'commander';
 
 export function describeFlag(option: Option): string {
@@ -6,14 +6,14 @@ export function describeFlag(option: Option): string {
   return more.length === 0 ? option.description : `${option.description} (${more.join('; ')})`;
 }
 
-/** None where the description names them all. */
+/** Empty when the description names all choices. */
 function choicesOf({ argChoices, description }: Option): readonly string[] {
   if (argChoices === undefined) return [];
-  const isTold = argChoices.every((choice) => description.includes(choice));
-  return isTold ? [] : [`one of ${argChoices.join(', ')}`];
+  const isDescribed = argChoices.every((choice) => description.includes(choice));
+  return isDescribed ? [] : [`one of ${argChoices.join(', ')}`];
 }
 
-/** A default that is parsed already is no text: whoever has one says in words what was written. */
+/** A parsed default has no text form: its flag must set a description of the default. */
 function defaultOf(option: Option): readonly string[] {
   const { defaultValue, defaultValueDescription, description, negate, hidden } = option;
   if (description.includes('(default:') || negate || hidden) return [];

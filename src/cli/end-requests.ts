@@ -1,23 +1,23 @@
-// Who may ask a process of ours to end: whoever sends it a signal, and the process of ours that started it, through a pipe.
-// The same request often comes twice (systemd signals every process of a unit, a terminal signals a process and the one that started it),
-// so each source counts for itself: what comes through the pipe is never taken for a second signal.
+// Requests to shut down: signals, and words from the parent process of ours through a pipe. The same request often arrives twice (systemd
+// signals every process of a unit, a terminal signals parent and child), so each source counts separately: a word on the pipe is never
+// taken for a second signal.
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 
 export type EndRequests = {
-  /** Ends in order; may come more than once. */
+  /** Shuts down gracefully; may be called several times. */
   readonly end: () => void;
-  /** Ends at once, as the second Ctrl-C does. */
+  /** Exits at once, as a second Ctrl-C does. */
   readonly kill: (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => void;
 };
 
-/** Environment variable of a program whose starter holds the other end of the descriptor below (scripts/start.mjs). */
+/** Set when the parent process holds the other end of the control descriptor (scripts/start.mjs). */
 export const starterVariable = 'FAIRLEAD_STARTER';
 
-/** A pipe from the process that started this one. Words come through it; when that process is gone, however it ended, it closes. */
+/** A pipe from the parent process, which sends words. It closes when the parent exits for any reason. */
 export const controlDescriptor = 3;
-/** The words, one on each line. */
+/** The words, one per line. */
 export const endWord = 'end';
 const killWord = 'kill';
 
@@ -31,13 +31,13 @@ export function followSignals({ end, kill }: EndRequests, terminal: Terminal): v
       else kill(name);
     });
   }
-  // The kernel and the shell both send it when a terminal closes, so the second one means no more than the first.
+  // The kernel and the shell both send SIGHUP when a terminal closes, so a second one is not a second request.
   process.on('SIGHUP', () => {
     if (!isDetached) end();
   });
 }
 
-/** Where this process was started without such a pipe, nobody asks through it. */
+/** Does nothing when this process was started without the pipe. */
 export function followControl({ end, kill }: EndRequests): void {
   const control = openControl();
   if (control === undefined) return;
@@ -48,7 +48,7 @@ export function followControl({ end, kill }: EndRequests): void {
       if (word === killWord) kill('SIGKILL');
     }
   });
-  // Its end may come as an error; 'close' follows.
+  // An error of the pipe is followed by 'close', which is handled.
   control.on('error', () => {});
   control.on('close', end);
 }
@@ -63,19 +63,19 @@ function openControl(): Socket | undefined {
   }
 }
 
-/** What a process has to do with a terminal when it starts. */
+/** How a process is connected to a terminal when it starts. */
 export type Terminal = {
   /** One of the three standard descriptors is a terminal. */
   readonly isAttached: boolean;
-  /** It has a controlling terminal, in whose background it runs. */
+  /** It runs in the background of its controlling terminal. */
   readonly isInBackground: boolean;
-  /** Standard input cannot be read, which is what nohup makes of a terminal. */
+  /** Standard input is not readable, as after nohup. */
   readonly isInputUnreadable: boolean;
 };
 
 /**
- * Whether a hang-up of the terminal is to be ignored: `nohup` says so by ignoring SIGHUP, but Node.js undoes that before our code runs.
- * What is left to see is that nothing is connected to the terminal any more.
+ * Whether SIGHUP must be ignored. `nohup` sets it to be ignored, but Node.js resets that before our code runs. What remains visible is that
+ * nothing is connected to the terminal any more.
  */
 export function isDetachedFrom({
   isAttached,
@@ -100,7 +100,7 @@ export function readTerminal(): Terminal {
 
 /** From proc(5): the process group, the controlling terminal and its foreground group; the flags with which standard input was opened. */
 export function parseTerminal(stat: string, inputInfo: string): Omit<Terminal, 'isAttached'> {
-  // The name before it may hold anything, parentheses too.
+  // The program name may contain parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [, , group, , terminal, foreground] = fields;
   const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(inputInfo)?.[1] ?? '0', 8);

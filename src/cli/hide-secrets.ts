@@ -1,10 +1,10 @@
-// Arguments can be read by every user of a machine for as long as the process lives. What is secret in them is taken out of sight.
+// Hides secrets in the command line, which every user of the machine can read while the process runs.
 
-/** A bootstrap token, of which the part before the dot is no secret. */
+/** A bootstrap token; its ID, the part before the dot, is not secret. */
 const bootstrapToken = /^([a-z0-9]{6})\.[a-z0-9]{16}$/;
 const hidden = '***';
 
-/** The arguments with secrets made unreadable; undefined when there are none. */
+/** The arguments with secrets masked; undefined without secrets. */
 export function withoutSecrets(argv: readonly string[]): readonly string[] | undefined {
   const shown = argv.map((word, index) => {
     if (word.startsWith('--token=')) return `--token=${masked(word.slice('--token='.length))}`;
@@ -21,7 +21,7 @@ const maskedToken = (word: string): string => {
   return id === undefined ? word : `${id}.${hidden}`;
 };
 
-/** Writes over the arguments of this process, which is what /proc and `ps` show. There is a moment before: use a file instead. */
+/** Overwrites the arguments that /proc and `ps` show. They are visible for a moment before: prefer a file. */
 export function hideSecrets(argv: readonly string[]): void {
   const shown = withoutSecrets(argv);
   if (shown !== undefined) process.title = ['fairlead', ...shown].join(' ');

@@ -1,5 +1,5 @@
-// What stands before `fairlead up` with a network of its own: a small process that starts the real one inside namespaces and waits for it.
-// It is a bundle file of its own and loads next to nothing of ours, so that the program itself is loaded once, inside.
+// The launcher of `fairlead up` with an isolated network: a small process that starts the real one inside namespaces and waits for it. It
+// is a bundle file of its own and imports almost nothing, so that the program is loaded only once, inside.
 import { spawn, spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import { launcherVariable } from '../up/visible-pid.ts';
@@ -12,10 +12,10 @@ import {
   starterVariable,
 } from './end-requests.ts';
 
-/** Why there is no launcher: what the machine does not permit. */
+/** Why namespaces could not be created: what the machine does not permit. */
 export const refusedVariable = 'FAIRLEAD_REFUSED';
 
-/** How new namespaces are made: as root, or as root of a user namespace that any user may make. */
+/** The flags of unshare: as root, or in a new user namespace, which any user may create. */
 const rootFlags = [
   ...['--mount', '--propagation', 'private'],
   ...['--pid', '--fork', '--kill-child', '--mount-proc'],
@@ -23,12 +23,12 @@ const rootFlags = [
 const userFlags = ['--user', '--map-root-user', ...rootFlags];
 
 /**
- * The first process of the namespace takes in what its parents left behind, which Node does not do for strangers. When the program ends,
- * so does this one, and with it everything else inside.
+ * PID 1 of the namespace must reap orphans, which Node does not do for processes that it has not started. When the program exits, so does
+ * PID 1, and with it every other process inside.
  */
 const firstProcess = '"$@" & wait "$!"';
 
-/** Runs `up` inside namespaces where the arguments ask for that; false when the caller has to go on itself. */
+/** Runs `up` inside namespaces if the arguments request it; false when the caller must run the command itself. */
 export async function launch(argv: readonly string[]): Promise<boolean> {
   if (process.env[launcherVariable] !== undefined || !wantsNamespaces(argv)) return false;
   const way = findWay();
@@ -40,7 +40,7 @@ export async function launch(argv: readonly string[]): Promise<boolean> {
   return true;
 }
 
-/** `up`, unless it is only asked about or another network is wanted. */
+/** True for `up`, unless with --help or another network mode. */
 export function wantsNamespaces(argv: readonly string[]): boolean {
   const [command, ...flags] = argv;
   if (command !== 'up' || flags.some((flag) => flag === '--help' || flag === '-h')) return false;
@@ -71,14 +71,14 @@ function findWay(): Way {
 async function runInside(flags: readonly string[]): Promise<number> {
   const program = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   const inside = ['unshare', ...flags, '--', 'sh', '-c', firstProcess, 'sh', ...program];
-  // Killed with this process, whatever ends it; the descriptor tells the same to the program where setpriv is missing.
+  // Killed with this process, whatever ends it. Without setpriv, the closed descriptor notifies the program.
   const argv = hasSetpriv() ? ['setpriv', '--pdeathsig', 'KILL', '--', ...inside] : inside;
   const [command = '', ...args] = argv;
   const { [starterVariable]: starter, ...env } = process.env;
   const child = spawn(command, args, {
     stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
     env: { ...env, [launcherVariable]: String(process.pid) },
-    // Ctrl-C of a terminal reaches all of a session: it must reach the program once, by us.
+    // Ctrl-C reaches all processes of a session: in its own session the program receives it once, from us.
     detached: true,
   });
   const control = child.stdio[controlDescriptor];

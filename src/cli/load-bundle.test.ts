@@ -39,7 +39,7 @@ test('openBundle() loads files that require each other and modules of Node', (t)
   assert.equal(main.join, join);
 });
 
-test('openBundle() runs a file once, whoever asks for it, and gives it its own place', (t) => {
+test('openBundle() runs a file once, and passes its own path', (t) => {
   const directory = bundleOf(t, program);
   const bundle = openBundle(directory);
   const part = bundle.load('part.js') as { names: readonly string[] };
@@ -48,7 +48,7 @@ test('openBundle() runs a file once, whoever asks for it, and gives it its own p
   assert.deepEqual(part.names, [join(directory, 'part.js'), directory]);
 });
 
-test('openBundle() lets files need each other in a circle', (t) => {
+test('openBundle() allows cycles between files', (t) => {
   const directory = bundleOf(t, {
     'a.js': 'exports.early = 1; exports.seen = require("./b.js").seen;',
     'b.js': 'exports.seen = require("./a.js").early;',
@@ -56,7 +56,7 @@ test('openBundle() lets files need each other in a circle', (t) => {
   assert.deepEqual(openBundle(directory).load('a.js'), { early: 1, seen: 1 });
 });
 
-test('openBundle() takes what V8 made of a file before, and says nothing of it', (t) => {
+test('openBundle() uses the code cache of a file', (t) => {
   const directory = bundleOf(t, program);
   const first = openBundle(directory);
   first.load('main.js');
@@ -67,7 +67,7 @@ test('openBundle() takes what V8 made of a file before, and says nothing of it',
   assert.deepEqual(refusals(second), [false, false]);
 });
 
-test('openBundle() compiles the text where what is kept is of another text, damaged or empty', (t) => {
+test('openBundle() compiles when the code cache is outdated, damaged or empty', (t) => {
   const directory = bundleOf(t, { ...program, 'empty.js': 'exports.is = "there";' });
   const first = openBundle(directory);
   first.load('main.js');
@@ -81,7 +81,7 @@ test('openBundle() compiles the text where what is kept is of another text, dama
   assert.deepEqual(refusals(second), [true, true, true]);
 });
 
-test('openBundle() leaves lines and columns of a stack trace as they are in the file', (t) => {
+test('openBundle() keeps lines and columns of stack traces', (t) => {
   const directory = bundleOf(t, {
     'main.js': 'exports.fail = () => { throw new Error("here"); };',
   });

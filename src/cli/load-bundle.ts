@@ -1,15 +1,15 @@
-// Loads the files of the program's bundle, which are CommonJS and lie in one folder. Where the build left V8's own form of a file beside
-// it (`x.js.cache`), V8 takes that instead of compiling the text, which is a good part of a short start. V8 refuses what another version
-// of it, another processor or other flags made, and compiles as ever.
+// Loads the files of the program's bundle, which are CommonJS in one folder. When the build left V8's code cache of a file (`x.js.cache`), V8
+// uses it instead of compiling, which is a good part of a short start. V8 rejects caches of other versions, processors or flags, and
+// compiles then.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 
 export type Bundle = {
-  /** What a file exports; it runs once. */
+  /** Returns the exports of a file, which runs once. */
   readonly load: (name: string) => unknown;
-  /** The files that were compiled, by their paths. */
+  /** The compiled files by path. */
   readonly scripts: ReadonlyMap<string, Script>;
 };
 
@@ -33,7 +33,7 @@ export function openBundle(directory: string): Bundle {
   const nodeRequire = createRequire(join(directory, 'main.js'));
   const scripts = new Map<string, Script>();
   const modules = new Map<string, Module>();
-  // Node knows the source maps of what it loads itself.
+  // Node applies source maps only to files that it loads itself.
   if (process.sourceMapsEnabled) return { load: (name) => nodeRequire(`./${name}`), scripts };
 
   const load = (name: string): unknown => {

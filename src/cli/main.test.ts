@@ -50,8 +50,8 @@ for (const { name } of allCommands) {
 }
 
 test('run() prints the version for --version too, as people try first', async () => {
-  const [asked, named] = await Promise.all([call('--version'), call('version')]);
-  assert.deepEqual(asked, named);
+  const [byFlag, byCommand] = await Promise.all([call('--version'), call('version')]);
+  assert.deepEqual(byFlag, byCommand);
 });
 
 const mistakes: Readonly<Record<string, [argv: readonly string[], said: RegExp]>> = {

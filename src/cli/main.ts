@@ -1,4 +1,4 @@
-// The one binary: subcommands are the parts.
+// The entry point of the program: subcommands are the parts.
 import { Command, CommanderError } from 'commander';
 import { PrivateFileError } from '../apiserver/certificates/private-file.ts';
 import { FailedError, UsageError, type World } from '../flags/command.ts';
@@ -19,7 +19,7 @@ import {
 import { hideSecrets } from './hide-secrets.ts';
 import { apiErrorText } from './output/api-error-text.ts';
 
-/** Set where the process that started this one has something to say, through a descriptor that programs started here do not have. */
+/** Set by a parent process that sends requests through a descriptor, which programs started here do not inherit. */
 const parentVariables = [launcherVariable, starterVariable];
 
 export async function main(argv: readonly string[]): Promise<void> {
@@ -33,11 +33,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     },
   };
   followSignals(requests, readTerminal());
-  // Whoever read our output may be gone; that is no reason to end.
+  // Ignore errors such as EPIPE: a reader of the output that has exited is no reason to stop.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const now = (): number => Date.now();
   const env = { ...process.env };
-  // Programs that this one starts are told what they need, and a token to join with is not among it.
+  // Child processes must not inherit the bootstrap token.
   delete process.env[tokenVariable];
   if (parentVariables.some((name) => env[name] !== undefined)) followControl(requests);
   for (const name of parentVariables) delete process.env[name];
@@ -63,7 +63,7 @@ export async function run(argv: readonly string[], world: World): Promise<number
   }
 }
 
-/** With the flags of those commands that are wanted, and the names of all. */
+/** With the flags of the requested commands, and the names of all. */
 export async function createProgram(
   world: World,
   isWanted: (name: string) => boolean = () => true,

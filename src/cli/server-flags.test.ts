@@ -46,7 +46,7 @@ const failures: Readonly<Record<string, [flags: readonly string[], said: RegExp]
   ],
 };
 for (const [what, [flags, said]] of Object.entries(failures)) {
-  test(`a first start with ${what} says so, ends with 2 and leaves nothing`, async () => {
+  test(`a first start with ${what} reports it, exits with 2 and leaves no files`, async () => {
     const { code, err } = await start(...flags);
     assert.match(err, said);
     assert.equal(code, 2);
@@ -54,7 +54,7 @@ for (const [what, [flags, said]] of Object.entries(failures)) {
   });
 }
 
-test('a start that fails leaves data of before alone', async () => {
+test('a failed start leaves existing data unchanged', async () => {
   assert.deepEqual(await start(), { code: 0, err: '' });
   const { code } = await start('--write-kubeconfig', 'folder');
   assert.equal(code, 2);

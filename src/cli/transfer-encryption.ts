@@ -1,4 +1,4 @@
-// What an export does with values that are encrypted: it holds them as they are stored, unless somebody asks for plain text.
+// Encrypted values in exports: they are exported as stored, unless plain text is requested.
 
 import { resourceOfKey } from '../apiserver/cache/stored-object.ts';
 import { isEncrypted, Unreadable } from '../apiserver/encryption/unreadable.ts';
@@ -7,7 +7,7 @@ import type { Encryption } from '../flags/encryption-flags.ts';
 import type { Store } from '../storage/store.ts';
 import type { ExportEntry } from '../storage/transfer/export-format.ts';
 
-/** A store whose values are plain, for an export that is to hold plain text. Throws UsageError at one that cannot be read. */
+/** A view of the store with decrypted values, for an export in plain text. Throws UsageError for a value that cannot be decrypted. */
 export function plainStore(store: Store, encryption: Encryption, keyPrefix: string): Store {
   const opened = encryption.encrypt(store, keyPrefix);
   return {
@@ -22,14 +22,14 @@ export function plainStore(store: Store, encryption: Encryption, keyPrefix: stri
 }
 
 export type Move = {
-  /** Of the configuration that was given; absent: values are taken as they are. */
+  /** Absent: values are imported as they are. */
   readonly encryption: Encryption | undefined;
-  /** What stands before the keys: where the export is from, and where it goes. */
+  /** The key prefix of the exporting and of the importing store. */
   readonly from: string;
   readonly to: string;
 };
 
-/** The entries as they are to be stored. Throws UsageError at a value that could not be read there. */
+/** The entries as they will be stored. Throws UsageError for a value that the importing store could not decrypt. */
 export async function* storedForm(
   entries: AsyncIterable<ExportEntry>,
   { encryption, from, to }: Move,

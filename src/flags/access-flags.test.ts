@@ -106,7 +106,7 @@ for (const [text, expected] of Object.entries(lengths)) {
 
 for (const text of ['', '10', '-10m', '1.5h', '10 m', 'h', '0s', 'x10m', '10mx']) {
   test(`seconds() refuses "${text}"`, () => {
-    assert.throws(() => seconds(text), /is not a length of time/);
+    assert.throws(() => seconds(text), /is not a duration/);
   });
 }
 

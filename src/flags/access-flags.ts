@@ -1,4 +1,4 @@
-// The flags that say who is let in and what admission asks for.
+// The flags of authentication, admission and certificates.
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -98,7 +98,7 @@ export function addAccessFlags(command: Command): Command {
     );
 }
 
-/** Nodes ask for the next when most of the time is over, and that takes a moment. */
+/** Nodes renew a certificate when most of its lifetime has passed, and renewal takes a moment. */
 const minCertificateMs = 10_000;
 
 export type AccessOptions = {
@@ -140,7 +140,7 @@ export async function accessOptions(
   };
 }
 
-/** Paths inside the file start at its directory. */
+/** Paths in the file are relative to its directory. */
 async function readConfiguration(path: string): Promise<PluginConfiguration> {
   const read = async (file: string): Promise<string> => {
     try {
@@ -185,7 +185,7 @@ async function nodeTrust(
   return { nodeTrust: { kind: 'address', authority: await readAuthority(resolve(cwd, file)) } };
 }
 
-/** A file without a certificate would make every connection fail, one by one. */
+/** Rejects a file without a certificate, with which every connection would fail. */
 async function readAuthority(path: string): Promise<string> {
   const text = await readKey(path);
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text;

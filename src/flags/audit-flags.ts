@@ -1,4 +1,4 @@
-// The flags of the audit log, and opening the log they describe.
+// The flags of the audit log; opens the log.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -60,7 +60,7 @@ type World = {
   readonly metrics: MetricsRegistry;
 };
 
-/** Undefined when nothing is to be written down. */
+/** Undefined when there is no audit log. */
 export async function openAudit(flags: AuditFlags, world: World): Promise<OpenAudit | undefined> {
   const { auditLogPath: path, auditPolicyFile } = flags;
   const policy =

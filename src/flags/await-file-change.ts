@@ -1,19 +1,19 @@
-// Notices that a file says something else than when it was read. Read again now and then, because the file of a ConfigMap is changed by
-// exchanging what a link leads to, of which not every machine tells.
+// Waits for a change of a file. It is polled, because the files of a mounted ConfigMap change by replacing a symbolic link, which inotify
+// on the file does not report.
 import { readFile } from 'node:fs/promises';
 import { type Clock, sleep } from '../host/clock.ts';
 
 export type AwaitedFile = {
   readonly path: string;
-  /** What it said. */
+  /** The contents that were read. */
   readonly text: string;
   readonly clock: Clock;
 };
 
-/** A small file. */
+/** The file is small, so polling is cheap. */
 const everyMs = 10_000;
 
-/** Resolves with true when it changed, with false when the signal ended it. A file that cannot be read has not changed. */
+/** Resolves to true when the contents changed, to false on abort. A file that cannot be read has not changed. */
 export async function awaitFileChange(
   { path, text, clock }: AwaitedFile,
   signal: AbortSignal,
@@ -26,7 +26,7 @@ export async function awaitFileChange(
   }
 }
 
-/** Whatever keeps it from being read now: what it said stands until it says something else. */
+/** Whatever the error, the previous contents remain in effect until others can be read. */
 function readIfPossible(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-// A provider is made each time the lease is won; what is wrong with its flags is told at once all the same.
+// Validates the flags of a provider at the start, although the provider is created only when the lease is acquired.
 import { type MakeProvider, ProviderSettingsError } from '../cloud/provider.ts';
 import { systemClock } from '../host/clock.ts';
 import { silentLog } from '../observe/log.ts';

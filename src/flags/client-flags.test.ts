@@ -13,7 +13,12 @@ const cases: readonly {
   { name: 'takes the flag', flag: 'kc', env: '/env', files: ['/env'], paths: ['/here/kc'] },
   { name: 'takes $KUBECONFIG', env: '/a:/b', files: ['/a', '/b'], paths: ['/a', '/b'] },
   { name: 'leaves out what is not there', env: '/a:b', files: ['/here/b'], paths: ['/here/b'] },
-  { name: 'keeps a name that leads nowhere, to be told', env: '/a', files: [], paths: ['/a'] },
+  {
+    name: 'keeps the path of a missing file for the error message',
+    env: '/a',
+    files: [],
+    paths: ['/a'],
+  },
   {
     name: 'takes that of `up`',
     env: '',
@@ -36,7 +41,7 @@ for (const { name, flag, env, files, paths } of cases) {
 }
 
 const failures: Readonly<Record<string, [code: string, said: RegExp]>> = {
-  'nobody who listens': [
+  'a refused connection': [
     'ECONNREFUSED',
     /^The connection to the server 10\.0\.0\.1:6443 was refused/,
   ],
@@ -54,6 +59,6 @@ for (const [what, [code, said]] of Object.entries(failures)) {
   });
 }
 
-test('connectionText() leaves alone what is no failure to connect', () => {
+test('connectionText() ignores errors other than connection failures', () => {
   assert.equal(connectionText(new Error('what'), 'https://10.0.0.1:6443'), undefined);
 });

@@ -1,4 +1,4 @@
-// The flags of commands that speak to a server, and the connection that they describe.
+// The flags of commands that connect to an API server; opens the connection.
 
 import { existsSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
@@ -22,8 +22,8 @@ export type Session = {
   readonly connection: Connection;
   /** From the flag, the context, or `default`. */
   readonly namespace: string;
-  /** Whether the namespace was named by the flag. */
-  readonly namespaceGiven: boolean;
+  /** Whether --namespace was set. */
+  readonly isNamespaceSet: boolean;
 };
 
 export function addConnectionFlags(command: Command): Command {
@@ -39,7 +39,7 @@ export function addClientFlags(command: Command): Command {
   return addConnectionFlags(command).option('-n, --namespace <name>', 'Namespace of the request');
 }
 
-/** Connects, acts, and closes the connection whatever happens. */
+/** Connects, runs the action, and always closes the connection. */
 export async function withSession<T>(
   flags: ClientFlags,
   world: World,
@@ -61,7 +61,7 @@ export async function withSession<T>(
       caller,
       connection,
       namespace: flags.namespace ?? connection.namespace,
-      namespaceGiven: flags.namespace !== undefined,
+      isNamespaceSet: flags.namespace !== undefined,
     });
   } finally {
     await transport.close();
@@ -78,14 +78,14 @@ export async function connect(flags: ClientFlags, world: World): Promise<Connect
   }
 }
 
-/** Where a message does not say which file it is about. */
+/** Adds the paths to messages that name no file. */
 function withPaths(message: string, paths: readonly string[]): string {
   return paths.some((path) => message.includes(path))
     ? message
     : `${message} (${paths.join(', ')})`;
 }
 
-/** What `up` writes where it is started. */
+/** The kubeconfig that `up` writes in its working directory. */
 const ownKubeconfig = join('.fairlead', 'kubeconfig');
 
 export function kubeconfigPaths(
@@ -100,7 +100,7 @@ export function kubeconfigPaths(
     .filter((path) => path !== '')
     .map(absolute);
   const present = named.filter(exists);
-  // A name that leads nowhere is told as such, unless others lead somewhere.
+  // Missing files of $KUBECONFIG are an error only when all are missing.
   if (named.length > 0) return present.length > 0 ? present : named;
   const own = absolute(ownKubeconfig);
   if (exists(own)) return [own];
@@ -110,7 +110,7 @@ export function kubeconfigPaths(
   );
 }
 
-/** What a broken connection means to a person. */
+/** Explains connection errors to the user. */
 function explainFailures(transport: Transport, { server }: Connection): Transport {
   return {
     ...transport,

@@ -10,21 +10,21 @@ const parse = (...args: readonly string[]): CloudFlags & Record<string, unknown>
   return command.parse(args, { from: 'user' }).opts();
 };
 
-test('cloud flags have the usual values', () => {
+test('addCloudFlags() sets the defaults', () => {
   const flags = parse();
   assert.equal(flags.cloudProvider.name, 'local');
   assert.equal(flags.clusterName, 'kubernetes');
   assert.equal(flags.loadBalancerClass, undefined);
 });
 
-test("providerSettings() has the chosen provider's flags and nobody else's", () => {
+test('providerSettings() returns the flags of the chosen provider only', () => {
   const flags = parse('--load-balancer-pool', '192.0.2.0/24', '--cluster-name', 'c1');
   assert.deepEqual(providerSettings(providerNamed('local'), flags), {
     loadBalancerPool: '192.0.2.0/24',
   });
 });
 
-test('every flag of a provider is found under its key', () => {
+test('every flag of a provider has the key of its option', () => {
   for (const { name, flags } of allProviders) {
     const args = flags.flatMap(({ flag }) => [flag.split(' ')[0] ?? '', 'text']);
     const found = Object.keys(providerSettings(providerNamed(name), parse(...args)));
@@ -32,7 +32,7 @@ test('every flag of a provider is found under its key', () => {
   }
 });
 
-test('values that make no sense are refused', () => {
+test('addCloudFlags() rejects invalid values', () => {
   assert.throws(() => parse('--cloud-provider', 'moon'), /"moon" is not one of "local"/);
   assert.throws(() => parse('--concurrent-service-syncs', '0'), /from 1 to 50/);
 });

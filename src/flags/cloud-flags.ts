@@ -1,4 +1,4 @@
-// The flags of the cloud part: cloud-controller-manager's names where they mean the same, and those of each provider.
+// The flags of the load balancer part, with cloud-controller-manager's names where they mean the same, and those of each provider.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProviderEntry, ProviderSettings } from '../cloud/provider.ts';
 import { allProviders } from '../cloud/providers/all.ts';
@@ -12,7 +12,7 @@ export type CloudFlags = {
   readonly loadBalancerClass?: string;
 };
 
-/** No more than this ever helps. */
+/** More concurrency does not help. */
 const maxSyncs = 50;
 
 export function addCloudFlags(command: Command, usual: string): Command {
@@ -33,7 +33,7 @@ export function addCloudFlags(command: Command, usual: string): Command {
         '--concurrent-service-syncs <n>',
         `Number of Services to sync concurrently, 1 to ${maxSyncs}`,
       )
-        .argParser(wholeNumber({ least: 1, most: maxSyncs }))
+        .argParser(wholeNumber({ min: 1, max: maxSyncs }))
         .default(defaultConcurrency, String(defaultConcurrency)),
     )
     .option(
@@ -51,7 +51,7 @@ function addProviderFlags(command: Command): Command {
   return command;
 }
 
-/** What was set of the flags of a provider. */
+/** The values of the provider's flags. */
 export function providerSettings(
   { flags: known }: ProviderEntry,
   flags: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-// What a subcommand is: a name, its flags, and what it does.
+// The contract of a subcommand: its flags and its action.
 import type { Command as Commander } from 'commander';
 
 export type CommandDefinition = {
@@ -6,14 +6,14 @@ export type CommandDefinition = {
   readonly configure: (command: Commander, world: World) => void;
 };
 
-/** What help shows of a subcommand, and how to get the rest. */
+/** The summary of a subcommand for the help, and how to load the rest. */
 export type ListedCommand = {
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<CommandDefinition>;
 };
 
-/** The world outside, as commands see it; tests give their own. */
+/** The environment of a command; tests pass their own. */
 export type World = {
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
@@ -26,7 +26,7 @@ export type World = {
   readonly interrupted: AbortSignal;
 };
 
-/** A mistake of the user: printed without a stack, exit code 2. */
+/** An error of usage: printed without a stack, exit code 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -34,7 +34,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Something could not be done: printed without a stack, exit code 1 or another. Without a message it has been told already. */
+/** The command failed: printed without a stack, exit code 1 unless set. Without a message, it was already reported. */
 export class FailedError extends Error {
   readonly exitCode: number;
 

@@ -68,7 +68,7 @@ test('nodes get ranges for pods when flags say of which', () => {
 });
 
 const unfitting: readonly (readonly [string, RegExp])[] = [
-  ['--allocate-node-cidrs=true', /without --cluster-cidr/],
+  ['--allocate-node-cidrs=true', /--cluster-cidr is missing/],
   [
     '--allocate-node-cidrs=true --cluster-cidr 10.244.0.0/25',
     /--node-cidr-mask-size-ipv4 must be at least 25/,
@@ -103,7 +103,7 @@ for (const [line, message] of [
   ['--max-endpoints-per-slice 1001', /not a whole number from 1 to 1000/],
   ['--mirroring-max-endpoints-per-subset 1001', /not a whole number from 1 to 1000/],
   ['--concurrent-service-endpoint-syncs 51', /not a whole number from 1 to 50/],
-  ['--endpoint-updates-batch-period soon', /not a length of time/],
+  ['--endpoint-updates-batch-period soon', /not a duration/],
   ['--node-monitor-grace-period 1ms', /too short/],
   [
     '--controllers *,-cron',

@@ -1,4 +1,4 @@
-// The flags of the controllers, which `up` and `controllers` share: kube-controller-manager's names and bounds.
+// The flags of the controllers for `up` and `controllers`, with kube-controller-manager's names and bounds.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { allControllers } from '../controllers/all.ts';
 import { chooseControllers } from '../controllers/choose.ts';
@@ -16,7 +16,7 @@ type FlagKey = (typeof numberFlags | typeof timeFlags)[number]['key'];
 
 type Setting = Exclude<keyof ControllerSettings, 'nodeIpam'>;
 type NumberFlag = {
-  /** As commander makes it of the flag. */
+  /** Commander's name of the value. */
   readonly key: string;
   readonly flag: string;
   readonly meaning: string;
@@ -25,10 +25,10 @@ type NumberFlag = {
 };
 type TimeFlag = Omit<NumberFlag, 'limits'>;
 
-/** Upstream's for endpoints; the others have none there, and no more than this ever helps. */
-const syncLimits: NumberLimits = { least: 1, most: 50 };
-const sizeLimits: NumberLimits = { least: 1, most: 1000 };
-/** Of a 32-bit number, which is what upstream's flag holds. */
+/** Upstream's bounds for endpoints. Others have no bounds there, but more concurrency does not help. */
+const syncLimits: NumberLimits = { min: 1, max: 50 };
+const sizeLimits: NumberLimits = { min: 1, max: 1000 };
+/** Upstream's flag is a 32-bit number. */
 const unlimited = 2 ** 31 - 1;
 
 const numberFlags = [
@@ -108,7 +108,7 @@ const numberFlags = [
     meaning:
       'Number of terminated pods that may exist before the garbage collector deletes the oldest. 0 disables their collection',
     setting: 'terminatedPodGcThreshold',
-    limits: { least: 0, most: unlimited },
+    limits: { min: 0, max: unlimited },
   },
 ] as const satisfies readonly NumberFlag[];
 
@@ -162,7 +162,7 @@ export function addControllerFlags(command: Command): Command {
   );
   for (const { flag, meaning, setting, limits } of numberFlags) {
     const usual = defaultSettings[setting];
-    const bounds = limits.most < unlimited ? `, ${limits.least} to ${limits.most}` : '';
+    const bounds = limits.max < unlimited ? `, ${limits.min} to ${limits.max}` : '';
     add(flag, `${meaning}${bounds}`, wholeNumber(limits), usual, String(usual));
   }
   for (const { flag, meaning, setting } of timeFlags) {
@@ -186,7 +186,7 @@ function chosenControllers(text: string): readonly Controller[] {
   );
 }
 
-/** What was set, for the controllers. */
+/** The settings of the flags that are set. */
 export function controllerSettings(flags: Partial<ControllerFlags>): Partial<ControllerSettings> {
   const numbers = Object.fromEntries(
     [...numberFlags, ...timeFlags].flatMap(({ key, setting }) => {

@@ -19,7 +19,7 @@ import { explainLocked, makeDataDirectory, removeDataDirectory } from './data-di
 const root = mkdtempSync(join(tmpdir(), 'fairlead-data-'));
 after(() => rmSync(root, { recursive: true }));
 
-test('makeDataDirectory() makes parents too, for their owner only, and says which', async () => {
+test('makeDataDirectory() creates parents with private modes, and returns them', async () => {
   const path = join(root, 'a', 'b', 'c');
   assert.deepEqual(await makeDataDirectory(path), [join(root, 'a'), join(root, 'a', 'b'), path]);
   assert.equal(statSync(path).mode & 0o777, 0o700);
@@ -43,27 +43,27 @@ for (const [what, [path, reason]] of Object.entries(refused)) {
   });
 }
 
-test('removeDataDirectory() takes back what was made, and nothing else', async () => {
+test('removeDataDirectory() removes only what was created', async () => {
   const made = await makeDataDirectory(join(root, 'd', 'e'));
   writeFileSync(join(root, 'd', 'e', 'store'), '');
   await removeDataDirectory(made);
   assert.equal(existsSync(join(root, 'd')), false);
 
   const shared = await makeDataDirectory(join(root, 'f', 'g'));
-  writeFileSync(join(root, 'f', 'of-somebody-else'), '');
+  writeFileSync(join(root, 'f', 'of-another-user'), '');
   await removeDataDirectory(shared);
-  assert.deepEqual(readdirSync(join(root, 'f')), ['of-somebody-else']);
+  assert.deepEqual(readdirSync(join(root, 'f')), ['of-another-user']);
 
   await removeDataDirectory([]);
   assert.ok(existsSync(root));
 });
 
-test('explainLocked() names the `up` that runs there, by the number it has out here', () => {
+test('explainLocked() names the running `up` by its outer process ID', () => {
   const directory = join(root, 'locked');
   mkdirSync(directory);
   const error = new StoreError('locked', 'process 2 has it open');
   assert.equal(explainLocked(error, directory), error);
-  // Whoever has `up` among the words of its command line counts as one.
+  // Any process with `up` in its command line counts.
   const owner = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)', 'up']);
   try {
     writeFileSync(join(directory, 'up.json'), JSON.stringify({ pid: owner.pid }));

@@ -1,14 +1,14 @@
-// The directory of a server: made where there is none, and taken back where a first start came to nothing.
+// The data directory of a server: created if missing, and removed again when the first start fails.
 import { mkdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isStoreError } from '../storage/store-error.ts';
 import { FailedError, UsageError } from './command.ts';
 import { readRunning } from './state-file.ts';
 
-/** The directories that had to be made, the outermost first; none where it was there. */
+/** Returns the directories that were created, outermost first; empty if it existed. */
 export async function makeDataDirectory(path: string): Promise<readonly string[]> {
   try {
-    return await make(path);
+    return await makeDirectory(path);
   } catch (error) {
     const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
     if (reason === undefined) throw error;
@@ -28,8 +28,8 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** One by one: Node.js' own way to make parents too never ends where a parent is there and takes no children, as in /proc. */
-async function make(path: string): Promise<readonly string[]> {
+/** One by one: mkdir({ recursive: true }) of Node.js loops forever below a directory that rejects children, such as /proc. */
+async function makeDirectory(path: string): Promise<readonly string[]> {
   try {
     await mkdir(path, { mode: 0o700 });
     return [path];
@@ -38,7 +38,7 @@ async function make(path: string): Promise<readonly string[]> {
     if (code === 'EEXIST' && (await stat(path)).isDirectory()) return [];
     const parent = dirname(path);
     if (code !== 'ENOENT' || parent === path) throw error;
-    const made = await make(parent);
+    const made = await makeDirectory(parent);
     if (made.length === 0) throw error;
     await mkdir(path, { mode: 0o700 });
     return [...made, path];
@@ -46,8 +46,8 @@ async function make(path: string): Promise<readonly string[]> {
 }
 
 /**
- * What to tell of a directory that others may enter or change; undefined where they may not. It is not closed here: somebody may have named
- * their home, or /tmp. What the program keeps in it is closed by itself.
+ * A warning about a directory that other users may enter or change. Its mode is not changed, as it may be a home directory or /tmp; the
+ * program's own files in it have private modes.
  */
 export async function openDirectoryWarning(path: string): Promise<string | undefined> {
   const { mode } = await stat(path);
@@ -56,7 +56,7 @@ export async function openDirectoryWarning(path: string): Promise<string | undef
   return `Warning: The data directory "${path}" is open to other users (mode ${shown}); run chmod 700 on it.`;
 }
 
-/** `made` is what makeDataDirectory() said: with nothing made, nothing is removed. Parents that somebody uses by now stay. */
+/** `made` is the result of makeDataDirectory(): nothing else is removed. Parents that are in use by now remain. */
 export async function removeDataDirectory(made: readonly string[]): Promise<void> {
   const [directory, ...parents] = [...made].reverse();
   if (directory === undefined) return;
@@ -71,7 +71,7 @@ export async function removeDataDirectory(made: readonly string[]): Promise<void
   }
 }
 
-/** `up` runs where processes have numbers of their own: what the lock says of its owner means nothing out here. */
+/** `up` runs in its own PID namespace: the process ID in the lock has no meaning outside, so look up its outer one. */
 export function explainLocked(error: unknown, dataDir: string): unknown {
   if (!isStoreError(error, 'locked')) return error;
   const running = readRunning(dataDir);

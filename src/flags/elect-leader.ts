@@ -1,4 +1,4 @@
-// Of several copies of a part one works: the one that holds its lease.
+// Runs a part under leader election: of several replicas, the holder of the lease works.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type LeaseTiming, runElection } from '../client/leader-election.ts';
@@ -13,14 +13,14 @@ export type Election = {
   readonly flags: ElectionFlags;
   readonly timing: LeaseTiming;
   readonly transport: Transport;
-  /** Who asks, as the server's log names it: `fairlead-controllers`. */
+  /** The user agent, such as `fairlead-controllers`. */
   readonly program: string;
   readonly log: Log;
   readonly metrics: MetricsRegistry;
   readonly lead: (signal: AbortSignal) => Promise<void>;
 };
 
-/** Leads at once where there is to be no election. */
+/** Without leader election it leads at once. */
 export function electLeader(
   { flags, timing, transport, program, log, metrics, lead }: Election,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// Which of several copies of a part works: the flags of its lease, under Kubernetes' names and with its rules.
+// The flags of leader election, with Kubernetes' names and validation.
 import { type Command, Option } from 'commander';
 import { defaultTiming, type LeaseTiming } from '../client/leader-election.ts';
 import { UsageError } from './command.ts';
@@ -13,9 +13,9 @@ export type ElectionFlags = {
   readonly leaderElectResourceName: string;
 };
 
-/** A lease says how long it lasts in whole seconds. */
+/** The duration in a Lease is in whole seconds. */
 const minLeaseMs = 1000;
-/** Tries are spread out by up to this factor, and one more must fit before the deadline. */
+/** Retries are spread by up to this factor, and another attempt must fit before the deadline. */
 const jitterFactor = 1.2;
 
 export function addElectionFlags(

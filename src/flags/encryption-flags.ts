@@ -1,4 +1,4 @@
-// The flags of encryption at rest, under kube-apiserver's names, and reading the file they name.
+// The flags of encryption at rest, with kube-apiserver's names; reads the configuration file.
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -31,10 +31,10 @@ export function addEncryptionFile(command: Command): Command {
 }
 
 export type Encryption = {
-  /** Those of now. */
+  /** The current transformers. */
   readonly transformers: () => Transformers;
   readonly encrypt: (store: Store, pathPrefix: string) => Store;
-  /** Reads the file again whenever it changes, where the flags ask for that; the function that is returned ends it. */
+  /** Reloads the file when it changes, if automatic reload is on. Returns a function that stops it. */
   readonly follow: (onChange: () => Promise<void>) => () => Promise<void>;
 };
 
@@ -44,7 +44,7 @@ export type EncryptionWorld = {
   readonly metrics: MetricsRegistry;
 };
 
-/** Undefined where nothing is to be encrypted. */
+/** Undefined without encryption. */
 export async function openEncryption(
   flags: EncryptionFlags,
   { cwd, log, metrics }: EncryptionWorld,
@@ -58,7 +58,7 @@ export async function openEncryption(
     );
   }
   const path = resolve(cwd, file);
-  // Loaded only where something is encrypted: most servers start without it.
+  // Loaded only when needed: most servers do not use encryption.
   const { encryptStore } = await import('../apiserver/encryption/encrypt-store.ts');
   let { text, transformers } = await load(path).catch((error: Error) => {
     throw new UsageError(error.message);
@@ -73,9 +73,9 @@ export async function openEncryption(
       reloaded('success');
       log.info('Loaded new encryption config', { path });
     } catch (error) {
-      // The text of before stays, so that the next look tries again.
+      // The previous text stays, so that the next poll tries again.
       reloaded('failure');
-      log.error('Failed to load new encryption config, the keys of before stay', {
+      log.error('Failed to load new encryption config, keeping the previous keys', {
         path,
         error: (error as Error).message,
       });
@@ -104,12 +104,12 @@ export async function openEncryption(
 export function withEncryption(
   store: Store,
   encryption: Encryption | undefined,
-  place: { readonly etcdServers?: readonly string[]; readonly etcdPrefix: string },
+  location: { readonly etcdServers?: readonly string[]; readonly etcdPrefix: string },
 ): Store {
-  return encryption === undefined ? store : encryption.encrypt(store, pathPrefixOf(place));
+  return encryption === undefined ? store : encryption.encrypt(store, pathPrefixOf(location));
 }
 
-/** What stands before the keys of a store: in etcd the prefix, in a directory nothing. */
+/** The prefix of the keys of a store: --etcd-prefix in etcd, empty in a directory. */
 export function pathPrefixOf({
   etcdServers,
   etcdPrefix,
@@ -122,7 +122,7 @@ export function pathPrefixOf({
 
 type Loaded = { readonly text: string; readonly transformers: Transformers };
 
-/** A file of keys is small. */
+/** The maximum size of the configuration file. */
 const maxFileBytes = 1024 * 1024;
 
 async function load(path: string): Promise<Loaded> {
@@ -146,7 +146,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** A file that a Secret is mounted as has this mode and is for one container only: it is told, and not refused. */
+/** Only a warning: mounted Secrets have this mode, and are visible to one container only. */
 async function warnOfReaders(path: string, log: Log): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o007) === 0) return;

@@ -1,4 +1,4 @@
-// What is measured of encryption at rest, under upstream's names.
+// Metrics of encryption at rest, with upstream's names.
 import type { Measure } from '../apiserver/encryption/encrypt-store.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
 

@@ -1,4 +1,4 @@
-// The flags of a store on etcd, under kube-apiserver's names.
+// The flags of the etcd backend, with kube-apiserver's names.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -35,7 +35,7 @@ export function addEtcdFlags(command: Command): Command {
   );
 }
 
-/** Which etcd, and how to get in. */
+/** The members of etcd, and the credentials. */
 export function addEtcdClientFlags(command: Command): Command {
   return command
     .option(
@@ -55,7 +55,7 @@ export type EtcdWorld = {
   readonly metrics: MetricsRegistry;
 };
 
-/** Undefined where no etcd is named. */
+/** Undefined without --etcd-servers. */
 export async function openEtcd(
   flags: EtcdClientFlags,
   world: EtcdWorld,
@@ -77,7 +77,7 @@ export async function openEtcd(
   }
 }
 
-/** What the API server must know of it. */
+/** The options of the API server for a shared store. */
 export function sharedStore({ etcdCompactionInterval }: EtcdFlags): SharedStoreOptions {
   return { backend: 'etcd', compactionIntervalMs: etcdCompactionInterval };
 }
@@ -120,7 +120,7 @@ function memberUrls(text: string): readonly string[] {
 
 const noUrl = { protocol: '', pathname: '', search: '' };
 
-/** Without a slash at its end, as the keys begin with one. */
+/** Without a trailing slash, as keys start with one. */
 function keyPrefix(text: string): string {
   const trimmed = trimEnd(text, '/');
   if (/^(\/[^/\s]+)+$/.test(trimmed)) return trimmed;

@@ -15,7 +15,7 @@ contexts: [{ name: x, context: { cluster: c, user: u } }]
 current-context: x
 `;
 
-test('followKubeconfig() takes over a token that was replaced, and keeps the old one while there is none', async () => {
+test('followKubeconfig() uses a replaced token, and keeps the previous one while the file is missing', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'fairlead-follow-'));
   const path = join(directory, 'kubeconfig');
   const token = join(directory, 'token');
@@ -25,15 +25,15 @@ test('followKubeconfig() takes over a token that was replaced, and keeps the old
     await writeFile(token, 'first\n');
     const clock = createFakeClock();
     const used: (string | undefined)[] = [];
-    let told = (): void => {};
+    let notify = (): void => {};
     const use = (connection: Connection): void => {
       used.push(connection.token);
-      told();
+      notify();
     };
     const warned = new Promise<void>((resolve) => {
-      told = resolve;
+      notify = resolve;
     });
-    const log = { ...silentLog, warn: () => told() };
+    const log = { ...silentLog, warn: () => notify() };
     const current = await readConnection([path]);
     const following = followKubeconfig({ paths: [path], current, use, clock, log }, stop.signal);
     await rm(token);
@@ -41,7 +41,7 @@ test('followKubeconfig() takes over a token that was replaced, and keeps the old
     await warned;
     assert.deepEqual(used, []);
     const taken = new Promise<void>((resolve) => {
-      told = resolve;
+      notify = resolve;
     });
     await writeFile(token, 'second\n');
     // Its last look may still be under way, and sets the next one when it is done.

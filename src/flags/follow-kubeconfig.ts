@@ -1,5 +1,5 @@
-// Somebody else renews what a kubeconfig names: an agent its certificate, a cluster the token of a pod. The files are read again now
-// and then.
+// Follows the credentials that a kubeconfig references, which others renew: a node its certificate, a cluster the token of a pod. The files
+// are polled.
 import { type Connection, readConnection } from '../client/read-kubeconfig.ts';
 import { type Clock, sleep } from '../host/clock.ts';
 import type { Log } from '../observe/log.ts';
@@ -8,17 +8,17 @@ import { deepEqual } from '../schema/equality.ts';
 export type FollowOptions = {
   readonly paths: readonly string[];
   readonly context?: string;
-  /** As it is in use now. */
+  /** The connection in use. */
   readonly current: Connection;
   readonly use: (connection: Connection) => void;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** A few small files. Tokens of pods are replaced well over ten minutes before they end. */
+/** A few small files. Tokens of pods are replaced well over ten minutes before they expire. */
 const everyMs = 60_000;
 
-/** Resolves when the signal ends it. */
+/** Resolves when the signal is aborted. */
 export async function followKubeconfig(options: FollowOptions, signal: AbortSignal): Promise<void> {
   const { paths, context, use, clock, log } = options;
   let { current } = options;
@@ -30,9 +30,9 @@ export async function followKubeconfig(options: FollowOptions, signal: AbortSign
       if (deepEqual(found, current)) continue;
       use(found);
       current = found;
-      log.info('credentials replaced', { kubeconfig: paths.join(', ') });
+      log.info('Replaced credentials', { kubeconfig: paths.join(', ') });
     } catch (error) {
-      log.warn('kubeconfig not read, credentials of before stay', {
+      log.warn('Failed to read kubeconfig, keeping the previous credentials', {
         error: error instanceof Error ? error.message : String(error),
       });
     }

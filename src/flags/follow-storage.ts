@@ -1,4 +1,4 @@
-// Tells of storage that fails while a server runs, and ends the server when its data directory is removed.
+// Logs failures of the storage while a server runs, and stops the server when its data directory is removed.
 import { join } from 'node:path';
 import { systemClock } from '../host/clock.ts';
 import type { Log, LogLevel } from '../observe/log.ts';
@@ -24,8 +24,8 @@ export async function followStorage(
     store,
     paths: etcdServers === undefined ? [dataDir, file] : [dataDir],
     clock: systemClock,
-    tell(message, reason) {
-      // Who was told that it fails must be told that it is back, at the level at which `up` runs too.
+    report(message, reason) {
+      // A recovery must be logged wherever the failure was: `up` logs at level error only.
       if (reason !== undefined) log.error(message, { reason });
       else if (logLevel === 'error') log.error(message);
       else log.info(message);
@@ -34,7 +34,7 @@ export async function followStorage(
   const failed = gone.then((path): never => {
     throw new FailedError(`error: Cannot go on: "${path}" was removed while it was in use`);
   });
-  // Who does not wait for it must not be ended by it.
+  // Handled by those who wait for `gone`; without them it must not be an unhandled rejection.
   failed.catch(() => {});
   return { gone: failed, stop };
 }

@@ -1,10 +1,10 @@
-// The file that says what names of images mean.
+// Reads the file that maps image names to commands and root directories.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type ImageMap, ImageMapError, parseImageMap } from '../node/runtimes/process/image-map.ts';
 import { UsageError } from './command.ts';
 
-/** Empty where no file is named. */
+/** Empty without --image-map. */
 export async function readImageMap(file: string | undefined, cwd: string): Promise<ImageMap> {
   if (file === undefined) return {};
   try {

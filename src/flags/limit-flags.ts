@@ -1,4 +1,4 @@
-// The flags that bound what clients can take of the server.
+// The flags that limit what clients may use of the server.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultLimits, type Limits } from '../apiserver/limits/limits.ts';
 import { seconds } from './parse-flags.ts';

@@ -1,4 +1,4 @@
-// How much a part says of what it does, and whether it says where it is blocked.
+// The log level, and the stall watchdog.
 import type { Command } from 'commander';
 import type { LogLevel } from '../observe/log.ts';
 import { logLevel } from './parse-flags.ts';

@@ -1,4 +1,4 @@
-// Where a part that runs alone serves its metrics and its health.
+// The address of the status server of a part that runs alone.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../ip/address.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
@@ -16,10 +16,10 @@ export function addMetricsFlag(command: Command, usual: string): Command {
   return command.addOption(option.argParser(addressOrNone).default(addressOrNone(usual), usual));
 }
 
-/** Commander takes a parser that returns undefined for one that failed. */
+/** Commander treats undefined as a parser's failure, so 'none' stands for no address. */
 const addressOrNone = (text: string): ListenAddress | 'none' => listenAddress(text) ?? 'none';
 
-/** `127.0.0.1:10257` or `[::1]:10257`; port 0 takes any free one. */
+/** `127.0.0.1:10257` or `[::1]:10257`; port 0 selects a free one. */
 export function listenAddress(text: string): ListenAddress | undefined {
   if (text === '') return undefined;
   const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
@@ -35,7 +35,7 @@ export function listenAddress(text: string): ListenAddress | undefined {
 const healthRoutes = { '/healthz': reportOk, '/livez': reportOk, '/readyz': reportOk };
 
 export type ServedMetrics = {
-  /** Absent where nothing is served. */
+  /** Absent when nothing is served. */
   readonly url?: string;
   readonly stop: () => Promise<void>;
 };

@@ -1,4 +1,4 @@
-// Which ranges of addresses nodes get for their pods: kube-controller-manager's flags and rules.
+// The flags of node IPAM, with kube-controller-manager's names and validation.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ControllerSettings, NodeIpamSettings } from '../controllers/settings.ts';
 import { type Cidr, formatCidr, parseCidr } from '../ip/cidr.ts';
@@ -10,19 +10,19 @@ export type NodeIpamFlags = {
   readonly clusterCidr?: readonly Cidr[];
   readonly nodeCidrMaskSizeIpv4: number;
   readonly nodeCidrMaskSizeIpv6: number;
-  /** Of commands that know the ranges of services. */
+  /** Set by commands that have this flag. */
   readonly serviceClusterIpRange?: readonly Cidr[];
 };
 
 const defaultMaskSizes = { IPv4: 24, IPv6: 64 } as const;
 
 export function addNodeIpamFlags(command: Command): Command {
-  const mask = (family: 'IPv4' | 'IPv6', most: number): Option =>
+  const mask = (family: 'IPv4' | 'IPv6', max: number): Option =>
     new Option(
       `--node-cidr-mask-size-${family.toLowerCase()} <bits>`,
       `Prefix length of the ${family} CIDR of a node`,
     )
-      .argParser(wholeNumber({ least: 1, most }))
+      .argParser(wholeNumber({ min: 1, max }))
       .default(defaultMaskSizes[family], String(defaultMaskSizes[family]));
   return command
     .addOption(
@@ -60,9 +60,7 @@ export function nodeIpamSettings(
   if (flags.allocateNodeCidrs !== true) return {};
   const { clusterCidr: clusterCidrs, serviceClusterIpRange: serviceCidrs = [] } = flags;
   if (clusterCidrs === undefined) {
-    throw new UsageError(
-      'Cannot give nodes ranges for pods without --cluster-cidr: it says of which.',
-    );
+    throw new UsageError('Cannot allocate node CIDRs: --cluster-cidr is missing.');
   }
   const maskSizes = {
     IPv4: flags.nodeCidrMaskSizeIpv4 ?? defaultMaskSizes.IPv4,
@@ -72,9 +70,9 @@ export function nodeIpamSettings(
   return { nodeIpam: { clusterCidrs, serviceCidrs, maskSizes } };
 }
 
-/** Upstream's limit for IPv6; more parts than that would be a mistake. */
-const maxBits = 16;
-/** IPv4 ranges are smaller: this is one of every size that makes sense. */
+/** Upstream's limit of the bits between cluster and node CIDR for IPv6. */
+const maxBitsIPv6 = 16;
+/** IPv4 ranges are smaller: this allows every sensible size. */
 const maxBitsIPv4 = 24;
 
 function requireFitting(range: Cidr, maskSizes: NodeIpamSettings['maskSizes']): void {
@@ -86,10 +84,10 @@ function requireFitting(range: Cidr, maskSizes: NodeIpamSettings['maskSizes']): 
       `Cannot cut ${formatCidr(range)} into ranges of /${size}: ${flag} must be at least ${prefix}.`,
     );
   }
-  const most = prefix + (family === 'IPv6' ? maxBits : maxBitsIPv4);
-  if (size > most) {
+  const max = prefix + (family === 'IPv6' ? maxBitsIPv6 : maxBitsIPv4);
+  if (size > max) {
     throw new UsageError(
-      `Cannot cut ${formatCidr(range)} into ranges of /${size}: that makes too many, ${flag} must be at most ${most}.`,
+      `Cannot cut ${formatCidr(range)} into ranges of /${size}: that makes too many, ${flag} must be at most ${max}.`,
     );
   }
 }

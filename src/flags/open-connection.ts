@@ -1,5 +1,5 @@
-// How a long-running part reaches its server by a kubeconfig: what that names is read again while the part runs, so that tokens and
-// certificates which somebody else renews are taken over without a restart.
+// The connection of a long-running part: its kubeconfig and credentials are polled, so that renewed tokens and certificates are used
+// without a restart.
 import { existsSync } from 'node:fs';
 import { reportMissingRights } from '../client/missing-rights.ts';
 import type { Connection } from '../client/read-kubeconfig.ts';
@@ -14,9 +14,9 @@ import type { World } from './command.ts';
 import { followKubeconfig } from './follow-kubeconfig.ts';
 
 export type OpenConnection = {
-  /** As it was at the start. */
+  /** The connection at the start. */
   readonly connection: Connection;
-  /** Closing it also ends the reading. */
+  /** Closing it also stops the polling. */
   readonly transport: RenewableTransport;
 };
 
@@ -26,7 +26,7 @@ export type OpenConnectionOptions = {
   readonly clock?: Clock;
 };
 
-/** Connects, does the work, and closes the connection whatever happens. */
+/** Connects, runs the work, and always closes the connection. */
 export async function withConnection(
   flags: ClientFlags,
   options: OpenConnectionOptions,
@@ -64,7 +64,7 @@ export async function openConnection(
   };
 }
 
-/** Resolves when the signal ends it. */
+/** Resolves when the signal is aborted. */
 export async function followConnection(
   flags: ClientFlags,
   { connection, transport }: OpenConnection,

@@ -1,4 +1,4 @@
-// The version of this package, read once from its manifest.
+// The version of this package, from package.json.
 import { readFileSync } from 'node:fs';
 
 const manifest = JSON.parse(

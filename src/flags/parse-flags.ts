@@ -1,4 +1,4 @@
-// Values of flags, each with an error that says what would be right.
+// Parsers of flag values; their errors say what would be right.
 import { InvalidArgumentError } from 'commander';
 import { parseAddress } from '../ip/address.ts';
 import { addressCount, type Cidr, parseCidr } from '../ip/cidr.ts';
@@ -9,7 +9,7 @@ export function port(text: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value <= 65535) return value;
   throw new InvalidArgumentError(
-    `"${text}" is not a port; it must be a number from 0 to 65535, where 0 picks a free one.`,
+    `"${text}" is not a port; it must be a number from 0 to 65535, where 0 selects a free one.`,
   );
 }
 
@@ -20,10 +20,10 @@ export function ipAddress(text: string): string {
   );
 }
 
-/** One range, or two of different families; the first gives services their primary address. */
-/** Upstream's; the kubernetes Service and cluster DNS need theirs. */
+/** As upstream: the kubernetes Service and cluster DNS need addresses. */
 const minAddresses = 8n;
 
+/** One CIDR, or two of different families; the first is the primary one. */
 export function serviceRanges(text: string): readonly Cidr[] {
   const ranges = text.split(',').map((part) => {
     const cidr = parseCidr(part.trim());
@@ -62,7 +62,7 @@ export function portRange(text: string): PortRange {
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 24 * 3600 };
 
-/** A length of time in whole seconds: `90s`, `10m`, `1h30m`, `7d`. */
+/** A duration in whole seconds: `90s`, `10m`, `1h30m`, `7d`. */
 export function seconds(text: string): number {
   const parts = [...text.matchAll(/(\d+)([smhd])/gy)];
   const total = parts.reduce(
@@ -72,11 +72,11 @@ export function seconds(text: string): number {
   const isWhole = parts.map(([part]) => part).join('') === text;
   if (isWhole && total > 0 && Number.isSafeInteger(total)) return total;
   throw new InvalidArgumentError(
-    `"${text}" is not a length of time; it must be one like 10m, 1h30m or 7d.`,
+    `"${text}" is not a duration; it must be one like 10m, 1h30m or 7d.`,
   );
 }
 
-/** For flags that may be given more than once. */
+/** For flags that may be repeated. */
 export function repeated(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

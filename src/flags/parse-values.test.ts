@@ -32,7 +32,7 @@ test('formatDuration() writes what duration() reads', () => {
 });
 
 test('wholeNumber() holds its limits', () => {
-  const parse = wholeNumber({ least: 1, most: 50 });
+  const parse = wholeNumber({ min: 1, max: 50 });
   assert.deepEqual([parse('1'), parse('50')], [1, 50]);
   for (const text of ['0', '51', '1.5', '-3', 'x', '']) {
     assert.throws(() => parse(text), /is not a whole number from 1 to 50/, text);

@@ -1,20 +1,20 @@
-// Lengths of time as Go programs take them: `300ms`, `20s`, `1m30s`, `1.5h`, and a bare 0.
+// Durations in Go's syntax: `300ms`, `20s`, `1m30s`, `1.5h`, and a bare 0.
 import { InvalidArgumentError } from 'commander';
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 export type DurationLimits = {
-  /** The shortest that makes sense; absent: none at all is fine. */
+  /** The minimum; absent: 0 is allowed. */
   readonly minMs?: number;
 };
 
-/** A parser for a flag, in milliseconds. */
+/** A flag parser; returns milliseconds. */
 export function duration({ minMs = 0 }: DurationLimits = {}): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text);
     if (ms === undefined) {
       throw new InvalidArgumentError(
-        `"${text}" is not a length of time; it must be one like 300ms, 20s or 1m30s.`,
+        `"${text}" is not a duration; it must be one like 300ms, 20s or 1m30s.`,
       );
     }
     if (ms < minMs) {
@@ -35,24 +35,24 @@ function parseDuration(text: string): number | undefined {
   return Number.isFinite(ms) && ms <= Number.MAX_SAFE_INTEGER ? Math.round(ms) : undefined;
 }
 
-/** As it is written most shortly: 50s, 20ms, 1m0s as 1m. */
+/** The shortest form: 50s, 20ms, 1m for 1m0s. */
 export function formatDuration(ms: number): string {
   const unit = Object.entries(unitMs).findLast(([, size]) => ms > 0 && ms % size === 0);
   return unit === undefined ? '0s' : `${ms / unit[1]}${unit[0]}`;
 }
 
-export type NumberLimits = { readonly least: number; readonly most: number };
+export type NumberLimits = { readonly min: number; readonly max: number };
 
-/** A parser for a flag that takes a whole number within limits. */
-export function wholeNumber({ least, most }: NumberLimits): (text: string) => number {
+/** A flag parser for integers within limits. */
+export function wholeNumber({ min, max }: NumberLimits): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`"${text}" is not a whole number from ${least} to ${most}.`);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`"${text}" is not a whole number from ${min} to ${max}.`);
   };
 }
 
-/** Of flags that may stand alone: `--flag`, `--flag=true` or `--flag=false`. */
+/** For flags with an optional value: `--flag`, `--flag=true` or `--flag=false`. */
 export function bool(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   throw new InvalidArgumentError(`"${text}" is neither true nor false.`);

@@ -1,9 +1,9 @@
-// How many processes a pod may have. Kubelet: --pod-max-pids.
+// The flag --pod-max-pids, as of the kubelet.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 export type PidFlag = { readonly podMaxPids: number };
 
-/** Far more than programs need, and so few that a pod which forks without end leaves the machine usable. */
+/** More than programs need, and few enough that a fork bomb in a pod leaves the machine usable. */
 const defaultPodMaxPids = 4096;
 const unlimited = -1;
 
@@ -24,7 +24,7 @@ function podMaxPids(text: string): number {
   return value;
 }
 
-/** As runtimes take it. */
+/** The option of runtimes. */
 export function maxPidsOf({ podMaxPids: max }: PidFlag): { readonly maxPids?: number } {
   return max === unlimited ? {} : { maxPids: max };
 }

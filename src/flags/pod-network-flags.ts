@@ -1,4 +1,4 @@
-// Which network the pods of a node get, and who looks at the other nodes for it.
+// The flags of the pod network of a node.
 import { type Command, Option } from 'commander';
 import type { Transport } from '../client/transport.ts';
 import type { PodNetwork } from '../node/network/pod-network.ts';
@@ -30,7 +30,7 @@ export function addPodNetworkFlags(command: Command): Command {
 }
 
 export type OpenedNetwork = {
-  /** Absent: the host's own. */
+  /** Absent: pods use the network of the host. */
   readonly network?: PodNetwork;
   readonly close: () => Promise<void>;
 };
@@ -39,7 +39,7 @@ type Node = {
   readonly name: string;
   readonly ips: readonly string[];
   readonly log: Log;
-  /** The agent's own, which it closes itself. */
+  /** The agent's transport, which the agent closes. */
   readonly transport: Transport;
 };
 

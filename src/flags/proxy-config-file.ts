@@ -1,4 +1,4 @@
-// kube-proxy's configuration file (KubeProxyConfiguration), as far as this proxy has what it sets.
+// Reads kube-proxy's configuration file (KubeProxyConfiguration).
 import { parse } from 'yaml';
 import type { ConntrackSettings, ListenAddress, ProxySettings } from '../proxy/config.ts';
 import { allModes } from '../proxy/modes/all.ts';
@@ -12,11 +12,11 @@ import { duration } from './parse-values.ts';
 export type ProxyFile = {
   readonly settings: ProxySettings;
   readonly kubeconfig?: string;
-  /** Fields that mean nothing here. */
+  /** Fields without an effect here. */
   readonly ignored: readonly string[];
 };
 
-/** Fields that are not read here are ignored, and returned by name. */
+/** Unsupported fields are ignored, and returned by name. */
 export function readProxyFile(
   text: string,
   modes: readonly ModeDescription[] = allModes,
@@ -55,7 +55,7 @@ function plainSettings(root: Fields): ProxySettings {
   };
 }
 
-/** Masquerading and sync periods come from the sections of the mode in use, all else from those of all modes. A period of 0 is the default one. */
+/** Masquerading and sync periods come from the section of the mode in use, other settings from all sections. A period of 0 means the default. */
 function modeSections(
   root: Fields,
   modes: readonly ModeDescription[],
@@ -114,11 +114,11 @@ function parseText(text: string): unknown {
   try {
     return parse(text);
   } catch (error) {
-    throw new UsageError(`the file is no YAML: ${(error as Error).message}`);
+    throw new UsageError(`the file is not valid YAML: ${(error as Error).message}`);
   }
 }
 
-/** Typed access to a mapping that remembers what was read. Null and empty text count as left out, as in Go. */
+/** Typed access to a mapping, which records the fields that were read. Null and empty strings count as absent, as in Go. */
 type Fields = {
   readonly text: (name: string) => string | undefined;
   readonly texts: (name: string) => readonly string[] | undefined;

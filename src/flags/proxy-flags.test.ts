@@ -91,12 +91,12 @@ nodePortAddresses: null
   });
   const bad: readonly (readonly [string, RegExp])[] = [
     ['kind: Pod', /not a KubeProxyConfiguration/],
-    ['[', /no YAML/],
+    ['[', /not valid YAML/],
     ['- a', /not a mapping/],
     [`${head}mode: ebpf`, /mode: "ebpf" must be one of/],
     [`${head}conntrack: { min: many }`, /conntrack\.min must be a number/],
     [`${head}iptables: 5`, /iptables is not a mapping/],
-    [`${head}mode: ipvs\nipvs: { syncPeriod: soon }`, /ipvs\.syncPeriod: "soon" is not a length/],
+    [`${head}mode: ipvs\nipvs: { syncPeriod: soon }`, /ipvs\.syncPeriod: "soon" is not a duration/],
     [`${head}healthzBindAddress: nowhere`, /healthzBindAddress: "nowhere" is not an IP and port/],
   ];
   for (const [text, expected] of bad) {

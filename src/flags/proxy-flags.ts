@@ -1,4 +1,4 @@
-// The flags of the proxy, under kube-proxy's names, and the settings they stand for.
+// The flags of the node proxy, with kube-proxy's names, and their settings.
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ListenAddress, ProxySettings } from '../proxy/config.ts';
 import { allModes } from '../proxy/modes/all.ts';
@@ -38,9 +38,9 @@ export type ProxyFlags = {
 
 type Modes = readonly ModeDescription[];
 
-const tableSize = wholeNumber({ least: 0, most: 2 ** 31 - 1 });
+const tableSize = wholeNumber({ min: 0, max: 2 ** 31 - 1 });
 
-/** Those that `up` has too. */
+/** The flags that `up` also has. */
 export function addModeFlags(command: Command, modes: Modes = allModes): Command {
   const names = modes.map(({ name }) => name);
   command
@@ -103,7 +103,7 @@ export function addProxyFlags(command: Command, modes: Modes = allModes): Comman
     .option(
       '--iptables-masquerade-bit <bit>',
       'Bit of the packet mark that selects packets to masquerade (default: 14)',
-      wholeNumber({ least: 0, most: 31 }),
+      wholeNumber({ min: 0, max: 31 }),
     );
   addPeriodFlags(command, modes);
   addConntrackFlags(command);
@@ -204,7 +204,7 @@ function localMode(text: string): LocalMode {
   const known = localModes.find((name) => name === text);
   if (known !== undefined) return known;
   throw new InvalidArgumentError(
-    `"${text}" is not a way to tell pods; it must be one of ${localModes.join(', ')}.`,
+    `"${text}" is not a local mode; it must be one of ${localModes.join(', ')}.`,
   );
 }
 
@@ -224,7 +224,9 @@ function gates(text: string): Readonly<Record<string, boolean>> {
     list(text).map((pair) => {
       const [name = '', value] = pair.split('=');
       if (value === 'true' || value === 'false') return [name, value === 'true'];
-      throw new InvalidArgumentError(`"${pair}" is not a gate; it must be like Name=true.`);
+      throw new InvalidArgumentError(
+        `"${pair}" is not a feature gate; it must be one like Name=true.`,
+      );
     }),
   );
 }
@@ -234,7 +236,7 @@ export type ModeFlags = Pick<
   'proxyMode' | 'nodeportAddresses' | 'allowForeignAddresses'
 >;
 
-/** What the flags of `addModeFlags` say. */
+/** The settings of the flags of `addModeFlags`. */
 export function modeFlagSettings(flags: ModeFlags, modes: Modes = allModes): ProxySettings {
   return {
     ...given('mode', flags.proxyMode),
@@ -244,7 +246,7 @@ export function modeFlagSettings(flags: ModeFlags, modes: Modes = allModes): Pro
   };
 }
 
-/** Settings of the flags that are present. */
+/** The settings of the flags that are set. */
 export function flagSettings(flags: ProxyFlags, modes: Modes = allModes): ProxySettings {
   const mode = modes.find(({ name }) => name === flags.proxyMode);
   return {
@@ -278,7 +280,7 @@ function given<K extends string, V>(key: K, value: V | undefined): { readonly [P
   return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
 }
 
-/** kube-proxy has these flags for each mode; those of the requested mode count. */
+/** kube-proxy has these flags per mode; those of the requested mode apply. */
 function periodOf(
   mode: ModeDescription | undefined,
   flags: ProxyFlags,
@@ -298,13 +300,13 @@ function modeSettings(flags: Readonly<Record<string, unknown>>, modes: Modes): M
   return settings;
 }
 
-/** The name under which Commander has the value of a flag. */
+/** Commander's name of the value of a flag. */
 const optionKey = (flag: string): string =>
   flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 const externalIPsGate = 'AllowServiceExternalIPs';
 
-/** Gates of kube-proxy that nothing here depends on: a command line that was made for it goes on working. */
+/** Feature gates of kube-proxy without an effect here, which are accepted so that its command lines work. */
 export function unknownGates({
   featureGates = {},
 }: Pick<ProxyFlags, 'featureGates'>): readonly string[] {

@@ -1,6 +1,6 @@
-// Watches the event loop of the main thread from a thread of its own, and writes a line when it is blocked: for how long,
-// what it works on and where it is. The inspector answers in the middle of whatever JavaScript runs there, because V8
-// handles its requests at loops and calls; within a long call of native code it answers when that ends.
+// The stall watchdog: watches the event loop of the main thread from its own thread, and logs when it is blocked: for how long, by which
+// work and with which stack. The inspector interrupts running JavaScript, because V8 handles its requests at loops and calls; within a long
+// native call it answers when that returns.
 import { readFileSync, writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
@@ -10,14 +10,14 @@ import type { StallWorkerData } from './watch-stalls.ts';
 const { beats, thresholdMs } = workerData as StallWorkerData;
 const counter = new Int32Array(beats);
 
-/** A few times within the threshold, so that it is noticed soon after. */
+/** Several times per threshold, to detect a stall soon after it. */
 const checkMs = Math.min(250, Math.ceil(thresholdMs / 4));
-/** A check that comes this much too late shows that nobody on this machine got to run, or that it slept. */
+/** A check that is this late shows that the whole machine was busy, or suspended. */
 const maxOwnDelayMs = thresholdMs / 2;
-/** A stall that lasts is told again after this long, then twice as long, and so on. */
+/** A lasting stall is logged again after this time, with doubling intervals. */
 const repeatAfterMs = 10_000;
 const maxFrames = 40;
-/** Where promises follow each other without end, the stack is empty between two: then it is looked at once more. */
+/** Between two microtasks the stack is empty: sample again, at most this often. */
 const maxSamples = 50;
 const sampleEveryMs = 5;
 
@@ -44,9 +44,9 @@ function check(): void {
     atChange = mainThread();
     return;
   }
-  // Where this thread did not run either, the other one is not to blame for that time.
+  // Ignore time in which this thread did not run either.
   if (ownDelay > maxOwnDelayMs && stall === undefined) lastChange += ownDelay;
-  // Nor is a thread that waits for a processor blocked by anything of ours: the machine has too much to do.
+  // Ignore time in which the main thread was runnable but waited for a CPU.
   const blockedMs = now - lastChange - (mainThread().delayedMs - atChange.delayedMs);
   if (blockedMs < (stall?.nextReportMs ?? thresholdMs)) return;
   stall = {
@@ -56,7 +56,7 @@ function check(): void {
   report(now, stall);
 }
 
-/** The line is written when the main thread has answered, or in vain been asked for as long as the threshold. */
+/** Logs once the main thread has returned its stack, or has not for as long as the threshold. */
 function report(now: number, { since }: Stall): void {
   let isWritten = false;
   const blockedSince = lastChange;
@@ -72,7 +72,7 @@ function report(now: number, { since }: Stall): void {
   const unanswered = setTimeout(write, thresholdMs, { stack: 'none: in native code' });
   inspect((found) => {
     clearTimeout(unanswered);
-    // What was told without a stack is told again with it.
+    // A stall that was logged without a stack is logged again with it.
     isWritten = false;
     write(found);
   });
@@ -87,7 +87,7 @@ function reportEnd(blockedMs: number, { since }: Stall): void {
 
 type Found = { readonly work?: unknown; readonly stack: string | readonly string[] };
 
-/** Evaluated in the main thread, on top of what runs there: the stack of a new error is its stack. */
+/** Evaluated in the main thread on top of its running code: the stack of a new error is its stack. */
 const expression = `(() => {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = ${maxFrames};
@@ -131,7 +131,7 @@ function inspect(answered: (found: Found) => void): void {
 
 function readFound(value: string): Found {
   const { stack, work } = JSON.parse(value) as { readonly stack: string; readonly work: unknown };
-  // Its first lines are the error's name, and the expression with the function that it calls.
+  // The first lines are the error's name, this expression, and the function that it calls.
   const frames = stack.split('\n').slice(3);
   return { work, stack: frames.map((line) => line.trim().replace(/^at /, '')) };
 }
@@ -139,8 +139,8 @@ function readFound(value: string): Found {
 type Scheduled = { readonly cpuMs: number; readonly delayedMs: number };
 
 /**
- * Time that the main thread, whose id is that of the process, ran, and that it could have run but had to wait for a processor; 0
- * where the kernel does not say.
+ * CPU time of the main thread, and time that it was runnable but waited for a CPU (schedstat); 0 where the kernel does not report it. The
+ * main thread has the ID of the process.
  */
 function mainThread(): Scheduled {
   try {
@@ -156,7 +156,7 @@ function seconds(ms: number): number {
   return Math.round(ms) / 1000;
 }
 
-/** The form of `observe/log.ts`, at level error: whoever can write to standard error without the main thread does. */
+/** In the format of `observe/log.ts`, at level error; written directly, as the main thread is blocked. */
 function writeLine(message: string, fields: object): void {
   const line = { level: 50, time: new Date().toISOString(), ...fields, msg: message };
   writeSync(2, `${JSON.stringify(line)}\n`);

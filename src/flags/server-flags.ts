@@ -1,4 +1,4 @@
-// The flags that `up` and `apiserver` share, and starting the server they describe.
+// The flags of the API server for `up` and `apiserver`; starts the server.
 
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -124,23 +124,23 @@ export type StartedServer = {
   readonly kubeconfig: string;
   readonly credentials: Credentials;
   readonly log: Log;
-  /** What /metrics shows. */
+  /** The metrics that /metrics serves. */
   readonly metrics: MetricsRegistry;
-  /** Rejects with what to tell when the data directory was removed: there is nothing to go on with. */
+  /** Rejects when the data directory was removed: the server cannot continue. */
   readonly gone: Promise<never>;
   readonly stop: () => Promise<void>;
 };
 
-/** What whoever puts the server into a network adds. */
+/** Additions of a caller that runs the server in a network of its own, as `up` does. */
 export type ServerNetwork = {
-  /** Names and addresses besides the usual, for its certificate. */
+  /** Further names and addresses for the serving certificate. */
   readonly serverNames?: readonly string[];
 } & Pick<ApiServerOptions, 'listenAlso' | 'dial' | 'dialNode'>;
 
 export async function startFromFlags(
   flags: ServerFlags,
   world: World,
-  place: ServerNetwork = {},
+  location: ServerNetwork = {},
 ): Promise<StartedServer> {
   checkServiceNodePort(flags);
   const log = createLog(flags.logLevel);
@@ -149,16 +149,17 @@ export async function startFromFlags(
   const made = await makeDataDirectory(dataDir);
   const warning = await openDirectoryWarning(dataDir);
   if (warning !== undefined) world.writeError(`${warning}\n`);
-  // A first start that came to nothing leaves nothing.
-  const takeBack = (): Promise<void> => removeDataDirectory(made);
+  // A failed first start leaves no files.
+  const removeCreated = (): Promise<void> => removeDataDirectory(made);
   const outside = { cwd: world.cwd(), now: world.now, log, metrics };
-  const audit = await orElse(openAudit(flags, outside), takeBack);
-  const encryption = await orElse(openEncryption(flags, outside), takeBack);
+  const audit = await orElse(openAudit(flags, outside), removeCreated);
+  const encryption = await orElse(openEncryption(flags, outside), removeCreated);
   const plain =
-    (await orElse(openEtcd(flags, outside), takeBack)) ?? (await openDirectory(dataDir, world));
+    (await orElse(openEtcd(flags, outside), removeCreated)) ??
+    (await openDirectory(dataDir, world));
   const store = withEncryption(plain, encryption, flags);
   try {
-    const started = await startOn(store, { flags, dataDir, log, metrics, world, audit, place });
+    const started = await startOn(store, { flags, dataDir, log, metrics, world, audit, location });
     const restoreHeapGrowth = relaxHeapGrowth();
     const stopWatching = watchStallsOf(flags, metrics);
     const stopReload = encryption?.follow(started.server.rereadStored);
@@ -172,8 +173,8 @@ export async function startFromFlags(
     };
     return { ...started, gone: storage.gone, stop };
   } catch (error) {
-    // While the store is open nobody else can have begun to use the directory; in etcd something may be signed with the keys in it.
-    if (flags.etcdServers === undefined) await takeBack();
+    // While the store is open no other server can use the directory. With etcd, something may already be signed with the keys in it.
+    if (flags.etcdServers === undefined) await removeCreated();
     await store.close();
     await audit?.log.close();
     if (error instanceof TokenFileError || error instanceof SigningKeyError)
@@ -208,14 +209,14 @@ type Setting = {
   readonly metrics: MetricsRegistry;
   readonly world: World;
   readonly audit: OpenAudit | undefined;
-  readonly place: ServerNetwork;
+  readonly location: ServerNetwork;
 };
 
 async function startOn(
   store: Store,
-  { flags, dataDir, log, metrics, world, audit, place }: Setting,
+  { flags, dataDir, log, metrics, world, audit, location }: Setting,
 ): Promise<Omit<StartedServer, 'gone'>> {
-  const { serverNames = [], ...connections } = place;
+  const { serverNames = [], ...connections } = location;
   const serviceCidrs = flags.serviceClusterIpRange;
   const advertiseAddress = advertisedAddress(flags);
   const certificates = {
@@ -261,7 +262,7 @@ async function startOn(
       client: administrator,
     });
   await write(credentials).catch(async (error: unknown) => {
-    // It would keep the process from ending.
+    // A running server would keep the process alive.
     await server.stop();
     throw new UsageError(`${(error as Error).message}. Name another file with --write-kubeconfig.`);
   });
@@ -295,12 +296,12 @@ function checkServiceNodePort({
   );
 }
 
-/** What clients on this machine use: loopback where the server listens everywhere. */
+/** The address for clients on this machine: loopback when the server listens on all addresses. */
 function clientAddress(bind: string): string {
   return bind === '0.0.0.0' ? '127.0.0.1' : bind === '::' ? '::1' : bind;
 }
 
-/** What others use: the address bound, or where that is none or loopback, the first of this machine that is neither. */
+/** The address for other machines: the bind address, unless it is unspecified or loopback; then the first address of this machine. */
 function advertisedAddress({ advertiseAddress, bindAddress }: ServerFlags): string {
   if (advertiseAddress !== undefined) return advertiseAddress;
   const bound = parseAddress(bindAddress);

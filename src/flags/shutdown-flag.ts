@@ -1,4 +1,4 @@
-// How long the containers of a node get to end by themselves when its agent ends. KubeletConfiguration: shutdownGracePeriod.
+// The grace period of containers when the node shuts down, as shutdownGracePeriod of KubeletConfiguration.
 import { type Command, Option } from 'commander';
 import { defaultShutdownGraceMs } from '../node/node-parts.ts';
 import { duration, formatDuration } from './parse-values.ts';

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { isOurs, readRunning } from './state-file.ts';
+import { isOwnProcess, readRunning } from './state-file.ts';
 
 /** A directory with a state that names a process which runs: this one. */
 function prepare(t: TestContext): string {
@@ -25,13 +25,13 @@ function prepare(t: TestContext): string {
 
 const isRoot = process.geteuid?.() === 0;
 
-test('readRunning() takes what is ours', (t) => {
+test('readRunning() reads a state of the same user', (t) => {
   assert.equal(readRunning(mkdtempSync(join(prepare(t), 'empty-'))), undefined);
   // Whether the process counts depends on how the tests were started; here it is enough that nothing is refused.
   assert.doesNotThrow(() => readRunning(prepare(t)));
 });
 
-test('readRunning() refuses what another user wrote, whose directory is the current one', {
+test('readRunning() rejects a state of another user', {
   skip: !isRoot,
 }, (t) => {
   const directory = prepare(t);
@@ -39,7 +39,7 @@ test('readRunning() refuses what another user wrote, whose directory is the curr
   assert.throws(() => readRunning(directory), /belongs to another user \(65534\)/);
 });
 
-test('readRunning() refuses what others may write, and links', (t) => {
+test('readRunning() rejects files that others may write, and links', (t) => {
   const open = prepare(t);
   chmodSync(join(open, 'up.json'), 0o622);
   assert.throws(() => readRunning(open), /did not write it like this/);
@@ -54,5 +54,5 @@ test('isOurs() looks at processes only', (t) => {
   writeFileSync(join(directory, 'cmdline'), 'node\0up\0');
   const path = `self/../..${directory}`;
   assert.match(readFileSync(`/proc/${path}/cmdline`, 'utf8'), /up/);
-  for (const pid of [0, -1, 1.5, path as unknown as number]) assert.equal(isOurs(pid), false);
+  for (const pid of [0, -1, 1.5, path as unknown as number]) assert.equal(isOwnProcess(pid), false);
 });

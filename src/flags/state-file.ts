@@ -1,4 +1,4 @@
-// What a running `up` writes down in its data directory, for `status`, `down` and `shell`.
+// The state of a running `up`, a file in its data directory, for `status`, `down` and `shell`.
 import {
   closeSync,
   constants,
@@ -19,24 +19,24 @@ export type NetworkMode = (typeof networkModes)[number];
 export type UpState = {
   /** The process to send signals to. */
   readonly pid: number;
-  /** Of the program itself, inside its namespaces where it has some. */
+  /** The program itself, inside its namespaces if it has any. */
   readonly innerPid: number;
   readonly version: string;
   readonly startedAt: number;
   readonly network: NetworkMode;
-  /** What the network is, or why there is none. */
+  /** Describes the network, or why there is none. */
   readonly networkText: string;
   readonly url: string;
   readonly kubeconfig: string;
   readonly dataDir: string;
   readonly nodes: readonly NodeState[];
-  /** The network beside the nodes, as its hosts see it; absent: the nodes are on the machine's. */
+  /** The network of the nodes; absent: the nodes use the network of the machine. */
   readonly outside?: {
     readonly namespacePath: string;
     /** URL of the API server. */
     readonly server: string;
   };
-  /** What pods ask for names. */
+  /** The DNS server of pods. */
   readonly dns: readonly string[];
   readonly domain: string;
   readonly relays: readonly RelayState[];
@@ -45,19 +45,19 @@ export type UpState = {
 export type NodeState = {
   readonly name: string;
   readonly addresses: readonly string[];
-  /** How its proxy works. */
+  /** The proxy mode. */
   readonly proxy: string;
-  /** Its network namespace, as the program itself sees it; absent: that of the machine. */
+  /** The path of its network namespace, as the program sees it; absent: that of the machine. */
   readonly namespacePath?: string;
   readonly dataDirectory: string;
 };
 
 const fileName = 'up.json';
 
-/** Whole or not at all: somebody may be reading. */
+/** Written atomically: another process may be reading. */
 export function writeState(state: UpState): void {
   const path = join(state.dataDir, fileName);
-  // What a killed process left by this name may have another mode, or be a link.
+  // A file that a killed process left may have another mode, or be a link.
   rmSync(`${path}.new`, { force: true });
   writeFileSync(`${path}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   renameSync(`${path}.new`, path);
@@ -67,15 +67,15 @@ export function removeState(dataDir: string): void {
   rmSync(join(dataDir, fileName), { force: true });
 }
 
-/** Undefined where none was written, or its program ended. */
+/** Undefined when there is no state, or its program has exited. */
 export function readRunning(dataDir: string): UpState | undefined {
   const text = readOwn(join(dataDir, fileName));
   if (text === undefined) return undefined;
   const state = JSON.parse(text) as UpState;
-  return isOurs(state.pid) ? state : undefined;
+  return isOwnProcess(state.pid) ? state : undefined;
 }
 
-/** A state is some kilobytes. */
+/** The maximum size; a state has a few kilobytes. */
 const maxStateBytes = 4 * 1024 * 1024;
 const writtenByOthers = 0o022;
 
@@ -105,8 +105,8 @@ function readOwn(path: string): string | undefined {
   }
 }
 
-/** Process ids come back: what has this one now must have been started as `up`. */
-export function isOurs(pid: number): boolean {
+/** Process IDs are reused: the process must have been started as `up`. */
+export function isOwnProcess(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes('up');

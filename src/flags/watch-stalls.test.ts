@@ -22,7 +22,7 @@ const blockers = {
 };
 
 for (const [name, blocker] of Object.entries(blockers)) {
-  test(`watchStalls() tells what blocks the event loop: ${name}`, async () => {
+  test(`watchStalls() reports what blocks the event loop: ${name}`, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'fairlead-stall-'));
     const file = join(directory, 'go-on');
     const child = run(`

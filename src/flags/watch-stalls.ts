@@ -1,6 +1,6 @@
-// The stall watchdog: another thread notices when the event loop of this one is blocked, and writes down what it was working
-// on and its JavaScript stack. A timer that counts is all that it costs here. The thread takes about 9 MiB and 20 ms of
-// another core to start, so it starts with the first work there is: an idle program has nothing to watch.
+// The stall watchdog: another thread detects when the event loop of this one is blocked, and logs the current work and the JavaScript stack.
+// Here it costs one timer. The thread takes about 9 MiB and 20 ms of another core to start, so it starts with the first work: an idle
+// program needs no watchdog.
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../host/worker-url.ts';
 import { currentWork } from '../observe/current-work.ts';
@@ -13,14 +13,14 @@ export type StallOptions = {
 };
 
 export type StallWorkerData = {
-  /** Its one number grows while the event loop goes round. */
+  /** One counter, which grows while the event loop runs. */
   readonly beats: SharedArrayBuffer;
   readonly thresholdMs: number;
 };
 
-/** Clients begin to notice; timers of ours that matter are longer. */
+/** Clients start to notice; our own important timers are longer. */
 const stallThresholdMs = 1000;
-/** Four times within the threshold. */
+/** Four times per threshold. */
 const beatMs = 250;
 
 const buckets = [1, 2.5, 5, 10, 30, 60, 120];
@@ -32,7 +32,7 @@ export function watchStallsOf(
   return watchStalls({ isLogged: stallWatchdog && logLevel !== 'silent', metrics });
 }
 
-/** Starts to watch; what is returned ends it. */
+/** Starts the watchdog; returns a function that stops it. */
 export function watchStalls({ isLogged, metrics }: StallOptions): () => void {
   const stalls = metrics
     .histogram({
@@ -46,7 +46,7 @@ export function watchStalls({ isLogged, metrics }: StallOptions): () => void {
     if (ms > stallThresholdMs) stalls(ms / 1000);
   });
   let worker: Worker | undefined;
-  // Somebody who debugs this process stops it on purpose, and the thread would go on where they stopped.
+  // A debugger stops this process on purpose, and the watchdog's inspector session would resume it.
   const isDebugged = process.execArgv.some((flag) => flag.startsWith('--inspect'));
   if (isLogged && !isDebugged) {
     currentWork.beforeFirst = () => {
@@ -63,17 +63,17 @@ export function watchStalls({ isLogged, metrics }: StallOptions): () => void {
 function startWorker(workerData: StallWorkerData): Worker {
   const worker = new Worker(workerUrl('flags/report-stalls-worker'), {
     workerData,
-    // It has a few hundred kilobytes to look after, once in a while.
+    // The thread needs only a few hundred kilobytes of heap.
     resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
     execArgv: [],
   });
-  // Without it the program works all the same.
+  // The program works without the watchdog.
   worker.on('error', () => undefined);
   worker.unref();
   return worker;
 }
 
-/** Counts while the event loop goes round, and says how late each count came. */
+/** Counts while the event loop runs, and measures how late each count is. */
 function beat(beats: Int32Array, late: (ms: number) => void): () => void {
   let last = performance.now();
   const timer = setInterval(() => {

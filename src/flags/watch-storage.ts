@@ -1,25 +1,25 @@
-// Whether the place where a server keeps everything is still there, while it runs: said once when it fails, and when it is back.
+// Watches the storage of a running server: logs once when it fails, and when it has recovered.
 import { stat } from 'node:fs/promises';
 import { type Clock, sleep } from '../host/clock.ts';
 import type { Store } from '../storage/store.ts';
 
 export type StorageWatchOptions = {
   readonly store: Pick<Store, 'checkWrites'>;
-  /** Directories and files without which there is nothing to go on with. */
+  /** Directories and files that the server cannot run without. */
   readonly paths: readonly string[];
   readonly clock: Clock;
-  /** For the one who looks at the screen or the log, whatever its level. */
-  readonly tell: (message: string, reason?: string) => void;
+  /** Reports to the user, whatever the log level. */
+  readonly report: (message: string, reason?: string) => void;
 };
 
 export type StorageWatch = {
-  /** Resolves with what was removed or replaced; never where nothing is. */
+  /** Resolves with the path that was removed or replaced, if ever. */
   readonly gone: Promise<string>;
   readonly stop: () => Promise<void>;
 };
 
 const everyMs = 2000;
-/** Of an etcd that neither answers nor refuses. */
+/** The timeout of a check, for an etcd that hangs. */
 const answerTimeoutMs = 5000;
 
 export async function watchStorage(options: StorageWatchOptions): Promise<StorageWatch> {
@@ -50,7 +50,7 @@ export async function watchStorage(options: StorageWatchOptions): Promise<Storag
   };
 }
 
-/** Empty where there is nothing; a directory that was made anew under the same name is another one. */
+/** The inode, to detect a directory that was replaced; empty when it does not exist. */
 async function identityOf(path: string): Promise<string> {
   try {
     const { dev, ino } = await stat(path);
@@ -58,7 +58,7 @@ async function identityOf(path: string): Promise<string> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return '';
-    // What cannot be looked at may still be there.
+    // An inaccessible path may still exist.
     return 'unknown';
   }
 }
@@ -66,15 +66,15 @@ async function identityOf(path: string): Promise<string> {
 function createCheck({
   store,
   clock,
-  tell,
+  report,
 }: StorageWatchOptions): (signal: AbortSignal) => Promise<void> {
   let isWell = true;
   return async (signal) => {
     const reason = await reasonOf(store, clock, signal);
     if (signal.aborted || (reason === undefined) === isWell) return;
     isWell = reason === undefined;
-    if (reason === undefined) tell('Storage works again');
-    else tell('Storage fails, retrying', reason);
+    if (reason === undefined) report('Storage works again');
+    else report('Storage fails, retrying', reason);
   };
 }
 

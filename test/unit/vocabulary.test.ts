@@ -75,9 +75,7 @@ const unfinished: readonly string[] = [
   'src/apiserver/verbs',
   'src/apiserver/web-socket',
   'src/apiserver/yaml',
-  'src/cli',
   'src/cloud',
-  'src/flags',
   'src/ip',
 
   'src/kinds',

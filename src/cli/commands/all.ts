@@ -1,5 +1,5 @@
-// The subcommands, in the order in which help lists them. Those of the network are loaded when they are asked for: `up` without one
-// has no use for proxies, and reading what is not used would be a good part of its start.
+// The subcommands, in the order of the help. Those of the network are loaded on demand: `up` without a network needs no proxy, and loading
+// unused code would be a good part of its start.
 import type { ListedCommand } from '../../flags/command.ts';
 import { apiserver } from './apiserver.ts';
 import { apply } from './apply.ts';

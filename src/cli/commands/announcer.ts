@@ -1,4 +1,4 @@
-// Answers on this node's link for addresses of balancers, against any API server.
+// Runs the announcer alone, against any API server: answers ARP and NDP requests for load balancer addresses.
 import { hostname } from 'node:os';
 import { Option } from 'commander';
 import { probeProxy } from '../../cloud/announce/probe-proxy.ts';
@@ -25,7 +25,7 @@ type Flags = ClientFlags &
     readonly allowForeignAddresses?: true;
   };
 
-/** A lease says how long it lasts in whole seconds. */
+/** The duration in a Lease is in whole seconds. */
 const minLeaseMs = 1000;
 
 export const announcer: CommandDefinition = {

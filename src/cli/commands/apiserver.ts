@@ -1,4 +1,4 @@
-// The API server alone.
+// Runs the API server alone.
 
 import type { CommandDefinition, World } from '../../flags/command.ts';
 import { addServerFlags, type ServerFlags, startFromFlags } from '../../flags/server-flags.ts';

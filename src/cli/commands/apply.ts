@@ -1,4 +1,4 @@
-// Makes objects what manifests say, by server-side apply.
+// Applies manifests by server-side apply.
 
 import { discover } from '../../client/discovery.ts';
 import { resourceClient } from '../../client/rest.ts';
@@ -71,12 +71,12 @@ async function applyOne(
     const { metadata } = await client.create(object, { fieldManager });
     return { name: metadata.name ?? '', outcome: 'created' };
   }
-  const place = { name, ...(namespace === undefined ? {} : { namespace }) };
-  const before = await client.get(place).catch((error: unknown) => {
+  const key = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const before = await client.get(key).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  const after = await client.patch(place, object, { type: 'apply', fieldManager, force });
+  const after = await client.patch(key, object, { type: 'apply', fieldManager, force });
   return { name, outcome: outcomeOf(before, after) };
 }
 

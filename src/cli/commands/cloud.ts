@@ -1,4 +1,4 @@
-// The balancers of LoadBalancer Services alone, against any API server; of several copies one works at a time.
+// Runs the service controller for load balancers alone, against any API server, with leader election.
 import type { LeaseTiming } from '../../client/leader-election.ts';
 import type { MakeProvider } from '../../cloud/provider.ts';
 import { cloudLease } from '../../cloud/rights.ts';

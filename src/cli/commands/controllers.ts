@@ -1,4 +1,4 @@
-// The controllers alone, against any API server; of several copies one works at a time.
+// Runs the controllers alone, against any API server, with leader election.
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// Deletes objects, by name, by labels or from manifests, and waits until they are gone.
+// Deletes objects by name, by labels or from manifests, and waits until they are deleted.
 import { InvalidArgumentError, Option } from 'commander';
 import { type DiscoveredResource, discover } from '../../client/discovery.ts';
 import { type DeleteOptions, resourceClient } from '../../client/rest.ts';
@@ -66,17 +66,19 @@ function seconds(text: string): number {
 }
 
 type Parts = { readonly session: Session; readonly flags: DeleteFlags; readonly world: World };
-type Victim = {
+type DeletionTarget = {
   readonly resource: DiscoveredResource;
   readonly name: string;
   readonly namespace?: string;
 };
-type Deleted = Victim & { readonly uid: string };
+type Deleted = DeletionTarget & { readonly uid: string };
 
 async function run(parts: Parts, words: readonly string[]): Promise<void> {
   const { flags, world } = parts;
   const victims =
-    flags.filename === undefined ? await namedVictims(parts, words) : await manifestVictims(parts);
+    flags.filename === undefined
+      ? await namedDeletionTargets(parts, words)
+      : await manifestDeletionTargets(parts);
   if (victims.length === 0) return world.writeError('No resources found\n');
   const deleted: Deleted[] = [];
   let failed = false;
@@ -90,16 +92,16 @@ async function run(parts: Parts, words: readonly string[]): Promise<void> {
       failed = true;
     }
   }
-  if (flags.wait) for (const victim of deleted) await untilGone(parts, victim);
+  if (flags.wait) for (const victim of deleted) await waitForDeletion(parts, victim);
   if (failed) throw new FailedError();
 }
 
-async function namedVictims(
+async function namedDeletionTargets(
   { session, flags }: Parts,
   words: readonly string[],
-): Promise<readonly Victim[]> {
+): Promise<readonly DeletionTarget[]> {
   const targets = words.length === 0 ? [] : parseTargets(await discover(session.caller), words);
-  const victims: Victim[] = [];
+  const victims: DeletionTarget[] = [];
   for (const { resource, name } of targets) {
     const scope = resource.namespaced ? { namespace: session.namespace } : {};
     if (name !== undefined) victims.push({ resource, name, ...scope });
@@ -123,7 +125,11 @@ async function namedVictims(
   return victims;
 }
 
-async function manifestVictims({ session, flags, world }: Parts): Promise<readonly Victim[]> {
+async function manifestDeletionTargets({
+  session,
+  flags,
+  world,
+}: Parts): Promise<readonly DeletionTarget[]> {
   const manifests = await readManifests(flags.filename ?? [], world.cwd());
   const all = await discover(session.caller);
   return manifests.map((manifest) => {
@@ -135,10 +141,10 @@ async function manifestVictims({ session, flags, world }: Parts): Promise<readon
 
 const policies = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const;
 
-/** Returns the UID of what was deleted, so that a new object of the name is not waited for. */
+/** Returns the UID of the deleted object, so that a successor of the same name is not waited for. */
 async function deleteOne(
   { session, flags, world }: Parts,
-  victim: Victim,
+  victim: DeletionTarget,
 ): Promise<string | undefined> {
   const { resource, ...name } = victim;
   const client = resourceClient(session.caller, resource);
@@ -157,30 +163,30 @@ async function deleteOne(
   }
 }
 
-function deletedText({ resource, name, namespace }: Victim): string {
+function deletedText({ resource, name, namespace }: DeletionTarget): string {
   const where = namespace === undefined ? '' : ` from ${namespace} namespace`;
   return `${shortKind(resource)} "${name}" deleted${where}`;
 }
 
-async function untilGone(
+async function waitForDeletion(
   { session, world }: Parts,
   { resource, name, namespace, uid }: Deleted,
 ): Promise<void> {
-  const place = namespace === undefined ? {} : { namespace };
+  const scope = namespace === undefined ? {} : { namespace };
   const client = resourceClient<KubeObject>(session.caller, resource);
   const fieldSelector = `metadata.name=${name}`;
   while (!world.interrupted.aborted) {
-    const { items, resourceVersion } = await client.list({ ...place, fieldSelector });
+    const { items, resourceVersion } = await client.list({ ...scope, fieldSelector });
     if (!items.some(({ metadata }) => metadata.uid === uid)) return;
     const stop = new AbortController();
     const signal = AbortSignal.any([world.interrupted, stop.signal]);
     for await (const event of watchResource(session.caller, resource, {
-      ...place,
+      ...scope,
       fieldSelector,
       resourceVersion,
       signal,
     })) {
-      // Ending the watch makes the loop look again, and the look decides.
+      // Stop the watch, so that the loop lists again and decides.
       if (event.type === 'DELETED') stop.abort();
     }
   }

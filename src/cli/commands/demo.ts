@@ -1,4 +1,4 @@
-// Shows what a Service does: three pods behind one name, and who of them answers.
+// Demonstrates a Service: three pods behind one name, and which of them answers each request.
 
 import { type ApiCaller, openCall } from '../../client/api-call.ts';
 import { discover } from '../../client/discovery.ts';
@@ -32,7 +32,7 @@ export const demo: CommandDefinition = {
       .option(
         '--answers <count>',
         'Number of responses to show',
-        wholeNumber({ least: 1, most: 1e6 }),
+        wholeNumber({ min: 1, max: 1e6 }),
         12,
       )
       .option('--delete', 'Deletes the objects of the demo')
@@ -50,13 +50,17 @@ async function run(session: Session, flags: Flags, world: World): Promise<void> 
   for (const object of objects) {
     const target = manifestTarget({ object, source: 'demo' }, all, session);
     const client = resourceClient(caller, target.resource);
-    const place = { namespace, name: object.metadata.name ?? '' };
+    const location = { namespace, name: object.metadata.name ?? '' };
     if (flags.delete === true) {
-      await client.delete(place).catch((error: unknown) => {
+      await client.delete(location).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
     } else
-      await client.patch(place, object, { type: 'apply', fieldManager: cliManager, force: true });
+      await client.patch(location, object, {
+        type: 'apply',
+        fieldManager: cliManager,
+        force: true,
+      });
   }
   if (flags.delete === true) return world.write('The demo is removed.\n');
   world.write(
@@ -68,7 +72,7 @@ async function run(session: Session, flags: Flags, world: World): Promise<void> 
   await showAnswers(session, flags.answers, world);
 }
 
-/** Pods that nobody runs would be waited for in vain, and left behind. */
+/** Without a node the pods would never run, and would be left behind. */
 async function refuseWithoutNodes(caller: ApiCaller): Promise<void> {
   const { items } = await resourceClient(caller, nodeDefinition).list({});
   if (items.length > 0) return;
@@ -100,12 +104,12 @@ async function readyPods({ caller, namespace }: Session, world: World): Promise<
         cancel();
         resolve();
       };
-      const look = (): void => {
+      const readAnswers = (): void => {
         const ready = [...pods.store.values()].filter((pod: Pod) => isPodReady(pod));
         if (ready.length >= demoPods) end();
       };
       signal.addEventListener('abort', end, { once: true });
-      pods.onChange({ add: look, update: look });
+      pods.onChange({ add: readAnswers, update: readAnswers });
     });
   } finally {
     ending.abort();
@@ -113,7 +117,7 @@ async function readyPods({ caller, namespace }: Session, world: World): Promise<
   }
 }
 
-/** Three that answer, and one that asks. */
+/** Three servers and one client. */
 const demoPods = 4;
 
 async function showAnswers(
@@ -124,7 +128,7 @@ async function showAnswers(
   const counts = new Map<string, number>();
   for await (const line of followLog(caller, namespace, world.interrupted)) {
     const who = /answered: (\S+) at /.exec(line)?.[1];
-    // The rules of the Service may be a moment behind its pods.
+    // The proxy may not have written the rules of the Service yet.
     if (who === undefined && counts.size === 0) continue;
     world.write(`  ${line}\n`);
     if (who === undefined) continue;

@@ -1,4 +1,4 @@
-// Shows one object after the other in words for people, with the events about it.
+// Describes objects, with their events.
 
 import { type DiscoveredResource, discover } from '../../client/discovery.ts';
 import { resourceClient } from '../../client/rest.ts';
@@ -69,7 +69,7 @@ async function describeOne(
 ): Promise<readonly Field[]> {
   if (resource.group !== '' || resource.kind !== 'Service') return describeObject(object);
   const { name = '', namespace = '' } = object.metadata;
-  // Read anew with its type; a moment later it is still the same service to a person.
+  // Read again as a typed Service.
   const service = await resourceClient(session.caller, serviceDefinition).get({ name, namespace });
   const { items } = await resourceClient(session.caller, endpointSliceDefinition).list({
     namespace,

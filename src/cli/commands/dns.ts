@@ -1,4 +1,4 @@
-// Cluster DNS alone, against any API server.
+// Runs cluster DNS alone, against any API server.
 import { InvalidArgumentError } from 'commander';
 import { type PodMode, podModes } from '../../dns/cluster/find-rows.ts';
 import {
@@ -139,7 +139,7 @@ async function serve(
   const { clusterDomain, stubDomain: stubDomains, allow, lameduck } = flags;
   const metrics = createMetrics();
   const stopWatching = watchStallsOf(flags, metrics);
-  // Its work has no pieces that are worth a name: names and addresses are put in order as they come.
+  // The stall watchdog reports the whole part: DNS has no units of work worth naming.
   const begun = beginWork(connection, ({ server }) => ({ kind: 'dns', server }));
   try {
     const running = await startDns({
@@ -179,7 +179,7 @@ async function serve(
   }
 }
 
-/** What of the cluster has names, where that is not all. */
+/** The selection of objects that have names. */
 function exposure({ labels, namespaces, namespaceLabels }: DnsFlags) {
   return {
     ...(labels === undefined ? {} : { labelSelector: labels }),
@@ -192,7 +192,7 @@ function names(text: string): readonly string[] {
   return text.split(',').filter((name) => name !== '');
 }
 
-/** `10.0.0.1`, `10.0.0.1:53`, `::1`, `[::1]:53`, `:53` for all addresses; several with commas; `none`. */
+/** `10.0.0.1`, `10.0.0.1:53`, `::1`, `[::1]:53`, `:53` for all addresses; separated by commas; `none`. */
 function addresses(port: number): (text: string) => readonly ServerAddress[] {
   return (text) => (text === 'none' ? [] : text.split(',').flatMap((one) => address(one, port)));
 }
@@ -244,7 +244,7 @@ function podMode(text: string): PodMode {
   );
 }
 
-/** CoreDNS takes as much. */
+/** CoreDNS' maximum. */
 const maxTtl = 3600;
 
 function ttl(text: string): number {

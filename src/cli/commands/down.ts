@@ -1,4 +1,4 @@
-// Ends what `up` runs, from another terminal.
+// Stops what `up` runs, from another terminal.
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Option } from 'commander';
@@ -9,7 +9,7 @@ import {
   type World,
 } from '../../flags/command.ts';
 import { duration, formatDuration } from '../../flags/parse-values.ts';
-import { isOurs, readRunning, removeState } from '../../flags/state-file.ts';
+import { isOwnProcess, readRunning, removeState } from '../../flags/state-file.ts';
 import { sleep, systemClock } from '../../host/clock.ts';
 import { removeCgroups } from '../../node/runtimes/process/apply-cgroups.ts';
 import { addDataDirFlag, type DataDirFlag } from '../../up/data-dir-flag.ts';
@@ -22,7 +22,7 @@ type Flags = DataDirFlag & {
   readonly timeout: number;
 };
 
-/** Ending waits for pods, each of which has at most its grace; after that something is wrong. */
+/** Shutdown waits for the pods, each for at most its grace period; more means that something hangs. */
 const defaultTimeoutMs = 120_000;
 
 export const down: CommandDefinition = {
@@ -43,7 +43,7 @@ export const down: CommandDefinition = {
 
 async function run({ dataDir, purge, timeout }: Flags, world: World): Promise<void> {
   const directory = resolve(world.cwd(), dataDir);
-  // One that is still starting, or hangs in it, has written nothing down yet.
+  // An `up` that is still starting, or hangs, has not written its state yet.
   const pid = readRunning(directory)?.pid ?? findUp(directory);
   if (pid === undefined && purge !== true) {
     throw new FailedError(`Nothing runs with the data in "${dataDir}".`);
@@ -72,14 +72,14 @@ async function end(
   world.write(`Killed process ${pid}: it did not end within ${formatDuration(timeout)}.\n`);
 }
 
-/** The kernel takes a moment to take a killed process apart. */
+/** A killed process takes the kernel a moment to remove. */
 const killTimeoutMs = 10_000;
 const checkIntervalMs = 50;
 
-/** False when the time is over. */
+/** False on timeout. */
 async function hasEnded(pid: number, timeoutMs: number, { interrupted }: World): Promise<boolean> {
   const deadline = systemClock.now() + timeoutMs;
-  while (isOurs(pid)) {
+  while (isOwnProcess(pid)) {
     if (interrupted.aborted) throw new FailedError(`Process ${pid} is still ending.`);
     if (systemClock.now() > deadline) return false;
     await sleep(systemClock, checkIntervalMs, interrupted);
@@ -87,7 +87,7 @@ async function hasEnded(pid: number, timeoutMs: number, { interrupted }: World):
   return true;
 }
 
-/** What makes a directory ours; nobody's home is removed because of a wrong flag. */
+/** The marks of a data directory: --purge never removes another directory because of a wrong flag. */
 const marks = ['store', 'pki'];
 
 async function removeData(directory: string, shown: string, world: World): Promise<void> {
@@ -95,7 +95,7 @@ async function removeData(directory: string, shown: string, world: World): Promi
   if (!marks.every((name) => existsSync(join(directory, name)))) {
     throw new UsageError(`Cannot remove "${shown}": it is not a data directory of \`up\`.`);
   }
-  // Its owner could lead what is removed elsewhere while it is.
+  // Another owner could redirect the removal by symbolic links while it runs.
   const { uid } = lstatSync(directory);
   if (uid !== 0 && uid !== process.geteuid?.()) {
     throw new UsageError(`Cannot remove "${shown}": it belongs to another user (${uid}).`);

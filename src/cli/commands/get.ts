@@ -1,4 +1,4 @@
-// Shows objects: as the server's tables, or whole.
+// Shows objects, as the server's tables or in full.
 import { type Command, Option } from 'commander';
 import { callApi, openCall } from '../../client/api-call.ts';
 import { type DiscoveredResource, discover } from '../../client/discovery.ts';
@@ -62,7 +62,7 @@ function addGetFlags(command: Command): Command {
 
 type Parts = { readonly session: Session; readonly flags: GetFlags; readonly world: World };
 
-/** What is shown of one resource, or of one object; `version` is where a watch goes on. */
+/** The listed objects of one resource, or one object; a watch resumes from `version`. */
 type View = {
   readonly accept?: string;
   readonly show: (target: Target) => Promise<{ readonly version: string }>;
@@ -113,9 +113,9 @@ function tableView(parts: Parts, mixed: boolean): View {
     accept: tableAccept,
     async show(target) {
       seen.push(target.resource);
-      const { labelSelector, fieldSelector, ...place } = scopeOf(parts, target);
+      const { labelSelector, fieldSelector, ...location } = scopeOf(parts, target);
       const path =
-        resourcePath(target.resource, place) + queryText({ labelSelector, fieldSelector });
+        resourcePath(target.resource, location) + queryText({ labelSelector, fieldSelector });
       const table = (await callApi(session.caller, {
         method: 'GET',
         path,
@@ -196,7 +196,7 @@ function scopeOf({ session, flags }: Parts, { resource, name }: Target): Scope {
   };
 }
 
-/** Goes on from what was shown, until the server or the person ends it. */
+/** Watches from the listed version until the server ends the watch or the user interrupts. */
 async function watch(
   parts: Parts,
   view: View,

@@ -1,4 +1,4 @@
-// Kubeconfigs for others: by a client certificate made from the server's own authority, or by a token.
+// Creates kubeconfigs: with a client certificate signed by the CA of the server, or with a token.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { issueClientCertificate } from '../../apiserver/certificates/authority.ts';
@@ -88,11 +88,11 @@ async function withCertificate(
   const directory = resolve(world.cwd(), flags.dataDir);
   const authority = await readAuthority(join(directory, 'pki'));
   const { group: organizations = [], namespace } = flags;
-  const wish = { commonName: user, organizations, days: flags.days, now: world.now() };
+  const options = { commonName: user, organizations, days: flags.days, now: world.now() };
   return {
     ...(named(flags) ?? (await knownServers(flags, join(directory, 'kubeconfig'), world))),
     authority: authority.certificate,
-    client: issueClientCertificate(authority, wish),
+    client: issueClientCertificate(authority, options),
     ...(namespace === undefined ? {} : { namespace }),
   };
 }

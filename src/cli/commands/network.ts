@@ -1,5 +1,5 @@
-// What only some commands need, loaded as one: single pieces would make the bundle a hundred files, and reading those costs more than it
-// saves.
+// Parts that only some commands need, loaded as one bundle file: separate ones would be a hundred files, and reading them costs more than
+// it saves.
 import { hostRun } from '../../up/host-network.ts';
 import { isolatedRun, makeIsolatedNetwork } from '../../up/isolated-network.ts';
 import { runCluster } from '../../up/run-cluster.ts';

@@ -1,4 +1,4 @@
-// The node agent alone, against any API server: this machine becomes a node.
+// Runs the node agent alone, against any API server: this machine becomes a node.
 import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
@@ -100,7 +100,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
   const name = (flags.nodeName ?? hostname()).toLowerCase();
   const dataDirectory = resolve(world.cwd(), flags.dataDir);
   const identity = { nodeName: name, directory: dataDirectory };
-  // Pods must not act as the node, or as who started it.
+  // Pods must not read the credentials of the node or of the user.
   const privatePaths = [flags.kubeconfig, flags.networkKubeconfig, world.env.KUBECONFIG].flatMap(
     (path) => (path === undefined || path === '' ? [] : [resolve(world.cwd(), path)]),
   );
@@ -161,11 +161,11 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
 
 const dayMs = 24 * 3600 * 1000;
 
-/** What the cluster signed for us before; else signed by itself, as a kubelet's is that was given none. */
+/** The stored serving certificate that the cluster signed, otherwise a self-signed one, as a kubelet has without configuration. */
 async function servingTls({ node, identity, world }: ConnectedNode, names: readonly string[]) {
   const { nodeName, directory } = identity;
   const kept = asksForServing(node, nodeName) ? await readPair(directory, 'serving') : undefined;
-  // One for the name alone will do until there is another.
+  // A certificate for the node name alone is used until it is replaced.
   const isFit = kept !== undefined && coversNames(kept.certificate, names.slice(0, 1));
   const now = world.now();
   const made = {
@@ -185,7 +185,7 @@ function tlsOf(
   return { key, cert, ...(clientAuthority === undefined ? {} : { clientAuthority }) };
 }
 
-/** Who is the node itself: another may not ask for a certificate of it. */
+/** Only the node itself may request its serving certificate. */
 function asksForServing({ isJoined, connection }: NodeConnection, nodeName: string): boolean {
   const { clientCertificate } = connection;
   if (isJoined || clientCertificate === undefined) return isJoined;
@@ -219,12 +219,12 @@ function explained(error: unknown, flags: NodeFlags): unknown {
   );
 }
 
-/** As a kubelet refuses them: the cluster connects to a node at its addresses. */
+/** Rejects addresses as the kubelet does: the cluster must be able to connect to them. */
 function checkReachable(nodeIPs: readonly string[]): void {
   const wrong = nodeIPs.find((ip) => !isReachable(ip));
   if (wrong === undefined) return;
   throw new UsageError(
-    `Cannot be a node at ${wrong}: nobody reaches another machine there. Name an address of this one with --node-ip.`,
+    `Cannot use ${wrong} as node IP: other machines cannot reach it. Set an address of this machine with --node-ip.`,
   );
 }
 

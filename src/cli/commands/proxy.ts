@@ -1,4 +1,4 @@
-// The node proxy alone, against any API server.
+// Runs the node proxy alone, against any API server.
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
@@ -59,16 +59,15 @@ async function run(flags: Flags, world: World): Promise<void> {
   if (flags.cleanup === true) return cleanUp(log, world);
   const file = flags.config === undefined ? undefined : await readFileOf(flags.config, world);
   if (file !== undefined && file.ignored.length > 0) {
-    log.warn('settings of the file that mean nothing here', { fields: file.ignored.join(', ') });
+    log.warn('Ignored fields of the config file', { fields: file.ignored.join(', ') });
   }
   const gates = unknownGates(flags);
-  if (gates.length > 0)
-    log.warn('feature gates that mean nothing here', { gates: gates.join(', ') });
+  if (gates.length > 0) log.warn('Ignored feature gates', { gates: gates.join(', ') });
   const config = makeConfig(file?.settings ?? {}, flagSettings(flags));
   const problems = configProblems(config, allModes);
   if (problems.length > 0) throw new UsageError(`Cannot start the proxy: ${problems.join('; ')}.`);
   const directory = resolve(world.cwd(), flags.dataDir);
-  // What a node beside this proxy has joined with is the node's to renew.
+  // Credentials of a node agent on this machine are renewed by that agent.
   const ofNode =
     flags.join === undefined && hasJoined(directory) ? kubeconfigPath(directory) : undefined;
   const kubeconfig = flags.kubeconfig ?? file?.kubeconfig ?? ofNode;
@@ -87,7 +86,7 @@ async function run(flags: Flags, world: World): Promise<void> {
   );
 }
 
-/** A change of the file ends the process, and who started it starts it with the new one (KPX-48). */
+/** Exits when the config file changes, so that the supervisor restarts the proxy with the new one (KPX-48). */
 async function untilReconfigured(
   file: OpenFile | undefined,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// A shell, or any program, inside what `up` runs.
+// Runs a shell, or any program, on a node or in a pod of `up`.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -49,31 +49,34 @@ async function run(words: readonly string[], flags: Flags, world: World): Promis
       `Nothing runs with the data in "${flags.dataDir}". \`fairlead up\` starts it.`,
     );
   }
-  const place = placeOf(state);
+  const namespaces = namespacesOf(state);
   const command = words.length > 0 ? words : [world.env.SHELL ?? 'sh'];
   if (flags.pod !== undefined) {
     const outside = await containerProcess(state, { ...flags, pod: flags.pod }, world);
-    const pid = programOf(place, outside);
-    const env = { ...containerVariables(place, pid), TERM: world.env.TERM ?? 'dumb' };
+    const pid = programOf(namespaces, outside);
+    const env = { ...containerVariables(namespaces, pid), TERM: world.env.TERM ?? 'dumb' };
     const target = { kind: 'pod', pid } as const;
-    return become(shellCommand(place, target, words.length > 0 ? words : ['sh']), env);
+    return become(shellCommand(namespaces, target, words.length > 0 ? words : ['sh']), env);
   }
-  if (flags.outside === true) return outside(state, place, command, world);
+  if (flags.outside === true) return outside(state, namespaces, command, world);
   const node = nodeOf(state, flags.node);
   const resolvConf = join(state.dataDir, 'shell-resolv.conf');
-  // Beside its place first: a shell that runs already keeps the file that it has.
+  // Replaced by rename: a running shell keeps the file that it has mounted.
   await writePrivateFile(resolvConf, resolverText(state));
   const { namespacePath } = node;
   const target = {
     ...({ kind: 'node', resolvConf } as const),
     ...(namespacePath === undefined ? {} : { namespacePath }),
   };
-  return become(shellCommand(place, target, command), { ...world.env, FAIRLEAD_NODE: node.name });
+  return become(shellCommand(namespaces, target, command), {
+    ...world.env,
+    FAIRLEAD_NODE: node.name,
+  });
 }
 
 function outside(
   { outside: network, dataDir }: UpState,
-  place: UpNamespaces,
+  namespaces: UpNamespaces,
   command: readonly string[],
   { env }: World,
 ): Promise<void> {
@@ -83,7 +86,10 @@ function outside(
     );
   }
   const target = { kind: 'outside', namespacePath: network.namespacePath } as const;
-  return become(shellCommand(place, target, command), { ...env, FAIRLEAD_SERVER: network.server });
+  return become(shellCommand(namespaces, target, command), {
+    ...env,
+    FAIRLEAD_SERVER: network.server,
+  });
 }
 
 function nodeOf({ nodes }: UpState, name: string | undefined): UpState['nodes'][number] {
@@ -93,21 +99,21 @@ function nodeOf({ nodes }: UpState, name: string | undefined): UpState['nodes'][
   throw new UsageError(`There is no node "${name ?? ''}"; there are: ${known}.`);
 }
 
-/** Short names work as in a pod of the namespace default. */
+/** Short names resolve as in a pod of the namespace default. */
 function resolverText({ dns, domain }: UpState): string {
   const search = ['default.svc', 'svc'].map((prefix) => `${prefix}.${domain}`);
   const servers = dns.map((address) => `nameserver ${address}\n`).join('');
   return `search ${[...search, domain].join(' ')}\n${servers}options ndots:5\n`;
 }
 
-/** The namespaces that the launcher made are those of its child's child. */
-function placeOf({ pid, network }: UpState): UpNamespaces {
+/** The namespaces that the launcher created are those of its grandchild. */
+function namespacesOf({ pid, network }: UpState): UpNamespaces {
   if (network !== 'isolated') return { isUserNamespace: false };
   const [outer] = childrenOf(pid);
   const [firstProcess] = outer === undefined ? [] : childrenOf(outer);
   if (firstProcess === undefined) {
     throw new FailedError(
-      `Cannot look into process ${pid}: it is another user's, or it is ending.`,
+      `Cannot read process ${pid}: it belongs to another user, or is terminating.`,
     );
   }
   const userOf = (id: number | 'self'): string => readlinkSync(`/proc/${id}/ns/user`);
@@ -121,7 +127,7 @@ function childrenOf(parent: number): readonly number[] {
     .filter((pid) => parentOf(pid) === parent);
 }
 
-/** The fourth field; the name of the program, which may hold anything, stands in parentheses before. */
+/** The parent PID: the fourth field of /proc/PID/stat. The program name before it may contain parentheses. */
 function parentOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -132,7 +138,7 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-/** The agent writes down the process of each container under the id that the pod's status has. */
+/** The agent records the process of each container under the container ID in the pod's status. */
 function containerProcess(
   { kubeconfig, nodes }: UpState,
   { pod: name, namespace, container }: Flags & { readonly pod: string },
@@ -152,7 +158,7 @@ function containerProcess(
   });
 }
 
-/** The agent's mark names the one who waits outside; its child is the first inside, and has the container's program as its first. */
+/** The agent records the process that waits outside; its child is PID 1 of the container, whose first child is the program. */
 function programOf({ firstProcess }: UpNamespaces, outside: number): number {
   const root = firstProcess === undefined ? '' : `/proc/${firstProcess}/root`;
   let pid = outside;
@@ -173,7 +179,7 @@ function containerId({ status }: Pod, name: string | undefined): string | undefi
   return found?.containerID?.replace(/^.*:\/\//, '');
 }
 
-/** As the container has them: what it was told of Services is what people look for. */
+/** The environment of the container, with its Service variables. */
 function containerVariables({ firstProcess }: UpNamespaces, pid: number): Record<string, string> {
   const inside = firstProcess === undefined ? '' : `/proc/${firstProcess}/root`;
   const pairs = readFileSync(`${inside}/proc/${pid}/environ`, 'utf8').split('\0');
@@ -189,9 +195,9 @@ function become(
   [program = '', ...args]: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  // nsenter and its like are looked for where this program finds them, whatever the container's own PATH is.
+  // nsenter is resolved with our own PATH, not with that of the container.
   const child = spawn(program, args, { stdio: 'inherit', env: { ...env } });
-  // Ctrl-C is for the program inside.
+  // Ctrl-C is handled by the program inside.
   const ignore = (): void => {};
   process.on('SIGINT', ignore);
   return new Promise((done, reject) => {

@@ -1,4 +1,4 @@
-// What runs here.
+// Shows what `up` runs.
 import { resolve } from 'node:path';
 import { type CommandDefinition, FailedError, type World } from '../../flags/command.ts';
 import { readRunning } from '../../flags/state-file.ts';

@@ -1,4 +1,4 @@
-// What a server keeps, as a file and back: for backups, and to move between engines.
+// Exports and imports the store of a server, for backups and to move between backends.
 import { createReadStream, existsSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -36,14 +36,14 @@ import {
 } from '../../storage/transfer/import-store.ts';
 import { plainStore, storedForm } from '../transfer-encryption.ts';
 
-type PlaceFlags = EtcdClientFlags &
+type StoreFlags = EtcdClientFlags &
   Pick<EncryptionFlags, 'encryptionProviderConfig'> & { readonly dataDir: string };
-type ExportFlags = PlaceFlags & { readonly output?: string; readonly decrypt?: boolean };
-type ImportFlags = PlaceFlags & { readonly bumpRevision?: number };
+type ExportFlags = StoreFlags & { readonly output?: string; readonly decrypt?: boolean };
+type ImportFlags = StoreFlags & { readonly bumpRevision?: number };
 
 export const storage: CommandDefinition = {
   configure(command, world) {
-    addPlaceFlags(command.command('export'))
+    addStoreFlags(command.command('export'))
       .description(
         'Exports all data as of one revision to standard output or a file. A server with this --data-dir must be stopped',
       )
@@ -56,20 +56,20 @@ export const storage: CommandDefinition = {
         'Exports encrypted values as plain text, with the keys of --encryption-provider-config (default: values are exported as stored)',
       )
       .action(async (flags: ExportFlags) => runExport(flags, world));
-    addPlaceFlags(command.command('import'))
+    addStoreFlags(command.command('import'))
       .description('Imports an export into an empty store')
       .argument('<file>', 'File written by `fairlead storage export`')
       .addOption(
         new Option(
           '--bump-revision <n>',
           'Distance of the first new revision from the last exported one (default: 1000000 in a directory, 1000 in etcd)',
-        ).argParser(wholeNumber({ least: 1, most: 1e12 })),
+        ).argParser(wholeNumber({ min: 1, max: 1e12 })),
       )
       .action(async (file: string, flags: ImportFlags) => runImport(file, flags, world));
   },
 };
 
-function addPlaceFlags(command: Command): Command {
+function addStoreFlags(command: Command): Command {
   return addEncryptionFile(
     addEtcdClientFlags(
       command.option('--data-dir <dir>', 'Data directory of the server', '.fairlead'),
@@ -77,13 +77,13 @@ function addPlaceFlags(command: Command): Command {
   );
 }
 
-const storeDirectory = ({ dataDir }: PlaceFlags, world: World): string =>
+const storeDirectory = ({ dataDir }: StoreFlags, world: World): string =>
   join(resolve(world.cwd(), dataDir), 'store');
 
-const openOther = (flags: PlaceFlags, world: World): Promise<Store | undefined> =>
+const openOther = (flags: StoreFlags, world: World): Promise<Store | undefined> =>
   openEtcd(flags, { cwd: world.cwd(), now: world.now, metrics: createMetrics() });
 
-const readEncryption = (flags: PlaceFlags, world: World): Promise<Encryption | undefined> =>
+const readEncryption = (flags: StoreFlags, world: World): Promise<Encryption | undefined> =>
   openEncryption(flags, { cwd: world.cwd(), log: createLog('warn'), metrics: createMetrics() });
 
 async function runExport(flags: ExportFlags, world: World): Promise<void> {
@@ -105,8 +105,8 @@ async function runExport(flags: ExportFlags, world: World): Promise<void> {
   }
 }
 
-/** Nothing expires while it is only looked at. */
-async function openStopped(flags: PlaceFlags, world: World): Promise<Store> {
+/** Opened without expiry, so that reading changes nothing. */
+async function openStopped(flags: StoreFlags, world: World): Promise<Store> {
   const directory = storeDirectory(flags, world);
   if (!existsSync(join(directory, 'store.mdb'))) {
     throw new UsageError(
@@ -120,7 +120,7 @@ async function openStopped(flags: PlaceFlags, world: World): Promise<Store> {
   }
 }
 
-/** A file by this name is always a whole one. */
+/** Written atomically: the file is always complete. */
 async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
   const temporary = `${path}.tmp`;
   const file = await open(temporary, 'w', 0o600);
@@ -141,13 +141,13 @@ async function runImport(name: string, flags: ImportFlags, world: World): Promis
   if (!(await stat(file).catch(() => undefined))?.isFile()) {
     throw new UsageError(`Cannot import "${name}": there is no such file.`);
   }
-  // All of it is read once before anything is written.
+  // Read the whole file once before writing anything.
   const header = await checkFile(file);
   const encryption = await readEncryption(flags, world);
   const move = { encryption, from: header.keyPrefix ?? '', to: pathPrefixOf(flags) };
   const entries = (): AsyncGenerator<ExportEntry> => storedForm(entriesOf(file), move);
   for await (const _ of entries()) {
-    // Every value can be read where it goes, or nothing is changed.
+    // Check that the importing server can decrypt every value before changing anything.
   }
   const etcd = await openOther(flags, world);
   const imported =
@@ -178,12 +178,12 @@ async function* entriesOf(file: string): AsyncGenerator<ExportEntry> {
 const linesOf = (file: string): AsyncIterable<string> =>
   createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY });
 
-/** Free here: clients may have seen revisions after the export, and none of them must seem to be still to come. */
+/** Clients may have observed revisions after the export: new revisions must be higher. Costs nothing in a directory. */
 const directoryMargin = 1_000_000;
-/** Each costs a write. */
+/** Each revision costs a write in etcd. */
 const etcdMargin = 1000;
 
-/** Beside its place first: a store is there whole, or not at all. */
+/** Written to a temporary directory first, so that the store is complete or absent. */
 async function importToDirectory(
   entries: AsyncGenerator<ExportEntry>,
   { revision }: ExportHeader,

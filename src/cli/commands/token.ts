@@ -1,4 +1,4 @@
-// Tokens: of a service account, from the server; of a person or a program, as a line of the server's token file.
+// Creates tokens: bootstrap tokens, tokens of service accounts, and lines of the server's token file.
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -77,7 +77,7 @@ async function printServiceAccountToken(
   world.write(`${made}\n`);
 }
 
-/** As hard to guess as a key. */
+/** 256 bits of randomness. */
 const tokenBytes = 32;
 
 async function makeUserToken(flags: CreateFlags, world: World): Promise<void> {
@@ -92,7 +92,7 @@ async function makeUserToken(flags: CreateFlags, world: World): Promise<void> {
   world.write(`${made}\n`);
 }
 
-/** A file that the server would refuse is not made worse. */
+/** Refuses a file that the server could not parse. */
 async function addLine(path: string, line: string): Promise<void> {
   const before = (await readPrivateFile(path)) ?? '';
   const after = `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${line}`;

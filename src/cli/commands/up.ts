@@ -1,4 +1,4 @@
-// All parts on this machine.
+// Runs all parts on this machine.
 import type { CommandDefinition, World } from '../../flags/command.ts';
 import { addControllerFlags } from '../../flags/controller-flags.ts';
 import { addServerFlags } from '../../flags/server-flags.ts';
@@ -9,7 +9,7 @@ import { refusedVariable } from '../launch.ts';
 
 export const up: CommandDefinition = {
   configure(command, world) {
-    // A person reads this screen: only what someone must act on.
+    // The terminal shows only what a user must act on.
     const withServer = addServerFlags(command, { bindAddress: '127.0.0.1', logLevel: 'error' });
     addUpFlags(addControllerFlags(withServer)).action(async (flags: UpFlags) => run(flags, world));
   },
@@ -32,7 +32,7 @@ async function run(flags: UpFlags, world: World): Promise<void> {
   }
 }
 
-/** Where the machine does not permit a network of its own, the rest works all the same. */
+/** When the machine does not permit an isolated network, everything else still runs. */
 async function tryIsolated(
   flags: UpFlags,
   { env }: World,

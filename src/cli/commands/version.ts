@@ -1,4 +1,4 @@
-// Which version this is.
+// Prints the version.
 import type { CommandDefinition } from '../../flags/command.ts';
 import { packageVersion } from '../../flags/package-version.ts';
 

@@ -1,9 +1,9 @@
-// Any object in words for people: its fields with readable names, lists of equal things as tables. Pure.
+// Describes any object: its fields with readable names, lists of objects as tables. Pure.
 import type { KubeObject } from '../../meta/object.ts';
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { type Field, heading, line } from './describe-text.ts';
 
-/** Already in the heading, or for machines only. */
+/** Shown in the heading, or for programs only. */
 const hiddenMetadata = new Set([
   'name',
   'namespace',
@@ -27,7 +27,7 @@ export function describeObject(object: KubeObject): readonly Field[] {
   ];
 }
 
-/** What a secret holds is nobody's business on a screen. */
+/** Hides the values of Secrets. */
 function hideValues(content: JsonObject): JsonObject {
   const { data } = content;
   if (!isJsonObject(data)) return content;
@@ -38,7 +38,7 @@ function hideValues(content: JsonObject): JsonObject {
   return { ...content, data: Object.fromEntries(sizes) };
 }
 
-/** Keys of these are names that somebody chose, not fields. */
+/** Maps: their keys are user-defined names, not fields. */
 const mapFields = new Set([
   'data',
   'binaryData',

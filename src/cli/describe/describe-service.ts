@@ -1,11 +1,11 @@
-// A Service as a person wants to see it: its addresses, its ports, and who answers on each of them. Pure.
+// Describes a Service: its addresses, its ports, and the endpoints of each port. Pure.
 import { isReady } from '../../kinds/endpoint-slice/conditions.ts';
 import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import type { Service, ServicePort } from '../../kinds/service/types.ts';
 import { labelsText } from '../output/print.ts';
 import { type Field, heading, line, list } from './describe-text.ts';
 
-/** More endpoints than this are only counted. */
+/** Further endpoints are only counted. */
 const maxEndpoints = 3;
 
 export function describeService(
@@ -55,7 +55,7 @@ function describePort(port: ServicePort, slices: readonly EndpointSlice[]): read
   ];
 }
 
-/** Endpoints are matched to the port by its name, as proxies do. */
+/** Matches endpoints to a port by name, as proxies do. */
 export function endpointsText(slices: readonly EndpointSlice[], portName: string): string {
   if (slices.length === 0) return '<none>';
   const all = slices.flatMap(({ endpoints, ports }) =>

@@ -1,4 +1,4 @@
-// The page that `describe` prints: labels on the left, what they say on the right, tables where there are many. Pure.
+// Formats the output of `describe`: labels, values and tables. Pure.
 import type { Event } from '../../kinds/event/types.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
 import { lastAppliedAnnotation } from '../../meta/well-known-annotations.ts';
@@ -46,7 +46,7 @@ export function list(label: string, texts: readonly string[]): Field {
   return { label, lines: texts.length === 0 ? none : [texts.join(', ')] };
 }
 
-/** One pair a line, sorted. */
+/** One pair per line, sorted. */
 function pairs(
   label: string,
   map: Readonly<Record<string, string>> | undefined,
@@ -58,7 +58,7 @@ function pairs(
   return { label, lines: lines.length === 0 ? none : lines };
 }
 
-/** What every description starts with. */
+/** The first fields of every description. */
 export function heading({
   name = '',
   namespace,
@@ -74,7 +74,7 @@ export function heading({
   ];
 }
 
-/** What every description ends with: the newest last. */
+/** The last field of every description: events, newest last. */
 export function eventsField(events: readonly Event[], now: number): Field {
   if (events.length === 0) return { label: 'Events', lines: none };
   const time = ({ lastTimestamp, eventTime }: Event): number =>

@@ -1,4 +1,4 @@
-// Finds the resource that a person means by a plural, singular, short name or kind, with or without version and group.
+// Finds a resource by its plural, singular or short name or its kind, with optional version and group.
 import type { DiscoveredResource } from '../../client/discovery.ts';
 import { FailedError } from '../../flags/command.ts';
 import { groupVersion } from '../../meta/object.ts';
@@ -24,7 +24,7 @@ function findResource(all: readonly DiscoveredResource[], name: string): Discove
   throw new FailedError(`error: the server doesn't have a resource type ${JSON.stringify(word)}`);
 }
 
-/** A list with commas; a category such as `all` stands for its resources. */
+/** A comma-separated list; a category such as `all` stands for its resources. */
 export function findResources(
   all: readonly DiscoveredResource[],
   names: string,
@@ -47,7 +47,7 @@ export function findKind(
   );
 }
 
-/** `service`, `deployment.apps`: how output names what an object is. */
+/** `service`, `deployment.apps`: the resource name in output. */
 export function shortKind({
   singular,
   kind,
@@ -57,7 +57,7 @@ export function shortKind({
   return group === '' ? word : `${word}.${group}`;
 }
 
-/** What follows the command: `svc web api`, `svc,pods`, or `svc/web pod/a`. */
+/** Parsed arguments of a command: `svc web api`, `svc,pods`, or `svc/web pod/a`. */
 export type Target = { readonly resource: DiscoveredResource; readonly name?: string };
 
 export function parseTargets(

@@ -1,4 +1,4 @@
-// Which resource and namespace the objects of manifests belong to.
+// Determines the resource and namespace of the objects of manifests.
 import type { DiscoveredResource } from '../../client/discovery.ts';
 import type { Session } from '../../flags/client-flags.ts';
 import { FailedError } from '../../flags/command.ts';
@@ -9,14 +9,14 @@ import type { Manifest } from './read-manifests.ts';
 export type ManifestTarget = {
   readonly source: string;
   readonly resource: DiscoveredResource;
-  /** With its namespace filled in. */
+  /** With its namespace set. */
   readonly object: KubeObject;
 };
 
 export function manifestTarget(
   { source, object }: Manifest,
   all: readonly DiscoveredResource[],
-  { namespace, namespaceGiven }: Pick<Session, 'namespace' | 'namespaceGiven'>,
+  { namespace, isNamespaceSet }: Pick<Session, 'namespace' | 'isNamespaceSet'>,
 ): ManifestTarget {
   const { apiVersion, kind, metadata } = object;
   const resource = findKind(all, apiVersion, kind);
@@ -28,7 +28,7 @@ export function manifestTarget(
     );
   }
   if (!resource.namespaced) return { source, resource, object };
-  if (namespaceGiven && own !== undefined && own !== namespace) {
+  if (isNamespaceSet && own !== undefined && own !== namespace) {
     throw new FailedError(
       `error: the namespace from the provided object "${own}" does not match the namespace "${namespace}". ` +
         `You must pass '--namespace=${own}' to perform this operation.`,

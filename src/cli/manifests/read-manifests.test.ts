@@ -55,7 +55,7 @@ symlinkSync('loop.yaml', join(directory, 'loop.yaml'));
 symlinkSync('nothing', join(directory, 'open', 'dangling.txt'));
 for (const name of ['closed', 'closed-listing', 'closed.yaml']) chmodSync(join(directory, name), 0);
 
-/** As somebody whom modes mean something to: root may read everything. */
+/** As an unprivileged user: root may read every file. */
 async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0 || process.seteuid === undefined) return work();
   process.seteuid(65534);

@@ -1,4 +1,4 @@
-// Reads the objects of manifests: files, folders or standard input, YAML or JSON, one or many in each.
+// Reads objects from manifests: files, directories or standard input, YAML or JSON, one or several per file.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -8,7 +8,7 @@ import { isJsonObject } from '../../schema/json-object.ts';
 import { parseYamlStream } from '../../schema/yaml.ts';
 
 export type Manifest = {
-  /** The file, or STDIN: how errors name it. */
+  /** The file, or STDIN, for error messages. */
   readonly source: string;
   readonly object: KubeObject;
 };
@@ -23,7 +23,7 @@ export async function readManifests(
       const text =
         source === stdin
           ? await readAll(process.stdin)
-          : await accessing(
+          : await explainFileError(
               readFile(resolve(cwd, source), 'utf8'),
               (why) => `open ${source}: ${why}`,
             );
@@ -38,13 +38,13 @@ const stdin = 'STDIN';
 async function sourcesOf(path: string, cwd: string): Promise<readonly string[]> {
   if (path === '-') return [stdin];
   const absolute = resolve(cwd, path);
-  const found = await accessing(stat(absolute), (why, code) =>
+  const found = await explainFileError(stat(absolute), (why, code) =>
     code === 'ENOENT'
       ? `the path "${path}" does not exist`
       : `the path "${path}" cannot be accessed: stat ${path}: ${why}`,
   );
   if (!found.isDirectory()) return [path];
-  const entries = await accessing(
+  const entries = await explainFileError(
     readdir(absolute, { withFileTypes: true }),
     (why) => `open ${path}: ${why}`,
   );
@@ -54,8 +54,8 @@ async function sourcesOf(path: string, cwd: string): Promise<readonly string[]> 
     .sort();
 }
 
-/** What the system refuses, in kubectl's words. */
-async function accessing<T>(
+/** Throws file errors with kubectl's messages. */
+async function explainFileError<T>(
   work: Promise<T>,
   text: (why: string, code: string) => string,
 ): Promise<T> {
@@ -68,7 +68,7 @@ async function accessing<T>(
   }
 }
 
-/** As Go says them. */
+/** Go's texts of errno values. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EISDIR: 'is a directory',
@@ -85,7 +85,7 @@ export function parseManifests(text: string, source: string): readonly Manifest[
   });
 }
 
-/** A List stands for its items. */
+/** Replaces a List by its items. */
 function flatten(value: unknown, source: string): readonly KubeObject[] {
   if (!isJsonObject(value)) throw invalid(source, 'an object is needed');
   const { apiVersion, kind, items, metadata } = value;

@@ -35,7 +35,7 @@ const cases: readonly { name: string; error: ApiError; during?: string; text: st
   },
 ];
 for (const { name, error, during, text } of cases) {
-  test(`apiErrorText() tells ${name}`, () => {
+  test(`apiErrorText() formats ${name}`, () => {
     assert.equal(apiErrorText(error, during), text);
   });
 }

@@ -1,7 +1,7 @@
-// What a person reads when the server refuses: kubectl's words, because people search for them.
+// Formats API errors with kubectl's messages, which users search for.
 import type { ApiError } from '../../meta/api-error.ts';
 
-/** `during` says what was tried, such as `error when creating "STDIN"`. */
+/** `during` is the attempted action, such as `error when creating "STDIN"`. */
 export function apiErrorText(error: ApiError, during?: string): string {
   const hint = error.hint === undefined ? '' : `\n${error.hint}`;
   const { reason, code, details } = error.status;

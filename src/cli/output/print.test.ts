@@ -42,7 +42,7 @@ const table: ServerTable = {
 };
 
 function print(
-  look: Partial<TableOutputOptions>,
+  style: Partial<TableOutputOptions>,
   tables: readonly (readonly [DiscoveredResource, ServerTable])[],
 ): string {
   let text = '';
@@ -55,7 +55,7 @@ function print(
     withLabels: false,
     withNamespace: false,
     mixed: false,
-    ...look,
+    ...style,
   });
   for (const [resource, one] of tables) output.print(resource, one);
   return `\n${text}`;
@@ -63,13 +63,13 @@ function print(
 
 const cases: readonly {
   name: string;
-  look: Partial<TableOutputOptions>;
+  style: Partial<TableOutputOptions>;
   tables?: readonly (readonly [DiscoveredResource, ServerTable])[];
   text: string;
 }[] = [
   {
     name: 'a table',
-    look: {},
+    style: {},
     text: `
 NAME       EXTERNAL-IP
 web        <none>
@@ -78,7 +78,7 @@ database   192.0.2.1
   },
   {
     name: 'a wide table with namespaces and labels',
-    look: { wide: true, withNamespace: true, withLabels: true },
+    style: { wide: true, withNamespace: true, withLabels: true },
     text: `
 NAMESPACE   NAME       EXTERNAL-IP   SELECTOR   LABELS
 a           web        <none>        app=web    a=1,b=2
@@ -87,7 +87,7 @@ a           database   192.0.2.1     <none>     <none>
   },
   {
     name: 'a table without header',
-    look: { withHeaders: false },
+    style: { withHeaders: false },
     text: `
 web        <none>
 database   192.0.2.1
@@ -95,7 +95,7 @@ database   192.0.2.1
   },
   {
     name: 'tables of several kinds',
-    look: { mixed: true },
+    style: { mixed: true },
     tables: [
       [service, table],
       [deployment, { ...table, rows: [row(['web', 'x', ''])] }],
@@ -115,7 +115,7 @@ deployment.apps/web   x
   },
   {
     name: 'later rows of a watch under the columns of the first',
-    look: {},
+    style: {},
     tables: [
       [service, table],
       [service, { columnDefinitions: null, rows: [row(['new', 'line\nbreak', 'hidden'])] }],
@@ -128,9 +128,9 @@ new        line...
 `,
   },
 ];
-for (const { name, look, tables = [[service, table] as const], text } of cases) {
+for (const { name, style, tables = [[service, table] as const], text } of cases) {
   test(`a table output prints ${name}`, () => {
-    assert.equal(print(look, tables), text);
+    assert.equal(print(style, tables), text);
   });
 }
 

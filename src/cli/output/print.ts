@@ -1,8 +1,8 @@
-// Text for people and programs: tables in columns, objects as JSON or YAML. Pure.
+// Formats output: tables in columns, objects as JSON or YAML. Pure.
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../meta/object.ts';
 
-/** The server's Table, as far as we print it. */
+/** The parts of the server's Table that are printed. */
 export type ServerTable = {
   readonly metadata?: { readonly resourceVersion?: string };
   readonly columnDefinitions?:
@@ -20,7 +20,7 @@ export type TableStyle = {
   readonly wide: boolean;
   readonly withNamespace: boolean;
   readonly withLabels: boolean;
-  /** Put before the name, where several kinds are printed: `service/`. */
+  /** Prefix of names when several kinds are printed, such as `service/`. */
   readonly namePrefix: string;
 };
 
@@ -29,41 +29,41 @@ export type PrintedTable = {
   readonly rows: readonly (readonly string[])[];
 };
 
-export function tableText(table: ServerTable, look: TableStyle): PrintedTable {
+export function tableText(table: ServerTable, style: TableStyle): PrintedTable {
   const shown = (table.columnDefinitions ?? []).map(
-    ({ priority = 0 }) => look.wide || priority === 0,
+    ({ priority = 0 }) => style.wide || priority === 0,
   );
   const header = (table.columnDefinitions ?? []).flatMap(({ name }, i) =>
     shown[i] ? [name.toUpperCase()] : [],
   );
   return {
     header: [
-      ...(look.withNamespace ? ['NAMESPACE'] : []),
+      ...(style.withNamespace ? ['NAMESPACE'] : []),
       ...header,
-      ...(look.withLabels ? ['LABELS'] : []),
+      ...(style.withLabels ? ['LABELS'] : []),
     ],
-    rows: (table.rows ?? []).map((row) => rowText(row, shown, look)),
+    rows: (table.rows ?? []).map((row) => rowText(row, shown, style)),
   };
 }
 
 function rowText(
   { cells, object }: TableRow,
   shown: readonly boolean[],
-  look: TableStyle,
+  style: TableStyle,
 ): readonly string[] {
-  const texts = cells.map((cell, i) => (i === 0 ? look.namePrefix : '') + cellText(cell));
-  // After the first event of a watch columns are no longer named, but are the same.
-  const kept = texts.filter((_text, i) => shown[i] ?? shown.length === 0);
+  const texts = cells.map((cell, i) => (i === 0 ? style.namePrefix : '') + cellText(cell));
+  // Only the first event of a watch has column definitions; the columns stay the same.
+  const shownTexts = texts.filter((_text, i) => shown[i] ?? shown.length === 0);
   return [
-    ...(look.withNamespace ? [object?.metadata?.namespace ?? ''] : []),
-    ...kept,
-    ...(look.withLabels ? [labelsText(object?.metadata?.labels)] : []),
+    ...(style.withNamespace ? [object?.metadata?.namespace ?? ''] : []),
+    ...shownTexts,
+    ...(style.withLabels ? [labelsText(object?.metadata?.labels)] : []),
   ];
 }
 
 function cellText(cell: unknown): string {
   if (cell === null || cell === undefined) return '<none>';
-  // A cell with a line break would break the table; kubectl shows what comes before it.
+  // As kubectl: cut a cell at its first line break.
   const [line = ''] = String(cell).split(/[\r\n\f]/);
   return line.length < String(cell).length ? `${line}...` : line;
 }
@@ -75,7 +75,7 @@ export function labelsText(labels: Readonly<Record<string, string>> | undefined)
 
 const columnGap = 3;
 
-/** Pads cells to columns; `atLeast` keeps columns where earlier output of the same table has them. */
+/** Pads cells to columns; `atLeast` are the widths of earlier output of the same table. */
 export function alignColumns(
   lines: readonly (readonly string[])[],
   atLeast: readonly number[] = [],
@@ -111,12 +111,12 @@ export function objectText(value: unknown, format: ObjectFormat): string {
   });
 }
 
-/** Several objects as one, as kubectl prints them. */
+/** Several objects as a List, as kubectl prints them. */
 export function listOf(items: readonly KubeObject[]): unknown {
   return { apiVersion: 'v1', items, kind: 'List', metadata: { resourceVersion: '' } };
 }
 
-/** Who set which field is for machines. */
+/** managedFields are for programs. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _hidden, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -1,4 +1,4 @@
-// Prints the server's tables one after the other: a header for each kind, and columns that stay where they are.
+// Prints the server's tables: a header per kind, and stable column widths.
 import type { DiscoveredResource } from '../../client/discovery.ts';
 import { shortKind } from '../manifests/find-resource.ts';
 import { alignColumns, type ServerTable, tableText } from './print.ts';
@@ -9,7 +9,7 @@ export type TableOutputOptions = {
   readonly withHeaders: boolean;
   readonly withLabels: boolean;
   readonly withNamespace: boolean;
-  /** Several kinds are printed, so that names need to say of what kind they are. */
+  /** Several kinds are printed: names get their kind as prefix. */
   readonly mixed: boolean;
 };
 
@@ -29,7 +29,7 @@ export function createTableOutput(options: TableOutputOptions): TableOutput {
     isEmpty: () => printed.size === 0,
     print(resource, table) {
       const before = printed.get(resource);
-      // A watch names the columns in its first event only.
+      // Only the first event of a watch has column definitions.
       const columns = table.columnDefinitions?.length
         ? table.columnDefinitions
         : (before?.columns ?? []);

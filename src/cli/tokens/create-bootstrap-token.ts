@@ -1,4 +1,4 @@
-// Makes a bootstrap token, and the command that a machine joins with.
+// Creates a bootstrap token, and prints the command to join a machine with.
 
 import { randomInt } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -81,7 +81,7 @@ export async function printJoinCommand(
     const servers = flags.server ?? (await reachableServers(caller, connection));
     const token = await createToken(caller, flags, world.now());
     const joins = servers.map((server) => `--join ${server}`).join(' ');
-    // By standard input: other users of a machine see what stands on command lines, also behind sudo.
+    // The token goes through standard input: other users can read command lines, also behind sudo.
     return `echo ${token} | fairlead node ${joins} --token-file - --discovery-token-ca-cert-hash sha256:${publicKeyPin(authority)}`;
   });
   world.write(`${command}\n`);
@@ -107,7 +107,7 @@ function randomText(length: number): string {
   return Array.from({ length }, () => letters[randomInt(letters.length)]).join('');
 }
 
-/** Where several servers share a store, each can be joined, and nodes should know of all. */
+/** With several API servers, nodes should know all of them. */
 async function reachableServers(
   caller: ApiCaller,
   connection: Connection,
@@ -132,7 +132,7 @@ async function liveServers(caller: ApiCaller): Promise<readonly string[]> {
   );
 }
 
-/** Our own way to the server may lead through loopback, which is of no use to others. */
+/** The kubeconfig may name a loopback address, which other machines cannot use. */
 async function reachableServer(caller: ApiCaller, { server }: Connection): Promise<string> {
   const host = new URL(server).hostname.replace(/^\[|\]$/g, '');
   const address = parseAddress(host);

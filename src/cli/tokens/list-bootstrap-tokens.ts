@@ -1,4 +1,4 @@
-// Which bootstrap tokens there are, and taking one away. Their secret halves are not shown.
+// Lists and deletes bootstrap tokens. Their secrets are not shown.
 import { resourceClient } from '../../client/rest.ts';
 import { type ClientFlags, withSession } from '../../flags/client-flags.ts';
 import { FailedError, type World } from '../../flags/command.ts';

@@ -1,4 +1,4 @@
-// Asks the server for a token of a service account, as `kubectl create token` does.
+// Requests a token of a service account, as `kubectl create token` does.
 import type { Command } from 'commander';
 import { callApi } from '../../client/api-call.ts';
 import { resourcePath } from '../../client/resource.ts';

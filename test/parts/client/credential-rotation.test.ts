@@ -154,7 +154,7 @@ function startPart(t: TestContext, kubeconfig: string) {
       while (clock.waiting() === 0) await clock.settle();
       await clock.advance(60_000);
       await isTold;
-      assert.deepEqual(replaced, ['credentials replaced']);
+      assert.deepEqual(replaced, ['Replaced credentials']);
     },
   };
 }
