@@ -74,6 +74,17 @@ export function compareQuantities(a: string, b: string): number {
   return signOf(scaled(left, exponent) - scaled(right, exponent));
 }
 
+/** Spelled as the first is, or as the second where the first is zero; texts that are no quantities count as 0. */
+export function addQuantities(a: string, b: string): string {
+  const left = parseQuantity(a) ?? zero;
+  const right = parseQuantity(b) ?? zero;
+  if (left.mantissa === 0n) return formatQuantity(right);
+  if (right.mantissa === 0n) return formatQuantity(left);
+  const exponent = Math.min(left.exponent, right.exponent);
+  const mantissa = scaled(left, exponent) + scaled(right, exponent);
+  return formatQuantity({ mantissa, exponent, format: left.format });
+}
+
 const signOf = (value: bigint): number => (value < 0n ? -1 : value > 0n ? 1 : 0);
 
 /** Decimal places before the point; the same for zero whatever its exponent. */

@@ -1,4 +1,5 @@
 // What a pod gets when its manifest says nothing.
+import { aggregateResources } from './aggregate-resources.ts';
 import type { Container } from './container.ts';
 import { defaultContainer } from './defaults-container.ts';
 import { defaultVolume } from './defaults-volume.ts';
@@ -11,6 +12,7 @@ import {
   roundRequirements,
 } from './resources.ts';
 import type { Pod } from './types.ts';
+import { isHugePages, isPodLevelResource } from './validate-resources.ts';
 
 const graceSeconds = 30;
 
@@ -53,15 +55,15 @@ function defaultRunning(spec: PodSpec): PodSpec {
   const settle = (container: Container) =>
     place({ ...container, resources: requestLimits(container.resources) });
   const { initContainers, resources } = spec;
-  const containers = spec.containers === null ? null : spec.containers.map(settle);
+  const settled = {
+    containers: spec.containers === null ? null : spec.containers.map(settle),
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(settle) }),
+  };
   return {
     ...spec,
-    containers,
-    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(settle) }),
+    ...settled,
     enableServiceLinks: spec.enableServiceLinks ?? true,
-    ...(resources === undefined
-      ? {}
-      : { resources: requestPodLimits(resources, containers ?? []) }),
+    ...(resources === undefined ? {} : { resources: settlePod(resources, settled) }),
     // A negative time was once accepted; it means as soon as possible.
     terminationGracePeriodSeconds:
       (spec.terminationGracePeriodSeconds ?? graceSeconds) < 0
@@ -83,17 +85,32 @@ function requestLimits(resources: ResourceRequirements): ResourceRequirements {
   return { ...resources, requests: { ...resources.limits, ...resources.requests } };
 }
 
-/** A limit of the whole pod is also its request where no container requests that resource. */
-function requestPodLimits(
+/**
+ * What is left out for the pod as a whole: huge pages may be used as far as its containers may, and it requests what they request
+ * together, or else its limit.
+ */
+function settlePod(
   resources: ResourceRequirements,
-  containers: readonly Container[],
+  pod: Parameters<typeof aggregateResources>[0],
 ): ResourceRequirements {
-  const requested = new Set(containers.flatMap((c) => Object.keys(c.resources.requests ?? {})));
-  const fromLimits: ResourceList = Object.fromEntries(
-    Object.entries(resources.limits ?? {}).filter(([name]) => !requested.has(name)),
-  );
-  const requests = { ...fromLimits, ...resources.requests };
-  return Object.keys(requests).length === 0 ? resources : { ...resources, requests };
+  if (Object.keys({ ...resources.limits, ...resources.requests }).length === 0) return resources;
+  const pages = pick(aggregateResources(pod, 'limits'), isHugePages);
+  const limits = { ...pages, ...resources.limits };
+  const together = aggregateResources(pod, 'requests');
+  const requests = {
+    ...pick(limits, isPodLevelResource),
+    ...pick(together, (name) => isPodLevelResource(name) && !isHugePages(name)),
+    ...resources.requests,
+  };
+  return {
+    ...resources,
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    ...(Object.keys(requests).length === 0 ? {} : { requests }),
+  };
+}
+
+function pick(list: ResourceList, isWanted: (name: string) => boolean): ResourceList {
+  return Object.fromEntries(Object.entries(list).filter(([name]) => isWanted(name)));
 }
 
 /** podIP is the first of podIPs; where a client disagrees with itself, podIP wins. */

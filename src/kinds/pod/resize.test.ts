@@ -138,7 +138,7 @@ test('amounts of the whole pod change, but do not go', () => {
   assert.deepEqual(problems({ containers: [app] }, whole), [
     'spec.resources: pod-level resources cannot be removed',
   ]);
-  const less = { requests: { cpu: '1' }, limits: { memory: '1Gi' } };
+  const less = { requests: { cpu: '1' }, limits: { memory: '4Gi' } };
   assert.deepEqual(problems({ containers: [app], resources: less }, whole), [
     'spec.resources.limits: pod-level resource limits cannot be removed',
   ]);

@@ -4,6 +4,7 @@ import {
   type FieldError,
   forbidden,
   invalid,
+  notSupported,
   required,
 } from '../../meta/field-error.ts';
 import { qualifiedName } from '../../meta/names.ts';
@@ -26,7 +27,8 @@ const otherStandardResources = new Set([
   ...['persistentvolumeclaims', 'storage', 'requests.storage'],
   ...['services.nodeports', 'services.loadbalancers'],
 ]);
-const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
+const hugePagesPrefix = 'hugepages-';
+export const isHugePages = (name: string): boolean => name.startsWith(hugePagesPrefix);
 
 /** Resources of the kubernetes.io domain and those without one belong to Kubernetes. */
 export function isNative(name: string): boolean {
@@ -39,17 +41,35 @@ const isExtended = (name: string): boolean => !isNative(name) && !name.startsWit
 const isExtendedName = (name: string): boolean =>
   isExtended(name) && qualifiedName(`requests.${name}`).length === 0;
 
+type NameRule = (name: string, field: string) => readonly FieldError[];
+
 export function validateResources(
   resources: ResourceRequirements,
   field: string,
+): readonly FieldError[] {
+  return validateRequirements(resources, field, validateResourceName);
+}
+
+/** Of a pod as a whole, which has fewer kinds of resources. */
+export function validatePodLevelResources(
+  resources: ResourceRequirements,
+  field: string,
+): readonly FieldError[] {
+  return validateRequirements(resources, field, validatePodResourceName);
+}
+
+function validateRequirements(
+  resources: ResourceRequirements,
+  field: string,
+  nameRule: NameRule,
 ): readonly FieldError[] {
   const { limits = {}, requests = {} } = resources;
   const names = Object.keys({ ...limits, ...requests });
   const lonelyHugePages =
     names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory');
   return [
-    ...validateContainerResources(limits, `${field}.limits`),
-    ...validateContainerResources(requests, `${field}.requests`),
+    ...validateQuantities(limits, `${field}.limits`, nameRule),
+    ...validateQuantities(requests, `${field}.requests`, nameRule),
     ...sortedKeys(requests).flatMap((name) => compareWithLimit(name, requests, limits, field)),
     ...(lonelyHugePages ? [forbidden(field, 'HugePages require cpu or memory')] : []),
   ];
@@ -92,17 +112,46 @@ export function validateQuantity(
   return isWhole ? [] : [invalid(field, quantity, 'must be an integer')];
 }
 
-function validateContainerResources(
+function validateQuantities(
   quantities: ResourceList,
   field: string,
+  nameRule: NameRule,
 ): readonly FieldError[] {
   return sortedKeys(quantities).flatMap((name) => {
     const at = `${field}[${name}]`;
+    const quantity = quantities[name] ?? '0';
     return [
-      ...validateResourceName(name, at),
-      ...validateQuantity(name, quantities[name] ?? '0', at),
+      ...nameRule(name, at),
+      ...validateQuantity(name, quantity, at),
+      ...validatePages(name, quantity, at),
     ];
   });
+}
+
+/** Pages are whole: `hugepages-2Mi` comes in multiples of 2Mi. */
+function validatePages(name: string, quantity: string, field: string): readonly FieldError[] {
+  if (!isHugePages(name)) return [];
+  const page = quantityValue(name.slice(hugePagesPrefix.length));
+  const isWhole =
+    page > 0 && Number.isInteger(page) && Math.ceil(quantityValue(quantity)) % page === 0;
+  const detail = `${quantity} is not positive integer multiple of ${name}`;
+  return isWhole ? [] : [invalid(field, quantity, detail)];
+}
+
+const podLevelResources: readonly string[] = ['cpu', 'hugepages-', 'memory'];
+
+function validatePodResourceName(name: string, field: string): readonly FieldError[] {
+  const wrong = invalidEach(field, name, qualifiedName(name));
+  if (wrong.length > 0) return wrong;
+  const isStandard = standardResources.has(name) || otherStandardResources.has(name);
+  if (!name.includes('/') && !isStandard && !isHugePages(name)) {
+    return [invalid(field, name, 'must be a standard resource type or fully qualified')];
+  }
+  return isPodLevelResource(name) ? [] : [notSupported(field, name, podLevelResources)];
+}
+
+export function isPodLevelResource(name: string): boolean {
+  return name === 'cpu' || name === 'memory' || isHugePages(name);
 }
 
 function validateResourceName(name: string, field: string): readonly FieldError[] {

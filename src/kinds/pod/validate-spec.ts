@@ -4,7 +4,7 @@ import { validateLabels } from '../../meta/labels.ts';
 import { dns1123Subdomain } from '../../meta/names.ts';
 import { invalidEach, validateChoice, validateOptionalChoice } from './field-rules.ts';
 import type { PodSpec } from './pod-spec.ts';
-import { podClaimsOf, validatePodClaims, validatePodLevelClaims } from './validate-claims.ts';
+import { podClaimsOf, validatePodClaims } from './validate-claims.ts';
 import { validateContainers, validateHostNetworkPorts } from './validate-container.ts';
 import {
   validateDnsConfig,
@@ -14,6 +14,7 @@ import {
 } from './validate-dns.ts';
 import { validateHostUsers } from './validate-host-users.ts';
 import { validateForOs } from './validate-os.ts';
+import { validatePodResources } from './validate-pod-resources.ts';
 import { validateResources } from './validate-resources.ts';
 import { validateAffinity, validateGates, validateTolerations } from './validate-scheduling.ts';
 import { validatePodSecurity } from './validate-security.ts';
@@ -36,12 +37,7 @@ export function validatePodSpec(
     ...errors,
     ...validatePodClaims(spec.resourceClaims ?? [], `${field}.resourceClaims`),
     ...validateContainers(spec, byName, claims, field),
-    ...(spec.resources === undefined
-      ? []
-      : [
-          ...validatePodLevelClaims(spec.resources, claims, `${field}.resources.claims`),
-          ...validateResources(spec.resources, `${field}.resources`),
-        ]),
+    ...validatePodResources(spec, claims, `${field}.resources`),
     ...validateHostNetworkPorts(spec, isTemplate, field),
     ...validateChoice(`${field}.restartPolicy`, spec.restartPolicy, [
       'Always',
