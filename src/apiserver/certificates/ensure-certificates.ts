@@ -12,7 +12,7 @@ import {
   makeAuthority,
   serverSubject,
 } from './authority.ts';
-import { readPrivateFile, writePrivateFile } from './private-file.ts';
+import { PrivateFileError, readPrivateFile, writePrivateFile } from './private-file.ts';
 import type { KeyPair, Subject } from './x509.ts';
 
 export type Credentials = {
@@ -81,7 +81,7 @@ async function ensureAuthority(directory: string, now: number): Promise<KeyPair>
     return made;
   }
   if (privateKey === undefined) {
-    throw new Error(
+    throw new PrivateFileError(
       `Cannot use "${join(directory, 'ca.crt')}": ca.key is missing beside it, restore it or remove ca.crt to begin with a new authority`,
     );
   }
@@ -95,7 +95,7 @@ function checkAuthority(directory: string, pair: KeyPair, now: number): void {
   const key = parseKey(join(directory, 'ca.key'), pair.privateKey);
   const problem = authorityProblem(certificate, key, now);
   if (problem !== undefined) {
-    throw new Error(
+    throw new PrivateFileError(
       `Cannot use "${path}": ${problem}, restore it or remove ca.crt and ca.key to begin with a new authority`,
     );
   }
@@ -225,7 +225,7 @@ function parseKey(path: string, text: string): KeyObject {
 }
 
 function damaged(path: string, what: string, cause: unknown): Error {
-  return new Error(
+  return new PrivateFileError(
     `Cannot read "${path}": the file is damaged, a ${what} in PEM form is needed; restore it, or remove it with its pair to have new ones made`,
     { cause },
   );

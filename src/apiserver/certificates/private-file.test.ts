@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -29,6 +29,18 @@ for (const [mode, text, outcome] of cases) {
     else await assert.rejects(readPrivateFile(path), PrivateFileError);
   });
 }
+
+test('readPrivateFile() refuses a key of another user, who can read it', {
+  skip: process.geteuid?.() !== 0 && 'only root can give files away',
+}, async () => {
+  const path = join(directory, 'given-away');
+  for (const text of ['-----BEGIN CERTIFICATE-----\n', key]) {
+    writeFileSync(path, text, { mode: 0o600 });
+    chownSync(path, 54_321, 0);
+    if (text === key) await assert.rejects(readPrivateFile(path), /belongs to user 54321/);
+    else assert.equal(await readPrivateFile(path), text);
+  }
+});
 
 test('readPrivateFile() of nothing is undefined', async () => {
   assert.equal(await readPrivateFile(join(directory, 'absent')), undefined);

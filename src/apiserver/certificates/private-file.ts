@@ -23,14 +23,21 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 /**
- * The text of a file, undefined when there is none. A private key that other users of the machine can read or change is
- * refused: it may be compromised, and its owner must decide.
+ * The text of a file, undefined when there is none. A private key that other users of the machine can read or change, or that
+ * belongs to one of them, is refused: it may be compromised, and its owner must decide.
  */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
   const found = await readWithMode(path);
   if (found === undefined) return undefined;
-  const { text, mode } = found;
-  if ((mode & openToOthers) === 0 || !text.includes('PRIVATE KEY-----')) return text;
+  const { text, mode, owner } = found;
+  if (!text.includes('PRIVATE KEY-----')) return text;
+  const self = process.geteuid?.() ?? owner;
+  if (owner !== self && owner !== 0) {
+    throw new PrivateFileError(
+      `Cannot use "${path}": it holds a private key that belongs to user ${owner}, who may read and write it, not to this program's user (${self}). If no other user has read it, run chown ${self} on it; else remove it and what it signed`,
+    );
+  }
+  if ((mode & openToOthers) === 0) return text;
   const shown = `0${(mode & 0o777).toString(8)}`;
   throw new PrivateFileError(
     `Cannot use "${path}": it holds a private key that others may read or write (mode ${shown}). If no other user has read it, run chmod 600 on it; else remove it and what it signed`,
@@ -51,11 +58,12 @@ export class PrivateFileError extends Error {
 /** Text and mode of the same file, even if it is replaced meanwhile. */
 async function readWithMode(
   path: string,
-): Promise<{ readonly text: string; readonly mode: number } | undefined> {
+): Promise<{ readonly text: string; readonly mode: number; readonly owner: number } | undefined> {
   try {
     const file = await open(path, 'r');
     try {
-      return { mode: (await file.stat()).mode, text: await file.readFile('utf8') };
+      const { mode, uid: owner } = await file.stat();
+      return { mode, owner, text: await file.readFile('utf8') };
     } finally {
       await file.close();
     }
