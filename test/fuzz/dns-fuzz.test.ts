@@ -116,12 +116,12 @@ function allowed(packet: Buffer): number {
 
 async function goodAnswer(socket: Socket, server: ServerAddress): Promise<void> {
   const arrived = new Promise<void>((resolve) => {
-    const look = (bytes: Buffer): void => {
+    const check = (bytes: Buffer): void => {
       if (bytes.readUInt16BE(0) !== good.id || (bytes[3] ?? 0) % 16 !== 0) return;
-      socket.off('message', look);
+      socket.off('message', check);
       resolve();
     };
-    socket.on('message', look);
+    socket.on('message', check);
   });
   // Over UDP a packet may be lost: then it is sent again.
   const packet = questionPacket(good);

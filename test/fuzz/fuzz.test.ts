@@ -1,4 +1,4 @@
-// Malformed requests, many and seeded: each gets an answer below 500, and the server is as well afterwards as before.
+// Many seeded malformed requests: each gets a status below 500, and the server still works afterwards.
 // FAIRLEAD_FUZZ_INPUTS says how many, FAIRLEAD_SEED which; corpus.json keeps what was ever found.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ after(() => {
   process.off('unhandledRejection', remember);
 });
 
-test('what was found once is answered properly', { timeout: 120_000 }, async () => {
+test('answers the inputs of the corpus', { timeout: 120_000 }, async () => {
   const corpus = JSON.parse(
     readFileSync(join(process.cwd(), 'test', 'fuzz', 'corpus.json'), 'utf8'),
   ) as readonly Finding[];
@@ -63,7 +63,7 @@ test('what was found once is answered properly', { timeout: 120_000 }, async () 
   assert.deepEqual(findings, []);
 });
 
-test(`${inputs} malformed requests do no harm`, { timeout: 7_200_000 }, async (t) => {
+test(`answers ${inputs} malformed requests, and still works`, { timeout: 7_200_000 }, async (t) => {
   const rounds = Math.ceil(inputs / inputsPerRound);
   const findings: Finding[] = [];
   const heap: number[] = [];
@@ -121,14 +121,14 @@ function wireForm(form: number, input: Input, mutate: (bytes: Buffer) => Uint8Ar
 }
 
 async function startRound(): Promise<MemoryServer> {
-  // A pod that nobody can reach: the proxy must not send garbage to whatever has its address.
+  // An unreachable pod: the proxy must not send garbage to another program with its address.
   const dial = () => connect({ host: '127.0.0.1', port: closedPort });
   const server = await startMemoryServer({ access: { dial } });
   await server.api.post('/api/v1/namespaces', { metadata: { name: fuzzNamespace } });
   return server;
 }
 
-/** What is wrong with the answer, if anything. That a proxy reaches nobody is no failure of the server. */
+/** What is wrong with the answer, if anything. A proxy without a reachable backend is not a failure of the server. */
 async function judged(
   send: () => Promise<number>,
   isProxied: boolean,
@@ -147,7 +147,7 @@ async function judged(
   return why ?? (performance.now() - started > hangMs ? 'blocks' : undefined);
 }
 
-/** A fuzzer whose every request fails at the door proves nothing. */
+/** A fuzzer whose requests all fail in the first step proves nothing. */
 function assertReachesFar(statuses: ReadonlyMap<number, number>): void {
   for (const status of [200, 201, 400, 401, 403, 404, 405, 409, 415, 422]) {
     assert.ok((statuses.get(status) ?? 0) > 0, `no answer ${status} in ${[...statuses].join(' ')}`);

@@ -63,7 +63,7 @@ export function makeInput(random: Random): Input {
   return { method, path: `${path}${drawQuery(random, method)}`, headers, body, trusted };
 }
 
-type Wish = {
+type InputSpec = {
   readonly target: Target;
   readonly method: string;
   readonly name: string;
@@ -99,7 +99,7 @@ const oddSegments: readonly [string, ...string[]] = [
   'a:b:c:d',
 ];
 
-function drawPath(random: Random, { target, method, name, subresource }: Wish): string {
+function drawPath(random: Random, { target, method, name, subresource }: InputSpec): string {
   const { group, version, plural, namespaced } = target;
   const hasName = method === 'POST' ? subresource !== '' : random.below(4) > 0;
   const segments = [
@@ -124,18 +124,18 @@ const mutatePath = (random: Random, path: string): string =>
 type Body = { readonly body: Uint8Array; readonly type?: string };
 const none: Body = { body: new Uint8Array() };
 
-function drawBody(random: Random, wish: Wish): Body {
+function drawBody(random: Random, spec: InputSpec): Body {
   if (random.below(150) === 0) return drawDeep(random);
-  switch (wish.method) {
+  switch (spec.method) {
     case 'POST':
     case 'PUT':
-      return encoded(random, wish, seedFor(random, wish));
+      return encoded(random, spec, seedFor(random, spec));
     case 'PATCH':
-      return drawPatch(random, wish);
+      return drawPatch(random, spec);
     case 'DELETE':
-      return random.below(2) === 0 ? none : encoded(random, wish, deleteBody);
+      return random.below(2) === 0 ? none : encoded(random, spec, deleteBody);
     default:
-      return random.below(10) === 0 ? encoded(random, wish, seedFor(random, wish)) : none;
+      return random.below(10) === 0 ? encoded(random, spec, seedFor(random, spec)) : none;
   }
 }
 
@@ -165,7 +165,7 @@ const patchTypes = [
   'application/apply-patch+yaml',
 ] as const;
 
-function seedFor(random: Random, { target, name, subresource }: Wish): Fields {
+function seedFor(random: Random, { target, name, subresource }: InputSpec): Fields {
   const special = subresourceBodies[subresource];
   if (special !== undefined) return special;
   const { group, version, kind, plural, namespaced, schema } = target;
@@ -181,7 +181,7 @@ function seedFor(random: Random, { target, name, subresource }: Wish): Fields {
 }
 
 /** In one of the three forms, broken inside the object or in its text or bytes. */
-function encoded(random: Random, { target, subresource }: Wish, seed: Fields): Body {
+function encoded(random: Random, { target, subresource }: InputSpec, seed: Fields): Body {
   const isWhole = random.below(8) === 0;
   const object = isWhole || random.below(4) === 0 ? seed : mutateValue(random, seed);
   const asText = (text: string): Uint8Array =>
@@ -212,8 +212,8 @@ function protobuf(random: Random, { schema }: Target, seed: Fields): Uint8Array 
   return random.below(3) === 0 ? mutateBytes(random, frame) : frame;
 }
 
-function drawPatch(random: Random, wish: Wish): Body {
-  const seed = seedFor(random, wish);
+function drawPatch(random: Random, spec: InputSpec): Body {
+  const seed = seedFor(random, spec);
   const type = random.pick(patchTypes);
   const patch =
     type === 'application/json-patch+json'

@@ -1,4 +1,4 @@
-// What users with few rights try in order to get more, as a table: who, what, the request, and the code of the answer.
+// Attempts of privilege escalation by users with few rights, as a table: user, attempt, request, and expected status code.
 import { makeCertificateRequest } from '../../src/apiserver/certificates/x509.ts';
 
 export const rbacGroup = 'rbac.authorization.k8s.io';
@@ -29,7 +29,7 @@ const rule = (
 /** Bound in the whole cluster. Nodes have what they have. */
 export const users: Readonly<Record<string, readonly Rule[]>> = {
   'system:node:n1': [],
-  nobody: [],
+  unprivileged: [],
   changer: [rule('get,update,patch', '*', '*')],
   'role-writer': [
     rule(
@@ -150,31 +150,26 @@ const ofWriters: readonly Attempt[] = [
     body: { ...named('all'), rules: [{ verbs: ['get'], nonResourceURLs: ['/metrics'] }] },
   }),
   roleWriter('binds itself to the administrator', `POST ${rbac}/clusterrolebindings`, 403, {
-    body: { ...named('mine'), subjects: [subject('role-writer')], roleRef: admin },
+    body: { ...named('own'), subjects: [subject('role-writer')], roleRef: admin },
   }),
   roleWriter(
     'binds itself in a namespace',
     `POST ${rbac}/namespaces/kube-system/rolebindings`,
     403,
     {
-      body: { ...named('mine'), subjects: [subject('role-writer')], roleRef: admin },
+      body: { ...named('own'), subjects: [subject('role-writer')], roleRef: admin },
     },
   ),
-  roleWriter(
-    'binds itself by apply',
-    `PATCH ${rbac}/clusterrolebindings/mine?fieldManager=a`,
-    403,
-    {
-      body: withKind('ClusterRoleBinding', {
-        ...named('mine'),
-        subjects: [subject('role-writer')],
-        roleRef: admin,
-      }),
-      type: apply,
-    },
-  ),
-  roleWriter('binds itself by PUT', `PUT ${rbac}/clusterrolebindings/mine`, 403, {
-    body: { ...named('mine'), subjects: [subject('role-writer')], roleRef: admin },
+  roleWriter('binds itself by apply', `PATCH ${rbac}/clusterrolebindings/own?fieldManager=a`, 403, {
+    body: withKind('ClusterRoleBinding', {
+      ...named('own'),
+      subjects: [subject('role-writer')],
+      roleRef: admin,
+    }),
+    type: apply,
+  }),
+  roleWriter('binds itself by PUT', `PUT ${rbac}/clusterrolebindings/own`, 403, {
+    body: { ...named('own'), subjects: [subject('role-writer')], roleRef: admin },
   }),
   roleWriter(
     'puts itself into the binding of the administrator',
@@ -186,7 +181,7 @@ const ofWriters: readonly Attempt[] = [
     },
   ),
   roleWriter('binds itself in a dry run', `POST ${rbac}/clusterrolebindings?dryRun=All`, 403, {
-    body: { ...named('mine'), subjects: [subject('role-writer')], roleRef: admin },
+    body: { ...named('own'), subjects: [subject('role-writer')], roleRef: admin },
   }),
 ];
 
@@ -232,18 +227,18 @@ const ofOthers: readonly Attempt[] = [
   ),
   alice('acts as a node', `GET ${home}/secrets/s1`, 403, acting('system:node:n1', 'system:nodes')),
   requestWriter('asks for the group of administrators', `POST ${requests}`, 403, {
-    body: certificateRequest('mine', 'root', ['system:masters']),
+    body: certificateRequest('own', 'root', ['system:masters']),
   }),
   requestWriter(
     'approves without the right for the signer',
-    `PATCH ${requests}/asked/approval`,
+    `PATCH ${requests}/pending/approval`,
     403,
     {
       body: { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r' }] } },
       type: merge,
     },
   ),
-  requestWriter('signs without the right for the signer', `PATCH ${requests}/asked/status`, 403, {
+  requestWriter('signs without the right for the signer', `PATCH ${requests}/pending/status`, 403, {
     body: { status: { certificate: Buffer.from('x').toString('base64') } },
     type: merge,
   }),
@@ -260,7 +255,7 @@ const ofOthers: readonly Attempt[] = [
     },
   ),
   ...['/metrics', '/openapi/v3', '/apis', '/debug/pprof', '/logs'].map((path) =>
-    by('nobody')(
+    by('unprivileged')(
       `reads ${path}`,
       `GET ${path}`,
       path === '/apis' || path === '/openapi/v3' ? 200 : 403,

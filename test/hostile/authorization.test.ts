@@ -1,5 +1,5 @@
-// What users with few rights try in order to get more (authorization-attempts.ts): each attempt is one request to a real server, over a
-// connection with a certificate of their own. All get the code of upstream, and leave everything as it was.
+// Privilege escalation (authorization-attempts.ts): each attempt is one request to a real server, over a connection with
+// the client certificate of its user. All get the status code of upstream and change nothing.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { issueClientCertificate } from '../../src/apiserver/certificates/authority.ts';
@@ -62,7 +62,7 @@ async function makeObjects(): Promise<void> {
       },
     });
   }
-  await api.post(requests, certificateRequest('asked', 'somebody', []));
+  await api.post(requests, certificateRequest('pending', 'jane', []));
 }
 
 /** All that the attempts are after. */
@@ -95,7 +95,7 @@ describe('users with few rights', { timeout: 120_000 }, () => {
     await running.stop();
   });
 
-  test('the node can read what its own pods use, so that the rest means something', async () => {
+  test('the node can read objects that its own pods use, so that refusals are meaningful', async () => {
     const answer = await clients
       .get('system:node:n1')
       ?.send({ method: 'GET', path: `${home}/secrets/s1` });

@@ -1,4 +1,4 @@
-// Requests over very many objects: none of them keeps the event loop to itself for as long as it takes to go through all.
+// Requests over very many objects: none blocks the event loop for as long as it takes to process all of them.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createLocalCall } from '../../src/apiserver/local-call.ts';
@@ -37,10 +37,10 @@ async function createAll(): Promise<void> {
   await call({ method: 'POST', path: configMaps, body: last ?? '' });
 }
 
-type Asked = { readonly method?: string; readonly path: string; readonly accept?: string };
+type TestRequest = { readonly method?: string; readonly path: string; readonly accept?: string };
 
 /** How many bytes came, and the longest hold of the event loop meanwhile. */
-async function send({ method = 'GET', path, accept }: Asked) {
+async function send({ method = 'GET', path, accept }: TestRequest) {
   const controller = new AbortController();
   meter.maxMs();
   const headers = accept === undefined ? {} : { accept };
@@ -70,7 +70,7 @@ describe(`requests over ${objects} objects`, { skip: process.platform !== 'linux
   const partial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
   const protobuf = 'application/vnd.kubernetes.protobuf';
   const watching = `${configMaps}?watch=true&timeoutSeconds=1`;
-  const requests: Readonly<Record<string, Asked & { readonly minBytes?: number }>> = {
+  const requests: Readonly<Record<string, TestRequest & { readonly minBytes?: number }>> = {
     'a list': { path: configMaps, minBytes: objects * 500 },
     'a list in protobuf': { path: configMaps, accept: protobuf, minBytes: objects * 500 },
     'a Table': { path: configMaps, accept: table, minBytes: objects * 100 },
@@ -95,9 +95,9 @@ describe(`requests over ${objects} objects`, { skip: process.platform !== 'linux
     assert.ok(bytes >= objects * 500, `only ${bytes} bytes`);
     assert.ok(ms <= maxMs / 2, `${Math.round(ms)} ms of the event loop`);
   });
-  for (const [name, { minBytes = 0, ...asked }] of Object.entries(requests)) {
+  for (const [name, { minBytes = 0, ...request }] of Object.entries(requests)) {
     it(name, async (t) => {
-      const { bytes, ms } = await send(asked);
+      const { bytes, ms } = await send(request);
       t.diagnostic(`${Math.round(ms)} ms`);
       assert.ok(bytes >= minBytes, `only ${bytes} bytes`);
       assert.ok(ms <= maxMs, `${Math.round(ms)} ms of the event loop`);

@@ -16,7 +16,7 @@ type Sent = {
   readonly object: unknown;
 };
 
-/** Refused or done, but answered, and not by an error of the server. */
+/** Any answer but a server error. */
 async function send(
   { client }: Attacker,
   { method = 'POST', path, type = 'application/json', object }: Sent,
@@ -63,7 +63,7 @@ export const costlyObjects: readonly HostileCase[] = [
       }),
   },
   {
-    name: 'a role with a rule of 70 groups, resources, names and verbs each, by somebody without rights',
+    name: 'a role with a rule of 70 groups, resources, names and verbs each, by a user without rights',
     attack: async (attacker) => {
       const names = (prefix: string): readonly string[] => items(70, (n) => `${prefix}-${n}`);
       await send(attacker, {

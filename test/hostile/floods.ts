@@ -1,4 +1,4 @@
-// Clients that open, begin or ask without end, and never finish: connections, handshakes, heads, bodies, frames of HTTP/2.
+// Floods of connections, handshakes, heads, bodies and HTTP/2 frames that never end.
 import { once } from 'node:events';
 import { constants } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { host } from '../bench/client.ts';
 import type { Target } from '../bench/target.ts';
 import type { Attacker, HostileCase } from './run-case.ts';
 
-/** So few that a flood of them is soon made; one address gets an eighth for those whose user is not known. */
+/** A low limit, so that floods are short; unauthenticated connections of one address get an eighth of it. */
 const maxConnections = 800;
 const atOnce = 50;
 const fewConnections = ['--max-connections', `${maxConnections}`];
@@ -21,7 +21,7 @@ function openTcp({ port }: Target): Promise<Socket> {
   });
 }
 
-/** As nobody, unless it says otherwise. */
+/** Without a client certificate, unless `more` has one. */
 function openTls(target: Target, protocol: string, more: object = {}): Promise<TLSSocket> {
   const { port, ca } = target;
   return new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ function openTls(target: Target, protocol: string, more: object = {}): Promise<T
   });
 }
 
-/** By a connection of their own, from the address of the attack and from another. */
+/** New connections of honest clients succeed, from the address of the attack and from another one. */
 async function othersGetIn(target: Target): Promise<void> {
   for (const localAddress of [host, '127.0.0.9']) await getIn(target, localAddress);
 }
@@ -88,7 +88,7 @@ const preface = Buffer.concat([
   frame(frameTypes.settings, 0, 0),
 ]);
 
-/** A complete request, and that it is not wanted any more: both are in one packet, so a client of Node would send neither. */
+/** A complete request and its RST_STREAM; in one packet, a Node.js client would send neither. */
 function resetGet(n: number): Buffer {
   const stream = 2 * n + 1;
   // GET, https, `/api/v1/services`, and the host.
@@ -100,7 +100,7 @@ function resetGet(n: number): Buffer {
   ]);
 }
 
-/** Writes until so many bytes are out or the server has enough. Nothing that comes back is read. */
+/** Writes so many bytes, or until the server closes the connection. */
 async function pour({ target }: Attacker, chunk: Buffer, bytes: number): Promise<void> {
   const socket = await openTls(target, 'h2', { cert: target.cert, key: target.key });
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
@@ -120,12 +120,12 @@ const repeated = (piece: Buffer): Buffer =>
 
 export const floods: readonly HostileCase[] = [
   {
-    name: 'connections that say nothing',
+    name: 'TCP connections without a handshake',
     flags: fewConnections,
     attack: (attacker) => flood(attacker, () => openTcp(attacker.target)),
   },
   {
-    name: 'handshakes that are begun and left',
+    name: 'unfinished TLS handshakes',
     flags: fewConnections,
     attack: (attacker) =>
       flood(attacker, async () => {
@@ -136,7 +136,7 @@ export const floods: readonly HostileCase[] = [
       }),
   },
   {
-    name: 'connections of nobody that ask for nothing',
+    name: 'anonymous connections without requests',
     flags: fewConnections,
     attack: (attacker) => flood(attacker, () => openTls(attacker.target, 'http/1.1')),
   },

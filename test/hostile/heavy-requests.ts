@@ -1,4 +1,4 @@
-// Single requests that are allowed by their size and cost more than their size.
+// Single requests within the size limits that cost more than their size suggests.
 import { once } from 'node:events';
 import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { host } from '../bench/client.ts';
@@ -7,7 +7,7 @@ import type { Attacker, HostileCase } from './run-case.ts';
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const mebibyte = 1024 * 1024;
 
-/** Refused or done, but answered, and not by an error of the server. */
+/** Any answer but a server error. */
 async function post(
   { client }: Attacker,
   path: string,

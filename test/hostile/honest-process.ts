@@ -1,5 +1,5 @@
-// The honest client, in a process of its own so that nothing but the server can hold it up: it reads, creates, watches and
-// deletes all the time, and says how much the main thread of the server worked between a read and its answer.
+// The honest client, in a process of its own so that only the server can delay it: it reads, creates, watches and deletes
+// all the time, and reports the CPU time of the server between a read and its response.
 import { mainThreadCpuMs } from '../bench/process-stats.ts';
 import type { Target } from '../bench/target.ts';
 import { createHttpsClient, type HttpsClient } from './https-client.ts';
@@ -70,7 +70,7 @@ async function readAll(
       if (seen.maxStallCpuMs > giveUpCpuMs) giveUp();
     };
     const watching = setInterval(note, 50);
-    await tell(seen, 'get', async () => {
+    await report(seen, 'get', async () => {
       const { status } = await client.send({ method: 'GET', path: `${collection}/none` });
       if (status !== 404) throw new Error(`answered ${status}`);
     });
@@ -84,7 +84,7 @@ async function readAll(
 /** Creates, sees it come by a watch, reads and deletes: all that an honest client lives by. */
 async function liveAll(client: HttpsClient, seen: Seen, signal: AbortSignal): Promise<void> {
   const waiting = new Map<string, () => void>();
-  await tell(seen, 'watch', () =>
+  await report(seen, 'watch', () =>
     client.follow(`${collection}?watch=1`, (line) => {
       if (line === '') return void (signal.aborted || seen.failures.push('watch: ended'));
       const { object } = JSON.parse(line) as { object: { metadata: { name?: string } } };
@@ -95,7 +95,7 @@ async function liveAll(client: HttpsClient, seen: Seen, signal: AbortSignal): Pr
     const name = `honest-${process.pid}-${n}`;
     const body = JSON.stringify({ metadata: { name } });
     const arrived = new Promise<void>((resolve) => waiting.set(name, resolve));
-    await tell(seen, 'life', async () => {
+    await report(seen, 'life', async () => {
       for (const [method, path, expected] of [
         ['POST', collection, 201],
         ['GET', `${collection}/${name}`, 200],
@@ -112,7 +112,7 @@ async function liveAll(client: HttpsClient, seen: Seen, signal: AbortSignal): Pr
   }
 }
 
-async function tell(seen: Seen, what: string, work: () => Promise<void>): Promise<void> {
+async function report(seen: Seen, what: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -1,4 +1,4 @@
-// Attacks on a real server with an honest client beside it: nobody is held up, nothing fails, memory stays within bounds.
+// Attacks on a real server with an honest client beside it: its requests are not delayed and do not fail, and memory stays bounded.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { allCases } from './all-cases.ts';
 import { type HostileServers, maxStallCpuMs, openHostileServers } from './run-case.ts';
 
-/** What the server may hold after an attack; an empty one has a tenth. */
+/** Resident memory after an attack; an idle server has a tenth. */
 const maxMemoryMiB = 800;
 
 describe('hostile clients beside an honest one', { skip: process.platform !== 'linux' }, () => {
@@ -28,7 +28,7 @@ describe('hostile clients beside an honest one', { skip: process.platform !== 'l
       assert.ok(result.reads > 0, 'the honest client was answered');
       assert.ok(
         result.maxStallCpuMs <= maxStallCpuMs,
-        `one thing took ${Math.round(result.maxStallCpuMs)} ms of the main thread\n${result.log}`,
+        `the event loop was blocked for ${Math.round(result.maxStallCpuMs)} ms of the main thread\n${result.log}`,
       );
       assert.ok(result.memoryMiB <= maxMemoryMiB, `${Math.round(result.memoryMiB)} MiB`);
     });

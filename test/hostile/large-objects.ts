@@ -12,7 +12,7 @@ export type LargeObject = {
   /** `spec.ports[]`: the field that is large. */
   readonly field: string;
   readonly form: string;
-  /** Made when it is asked for. */
+  /** Created on demand. */
   readonly make: () => {
     readonly object: Fields;
     /** Of the large field. */
@@ -24,7 +24,7 @@ export type LargeObject = {
 
 type Fields = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
-type Place = { readonly path: Path; readonly schema: Schema };
+type FieldPath = { readonly path: Path; readonly schema: Schema };
 
 /** A little below the limits, for what stands around the field. */
 const maxBytes = 2_900_000;
@@ -33,7 +33,7 @@ const fieldValues = maxValues - 1_000;
 export function* largeObjects(scale = 1): Generator<LargeObject> {
   for (const kind of allKinds) {
     const seed = seedOf(kind);
-    for (const { path, schema } of placesOf(kind.schema)) {
+    for (const { path, schema } of fieldPathsOf(kind.schema)) {
       for (const [form, makeValue] of largeValues(schema, scale)) {
         const make = () => {
           const value = makeValue();
@@ -63,17 +63,17 @@ const nameOf = (plural: string): string => (plural === 'ipaddresses' ? '10.96.0.
 /** Pod templates are what pods are: only those of Deployments are walked, and not their specs. */
 const skipped = new Set(['template.spec', 'managedFields.fieldsV1']);
 
-function* placesOf(schema: Schema, path: Path = []): Generator<Place> {
+function* fieldPathsOf(schema: Schema, path: Path = []): Generator<FieldPath> {
   if (skipped.has(path.slice(-2).join('.'))) return;
   if (schema.node !== 'struct' && path.length > 0) yield { path, schema };
   if (schema.node === 'struct') {
     for (const [name, field] of Object.entries((schema as StructNode).fields)) {
       if (path.length > 0 || (name !== 'apiVersion' && name !== 'kind')) {
-        yield* placesOf(field, [...path, name]);
+        yield* fieldPathsOf(field, [...path, name]);
       }
     }
-  } else if (schema.node === 'list') yield* placesOf(schema.items, [...path, 0]);
-  else if (schema.node === 'map') yield* placesOf(schema.values, [...path, 'a']);
+  } else if (schema.node === 'list') yield* fieldPathsOf(schema.items, [...path, 0]);
+  else if (schema.node === 'map') yield* fieldPathsOf(schema.values, [...path, 'a']);
 }
 
 type Form = readonly [name: string, make: () => unknown];

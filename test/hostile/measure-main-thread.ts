@@ -1,5 +1,5 @@
-// The longest time for which this thread kept the event loop to itself, in CPU time: what other programs on the machine
-// do does not count.
+// The longest time for which this thread blocked its event loop, in CPU time, so that other programs on the machine do
+// not count.
 import koffi from 'koffi';
 
 export type MainThreadMeter = {
@@ -22,13 +22,13 @@ export function measureMainThread(): MainThreadMeter {
   let longest = 0;
   let last = cpuMs();
   let isStopped = false;
-  const look = (): void => {
+  const check = (): void => {
     const now = cpuMs();
     longest = Math.max(longest, now - last);
     last = now;
-    if (!isStopped) setImmediate(look);
+    if (!isStopped) setImmediate(check);
   };
-  setImmediate(look);
+  setImmediate(check);
   return {
     maxMs() {
       const result = longest;

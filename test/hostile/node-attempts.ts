@@ -1,4 +1,4 @@
-// What a node tries beyond its own objects, as authorization-attempts.ts has it of users.
+// Attempts of a node to access other objects than its own; authorization-attempts.ts has those of users.
 import {
   type Attempt,
   acting,
@@ -136,12 +136,12 @@ export const nodeAttempts: readonly Attempt[] = [
     },
   ),
   node(
-    'acts as somebody else',
+    'impersonates another user',
     `GET ${home}/secrets/s2`,
     403,
     acting('system:admin', 'system:masters'),
   ),
-  node('approves a certificate request', `PATCH ${requests}/asked/approval`, 403, {
+  node('approves a certificate request', `PATCH ${requests}/pending/approval`, 403, {
     body: {},
     type: merge,
   }),

@@ -1,4 +1,4 @@
-// Bodies that are odd rather than long: reviews of somebody with thousands of groups, sets of fields nobody would write, bytes
+// Unusual rather than large bodies: reviews of a user with thousands of groups, unlikely field sets, bytes
 // that are hardly protobuf. Each is answered, and takes the main thread no longer than its size explains.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

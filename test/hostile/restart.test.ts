@@ -1,4 +1,4 @@
-// A server that is killed in the middle of anything starts again on what it left, and answers.
+// A server that is killed at any moment starts again on its data, and answers.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ async function changeDuringDeletion(client: HttpsClient): Promise<void> {
   assert.equal(patched.status, 200);
 }
 
-test('a deployment of a namespace that goes hangs neither the server nor the next start', async () => {
+test('a deployment in a terminating namespace blocks neither the server nor its restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'fairlead-restart-'));
   try {
     for (const round of ['first', 'again']) {

@@ -1,4 +1,4 @@
-// One attack on a real server beside an honest client, and what it did to them.
+// Runs an attack on a real server beside an honest client, and measures both.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -14,14 +14,14 @@ export type HostileCase = {
   readonly name: string;
   /** Resolves when the attack is over. What the server answers is the attack's own to judge; throwing fails the case. */
   readonly attack: (attacker: Attacker) => Promise<void>;
-  /** The flags of the server besides the usual. Cases with the same share one. */
+  /** Additional flags of the server. Cases with the same flags share a server. */
   readonly flags?: readonly string[];
   /** The API server alone (the default), or with the controllers in its process. */
   readonly command?: 'apiserver' | 'up';
 };
 
 export type Attacker = {
-  /** As the administrator, whom no limit of requests holds up. */
+  /** As the administrator, who is exempt from request limits. */
   readonly client: HttpsClient;
   readonly target: Target;
   /** The data directory of the server. */
@@ -36,11 +36,11 @@ export type HostileResult = Omit<HonestReport, 'gaveUp'> & {
 
 /**
  * More CPU time of the main thread between a read and its answer fails a case. The goal is 50 ms, which `npm run bench hostile`
- * shows; this leaves room for slow machines and for what else was asked meanwhile, and is far below what grows with the square
+ * shows; this leaves room for slow machines and for other requests, and is far below what grows with the square
  * of the input.
  */
 export const maxStallCpuMs = 400;
-/** A server this busy with one thing is taken for hung, and killed. */
+/** A server that is busy for this long counts as hung, and is killed. */
 const giveUpCpuMs = 3000;
 
 export type HostileServers = {
@@ -55,7 +55,7 @@ type OpenServer = {
   log: string;
 };
 
-/** Servers live on from case to case, unless one was hung. Each has a directory of its own in this one. */
+/** Cases share servers, unless one hangs. Each server has a directory of its own in this one. */
 export function openHostileServers(directory: string): HostileServers {
   const servers = new Map<string, OpenServer>();
   let count = 0;
@@ -129,6 +129,7 @@ async function startHonest(plan: HonestPlan): Promise<Honest> {
     once(child, 'message').then(([report]) => report as HonestReport),
     exited,
   ]);
+  // Handled by those who await it; a client that ends early must not be an unhandled rejection before.
   reported.catch(() => undefined);
   return {
     gaveUp: new Promise((resolve) => {

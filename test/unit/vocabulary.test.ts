@@ -86,8 +86,6 @@ const unfinished: readonly string[] = [
   'test/aws',
   'test/bench',
   'test/crash',
-  'test/fuzz',
-  'test/hostile',
   'test/lanes',
   'test/netns',
   'test/parts/api',
