@@ -1,4 +1,4 @@
-// What the server is made of, as the verbs see it. Built once by start.ts.
+// The parts of the server that verbs use. Built once by create-context.ts.
 import type { Store } from '../storage/store.ts';
 import type { Authorizer } from './access/authorize.ts';
 import type { User } from './access/user.ts';
@@ -15,7 +15,7 @@ import type { TokenIssuer } from './tokens/service-account-tokens.ts';
 export type ApiContext = {
   readonly store: Store;
   readonly resources: Resources;
-  /** By resource name: what must be written together with objects of it. */
+  /** By resource name: what must be written in the same transaction as its objects. */
   readonly reserve: ReadonlyMap<string, Reserve>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -23,11 +23,11 @@ export type ApiContext = {
   /** Letters and digits for generated names. */
   readonly randomSuffix: () => string;
   /**
-   * Throws ApiError when the write may not be, whatever the object itself says: for a reason of admission, or
-   * because it would hand out rights that the user does not have.
+   * Throws ApiError when a write is refused although the object is valid: by an admission plugin, or
+   * because it would grant rights that the user does not have.
    */
   readonly admission: Admission;
-  /** Makes tokens of service accounts. */
+  /** Issues service account tokens. */
   readonly tokens: TokenIssuer;
   /** Opens connections to pods, and refuses addresses that no pod has. */
   readonly dial: Dial;
@@ -35,15 +35,15 @@ export type ApiContext = {
   readonly dialNode: Dial;
   /** For requests that need more rights than their verb says. */
   readonly authorizer: Authorizer;
-  /** Connections of each user that lead to nodes. */
+  /** Upgraded connections to nodes, by user. */
   readonly tunnels: StreamCount;
-  /** What belongs to the cluster itself. */
+  /** Addresses of the cluster itself. */
   readonly addresses: ClusterAddresses;
-  /** By which agents of nodes know this server. */
+  /** Authenticate this server to agents of nodes. */
   readonly nodeCredentials: () => NodeCredentials;
 };
 
-/** Who writes, how, and under which name; the same for every attempt of one request. */
+/** User, field manager and options of a write; the same for every attempt of one request. */
 export type WriteRequest = {
   readonly user: User;
   readonly dryRun: boolean;
@@ -53,6 +53,6 @@ export type WriteRequest = {
   readonly admission: AdmissionSteps;
   /** Warning headers are collected here. */
   readonly warn: (text: string) => void;
-  /** Of a request from outside: between its steps others may go first. */
+  /** Of requests of clients: yields to other requests between steps. */
   readonly pace?: Pace;
 };

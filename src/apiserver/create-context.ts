@@ -1,4 +1,4 @@
-// The caches filled from the store, and everything that decides with them: access, admission, allocators, tokens.
+// Fills the caches from the store and creates what depends on them: access control, admission, allocators, tokens.
 import { randomInt, randomUUID } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
@@ -39,7 +39,7 @@ export type ServerParts = ReviewParts & { readonly nodePorts: NodePortView };
 
 export async function createContext(
   options: MeasuredOptions,
-  place: Pick<ClusterAddressOptions, 'certificate' | 'port'>,
+  listener: Pick<ClusterAddressOptions, 'certificate' | 'port'>,
 ): Promise<ServerParts> {
   const { store, now } = options;
   const nodePorts = createNodePortView();
@@ -53,7 +53,7 @@ export async function createContext(
   const tokens = createTokens(options.tokens ?? {}, { reader, now, log: options.log });
   const rangesOf = createRangeIndex(reader);
   const addresses = createClusterAddresses({
-    ...{ reader, ...place, ownAddresses },
+    ...{ reader, ...listener, ownAddresses },
     serviceRanges: (family) => rangesOf(family).map(({ cidr }) => cidr),
   });
   const admission = createAdmission(chosenPlugins(options.admissionPlugins ?? {}), {
@@ -119,7 +119,7 @@ export async function createContext(
 const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 
-/** Letters that make no words. */
+/** Without vowels, so that no words appear (upstream: util/rand). */
 const nameLetters = 'bcdfghjklmnpqrstvwxz2456789';
 
 function randomSuffix(): string {

@@ -1,4 +1,4 @@
-// Puts the steps of a request together: limits, audit, dispatch, discovery, health.
+// Connects the steps of a request: limits, audit, dispatch, discovery, health.
 import { allKinds } from '../kinds/all.ts';
 import { isStoreError } from '../storage/store-error.ts';
 import { createAuditor } from './audit/auditor.ts';
@@ -43,7 +43,7 @@ export function createRequestHandler(options: MeasuredOptions, access: ReviewPar
         check: () => withinTime(store.checkWrites().catch(ignoreFull)),
       },
       {
-        // A server that cannot write is not ready; starting it again would not help, so it lives.
+        // A server with a full store is not ready, but live: a restart would not help.
         name: options.shared?.backend ?? 'storage',
         kinds: ['healthz', 'readyz'],
         check: () => withinTime(store.checkWrites()),

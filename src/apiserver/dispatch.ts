@@ -1,4 +1,4 @@
-// Which piece of the server answers a request.
+// Routes a request to its handler.
 import { allVerbs, type KindDefinition, type SubresourceDefinition } from '../kinds/definition.ts';
 import { methodNotAllowed, notServed } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
@@ -55,15 +55,15 @@ export type DispatchParts = ReviewParts & {
   readonly health: Health;
   readonly version: string;
   readonly metricsText: () => string;
-  /** Where clients outside reach this server, `host:port`. */
+  /** The address of this server for clients outside, `host:port`. */
   readonly serverAddress: string;
 };
 
 type AllParts = DispatchParts & { readonly findEmpty: FindEmpty };
 
-export function createDispatch(given: DispatchParts): Dispatch {
-  const parts = { ...given, findEmpty: createEmptyResources() };
-  // Field by field: copying the rest of an object costs more than looking one up.
+export function createDispatch(required: DispatchParts): Dispatch {
+  const parts = { ...required, findEmpty: createEmptyResources() };
+  // Field by field: rest properties cost more.
   return ({ request, info, user, warn, annotate }) =>
     info.kind === 'path'
       ? answerPath(parts, request)
@@ -118,7 +118,7 @@ async function answerPath(parts: DispatchParts, request: ApiRequest): Promise<Ap
   return pageNotFound();
 }
 
-/** The core group and the versions of all groups have no other method; the lists of groups do not ask. */
+/** The core group and the versions of all groups refuse other methods; the lists of groups do not. */
 const isReadOnly = (path: string): boolean => /^\/(api(\/|$)|apis\/[^/]+\/[^/])/.test(path);
 
 const json = { 'content-type': 'application/json' };
@@ -142,7 +142,7 @@ const isServedGroup = (context: ApiContext, group: string): boolean =>
   context.resources.all.some((r) => r.definition.group === group) ||
   [...reviewKinds, ...listedCollections].some((k) => k.group === group);
 
-type Asked = {
+type AuthorizedRequest = {
   readonly request: VerbRequest;
   readonly rawUrl: RawUrl;
   readonly info: ResourceRequest;
@@ -152,25 +152,31 @@ type Asked = {
   readonly annotate: (key: string, value: string) => void;
 };
 
-function answerResource(parts: AllParts, asked: Asked): Promise<ApiResponse> | ApiResponse {
-  const { info } = asked;
+function answerResource(
+  parts: AllParts,
+  allowed: AuthorizedRequest,
+): Promise<ApiResponse> | ApiResponse {
+  const { info } = allowed;
   const { context } = parts;
   const { group, version, resource: plural } = info;
   const stored = context.resources.find(group, version, plural);
   const resource = stored ?? parts.findEmpty(group, version, plural);
-  if (resource === undefined) return answerVirtual(parts, asked);
+  if (resource === undefined) return answerVirtual(parts, allowed);
   const { definition } = resource;
   if (stored === undefined && !isRead(info.verb)) throw refusedWrite(definition, info);
   if (info.inNamespace && !definition.namespaced) throw notServed();
-  if (definition.deprecationWarning !== undefined) asked.warn(definition.deprecationWarning);
-  if (info.subresource !== '') return answerSubresource(context, resource, asked);
-  return verbHandler(resource, asked)({ context, resource, ...asked });
+  if (definition.deprecationWarning !== undefined) allowed.warn(definition.deprecationWarning);
+  if (info.subresource !== '') return answerSubresource(context, resource, allowed);
+  return verbHandler(resource, allowed)({ context, resource, ...allowed });
 }
 
 /** Kinds that can only be posted. */
-function answerVirtual(parts: DispatchParts, asked: Asked): Promise<ApiResponse> | ApiResponse {
+function answerVirtual(
+  parts: DispatchParts,
+  allowed: AuthorizedRequest,
+): Promise<ApiResponse> | ApiResponse {
   const { context } = parts;
-  const { info } = asked;
+  const { info } = allowed;
   const { group, version, resource: plural, namespace } = info;
   const review = reviewKinds.find(
     (k) => k.group === group && k.version === version && k.plural === plural,
@@ -182,10 +188,10 @@ function answerVirtual(parts: DispatchParts, asked: Asked): Promise<ApiResponse>
   }
   const namespaced = review?.namespaced ?? true;
   const isCollection = info.pathName === '' && info.inNamespace === namespaced;
-  // By its verb, which was authorized: a POST to the old path of watches is a `watch`.
+  // By the verb that was allowed: a POST to the old path of watches is a `watch`.
   if (info.verb !== 'create' || !isCollection) throw methodNotAllowed();
-  if (review !== undefined) return answerReview(parts, review, { ...asked, namespace });
-  return bind({ context, resource: context.resources.of('pods'), ...asked });
+  if (review !== undefined) return answerReview(parts, review, { ...allowed, namespace });
+  return bind({ context, resource: context.resources.of('pods'), ...allowed });
 }
 
 const objectVerbs: Readonly<Record<string, VerbHandler>> = {
@@ -202,7 +208,7 @@ const collectionVerbs: Readonly<Record<string, VerbHandler>> = {
   deletecollection: removeCollection,
 };
 
-function verbHandler({ definition }: Resource, { info, request }: Asked): VerbHandler {
+function verbHandler({ definition }: Resource, { info, request }: AuthorizedRequest): VerbHandler {
   const isCollection = info.pathName === '';
   const verbs: readonly string[] = definition.verbs ?? allVerbs;
   const handler = isCollection ? collectionVerbs[info.verb] : objectVerbs[info.verb];
@@ -220,9 +226,9 @@ function verbHandler({ definition }: Resource, { info, request }: Asked): VerbHa
 function answerSubresource(
   context: ApiContext,
   resource: Resource,
-  asked: Asked,
+  allowed: AuthorizedRequest,
 ): Promise<ApiResponse> | ApiResponse {
-  const { info } = asked;
+  const { info } = allowed;
   const definition: KindDefinition = resource.definition;
   const subresource = definition.subresources?.find((s) => s.name === info.subresource);
   if (subresource === undefined) throw notServed();
@@ -230,12 +236,12 @@ function answerSubresource(
   const verbs: readonly string[] = subresource.verbs;
   const own = subresourceHandlers[subresource.name] ?? {};
   if (!verbs.includes(info.verb) && !Object.hasOwn(own, info.verb)) throw methodNotAllowed();
-  if (asked.request.method === 'HEAD' && subresource.name !== 'proxy') throw methodNotAllowed();
-  const call: Call = { context, resource, subresource, ...asked };
+  if (allowed.request.method === 'HEAD' && subresource.name !== 'proxy') throw methodNotAllowed();
+  const call: Call = { context, resource, subresource, ...allowed };
   return subresourceHandler(subresource, info)(call);
 }
 
-/** Its own only: a verb may be called as anything that objects have. */
+/** Own properties only: a verb may have the name of an inherited one. */
 function handlerOf(
   handlers: Readonly<Record<string, VerbHandler>>,
   verb: string,

@@ -1,4 +1,4 @@
-// One request, its steps in order: who asks, is there room, may they, what is asked, the answer or the error.
+// One request, its steps in order: authentication, flow control, authorization, dispatch, the response or the error.
 import { randomUUID } from 'node:crypto';
 import { type ApiError, hintHeader, internal, isApiError, type Status } from '../meta/api-error.ts';
 import { cutText } from '../meta/cut-text.ts';
@@ -40,9 +40,9 @@ export type HandlerParts = {
   readonly gate: Gate;
   /** 0 is no limit. */
   readonly requestTimeoutMs: number;
-  /** Absent: nothing is written down. */
+  /** Absent: no audit log. */
   readonly auditor?: Auditor;
-  /** Where others write too: what to wait for so that the request sees all that was acknowledged before it. */
+  /** With other writers: resolves when the request sees everything that was acknowledged before it. */
   readonly catchUp?: (request: ApiRequest, info: RequestInfo) => Promise<void> | undefined;
   readonly log: Log;
 };
@@ -61,7 +61,7 @@ type Pending = {
   warnings: string[] | undefined;
   isAnswered: boolean;
   deadline: Deadline<Pending> | undefined;
-  /** For a client that waits less long than the server would. */
+  /** For a client with a shorter timeout than the server's. */
   ownDeadline: NodeJS.Timeout | undefined;
 };
 
@@ -94,7 +94,7 @@ export function createHandler(parts: HandlerParts): Handler {
     });
 }
 
-/** Never rejects. What took too long is answered already, but keeps its seat until it ends. */
+/** Never rejects. A request that timed out is answered already, but keeps its seat until its work ends. */
 async function respond(work: Work, pending: Pending): Promise<void> {
   const { request, info, route } = pending;
   let seats: Seats | undefined;
@@ -107,14 +107,14 @@ async function respond(work: Work, pending: Pending): Promise<void> {
     seats = work.gate.seatsFor(user, info, route.isMutating);
     if (seats === undefined) work.gate.metrics.dispatched('exempt');
     else {
-      const turn = seats.queue.acquire(user.name, request.signal);
-      seat = turn instanceof Promise ? await turn : turn;
+      const acquired = seats.queue.acquire(user.name, request.signal);
+      seat = acquired instanceof Promise ? await acquired : acquired;
       work.gate.metrics.dispatched(seats.level);
     }
     checkAccess(work, pending, user);
     if (info.verb === 'watch' && seats !== undefined) checkWatches(work.gate, user, info);
-    const turn = isCostly(info) ? work.gate.waitForCostlySlot(user, request.signal) : undefined;
-    if (turn !== undefined) await turn;
+    const costly = isCostly(info) ? work.gate.waitForCostlySlot(user, request.signal) : undefined;
+    if (costly !== undefined) await costly;
     const response = await answer(work, pending, user);
     finish(work, pending, { response: await converted(response) });
   } catch (error) {
@@ -129,14 +129,14 @@ async function respond(work: Work, pending: Pending): Promise<void> {
   }
 }
 
-/** Large answers in YAML or with line breaks are written elsewhere. */
+/** Large responses in YAML or indented JSON are written on another thread. */
 function converted(response: ApiResponse): ApiResponse | Promise<ApiResponse> {
   return response.convert === undefined ? response : convertBody(response);
 }
 
 /**
- * Seeing what other servers wrote costs a read of all of them, so nobody gets it for nothing: not who proves nothing, and
- * not who may do nothing without a proof. They are refused by what this server knows already.
+ * Catching up costs a quorum read, which clients without valid credentials must not cause, unless anonymous clients may make
+ * the request. All others are refused from this server's own state.
  */
 function catchUpFor(work: Work, { request, info }: Pending): Promise<void> | undefined {
   const { authenticator, authorizer, catchUp } = work;
@@ -149,21 +149,21 @@ function catchUpFor(work: Work, { request, info }: Pending): Promise<void> | und
 function identify(work: Work, pending: Pending): User {
   const { request, info } = pending;
   const { authenticator, authorizer, auditor } = work;
-  let asking: User;
+  let authenticated: User;
   try {
-    asking = withSourceAddress(authenticator.authenticate(request), request.peer);
-    if (asking.name !== anonymousUser) request.authenticated?.(asking);
+    authenticated = withSourceAddress(authenticator.authenticate(request), request.peer);
+    if (authenticated.name !== anonymousUser) request.authenticated?.(authenticated);
   } catch (error) {
     if (auditor !== undefined) pending.audited = beginAudit(auditor, pending, undefined);
     throw error;
   }
-  if (auditor !== undefined) pending.audited = beginAudit(auditor, pending, asking);
-  // Whoever acts as a node does not speak from where the node is.
+  if (auditor !== undefined) pending.audited = beginAudit(auditor, pending, authenticated);
+  // A client that impersonates a node does not connect from the node's address.
   const user = withoutSource(
-    impersonate({ request, user: asking, attributes: info, authorizer }),
-    asking,
+    impersonate({ request, user: authenticated, attributes: info, authorizer }),
+    authenticated,
   );
-  if (user !== asking) pending.audited?.actsAs(user);
+  if (user !== authenticated) pending.audited?.actsAs(user);
   pending.user = user;
   return user;
 }
@@ -195,7 +195,8 @@ function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise
   const { dispatch, deadlines, gate } = work;
   const { request, info, audited } = pending;
   const isBounded = !isLongRunning(info);
-  const ownMs = isBounded && request.query.size > 0 ? requestedTimeout(request.query) : undefined;
+  const clientTimeoutMs =
+    isBounded && request.query.size > 0 ? requestedTimeout(request.query) : undefined;
   const answering = dispatch({
     request: paceBody(audited?.request ?? request, gate, user),
     info,
@@ -208,18 +209,18 @@ function answer(work: Work, pending: Pending, user: User): ApiResponse | Promise
   });
   if (answering instanceof Promise && isBounded) {
     pending.deadline = deadlines.add(pending);
-    // One that is longer than the server's own never comes; upstream does the work where the time is over already.
-    if (ownMs !== undefined && ownMs > 0 && ownMs < maxTimerMs) {
-      pending.ownDeadline = setTimeout(expire, ownMs, work, pending).unref();
+    // A longer one than the server's never fires; upstream does the work even where the time is over already.
+    if (clientTimeoutMs !== undefined && clientTimeoutMs > 0 && clientTimeoutMs < maxTimerMs) {
+      pending.ownDeadline = setTimeout(expire, clientTimeoutMs, work, pending).unref();
     }
   }
   return answering;
 }
 
-/** Headers have room for some ten of them; a body can give reason for one with each of its fields. */
+/** Headers have room for some ten of them; a body can cause one with each of its fields. */
 const maxWarnings = 100;
 
-/** More, a timer of Node.js cannot. */
+/** Node.js timers cannot be longer. */
 const maxTimerMs = 2 ** 31;
 
 function expire(work: Work, pending: Pending): void {
@@ -234,7 +235,7 @@ type Outcome = {
   readonly isPanic?: boolean;
 };
 
-/** Once for each request: what comes after the time is over is nobody's answer. */
+/** Once for each request: what is computed after the timeout is dropped. */
 function finish({ gate, deadlines }: Work, pending: Pending, outcome: Outcome): void {
   if (pending.isAnswered) return;
   pending.isAnswered = true;
@@ -269,7 +270,7 @@ function outcomeOf({ log }: Work, pending: Pending, error: unknown): Outcome {
   if (isStoreError(error)) return errorOutcome(request, storeToApiError(error));
   if (error instanceof NoSeat) return errorOutcome(request, tooManyRequests());
   const { method, path, auditId = '' } = request;
-  log.error('request failed', {
+  log.error('Request failed', {
     method,
     path,
     auditID: auditId,
@@ -282,7 +283,7 @@ function outcomeOf({ log }: Work, pending: Pending, error: unknown): Outcome {
 
 const maxHint = 1000;
 
-/** What a header can hold: hints quote what clients sent. */
+/** Hints quote clients: only characters that a header can hold. */
 const printable = (text: string): string => text.slice(0, maxHint).replace(/[^ -~]/g, '?');
 
 function withHint(outcome: Outcome, hint: string | undefined): Outcome {

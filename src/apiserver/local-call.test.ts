@@ -158,5 +158,5 @@ test('a call that was aborted before it is read has a closed sink', async () => 
   sink().onClose(() => {
     closed += 1;
   });
-  assert.equal(closed, 1, 'who asks late is told at once');
+  assert.equal(closed, 1, 'a late onClose listener is called at once');
 });

@@ -1,5 +1,5 @@
-// Calls into this server from the same process, in the terms of the client's transport, with no socket between. What a socket would
-// do by itself, they do by hand: now and then they wait for the event loop, so that no chain of calls keeps it from the others.
+// Calls into this server from the same process, as a transport of the client, without a socket. Unlike a socket, a chain of calls
+// would not yield to the event loop: they do it explicitly.
 import { yieldWhenDue } from '../host/yield-when-due.ts';
 import type { ApiRequest, ApiResponse, Peer, Sink } from './message.ts';
 import { isStream, isTunnel } from './message.ts';
@@ -24,7 +24,7 @@ export function createLocalCall(
   handle: (request: ApiRequest) => Promise<ApiResponse>,
   identity: LocalIdentity,
 ): (request: LocalRequest) => Promise<LocalResponse> {
-  // The same for all calls: the server remembers whom it stands for.
+  // The same object for all calls: the server caches its user.
   const peer: Peer = { local: identity };
   return async (request) => {
     await yieldWhenDue();
@@ -49,8 +49,8 @@ export function createLocalCall(
       signal: () => signal ?? new AbortController().signal,
     });
     if (isStream(answer)) return { status, headers, body: streamed(answer.start, signal) };
-    // Only who has a connection to hand over gets one.
-    if (isTunnel(answer)) throw new Error('a tunnel was not asked for');
+    // Only a request of a connection that can be upgraded gets one.
+    if (isTunnel(answer)) throw new Error('Cannot upgrade a local call');
     const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer;
     return { status, headers, body: once(bytes) };
   };
@@ -60,7 +60,7 @@ async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes;
 }
 
-/** Chunks written by the server wait here until the reader takes them. */
+/** Chunks written by the server are queued until the reader takes them. */
 async function* streamed(
   start: (sink: Sink) => void,
   signal: AbortSignal | undefined,

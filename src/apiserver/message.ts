@@ -1,39 +1,39 @@
-// One request and its answer, free of sockets: the HTTP server and the in-process client both speak this.
+// A request and its response, independent of sockets: used by the HTTP server and the in-process client.
 import type { Duplex } from 'node:stream';
 import type { ClientCertificate } from '../host/client-certificate.ts';
 import type { User } from './access/user.ts';
 
 export type ApiRequest = {
   readonly method: string;
-  /** The path as it came, still percent-encoded, without the query. */
+  /** The undecoded path, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The query as it came, without the question mark. */
+  /** The undecoded query, without the question mark. */
   readonly rawQuery?: string;
   /** Lower-case names; repeated headers as a list. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Reads the body whole; rejects with ApiError 413 when it is too large. */
   readonly body: () => Promise<Uint8Array>;
   readonly peer: Peer;
-  /** To be told who asks, where that is somebody and not known yet. */
+  /** Called with the authenticated user; absent where it is known already. */
   readonly authenticated?: ((user: User) => void) | undefined;
-  /** Whether the connection can be handed over, as a request to upgrade it asks. */
+  /** Whether the connection can be upgraded. */
   readonly tunnels?: boolean;
-  /** Aborts when the client has gone. Made for those who ask: making one costs more than a get. */
+  /** Aborts when the client disconnects. Created on demand: it costs more than a get. */
   readonly signal: () => AbortSignal;
-  /** Under which the request is known in logs; absent: whoever needs it makes one. */
+  /** The request's id in logs; absent: created on demand. */
   readonly auditId?: string;
 };
 
 /**
- * A request as it is after access control. Which objects it is about stands in its RequestInfo alone: of the query, verbs
- * can read nothing but how they are to go about it.
+ * A request after access control. Its objects are named by its RequestInfo alone: of the query, verbs
+ * can read only options.
  */
 export type VerbRequest = Omit<ApiRequest, 'query' | keyof RawUrl> & {
   readonly query: QueryOptions;
 };
 
-/** As they came, for what is passed on to others byte for byte. */
+/** Undecoded, for what is forwarded byte for byte. */
 export type RawUrl = Pick<ApiRequest, 'path' | 'rawQuery'>;
 
 export type QueryOptions = {
@@ -77,14 +77,14 @@ export type QueryOption =
   | 'timestamps'
   | 'tty';
 
-/** Who is at the other end, as far as the transport knows. */
+/** The client, as far as the transport knows it. */
 export type Peer = {
   readonly address?: string;
-  /** A client certificate that our CA signed. Whether it holds now is asked for each request. */
+  /** A client certificate that the cluster's CA signed. Its validity is checked for each request. */
   readonly certificate?: ClientCertificate;
-  /** A client certificate that our CA did not sign, that was not valid when the connection began, or that names several users. */
+  /** A client certificate that the CA did not sign, that was not valid when the connection began, or that names several users. */
   readonly untrustedCertificate?: boolean;
-  /** The in-process client of a part in the same program; it is who it says it is. */
+  /** The in-process client of a part in the same program, which is trusted. */
   readonly local?: { readonly user: string; readonly groups: readonly string[] };
 };
 
@@ -93,14 +93,14 @@ export type ApiResponse = {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Uint8Array | string | Stream | Tunnel;
-  /** The body is JSON that is yet to be brought into this form (yaml/convert-body.ts). */
+  /** The body is JSON that is still to be converted (yaml/convert-body.ts). */
   readonly convert?: 'yaml' | 'pretty' | undefined;
 };
 
-/** A body that goes on: started once with the place to write to. */
+/** A streamed body: started once with the sink to write to. */
 export type Stream = { readonly start: (sink: Sink) => void };
 
-/** A connection handed over after the head of the answer. */
+/** An upgraded connection, handed over after the head of the response. */
 export type Tunnel = { readonly tunnelTo: (client: Duplex) => void };
 
 export type Sink = {
@@ -108,11 +108,11 @@ export type Sink = {
   /** Bytes written but not yet taken by the other side. */
   readonly buffered: () => number;
   readonly end: () => void;
-  /** Ends in a way that the other side takes for an error. */
+  /** Ends so that the client sees an error. */
   readonly abort?: () => void;
-  /** Called once when what is buffered has been taken; to be asked for while something is. */
+  /** Calls the listener once when the buffer is drained; to be called while it is not empty. */
   readonly onDrain?: (listener: () => void) => void;
-  /** Called once when the other side has gone or the sink has ended. */
+  /** Calls the listener once when the client disconnects or the sink ends. */
   readonly onClose: (listener: () => void) => void;
 };
 

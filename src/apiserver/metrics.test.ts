@@ -86,10 +86,10 @@ test('streams and requests that were broken off are counted', () => {
   assert.match(lines('apiserver_request_terminations_total').join(), /verb="LIST".*code="429"} 1$/);
 });
 
-test('what clients make up has no labels of its own', () => {
+test('names that clients invent have no labels of their own', () => {
   const { of, lines } = measure();
   for (let i = 0; i < 10; i++) {
-    of(`GET /apis/made-up-${i}/v1/things`).answered(404, 0, 0);
+    of(`GET /apis/made-up-${i}/v1/unknown`).answered(404, 0, 0);
     of(`GET /api/v1/namespaces/a/services/b/made-up-${i}`).answered(404, 0, 0);
     of(`GET /made-up-${i}`).answered(404, 0, 0);
     of(`MADEUP${i} /api/v1/services`).answered(405, 0, 0);

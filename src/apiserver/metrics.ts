@@ -1,4 +1,4 @@
-// What the API server measures, under upstream's names where they mean the same.
+// The metrics of the API server, under upstream's names where they mean the same.
 import { readdirSync } from 'node:fs';
 import type { Labels, MetricsRegistry, Tally } from '../observe/metrics.ts';
 import type { ConnectionTable, EvictReason } from './limits/connection-table.ts';
@@ -6,7 +6,7 @@ import type { Rejection } from './limits/fair-queue.ts';
 import type { CutReason } from './limits/unread-bytes.ts';
 import type { RequestInfo, ResourceRequest } from './request/request-info.ts';
 
-/** What is counted for requests of one sort. The same object each time, so that counting finds nothing and makes nothing. */
+/** Counters of one kind of request. The same object each time, so that counting costs no lookup and no allocation. */
 export type RouteMetrics = {
   readonly isMutating: boolean;
   readonly inFlight: Tally;
@@ -14,7 +14,7 @@ export type RouteMetrics = {
   readonly longRunning: Tally;
   readonly watchEvents: Tally;
   readonly answered: (status: number, seconds: number, bytes: number) => void;
-  /** The server broke it off to protect itself. */
+  /** The server terminated it to protect itself. */
   readonly terminated: (status: number) => void;
 };
 
@@ -38,7 +38,7 @@ export function createRequestMetrics({
 }: RequestMetricsOptions): RequestMetrics {
   const families = createFamilies(registry);
   const known = new Map<string, RouteMetrics>();
-  /** Other verbs and resources than the served ones share what is counted: a client could make up any number. */
+  /** Unknown verbs and resources share their counters: a client could invent any number. */
   const knownLabels = new Map<string, RouteMetrics>();
   return {
     of(info) {
@@ -57,7 +57,7 @@ export function createRequestMetrics({
   };
 }
 
-/** All that is served has some thousand sorts of requests at most; what is beyond is made up. */
+/** There are at most a few thousand kinds of requests; more are invented by clients. */
 const maxKnown = 5000;
 
 function keyOf(info: RequestInfo): string {
@@ -150,7 +150,7 @@ const verbs = new Set(
   ),
 );
 
-/** Names that a client makes up would let it fill the memory: only what is served has labels of its own. */
+/** Invented names would exhaust the memory: only what is served has labels of its own. */
 function labelsOf(info: RequestInfo, isServed: RequestMetricsOptions['isServed']): Labels {
   const verb = verbs.has(info.verb) ? info.verb.toUpperCase() : 'OTHER';
   const component = 'apiserver';
@@ -165,14 +165,14 @@ function scopeOf({ name, verb, namespace }: ResourceRequest): string {
   return namespace === '' ? 'cluster' : 'namespace';
 }
 
-/** What happens to requests before they are worked on. */
+/** Flow control of requests. */
 export type FlowMetrics = {
   readonly dispatched: (level: Level) => void;
   readonly rejected: (level: Level, reason: Rejection) => void;
   readonly queued: (level: Level, count: number) => void;
 };
 
-/** Kubernetes' priority levels have other names; these two have seats of their own, and the third needs none. */
+/** Kubernetes' priority levels have other names; the first two have separate seats, the third needs none. */
 export type Level = 'mutating' | 'readOnly' | 'exempt';
 
 export function createFlowMetrics(registry: MetricsRegistry): FlowMetrics {
@@ -193,11 +193,11 @@ export function createFlowMetrics(registry: MetricsRegistry): FlowMetrics {
     readOnly: make({ priority_level: 'readOnly', flow_schema: 'user' }),
     exempt: make({ priority_level: 'exempt', flow_schema: 'exempt' }),
   });
-  const goneOn = levels(dispatched.tally);
+  const dispatchedTallies = levels(dispatched.tally);
   const waiting = levels(queued.tally);
   return {
     dispatched: (level) => {
-      goneOn[level].value += 1;
+      dispatchedTallies[level].value += 1;
     },
     rejected: (level, reason) =>
       rejected.add({ priority_level: level, flow_schema: 'user', reason }),
@@ -207,7 +207,7 @@ export function createFlowMetrics(registry: MetricsRegistry): FlowMetrics {
   };
 }
 
-/** What the listener holds of its clients. */
+/** The listener and its connections. */
 export type ServerMetrics = {
   readonly connected: (count: number) => void;
   readonly refused: () => void;
@@ -297,7 +297,7 @@ export function addProcessMetrics(registry: MetricsRegistry, startedAt: number):
   registry.gaugeFrom({ name: 'process_open_fds', help: 'Files and sockets open.' }, openFiles);
 }
 
-/** Where the system does not say, none. */
+/** 0 where there is no /proc. */
 function openFiles(): number {
   try {
     return readdirSync('/proc/self/fd').length;

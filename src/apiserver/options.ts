@@ -1,4 +1,4 @@
-// What an API server is started with.
+// The options of an API server.
 import type { Cidr } from '../ip/cidr.ts';
 import type { PortRange } from '../ip/port-range.ts';
 import type { Log } from '../observe/log.ts';
@@ -19,44 +19,44 @@ export type ApiServerOptions = {
   readonly credentials: Credentials;
   readonly host: string;
   readonly port: number;
-  /** What the `kubernetes` Service leads to. */
+  /** The endpoint of the `kubernetes` Service. */
   readonly advertiseAddress: string;
   readonly serviceCidrs: readonly Cidr[];
   readonly nodePorts: PortRange;
   /** Node port of the `kubernetes` Service; absent: it has none. */
   readonly serviceNodePort?: number;
-  /** Whether the endpoints of the `kubernetes` Service are this server's to keep; absent: they are. */
+  /** Whether this server reconciles the endpoints of the `kubernetes` Service; absent: it does. */
   readonly publishesEndpoints?: boolean;
   readonly packageVersion: string;
   readonly now: () => number;
   readonly log: Log;
-  /** Where this server counts; parts in the same process may count there too. Absent: one of its own. */
+  /** May be shared by parts in the same process; absent: a registry of its own. */
   readonly metrics?: MetricsRegistry;
   readonly tokens?: TokenOptions;
-  /** How long certificates are good that clients ask for; absent: a year. */
+  /** The maximum validity of signed certificates; absent: a year. */
   readonly signingDurationMs?: number;
   /** Absent: those that are on by default. */
   readonly admissionPlugins?: PluginChoice;
   /** Settings of plugins; absent: their defaults. */
   readonly pluginConfiguration?: PluginConfiguration;
-  /** Opens the proxy's connections to pods; absent: as the machine does. */
+  /** Opens the proxy's connections to pods; absent: TCP from this machine. */
   readonly dial?: Dial;
-  /** Whose certificates agents of nodes must serve with; absent: those that this cluster signed for the very node. */
+  /** Which serving certificates of node agents are trusted; absent: those that the cluster's CA signed for the node. */
   readonly nodeTrust?: NodeTrust;
-  /** Opens connections to nodes, for addresses that nodes may have; absent: as to pods. */
+  /** Opens connections to nodes; absent: as to pods. */
   readonly dialNode?: Dial;
-  /** Given the port, descriptors of sockets that listen elsewhere: what connects there is served as well. */
+  /** Returns descriptors of further listening sockets for the port. */
   readonly listenAlso?: (port: number) => readonly number[];
   readonly limits?: Limits;
-  /** Absent: nothing is written down. */
+  /** Absent: no audit log. */
   readonly audit?: { readonly policy: AuditPolicy; readonly log: AuditLog };
-  /** Where several servers share the store. */
+  /** With several servers on one store. */
   readonly shared?: SharedStoreOptions;
 };
 
 export type SharedStoreOptions = {
   /** The name of its health check. */
   readonly backend: string;
-  /** 0: somebody else compacts. */
+  /** 0: this server does not compact. */
   readonly compactionIntervalMs: number;
 };

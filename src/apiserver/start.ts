@@ -1,4 +1,4 @@
-// Puts the API server together: store → caches → access → verbs → listener.
+// Starts the API server: store → caches → access → verbs → listener.
 import type { KubeObject } from '../meta/object.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { ensureAuthenticationConfig } from './access/authentication-config.ts';
@@ -30,11 +30,11 @@ export type ApiServer = {
   readonly address: { readonly host: string; readonly port: number };
   /** For parts in the same process. */
   readonly handle: Handler;
-  /** New connections see this certificate; those that are open stay as they are. */
+  /** New connections get this certificate; open ones are not affected. */
   readonly useCertificates: (credentials: Credentials) => void;
-  /** Tries again to read what is stored and could not be read, as when there are other keys. */
+  /** Reads unreadable objects again, as after a change of encryption keys. */
   readonly rereadStored: () => Promise<void>;
-  /** Ends in order: requests under way finish, watches end. The store stays open. */
+  /** Graceful: requests under way finish, watches end. The store stays open. */
   readonly stop: () => Promise<void>;
 };
 
@@ -43,8 +43,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const metrics = options.metrics ?? createMetrics();
   let { credentials } = options;
   let ownPort = options.port;
-  const place = { certificate: () => credentials.server.certificate, port: () => ownPort };
-  const access = await createContext({ ...options, metrics }, place);
+  const listener = { certificate: () => credentials.server.certificate, port: () => ownPort };
+  const access = await createContext({ ...options, metrics }, listener);
   const { context, nodePorts } = access;
   reportUnreadable(context.resources, log);
   const handle = createRequestHandler({ ...options, metrics }, access);
@@ -77,19 +77,19 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     servers,
   ).catch(async (error: unknown) => {
     await server.drain();
-    // What must exist may be there and not be readable: then that is what somebody must act on.
+    // A required object may exist and be unreadable: then that is the error to act on.
     assertReadable(context.resources, error);
     throw error;
   });
   const { certificate } = options.credentials.authority;
   await ensureClusterInfo(context, facts.advertise, certificate);
   await ensureAuthenticationConfig(context, certificate);
-  // History starts with a server that is ready: nobody can have seen what came before.
+  // The history starts with a server that is ready: no client can have read an earlier revision.
   if (isNew) {
     if (store.isSoleWriter) await store.compact(context.resources.revision());
     context.resources.forgetHistory();
   }
-  const stopCompaction = startForgetting(options);
+  const stopCompaction = startCompactor(options);
   const stopRepair = startServiceReconciler({ context, servers, repair, log });
   const maxMs = options.signingDurationMs ?? maxCertificateMs;
   const stopSigning = keepSigning({ context, credentials: () => credentials, log, maxMs });
@@ -116,7 +116,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
 }
 
-function startForgetting({ store, now, log, shared }: ApiServerOptions): () => void {
+function startCompactor({ store, now, log, shared }: ApiServerOptions): () => void {
   const { compactionIntervalMs: intervalMs = defaultCompactionIntervalMs } = shared ?? {};
   return store.isSoleWriter
     ? startCompaction({ store, now, log })

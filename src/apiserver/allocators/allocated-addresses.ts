@@ -12,7 +12,7 @@ export type AllocatedAddresses = {
 
 /** Follows the cache of IPAddresses. */
 export function followAllocatedAddresses(
-  cache: Pick<ResourceCache, 'listReadable' | 'unreadable' | 'listen'>,
+  cache: Pick<ResourceCache, 'listReadable' | 'unreadable' | 'subscribe'>,
 ): AllocatedAddresses {
   const taken: Readonly<Record<Family, NumberSet>> = {
     IPv4: createNumberSet(),
@@ -35,7 +35,7 @@ export function followAllocatedAddresses(
     for (const lost of cache.unreadable()) put(lost, true);
   };
   load();
-  cache.listen(({ type, current }) => {
+  cache.subscribe(({ type, current }) => {
     if (type !== 'MODIFIED') put(current, type === 'ADDED');
   }, load);
   return { firstFree: (family, from, to) => taken[family].firstGap(from, to), pending };

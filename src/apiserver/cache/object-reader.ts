@@ -1,9 +1,9 @@
-// Reading live objects from memory, for the parts of the server that decide with them.
+// Reads live objects from memory, for the decisions of the server itself.
 import type { KubeObject } from '../../meta/object.ts';
 
 export type ObjectReader = {
   readonly get: (groupResource: string, namespace: string, name: string) => KubeObject | undefined;
   readonly list: (groupResource: string, namespace?: string) => readonly KubeObject[];
-  /** Changes whenever an object of the resource changed: for keeping an index only as long as it is right. */
+  /** Changes with every change of an object of the resource: to invalidate an index. */
   readonly revision: (groupResource: string) => number;
 };

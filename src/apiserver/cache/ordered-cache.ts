@@ -1,5 +1,5 @@
-// The objects of one resource by key, and in key order for those who list. Writes do not keep the order: a place in
-// a sorted array costs its length, so new keys wait until somebody lists.
+// The objects of one resource by key, and in key order for lists. Writes do not keep the order: an insert into
+// a sorted array costs its length, so new keys are sorted in by the next list.
 import type { Cached } from './resource-cache.ts';
 
 export type OrderedCache = {
@@ -11,10 +11,10 @@ export type OrderedCache = {
   readonly drop: (key: string) => void;
 };
 
-/** Where the newest state of an object stands; dropped objects leave an empty one until the next list. */
+/** The newest state of an object; a deleted object leaves an empty slot until the next list. */
 type Slot = { readonly key: string; entry: Cached | undefined };
 
-/** To sort so many takes a millisecond or two; a hundred thousand at once hold up everybody else. */
+/** Sorting so many takes a millisecond or two; a hundred thousand at once would block the event loop. */
 const maxUnsorted = 4096;
 
 export function createOrderedCache(): OrderedCache {
@@ -73,7 +73,7 @@ const isFilled = ({ entry }: Slot): boolean => entry !== undefined;
 
 const byKey = (a: Slot, b: Slot): number => (a.key < b.key ? -1 : 1);
 
-/** Of two lists in order; what both would place first is never the same key. */
+/** Of two sorted lists without a common key. */
 function merged(a: readonly Slot[], b: readonly Slot[]): Slot[] {
   const first = b[0];
   const last = a.at(-1);

@@ -1,41 +1,41 @@
-// What the store holds as what the caches hold: objects, changes of objects, and what cannot be read.
+// Decodes entries and events of the store into what the caches hold: objects, their changes, and what cannot be read.
 import type { KubeObject } from '../../meta/object.ts';
 import type { Entry, StoreEvent } from '../../storage/store.ts';
 import { identityReason, isEncrypted } from '../encryption/unreadable.ts';
-import type { Cached, Change, LostChange, ResourceCache } from './resource-cache.ts';
+import type { Cached, Change, ResourceCache, UnreadableChange } from './resource-cache.ts';
 import type { Codec } from './stored-object.ts';
 
-/** What is stored may be encrypted with a key that is not here, or be no object at all: that is told, and stops nothing else. */
+/** An entry may be encrypted with an unknown key, or be no object at all: that is reported, and does not stop the others. */
 export function readEntry(
   codec: Codec,
   { key, value, revision, unreadable }: Entry,
-): Cached | Unread {
+): Cached | UnreadableEntry {
   const reason = unreadable ?? (isEncrypted(value) ? identityReason : undefined);
   if (reason !== undefined) return { key, revision, reason };
   try {
     return codec.fromValue(key, value, revision);
   } catch (error) {
-    // The parser's own words would show a part of the value.
+    // The parser's message would show a part of the value.
     if (error instanceof SyntaxError)
       return { key, revision, reason: 'the stored data is not JSON' };
     throw error;
   }
 }
 
-export type Unread = LostChange & { readonly reason: string };
+export type UnreadableEntry = UnreadableChange & { readonly reason: string };
 
-export function readAll(
+export function readEntries(
   codec: Codec,
   entries: readonly Entry[],
-): { readonly readable: readonly Cached[]; readonly lost: readonly Unread[] } {
+): { readonly readable: readonly Cached[]; readonly unreadable: readonly UnreadableEntry[] } {
   const readable: Cached[] = [];
-  const lost: Unread[] = [];
+  const unreadable: UnreadableEntry[] = [];
   for (const entry of entries) {
     const read = readEntry(codec, entry);
-    if ('reason' in read) lost.push(read);
+    if ('reason' in read) unreadable.push(read);
     else readable.push(read);
   }
-  return { readable, lost };
+  return { readable, unreadable };
 }
 
 type Stored = {
@@ -43,22 +43,22 @@ type Stored = {
   readonly cache: Pick<ResourceCache, 'getReadable' | 'isUnreadable'>;
 };
 
-/** What an event of the store is for those who follow the resource. */
-export function changeOf({ codec, cache }: Stored, event: StoreEvent): Change | LostChange {
-  const { key, revision, previous: old } = event;
-  const held = cache.getReadable(key);
-  // What a put replaced may be compacted already; then what is held is what stood there.
-  const isHeld =
-    old === undefined ? event.createRevision !== revision : held?.revision === old.revision;
-  const before = held !== undefined && isHeld ? held : old && readEntry(codec, old);
+/** An event of the store as a change of the resource. */
+export function changeOf({ codec, cache }: Stored, event: StoreEvent): Change | UnreadableChange {
+  const { key, revision, previous: stored } = event;
+  const cached = cache.getReadable(key);
+  // The previous value of a put may be compacted already; then the cached object is it.
+  const isPrevious =
+    stored === undefined ? event.createRevision !== revision : cached?.revision === stored.revision;
+  const before = cached !== undefined && isPrevious ? cached : stored && readEntry(codec, stored);
   const previous = before !== undefined && 'object' in before ? before : undefined;
   if (event.value === undefined) {
     if (previous !== undefined) return deletionOf(codec, previous, revision);
     if (before !== undefined || cache.isUnreadable(key)) return { key, revision };
     throw new Error(`Cannot follow the delete of "${key}": its last state is unknown`);
   }
-  // At start the history ends with what is live: both share it.
-  const current = held?.revision === revision ? held : currentOf(codec, event, event.value);
+  // At start the history ends with the live objects: both share them.
+  const current = cached?.revision === revision ? cached : currentOf(codec, event, event.value);
   if ('reason' in current) return current;
   return previous === undefined
     ? { type: 'ADDED', revision, current }
@@ -71,7 +71,7 @@ function deletionOf(codec: Codec, previous: Cached, revision: number): Change {
   return { type: 'DELETED', revision, current, previous };
 }
 
-function currentOf(codec: Codec, event: StoreEvent, value: Uint8Array): Cached | Unread {
+function currentOf(codec: Codec, event: StoreEvent, value: Uint8Array): Cached | UnreadableEntry {
   const { key, revision, createRevision, origin, unreadable } = event;
   return origin === undefined
     ? readEntry(codec, { key, value, revision, createRevision, unreadable })

@@ -1,4 +1,4 @@
-// Says of what is stored and cannot be read: once in the log, and in /readyz for as long as it is so.
+// Reports stored objects that cannot be read: once in the log, and in /readyz until they can be.
 
 import type { Log } from '../../observe/log.ts';
 import { goQuote } from '../../schema/go-quote.ts';

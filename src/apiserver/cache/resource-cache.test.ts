@@ -92,8 +92,8 @@ test('changesAfter() knows what was remembered from before the load', () => {
   const cache = createResourceCache();
   cache.forgetBefore(1);
   cache.load([entry('/s/a', 3)]);
-  cache.remember(added('/s/a', 2));
-  cache.remember(modified('/s/a', 3));
+  cache.addHistory(added('/s/a', 2));
+  cache.addHistory(modified('/s/a', 3));
   cache.apply(modified('/s/a', 5));
   assert.deepEqual(revisions(cache.changesAfter(2)), [3, 5]);
   assert.equal(cache.changesAfter(0), undefined);
@@ -168,7 +168,7 @@ test('what the history drops is let go', async () => {
 test('listen() hands on each change until it is ended', () => {
   const cache = createResourceCache();
   const seen: number[] = [];
-  const stop = cache.listen(({ revision }) => seen.push(revision));
+  const stop = cache.subscribe(({ revision }) => seen.push(revision));
   cache.apply(added('/s/a', 1));
   cache.apply(deleted('/s/a', 2));
   stop();
@@ -179,7 +179,7 @@ test('listen() hands on each change until it is ended', () => {
 test('listen() shows listeners a cache that has the change', () => {
   const cache = createResourceCache();
   const seen: (number | undefined)[] = [];
-  cache.listen(() => seen.push(cache.get('/s/a')?.revision));
+  cache.subscribe(() => seen.push(cache.get('/s/a')?.revision));
   cache.apply(added('/s/a', 1));
   cache.apply(modified('/s/a', 2));
   cache.apply(deleted('/s/a', 3));

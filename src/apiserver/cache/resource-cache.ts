@@ -14,7 +14,7 @@ export type Cached = {
   readonly json: Buffer;
   /** How many bytes of `json` the kind and apiVersion take; a list writes `{` and the rest. */
   readonly prefixLength: number;
-  /** Few will look at the object from now on: it need not be held beside its bytes. */
+  /** The object is rarely read from now on: it need not be held beside its bytes. */
   readonly dropObject: () => void;
 };
 
@@ -25,31 +25,31 @@ export type Change = {
   readonly revision: number;
   /** The state after the change; for DELETED the last state, under the revision of the delete. */
   readonly current: Cached;
-  /** The state before; absent for ADDED. */
+  /** The previous state; absent for ADDED. */
   readonly previous?: Cached;
 };
 
-/** An object that is stored but cannot be read, as where the key is missing that it is encrypted with. */
+/** An object that is stored but cannot be read, as when its encryption key is missing. */
 export type UnreadableObject = {
   readonly key: string;
   readonly revision: number;
   readonly reason: string;
 };
 
-/** A change that nobody can be told: of an object that cannot be read, or by which such a one went. */
-export type LostChange = {
+/** A change of an object that cannot be read, or the delete of one. It cannot be sent to watchers. */
+export type UnreadableChange = {
   readonly key: string;
   readonly revision: number;
-  /** Absent where the object is gone. */
+  /** Absent for a delete. */
   readonly reason?: string;
 };
 
 export type ResourceCache = {
-  /** Throws an ApiError where there is an object that cannot be read: what cannot be read is never taken for absent. */
+  /** Throws an ApiError for an object that cannot be read: it is never treated as absent. */
   readonly get: (key: string) => Cached | undefined;
   /** Objects whose key starts with the prefix, in key order. Throws an ApiError where one of them cannot be read. */
   readonly list: (prefix: string) => readonly Cached[];
-  /** The same for the server's own decisions, which have to be made without what cannot be read. */
+  /** The same for the server's own decisions, which are made without the objects that cannot be read. */
   readonly getReadable: (key: string) => Cached | undefined;
   readonly listReadable: (prefix: string) => readonly Cached[];
   readonly unreadable: () => readonly UnreadableObject[];
@@ -57,35 +57,34 @@ export type ResourceCache = {
   readonly count: () => number;
   /** The revision of the newest change of this resource. */
   readonly lastChange: () => number;
-  /** Changes after a revision that are still remembered, oldest first; undefined when some were forgotten. */
+  /** Changes after a revision, oldest first; undefined when the history does not reach back so far. */
   readonly changesAfter: (revision: number) => readonly Change[] | undefined;
   /**
-   * Hands on every change from now on, synchronously; `onGap` is called when some can no longer be known, with the
-   * reason where an object cannot be read.
-   * Returns the function that ends it.
+   * Calls the listener with every change from now on, synchronously; `onGap` when changes were missed, with the
+   * reason where an object cannot be read. Returns the function that ends it.
    */
-  readonly listen: (
+  readonly subscribe: (
     listener: (change: Change) => void,
     onGap?: (unreadable?: string) => void,
   ) => () => void;
   /** Fills an empty cache; entries in any order. */
   readonly load: (entries: readonly Cached[]) => void;
-  /** Remembers a change from before the load, so that watches survive a restart. */
-  readonly remember: (change: Change) => void;
+  /** Adds a change from before the load to the history, so that watches survive a restart. */
+  readonly addHistory: (change: Change) => void;
   readonly apply: (change: Change) => void;
-  /** Also at the load, of what is there and cannot be read. */
-  readonly lose: (change: LostChange) => void;
-  /** An object that could not be read can be now; the revision is that of the store. */
+  /** Also at the load, for stored objects that cannot be read. */
+  readonly applyUnreadable: (change: UnreadableChange) => void;
+  /** Adds an object that could not be read before; the revision is that of the store. */
   readonly restore: (cached: Cached, revision: number) => void;
-  /** What there is at a revision, in place of changes that are lost. */
+  /** Replaces all objects by those of a revision, after changes were missed. */
   readonly replace: (entries: readonly Cached[], revision: number) => void;
-  /** Nothing before this revision is known: watches from before it are too old. */
+  /** The history starts here: watches from an earlier revision are too old. */
   readonly forgetBefore: (revision: number) => void;
 };
 
 /** How far back a watch may resume without a new list: enough for a client that reconnects under load. */
 const historyChanges = 8192;
-/** Large objects must not turn the history into a leak. */
+/** Large objects must not make the history grow without bound. */
 const historyBytes = 64 * 1024 * 1024;
 
 export function createResourceCache(): ResourceCache {
@@ -96,8 +95,8 @@ export function createResourceCache(): ResourceCache {
   const unreadable = new Map<string, UnreadableObject>();
   let lastChange = 0;
 
-  /** Nothing is known from before this revision: who follows the changes has to list anew. */
-  function breakOff(revision: number, reason?: string): void {
+  /** The history starts at this revision: listeners must list anew. */
+  function invalidateHistory(revision: number, reason?: string): void {
     lastChange = Math.max(lastChange, revision);
     history.forgetBefore(revision);
     for (const onGap of [...gapListeners]) onGap(reason);
@@ -105,8 +104,8 @@ export function createResourceCache(): ResourceCache {
 
   return {
     get(key) {
-      const lost = unreadable.size === 0 ? undefined : unreadable.get(key);
-      if (lost !== undefined) throw internal(lost.reason);
+      const found = unreadable.size === 0 ? undefined : unreadable.get(key);
+      if (found !== undefined) throw internal(found.reason);
       return live.get(key);
     },
     list(prefix) {
@@ -120,7 +119,7 @@ export function createResourceCache(): ResourceCache {
     count: live.count,
     lastChange: () => lastChange,
     changesAfter: history.after,
-    listen(listener, onGap) {
+    subscribe(listener, onGap) {
       listeners.add(listener);
       if (onGap !== undefined) gapListeners.add(onGap);
       return () => {
@@ -134,7 +133,7 @@ export function createResourceCache(): ResourceCache {
         lastChange = Math.max(lastChange, entry.revision);
       }
     },
-    remember: history.push,
+    addHistory: history.push,
     apply(change) {
       if (unreadable.size > 0) unreadable.delete(change.current.key);
       if (change.type === 'DELETED') live.drop(change.current.key);
@@ -143,24 +142,24 @@ export function createResourceCache(): ResourceCache {
       history.push(change);
       for (const listener of listeners) listener(change);
     },
-    lose({ key, revision, reason }) {
+    applyUnreadable({ key, revision, reason }) {
       live.drop(key);
       if (reason === undefined) unreadable.delete(key);
       else unreadable.set(key, { key, revision, reason });
-      breakOff(revision, reason);
+      invalidateHistory(revision, reason);
     },
     restore(cached, revision) {
       if (unreadable.get(cached.key)?.revision !== cached.revision) return;
       unreadable.delete(cached.key);
       live.put(cached);
-      breakOff(revision);
+      invalidateHistory(revision);
     },
     replace(entries, revision) {
       unreadable.clear();
-      const kept = new Set(entries.map(({ key }) => key));
-      for (const { key } of [...live.list('')]) if (!kept.has(key)) live.drop(key);
+      const present = new Set(entries.map(({ key }) => key));
+      for (const { key } of [...live.list('')]) if (!present.has(key)) live.drop(key);
       for (const entry of entries) live.put(entry);
-      breakOff(revision);
+      invalidateHistory(revision);
     },
     forgetBefore: history.forgetBefore,
   };
@@ -194,7 +193,7 @@ function createHistory(): History {
       bytes -= oldest.current.json.length;
       oldest.current.dropObject();
       forgotten = oldest.revision;
-      // Its place goes later: a copy each time would cost the length of the queue.
+      // Its slot is removed later: a copy each time would cost the length of the queue.
       changes[head] = undefined;
       head += 1;
     }

@@ -87,7 +87,7 @@ test('loadResources() follows the store before writers are answered', async () =
   const store = open();
   const resources = await loadResources(definitions, store);
   const seen: string[] = [];
-  resources.of('configmaps').cache.listen((change) => seen.push(...(brief([change]) ?? [])));
+  resources.of('configmaps').cache.subscribe((change) => seen.push(...(brief([change]) ?? [])));
   const made = await put(store, configMap('a'));
   assert.equal(resources.revision(), made);
   assert.equal(resources.reader.get('configmaps', 'a', 'a')?.metadata.resourceVersion, `${made}`);
@@ -186,7 +186,7 @@ test('changes between subscribing and listing are neither lost nor doubled', asy
   );
 });
 
-test('keys that are nobody’s do not disturb', async () => {
+test('loadResources() ignores keys of unknown resources', async () => {
   const store = open();
   await put(store, configMap('a'));
   const write = [
@@ -260,7 +260,7 @@ test('caughtUp() waits for a revision', async () => {
   assert.deepEqual(seen, ['one', 'caught up true']);
 });
 
-test('caughtUp() gives up when it is told to', async () => {
+test('caughtUp() stops waiting when its signal aborts', async () => {
   const resources = await loadResources(definitions, open());
   const end = new AbortController();
   const waited = resources.caughtUp(resources.revision() + 1_000, end.signal);
@@ -268,7 +268,7 @@ test('caughtUp() gives up when it is told to', async () => {
   assert.equal(await waited, false);
 });
 
-test('caughtUp() does not wait where it was told to give up before', async () => {
+test('caughtUp() does not wait for a signal that is already aborted', async () => {
   const resources = await loadResources(definitions, open());
   const wanted = resources.revision() + 1_000;
   const waited = resources.caughtUp(wanted, AbortSignal.abort());

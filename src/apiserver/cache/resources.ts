@@ -1,18 +1,18 @@
 // All resources that are served, with the caches of those that are stored. The caches are exactly in step with
-// the store: it hands over every committed batch before the writers get their answer. Where others write too, the
-// store is asked to catch up before a request is worked on (`catchUp` in handle.ts).
+// the store: it hands over every committed batch before the transactions resolve. With other writers, the
+// store catches up before a request is handled (`catchUp` in handle.ts).
 import type { AnyKind, ClusterFacts } from '../../kinds/definition.ts';
 import { groupResource, type KubeObject } from '../../meta/object.ts';
 import type { Entry, Listing, Store, StoreEvent } from '../../storage/store.ts';
 import { isStoreError } from '../../storage/store-error.ts';
 import type { ObjectReader } from './object-reader.ts';
-import { changeOf, readAll, readEntry } from './read-stored.ts';
+import { changeOf, readEntries, readEntry } from './read-stored.ts';
 import {
   type Cached,
   type Change,
   createResourceCache,
-  type LostChange,
   type ResourceCache,
+  type UnreadableChange,
   type UnreadableObject,
 } from './resource-cache.ts';
 import { type Codec, createCodec, registryPrefix, resourceOfKey } from './stored-object.ts';
@@ -21,7 +21,7 @@ export type Resource = {
   readonly definition: AnyKind;
   readonly codec: Codec;
   readonly cache: ResourceCache;
-  /** Stored form to served form; the same object where the kind is its own store. */
+  /** Stored form to served form; the same object unless another resource stores the kind. */
   readonly view: (cached: Cached) => Cached;
 };
 
@@ -34,13 +34,13 @@ export type Resources = {
   readonly reader: ObjectReader;
   /** The newest revision that the caches show. */
   readonly revision: () => number;
-  /** Watches from before now are too old from here on. */
+  /** Watches from an earlier revision than now are too old from here on. */
   readonly forgetHistory: () => void;
   /** Resolves once the caches show this revision, or the signal ends the wait; says whether they do. */
   readonly caughtUp: (revision: number, signal?: AbortSignal) => Promise<boolean>;
-  /** What is stored and cannot be read, of all resources. */
+  /** Stored objects of all resources that cannot be read. */
   readonly unreadable: () => readonly UnreadableObject[];
-  /** Tries that again, as when there are other keys. */
+  /** Reads those again, as after a change of encryption keys. */
   readonly rereadUnreadable: () => Promise<void>;
 };
 
@@ -63,7 +63,7 @@ export async function loadResources(
   const waiting = new Set<{ revision: number; resolve: () => void }>();
   let revision = 0;
 
-  function toChange(event: StoreEvent): [Resource, Change | LostChange] | undefined {
+  function toChange(event: StoreEvent): [Resource, Change | UnreadableChange] | undefined {
     const resource = stored.get(resourceOfKey(event.key));
     return resource === undefined ? undefined : [resource, changeOf(resource, event)];
   }
@@ -95,9 +95,9 @@ export async function loadResources(
     onMissed(everything);
     const grouped = byResource(everything.entries);
     for (const [name, { cache, codec }] of stored) {
-      const { readable, lost } = readAll(codec, grouped.get(name) ?? []);
+      const { readable, unreadable } = readEntries(codec, grouped.get(name) ?? []);
       cache.replace(readable, everything.revision);
-      for (const one of lost) cache.lose(one);
+      for (const one of unreadable) cache.applyUnreadable(one);
     }
     reached(everything.revision);
   }
@@ -125,7 +125,7 @@ export async function loadResources(
       wanted <= revision
         ? Promise.resolve(true)
         : new Promise((resolve) => {
-            // A signal that is aborted already tells nobody any more.
+            // An aborted signal fires no event.
             if (signal?.aborted) return resolve(false);
             const waiter = { revision: wanted, resolve: () => resolve(true) };
             waiting.add(waiter);
@@ -150,15 +150,15 @@ async function reread(
   }
 }
 
-function rememberChange({ cache }: Resource, change: Change | LostChange): void {
-  if ('current' in change) cache.remember(change);
-  // Written with a key that is gone by now: what came before it cannot be told without a gap.
+function addToHistory({ cache }: Resource, change: Change | UnreadableChange): void {
+  if ('current' in change) cache.addHistory(change);
+  // Written with a key that is deleted by now: earlier changes cannot be replayed without a gap.
   else cache.forgetBefore(change.revision);
 }
 
-function applyChange({ cache }: Resource, change: Change | LostChange): void {
+function applyChange({ cache }: Resource, change: Change | UnreadableChange): void {
   if ('current' in change) cache.apply(change);
-  else cache.lose(change);
+  else cache.applyUnreadable(change);
 }
 
 export const pathKey = (d: Pick<AnyKind, 'group' | 'version' | 'plural'>): string =>
@@ -172,14 +172,14 @@ function storedResource(definition: AnyKind, cluster: ClusterFacts | undefined):
   return { definition, codec, cache: createResourceCache(), view };
 }
 
-/** A view has no objects of its own: it shows those of the resource that stores them. */
+/** A view has no objects of its own, but those of the resource that stores them. */
 function viewResource(definition: AnyKind, stored: ReadonlyMap<string, Resource>): Resource {
   const { storedAs } = definition;
-  const owner = storedAs && stored.get(groupResource(storedAs.group, storedAs.plural));
-  if (owner === undefined) {
+  const storing = storedAs && stored.get(groupResource(storedAs.group, storedAs.plural));
+  if (storing === undefined) {
     throw new Error(`Cannot serve "${definition.plural}": the resource that stores it is missing`);
   }
-  const { codec, cache } = owner;
+  const { codec, cache } = storing;
   return { definition, codec, cache, view: createView(definition, storedAs?.fromStored) };
 }
 
@@ -204,47 +204,47 @@ type Filling = {
   readonly store: Store;
   readonly stored: ReadonlyMap<string, Resource>;
   readonly applyBatch: (events: readonly StoreEvent[]) => void;
-  readonly toChange: (event: StoreEvent) => [Resource, Change | LostChange] | undefined;
+  readonly toChange: (event: StoreEvent) => [Resource, Change | UnreadableChange] | undefined;
   readonly reached: (revision: number) => void;
   readonly missed: (everything: Listing) => void;
 };
 
-/** Reads everything at one revision, its recent past, and goes on from there without a gap. */
+/** Reads everything at one revision and the history before it, and continues from there without a gap. */
 async function fill(filling: Filling): Promise<number> {
   const { store, stored, applyBatch, toChange, reached, missed: onMissed } = filling;
-  let early: StoreEvent[] | undefined = [];
-  let instead: Listing | undefined;
+  let pending: StoreEvent[] | undefined = [];
+  let listing: Listing | undefined;
   store.subscribe(
     (events) => {
-      if (early === undefined) applyBatch(events);
-      else early.push(...events);
+      if (pending === undefined) applyBatch(events);
+      else pending.push(...events);
     },
     {
       reached(to) {
-        if (early === undefined) reached(to);
+        if (pending === undefined) reached(to);
       },
       missed(everything) {
-        if (early === undefined) onMissed(everything);
-        else instead = everything;
+        if (pending === undefined) onMissed(everything);
+        else listing = everything;
       },
     },
   );
   const revision = await load(store, stored);
-  // Before what came meanwhile is let in: a history must be in order.
+  // Before the changes that arrived meanwhile: a history must be in order.
   await replay(store, revision, stored, toChange).catch((error: unknown) => {
     if (!isStoreError(error, 'compacted')) throw error;
-    // Another server compacted meanwhile: this one starts without a past.
+    // Another server compacted meanwhile: this one starts without a history.
     for (const { cache } of stored.values()) cache.forgetBefore(revision);
   });
-  if (instead !== undefined) onMissed(instead);
-  const shown = Math.max(revision, instead?.revision ?? 0);
-  const missed = early.filter((event) => event.revision > shown);
-  early = undefined;
+  if (listing !== undefined) onMissed(listing);
+  const shown = Math.max(revision, listing?.revision ?? 0);
+  const missed = pending.filter((event) => event.revision > shown);
+  pending = undefined;
   if (missed.length > 0) applyBatch(missed);
   return Math.max(shown, missed.at(-1)?.revision ?? 0);
 }
 
-/** What is read at a time: all of it at once would stand in memory twice, and the machine rarely gets such memory back. */
+/** All entries at once would be in memory twice, and V8 rarely returns such memory. */
 const pageEntries = 1000;
 
 /** Reads page by page, all as of the revision that the first one shows. */
@@ -255,9 +255,9 @@ async function load(store: Store, stored: ReadonlyMap<string, Resource>): Promis
     for (const [name, group] of byResource(page.entries)) {
       const resource = stored.get(name);
       if (resource === undefined) continue;
-      const { readable, lost } = readAll(resource.codec, group);
+      const { readable, unreadable } = readEntries(resource.codec, group);
       resource.cache.load(readable);
-      for (const one of lost) resource.cache.lose(one);
+      for (const one of unreadable) resource.cache.applyUnreadable(one);
     }
     const last = page.entries.at(-1);
     if (!page.more || last === undefined) return revision;
@@ -276,10 +276,10 @@ function byResource(entries: readonly Entry[]): ReadonlyMap<string, readonly Ent
   return grouped;
 }
 
-/** Written where others may have made the newest revision elsewhere: its event is the end of what was before. */
+/** Written where the newest revision may be another program's: its event marks the end of the replay. */
 const startKey = '/start';
 
-async function markEnd(store: Store): Promise<void> {
+async function writeStartMarker(store: Store): Promise<void> {
   if (store.isSoleWriter) return;
   await store.transact({ compare: [], write: [{ put: startKey, value: new Uint8Array(0) }] });
 }
@@ -289,19 +289,19 @@ async function replay(
   store: Store,
   revision: number,
   stored: ReadonlyMap<string, Resource>,
-  toChange: (event: StoreEvent) => [Resource, Change | LostChange] | undefined,
+  toChange: (event: StoreEvent) => [Resource, Change | UnreadableChange] | undefined,
 ): Promise<void> {
   const from = Math.max(store.compactedRevision(), revision - replayedRevisions);
   for (const { cache } of stored.values()) cache.forgetBefore(from);
   if (from >= revision) return;
   const end = new AbortController();
-  await markEnd(store);
-  // All keys, whoever wrote them: the last revision before now is the end.
+  await writeStartMarker(store);
+  // All keys of all writers: the replay ends with the revision that was loaded.
   for await (const events of store.watch('', from, end.signal)) {
     for (const event of events) {
-      const isOurs = event.revision <= revision && event.key.startsWith(registryPrefix);
-      const found = isOurs ? toChange(event) : undefined;
-      if (found !== undefined) rememberChange(...found);
+      const isReplayed = event.revision <= revision && event.key.startsWith(registryPrefix);
+      const found = isReplayed ? toChange(event) : undefined;
+      if (found !== undefined) addToHistory(...found);
     }
     if ((events.at(-1)?.revision ?? 0) >= revision) break;
   }

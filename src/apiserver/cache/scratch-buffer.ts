@@ -1,9 +1,9 @@
-// Bytes that live for one commit. Node's own pool mixes them with those that stay, and every piece of it that holds one
-// byte of an object in a cache stays with it; here they go together.
+// Buffers that live for one commit. Node's pool would mix them with buffers of cached objects, and a slab of it stays allocated as
+// long as one of its buffers; here they are freed together.
 
-/** Large enough that making one is rare, small enough to be made quickly. */
+/** Large enough to be allocated rarely, small enough to be allocated quickly. */
 const slabBytes = 256 * 1024;
-/** Texts that could take more than this have a buffer of their own. */
+/** Larger texts get a buffer of their own. */
 const maxBytes = slabBytes / 8;
 /** Of UTF-8, for each unit of a JavaScript string. */
 const bytesPerUnit = 3;
@@ -11,11 +11,11 @@ const bytesPerUnit = 3;
 let slab = Buffer.alloc(0);
 let used = 0;
 
-/** The text as UTF-8, for readers that are done with it soon. */
+/** The text as UTF-8, for short-lived use. */
 export function scratchBytes(text: string): Buffer {
-  const most = text.length * bytesPerUnit;
-  if (most > maxBytes) return Buffer.from(text);
-  if (used + most > slab.length) {
+  const maxNeeded = text.length * bytesPerUnit;
+  if (maxNeeded > maxBytes) return Buffer.from(text);
+  if (used + maxNeeded > slab.length) {
     slab = Buffer.allocUnsafeSlow(slabBytes);
     used = 0;
   }

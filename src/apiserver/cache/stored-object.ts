@@ -1,5 +1,5 @@
 // Objects ⇄ stored bytes. The stored value is the object's JSON without its resourceVersion, which is the
-// revision of the write and known only after it; the encoded form clients get is the same bytes with it spliced in.
+// revision of the write and known only after it; clients get the same bytes with the resourceVersion spliced in.
 import type { AnyKind, ClusterFacts } from '../../kinds/definition.ts';
 import {
   groupResource,
@@ -22,10 +22,10 @@ export type Codec = {
   readonly prefix: string;
   readonly key: (namespace: string, name: string) => string;
   readonly toValue: (object: KubeObject) => Uint8Array;
-  /** Writes the object, which comes back with the event and need not be parsed. */
+  /** Writes the object, which comes back as the origin of the event and need not be parsed. */
   readonly put: (key: string, object: KubeObject) => Put;
   readonly fromValue: (key: string, value: Uint8Array, revision: number) => Cached;
-  /** The object as it was written, under the revision it got. */
+  /** The object as it was written, at the revision of the write. */
   readonly encode: (key: string, value: Uint8Array, object: KubeObject, revision: number) => Cached;
 };
 
@@ -40,13 +40,13 @@ export function resourceOfKey(key: string): string {
 
 export const registryPrefix = registry;
 
-/** Where nobody says; of most kinds no object depends on it. */
+/** The default; objects of most kinds do not depend on it. */
 const defaultCluster: ClusterFacts = { families: ['IPv4'] };
 
 export function createCodec(definition: AnyKind, cluster = defaultCluster): Codec {
   const completion = definition.storedCompletion;
-  // Inside a text the quote at its end would be escaped: only a member reads like this.
-  const mark = completion && Buffer.from(`"${completion.member}":`);
+  // Inside a string the closing quote would be escaped: only a member matches.
+  const completionMark = completion && Buffer.from(`"${completion.member}":`);
   const apiVersion = groupVersion(definition.group, definition.version);
   const prefix = `${registry}${groupResource(definition.group, definition.plural)}/`;
   const typePart = `{"kind":${JSON.stringify(definition.kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
@@ -59,7 +59,7 @@ export function createCodec(definition: AnyKind, cluster = defaultCluster): Code
     const at = end ?? head.length;
     const member = `"resourceVersion":"${revision}"`;
     const version = revision === 0 ? '' : end === undefined ? `${member},` : `,${member}`;
-    // Not of Node's pool: others take from it too, and each of its 8 KiB stays as long as one object that is in it.
+    // Not from Node's pool: a slab of it stays allocated as long as one object in it.
     const json = Buffer.allocUnsafeSlow(value.length + version.length);
     json.set(value.subarray(0, at));
     json.write(version, at, 'latin1');
@@ -67,7 +67,7 @@ export function createCodec(definition: AnyKind, cluster = defaultCluster): Code
     return json;
   }
 
-  /** Field by field: to leave some out of a copy of the object costs more than to write them. */
+  /** Field by field: a copy of the object without some fields costs more. */
   function toValue(object: KubeObject): Uint8Array {
     let text = `${typePart}"metadata":${metadataText(object.metadata)}`;
     for (const name of Object.keys(object)) {
@@ -78,13 +78,14 @@ export function createCodec(definition: AnyKind, cluster = defaultCluster): Code
     return scratchBytes(`${text}}`);
   }
 
-  /** As this version writes it: others, and earlier versions, may have stored it otherwise. */
-  function ourForm(bytes: Buffer): Uint8Array {
-    const isOurs = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
-    if (isOurs && (mark === undefined || bytes.includes(mark))) return bytes;
+  /** As this version writes it: other programs and earlier versions may have stored it differently. */
+  function canonicalForm(bytes: Buffer): Uint8Array {
+    const isCanonical = bytes.length > head.length && bytes.subarray(0, head.length).equals(head);
+    if (isCanonical && (completionMark === undefined || bytes.includes(completionMark)))
+      return bytes;
     const stored = JSON.parse(bytes.toString('utf8')) as KubeObject;
     const object: KubeObject = completion?.complete(stored, cluster) ?? stored;
-    return isOurs && object === stored ? bytes : toValue(object);
+    return isCanonical && object === stored ? bytes : toValue(object);
   }
 
   return {
@@ -96,7 +97,12 @@ export function createCodec(definition: AnyKind, cluster = defaultCluster): Code
       new Stored({ key, revision, json: versioned(value, revision), prefixLength }, object),
     fromValue(key, value, revision) {
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-      return new Stored({ key, revision, json: versioned(ourForm(bytes), revision), prefixLength });
+      return new Stored({
+        key,
+        revision,
+        json: versioned(canonicalForm(bytes), revision),
+        prefixLength,
+      });
     },
   };
 }
@@ -129,9 +135,9 @@ function isAt(value: Uint8Array, at: number, wanted: Uint8Array): boolean {
 type Encoded = Omit<Cached, 'object' | 'dropObject'>;
 
 /**
- * What is written is held as an object until that is dropped. From then on, and where only bytes were read, the object is made
- * of them when somebody looks at it, and goes again when memory is short: most of what there is is only ever handed on as bytes,
- * and an object takes several times their room. A class, because a getter on each of many thousand objects would cost more than it saves.
+ * A written object is held until `dropObject`. From then on, and where only bytes were read, the object is parsed
+ * on access, and held weakly: most objects are only ever sent as bytes, and take several times their memory when parsed.
+ * A class, because a getter on each of many thousand objects would cost more than it saves.
  */
 class Stored implements Cached {
   readonly key: string;
@@ -142,7 +148,7 @@ class Stored implements Cached {
   #isVersioned = false;
   #read: WeakRef<KubeObject> | undefined;
 
-  /** `written`: what the bytes were made of; without its version. */
+  /** `written`: the object that the bytes encode, without its version. */
   constructor({ key, revision, json, prefixLength }: Encoded, written?: KubeObject) {
     this.key = key;
     this.revision = revision;
@@ -171,7 +177,7 @@ class Stored implements Cached {
   }
 }
 
-/** Without the version. Who set which field is most of an object's metadata, and its text is mostly known. */
+/** Without the version. managedFields are most of an object's metadata, and their text is mostly cached. */
 function metadataText(metadata: ObjectMeta): string {
   let text = '';
   for (const name of inOrder(Object.keys(metadata))) {
@@ -188,7 +194,7 @@ function metadataText(metadata: ObjectMeta): string {
 const ranks = new Map(Object.keys(objectMeta.fields).map((name, at) => [name, at]));
 const rankOf = (name: string): number => ranks.get(name) ?? ranks.size;
 
-/** As Kubernetes writes metadata. Most of what comes here is in order already. */
+/** In the order in which Kubernetes writes metadata, which most objects have already. */
 function inOrder(names: string[]): readonly string[] {
   let last = 0;
   for (const name of names) {
@@ -201,7 +207,7 @@ function inOrder(names: string[]): readonly string[] {
 
 function managersText(entries: unknown): string {
   const isList = Array.isArray(entries) && entries.every(isJsonObject);
-  // What others wrote may be anything.
+  // Other programs may have stored anything.
   return isList ? `[${entries.map(entryText).join(',')}]` : JSON.stringify(entries);
 }
 
@@ -236,7 +242,7 @@ function memberName(name: string): string {
   return text;
 }
 
-/** What was never written (revision 0) has none. */
+/** An object that was never written (revision 0) has none. */
 function withRevision(object: KubeObject, revision: number): KubeObject {
   if (revision === 0) return object;
   const version = { resourceVersion: String(revision) };

@@ -1,4 +1,4 @@
-// Waits until an object is there, for as long as the one who asks can wait.
+// Waits until an object exists, up to a timeout.
 import type { WaitedObject } from '../admission/admission.ts';
 import type { Resources } from './resources.ts';
 
@@ -16,7 +16,7 @@ export function waitForObject(
       resolve();
     };
     const timer = setTimeout(end, timeoutMs);
-    const stop = cache.listen((change) => {
+    const stop = cache.subscribe((change) => {
       if (change.current.key === key && change.type !== 'DELETED') end();
     }, end);
   });

@@ -42,7 +42,7 @@ export function startServiceReconciler({
   const stops = Object.entries(watched).map(([resource, where]) => {
     const { cache, codec } = context.resources.of(resource);
     const key = codec.key(where, 'kubernetes');
-    return cache.listen(({ current, type }) => {
+    return cache.subscribe(({ current, type }) => {
       if (current.key === key && type !== 'ADDED') schedule();
     });
   });

@@ -16,11 +16,11 @@ export type Commit = {
   readonly reservation: Reservation;
 };
 
-/** `lost`: somebody else changed the object or took what was reserved; read again and retry. */
+/** `conflict`: another write changed the object or allocated what was reserved; read again and retry. */
 export type Committed =
   | { readonly cached: Cached }
   | { readonly removed: true }
-  | { readonly lost: 'object' | 'reservation' };
+  | { readonly conflict: 'object' | 'reservation' };
 
 export const nothingReserved: Reservation = { compare: [], write: [] };
 
@@ -38,7 +38,7 @@ export async function commit(
   const outcome = await context.store.transact({ compare, write });
   await context.resources.caughtUp(outcome.revision);
   if (!outcome.committed) {
-    return { lost: outcome.failed.some((f) => f.key === key) ? 'object' : 'reservation' };
+    return { conflict: outcome.failed.some((f) => f.key === key) ? 'object' : 'reservation' };
   }
   if (object === undefined) return { removed: true };
   const cached = cache.getReadable(key);
@@ -56,7 +56,7 @@ function put({ codec, definition }: Resource, key: string, object: KubeObject): 
   return ttlSeconds === undefined ? write : { ...write, ttlSeconds };
 }
 
-/** The answer to a dry run: as if written, under the revision it would have replaced. */
+/** The answer to a dry run: as if written, at the revision it would have replaced. */
 export function asIfWritten(
   resource: Resource,
   key: string,

@@ -68,7 +68,7 @@ test('createObject() tries a given name once, whatever prefix stands beside it (
   assert.equal(count(), 0);
 });
 
-test('createObject() judges a generation that the client names where nobody counts it', async () => {
+test('createObject() validates the generation of the client for kinds without one', async () => {
   const { create } = await start(['x']);
   assert.equal(await create({ name: 'a', generation: 5 }), 'a');
   await assert.rejects(create({ name: 'b', generation: -1 }), {

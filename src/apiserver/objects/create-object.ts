@@ -26,14 +26,14 @@ export type CreateRequest = {
   /** Decoded and defaulted, in the kind's served form. */
   readonly object: KubeObject;
   readonly write: WriteRequest;
-  /** Says who set which field; absent: the manager of the request, by Update. */
+  /** Records managedFields; absent: for the manager of the request, as Update. */
   readonly recordManagers?: (object: KubeObject) => KubeObject;
 };
 
-/** Tries against others that take the same address or port at the same moment. */
-const attempts = 16;
-/** Names that are made up for one object, as many as upstream tries. */
-const nameAttempts = 8;
+/** Against concurrent writes that allocate the same address or port. */
+const maxAttempts = 16;
+/** Generated names that are tried for one object; upstream's number. */
+const maxNameAttempts = 8;
 /** Generated names are cut so that five letters fit into a DNS label. */
 const maxPrefixLength = 58;
 
@@ -47,27 +47,30 @@ export async function createObject(
   context: CreateContext,
   request: CreateRequest,
 ): Promise<Cached> {
-  let taken = 0;
+  let nameConflicts = 0;
   if (request.write.pace?.isLarge()) await request.write.pace.pause();
   const { admission } = request.write;
-  const waiting = admission.ready(request.object);
-  if (waiting !== undefined) await waiting;
+  const becomingReady = admission.ready(request.object);
+  if (becomingReady !== undefined) await becomingReady;
   const object = admission.mutate(undefined, request.object);
   const admitted = { ...request, object };
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const outcome = await tryCreate(context, admitted);
     if ('object' in outcome) return outcome;
     if (outcome.nameTaken === undefined) continue;
-    taken += 1;
-    if (taken === nameAttempts) throw outcome.nameTaken;
+    nameConflicts += 1;
+    if (nameConflicts === maxNameAttempts) throw outcome.nameTaken;
   }
   throw serviceUnavailable('the write kept losing against concurrent writes, try again');
 }
 
-/** What to tell when the name was made up and there is such an object; absent when another write was first. */
-type Lost = { readonly nameTaken?: Error };
+/** The error when a generated name exists already; absent when another write was first. */
+type Conflict = { readonly nameTaken?: Error };
 
-async function tryCreate(context: CreateContext, request: CreateRequest): Promise<Cached | Lost> {
+async function tryCreate(
+  context: CreateContext,
+  request: CreateRequest,
+): Promise<Cached | Conflict> {
   const { resource, write } = request;
   const { definition, codec, view } = resource;
   const named = withIdentity(context, request);
@@ -78,11 +81,11 @@ async function tryCreate(context: CreateContext, request: CreateRequest): Promis
   const errors = await findErrors(write.pace, checksOf(request, object));
   if (errors.length > 0) throw invalid(kindName(definition), object.metadata.name ?? '', errors);
   for (const warning of definition.create.warnOnCreate?.(object) ?? []) write.warn(warning);
-  const judged = write.admission.validate(undefined, object);
-  if (judged !== undefined) await judged;
+  const validating = write.admission.validate(undefined, object);
+  if (validating !== undefined) await validating;
   const key = codec.key(object.metadata.namespace ?? '', object.metadata.name ?? '');
-  const lost = checkFree(request, key, object.metadata);
-  if (lost !== undefined) return lost;
+  const conflict = checkFree(request, key, object.metadata);
+  if (conflict !== undefined) return conflict;
   const stored = definition.storedAs?.toStored(object) ?? object;
   if (write.pace?.isLarge()) await write.pace.pause();
   if (write.dryRun) return view(asIfWritten(resource, key, stored, 0));
@@ -96,14 +99,14 @@ async function tryCreate(context: CreateContext, request: CreateRequest): Promis
   return 'cached' in outcome ? view(outcome.cached) : {};
 }
 
-/** Throws where the name is taken and no other can be made up. */
+/** Throws where the name exists and no other can be generated. */
 function checkFree(
   { resource, object }: CreateRequest,
   key: string,
   { name = '', generateName }: ObjectMeta,
-): Lost | undefined {
+): Conflict | undefined {
   const { definition, cache } = resource;
-  // As upstream: that it is there is all that counts.
+  // As upstream: that the object exists is enough.
   if (cache.isUnreadable(key))
     throw alreadyExists({ group: definition.group, resource: definition.plural }, name);
   const found = cache.getReadable(key);
@@ -114,7 +117,7 @@ function checkFree(
   throw error;
 }
 
-/** An object that could have got another name is told of it, even where the client chose the name. */
+/** With a generateName the error says so, even where the client chose the name. */
 function existing({ definition }: Resource, found: KubeObject, isGenerated: boolean): Error {
   const resource = { group: definition.group, resource: definition.plural };
   const makeError = isGenerated ? generatedNameTaken : alreadyExists;
@@ -125,8 +128,8 @@ function existing({ definition }: Resource, found: KubeObject, isGenerated: bool
   return Object.assign(error, { message, status: { ...status, message } });
 }
 
-/** What the server decides; whatever the client said of it is dropped. */
-const decidedHere = new Set([
+/** Set by the server; what the client sent is dropped. */
+const serverFields = new Set([
   'name',
   'generateName',
   'namespace',
@@ -143,26 +146,26 @@ function withIdentity(context: CreateContext, request: CreateRequest): KubeObjec
   const { resource, namespace, object, write } = request;
   const { definition } = resource;
   checkIdentity(request);
-  const { name: given, generateName } = object.metadata;
+  const { name: requestedName, generateName } = object.metadata;
   const name =
-    given ??
+    requestedName ??
     (generateName ? generatedName(definition, generateName, context.randomSuffix) : undefined);
-  // Assigned one by one: spreading parts that may be absent costs several times as much.
+  // Assigned one by one: spreads of optional parts cost several times as much.
   const metadata: { -readonly [K in keyof ObjectMeta]: ObjectMeta[K] } = {};
   if (name !== undefined) metadata.name = name;
   if (generateName !== undefined) metadata.generateName = generateName;
   if (definition.namespaced) metadata.namespace = namespace;
   metadata.uid = context.newUid();
-  // Where nobody counts it upstream keeps what the client says.
+  // For kinds without a generation upstream keeps what the client sent.
   const generation = definition.generationChanges ? 1 : object.metadata.generation;
   if (generation !== undefined) metadata.generation = generation;
   metadata.creationTimestamp = write.now;
   for (const field in object.metadata) {
-    if (!decidedHere.has(field)) copyField(field as keyof ObjectMeta, object.metadata, metadata);
+    if (!serverFields.has(field)) copyField(field as keyof ObjectMeta, object.metadata, metadata);
   }
   const identified = withMetadata(object, metadata);
-  // Some defaults follow the name, which was not there when the body was decoded.
-  return given === undefined && name !== undefined
+  // Some defaults depend on the name, which was unknown when the body was decoded.
+  return requestedName === undefined && name !== undefined
     ? (definition.defaults?.(identified) ?? identified)
     : identified;
 }

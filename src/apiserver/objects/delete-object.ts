@@ -1,4 +1,4 @@
-// Deleting an object: at once, or by a mark that waits for its grace period and its finalizers.
+// Deletes an object: at once, or by a mark that waits for its grace period and its finalizers.
 import type { AnyKind } from '../../kinds/definition.ts';
 import { conflict, notFound, serviceUnavailable } from '../../meta/api-error.ts';
 import { groupResource, type KubeObject } from '../../meta/object.ts';
@@ -7,7 +7,7 @@ import type { Resource } from '../cache/resources.ts';
 import type { ApiContext } from '../context.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
 import { kindName } from './create-object.ts';
-import { type DeleteOptions, markDeleted } from './delete-marks.ts';
+import { type DeleteOptions, markDeleted } from './mark-deleted.ts';
 
 export type DeleteRequest = {
   readonly resource: Resource;
@@ -22,21 +22,21 @@ export type DeleteRequest = {
 };
 
 export type Deleted = {
-  /** The last state, or the marked object that still waits. */
+  /** The last state, or the marked object. */
   readonly cached: Cached;
   readonly removed: boolean;
 };
 
-const attempts = 64;
+const maxAttempts = 64;
 
 export async function deleteObject(context: ApiContext, request: DeleteRequest): Promise<Deleted> {
   request.admit();
   let current = request;
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const deleted = await tryDelete(context, current);
     if (deleted === undefined) continue;
     if (deleted !== 'marked') return deleted;
-    // The mark is ours: what the client demanded of the object held when it was written.
+    // This request marked it: the preconditions held then.
     const { preconditions: _met, ...options } = request.options;
     current = { ...request, options };
   }
@@ -54,12 +54,15 @@ async function tryDelete(
   if (live === undefined)
     throw notFound({ group: definition.group, resource: definition.plural }, name);
   checkPreconditions(request, live.object);
-  const { marked, gone } = markDeleted(request, live.object);
-  if (marked === live.object && !gone) return { cached: view(live), removed: false };
+  const { marked, isRemovable } = markDeleted(request, live.object);
+  if (marked === live.object && !isRemovable) return { cached: view(live), removed: false };
   if (dryRun)
-    return { cached: view(asIfWritten(resource, key, marked, live.revision)), removed: gone };
+    return {
+      cached: view(asIfWritten(resource, key, marked, live.revision)),
+      removed: isRemovable,
+    };
   const revision = live.revision;
-  if (marked !== live.object && (!gone || definition.graceSeconds !== undefined)) {
+  if (marked !== live.object && (!isRemovable || definition.graceSeconds !== undefined)) {
     const outcome = await commit(context, {
       resource,
       key,
@@ -68,8 +71,8 @@ async function tryDelete(
       reservation: nothingReserved,
     });
     if (!('cached' in outcome)) return undefined;
-    // Kinds with a grace period are seen marked before they go, also when the period is zero.
-    return gone ? 'marked' : { cached: view(outcome.cached), removed: false };
+    // Watchers see kinds with a grace period marked before they are removed, also when the period is zero.
+    return isRemovable ? 'marked' : { cached: view(outcome.cached), removed: false };
   }
   const reserve = context.reserve.get(groupResource(definition.group, definition.plural));
   const reservation = reserve?.({ definition, before: live.object, dryRun }) ?? nothingReserved;
@@ -78,29 +81,44 @@ async function tryDelete(
   return { cached: view(asIfWritten(resource, key, marked, revision)), removed: true };
 }
 
-type Demand = Pick<DeleteRequest, 'resource' | 'name' | 'options'>;
+type PreconditionCheck = Pick<DeleteRequest, 'resource' | 'name' | 'options'>;
 
-/** Throws 409 where it is not the object that the client means. */
-export function checkPreconditions({ resource, name, options }: Demand, object: KubeObject): void {
+/** Throws 409 where a precondition fails. */
+export function checkPreconditions(
+  { resource, name, options }: PreconditionCheck,
+  object: KubeObject,
+): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const { metadata } = object;
   const { definition } = resource;
   if (uid !== undefined && uid !== metadata.uid)
-    throw unmet(definition, name, { what: 'UID', wanted: uid, found: metadata.uid ?? '' });
+    throw preconditionFailed(definition, name, {
+      what: 'UID',
+      wanted: uid,
+      found: metadata.uid ?? '',
+    });
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     const found = metadata.resourceVersion ?? '';
-    throw unmet(definition, name, { what: 'ResourceVersion', wanted: resourceVersion, found });
+    throw preconditionFailed(definition, name, {
+      what: 'ResourceVersion',
+      wanted: resourceVersion,
+      found,
+    });
   }
 }
 
-type Unmet = {
+type Mismatch = {
   readonly what: 'UID' | 'ResourceVersion';
   readonly wanted: string;
   readonly found: string;
 };
 
-/** A kind that holds its deletion itself (Namespace) words it otherwise than the rest, upstream as here. */
-function unmet(definition: AnyKind, name: string, { what, wanted, found }: Unmet): Error {
+/** A kind with finalizers of its own (Namespace) has a message of its own, as upstream. */
+function preconditionFailed(
+  definition: AnyKind,
+  name: string,
+  { what, wanted, found }: Mismatch,
+): Error {
   const { group, plural, holdsDeletion } = definition;
   if (holdsDeletion !== undefined) {
     const why = `${what} in precondition: ${wanted}, ${what} in object meta: ${found}`;

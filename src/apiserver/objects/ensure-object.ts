@@ -1,4 +1,4 @@
-// Makes an object that must exist, unless it does.
+// Creates an object unless it exists.
 import type { KubeObject } from '../../meta/object.ts';
 import { decode } from '../../schema/decode.ts';
 import type { ApiContext } from '../context.ts';
@@ -12,8 +12,8 @@ export async function ensureObject(context: ApiContext, wanted: BootstrapObject)
   const resource = context.resources.of(wanted.resource);
   const { cache } = resource;
   const key = resource.codec.key(wanted.namespace, name);
-  const isThere = (): boolean => cache.getReadable(key) !== undefined || cache.isUnreadable(key);
-  if (isThere()) return;
+  const exists = (): boolean => cache.getReadable(key) !== undefined || cache.isUnreadable(key);
+  if (exists()) return;
   try {
     await createObject(context, {
       resource,
@@ -22,8 +22,8 @@ export async function ensureObject(context: ApiContext, wanted: BootstrapObject)
       write: serverWrite(context),
     });
   } catch (error) {
-    // Another API server on the same store was faster; of a Service that has its address, that is what is noticed first.
-    if (!isThere()) throw error;
+    // Another API server on the same store was faster; for a Service, the allocated address is what fails first.
+    if (!exists()) throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-// The checks of an object before it is written. Those of a large object are parted, so that others go first between them.
+// Validates an object before it is written. The checks of a large object run in steps, with other requests in between.
 import { type FieldError, joined } from '../../meta/field-error.ts';
 import { type Pace, spending } from '../limits/pace.ts';
 

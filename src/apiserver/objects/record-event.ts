@@ -1,4 +1,4 @@
-// Tells people what this server found of an object, as an Event that is counted when it repeats.
+// Records an Event about an object; a repeated one is counted.
 import { createHash } from 'node:crypto';
 import type { Event } from '../../kinds/event/types.ts';
 import type { KubeObject } from '../../meta/object.ts';
@@ -41,7 +41,7 @@ function counted(event: Event, now: string): Event {
   return { ...event, count: (event.count ?? 1) + 1, lastTimestamp: now };
 }
 
-/** What is the same has the same name, so that it is counted instead of told again. */
+/** Equal events have the same name, so that they are counted. */
 function eventBody({ object, component, type, reason, message }: OwnEvent, now: string) {
   const { name = '', namespace = 'default', uid = '', resourceVersion = '' } = object.metadata;
   const digest = createHash('sha256').update(`${uid} ${component} ${reason} ${message}`);

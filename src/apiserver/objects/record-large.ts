@@ -1,4 +1,4 @@
-// Who set which field of a large object: in steps between which others go first, and no more of it than an object may hold.
+// managedFields of a large object: recorded in steps, with other requests in between, and bounded like the object itself.
 import type { KubeObject } from '../../meta/object.ts';
 import { maxValues } from '../../schema/value-count.ts';
 import { WorkBudgetExceeded, withinBudget } from '../../schema/work-budget.ts';
@@ -19,7 +19,7 @@ export async function recordLarge({
   recordManagers,
 }: LargeRecord): Promise<KubeObject> {
   await pace.pause();
-  // Defaults add to what was sent, and what is too large already needs no managers.
+  // Defaults make an object larger; one that is too large need not be recorded.
   checkValues(record.after, 'the object');
   await pace.pause();
   const managed =
@@ -32,7 +32,7 @@ export async function recordLarge({
   return managed;
 }
 
-/** The set of fields is part of the object: it is not made any larger than an object may be. */
+/** The field set is part of the object: it has the same limit. */
 function* boundSet(steps: Generator<undefined, KubeObject>): Generator<undefined, KubeObject> {
   const budget = { left: maxValues };
   for (;;) {

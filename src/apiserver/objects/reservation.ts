@@ -1,9 +1,9 @@
-// What must be written in the same transaction as an object: addresses, ports, and what goes with it.
+// What must be written in the same transaction as an object: allocated addresses and ports.
 import type { AnyKind } from '../../kinds/definition.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { Compare, Write } from '../../storage/store.ts';
 
-/** A write about to happen: no `before` is a create, no `after` is the removal of the object from the store. */
+/** A write: without `before` a create, without `after` the removal of the object from the store. */
 export type ObjectChange = {
   readonly definition: AnyKind;
   readonly before?: KubeObject;
@@ -19,8 +19,8 @@ export type Reservation = {
 };
 
 /**
- * Decides from what the caches hold now; throws ApiError when the wish cannot be granted. Runs before
- * preparation and validation, as upstream's does. When one of its comparisons fails at commit, somebody
- * else was faster: the whole write is tried again with a new reservation.
+ * Decides from the caches; throws ApiError when the request cannot be satisfied. Runs before
+ * preparation and validation, as upstream. When one of its comparisons fails at commit, another
+ * write was faster: the whole write is retried with a new reservation.
  */
 export type Reserve = (change: ObjectChange) => Reservation;

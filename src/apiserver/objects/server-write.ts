@@ -1,4 +1,4 @@
-// Writes that the server makes in its own name.
+// The write request of the server itself.
 import { apiServerManager } from '../../meta/field-managers.ts';
 import { formatTime } from '../../schema/time.ts';
 import { ownAdmission } from '../admission/admission.ts';

@@ -1,4 +1,4 @@
-// The only place where what a store refuses becomes what a client reads.
+// The only place that maps a StoreError to an API error.
 import {
   type ApiError,
   expired,

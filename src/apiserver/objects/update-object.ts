@@ -1,4 +1,4 @@
-// Changing an object: read, make the wanted state, prepare, validate, one transaction; again when a race is lost.
+// Updates an object: read, desired state, prepare, validate, one transaction; retried after a conflict.
 
 import type { UpdateRules } from '../../kinds/definition.ts';
 import {
@@ -20,10 +20,10 @@ import { recordUpdate } from '../patch/managed-fields.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
 import { createObject, kindName } from './create-object.ts';
 import { type Check, findErrors } from './find-errors.ts';
-import { otherUid } from './other-uid.ts';
 import { recordLarge } from './record-large.ts';
 import type { Reservation } from './reservation.ts';
-import { takeTurn } from './write-lock.ts';
+import { uidConflict } from './uid-conflict.ts';
+import { withWriteLock } from './write-lock.ts';
 
 export type UpdateRequest = {
   readonly resource: Resource;
@@ -33,15 +33,15 @@ export type UpdateRequest = {
   readonly subresource: string;
   readonly rules: UpdateRules<KubeObject>;
   /**
-   * Makes the wanted object, decoded and defaulted, from the live one; called again after a lost race. Admission sees
+   * The desired object, decoded and defaulted, from the live one; called again after a conflict. Admission sees
    * what it returns.
    */
   readonly desired: (live: KubeObject | undefined) => KubeObject | Promise<KubeObject>;
   /**
-   * How a missing object is created; absent: it is not found. Whoever creates by updating needs the right to create,
-   * so each caller says how that is judged.
+   * How a missing object is created; absent: it is not found. A client that creates by an update needs the right to create,
+   * so each caller says how that is authorized.
    */
-  readonly create?: MissingCreation;
+  readonly create?: CreateOnUpdate;
   /** Whether the request must name the version it replaces (PUT of Leases). */
   readonly needsVersion: boolean;
   /** Whether a uid in the wanted object is a precondition (PUT); elsewhere it is just a field that cannot change. */
@@ -50,26 +50,26 @@ export type UpdateRequest = {
   readonly recordManagers?: (live: KubeObject | undefined, object: KubeObject) => KubeObject;
 };
 
-export type MissingCreation = {
+export type CreateOnUpdate = {
   /** Throws 403. The server itself may do anything. */
   readonly authorize: (() => void) | 'as the server';
 };
 
 export type Updated = { readonly cached: Cached; readonly created: boolean };
 
-/** Of a writer whose turn it is, against those who have not lost yet. */
-const attempts = 64;
+/** Of the writer that holds the lock, against first attempts of others. */
+const maxAttempts = 64;
 
 export async function updateObject(context: ApiContext, request: UpdateRequest): Promise<Updated> {
   const updated = await tryUpdate(context, request);
   if (updated !== undefined) return updated;
   const { resource, namespace, name } = request;
   const key = resource.codec.key(resource.definition.namespaced ? namespace : '', name);
-  return takeTurn(context.store, key, () => updateAgain(context, request));
+  return withWriteLock(context.store, key, () => updateAgain(context, request));
 }
 
 async function updateAgain(context: ApiContext, request: UpdateRequest): Promise<Updated> {
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const updated = await tryUpdate(context, request);
     if (updated !== undefined) return updated;
   }
@@ -91,16 +91,16 @@ async function tryUpdate(
   const wanted = write.admission.mutate(before, await request.desired(before));
   if (write.pace?.isLarge()) await write.pace.pause();
   checkVersion(request, wanted, live);
-  const managed = await managersOf(request, before, keepIdentity(before, wanted));
+  const managed = await managersOf(request, before, preserveIdentity(before, wanted));
   const reservation = reserveFor(context, request, before, managed);
   const after = prepare(request, before, reservation.object ?? managed);
   const errors = await findErrors(write.pace, checksOf(request, before, after));
   if (errors.length > 0) throw invalid(kindName(definition), after.metadata.name ?? '', errors);
   for (const warning of request.rules.warnOnUpdate?.(before, after) ?? []) write.warn(warning);
-  const judged = write.admission.validate(before, after);
-  if (judged !== undefined) await judged;
-  // What is stored with an old key is written although nothing changes: that is how keys are changed.
-  if (deepEqual(after, before) && !(await isWrittenAnyway(context, key, write)))
+  const validating = write.admission.validate(before, after);
+  if (validating !== undefined) await validating;
+  // An object that is encrypted with an old key is rewritten although nothing changes: that is how keys are rotated.
+  if (deepEqual(after, before) && !(await needsRewrite(context, key, write)))
     return { cached: live, created: false };
   await write.pace?.pause();
   const object = definition.storedAs?.toStored(after) ?? after;
@@ -117,7 +117,7 @@ async function tryUpdate(
   return 'cached' in outcome ? { cached: view(outcome.cached), created: false } : undefined;
 }
 
-async function isWrittenAnyway(
+async function needsRewrite(
   { store }: ApiContext,
   key: string,
   { dryRun }: WriteRequest,
@@ -138,7 +138,7 @@ async function createMissing(
   if (authorize !== 'as the server') authorize();
   const object = await request.desired(undefined);
   const { uid, resourceVersion: _ignored, ...metadata } = object.metadata;
-  if (uid !== undefined) throw otherUid({ definition, namespace, name, uid, found: '' });
+  if (uid !== undefined) throw uidConflict({ definition, namespace, name, uid, found: '' });
   try {
     const cached = await createObject(context, {
       resource,
@@ -151,13 +151,13 @@ async function createMissing(
     });
     return { cached, created: true };
   } catch (error) {
-    // Somebody else created it meanwhile: there is something to change now.
+    // Another request created it meanwhile: now it can be updated.
     if (isAlreadyExists(error)) return undefined;
     throw error;
   }
 }
 
-/** The version that the client saw, if it named one; noticed before validation. */
+/** The version that the client read, if it named one; checked before validation. */
 function checkVersion(
   { resource, needsVersion, checksUid, namespace, name }: UpdateRequest,
   wanted: KubeObject,
@@ -168,7 +168,7 @@ function checkVersion(
   const { resourceVersion = '0', uid } = wanted.metadata;
   const found = live.object.metadata.uid ?? '';
   if (checksUid && uid !== undefined && uid !== found)
-    throw otherUid({ definition, namespace, name, uid, found });
+    throw uidConflict({ definition, namespace, name, uid, found });
   if (resourceVersion !== '0') {
     if (resourceVersion === live.object.metadata.resourceVersion) return;
     throw conflict(
@@ -183,35 +183,35 @@ function checkVersion(
   }
 }
 
-const alwaysKept = [
+const preservedFields = [
   'namespace',
   'resourceVersion',
   'generation',
   'creationTimestamp',
   'deletionTimestamp',
 ] as const;
-/** What no client sets: a namespace is that of the path or none at all, and nothing is stored under selfLink any more. */
-const neverTaken: ReadonlySet<string> = new Set([
+/** Set by no client: the namespace is that of the path, and selfLink is no longer stored. */
+const ignoredFields: ReadonlySet<string> = new Set([
   'namespace',
   'resourceVersion',
   'generation',
   'selfLink',
 ]);
-/** What a client may leave out; a value of its own is refused later. */
-const filledIn = ['uid', 'deletionGracePeriodSeconds'] as const;
+/** A client may leave these out; another value is refused by validation. */
+const optionalFields = ['uid', 'deletionGracePeriodSeconds'] as const;
 
-/** What an update can never change, whatever the client sent. */
-function keepIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
+/** Keeps what an update never changes, whatever the client sent. */
+function preserveIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
   const metadata: Record<string, unknown> = {};
   const sent = wanted.metadata as Readonly<Record<string, unknown>>;
   for (const name in sent) {
-    if (!neverTaken.has(name)) metadata[name] = sent[name];
+    if (!ignoredFields.has(name)) metadata[name] = sent[name];
   }
-  for (const name of alwaysKept) {
+  for (const name of preservedFields) {
     const old = before.metadata[name];
     if (old !== undefined) metadata[name] = old;
   }
-  for (const name of filledIn) {
+  for (const name of optionalFields) {
     const old = before.metadata[name];
     if (old !== undefined && metadata[name] === undefined) metadata[name] = old;
   }
@@ -255,7 +255,7 @@ function reserveFor(
   return reserve({ definition, before, after, dryRun: request.write.dryRun });
 }
 
-/** Where the spec is written; a binding counts as the end of the creation. */
+/** Subresources that write the spec; a binding counts as the end of the creation. */
 const changesSpec: ReadonlySet<string> = new Set(['', 'scale', 'ephemeralcontainers', 'resize']);
 
 function prepare(
@@ -283,7 +283,7 @@ function checksOf(
   ];
 }
 
-/** A deleted object whose last finalizer this update takes away: it goes now. */
+/** A deleted object whose last finalizer this update removes: it is removed now. */
 function isReleased({ definition }: Resource, after: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = after.metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds > 0 || finalizers.length > 0)

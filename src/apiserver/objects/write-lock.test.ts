@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openMemoryStore } from '../../storage/backends/memory/store.ts';
-import { takeTurn } from './write-lock.ts';
+import { withWriteLock } from './write-lock.ts';
 
 const store = openMemoryStore({ now: () => 0 });
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -14,7 +14,9 @@ test('takeTurn() runs writers of one key one after the other, in order', async (
     seen.push(`${name} ends`);
     return name;
   };
-  const done = await Promise.all(['a', 'b', 'c'].map((name) => takeTurn(store, 'k', write(name))));
+  const done = await Promise.all(
+    ['a', 'b', 'c'].map((name) => withWriteLock(store, 'k', write(name))),
+  );
   assert.deepEqual(done, ['a', 'b', 'c']);
   assert.deepEqual(
     seen,
@@ -23,8 +25,8 @@ test('takeTurn() runs writers of one key one after the other, in order', async (
 });
 
 test('takeTurn() goes on after a writer that failed', async () => {
-  const failed = takeTurn(store, 'k', () => Promise.reject(new Error('failed')));
-  const next = takeTurn(store, 'k', async () => 'next');
+  const failed = withWriteLock(store, 'k', () => Promise.reject(new Error('failed')));
+  const next = withWriteLock(store, 'k', async () => 'next');
   await assert.rejects(failed, /failed/);
   assert.equal(await next, 'next');
 });
@@ -34,10 +36,10 @@ test('takeTurn() lets writers of other keys and stores pass', async () => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const first = takeTurn(store, 'k', () => held);
-  assert.equal(await takeTurn(store, 'other', async () => 1), 1);
+  const first = withWriteLock(store, 'k', () => held);
+  assert.equal(await withWriteLock(store, 'other', async () => 1), 1);
   const otherStore = openMemoryStore({ now: () => 0 });
-  assert.equal(await takeTurn(otherStore, 'k', async () => 2), 2);
+  assert.equal(await withWriteLock(otherStore, 'k', async () => 2), 2);
   release();
   await first;
 });

@@ -1,18 +1,22 @@
-// Writers that lost a race for an object go on one after the other: all but one of them would lose again.
+// Serializes the writers of an object after a conflict: concurrently, all but one would conflict again.
 import type { Store } from '../../storage/store.ts';
 
-/** Of each store, the last writer in line for each key. */
-const lines = new WeakMap<Store, Map<string, Promise<unknown>>>();
+/** Of each store, the last queued write for each key. */
+const locks = new WeakMap<Store, Map<string, Promise<unknown>>>();
 
-/** Runs the write when all that came before it for this key are done, whatever became of them. */
-export async function takeTurn<T>(store: Store, key: string, write: () => Promise<T>): Promise<T> {
-  const line = lines.get(store) ?? new Map<string, Promise<unknown>>();
-  lines.set(store, line);
-  const mine = Promise.allSettled([line.get(key)]).then(write);
-  line.set(key, mine);
+/** Runs the write when all earlier ones for this key are done, whether they succeeded or not. */
+export async function withWriteLock<T>(
+  store: Store,
+  key: string,
+  write: () => Promise<T>,
+): Promise<T> {
+  const lastWrites = locks.get(store) ?? new Map<string, Promise<unknown>>();
+  locks.set(store, lastWrites);
+  const ownWrite = Promise.allSettled([lastWrites.get(key)]).then(write);
+  lastWrites.set(key, ownWrite);
   try {
-    return await mine;
+    return await ownWrite;
   } finally {
-    if (line.get(key) === mine) line.delete(key);
+    if (lastWrites.get(key) === ownWrite) lastWrites.delete(key);
   }
 }

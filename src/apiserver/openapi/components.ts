@@ -23,7 +23,7 @@ export function addComponent(
   const entries = Object.entries(struct.fields);
   const required = entries.filter(([, field]) => field.required).map(([field]) => field);
   const properties: Record<string, Json> = {};
-  // Known before its fields are, so that a type that contains itself comes to an end.
+  // Added before its fields, so that a recursive type terminates.
   components[name] = {
     type: 'object',
     properties,
@@ -73,7 +73,7 @@ const scalarForms: Readonly<Record<ScalarNode['type'], ScalarForm>> = {
   double: { type: 'number', format: 'double' },
   boolean: { type: 'boolean' },
   bytes: { type: 'string', format: 'byte' },
-  // The one thing that objects hold in free form is who set which field.
+  // The only free-form value of objects is a field set in managedFields.
   any: { component: `${metaPackage}.FieldsV1` },
   time: { component: `${metaPackage}.Time` },
   microTime: { component: `${metaPackage}.MicroTime` },
@@ -114,7 +114,7 @@ function describeScalar(components: Components, schema: ScalarNode, facts: Json)
   return withFacts(name, facts);
 }
 
-/** Beside a reference nothing else may stand, so what is said of the field goes around it. */
+/** A reference may not have siblings, so facts about the field are around it. */
 function withFacts(name: string, facts: Json): Json {
   return Object.keys(facts).length === 0 ? refTo(name) : { allOf: [refTo(name)], ...facts };
 }

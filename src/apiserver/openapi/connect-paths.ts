@@ -1,9 +1,9 @@
-// Subresources that lead to something else than an object: whatever is sent there goes on, whatever comes back is text.
+// Paths of subresources that connect to something else than an object (proxy, exec, …): any request, any response.
 import type { Verb } from '../../kinds/definition.ts';
 import type { Json } from './components.ts';
 import { pathParameter, proxiedPathParameter } from './parameters.ts';
 
-export type ConnectPlace = {
+export type ConnectTarget = {
   /** `core_v1` */
   readonly tag: string;
   /** `CoreV1` */
@@ -28,16 +28,16 @@ const methods: readonly (readonly [Verb, string])[] = [
 
 /** One operation for each method; the proxy takes two more, which are no verbs of their own. */
 export function connectOperations(
-  place: ConnectPlace,
+  target: ConnectTarget,
   verbs: readonly Verb[],
   isProxy: boolean,
 ): Readonly<Record<string, Json>> {
   const names = methods.filter(([verb]) => verbs.includes(verb)).map(([, method]) => method);
   const all = isProxy ? [...names, 'options', 'head'] : names;
-  return Object.fromEntries(all.map((method) => [method, connect(place, method)]));
+  return Object.fromEntries(all.map((method) => [method, connect(target, method)]));
 }
 
-function connect({ tag, groupWords, subject, spoken }: ConnectPlace, method: string): Json {
+function connect({ tag, groupWords, subject, spoken }: ConnectTarget, method: string): Json {
   const word = method.charAt(0).toUpperCase() + method.slice(1);
   return {
     tags: [tag],

@@ -76,7 +76,7 @@ function convertParameter({ schema, ...rest }: Json): Json {
   return { ...rest, ...(schema as Json) };
 }
 
-/** v2 lets facts stand beside a reference, and knows no alternatives: those were all written as strings. */
+/** v2 allows siblings of a reference, and has no alternatives: those become strings. */
 function convertSchema(schema: Json): Json {
   const { allOf, oneOf, ...rest } = schema;
   const [only] = (allOf ?? []) as readonly Json[];

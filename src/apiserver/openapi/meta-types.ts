@@ -1,4 +1,4 @@
-// Types that every group speaks besides its own kinds, as far as OpenAPI describes them.
+// Types that all groups use besides their own kinds, as far as OpenAPI describes them.
 import * as s from '../../schema/node.ts';
 
 export const listMeta = s.struct(
@@ -87,7 +87,7 @@ export const deleteOptions = s.struct(
 
 export const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
-/** Types that belong to no group of their own but to what all groups share. */
+/** Types of the meta package, which all groups share. */
 export const metaTypeNames: ReadonlySet<string> = new Set([
   'Condition',
   'DeleteOptions',

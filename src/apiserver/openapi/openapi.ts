@@ -1,4 +1,4 @@
-// Answers /openapi/v2 and /openapi/v3. Documents are built when first asked for: most servers never are.
+// Serves /openapi/v2 and /openapi/v3. Documents are built on the first request: most servers never get one.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -32,7 +32,7 @@ export type OpenApi = {
   readonly handle: (request: OpenApiRequest) => Promise<ApiResponse | undefined>;
 };
 
-/** Bytes that stay as they are, with their hash and, once somebody took it, their compressed form. */
+/** An immutable document with its hash and, once requested, its compressed form. */
 type Page = {
   readonly contentType: string;
   readonly body: Buffer;
@@ -110,7 +110,7 @@ const notFound: ApiResponse = {
   body: '404 page not found\n',
 };
 
-/** A URL with a hash names one content for ever; with an outdated one it leads to the present. */
+/** A URL with a hash is immutable; one with an outdated hash redirects to the current one. */
 async function answerHashed(
   page: Page,
   path: string,
@@ -174,7 +174,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** Remembers what exists; the names that do not are without number and are not kept. */
+/** Caches existing names; unknown ones are unbounded and are not cached. */
 function keyed<T>(make: (key: string) => T | undefined): (key: string) => T | undefined {
   const made = new Map<string, T>();
   return (key) => {

@@ -20,8 +20,8 @@ export type FindComponent = (group: string, version: string, kind: string) => st
 
 export type Paths = Record<string, Record<string, unknown>>;
 
-/** Where an operation stands: the kind spoken there, and the words its identifier is made of. */
-type Place = {
+/** What an operation is about: its kind, and the words of its identifier. */
+type OperationTarget = {
   readonly kind: ServedKind;
   readonly spoken: { readonly group: string; readonly version: string; readonly kind: string };
   readonly component: string | undefined;
@@ -34,31 +34,31 @@ export function addPaths(paths: Paths, kind: ServedKind, find: FindComponent): v
   const { group, version, plural, namespaced, verbs } = kind;
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   const collection = namespaced ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`;
-  const place = placeOf(kind, find, kind, '');
+  const target = targetOf(kind, find, kind, '');
   const shared = namespaced ? [namespaceParameter] : [];
 
-  add(paths, collection, shared, collectionOperations(place, verbs));
+  add(paths, collection, shared, collectionOperations(target, verbs));
   add(
     paths,
     `${collection}/{name}`,
     [nameParameter, ...shared],
-    objectOperations(place, objectVerbs(kind)),
+    objectOperations(target, objectVerbs(kind)),
   );
   if (namespaced && verbs.includes('list')) {
-    const everywhere = { ...place, subject: `${kind.kind}ForAllNamespaces` };
+    const everywhere = { ...target, subject: `${kind.kind}ForAllNamespaces` };
     add(paths, `${root}/${plural}`, [], { get: operation('list', everywhere) });
   }
   for (const sub of kind.subresources) {
     if (isConnected(sub.name)) {
       addConnected(paths, `${collection}/{name}/${sub.name}`, {
         sub,
-        place: placeOf(kind, find, sub, capital(sub.name)),
+        target: targetOf(kind, find, sub, capital(sub.name)),
         shared: [nameParameter, ...shared],
       });
       continue;
     }
     const operations = subresourceOperations(
-      placeOf(kind, find, sub, capital(sub.name)),
+      targetOf(kind, find, sub, capital(sub.name)),
       sub.verbs,
     );
     add(paths, `${collection}/{name}/${sub.name}`, [nameParameter, ...shared], operations);
@@ -75,34 +75,34 @@ function objectVerbs({ verbs, stored }: ServedKind): readonly Verb[] {
 
 type Connected = {
   readonly sub: ServedKind['subresources'][number];
-  readonly place: Place;
+  readonly target: OperationTarget;
   readonly shared: readonly Json[];
 };
 
-function addConnected(paths: Paths, path: string, { sub, place, shared }: Connected): void {
-  const { group, version } = place.kind;
+function addConnected(paths: Paths, path: string, { sub, target, shared }: Connected): void {
+  const { group, version } = target.kind;
   const isProxy = sub.name === 'proxy';
-  const words = { tag: tagOf(place), groupWords: `${groupWord(group)}${capital(version)}` };
+  const words = { tag: tagOf(target), groupWords: `${groupWord(group)}${capital(version)}` };
   const operations = (subject: string) =>
-    connectOperations({ ...words, subject, spoken: place.spoken }, sub.verbs, isProxy);
+    connectOperations({ ...words, subject, spoken: target.spoken }, sub.verbs, isProxy);
   const { own, behind } = connectParameters;
   paths[path] = {
-    ...operations(place.subject),
+    ...operations(target.subject),
     parameters: [...shared, ...(isProxy ? own : [])],
   };
   if (!isProxy) return;
   paths[`${path}/{path}`] = {
-    ...operations(`${place.subject}WithPath`),
+    ...operations(`${target.subject}WithPath`),
     parameters: [...shared, ...behind, ...own],
   };
 }
 
-function placeOf(
+function targetOf(
   kind: ServedKind,
   find: FindComponent,
-  spoken: Place['spoken'],
+  spoken: OperationTarget['spoken'],
   suffix: string,
-): Place {
+): OperationTarget {
   const { group, version, kind: name } = spoken;
   const component = find(group, version, name);
   const listComponent = `${find(kind.group, kind.version, kind.kind) ?? ''}List`;
@@ -117,26 +117,28 @@ function add(paths: Paths, path: string, shared: readonly Json[], operations: Op
 
 type Operations = Readonly<Record<string, Json>>;
 
-function collectionOperations(place: Place, verbs: readonly Verb[]): Operations {
+function collectionOperations(target: OperationTarget, verbs: readonly Verb[]): Operations {
   return {
-    ...(verbs.includes('list') ? { get: operation('list', place) } : {}),
-    ...(verbs.includes('create') ? { post: operation('post', place) } : {}),
-    ...(verbs.includes('deletecollection') ? { delete: operation('deletecollection', place) } : {}),
+    ...(verbs.includes('list') ? { get: operation('list', target) } : {}),
+    ...(verbs.includes('create') ? { post: operation('post', target) } : {}),
+    ...(verbs.includes('deletecollection')
+      ? { delete: operation('deletecollection', target) }
+      : {}),
   };
 }
 
-function objectOperations(place: Place, verbs: readonly Verb[]): Operations {
+function objectOperations(target: OperationTarget, verbs: readonly Verb[]): Operations {
   return {
-    ...(verbs.includes('get') ? { get: operation('get', place) } : {}),
-    ...(verbs.includes('update') ? { put: operation('put', place) } : {}),
-    ...(verbs.includes('delete') ? { delete: operation('delete', place) } : {}),
-    ...(verbs.includes('patch') ? { patch: operation('patch', place) } : {}),
+    ...(verbs.includes('get') ? { get: operation('get', target) } : {}),
+    ...(verbs.includes('update') ? { put: operation('put', target) } : {}),
+    ...(verbs.includes('delete') ? { delete: operation('delete', target) } : {}),
+    ...(verbs.includes('patch') ? { patch: operation('patch', target) } : {}),
   };
 }
 
-function subresourceOperations(place: Place, verbs: readonly Verb[]): Operations {
-  const post = verbs.includes('create') ? { post: operation('post', place) } : {};
-  return { ...objectOperations(place, verbs), ...post };
+function subresourceOperations(target: OperationTarget, verbs: readonly Verb[]): Operations {
+  const post = verbs.includes('create') ? { post: operation('post', target) } : {};
+  return { ...objectOperations(target, verbs), ...post };
 }
 
 type Action = 'list' | 'get' | 'post' | 'put' | 'patch' | 'delete' | 'deletecollection';
@@ -157,23 +159,23 @@ const words: Readonly<
   },
 };
 
-function operation(action: Action, place: Place): Json {
+function operation(action: Action, target: OperationTarget): Json {
   const { id, parameters, codes } = words[action];
-  const { group, version } = place.kind;
-  const body = requestBody(action, place);
+  const { group, version } = target.kind;
+  const body = requestBody(action, target);
   return {
-    tags: [tagOf(place)],
-    description: `${id} ${place.spoken.kind}`,
-    operationId: `${id}${groupWord(group)}${capital(version)}${place.subject}`,
+    tags: [tagOf(target)],
+    description: `${id} ${target.spoken.kind}`,
+    operationId: `${id}${groupWord(group)}${capital(version)}${target.subject}`,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body === undefined ? {} : { requestBody: body }),
-    responses: responses(action, place, codes),
+    responses: responses(action, target, codes),
     'x-kubernetes-action': action,
-    'x-kubernetes-group-version-kind': place.spoken,
+    'x-kubernetes-group-version-kind': target.spoken,
   };
 }
 
-function tagOf({ kind: { group, version } }: Place): string {
+function tagOf({ kind: { group, version } }: OperationTarget): string {
   return `${group.replace(/\.k8s\.io$/, '').replaceAll('.', '_') || 'core'}_${version}`;
 }
 
@@ -188,11 +190,11 @@ const patchTypes = [
   'application/strategic-merge-patch+json',
 ];
 
-function requestBody(action: Action, place: Place): Json | undefined {
+function requestBody(action: Action, target: OperationTarget): Json | undefined {
   switch (action) {
     case 'post':
     case 'put':
-      return { content: content(['*/*'], schemaOf(place.component)), required: true };
+      return { content: content(['*/*'], schemaOf(target.component)), required: true };
     case 'patch':
       return { content: content(patchTypes, refTo(`${metaPackage}.Patch`)), required: true };
     case 'delete':
@@ -203,13 +205,13 @@ function requestBody(action: Action, place: Place): Json | undefined {
   }
 }
 
-function responses(action: Action, place: Place, codes: readonly string[]): Json {
+function responses(action: Action, target: OperationTarget, codes: readonly string[]): Json {
   const component =
     action === 'list'
-      ? place.listComponent
+      ? target.listComponent
       : action.startsWith('delete')
         ? `${metaPackage}.Status`
-        : place.component;
+        : target.component;
   const types = action === 'list' ? [...readTypes, ...watchTypes] : readTypes;
   const good = codes.map((code) => [
     code,

@@ -23,7 +23,7 @@ const cases: readonly { readonly of: string; readonly value: unknown; readonly s
     },
   },
   {
-    of: 'items that cannot be told apart, as a whole',
+    of: 'items that are ambiguous, as a whole',
     value: { ports: [{ port: 80, name: 'a' }, { port: 80 }] },
     set: { '.': {}, 'f:ports': { '.': {}, [port]: {} } },
   },

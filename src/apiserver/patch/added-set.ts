@@ -1,5 +1,5 @@
-// The fields of a value where there was none before: all that it has. Every create goes through here, so the set is
-// made in one go and, as far as the schema can tell, in the order in which sets are stored.
+// The field set of a new value: all its fields. Every create passes here, so the set is
+// built in one pass and, as far as the schema has it, in the stored order.
 
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
@@ -44,7 +44,7 @@ function namesInOrder(schema: StructNode, fields: JsonObject): readonly string[]
   return names.filter((name) => Object.hasOwn(fields, name));
 }
 
-/** Items that share an element cannot be told apart: then only the element is owned. */
+/** Items with the same path element are ambiguous: then only the element is owned. */
 function addedItems(schema: ListNode, items: readonly unknown[]): FieldSet {
   if (items.length === 0) return memberNode;
   const set: Tree = { '.': memberNode };

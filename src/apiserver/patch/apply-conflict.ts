@@ -1,11 +1,11 @@
-// What an apply answers that would change fields of others.
+// The conflict of an apply with fields of other managers.
 
 import { type ApiError, failure } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { type FieldSet, isEmptySet, memberPaths } from './fieldset.ts';
 import type { Managed } from './managed-entries.ts';
 
-/** The fields of one manager that the apply would take. */
+/** The fields of one manager that the apply would change. */
 export type Conflict = { readonly with: Managed; readonly fields: FieldSet };
 
 export function applyConflict(conflicts: readonly Conflict[]): ApiError {

@@ -32,7 +32,7 @@ const cases: readonly Case[] = [
     changed: [],
   },
   {
-    title: 'what nobody owns',
+    title: 'what no manager owns',
     before: service({}, {}),
     after: service({ name: 'a', uid: 'u', generation: 1, managedFields: [] }, {}),
     changed: [],
@@ -86,7 +86,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    title: 'items that cannot be told apart any more',
+    title: 'items that are ambiguous any more',
     before: service({}, { ports: [http] }),
     after: service({}, { ports: [http, { ...http, targetPort: 81 }] }),
     changed: ['.spec.ports[port=80,protocol="TCP"]'],

@@ -1,4 +1,4 @@
-// Which fields differ between two states of an object, as two field sets. Equal parts cost one look each, because
+// The fields that differ between two states of an object, as two field sets. Equal parts cost one comparison each, because
 // this runs on every write.
 
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
@@ -28,7 +28,7 @@ type Builder = {
 
 type Names = ReadonlySet<string>;
 
-/** Fields that say what and which the object is; nobody owns them. Upstream: stripmeta.go. */
+/** Fields that identify the object; no manager owns them. Upstream: stripmeta.go. */
 const unownedMetadata: Names = new Set([
   'name',
   'namespace',
@@ -69,7 +69,7 @@ export function compareObjects(
   };
 }
 
-/** Takes out of a set what nobody owns. */
+/** Removes from a set the fields that no manager owns. */
 export function withoutUnowned(set: FieldSet): FieldSet {
   const { 'f:apiVersion': _version, 'f:kind': _kind, 'f:metadata': metadata, ...rest } = set;
   if (metadata === undefined) return rest;
@@ -165,7 +165,7 @@ function byElement(schema: ListNode, list: readonly unknown[]): Map<string, unkn
   return items;
 }
 
-/** Items that cannot be told apart count as one value, and turn into fields again when they can be. */
+/** Ambiguous items count as one value, and become fields again when they are unique. */
 function compareSameElement(
   schema: Schema,
   before: readonly unknown[],

@@ -1,6 +1,6 @@
-// The fields that a new object sets. Which they are depends on its form alone, on names and keys but hardly on any
-// value, and most objects of a kind have one of a few forms. Forms are kept as a tree: each name leads one step further,
-// and at the end stands the set that objects of this form get.
+// The fields that a new object sets. They depend on its shape alone, on names and keys but hardly on any
+// value, and most objects of a kind have one of a few shapes. Shapes are cached as a tree: each name is an edge,
+// and a leaf has the field set of the objects with this shape.
 
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
@@ -18,13 +18,13 @@ export type Creation = {
   readonly reset: readonly (readonly string[])[];
 };
 
-/** What nobody had before, in the order in which it is stored. */
+/** All fields of the new object, in the stored order. */
 export function createdFields({ schema, object, reset }: Creation): FieldSet {
   const first = firstForm(schema, reset);
   const before = steps;
   maxStepsNow = before + maxNewSteps;
   const form = fieldForms(schema, zeroObject(schema), { value: object, from: first });
-  // Too large to be met again: what was noted of its form leads nowhere.
+  // Too large to recur: its shape is not cached.
   if (steps >= maxStepsNow) return newSet({ schema, object, reset });
   form.set ??= newSet({ schema, object, reset });
   return form.set;
@@ -35,13 +35,13 @@ function newSet({ schema, object, reset }: Creation): FieldSet {
   return internSet(printFieldSet(reset.reduce(withoutPath, changed)));
 }
 
-/** All that was met so far, and what follows. */
+/** A node of the tree: the path so far, and its edges. */
 type Form = {
   readonly next: Map<unknown, Form>;
   set: FieldSet | undefined;
 };
 
-type Place = { readonly value: unknown; readonly from: Form };
+type FormValue = { readonly value: unknown; readonly from: Form };
 
 /** What is no name or value of an object. */
 const marks = {
@@ -54,7 +54,7 @@ const marks = {
   misfit: Symbol('misfit'),
 } as const;
 
-/** Steps in all trees; a client that makes up ever new keys makes them start again. */
+/** Nodes of all trees; a client that invents new keys makes them start anew. */
 const maxSteps = 50_000;
 
 /** Of one object: what has more names is as large as few objects are, and hardly ever like another. */
@@ -103,7 +103,7 @@ function step({ next }: Form, by: unknown): Form {
 }
 
 /** `zero` is the value of the object before anything was set, if it has the field then. */
-function valueForm(schema: Schema, zero: unknown, { value, from }: Place): Form {
+function valueForm(schema: Schema, zero: unknown, { value, from }: FormValue): Form {
   if (zero === undefined) return addedForm(schema, value, from);
   if (isAtomic(schema) || (isBare(zero) && isBare(value))) {
     return step(from, sameValue(zero, value) ? marks.sameAsZero : marks.unlikeZero);
@@ -117,13 +117,17 @@ function valueForm(schema: Schema, zero: unknown, { value, from }: Place): Form 
 
 const none: JsonObject = Object.create(null);
 
-function fieldForms(schema: MapNode | StructNode, zero: JsonObject, { value, from }: Place): Form {
+function fieldForms(
+  schema: MapNode | StructNode,
+  zero: JsonObject,
+  { value, from }: FormValue,
+): Form {
   if (!isJsonObject(value)) return step(from, marks.misfit);
   let form = from;
   for (const key in value) {
     if (form === tooLarge) return form;
-    const place = { value: value[key], from: step(form, key) };
-    form = valueForm(schemaOf(schema, key), zero[key], place);
+    const field = { value: value[key], from: step(form, key) };
+    form = valueForm(schemaOf(schema, key), zero[key], field);
   }
   return step(form, marks.end);
 }
@@ -135,7 +139,7 @@ function addedForm(schema: Schema, value: unknown, from: Form): Form {
   return fieldForms(schema as MapNode | StructNode, none, { value, from: form });
 }
 
-/** Items are told apart by their keys, so these values count. */
+/** Items are identified by their keys, so these values count. */
 function itemForms(schema: ListNode, items: unknown, from: Form): Form {
   if (!Array.isArray(items)) return step(from, marks.misfit);
   let form = from;

@@ -1,19 +1,19 @@
-// A value that many operations change before anybody reads it. What an operation reaches is taken over once, into forms
-// that grow and shrink at a cost that does not depend on their size; all else stays the shared, unchanged JSON.
+// A value that many operations change before it is read. What an operation touches is converted once, into structures
+// that grow and shrink at a cost that does not depend on their size; the rest remains shared, unchanged JSON.
 
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import { isTooManyOpen } from '../../schema/nesting.ts';
 import { spendSteps } from '../../schema/work-budget.ts';
 import { field, setField } from './json-value.ts';
 
-/** Items in blocks, so that one in front can come and go without moving all that follow. */
+/** Items in blocks, so that an insert or a removal does not move all that follow. */
 type DraftList = { readonly blocks: unknown[][]; length: number };
 type DraftFields = Map<string, unknown>;
 export type Draft = DraftFields | DraftList;
-/** A place that holds other values, taken over or not. */
+/** A list or a map, converted or not. */
 export type Container = Draft | JsonObject | readonly unknown[];
 
-/** Where an operation cannot be carried out; the caller knows the words. */
+/** An operation that fails; the caller words the error. */
 export class NoSuchPath extends Error {}
 
 /** Blocks of this length are split when they double. */
@@ -33,14 +33,14 @@ export function containerIn(value: unknown): Container {
 export function childOf(container: Container, key: string): unknown {
   if (isDraftFields(container)) return container.get(key);
   if (isDraftList(container)) {
-    const { block, at } = placeIn(container, indexBelow(container.length, key));
+    const { block, at } = positionIn(container, indexBelow(container.length, key));
     return block[at];
   }
   if (Array.isArray(container)) return container[indexBelow(container.length, key)];
   return field(container as JsonObject, key);
 }
 
-/** The container itself where it was taken over before. */
+/** The container itself where it is converted already. */
 export function takeOver(container: Container): Draft {
   if (isDraftFields(container) || isDraftList(container)) return container;
   if (!Array.isArray(container)) {
@@ -64,7 +64,7 @@ export function replaceChild(draft: Draft, key: string, value: unknown): void {
     draft.set(key, value);
     return;
   }
-  const { block, at } = placeIn(draft, indexBelow(draft.length, key));
+  const { block, at } = positionIn(draft, indexBelow(draft.length, key));
   block[at] = value;
 }
 
@@ -73,7 +73,7 @@ export function removeChild(draft: Draft, key: string): void {
     if (!draft.delete(key)) throw new NoSuchPath();
     return;
   }
-  const { block, at } = placeIn(draft, indexBelow(draft.length, key));
+  const { block, at } = positionIn(draft, indexBelow(draft.length, key));
   block.splice(at, 1);
   draft.length -= 1;
 }
@@ -85,7 +85,7 @@ export function addChild(draft: Draft, key: string, value: unknown): void {
     return;
   }
   const index = key === '-' ? draft.length : indexBelow(draft.length + 1, key);
-  const { block, at, number } = placeIn(draft, index);
+  const { block, at, number } = positionIn(draft, index);
   block.splice(at, 0, value);
   draft.length += 1;
   if (block.length >= 2 * blockLength) {
@@ -93,10 +93,10 @@ export function addChild(draft: Draft, key: string, value: unknown): void {
   }
 }
 
-type Place = { readonly block: unknown[]; readonly at: number; readonly number: number };
+type Position = { readonly block: unknown[]; readonly at: number; readonly number: number };
 
 /** Of the item of an index; of what follows the last one, where that is asked for. */
-function placeIn({ blocks }: DraftList, index: number): Place {
+function positionIn({ blocks }: DraftList, index: number): Position {
   let at = index;
   let number = 0;
   for (; number < blocks.length - 1; number += 1) {
@@ -117,7 +117,7 @@ function indexBelow(length: number, key: string): number {
   return index < 0 ? index + length : index;
 }
 
-/** As plain JSON; what was never taken over is shared. Moves can nest without end, and a stack ends. */
+/** As plain JSON; unconverted parts are shared. Iterative, because moves can nest deeper than the stack. */
 export function plainOf(value: unknown, depth = 0): unknown {
   if (isTooManyOpen(depth)) throw new NoSuchPath();
   if (isDraftFields(value)) {
@@ -131,7 +131,7 @@ export function plainOf(value: unknown, depth = 0): unknown {
   return value.blocks.flat().map((item) => plainOf(item, depth + 1));
 }
 
-/** Keys of maps that nobody changes, counted once however often they are compared. */
+/** Sizes of unchanged maps, counted once however often they are compared. */
 const counts = new WeakMap<object, number>();
 
 function keyCount(fields: object): number {

@@ -1,5 +1,5 @@
-// What a write leaves to the managers that were there, and what its own then has. The same change of the same set
-// comes again and again (a status, an annotation), so what became of it is remembered with the set.
+// The fields of each manager after a write. The same change of the same set
+// recurs (a status, an annotation), so its result is cached with the set.
 import { difference, type FieldSet, printFieldSet, union } from './fieldset.ts';
 import { internSet } from './known-sets.ts';
 
@@ -10,7 +10,7 @@ export type Change = {
   readonly key: string;
 };
 
-/** Of a manager that did not write: what the writer did not take over and what did not go. */
+/** Of a manager other than the writer: without what the writer changed and what was removed. */
 export function fieldsLeft(fields: FieldSet, change: Change): FieldSet {
   return remembered(left, fields, change, () => {
     const rest = difference(difference(fields, change.gained), change.lost);
@@ -30,7 +30,7 @@ type Outcomes = WeakMap<FieldSet, Map<string, FieldSet>>;
 const left: Outcomes = new WeakMap();
 const taken: Outcomes = new WeakMap();
 
-/** Of one set; more than this are hardly ever the same again. */
+/** Of one set; more changes than this hardly ever recur. */
 const maxChanges = 64;
 /** Longer ones are large objects that are replaced as a whole. */
 const maxKeyLength = 1_024;

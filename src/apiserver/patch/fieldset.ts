@@ -1,5 +1,5 @@
-// Sets of fields. A set is kept in the very form in which managedFields stores it, FieldsV1, so that reading and
-// writing cost nothing: `{"f:spec":{"f:type":{}}}` has the member .spec.type. A node without children is a
+// Sets of fields. A set has the form in which managedFields stores it, FieldsV1, so that decoding and
+// encoding cost nothing: `{"f:spec":{"f:type":{}}}` has the member .spec.type. A node without children is a
 // member; a node with children is one too if it holds ".". The root itself is never a member.
 // Sets are never changed; an operation that changes nothing returns its first operand itself.
 

@@ -1,4 +1,4 @@
-// The set of fields that an object sets: what a manager owns who applies it.
+// The field set of an applied object: what its manager owns.
 
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../../schema/node.ts';
@@ -18,7 +18,7 @@ function fieldsOfValue(schema: Schema, value: unknown): FieldSet | undefined {
   return isJsonObject(value) ? fieldsOfMap(schema, value) : undefined;
 }
 
-/** Named fields belong to nobody for themselves, unless they are empty; keys of maps do. */
+/** Struct fields are not members themselves, unless they are empty; keys of maps are. */
 function fieldsOfMap(schema: MapNode | StructNode, object: JsonObject): FieldSet | undefined {
   const set: Record<string, FieldSet> = {};
   let isEmpty = true;
@@ -35,7 +35,7 @@ function fieldsOfMap(schema: MapNode | StructNode, object: JsonObject): FieldSet
   return isEmpty ? undefined : set;
 }
 
-/** Items that share an element cannot be told apart: then only the element is owned. */
+/** Items with the same path element are ambiguous: then only the element is owned. */
 function fieldsOfList(schema: ListNode, list: readonly unknown[]): FieldSet | undefined {
   const set: Record<string, FieldSet> = {};
   for (const item of list) {

@@ -1,11 +1,11 @@
-// A strategically merged object that does not fit its type fails with other words than a body: upstream turns
+// A strategically merged object that does not match its type fails with another message than a body: upstream turns
 // the merged map into a struct by reflection (DefaultUnstructuredConverter), not through JSON.
 
 import { isJsonObject } from '../../schema/json-object.ts';
 import type { ScalarNode, Schema } from '../../schema/node.ts';
 import { field, jsonTypeName } from './json-value.ts';
 
-/** The first misfit in the order of the fields, in those words; nothing when the types fit. */
+/** The first mismatch in the order of the fields; undefined when all types match. */
 export function unstructuredError(schema: Schema, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   switch (schema.node) {
@@ -66,7 +66,7 @@ function scalarError({ type, goType = 'string' }: ScalarNode, value: unknown): s
   }
 }
 
-/** Go converts integers to strings, so that the misfit is noticed one step later and named differently. */
+/** Go converts integers to strings, so that the mismatch is found one step later and worded differently. */
 function stringError(value: unknown, goType: string): string | undefined {
   if (typeof value === 'string') return undefined;
   return goKind(value) === 'int64'

@@ -262,8 +262,8 @@ type Large = { items: unknown[]; keys: Record<string, unknown> };
 function applyPlainly(document: object, patch: readonly object[]): unknown {
   const result = structuredClone(document) as Large;
   for (const step of patch as readonly Step[]) {
-    const [, place, key = ''] = step.path.split('/');
-    if (place === 'items') stepInItems(result, step, key);
+    const [, container, key = ''] = step.path.split('/');
+    if (container === 'items') stepInItems(result, step, key);
     else stepInKeys(result, step, key);
   }
   return result;

@@ -1,6 +1,6 @@
 // RFC 6902 as Kubernetes applies it (evanphx/json-patch v4): replacing a missing key sets it, copying one gives
 // null, negative indices count from the end, the whole document can be replaced and tested but not added or removed.
-// Whatever fails while applying gives one and the same answer.
+// All failures of an operation have the same message.
 
 import { badRequest, failure, tooLarge } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
@@ -23,7 +23,7 @@ import { field, jsonTypeName } from './json-value.ts';
 
 type Operation = JsonObject;
 
-/** Upstream's limits: a patch is no program, and copies must not blow an object up. */
+/** Upstream's limits on operations and on the size of copies. */
 const maxOperations = 10_000;
 const maxCopiedBytes = 3 * 1024 * 1024;
 
@@ -41,7 +41,7 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
       if (copiedBytes > maxCopiedBytes) throw rejected();
     }
     const result = plainOf(holder.get(top));
-    // Copies are few bytes of a patch. Counted first: what is too much takes long to look through.
+    // Copies take few bytes of a patch and many of the object. Counted first, because checking an excess takes long.
     checkValues(result, 'the object');
     // Each value may be shallow and their sum not.
     if (isValueTooDeep(result)) throw rejected();
@@ -51,7 +51,7 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   }
 }
 
-/** What a strict reading of the operations has to say: `json patch unknown field "[0].foo"`. */
+/** Problems that strict validation finds in the operations: `json patch unknown field "[0].foo"`. */
 export function jsonPatchProblems(
   patch: unknown,
   repeated: readonly string[] = [],

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../schema/json-object.ts';
 
 // Plain JSON values as patches meet them, before anything is known of their types.
 
-/** The field's value; what an object inherits is no field. */
+/** The field's value; inherited properties are no fields. */
 export function field(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

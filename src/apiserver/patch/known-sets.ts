@@ -1,16 +1,16 @@
-// Field sets that come again and again, each kept once with its text. Most objects of a kind set the same fields: they
-// share one tree in memory, and what is written for it is not made anew each time.
+// Interned field sets with their text. Most objects of a kind set the same fields: they
+// share one tree in memory, and its text is encoded once.
 import type { FieldSet } from './fieldset.ts';
 
-/** Far more forms than a cluster's objects have; a client that makes up ever new ones only costs the sharing. */
+/** Far more sets than a cluster's objects have; a client that invents new ones only disables the sharing. */
 const maxKnown = 4_096;
-/** Larger ones are hardly ever met twice. */
+/** Larger ones hardly ever recur. */
 const maxTextLength = 16_384;
 
 const byText = new Map<string, FieldSet>();
 const texts = new WeakMap<FieldSet, string>();
 
-/** The set that is known with the same content in the same order; from now on this one, if there is none. */
+/** The interned set with the same content in the same order; this one, if there is none yet. */
 export function internSet(set: FieldSet): FieldSet {
   if (texts.has(set)) return set;
   const text = JSON.stringify(set);

@@ -1,6 +1,6 @@
 // The annotation of client-side apply, where `kubectl apply --server-side` meets an object that `kubectl apply`
-// made: fields that the annotation names and nobody changed since are kubectl's to take over, and the annotation
-// is kept up to date so that the way back stays open. Only for the manager that kubectl uses by default.
+// made: fields in the annotation that no other manager has changed are taken over from kubectl, and the annotation
+// is updated, so that client-side apply still works. Only for the manager that kubectl uses by default.
 import type { KubeObject } from '../../meta/object.ts';
 import { lastAppliedAnnotation } from '../../meta/well-known-annotations.ts';
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
@@ -12,7 +12,7 @@ import { fieldsOf } from './from-object.ts';
 import { field } from './json-value.ts';
 import { typedErrors } from './typed-errors.ts';
 
-/** All annotations together may not be larger; then the object goes without this one. */
+/** The limit of all annotations together; beyond it the object has no such annotation. */
 const maxAnnotationBytes = 256 * 1024;
 
 /** The fields of others that kubectl may take without force. */

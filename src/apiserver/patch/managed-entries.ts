@@ -1,4 +1,4 @@
-// The entries of metadata.managedFields, read and written: who set which fields, how and when.
+// Decodes and encodes the entries of metadata.managedFields: who set which fields, how and when.
 import {
   type KubeObject,
   type ManagedFieldsEntry,
@@ -39,13 +39,13 @@ export function isSameWriter(a: Writer, b: Writer): boolean {
   );
 }
 
-/** The same text for what is the same writer. */
+/** Equal for the same writer. */
 export function writerKey({ manager, operation, subresource, apiVersion }: Writer): string {
   const version = operation === 'Apply' ? '' : apiVersion;
   return JSON.stringify([manager, operation, subresource, version]);
 }
 
-/** Entries from our store, where they are canonical. Unreadable ones, written there by others, count as none. */
+/** Stored entries, which are canonical. Invalid ones, stored by other programs, count as none. */
 export function readEntries(stored: Entries = []): readonly Managed[] {
   return (
     readAll(stored, (fields) => (isJsonObject(fields) ? (fields as FieldSet) : undefined)) ?? []
@@ -187,7 +187,7 @@ function fillBuckets(updates: readonly Managed[]): ReadonlyMap<Managed, readonly
 
 type Bucket = { readonly target: Managed; readonly taken: Managed[] };
 
-/** The entry that stands for itself and for later ones, with the time of the last of them. */
+/** The merged entry, with the time of the last one. */
 function withTaken(entry: Managed, taken: readonly Managed[]): Managed {
   const last = taken.at(-1);
   if (last === undefined) return entry;

@@ -2,7 +2,7 @@
 //
 // recordUpdate() is for creates, updates and every patch but apply. Upstream records before the storage layer
 // fills in what it allocates, so it must see the object after decoding and defaulting, before allocation and
-// preparation: defaults are the writer's, a given clusterIP too, an allocated one is nobody's.
+// preparation: defaults belong to the writer, as does a requested clusterIP; an allocated one has no owner.
 // Applies are recorded by applyObject() from the applied configuration alone; see server-side-apply.ts.
 import type { KubeObject } from '../../meta/object.ts';
 import { deepEqual } from '../../schema/equality.ts';
@@ -76,7 +76,7 @@ export function recordUpdate(record: UpdateRecord): KubeObject {
   return withEntries(after, afterUpdate({ entries: known.entries, gained, lost, record }));
 }
 
-/** The same for a large object, in steps after which others may go first. What is remembered of small ones would not help. */
+/** The same for a large object, in steps with other requests in between. The caches for small ones would not help. */
 export function* recordSteps(record: UpdateRecord): Generator<undefined, KubeObject> {
   const { before, after, schema, now: time } = record;
   const known = knownEntries(record);
@@ -118,7 +118,7 @@ type KnownEntries = {
   readonly isEdited: boolean;
 };
 
-/** Undefined: tracking that was ended stays ended until somebody applies. */
+/** Undefined: tracking that was ended stays ended until the next apply. */
 function knownEntries(record: UpdateRecord): KnownEntries | undefined {
   const { before } = record;
   const stored = before?.metadata.managedFields ?? [];
@@ -196,7 +196,7 @@ const isReset = (entries: Entries): boolean =>
 
 /**
  * An empty list in a body ends tracking like a list with one empty entry, but the canonical form of an object
- * has no empty lists: this carries the wish over from the body to the object that was decoded from it.
+ * has no empty lists: this copies the reset from the body to the object that was decoded from it.
  */
 export function keepReset(body: unknown, object: KubeObject): KubeObject {
   const { metadata } = (body ?? {}) as { readonly metadata?: { readonly managedFields?: unknown } };

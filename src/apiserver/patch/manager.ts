@@ -1,4 +1,4 @@
-// Who a write is recorded under.
+// The field manager of a write.
 import { type FieldError, forbidden, invalid, required, tooLong } from '../../meta/field-error.ts';
 
 /** Longer names would make managedFields heavier than the object. */
@@ -7,10 +7,10 @@ const maxManagerLength = 128;
 /** Go's unicode.IsPrint. */
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
-/** Names of which nothing is left out; nearly all are. */
+/** Names without unprintable characters; nearly all are. */
 const plain = /^[ -~]{0,128}$/;
 
-/** The program's name in its User-Agent: what stands before the first slash. */
+/** The program's name in its User-Agent: the part before the first slash. */
 export function managerFromUserAgent(userAgent: string): string {
   const slash = userAgent.indexOf('/');
   const program = slash < 0 ? userAgent : userAgent.slice(0, slash);

@@ -56,7 +56,7 @@ const cases: readonly Case[] = [
   ],
   ['joins sets', { values: ['a', 'x'] }, { values: ['b', 'a'] }, { values: ['b', 'a', 'x'] }],
   [
-    'replaces items that cannot be told apart',
+    'replaces items that are ambiguous',
     {
       items: [
         { name: 'a', note: '1' },

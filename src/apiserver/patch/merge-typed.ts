@@ -67,7 +67,7 @@ function mergeLists(
   return [...merged, ...rest.map(([, item]) => item)];
 }
 
-/** Live items that share an element cannot be told apart: an applied one then replaces them. */
+/** Live items with the same path element are ambiguous: an applied one replaces them. */
 function itemsByElement(items: readonly Item[]): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>();
   for (const [element, item] of items) found.set(element, found.has(element) ? undefined : item);

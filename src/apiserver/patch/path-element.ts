@@ -1,5 +1,5 @@
 // One step of a field path, written as FieldsV1 writes it: `f:name` a field or map key, `k:{"port":80}` a list
-// item by its keys, `v:"x"` a list item by its value, `i:0` a list item by its place.
+// item by its keys, `v:"x"` a list item by its value, `i:0` a list item by its index.
 import { goQuote } from '../../schema/go-quote.ts';
 import { isJsonObject } from '../../schema/json-object.ts';
 import type { ListNode, Schema } from '../../schema/node.ts';
@@ -24,7 +24,7 @@ export function itemElement(list: ListNode, item: unknown): string {
   return `k:{${text}}`;
 }
 
-/** What the element of an item says, value by value; undefined where a key is left out. */
+/** The values of an item's element; undefined where a key is left out. */
 export function itemKeyValues(list: ListNode, item: unknown): readonly unknown[] {
   if (list.listType !== 'map' || !isJsonObject(item)) return [item];
   return keysOf(list).map(({ name, standIn }) => field(item, name) ?? standIn);
@@ -99,7 +99,7 @@ export function elementText(element: string): string {
 /** A node's own membership stands first. */
 const elementKinds = '.fkvi';
 
-/** Fields before keys before values before places; keys by their values, numbers as numbers. */
+/** Fields before keys before values before indexes; keys by their values, numbers as numbers. */
 export function compareElements(a: string, b: string): number {
   if (a === b) return 0;
   const kinds = compareKinds(a, b);
@@ -138,7 +138,7 @@ function compareKeyValues(left: unknown, right: unknown): number {
   return names.length - Object.keys(right).length;
 }
 
-/** Ports and the like come again and again. */
+/** Ports and the like recur. */
 const knownValues = new Map<string, unknown>();
 const maxKnownValues = 1_000;
 

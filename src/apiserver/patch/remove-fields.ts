@@ -47,7 +47,7 @@ function removeItems(
 
 /**
  * The set with every named field on the way to a member made a member too. Sets of owned fields leave them out,
- * but whoever owns all that is in a struct lets go of the struct as well. Keys of maps and items of lists are
+ * but a manager that owns all fields of a struct gives up the struct as well. Keys of maps and items of lists are
  * not added: they are owned for themselves.
  */
 export function withNamedFields(schema: Schema, set: FieldSet): FieldSet {

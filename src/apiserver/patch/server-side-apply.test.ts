@@ -75,7 +75,7 @@ describe('applyObject()', () => {
     assert.deepEqual(object.spec, { ports: [{ port: 80 }], selector: { a: '1' } });
   });
 
-  it('removes what it no longer names and nobody else owns', () => {
+  it('removes what it no longer names and no other manager owns', () => {
     const first = apply(
       body({ ports: [{ port: 80 }, { port: 81 }], type: 'NodePort' }, { a: '1', b: '2' }),
     );
@@ -91,7 +91,7 @@ describe('applyObject()', () => {
     assert.deepEqual(fieldsOwnedBy(object, 'm2'), { 'f:spec': { 'f:type': {} } });
   });
 
-  it('keeps an item of which somebody else owns a field', () => {
+  it('keeps an item with a field of another manager', () => {
     const first = apply(body({ ports: [{ port: 80, name: 'a' }] }));
     const second = apply(body({ ports: [{ port: 80, targetPort: 8080 }] }), {
       live: first,

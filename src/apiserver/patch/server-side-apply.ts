@@ -1,6 +1,6 @@
 // Server-side apply. The order of things, as in upstream's structured-merge-diff:
 //   1. the applied configuration is checked against the schema and laid over the live object;
-//   2. what its manager applied last time, applies no more and nobody else owns is taken out again;
+//   2. fields that its manager applied last time, applies no longer and no other manager owns are removed;
 //   3. what then differs from the live object and belongs to others is a conflict, or with force changes hands;
 //   4. the manager owns exactly what it applied.
 // Ownership follows from the configuration, never from defaults, so nothing has to be recorded after defaulting:
@@ -147,7 +147,7 @@ function emptyObject({ schema, kind }: ApplyRequest, apiVersion: string): KubeOb
   return { ...zeroObject(schema), kind: kind.kind, apiVersion } as unknown as KubeObject;
 }
 
-/** An object that nobody tracks yet belongs to one common manager, so that applying to it can conflict. */
+/** The fields of an untracked object belong to one common manager, so that applying to it can conflict. */
 function entriesBefore(
   request: ApplyRequest,
   live: KubeObject,
@@ -174,13 +174,13 @@ type Pruning = {
   readonly merged: JsonObject;
   /** What the manager applied last time. */
   readonly previous: FieldSet;
-  /** What anybody owns now, this manager's new configuration included. */
+  /** What all managers own now, this manager's new configuration included. */
   readonly owned: FieldSet;
 };
 
 /**
- * Takes out what the manager gave up. Everything it ever applied goes first, structs with all they hold; what
- * somebody owns comes back; and of the rest only what the manager itself had applied stays away.
+ * Removes the fields that the manager gave up. First everything that it applied is removed, with all it contains; fields with
+ * an owner are restored; and of the rest only what the manager itself had applied stays removed.
  */
 function* prune({ schema, merged, previous, owned }: Pruning): Generator<undefined, JsonObject> {
   if (isEmptySet(previous)) return merged;
@@ -208,7 +208,7 @@ type Settling = {
   readonly resetFields: ResetFields;
 };
 
-/** What is left to the others; throws where they would lose something that they did not agree to. */
+/** The remaining fields of the other managers; throws a conflict where they would lose some without force. */
 function settle({ request, live, object, others, resetFields }: Settling): readonly Managed[] {
   const { schema, force, manager } = request;
   const compared = compareObjects(schema, live as unknown as JsonObject, object);

@@ -1,4 +1,4 @@
-// How the schema says that a field merges, and what is left of a value that meets nothing to merge with.
+// How a field merges according to the schema, and what remains of a value that has nothing to merge with.
 
 import { isJsonObject } from '../../schema/json-object.ts';
 import type { Schema } from '../../schema/node.ts';

@@ -19,11 +19,11 @@ type ListMerge = {
   readonly original: readonly unknown[];
   readonly patch: readonly unknown[];
   readonly isDeletion: boolean;
-  /** Passed in because maps and lists merge each other. */
+  /** A parameter, because maps and lists merge recursively. */
   readonly mergeMaps: MergeMaps;
 };
 
-/** An item is looked at several times: for its type, its key and its place. */
+/** An item is looked at several times: for its type, its key and its index. */
 const stepsOfItem = 5;
 
 export function mergeLists({
@@ -75,7 +75,7 @@ function itemType(item: unknown): string {
 
 type Directed = { readonly kept: readonly JsonObject[]; readonly plain: readonly JsonObject[] };
 
-/** `$patch: delete` takes items of that key away, `$patch: replace` all that there were. */
+/** `$patch: delete` removes items with that key, `$patch: replace` all live items. */
 function applyItemDirectives(
   original: readonly JsonObject[],
   patch: readonly JsonObject[],
@@ -111,24 +111,24 @@ function mergeItems(
   merge: (before: JsonObject, change: JsonObject) => JsonObject,
 ): readonly JsonObject[] {
   const merged = [...original];
-  const places = new Map<unknown, number>();
-  for (const [place, item] of original.entries()) {
+  const indexes = new Map<unknown, number>();
+  for (const [index, item] of original.entries()) {
     const key = field(item, mergeKey);
-    if (!places.has(key)) places.set(key, place);
+    if (!indexes.has(key)) indexes.set(key, index);
   }
   for (const item of patch) {
     const key = keyOf(item, mergeKey);
-    const place = places.get(key) ?? merged.length;
-    const before = merged[place];
-    if (before === undefined) places.set(key, place);
-    merged[place] = before === undefined ? item : merge(before, item);
+    const index = indexes.get(key) ?? merged.length;
+    const before = merged[index];
+    if (before === undefined) indexes.set(key, index);
+    merged[index] = before === undefined ? item : merge(before, item);
   }
   return merged;
 }
 
 type Ordering = {
   readonly items: readonly unknown[];
-  /** The order asked for, of some of the items. */
+  /** The requested order of some of the items. */
   readonly wanted: readonly unknown[];
   /** The order on the server. */
   readonly current: readonly unknown[];
@@ -139,42 +139,42 @@ type Ordering = {
 export function inOrder({ items, wanted, current, mergeKey }: Ordering): readonly unknown[] {
   const keyed = (item: unknown): unknown =>
     mergeKey === '' ? item : keyOf(item as JsonObject, mergeKey);
-  const placesIn = (list: readonly unknown[]) => {
-    const places = new Map<unknown, number>();
-    for (const [place, item] of list.entries()) {
+  const indexIn = (list: readonly unknown[]) => {
+    const indexes = new Map<unknown, number>();
+    for (const [index, item] of list.entries()) {
       const key = keyed(item);
-      if (!places.has(key)) places.set(key, place);
+      if (!indexes.has(key)) indexes.set(key, index);
     }
-    return (item: unknown): number | undefined => places.get(keyed(item));
+    return (item: unknown): number | undefined => indexes.get(keyed(item));
   };
-  const wantedPlace = placesIn(wanted);
-  const currentPlace = placesIn(current);
-  const sorted = (list: unknown[], place: (item: unknown) => number | undefined) =>
-    list.sort((a, b) => (place(a) ?? 0) - (place(b) ?? 0));
+  const wantedIndex = indexIn(wanted);
+  const currentIndex = indexIn(current);
+  const sorted = (list: unknown[], index: (item: unknown) => number | undefined) =>
+    list.sort((a, b) => (index(a) ?? 0) - (index(b) ?? 0));
   const named = sorted(
-    items.filter((item) => wantedPlace(item) !== undefined),
-    wantedPlace,
+    items.filter((item) => wantedIndex(item) !== undefined),
+    wantedIndex,
   );
   const others = sorted(
-    items.filter((item) => wantedPlace(item) === undefined),
-    currentPlace,
+    items.filter((item) => wantedIndex(item) === undefined),
+    currentIndex,
   );
-  return interleave(others, named, currentPlace);
+  return interleave(others, named, currentIndex);
 }
 
 /** An item of the server alone comes first only where the server had it before the next item of the patch. */
 function interleave(
   others: readonly unknown[],
   named: readonly unknown[],
-  currentPlace: (item: unknown) => number | undefined,
+  currentIndex: (item: unknown) => number | undefined,
 ): readonly unknown[] {
   const result: unknown[] = [];
   let next = 0;
   for (const item of named) {
-    const place = currentPlace(item);
-    while (next < others.length && place !== undefined) {
-      const otherPlace = currentPlace(others[next]);
-      if (otherPlace === undefined || otherPlace > place) break;
+    const index = currentIndex(item);
+    while (next < others.length && index !== undefined) {
+      const otherIndex = currentIndex(others[next]);
+      if (otherIndex === undefined || otherIndex > index) break;
       result.push(others[next]);
       next += 1;
     }

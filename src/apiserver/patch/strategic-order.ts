@@ -93,15 +93,15 @@ function checkOrder(change: readonly unknown[], order: readonly unknown[], merge
   };
   if (order.length === 0) return;
   const wanted = order.map(keyOf);
-  let place = 0;
+  let start = 0;
   for (const item of change) {
     if (isJsonObject(item) && Object.hasOwn(item, '$patch')) continue;
-    const found = wanted.indexOf(keyOf(item), place);
+    const found = wanted.indexOf(keyOf(item), start);
     if (found === -1) {
       throw badRequest(
         `The order in patch list:\n${goText(change)}\n doesn't match ${elementOrderPrefix} list:\n${goText(order)}\n`,
       );
     }
-    place = found + 1;
+    start = found + 1;
   }
 }

@@ -1,5 +1,5 @@
-// Where an applied configuration does not fit its schema, in the words of structured-merge-diff. Unlike a decoder
-// it refuses unknown fields and items that cannot be told apart.
+// Where an applied configuration does not match its schema, worded as by structured-merge-diff. Unlike a decoder
+// it refuses unknown fields and ambiguous items.
 
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from '../../schema/node.ts';
@@ -42,8 +42,8 @@ function visit(walk: Walk, schema: Schema, value: unknown): void {
 function note({ path, errors }: Walk, error: string | undefined): void {
   if (error === undefined) return;
   spendSteps(path.length);
-  const place = path.map(elementText).join('');
-  errors.push(place === '' ? error : `${place}: ${error}`);
+  const fieldPath = path.map(elementText).join('');
+  errors.push(fieldPath === '' ? error : `${fieldPath}: ${error}`);
 }
 
 /** Go prints the wrapper that the value is in. */

@@ -1,4 +1,4 @@
-// What server-side apply asks the schema about a value.
+// What server-side apply needs to know of a value's schema.
 import type { Schema, StructNode } from '../../schema/node.ts';
 import { isAssociative } from './path-element.ts';
 
@@ -8,7 +8,7 @@ export function isAtomic(schema: Schema): boolean {
   return schema.node === 'list' ? !isAssociative(schema) : schema.mapType === 'atomic';
 }
 
-/** Absent, null or without content: nothing to look into. */
+/** Absent, null or empty. */
 export function isBare(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (typeof value !== 'object') return false;

@@ -1,4 +1,4 @@
-// Where the agent of a node listens, from what it says of itself (upstream: pkg/kubelet/client, GetConnectionInfo).
+// The address of a node's agent, from the node's status (upstream: pkg/kubelet/client, GetConnectionInfo).
 
 import type { Node } from '../../kinds/node/types.ts';
 import { badRequest, notFound } from '../../meta/api-error.ts';
@@ -20,7 +20,7 @@ export function findNode(reader: ObjectReader, name: string): NodeTarget {
   const addresses = node.status.addresses ?? [];
   const host = preferred.flatMap((type) => addresses.filter((one) => one.type === type))[0]
     ?.address;
-  // Upstream calls this an internal error; it is a node that has not said where it is.
+  // Upstream answers 500; the node has not reported an address yet.
   if (host === undefined) throw badRequest('no preferred addresses found; known addresses: []');
   return {
     node: name,
@@ -36,7 +36,7 @@ export type FindNodeTarget = {
   readonly credentials: () => NodeCredentials;
 };
 
-/** The agent, which knows this server; or another port of the node, which does not (upstream: pkg/registry/core/node/strategy.go). */
+/** The agent, with this server's credentials; or another port of the node, without them (upstream: pkg/registry/core/node/strategy.go). */
 export function findNodeTarget({ reader, id, credentials }: FindNodeTarget): Target {
   const named = parseTargetName(id);
   if (named === undefined) throw badRequest(`invalid node request ${goQuote(id)}`);

@@ -1,5 +1,5 @@
-// Where a proxy request goes. Only to pods: whoever may write Endpoints could otherwise use the server to reach
-// whatever the server can reach (upstream: pkg/registry/core/service/proxy.go, pkg/registry/core/pod/strategy.go).
+// The target of a proxy request. Only pods: a client that may write Endpoints could otherwise reach
+// everything that the server can reach (upstream: pkg/registry/core/service/proxy.go, pkg/registry/core/pod/strategy.go).
 
 import {
   isLinkLocalMulticast,
@@ -21,7 +21,7 @@ export type Target = {
   readonly scheme: 'http' | 'https';
   readonly host: string;
   readonly port: number;
-  /** Of a node's agent: by which it knows this server, and whose certificate it must have. Pods are not told. */
+  /** Of a node's agent: the node whose certificate it must have, and this server's credentials. Absent for pods. */
   readonly agent?: { readonly node: string; readonly credentials: NodeCredentials };
 };
 
@@ -30,7 +30,7 @@ export type FindTarget = {
   readonly namespace: string;
   /** As in the path: `[scheme:]name[:port]`. */
   readonly id: string;
-  /** A whole number from 0 up to, but not, the given one. */
+  /** An integer from 0 up to, but not including, `below`. */
   readonly random: (below: number) => number;
 };
 
@@ -49,7 +49,7 @@ export function findServiceTarget({ reader, namespace, id, random }: FindTarget)
     const address = fromAnywhere(addresses, random).find((a) => isOfPod(reader, namespace, a));
     if (address !== undefined) return { scheme, host: address.ip, port };
   }
-  // Upstream names the service where there is nothing at all, and else all that was asked for.
+  // Upstream names the service where there are no subsets, and otherwise the requested id.
   const what = subsets.length === 0 ? name : id;
   throw serviceUnavailable(`no endpoints available for service ${goQuote(what)}`);
 }
@@ -105,7 +105,7 @@ function podPort({ spec }: Pod, { scheme, port }: TargetName): number {
   throw badRequest(`invalid port ${goQuote(port)}`);
 }
 
-/** Never this machine itself, nor what is only on its own link. */
+/** Neither loopback, nor link-local, nor multicast addresses, and the like. */
 export function isReachable(ip: string): boolean {
   const address = parseAddress(ip);
   if (address === undefined || address.mapped === true) return false;

@@ -1,4 +1,4 @@
-// Sends a request on to a pod and its answer back, without holding more of it than fits in a buffer.
+// Forwards a request to a pod or a node and its response back, with bounded buffers.
 import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -14,7 +14,7 @@ import { rewriteLink } from './rewrite-links.ts';
 /** Opens a connection to a pod or a node. */
 export type Dial = (host: string, port: number) => Socket | Promise<Socket>;
 
-/** Upstream's; the system's own is minutes. */
+/** Upstream's; the system's default is minutes. */
 const dialMs = 30_000;
 
 export const dialPod = (host: string, port: number): Socket => {
@@ -31,7 +31,7 @@ export type Forwarding = Forwarded & {
   readonly dial: Dial;
 };
 
-/** How much may wait for a client that reads slowly, before the pod has to wait too. */
+/** Buffered for a slow client before the backend is paused. */
 const maxBuffered = 256 * 1024;
 
 export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
@@ -46,7 +46,7 @@ export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
   return 'tunnel' in answer ? tunnelled(answer) : answerWith(answer.message, forwarding);
 }
 
-/** Whether the connection is to be handed over, and can be. */
+/** Whether an upgrade is requested and possible. */
 export function isUpgrade(request: VerbRequest): boolean {
   return request.tunnels === true && header(request, 'upgrade') !== undefined;
 }
@@ -56,7 +56,7 @@ async function open(
   upgrades: boolean,
 ): Promise<ClientRequest> {
   const { scheme, host, port, agent } = target;
-  // Pods have certificates of their own making; upstream does not look at them either.
+  // Pods have self-signed certificates, which upstream does not verify either.
   const tls =
     agent === undefined
       ? { rejectUnauthorized: false }
@@ -111,18 +111,18 @@ function answerWith(
   { request, target, prefix }: Forwarding,
 ): ApiResponse | Promise<ApiResponse> {
   const status = message.statusCode ?? 502;
-  const asked = header(request, 'host') ?? header(request, ':authority') ?? '';
-  const place = { prefix, hosts: [asked, hostOf(target)] };
+  const requestedHost = header(request, 'host') ?? header(request, ':authority') ?? '';
+  const proxyLocation = { prefix, hosts: [requestedHost, hostOf(target)] };
   const headers = responseHeaders(message.headers);
   const { location } = message.headers;
   if (location === undefined && request.method !== 'HEAD' && isPage(message)) {
-    return answerPage(message, { status, headers }, place);
+    return answerPage(message, { status, headers }, proxyLocation);
   }
-  const moved = location === undefined ? {} : { location: rewriteLink(location, place) };
+  const moved = location === undefined ? {} : { location: rewriteLink(location, proxyLocation) };
   return {
     status,
     headers: { ...headers, ...moved },
-    body: { start: (sink) => pour(message, sink) },
+    body: { start: (sink) => pipeBody(message, sink) },
   };
 }
 
@@ -130,7 +130,7 @@ function hostOf({ host, port }: Target): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-export function pour(message: IncomingMessage, sink: Sink): void {
+export function pipeBody(message: IncomingMessage, sink: Sink): void {
   sink.onClose(() => message.destroy());
   message.on('data', (chunk: Buffer) => {
     sink.write(chunk);
@@ -139,6 +139,6 @@ export function pour(message: IncomingMessage, sink: Sink): void {
     sink.onDrain(() => message.resume());
   });
   message.on('end', () => sink.end());
-  // A body that breaks off must not look whole.
+  // A truncated body must not look complete.
   message.on('error', () => (sink.abort ?? sink.end)());
 }

@@ -1,13 +1,13 @@
-// Connections to nodes and pods go to addresses that nodes choose themselves: a node writes the status of its pods too. Never to this machine, to what is only on its link (where
-// clouds serve credentials), to Services, or to an API server. Names are resolved here, so that what is checked is what is
-// connected to.
+// Refuses connections to addresses that are none of a node or a pod. Nodes choose these addresses themselves: a node writes the
+// status of its pods, too. Never to loopback, to link-local addresses (where clouds serve credentials), to Services, or to an API
+// server. Names are resolved here, so that the checked address is the one that is dialled.
 import { lookup } from 'node:dns/promises';
 import { type Address, parseAddress } from '../../ip/address.ts';
 import { badRequest, serviceUnavailable } from '../../meta/api-error.ts';
 import { isReachable } from './find-target.ts';
 import type { Dial } from './forward.ts';
 
-/** Whether this is a place that no node is at. */
+/** Whether no node or pod can have this address and port. */
 export type IsReserved = (address: Address, port: number) => boolean;
 
 export type GuardOptions = {

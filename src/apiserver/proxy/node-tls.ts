@@ -1,4 +1,4 @@
-// How a connection to the agent of a node proves who is at either end.
+// Mutual TLS with the agent of a node.
 
 import type { ConnectionOptions, PeerCertificate } from 'node:tls';
 import { checkServerIdentity } from 'node:tls';
@@ -26,8 +26,8 @@ export function nodeTls(
 }
 
 /**
- * The subject that the signer of kubelet-serving insists on. An address in a certificate says less: nodes choose theirs, and the
- * certificate of an API server has addresses too.
+ * The subject that the signer of kubelet-serving insists on. An address in a certificate proves less: nodes choose theirs, and the
+ * certificate of an API server has addresses, too.
  */
 function isForNode({ subject }: PeerCertificate, node: string): boolean {
   return [subject.CN].flat().join() === nodeUser(node) && [subject.O].flat().join() === nodesGroup;

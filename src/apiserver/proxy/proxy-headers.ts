@@ -1,10 +1,10 @@
-// Which headers pass a proxy, and which it adds.
+// The headers that a proxy forwards, and those that it adds.
 import { withoutToken } from '../access/web-socket-token.ts';
 import type { ApiRequest, VerbRequest } from '../message.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** They speak of one connection, not of the request. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1). */
 const perConnection = [
   'connection',
   'keep-alive',
@@ -18,13 +18,13 @@ const perConnection = [
   'http2-settings',
 ];
 
-/** Proofs for this server are nobody else's business. */
+/** Credentials for this server are not forwarded. */
 const forThisServer = ['authorization', 'content-length', 'expect'];
 
 export type Forwarded = {
   /** Of the proxied path, without what is forwarded: `/api/v1/namespaces/a/services/b/proxy`. */
   readonly prefix: string;
-  /** What is forwarded, as it came. */
+  /** The forwarded part, undecoded. */
   readonly path: string;
 };
 
@@ -50,7 +50,7 @@ function webSocketProtocols(value: string | readonly string[] | undefined): Head
   return value === undefined ? {} : { 'sec-websocket-protocol': withoutToken(value) };
 }
 
-/** What a backend may allow other origins is not for it to say of this server. */
+/** A backend must not allow other origins access to this server. */
 const ofOrigins = [
   'access-control-allow-credentials',
   'access-control-allow-headers',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rewriteHtml, rewriteLink } from './rewrite-links.ts';
 
-const place = { prefix: '/p/proxy', hosts: ['10.0.0.1:80', 'server:6443'] };
+const location = { prefix: '/p/proxy', hosts: ['10.0.0.1:80', 'server:6443'] };
 
 const links: readonly [string, string][] = [
   ['/a?b#c', '/p/proxy/a?b#c'],
@@ -20,7 +20,7 @@ const links: readonly [string, string][] = [
 
 for (const [link, expected] of links) {
   test(`rewriteLink() makes of ${JSON.stringify(link)} (PXY-07)`, () => {
-    assert.equal(rewriteLink(link, place), expected);
+    assert.equal(rewriteLink(link, location), expected);
   });
 }
 
@@ -42,11 +42,11 @@ const pages: readonly [string, string, string][] = [
 
 for (const [name, html, expected] of pages) {
   test(`rewriteHtml() reads ${name} (PXY-07)`, () => {
-    assert.equal(rewriteHtml(html, place), expected);
+    assert.equal(rewriteHtml(html, location), expected);
   });
 }
 
 test('rewriteHtml() reads a hostile page once', () => {
   const page = '<a '.repeat(500_000);
-  assert.equal(rewriteHtml(page, place), page);
+  assert.equal(rewriteHtml(page, location), page);
 });

@@ -1,9 +1,9 @@
-// `[scheme:]name[:port]`, how a proxy path names what it leads to.
+// `[scheme:]name[:port]`, the target of a proxy path.
 
 export type TargetName = {
   readonly scheme: 'http' | 'https';
   readonly name: string;
-  /** Empty where none is given; a number or a name. */
+  /** A number or a name; empty when there is none. */
   readonly port: string;
 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seesEverything } from './catch-up.ts';
+import { needsCatchUp } from './catch-up.ts';
 import { parseRequest } from './request-info.ts';
 
 for (const [method, url, sees] of [
@@ -19,6 +19,6 @@ for (const [method, url, sees] of [
 ] as const) {
   test(`${method} ${url} ${sees ? 'sees everything' : 'takes what is in memory'}`, () => {
     const { pathname, searchParams: query } = new URL(url, 'https://server');
-    assert.equal(seesEverything({ query }, parseRequest(method, pathname, query)), sees);
+    assert.equal(needsCatchUp({ query }, parseRequest(method, pathname, query)), sees);
   });
 }

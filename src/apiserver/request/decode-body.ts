@@ -23,7 +23,7 @@ export type DecodeRequest = {
   readonly body: Uint8Array;
   readonly contentType: string;
   readonly kind: BodyKind;
-  /** All kinds there are, to tell a wrong kind from an unknown one. */
+  /** All kinds, to distinguish a wrong kind from an unknown one. */
   readonly known: readonly AnyKind[];
   readonly fieldValidation: FieldValidation;
   readonly warn: (text: string) => void;
@@ -36,7 +36,7 @@ export type BodyKind = {
   readonly version: string;
   readonly kind: string;
   readonly schema: StructNode;
-  /** Versions of old with the same fields, which clients may still name. */
+  /** Earlier versions with the same fields, which clients may still name. */
   readonly olderVersions?: readonly string[];
 };
 
@@ -69,15 +69,15 @@ export async function decodeBody(request: DecodeRequest): Promise<KubeObject> {
 }
 
 export type DecodeSource = {
-  /** What was parsed. */
+  /** The parsed value. */
   readonly raw: unknown;
-  /** Of which text, if it was JSON. */
+  /** Its text, if it was JSON. */
   readonly text?: string;
-  /** An object that was decoded before, of which parts may be the same. */
+  /** An object that is decoded already, with which it may share parts. */
   readonly known?: object;
 };
 
-/** What is large is decoded in steps. */
+/** Large objects are decoded in steps. */
 export function decodeValue(
   schema: StructNode,
   { raw, text, known }: DecodeSource,
@@ -105,7 +105,7 @@ function refuseProblems(
   throw badRequest(`${handledAs()}: strict decoding error: ${all.join(', ')}`);
 }
 
-/** Fields that protobuf readers do not know have no names to complain about. */
+/** Unknown fields in protobuf have no names to report. */
 async function decodeProtobuf(
   request: DecodeRequest,
   { type, fields }: ProtobufBody,
@@ -129,7 +129,7 @@ const handledAsText = (raw: JsonObject, kind: BodyKind, version: string): string
 
 export const unknownField = (field: string): string => `unknown field ${goQuote(field)}`;
 
-/** Every stored object says what it is, also when the body did not. */
+/** Every stored object has kind and apiVersion, also when the body did not. */
 export function typed(object: KubeObject, { kind, group, version }: BodyKind): KubeObject {
   const apiVersion = groupVersion(group, version);
   if (object.kind === kind && object.apiVersion === apiVersion) return object;
@@ -158,9 +158,9 @@ function unknownFormat(): Error {
 
 type ParsedBody = {
   readonly raw: JsonObject;
-  /** Whether a JSON text gives a key twice. */
+  /** Whether a JSON text has a key twice. */
   readonly isRepeating: boolean;
-  /** What Go's reader says of keys that a YAML text gives twice. */
+  /** Go's messages about keys that a YAML text has twice. */
   readonly duplicates: readonly string[];
 };
 
@@ -180,7 +180,7 @@ async function parseJsonBody(text: string, pace: Pace, fail: Fail): Promise<Pars
 export const noVersionKind = (why: string): string =>
   `couldn't get version/kind; json parse error: ${why}`;
 
-/** Null is an empty object; all else that is no object is refused, and one that cannot say what it is. */
+/** Null is an empty object; other values, and objects whose kind or apiVersion is no string, are refused. */
 function objectIn(value: unknown, fail: Fail): JsonObject {
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -240,7 +240,7 @@ async function parseYamlBody(text: string, fail: Fail): Promise<ParsedBody> {
   return { raw, isRepeating: false, duplicates: parsed.duplicates };
 }
 
-/** One error of Go's reader for all keys that a YAML text gives twice. */
+/** Go's error for all keys that a YAML text has twice. */
 export const repeatedKeys = (duplicates: readonly string[]): string =>
   `yaml: unmarshal errors:\n  ${duplicates.join('\n  ')}`;
 
@@ -260,11 +260,11 @@ function summary(body: Uint8Array): string {
 const kindIn = (raw: JsonObject, expected: BodyKind): string =>
   typeof raw.kind === 'string' && raw.kind !== '' ? raw.kind : expected.kind;
 
-/** Of a body that fits: the version of the path, or an older one. */
+/** Of a matching body: the version of the path, or an older one. */
 const versionIn = (raw: JsonObject, { group, version, olderVersions = [] }: BodyKind): string =>
   olderVersions.find((older) => raw.apiVersion === groupVersion(group, older)) ?? version;
 
-/** Versions that Kubernetes knows but neither it nor we serve: they get a text of their own. */
+/** Versions that Kubernetes knows and no longer serves: they have a message of their own. */
 const otherVersions: Readonly<Record<string, readonly string[]>> = {
   'discovery.k8s.io': ['v1beta1'],
   'coordination.k8s.io': ['v1alpha2', 'v1beta1'],
@@ -282,7 +282,7 @@ const internalPackage = (group: string): string =>
       ? 'rbac'
       : (group.split('.')[0] ?? group);
 
-/** kind and apiVersion may be left out; where they are given they must fit the path. */
+/** kind and apiVersion may be left out; otherwise they must match the path. */
 function checkKind(raw: JsonObject, { kind: expected, known }: DecodeRequest): void {
   const mismatch = kindMismatch(raw, expected, known);
   if (mismatch === undefined) return;
@@ -294,41 +294,44 @@ export type KindMismatch = {
   readonly why: string;
   /** The version that the body names, without its group. */
   readonly version: string;
-  /** The kind is right, and in a version that is known elsewhere. */
+  /** The right kind in a version that Kubernetes knows. */
   readonly isOtherVersion: boolean;
 };
 
-/** How what an object says of itself differs from what it should be. */
+/** How the kind and apiVersion of an object differ from the expected ones. */
 export function kindMismatch(
   raw: JsonObject,
   expected: BodyKind,
   known: readonly AnyKind[],
 ): KindMismatch | undefined {
   const expectedVersion = groupVersion(expected.group, expected.version);
-  const given =
+  const apiVersion =
     typeof raw.apiVersion === 'string' && raw.apiVersion !== ''
       ? raw.apiVersion.replace(/^\//, '')
       : expectedVersion;
   const kind = kindIn(raw, expected);
   const isVersion =
-    given === expectedVersion ||
-    expected.olderVersions?.some((older) => given === groupVersion(expected.group, older));
+    apiVersion === expectedVersion ||
+    expected.olderVersions?.some((older) => apiVersion === groupVersion(expected.group, older));
   if (isVersion && kind === expected.kind) return undefined;
-  const [group = '', version = ''] = given.includes('/') ? given.split('/') : ['', given];
+  const [group = '', version = ''] = apiVersion.includes('/')
+    ? apiVersion.split('/')
+    : ['', apiVersion];
   if (
     kind === expected.kind &&
     group === expected.group &&
     otherVersions[group]?.includes(version)
   ) {
-    const why = `the API version in the data (${given}) does not match the expected API version (${expectedVersion})`;
+    const why = `the API version in the data (${apiVersion}) does not match the expected API version (${expectedVersion})`;
     return { why, version, isOtherVersion: true };
   }
   const isKnown = known.some(
     (k) =>
-      groupVersion(k.group, k.version) === given && (k.kind === kind || `${k.kind}List` === kind),
+      groupVersion(k.group, k.version) === apiVersion &&
+      (k.kind === kind || `${k.kind}List` === kind),
   );
   const why = isKnown
     ? `converting (${version}.${kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`
-    : `no kind ${goQuote(kind)} is registered for version ${goQuote(given)} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+    : `no kind ${goQuote(kind)} is registered for version ${goQuote(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
   return { why, version, isOtherVersion: false };
 }

@@ -1,10 +1,10 @@
-// A request as it may stand in a log: who asks for what, and nothing that is secret.
+// A request for the log: user, verb and path, without secrets.
 import type { WorkDescription } from '../../observe/current-work.ts';
 import type { User } from '../access/user.ts';
 import { type ApiRequest, header } from '../message.ts';
 import type { RequestInfo } from './request-info.ts';
 
-/** A path is as long as the client likes. */
+/** Clients choose the length of a path. */
 const maxTextLength = 256;
 
 export function describeRequest({
@@ -28,7 +28,7 @@ export function describeRequest({
   };
 }
 
-/** What stands behind `proxy` is the path of somebody else's server, who may take tokens there. */
+/** What follows `proxy` is the path of another server, which may contain tokens. */
 function withoutSecrets(path: string): string {
   const at = path.indexOf('/proxy/');
   return at === -1 ? path : path.slice(0, at + '/proxy'.length);

@@ -13,12 +13,12 @@ import { type ListOptions, parseInteger, parseListOptions, parseVersion } from '
 import { parseRequest } from './request-info.ts';
 
 function parse(query: string, watch = false, kind: AnyKind = serviceDefinition): ListOptions {
-  const asked = new URLSearchParams(query);
+  const search = new URLSearchParams(query);
   const path =
     kind.group === '' ? `/api/v1/${kind.plural}` : `/apis/${kind.group}/v1/${kind.plural}`;
-  const info = parseRequest('GET', path, asked);
+  const info = parseRequest('GET', path, search);
   assert.ok(info.kind === 'resource');
-  return parseListOptions(info, asked, { definition: kind, watch });
+  return parseListOptions(info, search, { definition: kind, watch });
 }
 
 function refusal(act: () => unknown): string {

@@ -1,4 +1,4 @@
-// The query options of list, watch and deletecollection, judged as Kubernetes judges them.
+// The query options of list, watch and deletecollection, validated as Kubernetes does.
 
 import type { AnyKind } from '../../kinds/definition.ts';
 import { badRequest, invalid } from '../../meta/api-error.ts';
@@ -25,7 +25,7 @@ export type ListOptions = {
   readonly sendInitialEvents?: boolean;
 };
 
-/** Which objects: of the request as it was authorized. */
+/** Selects objects; of the request as it was authorized. */
 export type Selection = Pick<ResourceRequest, 'name' | 'fieldSelector' | 'labelSelector'>;
 
 export function parseListOptions(
@@ -61,7 +61,7 @@ function integer(query: QueryOptions, name: QueryOption): number | undefined {
   return parseInteger(text);
 }
 
-/** Go's ParseInt with its words. */
+/** Go's ParseInt with its messages. */
 export function parseInteger(text: string): number {
   if (!/^[+-]?\d+$/.test(text)) {
     throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`);
@@ -72,14 +72,14 @@ export function parseInteger(text: string): number {
   return Number(text);
 }
 
-/** Go's reading of booleans in queries: present without a value is true, '0' and 'false' are false. */
+/** Go's booleans in queries: present without a value is true, '0' and 'false' are false. */
 function flag(query: QueryOptions, name: QueryOption): boolean | undefined {
   const value = query.get(name);
   if (value === null) return undefined;
   return value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** A version that is none is the client's mistake; upstream answers a get with 500, and words it differently. */
+/** An invalid version is the client's mistake (400); upstream answers a get with 500 and another message. */
 export function parseVersion(text: string, list: boolean): number {
   if (/^\d+$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER) return Number(text);
   const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
@@ -139,7 +139,7 @@ function fieldReader(field: string, definition: AnyKind): (object: KubeObject) =
   );
 }
 
-/** Cluster-scoped kinds that list their labels themselves leave the namespace out; the others take it, and it is empty. */
+/** Cluster-scoped kinds with a list of field labels of their own have no namespace in it; the others accept it, and it is empty. */
 const knowsNamespace = ({ namespaced, fieldSelectorError }: AnyKind): boolean =>
   namespaced || fieldSelectorError !== 'label';
 
@@ -182,9 +182,9 @@ function listMatchRules(query: QueryOptions): readonly FieldError[] {
 }
 
 function watchRules(query: QueryOptions): readonly FieldError[] {
-  const { match, isInitialGiven } = watchMatch(query);
+  const { match, requestsInitialEvents } = watchMatch(query);
   const errors: FieldError[] = [];
-  if (isInitialGiven && match !== 'NotOlderThan') {
+  if (requestsInitialEvents && match !== 'NotOlderThan') {
     errors.push(
       forbidden(
         matchField,
@@ -193,7 +193,7 @@ function watchRules(query: QueryOptions): readonly FieldError[] {
     );
   }
   if (match === '') return errors;
-  if (!isInitialGiven) {
+  if (!requestsInitialEvents) {
     errors.push(
       forbidden(
         matchField,
@@ -205,17 +205,17 @@ function watchRules(query: QueryOptions): readonly FieldError[] {
   return [...errors, ...continueRule(query)];
 }
 
-type WatchMatch = { readonly match: string; readonly isInitialGiven: boolean };
+type WatchMatch = { readonly match: string; readonly requestsInitialEvents: boolean };
 
-/** A plain watch from the beginning counts as one that asked for the initial events. */
+/** A plain watch from the beginning counts as one that requests the initial events. */
 function watchMatch(query: QueryOptions): WatchMatch {
   const match = query.get(matchField) ?? '';
-  const isInitialGiven = query.get('sendInitialEvents') !== null;
+  const requestsInitialEvents = query.get('sendInitialEvents') !== null;
   const version = query.get('resourceVersion') ?? '';
   const isFromBeginning = version === '' || version === '0';
-  if (match === '' && !isInitialGiven && isFromBeginning)
-    return { match: 'NotOlderThan', isInitialGiven: true };
-  return { match, isInitialGiven };
+  if (match === '' && !requestsInitialEvents && isFromBeginning)
+    return { match: 'NotOlderThan', requestsInitialEvents: true };
+  return { match, requestsInitialEvents };
 }
 
 function continueRule(query: QueryOptions): readonly FieldError[] {

@@ -14,20 +14,20 @@ function outcome(ownerReferences: readonly OwnerReference[], form: WriteForm = '
   return { owners: metadata.ownerReferences, warnings };
 }
 
-const told =
+const warning =
   '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u1, u1';
 
 test('withoutRepeatedOwners() keeps the first of equal owners and warns of the others', () => {
   assert.deepEqual(outcome([first, second, first, second]), {
     owners: [first, second],
-    warnings: [told],
+    warnings: [warning],
   });
 });
 
 test('withoutRepeatedOwners() has other words for a patch', () => {
   const { warnings } = outcome([first, first, first], 'patch');
   assert.deepEqual(warnings, [
-    told.replace('entries;', 'entries after mutating admission happens;'),
+    warning.replace('entries;', 'entries after mutating admission happens;'),
   ]);
 });
 

@@ -5,7 +5,7 @@ import { ApiError } from '../../meta/api-error.ts';
 import { createPace } from '../limits/pace.ts';
 import type { ApiRequest } from '../message.ts';
 import { reviewKinds } from '../reviews/all.ts';
-import { parseDelete } from '../verbs/delete-options.ts';
+import { parseDeleteOptions } from '../verbs/delete-options.ts';
 import { decodeBody } from './decode-body.ts';
 
 /** What kubectl 1.36 sends, byte for byte. */
@@ -160,7 +160,7 @@ describe('parseDelete() of protobuf', () => {
     }) as unknown as ApiRequest;
 
   it('reads the options', async () => {
-    const { options } = await parseDelete(
+    const { options } = await parseDeleteOptions(
       request('6b3873000a130a027631120d44656c6574654f7074696f6e73120e0800220a4261636b67726f756e64'),
     );
     const { gracePeriodSeconds, propagationPolicy } = options;
@@ -168,7 +168,8 @@ describe('parseDelete() of protobuf', () => {
   });
 
   it('refuses another kind', () =>
-    assert.rejects(parseDelete(request('6b3873000a090a0276311203506f641200')), ApiError));
+    assert.rejects(parseDeleteOptions(request('6b3873000a090a0276311203506f641200')), ApiError));
 
-  it('refuses bad bytes', () => assert.rejects(parseDelete(request('6b38730012')), ApiError));
+  it('refuses bad bytes', () =>
+    assert.rejects(parseDeleteOptions(request('6b38730012')), ApiError));
 });

@@ -1,4 +1,4 @@
-// A request body in protobuf: what it says it is, and its fields once it is known what they should be.
+// A request body in protobuf: its kind and apiVersion, and its fields once the schema is known.
 
 import type { JsonObject } from '../../schema/json-object.ts';
 import type { StructNode } from '../../schema/node.ts';
@@ -8,14 +8,14 @@ import { ProtobufError, TooManyFields } from '../../schema/protobuf/wire.ts';
 import { tooManyValues } from '../limits/check-values.ts';
 
 export type ProtobufBody = {
-  /** Left out where the body does not say. */
+  /** Members are absent where the body leaves them out. */
   readonly type: { readonly kind?: string; readonly apiVersion?: string };
-  /** The fields as a JSON body would have had them; bad bytes end in `fail`. */
+  /** The fields as a JSON body would have had them; throws `fail` for invalid bytes. */
   readonly fields: (schema: StructNode, fail: (why: string) => Error) => JsonObject;
 };
 
 export function openProtobufBody(body: Uint8Array, fail: (why: string) => Error): ProtobufBody {
-  const { kind, apiVersion, message } = telling(fail, () => openEnvelope(body));
+  const { kind, apiVersion, message } = mapErrors(fail, () => openEnvelope(body));
   const type = {
     ...(kind === '' ? {} : { kind }),
     ...(apiVersion === '' ? {} : { apiVersion }),
@@ -24,12 +24,12 @@ export function openProtobufBody(body: Uint8Array, fail: (why: string) => Error)
     type,
     fields: (schema, failInside) => ({
       ...type,
-      ...telling(failInside, () => fromProtobuf(schema, message)),
+      ...mapErrors(failInside, () => fromProtobuf(schema, message)),
     }),
   };
 }
 
-function telling<T>(fail: (why: string) => Error, read: () => T): T {
+function mapErrors<T>(fail: (why: string) => Error, read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -1,4 +1,4 @@
-// The body of a request as an object of the kind that its path asks for.
+// The body of a request as an object of the kind of its path.
 import type { KubeObject } from '../../meta/object.ts';
 import type { ApiContext } from '../context.ts';
 import type { Pace } from '../limits/pace.ts';
@@ -6,7 +6,7 @@ import { header, type VerbRequest } from '../message.ts';
 import { type BodyKind, decodeBody } from './decode-body.ts';
 import type { FieldValidation } from './write-options.ts';
 
-type Asked = {
+type BodyRequest = {
   readonly context: ApiContext;
   readonly request: VerbRequest;
   readonly warn: (text: string) => void;
@@ -14,7 +14,7 @@ type Asked = {
 };
 
 export async function readObject(
-  { context, request, warn, pace }: Asked,
+  { context, request, warn, pace }: BodyRequest,
   kind: BodyKind,
   { fieldValidation }: { readonly fieldValidation: FieldValidation },
 ): Promise<KubeObject> {

@@ -112,7 +112,7 @@ const watches: Readonly<Record<string, Partial<ResourceRequest>>> = {
 };
 
 for (const [line, wanted] of Object.entries(watches)) {
-  test(`parseRequest() tells watches: ${line}`, () => {
+  test(`parseRequest() recognizes watches: ${line}`, () => {
     assert.deepEqual(parse(line), resource(wanted));
   });
 }

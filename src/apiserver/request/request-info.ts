@@ -1,4 +1,4 @@
-// What a request asks for, read off its method, path and query, once: access control judges it, dispatch and the verbs go by it.
+// Verb, resource and selection of a request, parsed from its method, path and query, once, for access control, dispatch and the verbs.
 // Nothing after access control reads a name, a namespace or a selection from anywhere else (`VerbRequest` in message.ts has
 // none of them), so what is read or written is what was allowed.
 import { type FieldSelector, parseFieldSelector } from '../../meta/fields.ts';
@@ -12,15 +12,15 @@ export type ResourceRequest = {
   readonly namespace: string;
   readonly resource: string;
   readonly subresource: string;
-  /** The one object that is asked for: by the path, or by the field selector of a list or a watch. */
+  /** The one requested object: from the path, or from the field selector of a list or a watch. */
   readonly name: string;
   /** The name in the path; empty for a collection. */
   readonly pathName: string;
-  /** Whether the path leads through a namespace: that of a Namespace itself does not. */
+  /** Whether the path has a namespace: that of a Namespace itself does not. */
   readonly inNamespace: boolean;
   /** What follows the subresource (proxy paths), without a leading slash. */
   readonly rest: string;
-  /** Of list, watch and deletecollection, as they stand in the query; absent when empty. */
+  /** Of list, watch and deletecollection, as in the query; absent when empty. */
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
 };
@@ -82,7 +82,7 @@ const pathRequest = (method: string, path: string): PathRequest => ({
   path,
 });
 
-/** What stands between slashes, without what is empty. */
+/** The non-empty segments between slashes. */
 function segments(path: string): readonly string[] {
   const parts: string[] = [];
   let start = 0;
@@ -129,7 +129,7 @@ function verbFor(verb: string, name: string, { watchPath, watchQuery }: WatchReq
   return verb === 'delete' ? 'deletecollection' : verb;
 }
 
-/** Any value but these two means a watch, even none. */
+/** Any value but these two means a watch, even an empty one. */
 export function isWatch(query: URLSearchParams): boolean {
   const value = query.get('watch');
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
@@ -142,20 +142,20 @@ function withSelection(info: ResourceRequest, query: URLSearchParams): ResourceR
   const isNarrowed = info.name === '' && info.verb !== 'deletecollection';
   return {
     ...info,
-    name: isNarrowed ? nameSelected(fieldSelector) : info.name,
+    name: isNarrowed ? selectedName(fieldSelector) : info.name,
     ...(fieldSelector === '' ? {} : { fieldSelector }),
     ...(labelSelector === '' ? {} : { labelSelector }),
   };
 }
 
-function nameSelected(fieldSelector: string): string {
+function selectedName(fieldSelector: string): string {
   if (fieldSelector === '') return '';
   const parsed = parseFieldSelector(fieldSelector);
   const name = 'error' in parsed ? undefined : requiredName(parsed.selector);
   return name !== undefined && nameIsPathSegment(name, false).length === 0 ? name : '';
 }
 
-/** The name without which nothing is selected; of several that are required, the first. */
+/** The name that the selector requires; the first of several. */
 export function requiredName(selector: FieldSelector): string | undefined {
   return selector.find((t) => t.field === 'metadata.name' && t.operator === '=')?.value;
 }

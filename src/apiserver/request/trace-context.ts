@@ -1,4 +1,4 @@
-// W3C Trace Context: the trace that a request is part of, when its client says so.
+// W3C Trace Context: the trace of a request, from its traceparent header.
 import { randomBytes } from 'node:crypto';
 
 export type Trace = { readonly traceId: string; readonly flags: string };
@@ -14,13 +14,13 @@ export function parseTraceparent(header: string): Trace | undefined {
   return version === '00' && more !== undefined ? undefined : { traceId, flags };
 }
 
-/** For the answer: the same trace, and a number for what was done here. */
+/** For the response: the same trace, with a new span ID. */
 export function formatTraceparent({ traceId, flags }: Trace): string {
   return `00-${traceId}-${randomBytes(8).toString('hex')}-${flags}`;
 }
 
-/** An audit ID is random enough to be a trace's where the client has none. */
+/** Without a trace of the client the audit ID, which is random, becomes the trace ID. */
 export function traceIdOf(header: string | undefined, auditId: string): string {
-  const given = header === undefined ? undefined : parseTraceparent(header);
-  return given?.traceId ?? auditId.replaceAll('-', '');
+  const parent = header === undefined ? undefined : parseTraceparent(header);
+  return parent?.traceId ?? auditId.replaceAll('-', '');
 }

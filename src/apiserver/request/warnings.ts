@@ -1,27 +1,27 @@
-// Warning headers (RFC 7234), as kubectl prints them, within limits that keep the head of an answer small.
+// Warning headers (RFC 7234), as kubectl prints them, within limits that keep the head of a response small.
 
-/** All texts of one answer together, in characters; past it each is cut to `shownOfEach`, and the rest left out. */
-const shownOfAll = 4096;
-const shownOfEach = 256;
+/** All warnings of a response together, in characters; beyond it each is cut to `maxShortenedLength`, and the rest is left out. */
+const maxTotalLength = 4096;
+const maxShortenedLength = 256;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what no header may hold
 const controlCharacter = /[\u0000-\u001f\u007f]/;
 
 export function warningHeaders(texts: readonly string[]): readonly string[] {
-  // Upstream drops them too: a header is one line, and nobody is told twice.
+  // As upstream: a header is one line, and repeated warnings are dropped.
   const plain = [...new Set(texts)].filter((text) => text !== '' && !controlCharacter.test(text));
   return limited(plain).map((text) => `299 - "${text.replace(/[\\"]/g, '\\$&')}"`);
 }
 
 function limited(texts: readonly string[]): readonly string[] {
   const all = texts.map((text) => [...text]);
-  if (total(all) <= shownOfAll) return texts;
-  const cut = all.map((text) => text.slice(0, shownOfEach));
-  const kept: string[][] = [];
+  if (total(all) <= maxTotalLength) return texts;
+  const cut = all.map((text) => text.slice(0, maxShortenedLength));
+  const shown: string[][] = [];
   for (const text of cut) {
-    if (total(kept) + text.length <= shownOfAll) kept.push(text);
+    if (total(shown) + text.length <= maxTotalLength) shown.push(text);
   }
-  return kept.map((text) => text.join(''));
+  return shown.map((text) => text.join(''));
 }
 
 const total = (texts: readonly (readonly string[])[]): number =>

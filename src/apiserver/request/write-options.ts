@@ -23,7 +23,7 @@ export function parseWriteOptions(
   kind: OptionsKind,
   isApply = false,
 ): WriteOptions {
-  // Hardly any program names an option; to apply without one is a mistake.
+  // Most requests have no option; an apply without one is an error.
   if (query.size === 0 && !isApply) return defaultOptions;
   const dryRun = query.getAll('dryRun');
   const fieldValidation = query.get('fieldValidation') ?? '';

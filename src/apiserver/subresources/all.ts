@@ -1,5 +1,5 @@
-// Subresources that answer in their own way, by name and verb. What is not here is written under the
-// subresource's update rules, like status.
+// Handlers of subresources, by name and verb. Other subresources, like status, are updates of the object under
+// their own rules.
 
 import { requestToken } from '../tokens/token-request.ts';
 import type { VerbHandler } from '../verbs/call.ts';

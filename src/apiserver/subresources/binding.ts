@@ -1,4 +1,4 @@
-// POST of a Binding: a pod gets its node, once.
+// POST of a Binding: assigns a pod to a node, once.
 
 import { withPodCondition } from '../../kinds/pod/conditions.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
@@ -12,17 +12,11 @@ import { alreadyAdmitted } from '../admission/admission.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { answerStatus } from '../encode/status.ts';
 import { type ApiResponse, header } from '../message.ts';
-import { otherUid } from '../objects/other-uid.ts';
+import { uidConflict } from '../objects/uid-conflict.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
-import {
-  admissionOf,
-  admittedRequest,
-  type Call,
-  namespaceOf,
-  writeRequest,
-} from '../verbs/call.ts';
+import { admissionOf, admitRequest, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
 
 export const binding = s.struct(
   'Binding',
@@ -63,8 +57,8 @@ export async function bind(call: Call): Promise<ApiResponse> {
   if ((body.metadata.name ?? '') !== name) {
     throw badRequest(`name in URL does not match name in Binding object`);
   }
-  const asked = { ...call, info: { ...info, name, subresource: 'binding' } };
-  const allowed = await admittedRequest(admissionOf(asked, options), body);
+  const bindingCall = { ...call, info: { ...info, name, subresource: 'binding' } };
+  const allowed = await admitRequest(admissionOf(bindingCall, options), body);
   validate(allowed);
   const resource = context.resources.of('pods');
   const write = { ...writeRequest(call, options), admission: alreadyAdmitted };
@@ -73,7 +67,7 @@ export async function bind(call: Call): Promise<ApiResponse> {
     namespace: namespaceOf(call),
     name,
     subresource: 'binding',
-    // The binding itself was judged; the pod changes only in what this file sets.
+    // The binding itself was validated; the pod changes only in what this file sets.
     rules: { validateUpdate: () => [] },
     desired(live) {
       checkPod(live as Pod, allowed);
@@ -110,11 +104,17 @@ type Pod = KubeObject & {
   };
 };
 
-/** Only this very pod, and only while it is free. */
+/** Only a pod with this uid, and only while it has no node. */
 function checkPod(pod: Pod, { metadata }: Binding): void {
   const { name = '', namespace = '', uid = '' } = pod.metadata;
   if (metadata.uid !== undefined && metadata.uid !== uid)
-    throw otherUid({ definition: podDefinition, namespace, name, uid: metadata.uid, found: uid });
+    throw uidConflict({
+      definition: podDefinition,
+      namespace,
+      name,
+      uid: metadata.uid,
+      found: uid,
+    });
   const refused = (why: string): Error =>
     conflict({ group: '', resource: 'pods/binding' }, name, `pod ${name} ${why}`);
   if (pod.metadata.deletionTimestamp !== undefined)
@@ -126,9 +126,9 @@ function checkPod(pod: Pod, { metadata }: Binding): void {
 
 function assigned(pod: Pod, { target, metadata }: Binding, now: string): KubeObject {
   const annotations = { ...pod.metadata.annotations, ...metadata.annotations };
-  // Where the pod was meant to go is settled now.
+  // The nomination is obsolete once the pod has a node.
   const { nominatedNodeName: _settled, ...status } = pod.status ?? {};
-  // Unlike annotations they do not replace what the pod says of itself.
+  // Unlike annotations they do not override those of the pod.
   const labels = { ...metadata.labels, ...pod.metadata.labels };
   const bound = {
     ...pod,

@@ -21,9 +21,9 @@ const streams = [
   ['exec', 'command=ls&stderr=true&stdin=false&stdout=0&container=app', 'error=1&command=ls'],
   ['attach', 'command=ls&stdout=true', 'output=1'],
 ] as const;
-for (const [kind, asked, passed] of streams) {
-  test(`streamPath() asks the node for ${kind} with ${asked}`, () => {
-    assert.equal(streamPath(kind, pod, query(asked)), `/${kind}/ns/web/app?${passed}`);
+for (const [kind, search, passed] of streams) {
+  test(`streamPath() asks the node for ${kind} with ${search}`, () => {
+    assert.equal(streamPath(kind, pod, query(search)), `/${kind}/ns/web/app?${passed}`);
   });
 }
 

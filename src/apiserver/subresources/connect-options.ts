@@ -1,4 +1,4 @@
-// What a client may ask of a container's streams, and how the node is asked for it (upstream: pkg/registry/core/pod/strategy.go,
+// The options of exec, attach and portforward, as the path for the node's agent (upstream: pkg/registry/core/pod/strategy.go,
 // streamLocation and PortForwardLocation).
 
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -9,7 +9,7 @@ import { logContainer } from './log-options.ts';
 
 export type StreamKind = 'exec' | 'attach';
 
-/** Names in the API's query and in the node's. */
+/** Names in the API's query and in that of the node. */
 const switches: readonly (readonly [QueryOption, string])[] = [
   ['stdin', 'input'],
   ['stdout', 'output'],
@@ -17,28 +17,29 @@ const switches: readonly (readonly [QueryOption, string])[] = [
   ['tty', 'tty'],
 ];
 
-/** The path with query for the node; throws ApiError for what cannot be asked. */
+/** The path with query for the node; throws ApiError for invalid options. */
 export function streamPath(kind: StreamKind, pod: Pod, query: QueryOptions): string {
   const container = logContainer(pod, query.get('container') ?? '');
-  const asked = new URLSearchParams();
+  const parameters = new URLSearchParams();
   for (const [name, nodeName] of switches) {
-    if (isTrue(query.get(name) ?? '')) asked.set(nodeName, '1');
+    if (isTrue(query.get(name) ?? '')) parameters.set(nodeName, '1');
   }
-  if (kind === 'exec') for (const word of query.getAll('command')) asked.append('command', word);
-  return `/${kind}/${place(pod)}/${encodeURIComponent(container)}?${asked}`;
+  if (kind === 'exec')
+    for (const word of query.getAll('command')) parameters.append('command', word);
+  return `/${kind}/${podPath(pod)}/${encodeURIComponent(container)}?${parameters}`;
 }
 
 export function portForwardPath(pod: Pod, query: QueryOptions): string {
-  const asked = new URLSearchParams();
-  // Repeated, or several in one: clients do both.
+  const parameters = new URLSearchParams();
+  // Repeated, or several in one value: clients do both.
   for (const port of query.getAll('ports').flatMap((text) => text.split(','))) {
     if (port === '') continue;
     if (!/^\d+$/.test(port))
       throw badRequest(`strconv.ParseInt: parsing ${goQuote(port)}: invalid syntax`);
-    asked.append('port', port);
+    parameters.append('port', port);
   }
-  const text = asked.toString();
-  return `/portForward/${place(pod)}${text === '' ? '' : `?${text}`}`;
+  const text = parameters.toString();
+  return `/portForward/${podPath(pod)}${text === '' ? '' : `?${text}`}`;
 }
 
 /** Throws when no node has the pod. */
@@ -47,7 +48,7 @@ export function nodeNameOf({ metadata, spec }: Pod): string {
   throw badRequest(`pod ${metadata.name} does not have a host assigned`);
 }
 
-const place = ({ metadata: { namespace = '', name = '' } }: Pod): string =>
+const podPath = ({ metadata: { namespace = '', name = '' } }: Pod): string =>
   `${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 
 /** Go's rule for switches in a query: anything but these two, and nothing, is true. */

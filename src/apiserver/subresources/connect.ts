@@ -1,12 +1,12 @@
-// pods/exec, pods/attach, pods/portforward: the connection is handed on to the agent of the pod's node, byte for byte, whatever
-// is spoken on it (SPDY or WebSocket).
+// pods/exec, pods/attach, pods/portforward: the connection is forwarded to the agent of the pod's node, byte for byte, whatever
+// its protocol (SPDY or WebSocket).
 import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest } from '../../meta/api-error.ts';
 import { tooManyTunnels } from '../limits/too-many-requests.ts';
 import { type ApiResponse, header, isTunnel, type Tunnel } from '../message.ts';
 import { findNode } from '../proxy/find-node.ts';
 import { forward } from '../proxy/forward.ts';
-import { type Call, liveObject, needVerb } from '../verbs/call.ts';
+import { authorizeVerb, type Call, liveObject } from '../verbs/call.ts';
 import { nodeNameOf, portForwardPath, type StreamKind, streamPath } from './connect-options.ts';
 
 export const exec = (call: Call): Promise<ApiResponse> => connectStreams('exec', call);
@@ -21,7 +21,7 @@ const connectStreams = (kind: StreamKind, call: Call): Promise<ApiResponse> =>
 async function connect(call: Call, pathFor: (pod: Pod) => string): Promise<ApiResponse> {
   const { context, request, user } = call;
   // A browser's WebSocket can only be a GET; what it does is the same as a POST does.
-  needVerb(call, 'create');
+  authorizeVerb(call, 'create');
   const pod = liveObject(call).object as Pod;
   const path = pathFor(pod);
   const { node, host, port } = findNode(context.resources.reader, nodeNameOf(pod));
@@ -59,7 +59,7 @@ function counted({ tunnelTo }: Tunnel, closed: () => void): Tunnel {
   };
 }
 
-/** The node said no, and its words go to the client. */
+/** The node refused; its response goes to the client. */
 function refused(response: ApiResponse, closed: () => void): ApiResponse {
   closed();
   return response;

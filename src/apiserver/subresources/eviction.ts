@@ -1,4 +1,4 @@
-// POST of an Eviction: a delete of the pod that asks politely. There are no disruption budgets here to refuse it.
+// POST of an Eviction: deletes the pod. There are no PodDisruptionBudgets to refuse it.
 
 import { withPodCondition } from '../../kinds/pod/conditions.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -10,18 +10,12 @@ import type { WriteRequest } from '../context.ts';
 import { negotiate } from '../encode/negotiate.ts';
 import { answerStatus } from '../encode/status.ts';
 import { type ApiResponse, header } from '../message.ts';
-import type { DeleteOptions } from '../objects/delete-marks.ts';
 import { checkPreconditions, deleteObject } from '../objects/delete-object.ts';
+import type { DeleteOptions } from '../objects/mark-deleted.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
-import {
-  admissionOf,
-  admittedRequest,
-  type Call,
-  namespaceOf,
-  writeRequest,
-} from '../verbs/call.ts';
+import { admissionOf, admitRequest, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
 import { deleteOptions } from '../verbs/delete-options.ts';
 
 const eviction = s.struct(
@@ -41,7 +35,7 @@ export const evictionKind = {
   version: 'v1',
   kind: 'Eviction',
   schema: eviction,
-  // Nothing else of that version is served any more; clients that drain nodes outlive it.
+  // Nothing else of that version is served, but older clients that drain nodes still send it.
   olderVersions: ['v1beta1'],
 };
 
@@ -54,22 +48,22 @@ export async function evict(call: Call): Promise<ApiResponse> {
   if ((body.metadata.name ?? '') !== info.name) {
     throw badRequest('name in URL does not match name in Eviction object');
   }
-  await admittedRequest(admissionOf(call, options), body);
-  const { dryRun = [], ...wish } = body.deleteOptions ?? {};
+  await admitRequest(admissionOf(call, options), body);
+  const { dryRun = [], ...requested } = body.deleteOptions ?? {};
   const isDryRun = options.dryRun || dryRun.length > 0;
   if (!isDryRun) {
     const write = { ...writeRequest(call, options), admission: alreadyAdmitted };
-    await markDisrupted(call, wish, write);
+    await markDisrupted(call, requested, write);
   }
-  const { preconditions, ...rest } = wish;
+  const { preconditions, ...rest } = requested;
   const { uid } = preconditions ?? {};
   await deleteObject(context, {
     resource,
     namespace: namespaceOf(call),
     name: info.name,
-    // The mark made a version of its own; until then the pod was the one that the client saw.
+    // The condition changed the resourceVersion; until then the preconditions held.
     options: isDryRun
-      ? wish
+      ? requested
       : { ...rest, ...(uid === undefined ? {} : { preconditions: { uid } }) },
     dryRun: isDryRun,
     // The Eviction was admitted in place of the delete.
@@ -85,7 +79,7 @@ export async function evict(call: Call): Promise<ApiResponse> {
   });
 }
 
-/** Whoever watches the pod go learns that it was asked to, and does not count it as a failure. */
+/** A condition tells controllers that the pod was evicted and has not failed. */
 async function markDisrupted(
   call: Call,
   options: DeleteOptions,
@@ -107,7 +101,7 @@ async function markDisrupted(
     needsVersion: false,
     checksUid: false,
     write,
-    // The server did it, on nobody's behalf.
+    // The server changes it, for no field manager.
     recordManagers: (_live, object) => object,
   });
 }

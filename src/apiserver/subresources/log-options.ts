@@ -1,4 +1,4 @@
-// What a client may ask of a log, and which container it means (upstream: pkg/registry/core/pod/strategy.go, LogLocation).
+// The options of a log, and its container (upstream: pkg/registry/core/pod/strategy.go, LogLocation).
 
 import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest, invalid as invalidObject } from '../../meta/api-error.ts';
@@ -6,8 +6,8 @@ import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import type { QueryOption, QueryOptions } from '../message.ts';
 
-/** Passed on to the node as they are. */
-const passed: readonly QueryOption[] = [
+/** Forwarded to the node as they are. */
+const forwardedOptions: readonly QueryOption[] = [
   'follow',
   'previous',
   'timestamps',
@@ -18,24 +18,24 @@ const passed: readonly QueryOption[] = [
   'stream',
 ];
 
-/** The query for the node; throws ApiError for what cannot be asked. */
+/** The query for the node; throws ApiError for invalid options. */
 export function logQuery(query: QueryOptions, podName: string): string {
   const errors = [
-    ...least(query, 'tailLines', 0),
-    ...least(query, 'limitBytes', 1),
-    ...least(query, 'sinceSeconds', 1),
+    ...checkMinimum(query, 'tailLines', 0),
+    ...checkMinimum(query, 'limitBytes', 1),
+    ...checkMinimum(query, 'sinceSeconds', 1),
   ];
   if (query.has('sinceSeconds') && query.has('sinceTime')) {
     errors.push(forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
   }
   if (errors.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, podName, errors);
-  const kept = new URLSearchParams();
-  for (const name of passed) {
+  const forwarded = new URLSearchParams();
+  for (const name of forwardedOptions) {
     const value = query.get(name);
     if (value !== null && value !== '')
-      kept.set(name, isFlag(name) ? String(isTrue(value)) : value);
+      forwarded.set(name, isFlag(name) ? String(isTrue(value)) : value);
   }
-  const text = kept.toString();
+  const text = forwarded.toString();
   return text === '' ? '' : `?${text}`;
 }
 
@@ -43,24 +43,24 @@ const isFlag = (name: string): boolean => ['follow', 'previous', 'timestamps'].i
 /** Go's rule for switches in a query. */
 const isTrue = (value: string): boolean => !['false', '0', ''].includes(value.toLowerCase());
 
-function least(query: QueryOptions, name: QueryOption, lowest: number): FieldError[] {
+function checkMinimum(query: QueryOptions, name: QueryOption, minimum: number): FieldError[] {
   const text = query.get(name);
   if (text === null || text === '') return [];
   if (!/^-?\d+$/.test(text))
     throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`);
-  if (Number(text) >= lowest) return [];
-  const limit = lowest === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0';
+  if (Number(text) >= minimum) return [];
+  const limit = minimum === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0';
   return [invalid(name, Number(text), limit)];
 }
 
-/** The container asked for, or the only one. */
-export function logContainer({ metadata, spec }: Pod, asked: string): string {
+/** The requested container, or the only one. */
+export function logContainer({ metadata, spec }: Pod, requested: string): string {
   const containers = (spec.containers ?? []).map(({ name }) => name);
   const init = (spec.initContainers ?? []).map(({ name }) => name);
   const extra = (spec.ephemeralContainers ?? []).map(({ name }) => name);
-  if (asked !== '') {
-    if ([...containers, ...init, ...extra].includes(asked)) return asked;
-    throw badRequest(`container ${asked} is not valid for pod ${metadata.name}`);
+  if (requested !== '') {
+    if ([...containers, ...init, ...extra].includes(requested)) return requested;
+    throw badRequest(`container ${requested} is not valid for pod ${metadata.name}`);
   }
   const [only = ''] = containers;
   if (containers.length === 1) return only;

@@ -1,17 +1,17 @@
-// pods/log: the node that runs the pod has the lines.
+// pods/log: served by the agent of the pod's node.
 import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { badRequest, failure, internal } from '../../meta/api-error.ts';
 import type { ApiResponse, Sink } from '../message.ts';
-import { askNode } from '../proxy/ask-node.ts';
 import { findNode } from '../proxy/find-node.ts';
-import { pour } from '../proxy/forward.ts';
+import { pipeBody } from '../proxy/forward.ts';
+import { requestNode } from '../proxy/request-node.ts';
 import { type Call, liveObject, namespaceOf } from '../verbs/call.ts';
 import { isWebSocketRequest } from '../web-socket/handshake.ts';
 import { byteFramings, sendOverWebSocket } from '../web-socket/send-stream.ts';
 import { logContainer, logQuery } from './log-options.ts';
 
-/** As much of a node's complaint as is passed on. */
+/** Of a node's error message, as much is forwarded. */
 const maxProblemBytes = 2048;
 
 export async function getLog(call: Call): Promise<ApiResponse> {
@@ -20,10 +20,10 @@ export async function getLog(call: Call): Promise<ApiResponse> {
   const query = logQuery(request.query, info.name);
   const container = logContainer(pod, request.query.get('container') ?? '');
   const { nodeName } = pod.spec;
-  // Nothing has been said before there is a node.
+  // A pod without a node has no log.
   if (!nodeName) return { status: 200, headers: plain, body: '' };
   const path = `/containerLogs/${namespaceOf(call)}/${info.name}/${container}${query}`;
-  const message = await askNode({
+  const message = await requestNode({
     target: findNode(context.resources.reader, nodeName),
     path,
     dial: context.dialNode,
@@ -31,7 +31,7 @@ export async function getLog(call: Call): Promise<ApiResponse> {
     signal: request.signal(),
   });
   if (message.statusCode !== 200) throw await problem(message, info.name);
-  const body = { start: (sink: Sink) => pour(message, sink) };
+  const body = { start: (sink: Sink) => pipeBody(message, sink) };
   if (isWebSocketRequest(request)) return sendOverWebSocket(request, body, byteFramings);
   return { status: 200, headers: plain, body };
 }

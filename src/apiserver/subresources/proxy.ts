@@ -1,4 +1,4 @@
-// services/proxy, pods/proxy and nodes/proxy: requests of any method that go on to a pod or a node.
+// services/proxy, pods/proxy and nodes/proxy: requests of any method that are forwarded to a pod or a node.
 import { randomInt } from 'node:crypto';
 import { badRequest } from '../../meta/api-error.ts';
 import type { ApiResponse } from '../message.ts';
@@ -6,18 +6,18 @@ import { findNodeTarget } from '../proxy/find-node.ts';
 import { findPodTarget, findServiceTarget, type Target } from '../proxy/find-target.ts';
 import { type Dial, forward, isUpgrade } from '../proxy/forward.ts';
 import type { Forwarded } from '../proxy/proxy-headers.ts';
-import { type Call, namespaceOf, needVerb } from '../verbs/call.ts';
+import { authorizeVerb, type Call, namespaceOf } from '../verbs/call.ts';
 
 export async function proxy(call: Call): Promise<ApiResponse> {
   const { request } = call;
   const { prefix, path } = forwardedPart(call);
-  // Where there is nothing to lead to, that is the answer, whatever the path.
+  // Without a target that is the answer, whatever the path.
   const to = destination(call);
-  // What a node's agent hands a connection over for are commands, terminals and ports of pods. Upstream lets `get` do that.
-  if (to.target.agent !== undefined && isUpgrade(request)) needVerb(call, 'create');
+  // A node's agent upgrades connections for exec, attach and portforward, which need `create`. Upstream allows them with `get`.
+  if (to.target.agent !== undefined && isUpgrade(request)) authorizeVerb(call, 'create');
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (path === '' && isRead && !isUpgrade(request)) {
-    // Relative links of the page would leave the proxy otherwise.
+    // Otherwise relative links of the page would leave the proxy.
     return { status: 301, headers: { location: `${prefix}/${queryOf(call)}` }, body: '' };
   }
   return forward({
@@ -47,8 +47,8 @@ const queryOf = ({ rawUrl }: Call): string =>
   rawUrl.rawQuery === undefined || rawUrl.rawQuery === '' ? '' : `?${rawUrl.rawQuery}`;
 
 /**
- * The path in two, both as they came: access was judged by the decoded path, so the first part must be what that
- * path says, and what an encoded slash hides is refused.
+ * Splits the undecoded path: access was authorized for the decoded path, so the first part must decode to the same,
+ * and one with encoded slashes is refused.
  */
 function forwardedPart({ rawUrl, info }: Call): Forwarded {
   const match =

@@ -17,7 +17,7 @@ import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts';
 import { admissionOf, type Call, liveObject, namespaceOf, writeRequest } from '../verbs/call.ts';
 import { checkIdentity } from '../verbs/check-identity.ts';
-import { badPatch, parsePatch, patched, patchTypeOf } from '../verbs/parse-patch.ts';
+import { applyPatch, invalidPatch, parsePatch, patchTypeOf } from '../verbs/parse-patch.ts';
 
 export const scaleKind = {
   group: 'autoscaling',
@@ -45,9 +45,9 @@ export async function patchScale(call: Call): Promise<ApiResponse> {
     throw badRequest('apply is not supported for the scale subresource; use a merge patch');
   const parsed = parsePatch(type, Buffer.from(await call.request.body()).toString('utf8'));
   return resize(call, options, (live) => {
-    const raw = patched(parsed, scaleSchema, live);
+    const raw = applyPatch(parsed, scaleSchema, live);
     const { object, error } = decode(scaleSchema, raw);
-    if (error !== undefined) throw badPatch(parsed, raw, error);
+    if (error !== undefined) throw invalidPatch(parsed, raw, error);
     const scale = typed(object as KubeObject, scaleKind) as Scale;
     checkIdentity(call, scale);
     return scale;

@@ -13,7 +13,7 @@ import { assertShape } from '../encode/partial-metadata.ts';
 import { type ApiResponse, header } from '../message.ts';
 import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
-import { admissionOf, admittedRequest, type Call, namespaceOf } from '../verbs/call.ts';
+import { admissionOf, admitRequest, type Call, namespaceOf } from '../verbs/call.ts';
 import type { Reference } from './claims.ts';
 import type { TokenSpec } from './service-account-tokens.ts';
 import {
@@ -34,7 +34,7 @@ export async function requestToken(call: Call): Promise<ApiResponse> {
   });
   assertShape(representation, tokenRequestKind, 'object');
   const options = parseWriteOptions(request.query, 'CreateOptions');
-  const tokenRequest = await admittedRequest(
+  const tokenRequest = await admitRequest(
     admissionOf(call, options),
     (await readObject(call, tokenRequestKind, options)) as TokenRequest,
   );

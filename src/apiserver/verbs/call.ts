@@ -1,4 +1,4 @@
-// One request to one resource, as every verb gets it.
+// A request to a resource, as every verb gets it.
 import type { KindDefinition, SubresourceDefinition, UpdateRules } from '../../kinds/definition.ts';
 import { notFound } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
@@ -12,7 +12,7 @@ import type { ApiContext, WriteRequest } from '../context.ts';
 import type { Pace } from '../limits/pace.ts';
 import type { ApiResponse, RawUrl, VerbRequest } from '../message.ts';
 import { header } from '../message.ts';
-import type { MissingCreation } from '../objects/update-object.ts';
+import type { CreateOnUpdate } from '../objects/update-object.ts';
 import { managerFromUserAgent } from '../patch/manager.ts';
 import type { ResourceRequest } from '../request/request-info.ts';
 import type { WriteOptions } from '../request/write-options.ts';
@@ -24,7 +24,7 @@ export type Call = {
   readonly rawUrl: RawUrl;
   readonly info: ResourceRequest;
   readonly resource: Resource;
-  /** The subresource asked for; absent for the object itself. */
+  /** The requested subresource; absent for the object itself. */
   readonly subresource?: SubresourceDefinition<KubeObject>;
   readonly user: User;
   readonly warn: (text: string) => void;
@@ -48,27 +48,27 @@ export function writeRequest(call: Call, options: WriteOptions): WriteRequest {
   };
 }
 
-/** Creating takes the right to create, whichever verb does it. */
-export function creation(call: Call): MissingCreation {
-  return { authorize: () => needVerb(call, 'create') };
+/** Creating needs the right to create, whichever verb does it. */
+export function createOnUpdate(call: Call): CreateOnUpdate {
+  return { authorize: () => authorizeVerb(call, 'create') };
 }
 
-/** For requests that do more than their own verb says. Throws 403. */
-export function needVerb(call: Call, verb: string): void {
+/** For requests that do more than their verb says. Throws 403. */
+export function authorizeVerb(call: Call, verb: string): void {
   const { context, info, user } = call;
   if (info.verb === verb) return;
-  // A Namespace is inside itself by its path, but not before it is there.
+  // By its path a Namespace is inside itself, but not before it exists.
   const wanted = { ...info, verb, namespace: namespaceOf(call) };
   const { allowed, reason } = context.authorizer.authorize(user, wanted);
   if (!allowed) throw forbiddenAccess(user, wanted, reason);
 }
 
-/** Admission of what the request asks to write. */
+/** Admission of the writes of the request. */
 export function admissionOf(call: Call, { dryRun }: Pick<WriteOptions, 'dryRun'>): AdmissionSteps {
   const { context, user, resource, info, warn, annotate } = call;
   const { admission } = context;
-  // Field by field, without a spread: every write comes through here three times.
-  const asked = (before: KubeObject | undefined, after: KubeObject): WriteAdmission => ({
+  // Field by field, without a spread: every write passes here three times.
+  const attributes = (before: KubeObject | undefined, after: KubeObject): WriteAdmission => ({
     user,
     operation: before === undefined ? 'create' : 'update',
     definition: resource.definition,
@@ -83,14 +83,14 @@ export function admissionOf(call: Call, { dryRun }: Pick<WriteOptions, 'dryRun'>
     annotate,
   });
   return {
-    ready: (after) => admission.ready(asked(undefined, after)),
-    mutate: (before, after) => admission.mutate(asked(before, after)),
-    validate: (before, after) => admission.validate(asked(before, after)),
+    ready: (after) => admission.ready(attributes(undefined, after)),
+    mutate: (before, after) => admission.mutate(attributes(before, after)),
+    validate: (before, after) => admission.validate(attributes(before, after)),
   };
 }
 
-/** An object that is not stored itself, such as a Binding: what admission leaves of it. */
-export async function admittedRequest<T extends KubeObject>(
+/** Admission of an object that is not stored itself, such as a Binding. */
+export async function admitRequest<T extends KubeObject>(
   steps: AdmissionSteps,
   object: T,
 ): Promise<T> {
@@ -99,7 +99,7 @@ export async function admittedRequest<T extends KubeObject>(
   return after;
 }
 
-/** Throws what admission refuses to let go. */
+/** Throws ApiError where admission refuses the delete. */
 export function admitDelete(call: Call, target: DeleteTarget): void {
   const { context, user, resource, info, warn, annotate } = call;
   const { definition } = resource;
@@ -116,7 +116,7 @@ type DeleteTarget = {
   readonly dryRun: boolean;
 };
 
-/** Where the objects of the request live: cluster-wide kinds have no namespace, whatever the path said. */
+/** Of the objects of the request: cluster-scoped kinds have none, whatever the path says. */
 export function namespaceOf({ info, resource }: Call): string {
   return resource.definition.namespaced ? info.namespace : '';
 }

@@ -10,7 +10,7 @@ export function checkIdentity(call: Call, object: KubeObject): void {
 }
 
 function checkName({ metadata }: KubeObject, name: string): void {
-  if (metadata.name === undefined) throw nameless(name);
+  if (metadata.name === undefined) throw missingName(name);
   if (metadata.name !== name) {
     throw badRequest(
       `the name of the object (${metadata.name}) does not match the name on the URL (${name})`,
@@ -18,7 +18,7 @@ function checkName({ metadata }: KubeObject, name: string): void {
   }
 }
 
-export function nameless(name: string): Error {
+export function missingName(name: string): Error {
   return badRequest(
     `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
   );

@@ -1,11 +1,11 @@
-// Where the next page of a list starts, and at which revision; opaque to clients.
+// The continue token of a list: the start of the next page and its revision; opaque to clients.
 import { badRequest } from '../../meta/api-error.ts';
 import { goJsonParseError } from '../../schema/go-json-error.ts';
 
 export type ContinueToken = {
-  /** The revision all pages show; -1 asks for the present. */
+  /** The revision of all pages; -1 is the current one. */
   readonly revision: number;
-  /** The last key of the page before, without the prefix of the list. */
+  /** The last key of the previous page, without the prefix of the list. */
   readonly after: string;
 };
 
@@ -36,7 +36,7 @@ export function decodeContinue(token: string): ContinueToken {
   return { revision: raw.rv, after: raw.start.replace(/\0$/, '') };
 }
 
-/** Nothing that would lead a file system elsewhere: upstream joins the key to the path of the list. */
+/** Upstream joins the key to the path of the list, and refuses what would leave it. */
 const isCleanPath = (start: string): boolean =>
   start === '/' ||
   start

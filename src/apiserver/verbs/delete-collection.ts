@@ -1,4 +1,4 @@
-// DELETE of everything that the selectors pick.
+// DELETE of all selected objects.
 import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { isNotFound } from '../../meta/api-error.ts';
 import type { Cached } from '../cache/resource-cache.ts';
@@ -10,24 +10,24 @@ import { header } from '../message.ts';
 import { deleteObject } from '../objects/delete-object.ts';
 import { parseListOptions } from '../request/list-options.ts';
 import { admitDelete, type Call } from './call.ts';
-import { parseDelete } from './delete-options.ts';
+import { parseDeleteOptions } from './delete-options.ts';
 import { readPage } from './read-page.ts';
 
-/** Deletes under way at once: they share the store's commits, and others get their turn. */
-const inFlight = 32;
+/** Concurrent deletes: they share commits of the store, and leave room for other requests. */
+const maxInFlight = 32;
 
 export async function removeCollection(call: Call): Promise<ApiResponse> {
   const { context, request, resource, info } = call;
   const { definition } = resource;
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'list' });
   const selection = parseListOptions(info, request.query, { definition, watch: false });
-  const { options, dryRun } = await parseDelete(request);
+  const { options, dryRun } = await parseDeleteOptions(request);
   const page = await readPage(call, selection);
   const waiting = page.items.values();
   const removeSome = async (): Promise<void> => {
     for (const next of waiting) {
       await removeOne(next);
-      // A store that answers at once would keep the event loop until all are gone.
+      // A store that answers at once would block the event loop until all are deleted.
       const due = yieldWhenDue();
       if (due !== undefined) await due;
     }
@@ -48,7 +48,7 @@ export async function removeCollection(call: Call): Promise<ApiResponse> {
       if (!isNotFound(error)) throw error;
     }
   };
-  await Promise.all(Array.from({ length: inFlight }, removeSome));
+  await Promise.all(Array.from({ length: maxInFlight }, removeSome));
   const { contentType, ...encoded } = await runWhileDue(
     encodeListSteps(representation, definition, { ...page, now: context.now() }),
   );

@@ -1,4 +1,4 @@
-// DeleteOptions from the body or the query; the body wins where there is one.
+// DeleteOptions from the body or, without a body, from the query.
 
 import { badRequest, invalid } from '../../meta/api-error.ts';
 import { type FieldError, invalid as invalidField, notSupported } from '../../meta/field-error.ts';
@@ -8,7 +8,7 @@ import type { JsonObject } from '../../schema/json-object.ts';
 import * as s from '../../schema/node.ts';
 import { parseYaml } from '../../schema/yaml.ts';
 import { header, type QueryOptions, type VerbRequest } from '../message.ts';
-import type { DeleteOptions } from '../objects/delete-marks.ts';
+import type { DeleteOptions } from '../objects/mark-deleted.ts';
 import { mediaOf, notAnObject, parseJson } from '../request/decode-body.ts';
 import { parseInteger } from '../request/list-options.ts';
 import { openProtobufBody } from '../request/protobuf-body.ts';
@@ -44,7 +44,7 @@ export const deleteOptions = s.struct(
 
 export type ParsedDelete = { readonly options: DeleteOptions; readonly dryRun: boolean };
 
-export async function parseDelete(request: VerbRequest): Promise<ParsedDelete> {
+export async function parseDeleteOptions(request: VerbRequest): Promise<ParsedDelete> {
   const body = await request.body();
   const raw =
     body.length === 0
@@ -69,7 +69,7 @@ function fromQuery(query: QueryOptions): Raw {
   };
 }
 
-/** Any group's version of DeleteOptions is understood, as clients send that of the object. */
+/** DeleteOptions of any group and version, because clients send that of the object. */
 function fromBody(body: Uint8Array, contentType: string): Raw {
   const raw = parseOptions(body, contentType);
   const { kind = 'DeleteOptions', apiVersion = 'v1' } = raw;

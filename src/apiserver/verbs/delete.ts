@@ -5,13 +5,13 @@ import type { ApiResponse } from '../message.ts';
 import { type Deleted, deleteObject } from '../objects/delete-object.ts';
 import { answerObject, assertAcceptable } from './answer-object.ts';
 import { admitDelete, type Call, namespaceOf } from './call.ts';
-import { parseDelete } from './delete-options.ts';
+import { parseDeleteOptions } from './delete-options.ts';
 
 export async function remove(call: Call): Promise<ApiResponse> {
   assertAcceptable(call);
   const { context, request, resource, info } = call;
   const { definition } = resource;
-  const { options, dryRun } = await parseDelete(request);
+  const { options, dryRun } = await parseDeleteOptions(request);
   const namespace = namespaceOf(call);
   const deleted = await deleteObject(context, {
     resource,
@@ -22,13 +22,13 @@ export async function remove(call: Call): Promise<ApiResponse> {
     admit: () => admitDelete(call, { name: info.name, namespace, dryRun }),
     now: context.now(),
   });
-  // Upstream's word for a client that asked in the old way for dependents to go as well.
+  // As upstream for a client that uses the older form of propagationPolicy.
   const status = !deleted.removed && options.orphanDependents === false ? 202 : 200;
   if (answersObject(definition, deleted)) return answerObject(call, status, deleted.cached);
   return answerStatus(request, status, success(definition, deleted));
 }
 
-/** Some kinds answer with themselves, and so does everything that is not gone yet. */
+/** Some kinds answer with the object, and all do that is only marked. */
 const answersObject = (definition: AnyKind, { removed }: Deleted): boolean =>
   (definition.deleteAnswersObject ?? false) || !removed;
 

@@ -23,7 +23,7 @@ export async function list(call: Call): Promise<ApiResponse> {
       encodeListSteps(representation, resource.definition, { ...page, now: context.now() }),
     );
   const { contentType, body } = await convertBody(
-    isWhole(options, representation)
+    isShareable(options, representation)
       ? await sharedLists({ resource, key: identity(call, page, representation) }, encode)
       : await encode(),
   );
@@ -37,8 +37,8 @@ export async function list(call: Call): Promise<ApiResponse> {
 
 const sharedLists = createSharedLists();
 
-/** Whether all who ask like this at one revision get the same; a Table shows ages, which change by themselves. */
-function isWhole(options: ListOptions, { as }: Representation): boolean {
+/** Whether equal requests at one revision have equal responses; a Table shows ages, which change with time. */
+function isShareable(options: ListOptions, { as }: Representation): boolean {
   const { selectsAll, limit, continueToken } = options;
   return selectsAll && limit <= 0 && continueToken === '' && as !== 'Table';
 }

@@ -38,16 +38,16 @@ export type ParsedPatch = {
   readonly text: string;
 };
 
-/** Each form has its own words for a body that is not JSON. */
+/** Each form has its own message for a body that is not JSON. */
 export function parsePatch(type: Exclude<PatchType, 'apply'>, text: string): ParsedPatch {
   const fail = (why: string): Error =>
     badRequest(type === 'strategic' ? why : `error decoding patch: ${why}`);
-  // Operations have a limit of their own; what they make of the object is counted.
+  // JSON patch operations have a limit of their own; the resulting object is counted.
   const limits = { ...valueLimits, members: maxValues };
   return { type, patch: parseJson(text, fail, type === 'json' ? limits : undefined), text };
 }
 
-export function patched(
+export function applyPatch(
   { type, patch: wanted }: ParsedPatch,
   schema: StructNode,
   live: KubeObject,
@@ -63,7 +63,11 @@ export function patched(
 }
 
 /** A result that cannot be read is 422 on the field `patch` of an object without kind and name. */
-export function badPatch({ type, patch: sent }: ParsedPatch, result: unknown, why: string): Error {
+export function invalidPatch(
+  { type, patch: sent }: ParsedPatch,
+  result: unknown,
+  why: string,
+): Error {
   const shown = cutText(type === 'strategic' ? goText(sent) : JSON.stringify(result));
   return invalid({ group: '', kind: '' }, '', [invalidField('patch', shown, why)]);
 }

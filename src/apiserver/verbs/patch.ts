@@ -24,9 +24,15 @@ import { withoutRepeatedOwners } from '../request/owner-references.ts';
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts';
 import { parseYamlText } from '../yaml/parse-yaml-text.ts';
 import { answerObject, assertAcceptable } from './answer-object.ts';
-import { type Call, creation, namespaceOf, rulesOf, writeRequest } from './call.ts';
-import { checkIdentity, nameless } from './check-identity.ts';
-import { badPatch, type ParsedPatch, parsePatch, patched, patchTypeOf } from './parse-patch.ts';
+import { type Call, createOnUpdate, namespaceOf, rulesOf, writeRequest } from './call.ts';
+import { checkIdentity, missingName } from './check-identity.ts';
+import {
+  applyPatch,
+  invalidPatch,
+  type ParsedPatch,
+  parsePatch,
+  patchTypeOf,
+} from './parse-patch.ts';
 
 export async function patch(call: Call): Promise<ApiResponse> {
   assertAcceptable(call);
@@ -76,42 +82,42 @@ async function decodePatched(
   live: KubeObject,
 ): Promise<KubeObject> {
   const { definition } = call.resource;
-  const raw = spending(call.pace, () => patched(parsed, definition.schema, live));
+  const raw = spending(call.pace, () => applyPatch(parsed, definition.schema, live));
   if (call.pace.isLarge()) {
     await call.pace.pause();
     checkValues(raw, 'the object');
   }
   const mistyped =
     parsed.type === 'strategic' ? unstructuredError(definition.schema, raw) : undefined;
-  if (mistyped !== undefined) throw badPatch(parsed, raw, mistyped);
-  if (Array.isArray(raw)) throw badPatch(parsed, raw, noVersionKind(notAnObject(raw)));
+  if (mistyped !== undefined) throw invalidPatch(parsed, raw, mistyped);
+  if (Array.isArray(raw)) throw invalidPatch(parsed, raw, noVersionKind(notAnObject(raw)));
   checkKind(call, parsed, raw as JsonObject);
-  // What the patch left alone was decoded when it was written.
+  // What the patch did not change was decoded when it was written.
   const source = { raw, known: live };
   const { object, error, problems } = await decodeValue(definition.schema, source, call.pace);
-  if (error !== undefined) throw badPatch(parsed, raw, error);
+  if (error !== undefined) throw invalidPatch(parsed, raw, error);
   if (options.fieldValidation !== 'Ignore') {
     const found = [...problemsOf(parsed), ...problems.unknown.map(unknownField)];
     if (found.length > 0 && options.fieldValidation === 'Strict') {
-      throw badPatch(parsed, raw, `strict decoding error: ${found.join(', ')}`);
+      throw invalidPatch(parsed, raw, `strict decoding error: ${found.join(', ')}`);
     }
     for (const problem of found) call.warn(problem);
   }
   return keepReset(raw, typed(object as KubeObject, definition));
 }
 
-/** What a strict reading of the patch itself has to say. */
+/** Problems that strict validation finds in the patch itself. */
 function problemsOf({ type, patch: sent, text }: ParsedPatch): readonly string[] {
   const repeated = findDuplicateFields(text);
   return type === 'json' ? jsonPatchProblems(sent, repeated) : repeated.map(duplicateField);
 }
 
-/** A patch may not make another kind of the object, nor none at all. */
+/** A patch may not change or remove kind and apiVersion. */
 function checkKind(call: Call, parsed: ParsedPatch, raw: JsonObject): void {
   const { context, resource, info } = call;
-  if ((raw.kind ?? '') === '' || (raw.apiVersion ?? '') === '') throw nameless(info.name);
+  if ((raw.kind ?? '') === '' || (raw.apiVersion ?? '') === '') throw missingName(info.name);
   const mismatch = kindMismatch(raw, resource.definition, context.resources.definitions);
-  if (mismatch !== undefined) throw badPatch(parsed, raw, mismatch.why);
+  if (mismatch !== undefined) throw invalidPatch(parsed, raw, mismatch.why);
 }
 
 async function apply(call: Call, options: WriteOptions, text: string): Promise<ApiResponse> {
@@ -152,7 +158,7 @@ async function apply(call: Call, options: WriteOptions, text: string): Promise<A
       checkIdentity(call, wanted);
       return definition.defaults?.(wanted) ?? wanted;
     },
-    ...(info.subresource === '' ? { create: creation(call) } : {}),
+    ...(info.subresource === '' ? { create: createOnUpdate(call) } : {}),
     needsVersion: false,
     checksUid: false,
     write,

@@ -20,7 +20,7 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
   const token = continueFrom(options);
   await waitForRevision(call, options.resourceVersion);
   const revision =
-    token === undefined ? revisionWanted(options) : token.revision > 0 ? token.revision : undefined;
+    token === undefined ? exactRevision(options) : token.revision > 0 ? token.revision : undefined;
   const shown = revision ?? context.resources.revision();
   const everything =
     revision === undefined || revision === context.resources.revision()
@@ -30,7 +30,7 @@ export async function readPage(call: Call, options: ListOptions): Promise<Page> 
         });
   const after = token === undefined ? '' : prefix + token.after;
   const rest = after === '' ? everything : everything.filter((cached) => cached.key > after);
-  return runWhileDue(cut(call, { rest, options, prefix, shown }));
+  return runWhileDue(cutPage(call, { rest, options, prefix, shown }));
 }
 
 function continueFrom({ continueToken, resourceVersion }: ListOptions): ContinueToken | undefined {
@@ -40,7 +40,7 @@ function continueFrom({ continueToken, resourceVersion }: ListOptions): Continue
   throw badRequest('specifying resource version is not allowed when using continue');
 }
 
-type Cut = {
+type PageRequest = {
   readonly rest: readonly Cached[];
   readonly options: ListOptions;
   readonly prefix: string;
@@ -48,9 +48,9 @@ type Cut = {
 };
 
 /** The selected objects up to the limit, and where the next page starts. */
-function* cut(
+function* cutPage(
   { resource }: Call,
-  { rest, options, prefix, shown }: Cut,
+  { rest, options, prefix, shown }: PageRequest,
 ): Generator<undefined, Page> {
   const { view } = resource;
   const resourceVersion = String(shown);
@@ -70,8 +70,8 @@ function* cut(
   return { items, metadata: { resourceVersion, continue: next, ...remaining } };
 }
 
-/** A revision that must be shown exactly: asked for by match, or implied by a limit. */
-function revisionWanted(options: ListOptions): number | undefined {
+/** The revision that must be read exactly: requested by resourceVersionMatch, or implied by a limit. */
+function exactRevision(options: ListOptions): number | undefined {
   const { resourceVersion = 0, resourceVersionMatch, limit } = options;
   if (resourceVersionMatch === 'Exact') return resourceVersion;
   const implied = resourceVersionMatch === '' && limit > 0 && resourceVersion > 0;
@@ -104,7 +104,7 @@ async function listAt(
   }
 }
 
-/** A page that cannot be had any more comes with a token for those who rather go on with what there is now. */
+/** A page that is compacted comes with a token to continue inconsistently at the current revision. */
 function tooOld({ limit }: ListOptions, token: ContinueToken | undefined): Error {
   if (limit <= 0 && token === undefined)
     return expired('The resourceVersion for the provided list is too old.');

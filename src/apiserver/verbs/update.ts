@@ -7,7 +7,7 @@ import { withoutRepeatedOwners } from '../request/owner-references.ts';
 import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
 import { answerObject, assertAcceptable } from './answer-object.ts';
-import { type Call, creation, namespaceOf, rulesOf, writeRequest } from './call.ts';
+import { type Call, createOnUpdate, namespaceOf, rulesOf, writeRequest } from './call.ts';
 import { checkIdentity } from './check-identity.ts';
 
 export async function update(call: Call): Promise<ApiResponse> {
@@ -27,7 +27,9 @@ export async function update(call: Call): Promise<ApiResponse> {
     subresource: info.subresource,
     rules: rulesOf(call),
     desired: () => wanted,
-    ...(definition.createsOnUpdate && info.subresource === '' ? { create: creation(call) } : {}),
+    ...(definition.createsOnUpdate && info.subresource === ''
+      ? { create: createOnUpdate(call) }
+      : {}),
     needsVersion: definition.needsResourceVersion ?? false,
     checksUid: true,
     write: writeRequest(call, options),

@@ -1,4 +1,4 @@
-// The stream of changes of a collection: what exists, what happened since a revision, and what happens from now on.
+// The stream of changes of a collection: existing objects, changes since a revision, and changes from now on.
 import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { type ApiError, expired, internal, isApiError, type Status } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
@@ -21,19 +21,19 @@ import {
 import { type Call, keyPrefix } from './call.ts';
 import { waitForRevision } from './wait-for-revision.ts';
 
-/** A watcher that leaves this much unread is too slow: it is told 410 and closed, and lists anew. */
+/** A watcher with this much unread is too slow: it gets 410, is closed, and lists anew. */
 const slowWatcherBytes = 16 * 1024 * 1024;
-/** So much of the state waits for its reader at a time. */
-const statePieceBytes = 1024 * 1024;
-/** Changes kept for a watcher that has not read the state yet; they share their objects with the cache's own history. */
-const maxHeld = 100_000;
-/** What a timer can hold; a watch that is to live longer ends then. */
+/** Of the initial state, the next part is sent when less than this is unread. */
+const maxUnreadStateBytes = 1024 * 1024;
+/** Changes buffered for a watcher that has not read the initial state; they share their objects with the cache's history. */
+const maxDeferred = 100_000;
+/** The longest timer of Node.js; a watch with a longer timeout ends then. */
 const maxTimerMs = 2 ** 31 - 1;
-/** Bookmarks tell a quiet watcher how far it is. */
+/** Bookmarks give an idle watcher a current resourceVersion. */
 const bookmarkEveryMs = 60_000;
 /** And once more so long before the end, so that the next watch starts close to the present. */
 const lastBookmarkMs = 2000;
-/** Without a wish a watch ends between half an hour and an hour, so that clients spread over servers. */
+/** Without a requested timeout a watch ends between half an hour and an hour, so that clients spread over servers. */
 const minWatchSeconds = 1800;
 
 export async function watch(call: Call): Promise<ApiResponse> {
@@ -58,13 +58,13 @@ type Watcher = {
   readonly options: ListOptions;
   readonly encoder: WatchEncoder;
   readonly sink: Sink;
-  /** Why the watch cannot start, told as its only event. */
+  /** Why the watch cannot start; sent as its only event. */
   readonly failure: Status | undefined;
 };
 
-/** A streaming list waits for the revision it was asked for; a plain watch from the future just waits. */
+/** A streaming list waits for the requested revision; a plain watch from a future revision just waits. */
 async function waitForStart(call: Call, options: ListOptions): Promise<Status | undefined> {
-  // What exists cannot be told where a part of it cannot be read.
+  // The initial state cannot be sent when an object of it cannot be read.
   if (startsWithState(options)) call.resource.cache.list(keyPrefix(call));
   if (options.sendInitialEvents !== true) return undefined;
   try {
@@ -96,20 +96,20 @@ function startWatcher(watcher: Watcher): void {
     endWith(watcher, expired(message).status);
     return;
   }
-  // From here to listen() nothing waits, so no change can fall between.
+  // Synchronous up to subscribe(), so that no change is missed.
   const first = fromState ? stateOf(watcher) : missed;
   if (first === undefined) return;
   const replay = startReplay(watcher, first, { send, begin });
-  const stopListening = resource.cache.listen(
+  const stopListening = resource.cache.subscribe(
     (change) => {
       if (change.revision <= after) return;
-      if (replay.isUnderWay()) replay.hold(change);
+      if (replay.isUnderWay()) replay.defer(change);
       else send(change);
     },
-    (unreadable) => endWith(watcher, gap(unreadable).status),
+    (unreadable) => endWith(watcher, gapError(unreadable).status),
   );
   const timers = startTimers(watcher, () => {
-    // What is held back is not told yet, so the watcher is not as far as the server.
+    // Deferred changes are not sent yet, so the watcher is behind the server.
     if (replay.isUnderWay()) return;
     const reached = Math.max(after, context.resources.revision());
     sink.write(encoder('BOOKMARK', bookmark(resource, reached)));
@@ -121,17 +121,20 @@ function startWatcher(watcher: Watcher): void {
   });
 }
 
-const gap = (unreadable: string | undefined): ApiError =>
+const gapError = (unreadable: string | undefined): ApiError =>
   unreadable === undefined
     ? expired('changes were compacted before this server saw them')
     : internal(unreadable);
 
-function startTimers({ options, sink }: Watcher, tell: () => void): readonly NodeJS.Timeout[] {
+function startTimers(
+  { options, sink }: Watcher,
+  sendBookmark: () => void,
+): readonly NodeJS.Timeout[] {
   const endMs = lifetimeMs(options);
   const lastMs = endMs - lastBookmarkMs;
   const timers = [setTimeout(() => sink.end(), endMs)];
-  if (options.allowBookmarks) timers.push(setInterval(tell, bookmarkEveryMs));
-  if (options.allowBookmarks && lastMs > 0) timers.push(setTimeout(tell, lastMs));
+  if (options.allowBookmarks) timers.push(setInterval(sendBookmark, bookmarkEveryMs));
+  if (options.allowBookmarks && lastMs > 0) timers.push(setTimeout(sendBookmark, lastMs));
   for (const timer of timers) timer.unref();
   return timers;
 }
@@ -143,20 +146,20 @@ function endWith({ encoder, sink }: Watcher, status: Status): void {
 
 type Replay = {
   readonly isUnderWay: () => boolean;
-  /** A change that comes meanwhile follows. */
-  readonly hold: (change: Change) => void;
+  /** A change that arrives meanwhile is sent afterwards. */
+  readonly defer: (change: Change) => void;
   readonly stop: () => void;
 };
 
 /**
- * What exists or was missed, as fast as it is read: a large state is never in memory twice. Others go first now and then,
- * because to look through all of it may take long, also where nothing of it is selected.
+ * Sends existing objects or missed changes as fast as the client reads: a large state is never in memory twice. It yields
+ * now and then, because filtering all of it may take long, also where nothing is selected.
  */
 function startReplay(watcher: Watcher, first: readonly Change[], { send, begin }: Sender): Replay {
   const { call, options, encoder, sink } = watcher;
   const revision = call.context.resources.revision();
   let changes = first;
-  let held: Change[] | undefined = [];
+  let deferred: Change[] | undefined = [];
   let at = 0;
   const finishFirst = (): void => {
     if (startsWithState(options) && options.allowBookmarks) {
@@ -165,9 +168,9 @@ function startReplay(watcher: Watcher, first: readonly Change[], { send, begin }
     }
     begin();
   };
-  /** Whether to go on now. */
-  const mayGoOn = (): boolean => {
-    if (sink.onDrain !== undefined && sink.buffered() > statePieceBytes) {
+  /** Whether to continue now. */
+  const mayContinue = (): boolean => {
+    if (sink.onDrain !== undefined && sink.buffered() > maxUnreadStateBytes) {
       sink.onDrain(sendSome);
       return false;
     }
@@ -175,36 +178,36 @@ function startReplay(watcher: Watcher, first: readonly Change[], { send, begin }
     void due?.then(sendSome);
     return due === undefined;
   };
-  /** All were sent: what was held back meanwhile is next. */
-  const goOnWith = (waiting: readonly Change[]): void => {
+  /** All were sent: the deferred changes are next. */
+  const continueWith = (waiting: readonly Change[]): void => {
     if (changes === first) finishFirst();
     [changes, at] = [waiting, 0];
-    held = waiting.length === 0 ? undefined : [];
+    deferred = waiting.length === 0 ? undefined : [];
   };
   const sendSome = (): void => {
-    while (held !== undefined) {
-      if (at === changes.length) goOnWith(held);
-      else if (mayGoOn()) send(changes[at++] as Change);
+    while (deferred !== undefined) {
+      if (at === changes.length) continueWith(deferred);
+      else if (mayContinue()) send(changes[at++] as Change);
       else return;
     }
   };
   sendSome();
   return {
-    isUnderWay: () => held !== undefined,
-    hold(change) {
-      held?.push(change);
-      if (held === undefined || held.length <= maxHeld) return;
-      held = undefined;
-      const message = `too slow: more than ${maxHeld} changes came before the state was read`;
+    isUnderWay: () => deferred !== undefined,
+    defer(change) {
+      deferred?.push(change);
+      if (deferred === undefined || deferred.length <= maxDeferred) return;
+      deferred = undefined;
+      const message = `too slow: more than ${maxDeferred} changes came before the state was read`;
       endWith(watcher, expired(message).status);
     },
     stop() {
-      held = undefined;
+      deferred = undefined;
     },
   };
 }
 
-/** Undefined when a part of it cannot be read since the request was answered; the watcher was told. */
+/** Undefined when an object became unreadable since the request was answered; the watch has ended with an error. */
 function stateOf(watcher: Watcher): readonly Change[] | undefined {
   const { call } = watcher;
   try {
@@ -219,11 +222,11 @@ function stateOf(watcher: Watcher): readonly Change[] | undefined {
 
 type Sender = {
   readonly send: (change: Change) => void;
-  /** What was sent so far came all at once, however much it was: only what follows can show a slow reader. */
+  /** The initial state was sent at once, however large: only later changes can show a slow reader. */
   readonly begin: () => void;
 };
 
-/** Writes a change if the watcher sees it: enter and leave of a selection are ADDED and DELETED. */
+/** Sends a change if it is visible: objects that enter or leave a selection are ADDED or DELETED. */
 function createSender(watcher: Watcher): Sender {
   const { call, options, encoder, sink } = watcher;
   const { view } = call.resource;
@@ -238,14 +241,14 @@ function createSender(watcher: Watcher): Sender {
   };
   const send = (change: Change): void => {
     if (!isInScope(change)) return;
-    const seen = options.selectsAll ? change : selected(call.resource, options, change);
-    if (seen === undefined) return;
+    const visible = options.selectsAll ? change : selected(call.resource, options, change);
+    if (visible === undefined) return;
     if (isTooSlow()) {
       const message = `too slow: more than ${slowWatcherBytes} bytes were not read in time`;
       endWith(watcher, expired(message).status);
       return;
     }
-    sink.write(encoder(seen.type, view(seen.current)));
+    sink.write(encoder(visible.type, view(visible.current)));
   };
   const begin = (): void => {
     allowance = sink.buffered() + slowWatcherBytes;
@@ -253,9 +256,13 @@ function createSender(watcher: Watcher): Sender {
   return { send, begin };
 }
 
-type Seen = { readonly type: ChangeType; readonly current: Cached };
+type VisibleChange = { readonly type: ChangeType; readonly current: Cached };
 
-function selected(resource: Resource, options: ListOptions, change: Change): Seen | undefined {
+function selected(
+  resource: Resource,
+  options: ListOptions,
+  change: Change,
+): VisibleChange | undefined {
   const { current, previous, type } = change;
   const { view } = resource;
   const isIn = type !== 'DELETED' && options.selects(view(current).object);
@@ -264,19 +271,19 @@ function selected(resource: Resource, options: ListOptions, change: Change): See
   if (!wasIn) return undefined;
   return {
     type: 'DELETED',
-    current: type === 'DELETED' ? current : departed(resource, change, previous),
+    current: type === 'DELETED' ? current : leavingObject(resource, change, previous),
   };
 }
 
-const disconnects = new WeakMap<Change, Cached>();
+const leavingObjects = new WeakMap<Change, Cached>();
 
-/** An object that leaves a selection is shown as it was, under the revision at which it left. */
-function departed({ codec }: Resource, change: Change, previous: Cached): Cached {
-  let cached = disconnects.get(change);
+/** An object that leaves a selection is sent in its previous state, at the revision at which it left. */
+function leavingObject({ codec }: Resource, change: Change, previous: Cached): Cached {
+  let cached = leavingObjects.get(change);
   if (cached === undefined) {
     const { key, object } = previous;
     cached = codec.encode(key, codec.toValue(object), object, change.revision);
-    disconnects.set(change, cached);
+    leavingObjects.set(change, cached);
   }
   return cached;
 }

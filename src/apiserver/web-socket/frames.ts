@@ -1,4 +1,4 @@
-// Messages of WebSocket (RFC 6455), as far as a server that only sends needs them: messages out; close and ping in, the rest is skipped.
+// WebSocket frames (RFC 6455) of a server that only sends: messages out; close and ping in, other frames are skipped.
 
 export type MessageType = 'text' | 'binary';
 
@@ -28,7 +28,7 @@ function frame(opcode: number, payload: Uint8Array): Buffer {
   return bytes;
 }
 
-/** What the client said that matters; `broken` is what no client may send. */
+/** Frames of the client; `broken` is a protocol violation. */
 export type Received =
   | { readonly kind: 'ping'; readonly payload: Buffer }
   | { readonly kind: 'close' }
@@ -37,7 +37,7 @@ export type Received =
 /** Takes bytes as they come. Holds at most one frame's head and the payload of one control frame. */
 export function createFrameReader(): (chunk: Buffer) => readonly Received[] {
   let pending: Buffer = Buffer.alloc(0);
-  /** Payload of a data frame that nobody wants. */
+  /** Remaining payload of a data frame that is skipped. */
   let skipped = 0n;
   const skip = (): void => {
     const dropped = skipped < BigInt(pending.length) ? Number(skipped) : pending.length;
@@ -59,13 +59,13 @@ export function createFrameReader(): (chunk: Buffer) => readonly Received[] {
 }
 
 type Frame = {
-  /** Bytes that are read with it, and bytes after those that are not wanted. */
+  /** Bytes that are consumed, and bytes after those to skip. */
   readonly size: number;
   readonly skipped: bigint;
   readonly received?: Received;
 };
 
-/** Undefined: not all of it is here. */
+/** Undefined: it is incomplete. */
 function readFrame(bytes: Buffer): Frame | undefined {
   const head = readHead(bytes);
   if (head === undefined) return undefined;

@@ -22,17 +22,17 @@ const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 /** 16 bytes in base64. */
 const keyForm = /^[A-Za-z0-9+/]{22}==$/;
 
-/** Chooses the first protocol of the client that is supported; '' is a client without a wish. */
-export function shakeHands(request: VerbRequest, supported: readonly string[]): Handshake {
+/** Chooses the first protocol of the client that is supported; '' is for a client that names none. */
+export function acceptHandshake(request: VerbRequest, supported: readonly string[]): Handshake {
   if (header(request, 'sec-websocket-version') !== '13') {
     return refused(400, { 'sec-websocket-version': '13' }, 'missing or bad WebSocket Version');
   }
   const key = header(request, 'sec-websocket-key') ?? '';
   if (!keyForm.test(key)) return refused(400, {}, 'mismatch challenge/response');
-  const asked = header(request, 'sec-websocket-protocol')
+  const requested = header(request, 'sec-websocket-protocol')
     ?.split(',')
     .map((name) => name.trim());
-  const protocol = (asked ?? ['']).find((name) => supported.includes(name));
+  const protocol = (requested ?? ['']).find((name) => supported.includes(name));
   if (protocol === undefined) return refused(403, {}, '');
   const accept = createHash('sha1').update(`${key}${acceptSuffix}`).digest('base64');
   return {

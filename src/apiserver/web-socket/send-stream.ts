@@ -1,10 +1,10 @@
-// A body that goes on, sent as messages of a WebSocket.
+// Sends a streamed body as messages of a WebSocket.
 import type { Duplex } from 'node:stream';
 import type { ApiResponse, Sink, Stream, VerbRequest } from '../message.ts';
 import { closeFrame, createFrameReader, messageFrame, pongFrame } from './frames.ts';
-import { shakeHands } from './handshake.ts';
+import { acceptHandshake } from './handshake.ts';
 
-/** Makes the frames of what the stream writes in one go. */
+/** Makes frames of the chunks of the stream. */
 export type Framing = {
   /** Sent before anything else. */
   readonly first?: Buffer;
@@ -19,12 +19,12 @@ export function sendOverWebSocket(
   body: Stream,
   framings: Framings,
 ): ApiResponse {
-  const shaken = shakeHands(request, Object.keys(framings));
-  if ('refusal' in shaken) return shaken.refusal;
-  const framing = framings[shaken.protocol];
+  const handshake = acceptHandshake(request, Object.keys(framings));
+  if ('refusal' in handshake) return handshake.refusal;
+  const framing = framings[handshake.protocol];
   return {
     status: 101,
-    headers: shaken.headers,
+    headers: handshake.headers,
     body: {
       tunnelTo(client) {
         if (framing !== undefined) body.start(openWebSocketSink(client, framing));
@@ -33,7 +33,7 @@ export function sendOverWebSocket(
   };
 }
 
-/** How long a client may take to read what was left when the stream ended. */
+/** How long a client may take to read the rest after the stream has ended. */
 const lingerMs = 30_000;
 
 function openWebSocketSink(client: Duplex, { first, frames }: Framing): Sink {
@@ -58,7 +58,7 @@ function openWebSocketSink(client: Duplex, { first, frames }: Framing): Sink {
       if (received.kind === 'ping') client.write(pongFrame(received.payload));
       else end();
     }
-    // Answers to pings of a client that does not read them would pile up.
+    // Pongs to a client that does not read would pile up.
     if (client.writableNeedDrain) {
       client.pause();
       client.once('drain', () => client.resume());
@@ -85,7 +85,7 @@ function openWebSocketSink(client: Duplex, { first, frames }: Framing): Sink {
 
 const emptyMessage = new Uint8Array();
 
-/** Upstream's (wsstream.NewDefaultReaderProtocols): bytes as they come, after an empty message that says it works. */
+/** Upstream's (wsstream.NewDefaultReaderProtocols): bytes as they arrive, after an empty message that signals success. */
 export const byteFramings: Framings = {
   '': {
     first: messageFrame('binary', emptyMessage),
@@ -119,7 +119,7 @@ function jsonEvents(chunk: Uint8Array): readonly Uint8Array[] {
   return events;
 }
 
-/** Events in protobuf come with their length before them, which a message does not need. */
+/** Events in protobuf are length-prefixed, which a message does not need. */
 export const protobufEventFramings: Framings = {
   '': { frames: (chunk) => protobufEvents(chunk).map((event) => messageFrame('binary', event)) },
 };

@@ -1,4 +1,4 @@
-// JSON of an answer in the form that the client asked for, made on a thread where it is large.
+// Converts a JSON response to YAML or indented JSON, on a worker thread.
 import type { ApiResponse } from '../message.ts';
 import { runYamlJob } from './yaml-thread.ts';
 

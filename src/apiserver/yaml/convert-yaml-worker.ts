@@ -1,4 +1,4 @@
-// YAML takes some fifty times as long as JSON: large texts are read and written here, beside the event loop.
+// YAML takes some fifty times as long as JSON: large texts are parsed and written here, off the main thread.
 import { parentPort } from 'node:worker_threads';
 import { type ParsedYaml, parseYaml } from '../../schema/yaml.ts';
 import { toYaml } from '../encode/yaml.ts';

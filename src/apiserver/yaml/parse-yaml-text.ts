@@ -1,4 +1,4 @@
-// YAML of a request. What is JSON at the same time, as most of what clients apply, is read as that.
+// Parses YAML of a request. Text that is JSON at the same time, as most that clients apply, is parsed as JSON.
 import { oddNumber } from '../../schema/decode.ts';
 import { findDuplicateFields } from '../../schema/duplicates.ts';
 import { isTextTooDeep } from '../../schema/nesting.ts';
@@ -8,10 +8,10 @@ import { checkValues } from '../limits/check-values.ts';
 import { runYamlJob } from './yaml-thread.ts';
 
 /** Longer ones take more than a few milliseconds. */
-const maxHere = 16 * 1024;
+const maxInlineLength = 16 * 1024;
 
 export async function parseYamlText(text: string): Promise<ParsedYaml> {
-  if (text.length <= maxHere) return parseYaml(text);
+  if (text.length <= maxInlineLength) return parseYaml(text);
   const value = plainJson(text);
   if (value !== undefined) return { value, duplicates: [] };
   const result = await runYamlJob({ parse: text });
@@ -19,10 +19,10 @@ export async function parseYamlText(text: string): Promise<ParsedYaml> {
     if ('value' in result.parsed) checkValues(result.parsed.value);
     return result.parsed;
   }
-  throw new Error('failed' in result ? result.failed : 'no answer of the YAML thread');
+  throw new Error('failed' in result ? result.failed : 'no answer from the YAML thread');
 }
 
-/** Undefined where it is none, or where YAML would read it otherwise or has something to say of it. */
+/** Undefined for text that is not JSON, or that YAML would parse differently or refuse. */
 function plainJson(text: string): unknown {
   if (!/^\s{0,64}\{/.test(text) || isTextTooDeep(text)) return undefined;
   if (findExcess(text) !== undefined) return undefined;

@@ -1,26 +1,26 @@
-// The thread that reads and writes large YAML, one text at a time. It starts when it is first needed and ends when
-// nobody has needed it for a while.
+// The thread that parses and writes large YAML, one text at a time. It starts on demand and ends when
+// it is idle for a while.
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../../host/worker-url.ts';
 import { tooLarge } from '../../meta/api-error.ts';
 import { tooManyRequests } from '../limits/too-many-requests.ts';
 import type { YamlJob, YamlResult } from './convert-yaml-worker.ts';
 
-/** A text at the limits takes a second or two; what takes longer was made to. */
+/** A text at the limits takes a second or two; one that takes longer is an attack. */
 const timeoutMs = 20_000;
-/** Each holds a body; more come again later. */
+/** Each holds a body; further requests get 429. */
 const maxQueued = 32;
 const idleMs = 30_000;
 
-type Waiting = {
+type QueuedJob = {
   readonly job: YamlJob;
   readonly resolve: (result: YamlResult) => void;
   readonly reject: (error: Error) => void;
 };
 
-const queue: Waiting[] = [];
+const queue: QueuedJob[] = [];
 let worker: Worker | undefined;
-let current: Waiting | undefined;
+let current: QueuedJob | undefined;
 let timer: NodeJS.Timeout | undefined;
 
 /** Rejects with 429 where too many wait, and with 413 where the text takes too long. */
@@ -58,7 +58,7 @@ function start(): Worker {
     started.unref();
     settle((waiting) => waiting.resolve(result));
   });
-  // A text that fills the memory of the thread ends it, and nothing else.
+  // A text that exhausts the memory of the thread ends only the thread.
   started.on('error', () => {
     if (worker !== started) return;
     worker = undefined;
@@ -67,10 +67,10 @@ function start(): Worker {
   return started;
 }
 
-function settle(tell: (waiting: Waiting) => void): void {
+function settle(deliver: (waiting: QueuedJob) => void): void {
   const waiting = current;
   current = undefined;
-  if (waiting !== undefined) tell(waiting);
+  if (waiting !== undefined) deliver(waiting);
   next();
 }
 

@@ -54,7 +54,7 @@ export function keepSigning(options: SigningOptions): () => Promise<void> {
       .finally(() => inProgress.delete(work));
     inProgress.add(work);
   };
-  const stop = cache.listen(({ type, current }) => {
+  const stop = cache.subscribe(({ type, current }) => {
     // Listeners are called inside the commit: writes must wait until it is over.
     if (type !== 'DELETED') setImmediate(processRequest, current.object);
   });

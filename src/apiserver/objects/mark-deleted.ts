@@ -1,6 +1,5 @@
-// What a delete makes of an object: marks that wait for a grace period and for finalizers, or nothing to wait for.
-// Upstream: staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go and generic/registry/store.go; for kinds that hold their deletion
-// themselves, pkg/registry/core/namespace/storage/storage.go.
+// What a delete does to an object: it is marked where a grace period or finalizers must be waited for, or can be removed.
+// Upstream: staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go and generic/registry/store.go; for kinds with finalizers of their own, pkg/registry/core/namespace/storage/storage.go.
 import type { AnyKind } from '../../kinds/definition.ts';
 import { foregroundFinalizer, orphanFinalizer } from '../../meta/finalizers.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
@@ -23,18 +22,18 @@ export type MarkRequest = {
 export type Marked = {
   /** The same object when there is nothing to change. */
   readonly marked: KubeObject;
-  /** Nothing keeps it. */
-  readonly gone: boolean;
+  /** Neither a grace period nor a finalizer blocks the removal. */
+  readonly isRemovable: boolean;
 };
 
 export function markDeleted(request: MarkRequest, object: KubeObject): Marked {
   const { definition } = request.resource;
   if (definition.holdsDeletion !== undefined) return markHeld(request, object);
   const marked = mark(request, object);
-  return { marked, gone: isFree(marked) };
+  return { marked, isRemovable: isUnblocked(marked) };
 }
 
-/** A kind with finalizers of its own always stays for the first delete; later ones wait for those, whatever they ask for. */
+/** The first delete only marks a kind with finalizers of its own; later ones wait for those, whatever their options. */
 function markHeld(request: MarkRequest, object: KubeObject): Marked {
   const { definition } = request.resource;
   const { metadata } = object;
@@ -43,16 +42,16 @@ function markHeld(request: MarkRequest, object: KubeObject): Marked {
       deletionTimestamp: formatTime(request.now),
       finalizers: finalizersAfter(heldPolicy(request.options), metadata),
     });
-    return { marked: definition.markDeleting?.(deleting) ?? deleting, gone: false };
+    return { marked: definition.markDeleting?.(deleting) ?? deleting, isRemovable: false };
   }
-  if (definition.holdsDeletion?.(object)) return { marked: object, gone: false };
+  if (definition.holdsDeletion?.(object)) return { marked: object, isRemovable: false };
   const finalizers = finalizersAfter(policyOf(request.options), metadata);
-  if (finalizers.length === 0) return { marked: object, gone: true };
+  if (finalizers.length === 0) return { marked: object, isRemovable: true };
   const isSame = metadata.deletionGracePeriodSeconds === 0 && hasFinalizers(metadata, finalizers);
-  if (isSame) return { marked: object, gone: false };
+  if (isSame) return { marked: object, isRemovable: false };
   return {
     marked: withMetadata(object, { deletionGracePeriodSeconds: 0, finalizers }),
-    gone: false,
+    isRemovable: false,
   };
 }
 
@@ -60,7 +59,8 @@ function mark(request: MarkRequest, object: KubeObject): KubeObject {
   const { definition } = request.resource;
   const finalizers = finalizersAfter(policyOf(request.options), object.metadata);
   const graceful = definition.graceSeconds !== undefined;
-  if (object.metadata.deletionTimestamp !== undefined) return shorten(request, object, finalizers);
+  if (object.metadata.deletionTimestamp !== undefined)
+    return shortenGracePeriod(request, object, finalizers);
   if (!graceful && finalizers.length === 0) return object;
   const { gracePeriodSeconds } = request.options;
   const grace =
@@ -84,8 +84,8 @@ const generationAfter = ({ generation }: ObjectMeta): { generation?: number } =>
 /** A negative period is a second. */
 const atLeastOne = (period: number): number => (period < 0 ? 1 : period);
 
-/** A second delete may only shorten the time that is left. One that does not is ignored, with all its options, until the time is over. */
-function shorten(
+/** A second delete may only shorten the remaining time. One that does not is ignored, with all its options, until the time is over. */
+function shortenGracePeriod(
   request: MarkRequest,
   object: KubeObject,
   finalizers: readonly string[],
@@ -120,7 +120,7 @@ const policyOf = ({ propagationPolicy, orphanDependents }: DeleteOptions): strin
   propagationPolicy ??
   (orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background');
 
-/** Namespaces take `orphanDependents: false` for Foreground. */
+/** For namespaces `orphanDependents: false` means Foreground. */
 const heldPolicy = (options: DeleteOptions): string | undefined =>
   options.orphanDependents === false ? 'Foreground' : policyOf(options);
 
@@ -142,7 +142,7 @@ function finalizersAfter(
   return wanted === undefined || others.includes(wanted) ? others : [...others, wanted];
 }
 
-function isFree({ metadata }: KubeObject): boolean {
+function isUnblocked({ metadata }: KubeObject): boolean {
   const { finalizers = [], deletionGracePeriodSeconds = 0, deletionTimestamp } = metadata;
   if (finalizers.length > 0) return false;
   return deletionTimestamp === undefined || deletionGracePeriodSeconds === 0;

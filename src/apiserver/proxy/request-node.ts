@@ -1,4 +1,4 @@
-// A request to the agent of a node, with the certificate by which it knows this server.
+// A request to the agent of a node, with the certificate that authenticates this server.
 import { type IncomingMessage, request as openRequest } from 'node:http';
 import { connect as connectTls } from 'node:tls';
 import { internal } from '../../meta/api-error.ts';
@@ -16,7 +16,7 @@ export type NodeRequest = {
   readonly signal: AbortSignal;
 };
 
-export async function askNode({
+export async function requestNode({
   target,
   path,
   dial,

@@ -1,4 +1,4 @@
-// The answer to a PUT that names the uid of another object, in the words of Kubernetes' storage layer.
+// The conflict of a PUT that names the uid of another object, worded as by Kubernetes' storage layer.
 import type { AnyKind } from '../../kinds/definition.ts';
 import { conflict } from '../../meta/api-error.ts';
 
@@ -11,8 +11,8 @@ type Mismatch = {
   readonly found: string;
 };
 
-/** Where Kubernetes keeps resources whose place is not their plural; its texts show it. */
-const upstreamPlaces: Readonly<Record<string, string>> = {
+/** etcd paths of Kubernetes that are not the plural; its messages show them. */
+const upstreamPaths: Readonly<Record<string, string>> = {
   services: 'services/specs',
   endpoints: 'services/endpoints',
   nodes: 'minions',
@@ -20,9 +20,9 @@ const upstreamPlaces: Readonly<Record<string, string>> = {
   ingresses: 'ingress',
 };
 
-export function otherUid({ definition, namespace, name, uid, found }: Mismatch): Error {
-  const place = upstreamPlaces[definition.plural] ?? definition.plural;
-  const key = `/registry/${place}/${definition.namespaced ? `${namespace}/` : ''}${name}`;
+export function uidConflict({ definition, namespace, name, uid, found }: Mismatch): Error {
+  const path = upstreamPaths[definition.plural] ?? definition.plural;
+  const key = `/registry/${path}/${definition.namespaced ? `${namespace}/` : ''}${name}`;
   return conflict(
     { group: definition.group, resource: definition.plural },
     name,

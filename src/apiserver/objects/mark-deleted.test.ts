@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allKinds } from '../../kinds/all.ts';
 import type { KubeObject, ObjectMeta } from '../../meta/object.ts';
-import { type DeleteOptions, markDeleted } from './delete-marks.ts';
+import { type DeleteOptions, markDeleted } from './mark-deleted.ts';
 
 const now = Date.parse('2026-01-02T03:04:05Z');
 const marked = '2026-01-02T03:04:00Z';
@@ -20,10 +20,10 @@ const namespace = (metadata: ObjectMeta, finalizers: readonly string[] = []) => 
   spec: finalizers.length === 0 ? {} : { finalizers },
 });
 
-test('the first delete of a namespace marks it, also where nothing holds it', () => {
+test('markDeleted() only marks a namespace at the first delete, also without finalizers', () => {
   for (const finalizers of [['kubernetes'], []]) {
-    const { marked: after, gone } = run('Namespace', namespace({ name: 'a' }, finalizers));
-    assert.equal(gone, false);
+    const { marked: after, isRemovable } = run('Namespace', namespace({ name: 'a' }, finalizers));
+    assert.equal(isRemovable, false);
     assert.deepEqual(after.metadata, { name: 'a', deletionTimestamp: '2026-01-02T03:04:05Z' });
     assert.deepEqual((after as { status?: unknown }).status, { phase: 'Terminating' });
   }
@@ -37,24 +37,26 @@ const policies: readonly (readonly [DeleteOptions, readonly string[] | undefined
   [{ orphanDependents: false }, ['foregroundDeletion']],
 ];
 for (const [options, finalizers] of policies) {
-  test(`the first delete of a namespace obeys ${JSON.stringify(options)}`, () => {
+  test(`markDeleted() applies ${JSON.stringify(options)} at the first delete of a namespace`, () => {
     const { marked: after } = run('Namespace', namespace({ name: 'a' }, ['kubernetes']), options);
     assert.deepEqual(after.metadata.finalizers, finalizers);
   });
 }
 
-test('a namespace that is held ignores what later deletes ask for', () => {
-  const going = namespace({ name: 'a', deletionTimestamp: marked }, ['kubernetes']);
-  const { isSame, gone } = run('Namespace', going, { propagationPolicy: 'Foreground' });
-  assert.deepEqual([isSame, gone], [true, false]);
+test('markDeleted() ignores later deletes of a namespace with finalizers in its spec', () => {
+  const terminating = namespace({ name: 'a', deletionTimestamp: marked }, ['kubernetes']);
+  const { isSame, isRemovable } = run('Namespace', terminating, {
+    propagationPolicy: 'Foreground',
+  });
+  assert.deepEqual([isSame, isRemovable], [true, false]);
 });
 
-test('a later delete removes a namespace that nothing holds any more', () => {
-  const going = namespace({ name: 'a', deletionTimestamp: marked });
-  assert.equal(run('Namespace', going).gone, true);
-  const kept = run('Namespace', going, { propagationPolicy: 'Orphan' });
-  assert.equal(kept.gone, false);
-  assert.deepEqual(kept.marked.metadata, {
+test('markDeleted() removes a namespace without finalizers at a later delete', () => {
+  const terminating = namespace({ name: 'a', deletionTimestamp: marked });
+  assert.equal(run('Namespace', terminating).isRemovable, true);
+  const waiting = run('Namespace', terminating, { propagationPolicy: 'Orphan' });
+  assert.equal(waiting.isRemovable, false);
+  assert.deepEqual(waiting.marked.metadata, {
     name: 'a',
     deletionTimestamp: marked,
     deletionGracePeriodSeconds: 0,
@@ -64,7 +66,7 @@ test('a later delete removes a namespace that nothing holds any more', () => {
 
 const pod = { metadata: { deletionTimestamp: marked, deletionGracePeriodSeconds: 30 } };
 
-test('a delete that does not shorten the time of a pod changes nothing, whatever else it asks', () => {
+test('markDeleted() ignores a delete that does not shorten the grace period of a pod, with all its options', () => {
   assert.equal(run('Pod', pod, { propagationPolicy: 'Foreground' }).isSame, true);
   assert.equal(
     run('Pod', pod, { gracePeriodSeconds: 30, propagationPolicy: 'Orphan' }).isSame,
@@ -75,16 +77,16 @@ test('a delete that does not shorten the time of a pod changes nothing, whatever
   assert.equal(shorter.marked.metadata.deletionGracePeriodSeconds, 10);
 });
 
-test('a later delete of an object that waits for finalizers may change the policy', () => {
+test('markDeleted() changes the policy of an object that waits for finalizers', () => {
   const metadata = {
     deletionTimestamp: marked,
     deletionGracePeriodSeconds: 0,
     finalizers: ['orphan'],
   };
-  const { marked: after, gone } = run(
+  const { marked: after, isRemovable } = run(
     'ConfigMap',
     { metadata },
     { propagationPolicy: 'Background' },
   );
-  assert.deepEqual([after.metadata.finalizers, gone], [undefined, true]);
+  assert.deepEqual([after.metadata.finalizers, isRemovable], [undefined, true]);
 });
