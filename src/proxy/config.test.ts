@@ -128,14 +128,14 @@ describe('chooseMode()', () => {
       insteadOf === undefined ? '' : ` instead of ${insteadOf.mode}: ${insteadOf.reason}`;
     return `${mode.name} ${families.join(' ')}${fallback}`;
   };
-  it('takes the first that works when none is asked for (KPX-49)', async () => {
+  it('takes the first that works when none is requested (KPX-49)', async () => {
     const modes = [mode('nftables', fails('too old')), mode('iptables', works)];
     assert.equal(await choose(modes), 'iptables IPv4 IPv6');
   });
-  it('leaves a family out that the machine does not have (KPX-51)', async () => {
+  it('skips a family that the machine does not have (KPX-51)', async () => {
     assert.equal(await choose([mode('nftables', works, fails('no IPv6'))]), 'nftables IPv4');
   });
-  it('takes the one asked for or none, and says what to grant', async () => {
+  it('takes the requested mode or none, and says what to grant', async () => {
     const modes = [mode('nftables', fails('no right')), mode('iptables', works)];
     await assert.rejects(
       choose(modes, 'nftables'),
@@ -167,7 +167,7 @@ describe('chooseMode()', () => {
         /nftables: it does not answer node ports on the loopback, .* use iptables, or name/,
       );
     });
-    it('takes any where other addresses are named too', async () => {
+    it('takes any mode if other addresses are named too', async () => {
       assert.equal(
         await choose(modes, undefined, ['127.0.0.0/8', '10.0.0.0/8']),
         'nftables IPv4 IPv6',
@@ -175,7 +175,7 @@ describe('chooseMode()', () => {
       assert.equal(await choose(modes, undefined, ['0.0.0.0/0']), 'nftables IPv4 IPv6');
     });
   });
-  it('says which there are when one is asked for that is not', async () => {
+  it('lists the modes when an unknown one is requested', async () => {
     await assert.rejects(choose([mode('nftables', works)], 'userspace'), /this build has nftables/);
   });
   it('says all reasons when none works', async () => {

@@ -23,7 +23,7 @@ function setUp(run?: (n: number) => Promise<boolean>) {
 }
 
 describe('startBoundedRun()', () => {
-  it('runs at once, then collects until the shortest interval is over (KPX-40)', async () => {
+  it('runs at once, then collects requests for the minimum interval (KPX-40)', async () => {
     const { clock, runs, bounded } = setUp();
     await clock.advance(0);
     bounded.request();
@@ -33,14 +33,14 @@ describe('startBoundedRun()', () => {
     await clock.advance(1);
     assert.deepEqual(runs, ['0 change', '1000 change']);
   });
-  it('runs a single change at once when the last run is long over (KPX-40)', async () => {
+  it('runs a single request at once after the minimum interval (KPX-40)', async () => {
     const { clock, runs, bounded } = setUp();
     await clock.advance(5000);
     bounded.request();
     await clock.advance(0);
     assert.deepEqual(runs, ['0 change', '5000 change']);
   });
-  it('counts from the end of the run before, and never runs twice at once', async () => {
+  it('counts from the end of the previous run, and never runs concurrently', async () => {
     let finish = (_: boolean): void => {};
     const { clock, runs, bounded } = setUp(
       () =>
@@ -58,7 +58,7 @@ describe('startBoundedRun()', () => {
     await clock.advance(1);
     assert.deepEqual(runs, ['0 change', '8000 change']);
   });
-  it('tries again after a failure, more and more seldom, and at once for a new change', async () => {
+  it('retries after a failure with back-off, and at once for a new request', async () => {
     const { clock, runs, bounded } = setUp((n) => Promise.resolve(n > 4));
     await clock.advance(8000);
     assert.deepEqual(runs, ['0 change', '1000 change', '3000 change', '7000 change']);
@@ -66,7 +66,7 @@ describe('startBoundedRun()', () => {
     await clock.advance(0);
     assert.equal(runs.at(-1), '8000 change');
   });
-  it('ends after the run under way', async () => {
+  it('ends after the current run', async () => {
     let finish = (_: boolean): void => {};
     const { clock, stop, bounded } = setUp(
       () =>
@@ -88,13 +88,13 @@ describe('startBoundedRun()', () => {
   });
 });
 
-describe('startBoundedRun() unasked', () => {
-  it('looks after the longest interval although nobody asked', async () => {
+describe('startBoundedRun() periodically', () => {
+  it('runs after the maximum interval without a request', async () => {
     const { clock, runs } = setUp();
     await clock.advance(60_000);
     assert.deepEqual(runs, ['0 change', '30000 period', '60000 period']);
   });
-  it('looks also where changes never end, one change after it is due', async () => {
+  it('runs under constant requests, one request after it is due', async () => {
     const { clock, runs, bounded } = setUp();
     for (let passed = 0; passed < 65_000; passed += 500) {
       bounded.request();
@@ -104,7 +104,7 @@ describe('startBoundedRun() unasked', () => {
     assert.deepEqual(looks, ['31000 period', '62000 period']);
     assert.equal(runs.length, 66);
   });
-  it('looks when it is due although a change came shortly before', async () => {
+  it('runs when it is due although a request ran shortly before', async () => {
     const { clock, runs, bounded } = setUp();
     await clock.advance(20_000);
     bounded.request();

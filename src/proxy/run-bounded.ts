@@ -1,35 +1,35 @@
-// Runs something when it is asked for, but not too often, and now and then unasked: one change is carried out at once,
-// a storm of them together (KPX-40).
+// Runs a function on request with a minimum interval, and periodically: a single change is handled at once, a burst together
+// (KPX-40). kube-proxy calls this a bounded frequency runner.
 import type { Cancel, Clock } from '../host/clock.ts';
 
 export type BoundedRun = {
-  /** Something changed: run soon. The first run comes unasked, at once. */
+  /** Something changed: run soon. The first run needs no request. */
   readonly request: () => void;
-  /** Resolves when the signal has ended it and the last run is over. */
+  /** Resolves after the signal, when the last run has finished. */
   readonly ended: Promise<void>;
 };
 
 export type BoundedRunOptions = {
   readonly clock: Clock;
-  /** `change`: it was asked for. `period`: look whether all is well, and do what is asked for. False: failed, try again. */
+  /** `change`: requested. `period`: check what was written, and do what is requested. False: failed, retry. */
   readonly run: (reason: 'change' | 'period') => Promise<boolean>;
   /** Between the end of one run and the start of the next. */
   readonly minIntervalMs: number;
-  /** So often it looks, however much is asked for in between. */
+  /** Between periodic runs, however many requests come in between. */
   readonly maxIntervalMs: number;
 };
 
-/** A failure is tried again after this long, then twice as long each time, up to the longest interval. */
+/** Delay of the first retry. It doubles with each failure, up to the maximum interval. */
 const firstRetryMs = 1000;
 
 export function startBoundedRun(options: BoundedRunOptions, signal: AbortSignal): BoundedRun {
   const { clock, run, minIntervalMs, maxIntervalMs } = options;
-  let isWanted = true;
+  let isRequested = true;
   let isRunning = false;
   let failures = 0;
   let endedAt = Number.NEGATIVE_INFINITY;
-  /** After the first run, which writes everything, and after each look. */
-  let lookAt = Number.POSITIVE_INFINITY;
+  /** When the next periodic run is due. The first run writes everything and counts as one. */
+  let periodicAt = Number.POSITIVE_INFINITY;
   let cancel: Cancel = () => {};
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
@@ -38,9 +38,9 @@ export function startBoundedRun(options: BoundedRunOptions, signal: AbortSignal)
 
   const startAt = (): number => {
     const retryMs = Math.min(firstRetryMs * 2 ** (failures - 1), maxIntervalMs);
-    // A new change may be what mends a failure: it does not wait for the retry.
-    if (isWanted) return endedAt + minIntervalMs;
-    return failures > 0 ? endedAt + retryMs : Math.max(lookAt, endedAt + minIntervalMs);
+    // A new change may resolve the failure: it does not wait for the retry.
+    if (isRequested) return endedAt + minIntervalMs;
+    return failures > 0 ? endedAt + retryMs : Math.max(periodicAt, endedAt + minIntervalMs);
   };
   const plan = (): void => {
     cancel();
@@ -49,16 +49,16 @@ export function startBoundedRun(options: BoundedRunOptions, signal: AbortSignal)
     else cancel = clock.after(Math.max(startAt() - clock.now(), 0), () => void start());
   };
   const start = async (): Promise<void> => {
-    // A change goes first, once: where changes never end, a look would never come.
-    const isLate = endedAt >= lookAt;
-    const reason = failures > 0 || (isWanted && !isLate) ? 'change' : 'period';
-    isWanted = false;
+    // A change has precedence once. Under constant changes a periodic run would never come otherwise.
+    const isOverdue = endedAt >= periodicAt;
+    const reason = failures > 0 || (isRequested && !isOverdue) ? 'change' : 'period';
+    isRequested = false;
     isRunning = true;
     failures = (await run(reason)) ? 0 : failures + 1;
     isRunning = false;
     endedAt = clock.now();
     const next = endedAt + maxIntervalMs;
-    lookAt = reason === 'period' ? next : Math.min(lookAt, next);
+    periodicAt = reason === 'period' ? next : Math.min(periodicAt, next);
     plan();
   };
 
@@ -66,8 +66,8 @@ export function startBoundedRun(options: BoundedRunOptions, signal: AbortSignal)
   plan();
   return {
     request() {
-      if (isWanted) return;
-      isWanted = true;
+      if (isRequested) return;
+      isRequested = true;
       if (!isRunning) plan();
     },
     ended,

@@ -1,9 +1,9 @@
-// Removes what modes have left on the machine: those not in use after a switch, or all of them (KPX-52).
+// Removes rules of modes from the machine: of those not in use, or of all (KPX-52).
 import type { Log } from '../observe/log.ts';
 import type { Family } from './model/state.ts';
 import type { Mode } from './modes/mode.ts';
 
-/** Returns whether all went; what could not be removed is told, and the rest is removed all the same. */
+/** Returns whether all rules were removed. Failures are logged, and do not stop the rest. */
 export async function cleanUpModes(
   modes: readonly Mode[],
   families: readonly Family[],
@@ -16,7 +16,7 @@ export async function cleanUpModes(
         await mode.cleanup(family);
       } catch (error) {
         isClean = false;
-        log.warn('rules of a mode could not be removed', {
+        log.warn('Failed to remove rules of proxy mode', {
           mode: mode.name,
           family,
           error: String(error),

@@ -1,4 +1,4 @@
-// One family at work: changes are collected and written, not too often, and what was written is looked after.
+// Runs the syncs of one family: collects changes, writes them at bounded intervals, and checks periodically what was written.
 
 import { beginWork, endWork, type WorkDescription } from '../observe/current-work.ts';
 import { createPendingChanges } from './model/pending-changes.ts';
@@ -8,16 +8,16 @@ import { createSync, type SyncOptions } from './run-sync.ts';
 export type FamilyOptions = Omit<SyncOptions, 'pending'> & {
   readonly minSyncPeriodMs: number;
   readonly syncPeriodMs: number;
-  /** Told once, after the first write. */
-  readonly wrote: () => Promise<unknown>;
+  /** Called once, after the first write. */
+  readonly afterFirstWrite: () => Promise<unknown>;
 };
 
 export type FamilyRun = {
   readonly serviceChanged: (serviceKey: string) => void;
-  /** `triggeredAt`: when what led to the change happened, where that is known. */
+  /** `triggeredAt`: the endpoints' last change trigger time, if known. */
   readonly endpointsChanged: (serviceKey: string, triggeredAt?: number) => void;
   readonly nodeChanged: () => void;
-  /** Endpoints came or went at these addresses. */
+  /** Endpoints with these addresses were added or removed. */
   readonly addressesChanged: (addresses: readonly string[]) => void;
   readonly ended: Promise<void>;
 };
@@ -29,16 +29,16 @@ export function startFamily(options: FamilyOptions, signal: AbortSignal): Family
   const sync = createSync({ ...options, pending });
   let hasWritten = false;
   const run = async (reason: 'change' | 'period'): Promise<boolean> => {
-    const begun = beginWork({ family, reason }, describeSync);
+    const work = beginWork({ family, reason }, describeSync);
     try {
       const isDone = await sync.run(reason);
       if (isDone && !hasWritten) {
         hasWritten = true;
-        await options.wrote();
+        await options.afterFirstWrite();
       }
       return isDone;
     } finally {
-      endWork(begun);
+      endWork(work);
     }
   };
   const bounded = startBoundedRun(

@@ -1,36 +1,36 @@
-// Tells the families what changes in the informers' copies.
+// Notifies families of changes in the informers.
 import type { Node } from '../kinds/node/types.ts';
 import { objectKey } from '../meta/object.ts';
 import type { TrimmedSlice } from './model/trim-objects.ts';
 import type { FamilyRun } from './run-family.ts';
 import type { ProxyInformers } from './run-informers.ts';
 
-type Told = Omit<FamilyRun, 'ended'>;
+type FamilyListener = Omit<FamilyRun, 'ended'>;
 
 /**
- * Returns how to stop. Called after the informers have synced and the families have taken everything in: what
- * is told now as added is known already, so telling starts after that.
+ * Returns a function that stops it. Call it after the informers have synced and the families have read everything: the initial add
+ * events of a listener are ignored.
  */
 export function followChanges(
   informers: Pick<ProxyInformers, 'services' | 'slices' | 'nodes' | 'allNodes' | 'ranges'>,
-  families: readonly Told[],
+  families: readonly FamilyListener[],
   startedAt: number,
 ): () => void {
   let isReplay = true;
-  const told = (tell: (family: Told) => void): void => {
-    if (!isReplay) for (const family of families) tell(family);
+  const notify = (call: (family: FamilyListener) => void): void => {
+    if (!isReplay) for (const family of families) call(family);
   };
-  const service = (key: string): void => told((family) => family.serviceChanged(key));
+  const service = (key: string): void => notify((family) => family.serviceChanged(key));
   const slice = (after: TrimmedSlice, before?: TrimmedSlice): void => {
     const at = triggerTime(after, before, startedAt);
     for (const key of new Set([before?.serviceKey, after.serviceKey])) {
-      if (key !== undefined) told((family) => family.endpointsChanged(key, at));
+      if (key !== undefined) notify((family) => family.endpointsChanged(key, at));
     }
     const addresses =
       before === undefined ? after.addresses : [...before.addresses, ...after.addresses];
-    told((family) => family.addressesChanged(addresses));
+    notify((family) => family.addressesChanged(addresses));
   };
-  const node = (): void => told((family) => family.nodeChanged());
+  const node = (): void => notify((family) => family.nodeChanged());
   const stops = [
     informers.services.onChange({
       add: ({ metadata }) => service(objectKey(metadata)),
@@ -56,14 +56,14 @@ export function followChanges(
   };
 }
 
-/** Nodes tell that they live by writing what has not changed. */
+/** Heartbeats of nodes change nothing that is compared here. */
 function isSameNode(before: Node, after: Node): boolean {
   return (
     JSON.stringify([before.spec, before.status]) === JSON.stringify([after.spec, after.status])
   );
 }
 
-/** A trigger is counted once, when it is new, and not for what happened before this proxy looked (KPX-56). */
+/** A trigger time counts once, and not if it is older than this proxy (KPX-56). */
 function triggerTime(
   after: TrimmedSlice,
   before: TrimmedSlice | undefined,

@@ -1,4 +1,4 @@
-// The live copies that the proxy works from, selected and made small (KPX-01).
+// The informers of the proxy, with selectors and trimmed objects (KPX-01).
 import type { ApiCaller } from '../client/api-call.ts';
 import { type Informer, startInformer } from '../client/informer.ts';
 import type { Clock } from '../host/clock.ts';
@@ -22,9 +22,9 @@ export type ProxyInformers = {
   readonly slices: Informer<TrimmedSlice>;
   /** The node of this proxy. */
   readonly nodes: Informer<Node>;
-  /** All nodes as far as whose addresses they have; empty where this proxy may not read them. */
+  /** All nodes, with their addresses only; empty if this proxy may not read them. */
   readonly allNodes: Informer<Node>;
-  /** Says of an address whose endpoint it is; undefined: nobody's. */
+  /** Why an address is an endpoint of a Service or pod; undefined: it is none. */
   readonly endpointOwner: (ip: string) => string | undefined;
   readonly ranges: Informer<ServiceCIDR>;
   readonly objectsOf: (serviceKey: string) => ServiceObjects;
@@ -36,7 +36,7 @@ export type ProxyInformersOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly nodeName: string;
-  /** Whether addresses of other nodes matter. */
+  /** Whether addresses of other nodes are needed. */
   readonly watchesAllNodes: boolean;
 };
 const byService = 'service';
@@ -56,7 +56,7 @@ export function startProxyInformers(
     },
     signal,
   );
-  // What comes is a whole slice; what is kept, and told, is a trimmed one.
+  // The API sends whole slices; the store and listeners have trimmed ones.
   const { group, version, kind, plural, namespaced } = endpointSliceDefinition;
   const slices = startInformer<TrimmedSlice>(
     {
@@ -69,7 +69,7 @@ export function startProxyInformers(
     signal,
   );
   const owners = createEndpointOwners(slices.store.values);
-  // What serves many questions in a row is not kept after them.
+  // The index of all endpoints serves many lookups in a row, and is dropped after them.
   let isInUse = false;
   const release = (): void => {
     isInUse = false;
@@ -90,7 +90,7 @@ export function startProxyInformers(
     { ...options, type: nodeDefinition, fieldSelector: `metadata.name=${nodeName}` },
     signal,
   );
-  // Where only this node matters nobody else is asked about (KPX-01).
+  // Other nodes are not read where they are not needed (KPX-01).
   const allNodes = !watchesAllNodes
     ? nodes
     : startInformer({ ...options, type: nodeDefinition, trim: trimNode }, signal);

@@ -1,4 +1,4 @@
-// One sync of one family: what is pending goes through the model into the mode, and what follows from it is done.
+// One sync of one family: pending changes go through the model into the mode; then health checks, stale flows and metrics.
 import type { Clock } from '../host/clock.ts';
 import { freeMemory } from '../host/free-memory.ts';
 import type { Log } from '../observe/log.ts';
@@ -33,17 +33,17 @@ export type SyncOptions = {
   readonly allowsExternalIPs: boolean;
   readonly allowsForeignAddresses: boolean;
   readonly endpointOwner: (ip: string) => string | undefined;
-  /** Told of each address that a Service names and does not get, when that is new. */
+  /** Called once for each address that a Service names and that is not captured for it. */
   readonly refused: (serviceKey: string, address: RefusedAddress) => void;
   readonly nodeView: () => NodeView;
-  /** Keys of all Services that there are. */
+  /** Keys of all Services. */
   readonly serviceKeys: () => Iterable<string>;
   readonly objectsOf: (serviceKey: string) => ServiceObjects;
-  /** Told what the kernel has now, after each write. */
+  /** Called after each write with the state in the kernel. */
   readonly applied: (state: ProxyState) => void;
 };
 
-/** False: it failed, and the next one writes everything (KPX-41). */
+/** After a failure (false) the next run writes everything (KPX-41). */
 export type Sync = {
   readonly run: (reason: 'change' | 'period') => Promise<boolean>;
   /** Services that name one of the addresses. */
@@ -55,15 +55,15 @@ type Work = SyncOptions & {
   readonly flowChanges: FlowChanges;
   readonly labels: { readonly ip_family: Family };
   lastFullAt: number;
-  /** Of the write under way. */
+  /** Whether the current write is partial. */
   isPartial: boolean;
-  /** Addresses that are known to be refused. */
+  /** Addresses that were reported as refused. */
   reported: ReadonlySet<string>;
-  /** As they were last read. */
+  /** As last read. */
   packets: PacketCounts;
 };
 
-/** Everything is written anew so often, whatever else happens: what nobody noticed is mended then (KPX-40). */
+/** Interval of full syncs, which repair what checks do not notice (KPX-40). */
 const fullSyncEveryMs = 3_600_000;
 
 export function createSync(options: SyncOptions): Sync {
@@ -95,10 +95,10 @@ async function syncOnce(work: Work, reason: 'change' | 'period'): Promise<void> 
   const { clock, family, tracker } = work;
   const startedAt = clock.now();
   if (reason === 'period') {
-    await look(work);
+    await checkIntact(work);
     await countPackets(work);
   }
-  const { triggers, queuedAt = startedAt } = takeIn(work, reason);
+  const { triggers, queuedAt = startedAt } = updateModel(work, reason);
   const { state, change } = tracker.take();
   const isNothing = change.kind === 'ports' && change.keys.size === 0;
   if (!isNothing) await write(work, state, change, { startedAt, queuedAt, triggers });
@@ -109,23 +109,23 @@ async function syncOnce(work: Work, reason: 'change' | 'period'): Promise<void> 
     checks: tracker.healthChecks(),
     addresses: state.node.nodePortAddresses,
   });
-  if (!isNothing) await forgetFlows(work, state, change);
+  if (!isNothing) await deleteStaleFlows(work, state, change);
   if (change.kind === 'full' && state.ports.size >= manyPorts) freeMemory();
 }
 
-/** What a sync of so many ports leaves behind is worth collecting at once. */
+/** A full sync of this many ports leaves enough garbage to collect it at once. */
 const manyPorts = 1000;
 
-/** Nobody asked for anything: is what was written still there? */
-async function look(work: Work): Promise<void> {
+/** Makes the next sync a full one if rules are missing, or after an hour. */
+async function checkIntact(work: Work): Promise<void> {
   const { clock, tracker, mode, log, family } = work;
   if (clock.now() - work.lastFullAt >= fullSyncEveryMs) return tracker.forget();
   if (await mode.isIntact()) return;
-  log.warn('rules were changed by somebody else, writing all of them', { family });
+  log.warn('Rules were changed by another program, writing all rules', { family });
   tracker.forget();
 }
 
-/** IPT-13. Rules that were written anew begin at nothing. */
+/** Packet counters of iptables rules (IPT-13). Those of rewritten rules start at zero. */
 async function countPackets(work: Work): Promise<void> {
   const { mode, metrics } = work;
   if (mode.packets === undefined) return;
@@ -137,12 +137,12 @@ async function countPackets(work: Work): Promise<void> {
   }
 }
 
-/** Brings the model up to date with what is pending. */
-function takeIn(work: Work, reason: 'change' | 'period'): ReturnType<PendingChanges['take']> {
+/** Applies pending changes to the model. */
+function updateModel(work: Work, reason: 'change' | 'period'): ReturnType<PendingChanges['take']> {
   const { tracker, pending, metrics, labels } = work;
-  const taken = pending.take();
-  const { serviceKeys, isNodeChanged } = taken;
-  // The machine tells nobody when its addresses change: looked at now and then.
+  const changes = pending.take();
+  const { serviceKeys, isNodeChanged } = changes;
+  // Changes of the machine's addresses are found by polling.
   const more =
     isNodeChanged || reason === 'period' ? tracker.setNode(work.nodeView()) : ([] as const);
   const others = more === 'all' ? work.serviceKeys() : more;
@@ -150,7 +150,7 @@ function takeIn(work: Work, reason: 'change' | 'period'): ReturnType<PendingChan
   reportRefused(work);
   metrics.serviceChangesPending.set(labels, 0);
   metrics.endpointChangesPending.set(labels, 0);
-  return taken;
+  return changes;
 }
 
 /** Once for each address of each Service. */
@@ -191,7 +191,7 @@ async function write(
   metrics.lastSync.set(labels, now / 1000);
   for (const at of triggers) metrics.programmingSeconds.observe(labels, (now - at) / 1000);
   recordRules(work, report);
-  const line = {
+  const fields = {
     family: work.family,
     mode: work.modeName,
     servicePorts: state.ports.size,
@@ -199,8 +199,8 @@ async function write(
     tookMs: now - startedAt,
     afterChangeMs: now - queuedAt,
   };
-  if (report.isFull) work.log.info('wrote all rules', line);
-  else work.log.debug('wrote changed rules', line);
+  if (report.isFull) work.log.info('Wrote all rules', fields);
+  else work.log.debug('Wrote changed rules', fields);
 }
 
 function recordRules({ metrics, labels, tracker }: Work, report: SyncReport): void {
@@ -221,20 +221,20 @@ function recordFailure(work: Work, error: unknown): void {
   const { metrics, labels, log, family, modeName, isPartial } = work;
   const { syncFailures, partialSyncFailures = syncFailures } = metrics.ofMode;
   (isPartial ? partialSyncFailures : syncFailures)?.add(labels);
-  log.error('rules could not be written, will write all of them', {
+  log.error('Failed to write rules, retrying with all rules', {
     family,
     mode: modeName,
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
 }
 
-async function forgetFlows(work: Work, state: ProxyState, change: StateChange): Promise<void> {
+async function deleteStaleFlows(work: Work, state: ProxyState, change: StateChange): Promise<void> {
   const { clock, metrics, labels, flowChanges, tracker, flows, family, log } = work;
   const stale = findStaleFlows(flowChanges.take(state, change, tracker.servingUDP), state.node);
   if (stale.isEmpty) return;
   const startedAt = clock.now();
-  const deleted = await flows.forget(family, stale);
+  const deleted = await flows.deleteStale(family, stale);
   metrics.conntrackSeconds.observe(labels, (clock.now() - startedAt) / 1000);
   metrics.conntrackDeleted.add(labels, deleted);
-  if (deleted > 0) log.debug('forgot stale flows', { family, deleted });
+  if (deleted > 0) log.debug('Deleted stale flows', { family, deleted });
 }

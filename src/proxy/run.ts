@@ -34,13 +34,13 @@ export type ProxyOptions = {
   readonly log: Log;
   readonly metrics: MetricsRegistry;
   readonly clock?: Clock;
-  /** Told how it works here, before anything is written. */
+  /** Called with the chosen mode before anything is written. */
   readonly chosen?: (chosen: ChosenMode) => void;
-  /** Told what the kernel has now, after each write. */
+  /** Called after each write with the state in the kernel. */
   readonly applied?: (state: ProxyState) => void;
 };
 
-/** How long the first write waits for the node's own object and the service ranges: it does without, then mends itself. */
+/** How long the first write waits for the Node object and the service ranges. Without them it is corrected by a later one. */
 const nodeWaitMs = 2000;
 
 type Parts = Required<Omit<ProxyOptions, 'metrics' | 'chosen' | 'applied'>> & {
@@ -54,7 +54,7 @@ type Parts = Required<Omit<ProxyOptions, 'metrics' | 'chosen' | 'applied'>> & {
   readonly events: EventRecorder;
 };
 
-/** Resolves when it has ended after the abort; rules stay. Throws NoModeError where no mode works. */
+/** Resolves after the signal, when everything has stopped; rules stay. Throws NoModeError if no mode works. */
 export async function startProxy(options: ProxyOptions, signal: AbortSignal): Promise<void> {
   const { config, caller, clock = systemClock, modes } = options;
   const log = options.log.with({ part: 'proxy' });
@@ -85,7 +85,7 @@ export async function startProxy(options: ProxyOptions, signal: AbortSignal): Pr
   };
   const servers = await startServers(parts, options.metrics);
   try {
-    announce(parts);
+    recordStart(parts);
     await work(parts, signal);
   } finally {
     await Promise.all([...servers.map((server) => server.close()), healthChecks.close()]);
@@ -118,7 +118,7 @@ async function startServers(
 }
 
 /** Events of the Node: the start, a fallback to another mode, and that the mode is deprecated (KPX-50). */
-function announce({ events, nodeName, chosen }: Parts): void {
+function recordStart({ events, nodeName, chosen }: Parts): void {
   const node = { kind: 'Node', apiVersion: 'v1', metadata: { name: nodeName, uid: nodeName } };
   events.record(node, { type: 'Normal', reason: 'Starting', message: '' });
   if (chosen.insteadOf !== undefined) {
@@ -132,7 +132,7 @@ function announce({ events, nodeName, chosen }: Parts): void {
 
 async function work(parts: Parts, signal: AbortSignal): Promise<void> {
   const { informers, log, clock } = parts;
-  // Nothing is written before everything is known: the rules that are there stay until then (KPX-09).
+  // Nothing is written before everything is known: existing rules stay until then (KPX-09).
   if (!(await waitForSync([informers.services, informers.slices], signal))) return;
   const aboutNode = waitForSync([informers.nodes, informers.ranges], signal);
   await Promise.race([aboutNode, sleep(clock, nodeWaitMs, signal)]);
@@ -140,7 +140,7 @@ async function work(parts: Parts, signal: AbortSignal): Promise<void> {
   const modes = await Promise.all(
     parts.chosen.families.map((family) => startMode(parts, family, signal)),
   );
-  // From here to following the changes nothing waits: no change falls between.
+  // No await from here to followChanges(), so that no change is missed.
   const started = modes.map((mode) => startOne(parts, { ...mode, flows }, signal));
   const unfollow = followChanges(informers, started, clock.now());
   await Promise.all(started.map(({ ended }) => ended));
@@ -190,13 +190,13 @@ function startOne(
     serviceKeys: informers.services.store.keys,
     objectsOf: informers.objectsOf,
     applied: parts.applied,
-    // Other modes' rules go only after ours stand, so that traffic is carried all the time (KPX-52).
-    wrote: () => cleanUpModes(othersThan(chosen.mode, parts.modes), [family], log),
+    // Rules of other modes are removed after the first write, so that there are rules at all times (KPX-52).
+    afterFirstWrite: () => cleanUpModes(otherModes(chosen.mode, parts.modes), [family], log),
   };
   return startFamily(options, signal);
 }
 
-/** Its own node is known also where it may not read the others. */
+/** Includes the own node, also if the others may not be read. */
 function nodesOf({ nodes, allNodes }: ProxyInformers): readonly Node[] {
   return [...nodes.store.values(), ...allNodes.store.values()];
 }
@@ -206,7 +206,7 @@ function reportRefused(
   key: string,
   { by, ip, why }: RefusedAddress,
 ): void {
-  log.warn('refused an address that the service does not own', { service: key, by, ip, why });
+  log.warn('Refused address that the Service does not own', { service: key, by, ip, why });
   const service = informers.services.store.get(key);
   if (service === undefined) return;
   const field = by === 'externalIP' ? 'externalIP' : 'load-balancer address';
@@ -214,7 +214,7 @@ function reportRefused(
   events.record(service, { type: 'Warning', reason: 'ForeignAddress', message });
 }
 
-function othersThan({ name, carriers = [] }: Mode, modes: readonly Mode[]): readonly Mode[] {
+function otherModes({ name, carriers = [] }: Mode, modes: readonly Mode[]): readonly Mode[] {
   return modes.filter((mode) => mode.name !== name && !carriers.includes(mode.name));
 }
 
@@ -245,7 +245,7 @@ type FailedCheck = {
 /** An event of the Service whose health check port cannot be opened (KPX-39). */
 function reportFailedCheck({ informers, events, log, key, port, error }: FailedCheck): void {
   const message = `node cannot start health check for service ${key} on port ${port}: ${error.message}`;
-  log.error('health check server could not listen', { service: key, port, error: error.message });
+  log.error('Failed to start health check server', { service: key, port, error: error.message });
   const service = informers.services.store.get(key);
   if (service === undefined) return;
   events.record(service, { type: 'Warning', reason: 'FailedToStartServiceHealthcheck', message });

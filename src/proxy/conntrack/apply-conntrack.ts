@@ -1,4 +1,4 @@
-// Makes the kernel forget flows that nobody serves any more: over netlink, or with the `conntrack` program.
+// Deletes conntrack entries of flows whose endpoint is gone: over netlink, or with the `conntrack` program.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Conntrack, openConntrack } from '../../host/netlink/conntrack.ts';
@@ -8,13 +8,13 @@ import { parseConntrackLine } from './conntrack-text.ts';
 import type { StaleFlows, TrackedFlow } from './stale-flows.ts';
 
 export type FlowCleaner = {
-  /** Returns how many flows were forgotten. Never throws: stale flows end by themselves, only later. */
-  readonly forget: (family: Family, stale: StaleFlows) => Promise<number>;
+  /** Returns the number of deleted flows. Never rejects: stale flows expire, only later. */
+  readonly deleteStale: (family: Family, stale: StaleFlows) => Promise<number>;
   readonly close: () => Promise<void>;
 };
 
 const run = promisify(execFile);
-/** A table of a million flows is about 150 MB of text; past this the program's answer is given up. */
+/** A table of a million flows is about 150 MB of text; longer output is an error. */
 const maxTextBytes = 256 * 1024 * 1024;
 
 export function createFlowCleaner(log: Log): FlowCleaner {
@@ -23,36 +23,39 @@ export function createFlowCleaner(log: Log): FlowCleaner {
   const warnOnce = (error: unknown): void => {
     if (hasWarned) return;
     hasWarned = true;
-    log.warn('stale UDP flows stay until they time out', {
+    log.warn('Failed to delete stale UDP flows, they expire later', {
       error: String(error),
       remedy: 'grant CAP_NET_ADMIN, and load nf_conntrack_netlink or install conntrack',
     });
   };
   return {
-    async forget(family, stale) {
+    async deleteStale(family, stale) {
       if (stale.isEmpty) return 0;
       try {
-        // A thread of its own: a large table takes long to read.
+        // On a thread of its own, because a large table takes long to list.
         opened ??= openConntrack({ thread: 'own' });
-        return await forgetOver(await opened, family, stale);
+        return await deleteOverNetlink(await opened, family, stale);
       } catch (error) {
-        log.debug('conntrack over netlink failed', { error: String(error) });
+        log.debug('Failed to use conntrack over netlink, trying the program', {
+          error: String(error),
+        });
       }
       try {
-        return await forgetByProgram(family, stale);
+        return await deleteByProgram(family, stale);
       } catch (error) {
         warnOnce(error);
         return 0;
       }
     },
     async close() {
+      // Why it could not be opened was logged when it was used.
       const conntrack = await opened?.catch(() => undefined);
       await conntrack?.close();
     },
   };
 }
 
-async function forgetOver(
+async function deleteOverNetlink(
   conntrack: Conntrack,
   family: Family,
   stale: StaleFlows,
@@ -65,13 +68,13 @@ async function forgetOver(
   return count;
 }
 
-async function forgetByProgram(family: Family, stale: StaleFlows): Promise<number> {
+async function deleteByProgram(family: Family, stale: StaleFlows): Promise<number> {
   const common = ['-p', 'udp', '-f', family === 'IPv4' ? 'ipv4' : 'ipv6'];
   const { stdout } = await run('conntrack', ['-L', ...common], { maxBuffer: maxTextBytes });
   const flows = stdout.split('\n').flatMap((line) => parseConntrackLine(line) ?? []);
-  const gone = flows.filter((flow) => stale.isStale(flow));
-  for (const flow of gone) await run('conntrack', ['-D', ...common, ...selectorOf(flow)]);
-  return gone.length;
+  const staleFlows = flows.filter((flow) => stale.isStale(flow));
+  for (const flow of staleFlows) await run('conntrack', ['-D', ...common, ...selectorOf(flow)]);
+  return staleFlows.length;
 }
 
 function selectorOf({ original, reply }: TrackedFlow): readonly string[] {

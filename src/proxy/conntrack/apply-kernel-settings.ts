@@ -1,5 +1,5 @@
-// Writes kernel settings below /proc/sys. What cannot be written is told and left: traffic flows without it. Synchronous, because below
-// /proc/sys/net a thread sees the settings of its own namespace, and promises of files are kept by other threads.
+// Writes kernel settings below /proc/sys. Failures are logged and ignored: traffic flows without these settings. Synchronous, because
+// below /proc/sys/net a thread sees the settings of its own namespace, and file promises run on other threads.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../observe/log.ts';
@@ -14,7 +14,7 @@ export function applyKernelSettings(
     try {
       applySetting(join(root, setting.path), setting);
     } catch (error) {
-      log.warn('kernel setting could not be written', {
+      log.warn('Failed to write kernel setting', {
         setting: setting.path.replaceAll('/', '.'),
         wanted: setting.value,
         error: (error as Error).message,

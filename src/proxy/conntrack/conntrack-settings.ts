@@ -1,11 +1,11 @@
-// Which kernel settings of connection tracking the configuration asks for (KPX-47).
+// The kernel settings of connection tracking for the configuration (KPX-47).
 import type { ConntrackSettings } from '../config.ts';
 
 export type KernelSetting = {
   /** Below /proc/sys. */
   readonly path: string;
   readonly value: number;
-  /** A larger value that is there already stays. */
+  /** A larger current value is kept. */
   readonly isMinimum: boolean;
 };
 

@@ -1,4 +1,4 @@
-// Reads a line of `conntrack -L`: `udp 17 29 src=10.0.0.1 dst=10.96.0.10 sport=4000 dport=53 src=10.244.1.2 …`.
+// Parses a line of `conntrack -L`: `udp 17 29 src=10.0.0.1 dst=10.96.0.10 sport=4000 dport=53 src=10.244.1.2 …`.
 import { formatAddress, parseAddress } from '../../ip/address.ts';
 import type { TrackedFlow } from './stale-flows.ts';
 

@@ -1,10 +1,10 @@
-// Remembers the UDP ports that the kernel was last told of, so that what became of each is known.
+// Stores the UDP ports that were last written to the kernel, to find what changed for each.
 
 import type { ProxyState, ServicePort, StateChange } from '../model/state.ts';
 import type { FlowChange } from './stale-flows.ts';
 
 export type FlowChanges = {
-  /** What the change did to UDP ports; the next call starts from here. */
+  /** The changes of UDP ports since the previous call. */
   readonly take: (
     state: ProxyState,
     change: StateChange,
@@ -22,7 +22,7 @@ export function createFlowChanges(): FlowChanges {
       for (const key of keys) {
         const pair = changeOf(known.get(key), state.ports.get(key));
         if (pair === undefined) continue;
-        changes.push({ ...pair, serving: servingUDP(key) });
+        changes.push({ ...pair, servingEndpoints: servingUDP(key) });
         if (pair.after === undefined) known.delete(key);
         else known.set(key, pair.after);
       }
@@ -34,7 +34,7 @@ export function createFlowChanges(): FlowChanges {
 function changeOf(
   before: ServicePort | undefined,
   after: ServicePort | undefined,
-): Omit<FlowChange, 'serving'> | undefined {
+): Omit<FlowChange, 'servingEndpoints'> | undefined {
   if (before?.protocol !== 'UDP' && after?.protocol !== 'UDP') return undefined;
   return {
     ...(before === undefined ? {} : { before }),

@@ -27,7 +27,7 @@ const toGone = flow('10.96.0.20', 53, '10.244.9.9 5353');
 const untouched = flow('10.96.0.20', 53, '10.96.0.20 53');
 
 const isStale = (change: Partial<FlowChange>, tracked: TrackedFlow): boolean =>
-  findStaleFlows([{ serving: served, ...change }], exampleNode()).isStale(tracked);
+  findStaleFlows([{ servingEndpoints: served, ...change }], exampleNode()).isStale(tracked);
 
 describe('findStaleFlows()', () => {
   const cases: readonly (readonly [string, Partial<FlowChange>, TrackedFlow, boolean])[] = [
@@ -55,11 +55,21 @@ describe('findStaleFlows()', () => {
     ],
     ['by an external address', { after: dns }, flow('203.0.113.1', 53, '10.244.9.9 5353'), true],
     ['to somebody else', { after: dns }, flow('192.0.2.1', 53, '192.0.2.1 53'), false],
-    ['of a Service without endpoints (KPX-45)', { after: dns, serving: new Set() }, toServed, true],
-    ['of a Service that is gone (KPX-45)', { before: dns, serving: new Set() }, toServed, true],
+    [
+      'of a Service without endpoints (KPX-45)',
+      { after: dns, servingEndpoints: new Set() },
+      toServed,
+      true,
+    ],
+    [
+      'of a Service that is gone (KPX-45)',
+      { before: dns, servingEndpoints: new Set() },
+      toServed,
+      true,
+    ],
     [
       'of a Service that is gone, never translated',
-      { before: dns, serving: new Set() },
+      { before: dns, servingEndpoints: new Set() },
       untouched,
       false,
     ],
@@ -77,8 +87,8 @@ describe('findStaleFlows()', () => {
   }
   it('keeps a flow of an address that another Service has now, if that one serves it', () => {
     const changes = [
-      { after: { ...dns, key: 'b' }, serving: served },
-      { before: dns, serving: new Set<string>() },
+      { after: { ...dns, key: 'b' }, servingEndpoints: served },
+      { before: dns, servingEndpoints: new Set<string>() },
     ];
     assert.equal(findStaleFlows(changes, exampleNode()).isStale(toServed), false);
   });

@@ -1,25 +1,25 @@
-// UDP has no end of a connection: the kernel keeps sending a flow where it once went, even when nobody is there any
-// more. Which flows have to be forgotten so that their next packet is decided anew (KPX-44).
+// UDP connections have no end: conntrack keeps sending a flow to its first endpoint, even after that is gone. Finds the flows to
+// delete, so that their next packet is sent by the current rules (KPX-44).
 import type { NodeState, ServicePort } from '../model/state.ts';
 
-/** One flow as the kernel tracks it, as far as it matters here. */
+/** A conntrack entry, as far as it is used here. */
 export type TrackedFlow = {
-  /** Where the client sent it. */
+  /** Its destination before translation. */
   readonly original: { readonly destination: string; readonly destinationPort: number };
-  /** Who answers: the endpoint, or the destination itself when nothing was translated. */
+  /** The source of replies: the endpoint, or the destination itself if it was not translated. */
   readonly reply: { readonly source: string; readonly sourcePort: number };
 };
 
-/** A UDP service port that changed: what it was, what it is, and who serves it now. */
+/** A UDP service port that changed, and the endpoints that serve it now. */
 export type FlowChange = {
   readonly before?: ServicePort;
   readonly after?: ServicePort;
-  /** As `ip port`; also endpoints that get no new flows but still serve old ones. */
-  readonly serving: ReadonlySet<string>;
+  /** As `ip port`, including endpoints that get no new flows. */
+  readonly servingEndpoints: ReadonlySet<string>;
 };
 
 export type StaleFlows = {
-  /** Whether there is anything to look for: listing flows is not free. */
+  /** Nothing can be stale, so that flows need not be listed. */
   readonly isEmpty: boolean;
   readonly isStale: (flow: TrackedFlow) => boolean;
 };
@@ -28,34 +28,38 @@ export function findStaleFlows(
   changes: readonly FlowChange[],
   node: Pick<NodeState, 'nodeIPs'>,
 ): StaleFlows {
-  const served = new Map<string, ReadonlySet<string> | 'nobody'>();
+  const endpointsByEntrance = new Map<string, ReadonlySet<string> | 'none'>();
   for (const { before } of changes) {
-    for (const entrance of entrances(before, node)) served.set(entrance, 'nobody');
+    for (const entrance of entrances(before, node)) endpointsByEntrance.set(entrance, 'none');
   }
-  // An address that went from one Service to another is now served by the other.
-  for (const { after, serving } of changes) {
-    for (const entrance of entrances(after, node)) served.set(entrance, serving);
+  // An address may have moved from one Service to another.
+  for (const { after, servingEndpoints } of changes) {
+    for (const entrance of entrances(after, node))
+      endpointsByEntrance.set(entrance, servingEndpoints);
   }
-  return { isEmpty: served.size === 0, isStale: (flow) => isStale(flow, served) };
+  return {
+    isEmpty: endpointsByEntrance.size === 0,
+    isStale: (flow) => isStale(flow, endpointsByEntrance),
+  };
 }
 
 function isStale(
   { original, reply }: TrackedFlow,
-  served: ReadonlyMap<string, ReadonlySet<string> | 'nobody'>,
+  endpointsByEntrance: ReadonlyMap<string, ReadonlySet<string> | 'none'>,
 ): boolean {
   const entrance = `${original.destination} ${original.destinationPort}`;
   const replier = `${reply.source} ${reply.sourcePort}`;
   const isTranslated = replier !== entrance;
-  // What was translated here came to this node, whatever its addresses are: a node port may answer on more than it is known by.
+  // A translated flow came to this node, so that it may be of a node port, on an address that the node does not list.
   const serving =
-    served.get(entrance) ??
-    (isTranslated ? served.get(`${anyLocal} ${original.destinationPort}`) : undefined);
+    endpointsByEntrance.get(entrance) ??
+    (isTranslated ? endpointsByEntrance.get(`${anyLocal} ${original.destinationPort}`) : undefined);
   if (serving === undefined) return false;
-  // Nobody's address: what was never translated is no business of ours.
-  return serving === 'nobody' ? isTranslated : !serving.has(replier);
+  // Without a Service, only translated flows were made by our rules.
+  return serving === 'none' ? isTranslated : !serving.has(replier);
 }
 
-/** Stands for every address of the node. */
+/** Any address of the node. */
 const anyLocal = '*';
 
 function entrances(

@@ -20,7 +20,7 @@ function node(
 
 describe('createProxyHealth()', () => {
   const healthOf = () => createProxyHealth(['IPv4', 'IPv6'], 60_000);
-  it('is healthy before anything was asked of it', () => {
+  it('is healthy before the first change', () => {
     assert.equal(healthOf().report(1_000_000).isHealthy, true);
   });
   it('is unhealthy when a change has waited for too long in one family (KPX-33)', () => {
@@ -98,7 +98,7 @@ const checks = () =>
   });
 
 describe('createHealthChecks() (KPX-36, KPX-37, KPX-39)', () => {
-  it('tells how many endpoints are here, follows changes, and stops', async () => {
+  it('responds with the number of local endpoints, follows changes, and stops', async () => {
     const free = await serveStatus({ ...local, routes: {} });
     const { port } = free;
     await free.close();
@@ -140,7 +140,7 @@ describe('createHealthChecks() (KPX-36, KPX-37, KPX-39)', () => {
     await assert.rejects(ask());
     await servers.close();
   });
-  it('answers where node ports do, and moves with them (KPX-30)', async () => {
+  it('listens on the addresses of node ports, and follows their changes (KPX-30)', async () => {
     const free = await serveStatus({ ...local, routes: {} });
     const { port } = free;
     await free.close();
@@ -170,7 +170,7 @@ describe('createHealthChecks() (KPX-36, KPX-37, KPX-39)', () => {
     }
     assert.equal(await answersOn('127.0.0.1'), false);
   });
-  it('says when it cannot listen', async () => {
+  it('reports when it cannot listen', async () => {
     const taken = await serveStatus({ host: '0.0.0.0', port: 0, routes: {} });
     const servers = checks();
     await servers.update({

@@ -1,13 +1,13 @@
-// Which Services name an address, and how well: the address of a balancer is its Service's on every port, whatever older
+// Which Services name an address, and as what. The address of a load balancer belongs to its Service on every port, even if an older
 // Service names it as an external IP.
 
 export type AddressRank = 'loadBalancer' | 'externalIP';
 
 export type AddressRanks = {
-  /** Returns the keys of ports that may gain or lose the address by it. */
+  /** Returns the keys of ports that may gain or lose the address. */
   readonly add: (claimant: RankedClaimant, ip: string) => readonly string[];
   readonly remove: (portKey: string, ip: string) => readonly string[];
-  /** The Service to which the address belongs in place of this one's external IP. */
+  /** The Service of the load balancer with this address; undefined if it is this Service or there is none. */
   readonly balancerOf: (service: string, ip: string) => string | undefined;
 };
 

@@ -10,20 +10,20 @@ const old = { portKey: 'default/old', created: '2026-01-01T00:00:00Z' };
 const young = { portKey: 'default/young', created: '2026-02-01T00:00:00Z' };
 
 describe('createClaims()', () => {
-  it('gives what several ask for to the older, whoever came first', () => {
+  it('gives what several request to the older, in whatever order they are added', () => {
     const claims = createClaims();
     assert.deepEqual([...claims.add(young, external)], ['default/young']);
     assert.deepEqual([...claims.add(old, external)].sort(), ['default/old', 'default/young']);
     assert.equal(claims.has('default/old', at), true);
     assert.equal(claims.has('default/young', at), false);
   });
-  it('gives a cluster IP to the Service that the server gave it to', () => {
+  it('gives a cluster IP to the Service that it is allocated to', () => {
     const claims = createClaims();
     claims.add(old, external);
     claims.add(young, cluster);
     assert.equal(claims.has('default/young', at), true);
   });
-  it('gives the address of a balancer to its Service, however old who else names it', () => {
+  it('gives the address of a load balancer to its Service, whatever the age of others that name it', () => {
     const claims = createClaims();
     claims.add(old, external);
     assert.deepEqual([...claims.add(young, balancer)].sort(), ['default/old', 'default/young']);
@@ -31,13 +31,13 @@ describe('createClaims()', () => {
     claims.add({ ...old, portKey: 'default/cluster' }, cluster);
     assert.equal(claims.has('default/cluster', at), true);
   });
-  it('goes by name between those of one age', () => {
+  it('orders claims of the same age by name', () => {
     const claims = createClaims();
     claims.add({ ...old, portKey: 'b' }, external);
     claims.add({ ...old, portKey: 'a' }, external);
     assert.equal(claims.has('a', at), true);
   });
-  it('hands on what is given up, and says to whom', () => {
+  it('passes a removed claim to the next, and returns both keys', () => {
     const claims = createClaims();
     claims.add(old, external);
     assert.deepEqual([...claims.add(young, external)], []);

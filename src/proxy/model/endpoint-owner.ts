@@ -1,39 +1,39 @@
-// Whose endpoint an address is. There may be 100,000 endpoints, and few addresses that Services name: what was found is kept
-// for those, until a slice with the address changes.
+// Which Service an address is an endpoint of. There may be 100,000 endpoints and few addresses that Services name: results are cached
+// for those addresses, until a slice with the address changes.
 import { apiServerKey, apiServerOwns } from '../../kinds/service/address-owners.ts';
 import type { TrimmedSlice } from './trim-objects.ts';
 
 export type EndpointOwners = {
-  /** Why the address is not for Services to name; undefined: it is nobody's endpoint. */
+  /** Why a Service may not capture the address; undefined: it is no endpoint. */
   readonly ownerOf: (ip: string) => string | undefined;
-  /** Endpoints with these addresses have come, changed or gone. */
+  /** Endpoints with these addresses were added, changed or removed. */
   readonly changed: (addresses: readonly string[]) => void;
 };
 
-/** Of asked addresses. A cluster names far fewer; over it everything is looked up anew. */
-const maxKnown = 50_000;
+/** A cluster names far fewer addresses. Above this the cache is cleared. */
+const maxCached = 50_000;
 
 export function createEndpointOwners(slices: () => Iterable<TrimmedSlice>): EndpointOwners {
-  const known = new Map<string, string | undefined>();
+  const cached = new Map<string, string | undefined>();
   let all: ReadonlyMap<string, string> | undefined;
   return {
     ownerOf(ip) {
-      if (known.has(ip)) return known.get(ip);
-      // Many are asked for in a row when a proxy starts: one pass over all slices serves them.
+      if (cached.has(ip)) return cached.get(ip);
+      // A starting proxy requests many in a row: one pass over all slices is enough for them.
       all ??= ownersIn(slices());
-      if (known.size >= maxKnown) known.clear();
+      if (cached.size >= maxCached) cached.clear();
       const owner = all.get(ip);
-      known.set(ip, owner);
+      cached.set(ip, owner);
       return owner;
     },
     changed(addresses) {
       all = undefined;
-      if (known.size > 0) for (const ip of addresses) known.delete(ip);
+      if (cached.size > 0) for (const ip of addresses) cached.delete(ip);
     },
   };
 }
 
-/** An endpoint on a node is a pod; one that people wrote by hand may be anything. */
+/** An endpoint with a node is a pod; one written by hand may be anything. */
 function ownersIn(slices: Iterable<TrimmedSlice>): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
   for (const { addresses, facts, serviceKey } of slices) {

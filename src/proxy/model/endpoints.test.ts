@@ -19,7 +19,7 @@ function shown(slices: readonly EndpointSlice[], family: 'IPv4' | 'IPv6' = 'IPv4
 }
 
 describe('endpointsByPort()', () => {
-  it('joins slices by port name and protocol, in one order, and tells who is here (KPX-05, KPX-08)', () => {
+  it('joins slices by port name and protocol in a stable order, and marks local endpoints (KPX-05, KPX-08)', () => {
     const ports = [{ name: 'dns', protocol: 'UDP', port: 53 }];
     assert.deepEqual(
       shown([
@@ -43,7 +43,7 @@ describe('endpointsByPort()', () => {
     assert.deepEqual(shown([six, names]), {});
     assert.deepEqual(shown([six, names], 'IPv6'), { '/TCP': ['fd44::1:9376 here'] });
   });
-  it('takes the first address, and no port that is none (KPX-06)', () => {
+  it('uses the first address, and skips ports without a number (KPX-06)', () => {
     const addresses = ['10.244.1.11', '10.244.1.12'];
     const ports = [
       { port: 80 },
@@ -57,7 +57,7 @@ describe('endpointsByPort()', () => {
       '/TCP': ['10.244.1.11:80 here'],
     });
   });
-  it('counts an address once, the better one, whatever the order (KPX-07)', () => {
+  it('counts an address once, with the better conditions, in whatever order (KPX-07)', () => {
     const slices = [
       exampleSlice([endpoint('~1.11')]),
       exampleSlice([endpoint('1.11')]),
@@ -72,7 +72,7 @@ describe('endpointsByPort()', () => {
       );
     }
   });
-  it('lets an address that is not terminating win although the other serves (KPX-07)', () => {
+  it('prefers an endpoint that is not terminating to one that is serving (KPX-07)', () => {
     const [entry] =
       endpointsByPort(
         [exampleSlice([endpoint('~1.11')]), exampleSlice([endpoint('!1.11')])].map(trim),
@@ -83,7 +83,7 @@ describe('endpointsByPort()', () => {
       ).get('/TCP') ?? [];
     assert.deepEqual([entry?.facts.isReady, entry?.facts.isTerminating], [false, false]);
   });
-  it('bears what a server may leave out', () => {
+  it('accepts slices without optional fields', () => {
     const bare = { ...exampleSlice([]), endpoints: null, ports: null } as unknown;
     const empty = exampleSlice([
       { addresses: [], conditions: {} },

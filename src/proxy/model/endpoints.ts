@@ -1,4 +1,4 @@
-// The endpoints of a Service from its slices, by port name and protocol: who they are and what is known of them.
+// The endpoints of a Service from its slices, by port name and protocol, with their conditions and hints.
 import { addressOfFamily } from '../../ip/family-address.ts';
 import type { Endpoint, Family } from './state.ts';
 import type { EndpointFacts, TrimmedSlice } from './trim-objects.ts';
@@ -14,35 +14,35 @@ export function endpointsByPort(
   slices: readonly TrimmedSlice[],
   options: EndpointsOptions,
 ): EndpointsByPort {
-  const found = new Map<string, Map<string, EndpointEntry>>();
+  const byPort = new Map<string, Map<string, EndpointEntry>>();
   for (const slice of slices) {
     // Slices of the other family, and of type FQDN, are not used (KPX-04).
-    if (slice.addressType === options.family) addSlice(found, slice, options);
+    if (slice.addressType === options.family) addSlice(byPort, slice, options);
   }
   const sorted = new Map<string, readonly EndpointEntry[]>();
-  for (const [id, entries] of found) sorted.set(id, [...entries.values()].sort(compareEndpoints));
+  for (const [id, entries] of byPort) sorted.set(id, [...entries.values()].sort(compareEndpoints));
   return sorted;
 }
 
 function addSlice(
-  found: Map<string, Map<string, EndpointEntry>>,
+  byPort: Map<string, Map<string, EndpointEntry>>,
   { ports, addresses, facts }: TrimmedSlice,
   { family, nodeName }: EndpointsOptions,
 ): void {
   for (const { id, port } of ports) {
-    const entries = found.get(id) ?? new Map<string, EndpointEntry>();
-    found.set(id, entries);
+    const entries = byPort.get(id) ?? new Map<string, EndpointEntry>();
+    byPort.set(id, entries);
     for (const [at, about] of facts.entries()) {
       const ip = addressOfFamily(addresses[at] ?? '', family);
       // An endpoint is local when it is on this proxy's node (KPX-08).
       const isLocal = about.nodeName === nodeName;
-      if (ip !== undefined) keepBetter(entries, { ip, port, isLocal, facts: about });
+      if (ip !== undefined) addPreferred(entries, { ip, port, isLocal, facts: about });
     }
   }
 }
 
 /** The same address and port in several slices counts once, whatever their order (KPX-07). */
-function keepBetter(entries: Map<string, EndpointEntry>, entry: EndpointEntry): void {
+function addPreferred(entries: Map<string, EndpointEntry>, entry: EndpointEntry): void {
   const key = `${entry.ip} ${entry.port}`;
   const known = entries.get(key);
   if (known === undefined || rank(entry) > rank(known)) entries.set(key, entry);
@@ -53,7 +53,7 @@ function rank({ isLocal, facts }: EndpointEntry): number {
   return (isTerminating ? 0 : 8) + (isReady ? 4 : 0) + (isServing ? 2 : 0) + (isLocal ? 1 : 0);
 }
 
-/** Any order would do as long as it stays: rules must not change when slices come in another order. */
+/** Any stable order: rules must not change when slices arrive in another order. */
 function compareEndpoints(a: Endpoint, b: Endpoint): number {
   if (a.ip !== b.ip) return a.ip < b.ip ? -1 : 1;
   return a.port - b.port;

@@ -54,8 +54,8 @@ const refused = (state: StateTracker): readonly string[] =>
 const old = '2026-01-01T00:00:00Z';
 const young = '2026-02-01T00:00:00Z';
 
-describe('createStateTracker() with addresses that others own', () => {
-  it('takes away what others own from the status of a balancer as from external IPs', () => {
+describe('createStateTracker() with addresses that have other owners', () => {
+  it('refuses them in the status of a load balancer as in external IPs', () => {
     const endpointOwner = (ip: string) => (ip === '198.51.100.1' ? 'it is a pod' : undefined);
     const named = ['10.20.0.1', '198.51.100.1', '203.0.113.1'];
     for (const [by, made] of [
@@ -74,7 +74,7 @@ describe('createStateTracker() with addresses that others own', () => {
       assert.deepEqual(addresses(open, 'x'), named);
     }
   });
-  it('takes away those of nodes, and says so', () => {
+  it('refuses those of nodes, with the reason', () => {
     const state = tracker();
     update(state, service('x', { external: ['10.20.0.1', '203.0.113.1'] }, old));
     assert.deepEqual(addresses(state, 'x'), ['203.0.113.1']);
@@ -84,13 +84,13 @@ describe('createStateTracker() with addresses that others own', () => {
     update(state, service('x', { external: ['203.0.113.1'] }, old));
     assert.deepEqual(refused(state), []);
   });
-  it('lets them be where everything may be captured', () => {
+  it('captures them if foreign addresses are allowed', () => {
     const state = tracker({ allowsForeignAddresses: true });
     update(state, service('x', { external: ['10.20.0.1'] }, old));
     assert.deepEqual(addresses(state, 'x'), ['10.20.0.1']);
     assert.deepEqual(refused(state), []);
   });
-  it('judges Services anew that name addresses when owners change, and no others', () => {
+  it('updates Services that name addresses when owners change, and no others', () => {
     const state = tracker();
     update(state, service('x', { external: ['192.0.2.7'] }, old));
     update(state, service('plain', {}, old));
@@ -101,7 +101,7 @@ describe('createStateTracker() with addresses that others own', () => {
     update(state, service('x', { external: ['192.0.2.7'] }, old));
     assert.deepEqual(addresses(state, 'x'), []);
   });
-  it('gives the address of a balancer to its Service on all ports, whoever named it before', () => {
+  it('gives the address of a load balancer to its Service on all ports, even if older Services name it', () => {
     const state = tracker();
     const thief = service('thief', { external: ['203.0.113.9'] }, old);
     const onAnotherPort = {
@@ -121,7 +121,7 @@ describe('createStateTracker() with addresses that others own', () => {
     assert.deepEqual(addresses(state, 'thief'), ['203.0.113.9']);
     assert.deepEqual(refused(state), []);
   });
-  it('lets two Services share the address of a balancer', () => {
+  it('lets two Services share the address of a load balancer', () => {
     const state = tracker();
     const first = service('first', { balancer: ['203.0.113.9'] }, old);
     update(state, first);
@@ -141,13 +141,13 @@ describe('createEndpointOwners()', () => {
     );
   const ownerIn = (slices: readonly TrimmedSlice[], ip: string): string | undefined =>
     createEndpointOwners(() => slices).ownerOf(ip);
-  it('knows pods by the node that they run on', () => {
+  it('recognizes pods by their node', () => {
     const slices = [slice('web', '1.11')];
     const ip = slices[0]?.addresses[0] ?? '';
     assert.equal(ownerIn(slices, ip), 'it is an endpoint of default/web');
     assert.equal(ownerIn(slices, '203.0.113.1'), undefined);
   });
-  it('leaves alone what people wrote by hand, but for the API server', () => {
+  it('ignores endpoints written by hand, except those of the API server', () => {
     const made = slice('web', '1.11');
     const ip = made.addresses[0] ?? '';
     const facts = made.facts.map((fact) => ({ ...fact, nodeName: '' }));
@@ -155,7 +155,7 @@ describe('createEndpointOwners()', () => {
     const server = { ...made, facts, serviceKey: 'default/kubernetes' };
     assert.equal(ownerIn([made, server], ip), 'it is an address of the API server');
   });
-  it('passes over all slices once, and again when an asked address may have changed', () => {
+  it('reads all slices once, and again when a cached address may have changed', () => {
     let passes = 0;
     let slices = [slice('web', '1.11')];
     const ip = slices[0]?.addresses[0] ?? '';

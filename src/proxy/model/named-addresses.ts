@@ -1,4 +1,4 @@
-// Which Services name which addresses as external IPs or in the status of their balancer: few of all that there are.
+// Indexes the few Services that name external IPs, or have load balancer addresses in their status, by these addresses.
 import type { RefusedAddress } from './own-addresses.ts';
 import type { PortTable } from './port-table.ts';
 
@@ -6,7 +6,7 @@ export type NamedAddresses = {
   readonly set: (serviceKey: string, addresses: readonly string[]) => void;
   /** Services that name one of the addresses. */
   readonly naming: (addresses: readonly string[]) => readonly string[];
-  /** All that name any. */
+  /** All Services that name an address. */
   readonly services: () => readonly string[];
 };
 
@@ -39,7 +39,7 @@ export function createNamedAddresses(): NamedAddresses {
   };
 }
 
-/** Those that others own, and those that belong to balancers of other Services. */
+/** Addresses with other owners, and those of load balancers of other Services. */
 export function withOutranked(
   refused: ReadonlyMap<string, readonly RefusedAddress[]>,
   { ports, outranked }: Pick<PortTable, 'ports' | 'outranked'>,

@@ -1,11 +1,11 @@
-// What is left of the addresses that a Service names when those are taken away that others own.
+// Removes the addresses that have other owners from those that a Service names.
 import type { OwnerLookup } from '../../kinds/service/address-owners.ts';
 import type { PortRequest } from './service-ports.ts';
 
-/** What of a Service names the address. */
+/** The field of the Service that names the address. */
 export type NamedBy = 'externalIP' | 'loadBalancer';
 
-/** An address that a Service names and does not get. */
+/** An address that a Service names and that is not captured for it. */
 export type RefusedAddress = {
   readonly by: NamedBy;
   readonly ip: string;
@@ -19,7 +19,7 @@ export type OwnAddresses = {
 
 export function ownAddresses(requests: readonly PortRequest[], ownerOf: OwnerLookup): OwnAddresses {
   const refused = new Map<string, RefusedAddress>();
-  const kept = (by: NamedBy, ips: readonly string[]): readonly string[] => {
+  const keepOwn = (by: NamedBy, ips: readonly string[]): readonly string[] => {
     const own = ips.filter((ip) => {
       const why = ownerOf(ip);
       if (why !== undefined) refused.set(`${by} ${ip}`, { by, ip, why });
@@ -30,8 +30,8 @@ export function ownAddresses(requests: readonly PortRequest[], ownerOf: OwnerLoo
   return {
     requests: requests.map((request) => ({
       ...request,
-      externalIPs: kept('externalIP', request.externalIPs),
-      loadBalancerIPs: kept('loadBalancer', request.loadBalancerIPs),
+      externalIPs: keepOwn('externalIP', request.externalIPs),
+      loadBalancerIPs: keepOwn('loadBalancer', request.loadBalancerIPs),
     })),
     refused: [...refused.values()],
   };

@@ -1,24 +1,24 @@
-// What has changed since the last sync: whose objects to look at again, and when what led to it happened.
+// What has changed since the last sync: which Services to rebuild, and when the changes were triggered.
 
 export type PendingChanges = {
   readonly addServices: (serviceKeys: Iterable<string>) => void;
   readonly addEndpoints: (serviceKey: string, triggeredAt?: number) => void;
-  /** The node, the machine or the service ranges may be others than before. */
+  /** The node, the machine or the service ranges may have changed. */
   readonly addNode: () => void;
-  /** Something was asked for; the first such time counts. */
+  /** A sync was requested; the first time counts. */
   readonly queued: (now: number) => void;
   readonly counts: () => { readonly services: number; readonly endpoints: number };
-  /** All of it; afterwards nothing is pending. */
+  /** Returns and clears all pending changes. */
   readonly take: () => {
     readonly serviceKeys: ReadonlySet<string>;
     readonly triggers: readonly number[];
     readonly isNodeChanged: boolean;
-    /** Since when the oldest of it has waited; absent: nobody asked. */
+    /** When the oldest change was queued; absent: no sync was requested. */
     readonly queuedAt?: number;
   };
 };
 
-/** Times kept for one sync: enough for a histogram, whatever storm comes. */
+/** Trigger times of one sync: enough for the histogram. */
 const maxTriggers = 10_000;
 
 export function createPendingChanges(): PendingChanges {
@@ -43,7 +43,7 @@ export function createPendingChanges(): PendingChanges {
     },
     counts: () => ({ services: services.size, endpoints: endpoints.size }),
     take() {
-      const taken = {
+      const changes = {
         serviceKeys: new Set([...services, ...endpoints]),
         triggers,
         isNodeChanged,
@@ -54,7 +54,7 @@ export function createPendingChanges(): PendingChanges {
       endpoints = new Set();
       triggers = [];
       isNodeChanged = false;
-      return taken;
+      return changes;
     },
   };
 }

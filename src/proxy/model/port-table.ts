@@ -1,5 +1,5 @@
-// The service ports of all Services, each with the addresses that are its own: where several ask for the same, one has it,
-// and when that one goes the next gets it.
+// The service ports of all Services, each with the addresses that are its own: if several request the same, one has it, and
+// when that one is deleted the next gets it.
 import { type AddressRank, type AddressRanks, createAddressRanks } from './address-ranks.ts';
 import { type Claim, createClaims } from './claims.ts';
 import { isSamePort, shareEndpoints } from './same-port.ts';
@@ -7,12 +7,12 @@ import type { ServicePort } from './state.ts';
 
 export type PortTable = {
   readonly ports: ReadonlyMap<string, ServicePort>;
-  /** Takes what a Service asks for; `created` is when the Service was made. */
+  /** Adds or replaces a requested port; `created` is the Service's creation time. */
   readonly put: (port: ServicePort, created: string) => void;
   readonly remove: (key: string) => void;
-  /** Brings `ports` up to date, telling each that differs. */
+  /** Updates `ports`, and reports each that differs. */
   readonly settle: () => void;
-  /** By port: external IPs that it does not get because a balancer has them, and of which Service that is. */
+  /** By port: external IPs that it does not get because they are load balancer addresses, with the Service of the load balancer. */
   readonly outranked: ReadonlyMap<string, readonly Outranked[]>;
 };
 
@@ -20,7 +20,7 @@ export type Outranked = { readonly ip: string; readonly service: string };
 
 export type PortTableOptions = {
   readonly changed: PortListener;
-  /** As kube-proxy: the address of a balancer is its Service's on the ports that it serves, and no others. */
+  /** As kube-proxy: a load balancer address belongs to its Service on the Service's ports only. */
   readonly allowsForeignAddresses: boolean;
 };
 
@@ -30,30 +30,30 @@ export type PortListener = (
   after: ServicePort | undefined,
 ) => void;
 
-type Asked = { readonly port: ServicePort; readonly created: string };
+type RequestedPort = { readonly port: ServicePort; readonly created: string };
 
 export function createPortTable({ changed, allowsForeignAddresses }: PortTableOptions): PortTable {
-  const asked = new Map<string, Asked>();
+  const requested = new Map<string, RequestedPort>();
   const ports = new Map<string, ServicePort>();
   const claims = createClaims();
   const ranks = createAddressRanks();
   const outranked = new Map<string, readonly Outranked[]>();
-  const touched = new Set<string>();
+  const dirty = new Set<string>();
 
-  const touch = (keys: readonly string[]): void => {
-    for (const key of keys) touched.add(key);
+  const markDirty = (keys: readonly string[]): void => {
+    for (const key of keys) dirty.add(key);
   };
-  const giveUp = (before: ServicePort | undefined, kept: ReadonlySet<string>): void => {
+  const release = (before: ServicePort | undefined, kept: ReadonlySet<string>): void => {
     if (before === undefined) return;
     for (const { name } of claimsOf(before)) {
-      if (!kept.has(name)) touch(claims.remove(before.key, name));
+      if (!kept.has(name)) markDirty(claims.remove(before.key, name));
     }
     for (const ip of [...before.externalIPs, ...before.loadBalancerIPs])
-      touch(ranks.remove(before.key, ip));
+      markDirty(ranks.remove(before.key, ip));
   };
   const settleOne = (key: string): void => {
     const before = ports.get(key);
-    const port = asked.get(key)?.port;
+    const port = requested.get(key)?.port;
     const lost = port === undefined || allowsForeignAddresses ? [] : outrankedOf(port, ranks);
     if (lost.length === 0) outranked.delete(key);
     else outranked.set(key, lost);
@@ -68,27 +68,27 @@ export function createPortTable({ changed, allowsForeignAddresses }: PortTableOp
     ports,
     outranked,
     put(port, created) {
-      const before = asked.get(port.key);
+      const before = requested.get(port.key);
       if (before?.created === created && isSamePort(before.port, port)) return;
       const kept = before === undefined ? port : shareEndpoints(before.port, port);
-      asked.set(port.key, { port: kept, created });
-      touched.add(port.key);
-      const wanted = claimsOf(port);
-      giveUp(before?.port, new Set(wanted.map(({ name }) => name)));
-      for (const claim of wanted) touch(claims.add({ portKey: port.key, created }, claim));
+      requested.set(port.key, { port: kept, created });
+      dirty.add(port.key);
+      const claimed = claimsOf(port);
+      release(before?.port, new Set(claimed.map(({ name }) => name)));
+      for (const claim of claimed) markDirty(claims.add({ portKey: port.key, created }, claim));
       for (const [rank, ips] of addressesOf(port))
         for (const ip of ips)
-          touch(ranks.add({ portKey: port.key, service: serviceOf(port), rank }, ip));
+          markDirty(ranks.add({ portKey: port.key, service: serviceOf(port), rank }, ip));
     },
     remove(key) {
-      const before = asked.get(key);
-      if (!asked.delete(key)) return;
-      touched.add(key);
-      giveUp(before?.port, new Set());
+      const before = requested.get(key);
+      if (!requested.delete(key)) return;
+      dirty.add(key);
+      release(before?.port, new Set());
     },
     settle() {
-      for (const key of touched) settleOne(key);
-      touched.clear();
+      for (const key of dirty) settleOne(key);
+      dirty.clear();
     },
   };
 }
@@ -140,20 +140,20 @@ function withOwnClaims(
   has: (portKey: string, name: string) => boolean,
 ): ServicePort {
   const isOwn = (ip: string): boolean => has(port.key, addressClaim(port, ip));
-  const keepsNodePort =
+  const hasNodePort =
     port.nodePort === undefined || has(port.key, nodePortClaim(port, port.nodePort));
-  const keepsClusterIP = port.clusterIP === undefined || isOwn(port.clusterIP);
+  const hasClusterIP = port.clusterIP === undefined || isOwn(port.clusterIP);
   const externalIPs = port.externalIPs.filter(isOwn);
   const loadBalancerIPs = port.loadBalancerIPs.filter(isOwn);
-  const keepsOthers =
+  const hasAllOthers =
     externalIPs.length === port.externalIPs.length &&
     loadBalancerIPs.length === port.loadBalancerIPs.length;
-  if (keepsNodePort && keepsClusterIP && keepsOthers) return port;
+  if (hasNodePort && hasClusterIP && hasAllOthers) return port;
   const { clusterIP, nodePort, ...rest } = port;
   return {
     ...rest,
-    ...(keepsClusterIP && clusterIP !== undefined ? { clusterIP } : {}),
-    ...(keepsNodePort && nodePort !== undefined ? { nodePort } : {}),
+    ...(hasClusterIP && clusterIP !== undefined ? { clusterIP } : {}),
+    ...(hasNodePort && nodePort !== undefined ? { nodePort } : {}),
     externalIPs,
     loadBalancerIPs,
   };

@@ -1,4 +1,4 @@
-// Whether two service ports say the same: modes compare by identity, so an unchanged one must stay the same object.
+// Whether two service ports are equal: modes compare by identity, so that an unchanged one must stay the same object.
 import type { Endpoint, ServicePort } from './state.ts';
 
 export function isSamePort(a: ServicePort, b: ServicePort): boolean {
@@ -31,7 +31,7 @@ function hasSameLists(a: ServicePort, b: ServicePort): boolean {
   );
 }
 
-/** The port with lists of endpoints taken from the one before where they say the same. */
+/** The port, with the previous lists of endpoints where these are equal. */
 export function shareEndpoints(before: ServicePort, port: ServicePort): ServicePort {
   const { clusterEndpoints, localEndpoints } = before;
   return {

@@ -144,8 +144,8 @@ describe('selectEndpoints() takes', () => {
     has = true,
   } of cases) {
     it(title, () => {
-      const place = { nodeName: 'n1', zone };
-      const found = selectEndpoints(entriesOf(endpoints), exampleServicePort(port), place);
+      const location = { nodeName: 'n1', zone };
+      const found = selectEndpoints(entriesOf(endpoints), exampleServicePort(port), location);
       assert.deepEqual(
         [shown(found.clusterEndpoints), shown(found.localEndpoints), found.hasEndpoints],
         [cluster, local, has],

@@ -9,20 +9,20 @@ export type SelectedEndpoints = Pick<
   'clusterEndpoints' | 'localEndpoints' | 'hasEndpoints'
 >;
 
-export type Place = { readonly nodeName: string; readonly zone: string };
+export type NodeLocation = { readonly nodeName: string; readonly zone: string };
 
 const none: readonly Endpoint[] = [];
 
 export function selectEndpoints(
   entries: readonly EndpointEntry[],
   port: PortRequest,
-  place: Place,
+  location: NodeLocation,
 ): SelectedEndpoints {
   const usesLocal = port.internalPolicy === 'Local' || port.externalPolicy === 'Local';
   // Policy Local outside needs the others as well, for traffic that starts here (KPX-17).
   const usesCluster = port.internalPolicy === 'Cluster' || isExternallyReachable(port);
   return {
-    clusterEndpoints: usesCluster ? plain(clusterEntries(entries, place)) : none,
+    clusterEndpoints: usesCluster ? plain(clusterEntries(entries, location)) : none,
     localEndpoints: usesLocal ? plain(usable(entries.filter(({ isLocal }) => isLocal))) : none,
     hasEndpoints: entries.some((entry) => isReady(entry) || isFallback(entry)),
   };
@@ -30,7 +30,7 @@ export function selectEndpoints(
 
 const isReady = ({ facts }: EndpointEntry): boolean => facts.isReady;
 
-/** Answers although it is on its way out: the last resort. */
+/** Serving while terminating: used only if none is ready. */
 const isFallback = ({ facts }: EndpointEntry): boolean => facts.isServing && facts.isTerminating;
 
 /** Ready ones; without any, those that still serve while they terminate (KPX-10). */
@@ -39,16 +39,19 @@ function usable(entries: readonly EndpointEntry[]): readonly EndpointEntry[] {
   return ready.length > 0 ? ready : entries.filter(isFallback);
 }
 
-/** KPX-11: hints are for this set only, and only for ready endpoints. */
-function clusterEntries(entries: readonly EndpointEntry[], place: Place): readonly EndpointEntry[] {
+/** KPX-11: hints apply to this set only, and only to ready endpoints. */
+function clusterEntries(
+  entries: readonly EndpointEntry[],
+  location: NodeLocation,
+): readonly EndpointEntry[] {
   const candidates = usable(entries);
-  return candidates[0]?.facts.isReady === true ? near(candidates, place) : candidates;
+  return candidates[0]?.facts.isReady === true ? near(candidates, location) : candidates;
 }
 
-/** KPX-12, KPX-13: a hint counts when all have one and one of them is for us. */
+/** KPX-12, KPX-13: hints apply if all endpoints have one and one of them names this node or zone. */
 function near(
   ready: readonly EndpointEntry[],
-  { nodeName, zone }: Place,
+  { nodeName, zone }: NodeLocation,
 ): readonly EndpointEntry[] {
   if (ready.every(({ facts }) => facts.nodeHints.length > 0)) {
     const sameNode = ready.filter(({ facts }) => facts.nodeHints.includes(nodeName));
@@ -67,7 +70,7 @@ function plain(entries: readonly EndpointEntry[]): readonly Endpoint[] {
     : entries.map(({ ip, port, isLocal }) => ({ ip, port, isLocal }));
 }
 
-/** KPX-36, KPX-38: what a health check counts: addresses here that are ready, on whatever port. */
+/** KPX-36, KPX-38: what a health check counts: distinct local addresses that are ready, on any port. */
 export function countLocalReady(lists: Iterable<readonly EndpointEntry[]>): number {
   const addresses = new Set<string>();
   for (const entries of lists) {

@@ -1,5 +1,5 @@
-// What a Service asks for, port by port, in one family: before anybody knows its endpoints, and before it is settled
-// who gets an address that several ask for.
+// What a Service requests, port by port, in one family: before its endpoints are known, and before it is decided which Service
+// gets an address that several request.
 import { parseAddress } from '../../ip/address.ts';
 import { containsAddress, parseCidr } from '../../ip/cidr.ts';
 import { addressesOfFamily, rangesOfFamily } from '../../ip/family-address.ts';
@@ -22,9 +22,9 @@ export type ServicePortsOptions = {
   /** KPX-26: a cluster can switch external IPs off. */
   readonly allowsExternalIPs: boolean;
 };
-const nothing: readonly string[] = [];
+const noAddresses: readonly string[] = [];
 const defaultAffinitySeconds = 10_800;
-const highestPort = 65_535;
+const maxPort = 65_535;
 
 /** Empty for a Service that is not proxied, or not in this family (KPX-02, KPX-03). */
 export function servicePorts(
@@ -70,22 +70,22 @@ function commonParts(
 ): CommonParts {
   const { metadata, spec } = service;
   const loadBalancerIPs = balancerIPs(service, options.family).filter((ip) => ip !== clusterIP);
-  const taken = new Set([clusterIP, ...loadBalancerIPs]);
+  const captured = new Set([clusterIP, ...loadBalancerIPs]);
   const externalIPs = options.allowsExternalIPs
-    ? addressesOfFamily(spec.externalIPs ?? nothing, options.family)
-    : nothing;
-  // kube-proxy leaves the annotation to the cloud; where the balancer is ours nobody else would keep strangers out.
+    ? addressesOfFamily(spec.externalIPs ?? noAddresses, options.family)
+    : noAddresses;
+  // kube-proxy leaves the annotation to the cloud's load balancer. Those of `src/cloud/providers/local` filter nothing: the node must.
   const ranges = rangesOfFamily(sourceRangesOf(service), options.family);
-  // No range of this family is no restriction in it, and neither is a range of everybody (KPX-28).
+  // No range of this family means no restriction in it, and so does a range of all addresses (KPX-28).
   const isFiltered = ranges.length > 0 && !ranges.some((range) => range.endsWith('/0'));
   const externalPolicy = hasLocalExternalPolicy(service) ? 'Local' : 'Cluster';
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     clusterIP,
-    // An address that is both is the balancer's: its source ranges must not be got around.
-    externalIPs: orNothing(externalIPs.filter((ip) => !taken.has(ip))),
-    loadBalancerIPs: orNothing(loadBalancerIPs),
+    // An address that is both is the load balancer's, so that its source ranges cannot be bypassed.
+    externalIPs: orShared(externalIPs.filter((ip) => !captured.has(ip))),
+    loadBalancerIPs: orShared(loadBalancerIPs),
     ...(isFiltered ? { sourceRanges: ranges } : {}),
     allowsBalancerItself: isFiltered && hasNode(ranges, options.nodeIP),
     ...affinity(service),
@@ -98,14 +98,14 @@ function commonParts(
 }
 
 /** Most Services have none of these: one empty list for all of them. */
-function orNothing(list: readonly string[]): readonly string[] {
-  return list.length === 0 ? nothing : list;
+function orShared(list: readonly string[]): readonly string[] {
+  return list.length === 0 ? noAddresses : list;
 }
 
-/** KPX-27: a balancer that delivers to nodes or pods itself must not be cut short. */
+/** KPX-27: addresses with ipMode Proxy are not captured, because their load balancer delivers to nodes or pods itself. */
 function balancerIPs({ status }: Service, family: Family): readonly string[] {
   const ingress = status?.loadBalancer?.ingress;
-  if (ingress === undefined) return nothing;
+  if (ingress === undefined) return noAddresses;
   const captured = ingress.filter(({ ipMode }) => ipMode === undefined || ipMode === 'VIP');
   return addressesOfFamily(
     captured.map(({ ip }) => ip ?? ''),
@@ -113,7 +113,7 @@ function balancerIPs({ status }: Service, family: Family): readonly string[] {
   );
 }
 
-/** The policy means something only where something external leads in. */
+/** The policy applies only to Services that are reachable from outside. */
 function hasLocalExternalPolicy({ spec }: Service): boolean {
   if (spec.externalTrafficPolicy !== 'Local') return false;
   return spec.type === 'LoadBalancer' || spec.type === 'NodePort' || hasAny(spec.externalIPs);
@@ -144,10 +144,10 @@ function portRequest(
   common: CommonParts,
 ): PortRequest | undefined {
   const protocol = knownProtocol(port.protocol);
-  if (protocol === undefined || port.port < 1 || port.port > highestPort) return undefined;
+  if (protocol === undefined || port.port < 1 || port.port > maxPort) return undefined;
   const portName = port.name ?? '';
   return {
-    // Joined, not put together with +: such texts are kept in one piece.
+    // join() makes a flat string; + would make a rope of the parts, which takes more memory.
     key: [metadata.namespace, '/', metadata.name, ':', portName, '/', protocol].join(''),
     portName,
     protocol,
@@ -157,13 +157,13 @@ function portRequest(
   };
 }
 
-/** TCP when left out, as in slices by hand; none for what no kernel mode carries. */
+/** TCP when absent, as in slices written by hand; undefined for protocols that no mode supports. */
 export function knownProtocol(text: string | undefined): Protocol | undefined {
   if (text === undefined || text === '') return 'TCP';
   return text === 'TCP' || text === 'UDP' || text === 'SCTP' ? text : undefined;
 }
 
-/** Whether anything external leads to the port; without, policy Cluster inside is all that uses the cluster's endpoints. */
+/** Otherwise only the internal policy Cluster uses the cluster's endpoints. */
 export function isExternallyReachable(port: PortRequest): boolean {
   return (
     port.nodePort !== undefined || port.externalIPs.length > 0 || port.loadBalancerIPs.length > 0

@@ -1,5 +1,5 @@
-// What every mode is given: the service ports of one address family with the endpoints that they may use. Who decides
-// which endpoints those are is the model; a mode only makes packets go there.
+// The input of every mode: the service ports of one address family with the endpoints that they may use. The model selects
+// endpoints; a mode only sends packets to them.
 
 export type Family = 'IPv4' | 'IPv6';
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';
@@ -15,7 +15,7 @@ export type Endpoint = {
 /**
  * One port of one Service in one family. The same object for as long as nothing about it changes, so that modes can
  * compare by identity. Every address and port below belongs to this service port alone: where several Services
- * ask for the same, the model has given it to one of them.
+ * request the same, the model has given it to one of them.
  */
 export type ServicePort = {
   /** `namespace/name:portName/protocol`, as `default/web:http/TCP`; unique within the family. */
@@ -26,12 +26,12 @@ export type ServicePort = {
   readonly portName: string;
   readonly protocol: Protocol;
   readonly port: number;
-  /** Absent when another Service has the same address and port, which only a broken server allows. */
+  /** Absent if another Service has the same address and port, which only a faulty server allows. */
   readonly clusterIP?: string;
   readonly nodePort?: number;
   readonly externalIPs: readonly string[];
   readonly loadBalancerIPs: readonly string[];
-  /** Who may reach the load balancer addresses; absent: everybody. A Service with ranges of the other family only has none here, as upstream. */
+  /** Who may reach the load balancer addresses; absent: all clients. A Service with ranges of the other family only has none here, as upstream. */
   readonly sourceRanges?: readonly string[];
   /** A load balancer address may also come from itself (a source range has this node's address). */
   readonly allowsBalancerItself: boolean;
@@ -48,7 +48,7 @@ export type ServicePort = {
   readonly healthCheckNodePort?: number;
 };
 
-/** How to tell traffic of this node's pods from traffic that comes from elsewhere. */
+/** How traffic of this node's pods is distinguished from other traffic. */
 export type LocalTraffic =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'cidr'; readonly cidr: string }
@@ -78,7 +78,7 @@ export type ProxyState = {
   readonly ports: ReadonlyMap<string, ServicePort>;
 };
 
-/** What differs from the state before: keys to look at again, or everything. */
+/** What differs from the previous state: some ports, or possibly everything. */
 export type StateChange =
   | { readonly kind: 'full' }
   | { readonly kind: 'ports'; readonly keys: ReadonlySet<string> };

@@ -43,7 +43,7 @@ const portOf = (tracker: StateTracker, key: string): ServicePort | undefined =>
   tracker.take().state.ports.get(key);
 
 describe('createStateTracker()', () => {
-  it('starts with everything, then tells what changed', () => {
+  it('starts with a full change, then returns changed ports', () => {
     const tracker = newTracker();
     tracker.update('default/web', { service: service('web'), slices: [slice('web', '1.11')] });
     assert.equal(changes(tracker), 'all');
@@ -67,13 +67,13 @@ describe('createStateTracker()', () => {
     assert.notEqual(after, before);
     assert.equal(after?.clusterEndpoints, before?.clusterEndpoints);
   });
-  it('tells everything after a sync that failed', () => {
+  it('returns a full change after forget()', () => {
     const tracker = newTracker();
     tracker.take();
     tracker.forget();
     assert.equal(changes(tracker), 'all');
   });
-  it('tells everything when the node changed, and keeps its object when it did not', () => {
+  it('returns a full change when the node changed, and keeps its object when it did not', () => {
     const tracker = newTracker();
     const { node } = tracker.take().state;
     assert.deepEqual(tracker.setNode(viewOf(exampleNode(), 'zone-a')), []);
@@ -107,7 +107,7 @@ describe('createStateTracker()', () => {
     assert.equal(tracker.healthChecks().size, 0);
     assert.deepEqual(tracker.withoutLocal(), { internal: 0, external: 0 });
   });
-  it('knows who serves UDP, also without getting new flows (KPX-44)', () => {
+  it('returns the endpoints that serve UDP, including those without new flows (KPX-44)', () => {
     const tracker = newTracker();
     const ports = [examplePort({ port: 53, protocol: 'UDP' })];
     const endpoints = trimmedSlice(
@@ -122,7 +122,7 @@ describe('createStateTracker()', () => {
   });
 });
 
-describe('createStateTracker() with Services that ask for the same', () => {
+describe('createStateTracker() with Services that request the same address', () => {
   const spec: ServiceSpec = { externalIPs: ['203.0.113.1'] };
   const ofTwo = (): StateTracker => {
     const tracker = newTracker();
@@ -141,13 +141,13 @@ describe('createStateTracker() with Services that ask for the same', () => {
     assert.deepEqual(portOf(tracker, 'default/old:/TCP')?.externalIPs, ['203.0.113.1']);
     assert.deepEqual(portOf(tracker, 'default/young:/TCP')?.externalIPs, []);
   });
-  it('gives it to the next when the owner goes, and tells of it', () => {
+  it('gives it to the next when its owner is deleted, and returns the change', () => {
     const tracker = ofTwo();
     tracker.update('default/old', { slices: [] });
     assert.deepEqual(changes(tracker), ['default/old:/TCP', 'default/young:/TCP']);
     assert.deepEqual(portOf(tracker, 'default/young:/TCP')?.externalIPs, ['203.0.113.1']);
   });
-  it('gives it to the next when the owner was made anew', () => {
+  it('gives it to the next when its owner was recreated', () => {
     const tracker = ofTwo();
     const again = service('old', spec, '2026-04-01T00:00:00Z');
     tracker.update('default/old', { service: again, slices: [] });
@@ -157,7 +157,7 @@ describe('createStateTracker() with Services that ask for the same', () => {
 
 describe('createStateTracker() under random changes', () => {
   for (let seed = 0; seed < 30; seed += 1) {
-    it(`ends where a new one begins, telling all that differs (seed ${seed})`, () => {
+    it(`has the state of a new tracker, and has returned every difference (seed ${seed})`, () => {
       const random = createRandom(seed);
       const view = { node: exampleNode(), zone: 'zone-a', owners: noOwners };
       const tracker = createStateTracker(view, options);

@@ -1,5 +1,5 @@
-// Keeps the state of one family: takes the objects of one Service at a time as they are now, and tells which service
-// ports differ since it was last asked. The work follows the change, not the size of the cluster.
+// Maintains the state of one family: takes the current objects of one Service at a time, and returns which service ports differ
+// since the last call of `take`. The work is proportional to the change, not to the size of the cluster.
 
 import {
   type AddressOwners,
@@ -17,16 +17,16 @@ import type { NodeState, ProxyState, ServicePort, StateChange } from './state.ts
 import { portId, type TrimmedSlice } from './trim-objects.ts';
 
 export type ServiceObjects = {
-  /** Absent when there is none. */
+  /** Absent if it does not exist. */
   readonly service?: Service;
   readonly slices: readonly TrimmedSlice[];
 };
 
-/** What the services' endpoints depend on besides the objects of each. */
+/** What service ports depend on besides the objects of their Service. */
 export type NodeView = {
   readonly node: NodeState;
   readonly zone: string;
-  /** Whose addresses no Service takes. */
+  /** Owners of addresses that no Service captures. */
   readonly owners: AddressOwners;
 };
 
@@ -34,19 +34,19 @@ export type HealthCheck = { readonly port: number; readonly localEndpoints: numb
 
 export type StateTracker = {
   readonly update: (serviceKey: string, objects: ServiceObjects) => void;
-  /** Which Services must be updated anew, because what they hold depends on what changed. */
+  /** Returns the Services that must be updated because they depend on what changed. */
   readonly setNode: (view: NodeView) => 'all' | readonly string[];
   /** Services that name one of the addresses. */
   readonly naming: (addresses: readonly string[]) => readonly string[];
-  /** By `namespace/name`: addresses that a Service names and does not get. */
+  /** By `namespace/name`: addresses that a Service names and that are not captured for it. */
   readonly refused: () => ReadonlyMap<string, readonly RefusedAddress[]>;
-  /** The state, and what differs from the one before; the next call starts from here. */
+  /** The state, and what differs from that of the previous call. */
   readonly take: () => { readonly state: ProxyState; readonly change: StateChange };
   /** Makes the next change a full one. */
   readonly forget: () => void;
-  /** By `namespace/name`: Services whose balancer asks nodes for their health (KPX-36). */
+  /** By `namespace/name`: Services with a health check node port (KPX-36). */
   readonly healthChecks: () => ReadonlyMap<string, HealthCheck>;
-  /** Who answers on a UDP port, as `ip port`, also without getting new flows (KPX-44). */
+  /** The endpoints that serve a UDP port, as `ip port`, including those that get no new flows (KPX-44). */
   readonly servingUDP: (portKey: string) => ReadonlySet<string>;
   /** How many service ports have endpoints, but none that policy Local may use here (KPX-54). */
   readonly withoutLocal: () => { readonly internal: number; readonly external: number };
@@ -54,9 +54,9 @@ export type StateTracker = {
 
 export type TrackerOptions = {
   readonly allowsExternalIPs: boolean;
-  /** Captures whatever a Service names, as kube-proxy does. */
+  /** Captures all addresses that a Service names, as kube-proxy does. */
   readonly allowsForeignAddresses: boolean;
-  /** Says of an address whose endpoint it is; undefined: nobody's. */
+  /** Why an address is an endpoint of a Service or pod; undefined: it is none. */
   readonly endpointOwner: (ip: string) => string | undefined;
 };
 
@@ -79,8 +79,8 @@ export function createStateTracker(first: NodeView, options: TrackerOptions): St
   const table = createPortTable({ changed: changedPort, allowsForeignAddresses });
   return {
     update(serviceKey, { service, slices }) {
-      const given = { view, options, ownerOf };
-      const found = service === undefined ? noPorts : buildPorts(service, slices, given);
+      const buildOptions = { view, options, ownerOf };
+      const found = service === undefined ? noPorts : buildPorts(service, slices, buildOptions);
       for (const key of portsOf.get(serviceKey) ?? []) {
         if (found.ports.has(key)) continue;
         table.remove(key);
@@ -90,14 +90,14 @@ export function createStateTracker(first: NodeView, options: TrackerOptions): St
       for (const port of found.ports.values()) table.put(port, created);
       for (const [key, serving] of found.servingUDP) servingUDP.set(key, serving);
       table.settle();
-      setOrDelete(portsOf, serviceKey, filled([...found.ports.keys()]));
+      setOrDelete(portsOf, serviceKey, nonEmpty([...found.ports.keys()]));
       setOrDelete(healthChecks, serviceKey, found.healthCheck);
       naming.set(serviceKey, found.named);
-      setOrDelete(refused, serviceKey, filled(found.refused));
+      setOrDelete(refused, serviceKey, nonEmpty(found.refused));
     },
     setNode(next) {
       const needsAll = next.zone !== view.zone || next.node.nodeIPs[0] !== view.node.nodeIPs[0];
-      // Comparing text is enough: both are made by the same code, in the same order.
+      // Comparing JSON is enough: both are made by the same code, in the same order.
       const isSame = JSON.stringify(next.node) === JSON.stringify(view.node);
       if (!isSame) changed = 'all';
       // Modes compare by identity.
@@ -119,12 +119,12 @@ export function createStateTracker(first: NodeView, options: TrackerOptions): St
     naming: naming.naming,
     refused: () => withOutranked(refused, table),
     healthChecks: () => healthChecks,
-    servingUDP: (portKey) => servingUDP.get(portKey) ?? nobody,
+    servingUDP: (portKey) => servingUDP.get(portKey) ?? noServing,
     withoutLocal: () => withoutLocal,
   };
 }
 
-const filled = <T>(list: readonly T[]): readonly T[] | undefined =>
+const nonEmpty = <T>(list: readonly T[]): readonly T[] | undefined =>
   list.length === 0 ? undefined : list;
 
 function setOrDelete<T>(map: Map<string, T>, key: string, value: T | undefined): void {
@@ -132,7 +132,7 @@ function setOrDelete<T>(map: Map<string, T>, key: string, value: T | undefined):
   else map.set(key, value);
 }
 
-type Built = {
+type BuiltPorts = {
   readonly ports: ReadonlyMap<string, ServicePort>;
   readonly servingUDP: ReadonlyMap<string, ReadonlySet<string>>;
   readonly healthCheck?: HealthCheck;
@@ -142,15 +142,15 @@ type Built = {
 };
 
 const nothing: readonly never[] = [];
-const noPorts: Built = {
+const noPorts: BuiltPorts = {
   ports: new Map(),
   servingUDP: new Map(),
   named: nothing,
   refused: nothing,
 };
-const nobody: ReadonlySet<string> = new Set();
+const noServing: ReadonlySet<string> = new Set();
 
-type Given = {
+type BuildOptions = {
   readonly view: NodeView;
   readonly options: TrackerOptions;
   readonly ownerOf: OwnerLookup | undefined;
@@ -166,30 +166,30 @@ function lookupFor(
 function buildPorts(
   service: Service,
   slices: readonly TrimmedSlice[],
-  { view: { node, zone }, options: { allowsExternalIPs }, ownerOf }: Given,
-): Built {
+  { view: { node, zone }, options: { allowsExternalIPs }, ownerOf }: BuildOptions,
+): BuiltPorts {
   const { family, nodeName, nodeIPs } = node;
   const nodeIP = nodeIPs[0];
-  const asked = servicePorts(service, {
+  const requested = servicePorts(service, {
     family,
     allowsExternalIPs,
     ...(nodeIP === undefined ? {} : { nodeIP }),
   });
-  if (asked.length === 0) return noPorts;
-  const named = asked.some(namesAddresses)
-    ? asked.flatMap((one) => [...one.externalIPs, ...one.loadBalancerIPs])
+  if (requested.length === 0) return noPorts;
+  const named = requested.some(namesAddresses)
+    ? requested.flatMap((one) => [...one.externalIPs, ...one.loadBalancerIPs])
     : nothing;
   const isJudged = named.length > 0 && ownerOf !== undefined;
   const { requests, refused } = isJudged
-    ? ownAddresses(asked, ownerOf)
-    : { requests: asked, refused: nothing };
+    ? ownAddresses(requested, ownerOf)
+    : { requests: requested, refused: nothing };
   const endpoints = endpointsByPort(slices, { family, nodeName });
   const ports = new Map<string, ServicePort>();
   const servingUDP = new Map<string, ReadonlySet<string>>();
   for (const request of requests) {
     const entries = endpoints.get(portId(request.portName, request.protocol)) ?? [];
     const port = { ...request, ...selectEndpoints(entries, request, { nodeName, zone }) };
-    // Two ports of one name and protocol, which no server lets in: the first stands.
+    // Two ports of one name and protocol, which validation refuses: the first counts.
     if (ports.has(port.key)) continue;
     ports.set(port.key, port);
     if (port.protocol === 'UDP') servingUDP.set(port.key, servingOf(entries));
@@ -199,13 +199,13 @@ function buildPorts(
 
 function servingOf(entries: readonly EndpointEntry[]): ReadonlySet<string> {
   const serving = entries.filter(({ facts }) => facts.isReady || facts.isServing);
-  return serving.length === 0 ? nobody : new Set(serving.map(({ ip, port }) => `${ip} ${port}`));
+  return serving.length === 0 ? noServing : new Set(serving.map(({ ip, port }) => `${ip} ${port}`));
 }
 
 function healthCheckOf(
   requests: readonly PortRequest[],
   endpoints: EndpointsByPort,
-): Pick<Built, 'healthCheck'> {
+): Pick<BuiltPorts, 'healthCheck'> {
   const port = requests[0]?.healthCheckNodePort;
   if (port === undefined) return {};
   return { healthCheck: { port, localEndpoints: countLocalReady(endpoints.values()) } };

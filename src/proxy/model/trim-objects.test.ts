@@ -30,7 +30,7 @@ describe('createTrimmer()', () => {
     }
     assert.deepEqual(trimmed.take().state, whole.take().state);
   });
-  it('drops what nobody reads', () => {
+  it('drops unused fields', () => {
     const metadata = {
       ...{ name: 'web', namespace: 'default', uid: 'u', resourceVersion: '7' },
       labels: { app: 'web', 'kubernetes.io/service-name': 'web' },
@@ -59,7 +59,7 @@ describe('createTrimmer()', () => {
     assert.deepEqual(spec.loadBalancerSourceRanges, ['192.0.2.0/24']);
     assert.equal(metadata.annotations, undefined);
   });
-  it('keeps what repeats once', () => {
+  it('shares repeated values', () => {
     const trimmer = createTrimmer();
     const [a, b] = [1, 2].map(() => trimmer.slice(exampleSlice([exampleEndpoint('1.1')])));
     assert.equal(a?.facts[0], b?.facts[0]);

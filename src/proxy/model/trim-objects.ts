@@ -1,4 +1,4 @@
-// Makes objects small before they are kept: at 100,000 endpoints, what nobody reads is most of the memory.
+// Removes unused fields before objects are stored: with 100,000 endpoints these would be most of the memory.
 import { isReady, isServing, isTerminating } from '../../kinds/endpoint-slice/conditions.ts';
 import type {
   EndpointSlice,
@@ -13,7 +13,7 @@ import { triggerTimeAnnotation } from '../../meta/well-known-annotations.ts';
 import { serviceNameLabel, serviceProxyNameLabel } from '../../meta/well-known-labels.ts';
 import { knownProtocol } from './service-ports.ts';
 
-/** What many endpoints have in common: one object for all of them. */
+/** Shared by all endpoints with the same values. */
 export type EndpointFacts = {
   readonly nodeName: string;
   readonly isReady: boolean;
@@ -23,7 +23,7 @@ export type EndpointFacts = {
   readonly zoneHints: readonly string[];
 };
 
-/** A slice as far as it matters here; endpoints are two lists that belong together. */
+/** The used part of a slice. Endpoints are two parallel lists. */
 export type TrimmedSlice = KubeObject & {
   readonly addressType: string;
   /** `namespace/name`; absent when the slice belongs to none. */
@@ -42,9 +42,9 @@ export type Trimmer = {
   readonly slice: (slice: EndpointSlice) => TrimmedSlice;
 };
 
-/** So many different facts are kept once; a cluster has about as many as nodes. */
+/** Distinct facts that are shared; a cluster has about as many as nodes. */
 const maxShared = 100_000;
-const highestPort = 65_535;
+const maxPort = 65_535;
 
 export function createTrimmer(): Trimmer {
   const shared = new Map<string, EndpointFacts>();
@@ -70,7 +70,7 @@ export function createTrimmer(): Trimmer {
         ...(serviceName ? { serviceKey: `${metadata.namespace ?? ''}/${serviceName}` } : {}),
         ...(triggerTime === undefined ? {} : { triggerTime }),
         ports: (slice.ports ?? []).flatMap((port) => trimPort(port) ?? []),
-        // Only the first address is used; the others have never had a meaning (KPX-06).
+        // Only the first address is used; others have no defined meaning (KPX-06).
         addresses: endpoints.map(({ addresses }) => addresses?.[0] ?? ''),
         facts: endpoints.map((endpoint) => share(factsOf(endpoint))),
       };
@@ -86,7 +86,7 @@ export function portId(portName: string, protocol: string): string {
 /** Numbers in slices are not checked by the server. */
 function trimPort({ name, protocol: text, port }: SlicePort): TrimmedPort | undefined {
   const protocol = knownProtocol(text);
-  if (protocol === undefined || port === undefined || port < 1 || port > highestPort) {
+  if (protocol === undefined || port === undefined || port < 1 || port > maxPort) {
     return undefined;
   }
   return { id: portId(name ?? '', protocol), port };
@@ -128,7 +128,7 @@ function trimService(service: Service): Service {
   };
 }
 
-/** Those of the annotation become those of the field, which annotations are then not needed for. */
+/** Ranges of the annotation are moved to the field, so that annotations can be dropped. */
 function sourceRanges(service: Service): Pick<ServiceSpec, 'loadBalancerSourceRanges'> {
   const ranges = sourceRangesOf(service);
   return ranges.length === 0 ? {} : { loadBalancerSourceRanges: ranges };
@@ -136,7 +136,7 @@ function sourceRanges(service: Service): Pick<ServiceSpec, 'loadBalancerSourceRa
 
 const noStatus = { loadBalancer: {} } as const;
 
-/** Whose addresses a node has. Only what a proxy looks at counts as a change. */
+/** The addresses of a node, and what the proxy reads besides. */
 export function trimNode({ metadata, spec, status }: Node): Node {
   const { podCIDR, podCIDRs } = spec;
   const { addresses, daemonEndpoints } = status;
@@ -157,7 +157,7 @@ export function trimNode({ metadata, spec, status }: Node): Node {
   };
 }
 
-/** Nobody here asks what a node runs, but every node says it. */
+/** The type requires it; the proxy does not use it. */
 const noNodeInfo: Node['status']['nodeInfo'] = {
   ...{ architecture: '', bootID: '', containerRuntimeVersion: '', kernelVersion: '' },
   ...{ kubeProxyVersion: '', kubeletVersion: '', machineID: '', operatingSystem: '' },
@@ -169,7 +169,7 @@ function trimSpec(spec: ServiceSpec): ServiceSpec {
   const { clusterIPs, ports, ...rest } = kept;
   return {
     ...rest,
-    // A single one is the cluster IP itself.
+    // A single one equals clusterIP.
     ...(clusterIPs !== undefined && clusterIPs.length > 1 ? { clusterIPs } : {}),
     ports: (ports ?? []).map(trimServicePort),
   };
@@ -180,13 +180,13 @@ function trimServicePort({ name, protocol, port, nodePort }: ServicePort): Servi
     ...(name === undefined ? {} : { name }),
     ...(protocol === undefined ? {} : { protocol }),
     port,
-    // Of no use here, but a part of every port.
+    // Required by the type; not used here.
     targetPort: port,
     ...(nodePort === undefined ? {} : { nodePort }),
   };
 }
 
-/** What informers need, and events. */
+/** Metadata for informers and events. */
 function identity({ name, namespace, uid, resourceVersion }: ObjectMeta): ObjectMeta {
   return {
     ...(name === undefined ? {} : { name }),

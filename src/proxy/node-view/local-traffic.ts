@@ -1,4 +1,4 @@
-// How this node tells its pods' traffic from that of others (KPX-22).
+// How this node distinguishes traffic of its pods from other traffic (KPX-22).
 
 import { rangesOfFamily } from '../../ip/family-address.ts';
 import type { Family, LocalTraffic } from '../model/state.ts';

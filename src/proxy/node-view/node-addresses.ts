@@ -1,4 +1,4 @@
-// Which addresses the node has, and on which of them node ports answer (KPX-30).
+// The addresses of the node, and those on which node ports answer (KPX-30).
 import { isLinkLocalUnicast, isLoopback, parseAddress } from '../../ip/address.ts';
 import { containsAddress, containsCidr, parseCidr } from '../../ip/cidr.ts';
 import { addressesOfFamily, rangesOfFamily } from '../../ip/family-address.ts';
@@ -10,30 +10,30 @@ export const primaryOnly = 'primary';
 
 export type AddressFacts = {
   readonly family: Family;
-  /** Given by flag; wins over all others as the first address. */
+  /** From a flag; the first address if present. */
   readonly bindAddress?: string;
   /** Absent while the node has no object. */
   readonly node?: NodeObject;
-  /** What the machine's interfaces have, loopback included. */
+  /** Addresses of the machine's interfaces, loopback included. */
   readonly interfaceAddresses: readonly string[];
 };
 
 /**
- * The node's addresses of the family, the one that others know it by first. Those of its interfaces count only where
- * nobody says which it has: they come and go with pods, and every change here is a full sync.
+ * The node's addresses of the family, the primary one first. Addresses of interfaces count only if neither flag nor Node object names
+ * any: they change with pods, and every change here is a full sync.
  */
 export function nodeAddresses(facts: AddressFacts): readonly string[] {
   const { family, bindAddress = '', node, interfaceAddresses } = facts;
   const reported = node?.status.addresses ?? [];
   const ofType = (wanted: string): readonly string[] =>
     reported.filter(({ type }) => type === wanted).map(({ address }) => address);
-  const given = isAny(bindAddress) ? [] : [bindAddress];
-  const known = addressesOfFamily(
-    [...given, ...ofType('InternalIP'), ...ofType('ExternalIP')],
+  const configured = isAny(bindAddress) ? [] : [bindAddress];
+  const addresses = addressesOfFamily(
+    [...configured, ...ofType('InternalIP'), ...ofType('ExternalIP')],
     family,
   );
-  return known.length > 0
-    ? known
+  return addresses.length > 0
+    ? addresses
     : addressesOfFamily(interfaceAddresses.filter(isRoutable), family);
 }
 
@@ -44,7 +44,7 @@ function isRoutable(text: string): boolean {
   return address !== undefined && !isLoopback(address) && !isLinkLocalUnicast(address);
 }
 
-/** Whether node ports are asked for on the loopback and nowhere else. */
+/** Whether node ports are requested on the loopback only. */
 export function isLoopbackOnly(setting: readonly string[]): boolean {
   return setting.length > 0 && setting.every(isLoopbackRange);
 }
@@ -60,7 +60,7 @@ export type NodePortFacts = {
   readonly family: Family;
   readonly nodeIPs: readonly string[];
   readonly interfaceAddresses: readonly string[];
-  /** What the mode does when nothing is configured. */
+  /** The mode's default. */
   readonly whenUnset: 'all' | 'primary';
 };
 
@@ -71,7 +71,7 @@ export function nodePortAddresses(
   const isPrimary = setting.length === 0 ? whenUnset === 'primary' : setting.includes(primaryOnly);
   if (isPrimary) return nodeIPs.slice(0, 1);
   const ranges = rangesOfFamily(setting, family);
-  // Ranges of one family say nothing about the other.
+  // Without ranges of this family, it is not restricted.
   if (ranges.length === 0 || ranges.some((range) => range.endsWith('/0'))) return 'all';
   const cidrs = ranges.map(parseCidr).filter((cidr) => cidr !== undefined);
   return addressesOfFamily(interfaceAddresses, family).filter((text) => {

@@ -1,4 +1,4 @@
-// What the rules of a family depend on besides Services, from the configuration, the Node object and the machine.
+// What the rules of a family depend on besides Services: configuration, Node object and machine.
 
 import { rangesOfFamily } from '../../ip/family-address.ts';
 import type { Node } from '../../kinds/node/types.ts';
@@ -16,11 +16,11 @@ export type NodeFacts = {
   readonly family: Family;
   readonly nodeName: string;
   readonly node: NodeObject | undefined;
-  /** All that are known, this one too. */
+  /** All known nodes, including this one. */
   readonly nodes: Iterable<Node>;
   readonly serviceRanges: readonly ServiceCIDR[];
   readonly interfaceAddresses: readonly string[];
-  /** Those of the machine's interfaces that are not there for Services. */
+  /** Addresses of the machine's interfaces, except those of modes. */
   readonly ownAddresses: readonly string[];
   readonly whenNodePortsUnset: 'all' | 'primary';
 };

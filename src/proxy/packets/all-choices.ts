@@ -1,4 +1,4 @@
-// Everything that chance can do: runs a program once for each way its draws can fall.
+// Runs a function once for each combination of outcomes of its random draws.
 
 /** Draws the number of one of the outcomes, given how likely each of them is. */
 export type Choose = (chances: readonly number[]) => number;
@@ -33,7 +33,7 @@ function runOnce<Result>(
   return { way: { result, chance }, drawn };
 }
 
-/** The last draw that could fall otherwise falls on its next outcome; what comes after it is drawn anew. */
+/** Advances the last draw that has a next outcome; draws after it start again. */
 function following(drawn: readonly Drawn[]): readonly number[] | undefined {
   const last = drawn.findLastIndex(({ outcome, outcomes }) => outcome + 1 < outcomes);
   if (last < 0) return undefined;

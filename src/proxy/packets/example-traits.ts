@@ -1,4 +1,4 @@
-// For tests that need a mode and not what it does.
+// For tests that need a mode, but not its behaviour.
 import type { ModeTraits } from '../modes/mode.ts';
 
 export const exampleTraits: ModeTraits = {

@@ -1,8 +1,8 @@
-// How nftables rules tell the traffic of this node's pods.
+// How nftables rules match traffic of this node's pods.
 import type { Statement } from '../../host/nftables/objects.ts';
 import type { LocalTraffic } from '../model/state.ts';
 
-/** Traffic of this node's pods; none where it cannot be told (KPX-22). */
+/** Matches traffic of this node's pods; undefined if the configuration does not say how (KPX-22). */
 export function isFromPods(traffic: LocalTraffic, isInverted = false): readonly Statement[] {
   switch (traffic.kind) {
     case 'unknown':

@@ -1,4 +1,4 @@
-// The first packet of a connection, and what becomes of it. Modes are judged by this, not by the text of their rules.
+// The first packet of a connection, and the verdict on it. Modes are judged by this, not by the text of their rules.
 import type { Family, Protocol } from '../model/state.ts';
 
 export type Packet = {
@@ -17,7 +17,7 @@ export type Packet = {
   readonly isFromNode: boolean;
 };
 
-/** One place the packet can end up at, and whether its source becomes the node's. */
+/** A possible destination, and whether the source becomes the node's address. */
 export type Destination = {
   readonly ip: string;
   readonly port: number;
@@ -25,11 +25,11 @@ export type Destination = {
 };
 
 export type Verdict =
-  /** Not ours: it goes on as it is. */
+  /** Not for a Service: it is left as it is. */
   | { readonly kind: 'pass' }
-  /** Silence. */
+  /** Dropped without an answer. */
   | { readonly kind: 'drop' }
-  /** A refusal that the client sees at once. */
+  /** Refused with an answer to the client. */
   | { readonly kind: 'reject' }
   /** To one of these, each as likely as the others, sorted by address and port. */
   | { readonly kind: 'translate'; readonly destinations: readonly Destination[] };

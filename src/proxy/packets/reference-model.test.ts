@@ -290,7 +290,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('decide()', () => {
+describe('judgePacket()', () => {
   for (const { title, port, node, packet, traits = nftables, expected } of cases) {
     it(`${title}: ${expected}`, () => {
       const state = exampleState([exampleServicePort(port)], exampleNode(node));

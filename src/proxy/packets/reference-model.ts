@@ -1,4 +1,4 @@
-// What must become of a packet by the state alone: the measure of every mode, and what `trace` explains.
+// The reference model: what must happen to a packet, by the state and the mode's traits alone. Every mode is tested against it.
 import { compareAddresses, isLoopback, parseAddress } from '../../ip/address.ts';
 import { isInRange } from '../../ip/cidr.ts';
 import type { Endpoint, LocalTraffic, NodeState, ProxyState, ServicePort } from '../model/state.ts';
@@ -7,7 +7,7 @@ import type { Destination, Packet, Verdict } from './packet.ts';
 
 export type Entrance = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 
-/** The service port that a packet is for, and by which of its addresses. */
+/** The service port that a packet is for, and through which of its addresses. */
 export type Target = { readonly port: ServicePort; readonly entrance: Entrance };
 
 const pass: Verdict = { kind: 'pass' };
@@ -18,8 +18,8 @@ export function judgePacket(state: ProxyState, packet: Packet, traits: ModeTrait
   if (packet.family !== state.node.family) return pass;
   const target = findTarget(state, packet, traits);
   return target === undefined
-    ? decideUnused(state, packet, traits)
-    : decideTarget(state.node, target, packet, traits);
+    ? judgeUnused(state, packet, traits)
+    : judgeTarget(state.node, target, packet, traits);
 }
 
 function findTarget(
@@ -32,7 +32,7 @@ function findTarget(
   for (const port of state.ports.values()) {
     if (port.protocol !== packet.protocol) continue;
     const entrance = port.port === packet.destinationPort ? entranceAt(port, packet) : undefined;
-    // An address of a Service goes before a node port, also where it is an address of the node.
+    // An address of a Service takes precedence over a node port, also if it is an address of the node.
     if (entrance !== undefined) return { port, entrance };
     if (answersNodePorts && port.nodePort === packet.destinationPort) {
       onNodePort = { port, entrance: 'node-port' };
@@ -60,8 +60,8 @@ function isNodePortAddress(
   return !isLoopback(address) || (nodePortOnLoopback && family === 'IPv4');
 }
 
-/** Nobody's port of somebody's address, or nobody's address of a service range (NFT-06). */
-function decideUnused(state: ProxyState, packet: Packet, traits: ModeTraits): Verdict {
+/** An unused port of a Service's address, or an unused address of a service range (NFT-06). */
+function judgeUnused(state: ProxyState, packet: Packet, traits: ModeTraits): Verdict {
   if (packet.isToNode) return pass;
   for (const { clusterIP } of state.ports.values()) {
     if (clusterIP === packet.destination) return { kind: traits.unusedPortOfClusterIP };
@@ -80,7 +80,7 @@ function isOutsideIP({ ports }: ProxyState, ip: string): boolean {
   );
 }
 
-function decideTarget(
+function judgeTarget(
   node: NodeState,
   { port, entrance }: Target,
   packet: Packet,
@@ -106,7 +106,7 @@ function decideTarget(
   return { kind: 'translate', destinations: destinations.sort(compareDestinations) };
 }
 
-/** Source ranges restrict balancer addresses; the balancer itself may be allowed as well (KPX-28, KPX-29). */
+/** Source ranges restrict load balancer addresses; the load balancer itself may be allowed as well (KPX-28, KPX-29). */
 function mayUseBalancer(port: ServicePort, { source }: Packet): boolean {
   if (port.sourceRanges === undefined) return true;
   if (port.allowsBalancerItself && port.loadBalancerIPs.includes(source)) return true;
@@ -125,7 +125,7 @@ function internalRoute(node: NodeState, port: ServicePort, packet: Packet): Rout
   };
 }
 
-/** KPX-15, KPX-17, KPX-18: under policy Local, what starts here has no balancer behind it and may go anywhere. */
+/** KPX-15, KPX-17, KPX-18: policy Local does not restrict traffic of this node and its pods. */
 function externalRoute(node: NodeState, port: ServicePort, packet: Packet): Route {
   if (port.externalPolicy === 'Cluster') {
     return { endpoints: port.clusterEndpoints, isMasqueraded: true };
@@ -137,7 +137,7 @@ function externalRoute(node: NodeState, port: ServicePort, packet: Packet): Rout
   return { endpoints: port.localEndpoints, isMasqueraded: false };
 }
 
-/** By range or by interface; nothing counts as from a pod where that is not configured (KPX-22). */
+/** By range or by interface; without configuration nothing counts as from a pod (KPX-22). */
 function isFromPod(local: LocalTraffic, { source, inputInterface }: Packet): boolean {
   switch (local.kind) {
     case 'unknown':

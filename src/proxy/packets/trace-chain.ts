@@ -22,7 +22,7 @@ export type SetContents = {
   readonly elements: ReadonlyMap<string, Element>;
 };
 
-/** A packet on its way; changes as rules change it. */
+/** A packet and its state, which rules change. */
 export type TracedPacket = {
   readonly packet: Packet;
   readonly draw: Choose;
@@ -31,7 +31,7 @@ export type TracedPacket = {
   isMasqueraded: boolean;
 };
 
-/** How a chain ends: at its end, or with the packet's way through the hook. */
+/** How a chain ends: at its end, or with a verdict for the hook. */
 export type ChainEnd = 'return' | 'accept' | 'drop' | 'reject';
 
 export function startTrace(packet: Packet, draw: Choose): TracedPacket {
@@ -48,7 +48,7 @@ export function traceChain(traveller: TracedPacket, chain: string, ruleset: Rule
   return 'return';
 }
 
-/** Undefined where the next rule is asked. */
+/** Undefined if evaluation continues with the next rule. */
 function passRule(
   traveller: TracedPacket,
   statements: readonly Statement[],
