@@ -9,7 +9,7 @@ import { openEmbeddedStore } from '../../src/storage/backends/embedded/store.ts'
 import { root } from '../lanes/running-server.ts';
 import { assertExact } from '../parts/harness/allocation-checks.ts';
 import { type ApiClient, openApiClient } from '../parts/harness/api-client.ts';
-import { heard } from '../parts/harness/wait-for-output.ts';
+import { waitForOutput } from '../parts/harness/wait-for-output.ts';
 
 export type CrashServer = {
   readonly kubeconfig: string;
@@ -78,7 +78,7 @@ export async function makeCrashServer(
 
 /** The server has said so. */
 export async function isReady(child: ChildProcess): Promise<void> {
-  await heard(child.stdout, /kubeconfig in /);
+  await waitForOutput(child.stdout, /kubeconfig in /);
 }
 
 async function connect(kubeconfig: string): Promise<ApiClient> {

@@ -39,8 +39,8 @@ async function run(
   maxPids?: number,
 ): Promise<RunningContainer> {
   started += 1;
-  const place = join(directory, `container-${started}`);
-  mkdirSync(place);
+  const own = join(directory, `container-${started}`);
+  mkdirSync(own);
   const runtime = await open(maxPids);
   return runtime.startContainer({
     id: `container-${started}`,
@@ -52,8 +52,8 @@ async function run(
     variables: {},
     mounts: [],
     security: defaultSecurity,
-    directory: place,
-    logPath: join(place, 'log'),
+    directory: own,
+    logPath: join(own, 'log'),
     hasStdin: false,
     ...(resources === undefined ? {} : { resources }),
   });
@@ -64,7 +64,7 @@ const groups = (): readonly string[] =>
 const groupOf = (pid: number): string =>
   readFileSync(`/proc/${pid}/cgroup`, 'utf8').replace(/^0::/, '').trim();
 
-test('a container has the limits of its resources, and its group goes with it', async () => {
+test('a container has the limits of its resources, and its group is removed with it', async () => {
   const container = await run(['sleep', '1000'], {
     limits: { cpu: '250m', memory: '64Mi' },
     requests: { cpu: '100m' },
@@ -82,7 +82,7 @@ test('a container has the limits of its resources, and its group goes with it', 
   assert.deepEqual(groups(), []);
 });
 
-test('a container that runs gets other limits, but no less memory than it uses', async () => {
+test('change() sets other limits, but not less memory than is in use', async () => {
   const container = await run(['sleep', '1000'], { limits: { cpu: '250m', memory: '64Mi' } });
   const group = join(top, groupOf(container.pid));
   const read = (file: string): string => readFileSync(join(group, file), 'utf8').trim();
@@ -101,14 +101,14 @@ test('a container that runs gets other limits, but no less memory than it uses',
   await free.ended;
 });
 
-test('a container that wants more memory than it may have ends as such', async () => {
+test('a container over its memory limit is OOM killed', async () => {
   const eat = 'a=x; while :; do a=$a$a; done';
   const container = await run(['sh', '-c', eat], { limits: { memory: '32Mi' } });
   assert.deepEqual(await container.ended, { exitCode: 137, signal: 9, isOutOfMemory: true });
   assert.deepEqual(groups(), []);
 });
 
-test('what leaves the group of processes does not leave the control group', async () => {
+test('a process that leaves the process group stays in the control group', async () => {
   const container = await run(['sh', '-c', 'setsid sleep 1000 & sleep 1000'], {
     limits: { memory: '64Mi' },
   });
@@ -117,7 +117,7 @@ test('what leaves the group of processes does not leave the control group', asyn
   assert.deepEqual(groups(), []);
 });
 
-test('a container without limits has no group; a next run removes what is left', async () => {
+test('a container without limits has no group; the next run removes leftovers', async () => {
   const free = await run(['sleep', '1000'], undefined);
   assert.deepEqual(groups(), []);
   const held = await run(['sleep', '1000'], { limits: { memory: '64Mi' } });

@@ -41,20 +41,21 @@ type Lab = {
 
 async function createLab(): Promise<Lab> {
   const namespace = createNamespace();
-  const place = { namespacePath: namespace.path };
-  const route = await openNetlink({ ...place, protocol: 'route' });
+  const options = { namespacePath: namespace.path };
+  const route = await openNetlink({ ...options, protocol: 'route' });
   await changeLink(route, 'lo', { isUp: true });
   await addLink(route, { name: 'eth0', kind: 'dummy' });
   await changeLink(route, 'eth0', { isUp: true });
   await addAddress(route, { interface: 'eth0', address: '198.51.100.11/24' });
-  const ipvs = await openIpvs(place);
+  const ipvs = await openIpvs(options);
   const clock = createFakeClock();
   return {
     namespace,
     ipvs,
     route,
     clock,
-    start: (family, settings = {}) => startIpvs({ family, log: silentLog, clock, settings }, place),
+    start: (family, settings = {}) =>
+      startIpvs({ family, log: silentLog, clock, settings }, options),
     servers: async () => {
       const lines = (await ipvs.listServices()).map(async (service) => {
         const to = await ipvs.listDestinations(service);

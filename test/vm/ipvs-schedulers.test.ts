@@ -186,7 +186,7 @@ async function sixWhileOneIsBusy(scheduler: string): Promise<string> {
   return inOrder(await connectTimes(6, ip));
 }
 
-/** As above with an A of weight 8. The mode gives all the same weight, with which sed and nq, and lc and wlc, are not to be told apart. */
+/** As above with an A of weight 8. The mode gives all the same weight, with which sed and nq, and lc and wlc, cannot be distinguished. */
 async function fourWhileTheHeavyOneIsBusy(scheduler: string): Promise<string> {
   const [ip] = await serveBusy(scheduler);
   await setWeightOfA(ip, 8);

@@ -99,7 +99,7 @@ for (const { name, start, cleanUp } of cases) {
     }
     await mode.stop();
     await cleanUp();
-    // Only the node answers at once for what nobody serves; other addresses lead nowhere, and a client would go on asking.
+    // Only the node refuses immediately; other addresses lead nowhere, and a client would retry.
     assert.throws(() => insideNamespace(lab.client.path, () => associate(nodeIP, 30080)));
   });
 }

@@ -11,7 +11,7 @@ import { unpackKubectl } from '../../lanes/unpack-kubectl.ts';
 import { type Kubectl, openKubectl } from '../harness/kubectl.ts';
 import { type NodeHarness, startNodeHarness } from '../harness/node-harness.ts';
 import { type Sent, services } from '../harness/service-requests.ts';
-import { heard } from '../harness/wait-for-output.ts';
+import { waitForOutput } from '../harness/wait-for-output.ts';
 
 type Setting = {
   readonly harness: NodeHarness;
@@ -184,7 +184,7 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
     async ({ harness, kubectl, does }) => {
       const watching = kubectl.start(['get', 'svc', '--watch-only', '-o', 'name']);
       let isSeen = false;
-      const seen = heard(watching.stdout, /service\/later/).finally(() => {
+      const seen = waitForOutput(watching.stdout, /service\/later/).finally(() => {
         isSeen = true;
       });
       await does('create service clusterip later --tcp=80');
@@ -256,7 +256,7 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
     'port-forward finds the pod of a service and the port behind its own (KCT-30)',
     async ({ kubectl, does, port }) => {
       const forwarding = kubectl.start(['port-forward', 'svc/web', ':80']);
-      const [, local] = await heard(
+      const [, local] = await waitForOutput(
         forwarding.stdout,
         new RegExp(`127\\.0\\.0\\.1:(\\d+) -> ${port}\n`),
       );
@@ -284,7 +284,7 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
     'kubectl proxy leads to a service by way of the server (KCT-31)',
     async ({ kubectl }) => {
       const proxying = kubectl.start(['proxy', '--port=0']);
-      const [, base] = await heard(proxying.stdout, /Starting to serve on (\S+)/);
+      const [, base] = await waitForOutput(proxying.stdout, /Starting to serve on (\S+)/);
       const answer = await fetch(`http://${base}${services}/http:web:80/proxy/b?c=d`);
       assert.equal(await answer.text(), 'web /b?c=d');
       proxying.kill();

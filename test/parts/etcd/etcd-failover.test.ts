@@ -26,7 +26,7 @@ import { startControllersProcess } from '../harness/controllers-process.ts';
 import { askUdp } from '../harness/dns-client.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { etcdMissing, type RunningEtcd, startEtcd } from '../harness/running-etcd.ts';
-import { heard } from '../harness/wait-for-output.ts';
+import { waitForOutput } from '../harness/wait-for-output.ts';
 
 const skip = etcdMissing() ?? false;
 const limit = { skip, timeout: 120_000 };
@@ -195,7 +195,7 @@ async function answers(port: number, name: string, address: string): Promise<voi
 }
 
 async function portOf({ stdout }: ChildProcess): Promise<number> {
-  const [, port] = await heard(stdout, / on \S*:(\d+)\n/);
+  const [, port] = await waitForOutput(stdout, / on \S*:(\d+)\n/);
   return Number(port);
 }
 

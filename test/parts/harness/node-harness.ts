@@ -36,7 +36,7 @@ export type NodeHarness = {
   readonly run: (name: string, spec: object, metadata?: object) => Promise<void>;
   readonly isGone: (name: string) => Promise<void>;
   /** Events are a courtesy: they come after what they tell of. Waits for one that begins so. */
-  readonly hears: (name: string, beginning: string) => Promise<void>;
+  readonly waitForEvent: (name: string, beginning: string) => Promise<void>;
 };
 
 export const pods = '/api/v1/namespaces/default/pods';
@@ -172,7 +172,7 @@ function control(server: MemoryServer, signal: AbortSignal): Promise<void> {
   });
 }
 
-function looking(api: ApiClient): Pick<NodeHarness, 'until' | 'run' | 'isGone' | 'hears'> {
+function looking(api: ApiClient): Pick<NodeHarness, 'until' | 'run' | 'isGone' | 'waitForEvent'> {
   const events = async (name: string): Promise<readonly string[]> => {
     const list = await api.get<ObjectList<EventText>>('/api/v1/namespaces/default/events');
     return list.items
@@ -197,7 +197,7 @@ function looking(api: ApiClient): Pick<NodeHarness, 'until' | 'run' | 'isGone' |
     async isGone(name) {
       while ((await api.send({ method: 'GET', path: `${pods}/${name}` })).status !== 404);
     },
-    async hears(name, beginning) {
+    async waitForEvent(name, beginning) {
       while (!(await events(name)).some((event) => event.startsWith(beginning)));
     },
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Readable } from 'node:stream';
 
 /** Reads until the text has come; the rest is read and forgotten. */
-export function heard(stream: Readable | null, wanted: RegExp): Promise<RegExpExecArray> {
+export function waitForOutput(stream: Readable | null, wanted: RegExp): Promise<RegExpExecArray> {
   assert.ok(stream !== null);
   return new Promise((resolve, reject) => {
     let text = '';

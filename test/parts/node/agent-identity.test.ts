@@ -33,7 +33,7 @@ async function ask(port: number, options: ConnectionOptions): Promise<Answer> {
 }
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-  test(`${version}: a resumed session is nobody without a certificate`, limit, async (t) => {
+  test(`${version}: a resumed session without a certificate is anonymous`, limit, async (t) => {
     const { node } = await startNodeHarness(t);
     const port = node.server?.port ?? 0;
     const options = { minVersion: version, maxVersion: version };
@@ -46,7 +46,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     assert.deepEqual([again.line, again.isReused], ['HTTP/1.1 401 Unauthorized', false]);
   });
 
-  test(`${version}: who has a certificate shows it on every connection`, limit, async (t) => {
+  test(`${version}: a client presents its certificate on every connection`, limit, async (t) => {
     const { node } = await startNodeHarness(t);
     const port = node.server?.port ?? 0;
     const { certificate: cert, privateKey: key } = testCredentials().administrator;
@@ -61,7 +61,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   });
 }
 
-test('a certificate that ends ends on open connections too', limit, async (t) => {
+test('an expired certificate is refused on open connections', limit, async (t) => {
   const clock = createFakeClock(Date.now());
   const { node } = await startNodeHarness(t, { clock });
   const { certificate: cert, privateKey: key } = issueClientCertificate(

@@ -136,8 +136,8 @@ describe('requests to the agent of a node', { timeout }, () => {
       const status = Number(answer.slice(9, 12));
       assert.ok(statuses.includes(status), `${status}: ${answer.slice(0, 500)}`);
       assert.doesNotMatch(answer, /root:|Invalid URL|URI malformed|at .*\.js/);
-      const nobody = await send(port, bytes, false);
-      assert.match(nobody, /^HTTP\/1.1 4\d\d /);
+      const anonymous = await send(port, bytes, false);
+      assert.match(anonymous, /^HTTP\/1.1 4\d\d /);
       assert.match(await send(port, plain('/healthz')), /^HTTP\/1.1 200 /);
     });
   }

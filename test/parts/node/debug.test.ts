@@ -6,7 +6,7 @@ import { isPodReady } from '../../../src/kinds/pod/readiness.ts';
 import type { Pod } from '../../../src/kinds/pod/types.ts';
 import { findKubectls, type Kubectl, openKubectl } from '../harness/kubectl.ts';
 import { type NodeHarness, startNodeHarness } from '../harness/node-harness.ts';
-import { heard } from '../harness/wait-for-output.ts';
+import { waitForOutput } from '../harness/wait-for-output.ts';
 
 const limit = { timeout: 90_000 };
 /** An ordinary user cannot join the processes of another container. */
@@ -28,46 +28,57 @@ for (const program of await findKubectls()) {
     return { harness, kubectl };
   };
 
-  test(`${program.name}: debug attaches to a container that sees its target`, asRoot, async (t) => {
-    const { harness, kubectl } = await start(t);
-    const script = `read line; echo "got $line"; ${listProcesses}; exit 4`;
-    const debug = kubectl.start([
-      ...['debug', '-i', 'web', '--image=process', '--target=app', '-c', 'look'],
-      ...['--', 'sh', '-c', script],
-    ]);
-    debug.stdin?.write('hello\n');
-    await heard(debug.stdout, new RegExp(`got hello\\n.*sleep ${seconds}`, 's'));
-    await once(debug, 'exit');
-    const pod = await harness.until(
-      'web',
-      (one) => debugState(one, 'look')?.terminated !== undefined,
-    );
-    assert.equal(debugState(pod, 'look')?.terminated?.exitCode, 4);
-    assert.ok(isPodReady(pod));
-    const { stdout } = await kubectl.run(['logs', 'web', '-c', 'look']);
-    assert.match(String(stdout), /^got hello\n/);
-    await harness.hears('web', 'Started: Started container look');
-    // Not after the end of the agent either, which starts all others again.
-    await harness.stopNode();
-    await harness.startAgain();
-    const after = await harness.until('web', (one) => {
-      const [app] = one.status.containerStatuses ?? [];
-      return app?.restartCount === 1 && app.state.running !== undefined;
-    });
-    const [look] = after.status.ephemeralContainerStatuses ?? [];
-    assert.deepEqual([look?.restartCount, look?.state.terminated?.exitCode], [0, 4]);
-  });
+  test(
+    `${program.name}: kubectl debug attaches to a container in the process namespace of its target`,
+    asRoot,
+    async (t) => {
+      const { harness, kubectl } = await start(t);
+      const script = `read line; echo "got $line"; ${listProcesses}; exit 4`;
+      const debug = kubectl.start([
+        ...['debug', '-i', 'web', '--image=process', '--target=app', '-c', 'debugger'],
+        ...['--', 'sh', '-c', script],
+      ]);
+      debug.stdin?.write('hello\n');
+      await waitForOutput(debug.stdout, new RegExp(`got hello\\n.*sleep ${seconds}`, 's'));
+      await once(debug, 'exit');
+      const pod = await harness.until(
+        'web',
+        (one) => debugState(one, 'debugger')?.terminated !== undefined,
+      );
+      assert.equal(debugState(pod, 'debugger')?.terminated?.exitCode, 4);
+      assert.ok(isPodReady(pod));
+      const { stdout } = await kubectl.run(['logs', 'web', '-c', 'debugger']);
+      assert.match(String(stdout), /^got hello\n/);
+      await harness.waitForEvent('web', 'Started: Started container debugger');
+      // Not after the end of the agent either, which starts all others again.
+      await harness.stopNode();
+      await harness.startAgain();
+      const after = await harness.until('web', (one) => {
+        const [app] = one.status.containerStatuses ?? [];
+        return app?.restartCount === 1 && app.state.running !== undefined;
+      });
+      const [debugStatus] = after.status.ephemeralContainerStatuses ?? [];
+      assert.deepEqual(
+        [debugStatus?.restartCount, debugStatus?.state.terminated?.exitCode],
+        [0, 4],
+      );
+    },
+  );
 
-  test(`${program.name}: debug without a target has processes of its own`, limit, async (t) => {
-    const { harness, kubectl } = await start(t);
-    const added = ['debug', 'web', '--image=process', '-c', 'own', '--', 'sleep', '1000'];
-    assert.equal((await kubectl.run(added)).code, 0);
-    await harness.until('web', (pod) => debugState(pod, 'own')?.running !== undefined);
-    const inside = ['exec', 'web', '-c', 'own', '--', 'sh', '-c', `hostname; ${listProcesses}`];
-    const { stdout } = await kubectl.run(inside);
-    assert.match(String(stdout), /^web\n/);
-    assert.match(String(stdout), /sleep 1000/);
-    assert.doesNotMatch(String(stdout), new RegExp(seconds));
-    assert.equal((await kubectl.run(['delete', 'pod', 'web'])).code, 0);
-  });
+  test(
+    `${program.name}: kubectl debug without a target has a process namespace of its own`,
+    limit,
+    async (t) => {
+      const { harness, kubectl } = await start(t);
+      const added = ['debug', 'web', '--image=process', '-c', 'own', '--', 'sleep', '1000'];
+      assert.equal((await kubectl.run(added)).code, 0);
+      await harness.until('web', (pod) => debugState(pod, 'own')?.running !== undefined);
+      const inside = ['exec', 'web', '-c', 'own', '--', 'sh', '-c', `hostname; ${listProcesses}`];
+      const { stdout } = await kubectl.run(inside);
+      assert.match(String(stdout), /^web\n/);
+      assert.match(String(stdout), /sleep 1000/);
+      assert.doesNotMatch(String(stdout), new RegExp(seconds));
+      assert.equal((await kubectl.run(['delete', 'pod', 'web'])).code, 0);
+    },
+  );
 }

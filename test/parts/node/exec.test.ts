@@ -13,7 +13,7 @@ import { isPodReady } from '../../../src/kinds/pod/readiness.ts';
 import { launchWithStreams } from '../../../src/node/runtimes/process/spawn-streams.ts';
 import { findKubectls, type Kubectl, openKubectl } from '../harness/kubectl.ts';
 import { type NodeHarness, pods, startNodeHarness } from '../harness/node-harness.ts';
-import { heard } from '../harness/wait-for-output.ts';
+import { waitForOutput } from '../harness/wait-for-output.ts';
 
 const limit = { timeout: 90_000 };
 const container = (command: readonly string[], more: object = {}): object => ({
@@ -48,7 +48,7 @@ async function untilSleepers(seconds: string, count: number): Promise<void> {
 /** Arguments of `sleep` that no other process has. */
 const uniqueSeconds = (): string => String(100_000 + (randomBytes(4).readUInt32LE() % 900_000));
 
-/** Bytes that differ from place to place. */
+/** Bytes that differ by position. */
 const tenMegabytes = randomBytes(10_000_000);
 
 for (const program of await findKubectls()) {
@@ -58,7 +58,7 @@ for (const program of await findKubectls()) {
     return { harness, kubectl };
   };
 
-  test(`${program.name}: exec tells exit codes and streams apart`, limit, async (t) => {
+  test(`${program.name}: exec has exit codes, stdout and stderr`, limit, async (t) => {
     const { harness, kubectl } = await start(t);
     await startPod(harness, 'web', container(['sleep', '1000']));
     const failed = await kubectl.run([
@@ -86,7 +86,7 @@ for (const program of await findKubectls()) {
   });
 
   test(
-    `${program.name}: a terminal has the size of the window, and learns of changes`,
+    `${program.name}: a terminal has the size of the window, and is resized`,
     limit,
     async (t) => {
       const { harness, kubectl } = await start(t);
@@ -100,7 +100,7 @@ for (const program of await findKubectls()) {
         spawn('setsid', words, { env: { ...process.env, ...env }, stdio: [...stdio] }),
       );
       person.resize({ columns: 100, rows: 30 });
-      await heard(person.output, /\/dev\/pts\/\d+\r\nfirst\r\n/);
+      await waitForOutput(person.output, /\/dev\/pts\/\d+\r\nfirst\r\n/);
       person.resize({ columns: 50, rows: 10 });
       const { exitCode } = await person.ended;
       assert.equal(exitCode, 5);
@@ -108,19 +108,19 @@ for (const program of await findKubectls()) {
   );
 
   test(
-    `${program.name}: attach writes to a container and reads from it, and leaves it running`,
+    `${program.name}: attach connects to stdin and stdout, and leaves the container running`,
     limit,
     async (t) => {
       const { harness, kubectl } = await start(t);
       await startPod(harness, 'echo', container(['cat'], { stdin: true }));
       const attached = kubectl.start(['attach', '-i', 'echo']);
       attached.stdin?.write('hello\n');
-      await heard(attached.stdout, /hello\n/);
+      await waitForOutput(attached.stdout, /hello\n/);
       attached.kill('SIGKILL');
       await once(attached, 'exit');
       const again = kubectl.start(['attach', '-i', 'echo']);
       again.stdin?.write('again\n');
-      await heard(again.stdout, /again\n/);
+      await waitForOutput(again.stdout, /again\n/);
       assert.equal(
         (await harness.until('echo', isPodReady)).status.containerStatuses?.[0]?.restartCount,
         0,
@@ -128,7 +128,7 @@ for (const program of await findKubectls()) {
     },
   );
 
-  test(`${program.name}: port-forward carries connections side by side`, limit, async (t) => {
+  test(`${program.name}: port-forward handles concurrent connections`, limit, async (t) => {
     const { harness, kubectl } = await start(t);
     const server = createServer((request, response) => request.pipe(response));
     server.listen(0, '127.0.0.1');
@@ -138,7 +138,7 @@ for (const program of await findKubectls()) {
     // The pod is on the network of the node.
     await startPod(harness, 'web', container(['sleep', '1000']));
     const forwarding = kubectl.start(['port-forward', 'pod/web', `:${port}`, ':1']);
-    const [, local = '', wrong = ''] = await heard(
+    const [, local = '', wrong = ''] = await waitForOutput(
       forwarding.stdout,
       /127\.0\.0\.1:(\d+) -> \d+\n(?:.*\n)*?.*127\.0\.0\.1:(\d+) -> 1\n/,
     );
@@ -154,16 +154,16 @@ for (const program of await findKubectls()) {
       echoed,
       sizes.map(() => true),
     );
-    // kubectl ends with the first connection that fails, and with it what nobody has read.
-    const told = heard(
+    // kubectl exits with the first connection that fails, and unread output is lost.
+    const output = waitForOutput(
       forwarding.stderr,
       /error forwarding port 1 to pod web, uid \S+: failed to connect to localhost:1 inside namespace .*connection refused/,
     );
     await assert.rejects(fetch(`http://127.0.0.1:${wrong}/`));
-    await told;
+    await output;
   });
 
-  test(`${program.name}: cp takes a directory there and back`, limit, async (t) => {
+  test(`${program.name}: cp copies a directory in both directions`, limit, async (t) => {
     const { harness, kubectl } = await start(t);
     await startPod(harness, 'web', container(['sleep', '1000']));
     const directory = mkdtempSync(join(tmpdir(), 'cp-'));
@@ -186,7 +186,7 @@ for (const program of await findKubectls()) {
     assert.ok(large.equals(tenMegabytes.subarray(0, 1_000_000)));
   });
 
-  test(`${program.name}: what cannot be is told in Kubernetes' words`, limit, async (t) => {
+  test(`${program.name}: errors have Kubernetes' messages`, limit, async (t) => {
     const { harness, kubectl } = await start(t);
     await startPod(harness, 'web', container(['sleep', '1000']));
     await harness.run('stuck', {
@@ -208,7 +208,7 @@ for (const program of await findKubectls()) {
     }
   });
 
-  test(`${program.name}: a client that is killed takes its program with it`, limit, async (t) => {
+  test(`${program.name}: a program is killed with its client`, limit, async (t) => {
     const { harness, kubectl } = await start(t);
     await startPod(harness, 'web', container(['sleep', '1000']));
     const seconds = uniqueSeconds();

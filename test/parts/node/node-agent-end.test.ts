@@ -1,4 +1,4 @@
-// The end of a node agent: what became of its pods is told before it is gone, and the end does not wait for ever.
+// Shutdown of the node agent: statuses of pods are written, within a limited time.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const app = (...command: readonly string[]): object => ({ name: 'app', image: 'p
 const stateOf = ({ status }: Pod) => status.containerStatuses?.[0]?.state;
 const isRunning = (pod: Pod): boolean => stateOf(pod)?.running !== undefined;
 
-test('an agent that ends writes what became of all its pods', limit, async (t) => {
+test('an agent writes the statuses of all pods at shutdown', limit, async (t) => {
   const harness = await startNodeHarness(t);
   const names = Array.from({ length: 200 }, (_, number) => `pod-${number}`);
   const spec = { containers: [app('sleep', '1000')] };
@@ -26,36 +26,40 @@ test('an agent that ends writes what became of all its pods', limit, async (t) =
   for (const name of names) await harness.until(name, isPodReady);
   await harness.stopNode();
   const { items } = await harness.api.get<ObjectList<Pod>>(pods);
-  const told = items.map((pod) => [pod.status.phase, isPodReady(pod), ended(pod)]);
+  const states = items.map((pod) => [pod.status.phase, isPodReady(pod), ended(pod)]);
   assert.deepEqual(
-    told,
+    states,
     names.map(() => ['Running', false, 143]),
   );
 });
 
 const ended = (pod: Pod): number | undefined => stateOf(pod)?.terminated?.exitCode;
 
-test('a pod that runs to its end has not come to it because the agent ended', limit, async (t) => {
-  const harness = await startNodeHarness(t);
-  const polite = app('sh', '-c', 'trap "exit 0" TERM; echo set; while :; do sleep 1; done');
-  await harness.run('job', { restartPolicy: 'OnFailure', containers: [polite] });
-  await harness.until('job', isRunning);
-  while (!(await logOf(harness, 'job')).includes('set'));
-  await harness.stopNode();
-  const pod = await harness.api.get<Pod>(`${pods}/job`);
-  assert.deepEqual(
-    [pod.status.phase, stateOf(pod)?.terminated?.reason],
-    ['Running', 'ContainerStatusUnknown'],
-  );
-  await harness.startAgain();
-  const again = await harness.until('job', isRunning);
-  assert.equal(again.status.containerStatuses?.[0]?.restartCount, 1);
-});
+test(
+  'a pod that runs to completion is not completed by a shutdown of the agent',
+  limit,
+  async (t) => {
+    const harness = await startNodeHarness(t);
+    const polite = app('sh', '-c', 'trap "exit 0" TERM; echo set; while :; do sleep 1; done');
+    await harness.run('job', { restartPolicy: 'OnFailure', containers: [polite] });
+    await harness.until('job', isRunning);
+    while (!(await logOf(harness, 'job')).includes('set'));
+    await harness.stopNode();
+    const pod = await harness.api.get<Pod>(`${pods}/job`);
+    assert.deepEqual(
+      [pod.status.phase, stateOf(pod)?.terminated?.reason],
+      ['Running', 'ContainerStatusUnknown'],
+    );
+    await harness.startAgain();
+    const again = await harness.until('job', isRunning);
+    assert.equal(again.status.containerStatuses?.[0]?.restartCount, 1);
+  },
+);
 
 const logOf = async ({ api }: NodeHarness, name: string): Promise<string> =>
   String((await api.send({ method: 'GET', path: `${pods}/${name}/log` })).body);
 
-test('what waits for proxies to let go counts against the grace of the pod', limit, async (t) => {
+test('waiting for proxies counts against the grace period of the pod', limit, async (t) => {
   const clock = createFakeClock(Date.now());
   const ending: (() => void)[] = [];
   const isEnding = new Promise<void>((resolve) => ending.push(resolve));
@@ -73,18 +77,18 @@ test('what waits for proxies to let go counts against the grace of the pod', lim
   await harness.isGone('last');
 });
 
-test('an agent whose server says nothing ends all the same', limit, async (t) => {
+test('an agent shuts down although its server does not respond', limit, async (t) => {
   const clock = createFakeClock();
   let isSilent = false;
-  let asked = (): void => {};
-  const isAsked = new Promise<void>((resolve) => {
-    asked = resolve;
+  let onStatusRequest = (): void => {};
+  const statusRequested = new Promise<void>((resolve) => {
+    onStatusRequest = resolve;
   });
   const harness = await startNodeHarness(t, {
     clock,
     intercept: (send) => (request) => {
       if (!isSilent) return send(request);
-      if (request.path.endsWith('/status')) asked();
+      if (request.path.endsWith('/status')) onStatusRequest();
       return never(request);
     },
   });
@@ -92,7 +96,7 @@ test('an agent whose server says nothing ends all the same', limit, async (t) =>
   await harness.until('one', isRunning);
   isSilent = true;
   const stopped = harness.stopNode();
-  await isAsked;
+  await statusRequested;
   await clock.advance(7000);
   await stopped;
   assert.equal(isRunning(await harness.api.get<Pod>(`${pods}/one`)), true);
@@ -104,13 +108,13 @@ const never: Transport['send'] = ({ signal }) =>
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-test('an agent that ends does not give a pod the whole grace of its deletion', limit, async (t) => {
+test('a shutdown of the agent shortens the grace period of a terminating pod', limit, async (t) => {
   const clock = createFakeClock();
   const harness = await startNodeHarness(t, { clock });
   const directory = mkdtempSync(join(tmpdir(), 'deaf-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
-  const [set, told] = ['set', 'told'].map((name) => join(directory, name));
-  const script = 'trap ": > /keep/told" TERM; : > /keep/set; while :; do sleep 0.1; done';
+  const [set, signalled] = ['set', 'signalled'].map((name) => join(directory, name));
+  const script = 'trap ": > /keep/signalled" TERM; : > /keep/set; while :; do sleep 0.1; done';
   const volumeMounts = [{ name: 'keep', mountPath: '/keep' }];
   const spec = {
     terminationGracePeriodSeconds: 3600,
@@ -120,7 +124,7 @@ test('an agent that ends does not give a pod the whole grace of its deletion', l
   await harness.run('deaf', spec);
   await harness.until('deaf', () => existsSync(set ?? ''));
   await harness.api.send({ method: 'DELETE', path: `${pods}/deaf` });
-  await harness.until('deaf', () => existsSync(told ?? ''));
+  await harness.until('deaf', () => existsSync(signalled ?? ''));
   const stopped = harness.stopNode();
   await clock.settle();
   await clock.advance(2000);
@@ -130,7 +134,7 @@ test('an agent that ends does not give a pod the whole grace of its deletion', l
 });
 
 test(
-  'a pod that is being deleted is asked for its readiness until it has ended, and for nothing else',
+  'a terminating pod has readiness probes until it has terminated, and no other probes',
   limit,
   async (t) => {
     const { api, run, until, isGone } = await startNodeHarness(t, { controllers: true });

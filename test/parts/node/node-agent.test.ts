@@ -1,4 +1,4 @@
-// Pods as processes: the node agent runs what is bound to its node, and tells the truth about it.
+// Pods as processes: the node agent runs the pods of its node, and reports their status.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ test('the node registers itself and renews its lease', limit, async (t) => {
 });
 
 test(
-  'a pod serves, is ready by its probe, gets endpoints, and ends on SIGTERM',
+  'a pod serves, becomes ready by its probe, gets endpoints, and terminates on SIGTERM',
   limit,
   async (t) => {
     const harness = await startNodeHarness(t, { controllers: true });
@@ -99,13 +99,13 @@ test(
       'Started: Started container app',
       'Killing: Stopping container app',
     ]) {
-      await harness.hears('web', wanted);
+      await harness.waitForEvent('web', wanted);
     }
   },
 );
 
 test(
-  'variables and volumes come from ConfigMaps and Secrets, and a missing one is told',
+  'variables and volumes come from ConfigMaps and Secrets, and a missing one is reported',
   limit,
   async (t) => {
     const harness = await startNodeHarness(t);
@@ -135,7 +135,7 @@ test(
         { name: 'scratch', emptyDir: {} },
       ],
     });
-    await harness.hears(
+    await harness.waitForEvent(
       'configured',
       'FailedMount: MountVolume.SetUp failed for volume "settings" : configmap "settings" not found',
     );
@@ -206,7 +206,7 @@ test(
   },
 );
 
-test('a container that fails is restarted, later and later', limit, async (t) => {
+test('a failing container is restarted with increasing back-off', limit, async (t) => {
   const clock = createFakeClock(Date.parse('2026-01-01T00:00:00Z'));
   const harness = await startNodeHarness(t, { clock });
   await harness.run('crash', { containers: [shell('echo run $RANDOM; exit 3')] });
@@ -233,14 +233,14 @@ test('a container that fails is restarted, later and later', limit, async (t) =>
   const begun = Date.parse(status(second)?.lastState.terminated?.startedAt ?? '');
   assert.equal(begun - ended, 10_000);
   assert.equal(second.status.phase, 'Running');
-  await harness.hears(
+  await harness.waitForEvent(
     'crash',
     'BackOff: Back-off restarting failed container app in pod crash_default(',
   );
 });
 
 test(
-  'liveness restarts a container; an unknown image and a missing key are told',
+  'liveness restarts a container; an unknown image and a missing key are reported',
   limit,
   async (t) => {
     const harness = await startNodeHarness(t);
@@ -258,8 +258,11 @@ test(
       ({ status }) => (status.containerStatuses?.[0]?.restartCount ?? 0) > 0,
     );
     assert.equal(sick.status.containerStatuses?.[0]?.lastState.terminated?.exitCode, 143);
-    await harness.hears('sick', 'Unhealthy: Liveness probe failed: sick\n');
-    await harness.hears('sick', 'Killing: Container app failed liveness probe, will be restarted');
+    await harness.waitForEvent('sick', 'Unhealthy: Liveness probe failed: sick\n');
+    await harness.waitForEvent(
+      'sick',
+      'Killing: Container app failed liveness probe, will be restarted',
+    );
     await harness.run('unknown', { containers: [{ name: 'app', image: 'nginx' }] });
     const reason = ({ status }: Pod) => status.containerStatuses?.[0]?.state.waiting?.reason;
     await harness.until('unknown', (pod) => reason(pod) === 'ErrImagePull');
@@ -282,7 +285,7 @@ test(
   },
 );
 
-test('logs: the end, with times, of the run before, and as they come', limit, async (t) => {
+test('logs: tail, timestamps, previous run, and followed', limit, async (t) => {
   const harness = await startNodeHarness(t);
   const { api } = harness;
   const script =
@@ -326,7 +329,7 @@ test('logs: the end, with times, of the run before, and as they come', limit, as
   assert.match(wrong.body.message ?? '', /container no is not valid for pod talks/);
 });
 
-test('an agent that starts again goes on with its pods', limit, async (t) => {
+test('a restarted agent continues with its pods', limit, async (t) => {
   const harness = await startNodeHarness(t);
   await harness.run('stays', { containers: [shell('exec sleep 1000')] });
   const running = ({ status }: Pod) => status.containerStatuses?.[0]?.state.running !== undefined;

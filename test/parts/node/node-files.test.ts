@@ -33,26 +33,22 @@ const refused: readonly Refused[] = [
 ];
 
 for (const { name, value, subPathExpr = '$(PLACE)', message } of refused) {
-  test(
-    `a subPathExpr that comes to an ${name} value keeps the container from starting`,
-    limit,
-    async (t) => {
-      const harness = await startNodeHarness(t);
-      await harness.run('web', {
-        volumes: [{ name: 'files', emptyDir: {} }],
-        containers: [
-          {
-            ...{ name: 'app', image: 'process', command: ['true'] },
-            env: [{ name: 'PLACE', value }],
-            volumeMounts: [{ name: 'files', mountPath: '/files', subPathExpr }],
-          },
-        ],
-      });
-      const pod = await harness.until('web', (one) => waiting(one)?.message !== undefined);
-      assert.deepEqual(waiting(pod), { reason: 'CreateContainerConfigError', message });
-      await harness.hears('web', `Failed: Error: ${message}`);
-    },
-  );
+  test(`a subPathExpr with an ${name} value is a container config error`, limit, async (t) => {
+    const harness = await startNodeHarness(t);
+    await harness.run('web', {
+      volumes: [{ name: 'files', emptyDir: {} }],
+      containers: [
+        {
+          ...{ name: 'app', image: 'process', command: ['true'] },
+          env: [{ name: 'PLACE', value }],
+          volumeMounts: [{ name: 'files', mountPath: '/files', subPathExpr }],
+        },
+      ],
+    });
+    const pod = await harness.until('web', (one) => waiting(one)?.message !== undefined);
+    assert.deepEqual(waiting(pod), { reason: 'CreateContainerConfigError', message });
+    await harness.waitForEvent('web', `Failed: Error: ${message}`);
+  });
 }
 
 const once = (script: string, more: object = {}): object => ({
@@ -66,7 +62,7 @@ async function endOf(harness: NodeHarness, spec: object): Promise<ReturnType<typ
 }
 
 test(
-  'a container that is another user leaves its last words, and reads its names',
+  'a container of another user writes its termination message, and reads its hosts file',
   asRoot,
   async (t) => {
     const script = 'cat /etc/hosts /etc/resolv.conf >/dev/null && echo bye >/dev/termination-log';
@@ -76,27 +72,23 @@ test(
   },
 );
 
-test(
-  'an emptyDir in memory is a file system of its own, as large as its limit',
-  asRoot,
-  async (t) => {
-    const script =
-      'stat -fc %T /memory; dd if=/dev/zero of=/memory/x bs=1M count=3 2>/dev/null && exit 9';
-    const memory = { medium: 'Memory', sizeLimit: '2Mi' };
-    const harness = await startNodeHarness(t);
-    const end = await endOf(harness, {
-      ...once(`{ ${script}; du -sm /memory; } >/dev/termination-log`, {
-        volumeMounts: [{ name: 'memory', mountPath: '/memory' }],
-      }),
-      volumes: [{ name: 'memory', emptyDir: memory }],
-    });
-    assert.deepEqual([end?.exitCode, end?.message], [0, 'tmpfs\n2\t/memory\n']);
-    await harness.api.delete(`${pods}/web`);
-    await harness.isGone('web');
-  },
-);
+test('an emptyDir in memory is a tmpfs of its size limit', asRoot, async (t) => {
+  const script =
+    'stat -fc %T /memory; dd if=/dev/zero of=/memory/x bs=1M count=3 2>/dev/null && exit 9';
+  const memory = { medium: 'Memory', sizeLimit: '2Mi' };
+  const harness = await startNodeHarness(t);
+  const end = await endOf(harness, {
+    ...once(`{ ${script}; du -sm /memory; } >/dev/termination-log`, {
+      volumeMounts: [{ name: 'memory', mountPath: '/memory' }],
+    }),
+    volumes: [{ name: 'memory', emptyDir: memory }],
+  });
+  assert.deepEqual([end?.exitCode, end?.message], [0, 'tmpfs\n2\t/memory\n']);
+  await harness.api.delete(`${pods}/web`);
+  await harness.isGone('web');
+});
 
-test('a volume with the files of an image is refused with its container', limit, async (t) => {
+test('an image volume is refused with its container', limit, async (t) => {
   const harness = await startNodeHarness(t);
   await harness.run('web', {
     volumes: [{ name: 'files', image: { reference: 'example.com/files:1' } }],
@@ -110,7 +102,10 @@ test('a volume with the files of an image is refused with its container', limit,
   const pod = await harness.until('web', (one) => waiting(one)?.message !== undefined);
   const problem = 'volume "files" cannot be mounted: this node runs processes and has no images';
   assert.deepEqual(waiting(pod), { reason: 'ErrImagePull', message: problem });
-  await harness.hears('web', `Failed: Failed to pull image "example.com/files:1": ${problem}`);
+  await harness.waitForEvent(
+    'web',
+    `Failed: Failed to pull image "example.com/files:1": ${problem}`,
+  );
 });
 
 test('a pod on the network of its node has its host name', limit, async (t) => {
@@ -121,7 +116,7 @@ test('a pod on the network of its node has its host name', limit, async (t) => {
   assert.equal(end?.message, 'node-1 node-1 node-1\n');
 });
 
-const asked = (t: TestContext) => async (paths: readonly string[]) => {
+const requestPaths = (t: TestContext) => async (paths: readonly string[]) => {
   const harness = await startNodeHarness(t);
   await endOf(harness, once('echo hello'));
   const uid = (await harness.until('web', () => true)).metadata.uid ?? '';
@@ -133,8 +128,8 @@ const asked = (t: TestContext) => async (paths: readonly string[]) => {
   return Promise.all(paths.map(get));
 };
 
-test('the agent shows the files of its logs, and nothing else', limit, async (t) => {
-  const answers = await asked(t)([
+test('the agent serves log files, and nothing else', limit, async (t) => {
+  const answers = await requestPaths(t)([
     '/',
     '/pods/',
     '/pods/default_web_UID/app/0.log',

@@ -1,4 +1,4 @@
-// New amounts for pods that run: in place where that can be, with a restart where the pod says so.
+// Resizes of running pods: in place, or with a restart if resizePolicy says so.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContainerStatus } from '../../../src/kinds/pod/pod-status.ts';
@@ -31,7 +31,7 @@ const resize = (api: ApiClient, name: string, resources: object) =>
   });
 const statusIn = ({ status }: Pod): ContainerStatus | undefined => status.containerStatuses?.[0];
 
-test('a container that runs gets other amounts and goes on', limit, async (t) => {
+test('a running container is resized in place', limit, async (t) => {
   const harness = await startNodeHarness(t);
   await harness.run('sized', { containers: [container()] });
   const before = await harness.until('sized', isPodReady);
@@ -44,11 +44,14 @@ test('a container that runs gets other amounts and goes on', limit, async (t) =>
   assert.deepEqual(statusIn(after)?.allocatedResources, { cpu: '20m', memory: '32Mi' });
   assert.equal(statusIn(after)?.containerID, statusIn(before)?.containerID);
   assert.deepEqual([statusIn(after)?.restartCount, after.status.observedGeneration], [0, 2]);
-  const told = { containers: [{ name: 'app', resources: quantities('20m') }], generation: 2 };
-  await harness.hears('sized', `ResizeCompleted: Pod resize completed: ${JSON.stringify(told)}`);
+  const resized = { containers: [{ name: 'app', resources: quantities('20m') }], generation: 2 };
+  await harness.waitForEvent(
+    'sized',
+    `ResizeCompleted: Pod resize completed: ${JSON.stringify(resized)}`,
+  );
 });
 
-test('a container restarts for new amounts where it says so', limit, async (t) => {
+test('a container with resizePolicy RestartContainer restarts', limit, async (t) => {
   const harness = await startNodeHarness(t);
   const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
   await harness.run('renewed', {
@@ -62,10 +65,10 @@ test('a container restarts for new amounts where it says so', limit, async (t) =
     (pod) => isPodReady(pod) && statusIn(pod)?.restartCount === 1,
   );
   assert.deepEqual(statusIn(after)?.resources, quantities('10m', '64Mi'));
-  await harness.hears('renewed', 'Killing: Container app resize requires restart');
+  await harness.waitForEvent('renewed', 'Killing: Container app resize requires restart');
 });
 
-test('a pod does not grow beyond its node', limit, async (t) => {
+test('a resize beyond the node is refused', limit, async (t) => {
   const harness = await startNodeHarness(t);
   await harness.run('huge', {
     containers: [container({ resources: { requests: { cpu: '1m' } } })],
@@ -76,7 +79,7 @@ test('a pod does not grow beyond its node', limit, async (t) => {
   assert.match(body.message ?? '', /node didn't have enough allocatable resources: cpu, requested/);
 });
 
-test('kubectl patches and edits the amounts of a pod', limit, async (t) => {
+test('kubectl patches and edits the resources of a pod', limit, async (t) => {
   const harness = await startNodeHarness(t);
   const env = { KUBE_EDITOR: 'sed -i s/20m/30m/' };
   const program = { name: 'kubectl', path: await unpackKubectl(), env };

@@ -1,4 +1,4 @@
-// What pods may take of the node: disk, memory that looks like disk, and processes.
+// Limits of pods: disk, memory volumes, and processes.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,13 +62,13 @@ for (const [name, spec, message] of evictions) {
     await clock.advance(10_000);
     const { status, metadata } = await harness.until('web', (one) => one.status.phase === 'Failed');
     assert.deepEqual([status.reason, status.message], ['Evicted', message]);
-    await harness.hears('web', `Evicted: ${message}`);
+    await harness.waitForEvent('web', `Evicted: ${message}`);
     const volumes = join(harness.directory, 'pods', metadata.uid ?? '', 'volumes');
     await harness.until('web', () => !existsSync(volumes) || readdirSync(volumes).length === 0);
   });
 }
 
-test('a pod that keeps within its limits goes on', asRoot, async (t) => {
+test('a pod within its limits keeps running', asRoot, async (t) => {
   const clock = createFakeClock(Date.parse('2026-01-01T00:00:00Z'));
   const harness = await startNodeHarness(t, { clock });
   await harness.run('web', {
@@ -81,7 +81,7 @@ test('a pod that keeps within its limits goes on', asRoot, async (t) => {
   assert.deepEqual([status.phase, status.reason], ['Running', undefined]);
 });
 
-test('an emptyDir in memory is no larger than the memory of its pod', asRoot, async (t) => {
+test('an emptyDir in memory is limited by the memory of its pod', asRoot, async (t) => {
   const harness = await startNodeHarness(t);
   const script = 'df -k /files | tail -n 1 | while read _ size _; do echo size $size; done';
   await harness.run('web', {

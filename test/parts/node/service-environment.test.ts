@@ -10,7 +10,7 @@ import { pods, startNodeHarness } from '../harness/node-harness.ts';
 
 const limit = { timeout: 60_000 };
 const services = '/api/v1/namespaces/default/services';
-const tell = "env | grep -E '^(EARLY|LATE)_SERVICE_HOST=' | sort";
+const printVariables = "env | grep -E '^(EARLY|LATE)_SERVICE_HOST=' | sort";
 const shell = (script: string): object => ({
   name: 'app',
   image: 'process',
@@ -19,7 +19,7 @@ const shell = (script: string): object => ({
 const isDone = ({ status: { phase } }: Pod): boolean => phase === 'Succeeded';
 
 test(
-  'a container keeps the Services of its start until it is started again (ENV-10)',
+  'a container has the Services of its start until it is restarted (ENV-10)',
   limit,
   async (t) => {
     const { api, run, until } = await startNodeHarness(t);
@@ -32,8 +32,8 @@ test(
       api.post(services, { metadata: { name }, spec: { clusterIP, ports: [{ port: 80 }] } });
     const go = '/shared/go';
     await make('early', '10.96.5.1');
-    // The first run ends when it is told to, the next one stays.
-    const script = `${tell}; [ -e ${go} ] && exec sleep 60; until [ -e ${go} ]; do sleep 0.02; done; exit 1`;
+    // The first run exits on a signal of the test, the next one keeps running.
+    const script = `${printVariables}; [ -e ${go} ] && exec sleep 60; until [ -e ${go} ]; do sleep 0.02; done; exit 1`;
     const volumeMounts = [{ name: 'shared', mountPath: '/shared' }];
     await run('old', {
       containers: [{ ...shell(script), volumeMounts }],
@@ -51,7 +51,7 @@ test(
     const both = `${early}LATE_SERVICE_HOST=10.96.5.2\n`;
     // Once a new pod knows of it, the agent does; it may hear of the pod first.
     const newPod = async (name: string): Promise<string> => {
-      await run(name, { restartPolicy: 'Never', containers: [shell(tell)] });
+      await run(name, { restartPolicy: 'Never', containers: [shell(printVariables)] });
       await until(name, isDone);
       return log(name);
     };
@@ -83,13 +83,13 @@ test('no pod is started before the agent has read all Services (ENV-12)', limit,
     spec: { clusterIP: '10.96.5.1', ports: [{ port: 80 }] },
   });
   isHolding = true;
-  const asked = new Promise<void>((resolve) => {
+  const listed = new Promise<void>((resolve) => {
     noticed = resolve;
   });
-  await run('waits', { restartPolicy: 'Never', containers: [shell(tell)] });
+  await run('waits', { restartPolicy: 'Never', containers: [shell(printVariables)] });
   const starting = startAgain();
   try {
-    await asked;
+    await listed;
     // Whatever else the agent does at its start, it has the time for it.
     for (let round = 0; round < 50; round += 1) await api.ping();
     assert.deepEqual((await api.get<Pod>(`${pods}/waits`)).status.containerStatuses ?? [], []);

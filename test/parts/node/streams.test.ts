@@ -36,7 +36,7 @@ function configOf({ server }: NodeHarness): KubeConfig {
 }
 
 test(
-  'the JavaScript client runs commands, ends their input, and learns how they ended',
+  'the JavaScript client runs commands, closes their input, and gets their status',
   limit,
   async (t) => {
     const harness = await startNodeHarness(t);
@@ -76,9 +76,9 @@ test(
     const [data, error, ask] = [new PassThrough(), new PassThrough(), new PassThrough()];
     const forward = new PortForward(configOf(harness));
     await forward.portForward('default', 'echo', [port], data, error, ask);
-    const told = heard(data, /served/);
+    const received = waitForText(data, /served/);
     ask.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
-    await told;
+    await received;
     assert.equal(error.read(), null);
     const refused = new PassThrough();
     await forward.portForward(
@@ -95,7 +95,7 @@ test(
 );
 
 /** All that came when the words have come. */
-function heard(stream: Readable, wanted: RegExp | string): Promise<string> {
+function waitForText(stream: Readable, wanted: RegExp | string): Promise<string> {
   return new Promise((resolve, reject) => {
     let all = '';
     stream.on('data', (chunk: Buffer) => {
@@ -162,7 +162,7 @@ const message = (...bytes: readonly number[]): Buffer =>
 
 const execPath = (query: string): string => `${pods}/web/exec?${query}`;
 
-test('what is sent right behind the request is heard', limit, async (t) => {
+test('data sent right after the request is received', limit, async (t) => {
   const harness = await startNodeHarness(t);
   await startPod(harness, 'web', app(['sleep', '1000']));
   const early = {
@@ -176,25 +176,25 @@ test('what is sent right behind the request is heard', limit, async (t) => {
   ] as const) {
     const { head, socket } = await upgrade(harness, path, options);
     assert.match(head, /^HTTP\/1\.1 101 /);
-    assert.match(await heard(socket, /"status":"Success"/), /early\n/);
+    assert.match(await waitForText(socket, /"status":"Success"/), /early\n/);
     socket.destroy();
   }
 });
 
-test('old clients get text in base64, and no status when all went well', limit, async (t) => {
+test('old clients get base64 text, and no status on success', limit, async (t) => {
   const harness = await startNodeHarness(t);
   await startPod(harness, 'web', app(['sleep', '1000']));
   const { socket } = await upgrade(harness, execPath('command=echo&command=hi&stdout=1'), {
     headers: { 'sec-websocket-protocol': 'base64.channel.k8s.io' },
   });
   // The frame that closes the connection, after all else.
-  const all = await heard(socket, Buffer.of(0x88, 2, 3, 0xe8).toString('latin1'));
+  const all = await waitForText(socket, Buffer.of(0x88, 2, 3, 0xe8).toString('latin1'));
   assert.ok(all.includes(`1${Buffer.from('hi\n').toString('base64')}`));
   assert.ok(!all.includes('Success'));
   socket.destroy();
 });
 
-test('who may not create may not open, and what is asked must make sense', limit, async (t) => {
+test('streams need the verb create, and valid parameters', limit, async (t) => {
   const harness = await startNodeHarness(t);
   const { api } = harness;
   await startPod(harness, 'web', app(['sleep', '1000']), {
@@ -255,49 +255,45 @@ test('who may not create may not open, and what is asked must make sense', limit
   assert.deepEqual([plain.status, plain.body.message], [400, 'Upgrade request required']);
 });
 
-test(
-  'connections of one user are counted, shown and limited, through a dial of their own',
-  limit,
-  async (t) => {
-    let dials = 0;
-    const harness = await startNodeHarness(t, {
-      access: {
-        limits: { ...defaultLimits, maxTunnelsPerUser: 1 },
-        dialNode: (_host, port) => {
-          dials += 1;
-          return dialLoopback(_host, port);
-        },
+test('connections of one user are counted, shown and limited', limit, async (t) => {
+  let dials = 0;
+  const harness = await startNodeHarness(t, {
+    access: {
+      limits: { ...defaultLimits, maxTunnelsPerUser: 1 },
+      dialNode: (_host, port) => {
+        dials += 1;
+        return dialLoopback(_host, port);
       },
-    });
-    const { api } = harness;
-    await startPod(harness, 'web', app(['sleep', '1000']));
-    const path = execPath('command=sleep&command=1000&stdout=1');
-    const first = await upgrade(harness, path);
-    assert.match(first.head, / 101 /);
-    assert.equal(dials, 1);
-    const metrics = (await api.send<string>({ method: 'GET', path: '/metrics' })).body;
-    assert.match(metrics, /apiserver_longrunning_requests\{[^}]*subresource="exec"[^}]*\} 1/);
-    const second = await upgrade(harness, path);
-    assert.match(second.head + (await text(second.socket)), /429.*1 connections to nodes open/s);
-    first.socket.destroy();
-    for (;;) {
-      const again = await upgrade(harness, path);
-      again.socket.destroy();
-      if (again.head.includes(' 101 ')) break;
-    }
-  },
-);
+    },
+  });
+  const { api } = harness;
+  await startPod(harness, 'web', app(['sleep', '1000']));
+  const path = execPath('command=sleep&command=1000&stdout=1');
+  const first = await upgrade(harness, path);
+  assert.match(first.head, / 101 /);
+  assert.equal(dials, 1);
+  const metrics = (await api.send<string>({ method: 'GET', path: '/metrics' })).body;
+  assert.match(metrics, /apiserver_longrunning_requests\{[^}]*subresource="exec"[^}]*\} 1/);
+  const second = await upgrade(harness, path);
+  assert.match(second.head + (await text(second.socket)), /429.*1 connections to nodes open/s);
+  first.socket.destroy();
+  for (;;) {
+    const again = await upgrade(harness, path);
+    again.socket.destroy();
+    if (again.head.includes(' 101 ')) break;
+  }
+});
 
-test('the start and the end of a connection are written down', limit, async (t) => {
+test('the start and the end of a connection are audited', limit, async (t) => {
   type Line = { stage: string; requestURI: string; responseStatus?: { code: number } };
   const lines: string[] = [];
-  let heardOf: () => void = () => {};
+  let onAudited: () => void = () => {};
   const policy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]';
   const write = (text: string): void => {
     const { stage, requestURI, responseStatus } = JSON.parse(text) as Line;
     if (!requestURI.includes('/exec?')) return;
     lines.push(`${stage} ${responseStatus?.code ?? ''}`.trim());
-    heardOf();
+    onAudited();
   };
   const log = { write, close: () => Promise.resolve() };
   const harness = await startNodeHarness(t, {
@@ -307,14 +303,14 @@ test('the start and the end of a connection are written down', limit, async (t) 
   const { socket } = await upgrade(harness, execPath('command=sleep&command=1000&stdout=1'));
   assert.deepEqual(lines, ['RequestReceived', 'ResponseStarted 101']);
   const ended = new Promise<void>((resolve) => {
-    heardOf = resolve;
+    onAudited = resolve;
   });
   socket.destroy();
   await ended;
   assert.equal(lines.at(-1), 'ResponseComplete 101');
 });
 
-test('a token may come as the name of a protocol, and goes no further', limit, async (t) => {
+test('a token may be a WebSocket subprotocol, and is not forwarded', limit, async (t) => {
   const harness = await startNodeHarness(t);
   await startPod(harness, 'web', app(['sleep', '1000']));
   const path = execPath('command=echo&command=hi&stdout=1');
@@ -344,7 +340,7 @@ test('a token may come as the name of a protocol, and goes no further', limit, a
   assert.match(answer, /403.*User \\"system:serviceaccount:default:robot\\" cannot get/s);
 });
 
-test('nodes/proxy leads to the agent, for those who may', limit, async (t) => {
+test('nodes/proxy leads to the agent for authorized clients', limit, async (t) => {
   const harness = await startNodeHarness(t);
   const { api } = harness;
   const path = '/api/v1/nodes/node-1/proxy/healthz';
@@ -354,7 +350,7 @@ test('nodes/proxy leads to the agent, for those who may', limit, async (t) => {
   assert.equal((await api.send({ method: 'GET', path, headers })).status, 403);
 });
 
-test('the agent itself turns away who shows no proof', limit, async (t) => {
+test('the agent refuses unauthenticated clients', limit, async (t) => {
   const harness = await startNodeHarness(t);
   const socket = connect({
     socket: connectTcp({ host: '127.0.0.1', port: harness.node.server?.port ?? 0 }),

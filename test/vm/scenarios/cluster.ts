@@ -24,7 +24,7 @@ export type Cluster = {
 export async function startCluster(lab: Lab, mode: string): Promise<Cluster> {
   const cleanups: (() => unknown)[] = [];
   const { api, server, stop } = await startMemoryServer({
-    // Starting takes minutes on a busy emulated machine, and nobody talks meanwhile.
+    // Starting takes minutes on a busy emulated machine, without any traffic.
     access: { limits: { ...defaultLimits, idleTimeoutMs: 3_600_000 } },
   });
   cleanups.push(stop);

@@ -44,7 +44,7 @@ export const podRangesOf = (node: NodeName): Addresses => [
   `fd44:${node[1]}::/64`,
 ];
 
-/** Who has an address; a node has that of its bridge as well. The address itself where nobody has it. */
+/** The name of the host with an address; a node also has that of its bridge. The address itself if no host has it. */
 export function ownerOf(address: string): string {
   const node = nodeNames.find((name) => bridgeOf(name).includes(address));
   const found = Object.keys(addresses).find((name) => addresses[name]?.includes(address));
@@ -141,13 +141,13 @@ async function addDefaultRoute({ route }: Site, [ipv4, ipv6]: Addresses): Promis
 }
 
 /** A redirect that was learnt before the rules are there would outlive them. */
-const noRedirects = ['all', 'default'].flatMap((place) => [
-  [`ipv4/conf/${place}/accept_redirects`, '0'] as const,
-  [`ipv4/conf/${place}/send_redirects`, '0'] as const,
-  [`ipv6/conf/${place}/accept_redirects`, '0'] as const,
+const noRedirects = ['all', 'default'].flatMap((link) => [
+  [`ipv4/conf/${link}/accept_redirects`, '0'] as const,
+  [`ipv4/conf/${link}/send_redirects`, '0'] as const,
+  [`ipv6/conf/${link}/accept_redirects`, '0'] as const,
 ]);
 
-/** Every refusal is told: the scenarios count them. */
+/** Every ICMP error is sent: the scenarios count them. */
 const asRouter = [
   ['ipv4/ip_forward', '1'],
   ['ipv6/conf/all/forwarding', '1'],

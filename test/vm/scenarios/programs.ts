@@ -43,9 +43,9 @@ type Prober = (order: ProbeOrder) => Promise<readonly ProbeResult[]>;
 export function runPrograms(lab: Lab): Programs {
   const threads: Worker[] = [];
   const probers = new Map<string, Prober>();
-  const start = (file: string, place: string, argv: readonly string[]): Worker => {
+  const start = (file: string, host: string, argv: readonly string[]): Worker => {
     const program = pathToFileURL(join(folder, file)).href;
-    const workerData: InsideOrder = { namespacePath: lab.pathOf(place), program };
+    const workerData: InsideOrder = { namespacePath: lab.pathOf(host), program };
     const thread = new Worker(new URL('./inside-thread.js', import.meta.url), {
       ...{ argv: [...argv], stdin: true, stdout: true, workerData },
     });

@@ -1,5 +1,5 @@
 // Runs all scenarios side by side, stage by stage: each has names, addresses and ports of its own, so that none is in another's way. One
-// after the other, with a process at each place, they take more than a quarter of an hour under emulation.
+// after the other, with a process on each host, they take more than a quarter of an hour under emulation.
 import { setTimeout as passed } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -17,11 +17,11 @@ import {
 
 /** As many as the recording runner makes where a step does not say. */
 const defaultConnections = 24;
-/** After so long nobody answers any more: much longer than a busy emulated machine takes. */
+/** No response arrives after this time: much longer than a busy emulated machine takes. */
 const silenceMs = 5000;
 /** Looked at so often until it is as expected, like the recording runner: what follows a write may take a moment. */
 const maxChecks = 8;
-const betweenLooksMs = 250;
+const checkIntervalMs = 250;
 /** Scenarios at once. Some wait for nothing to happen, others keep the machine busy meanwhile. */
 const sideBySide = 8;
 
@@ -71,7 +71,7 @@ async function runStages(
     await settle(running, number);
     await eachOf(now, async ({ name, stage, got }) => {
       for (const step of stage.probes) {
-        got.push(await look(running.programs, step, expected[name]?.[got.length]));
+        got.push(await observe(running.programs, step, expected[name]?.[got.length]));
       }
     });
   }
@@ -126,7 +126,7 @@ const folderOf = ({ kind }: ScenarioObject): string => folders[kind];
 const pathOf = (object: ScenarioObject): string => `${folderOf(object)}/${object.metadata.name}`;
 
 /**
- * Resolves when every proxy has written what the API server was told so far. A Service made now is answered once the write that it is part
+ * Resolves when every proxy has written all changes of the API server so far. A Service made now is answered once the write that it is part
  * of has begun; one that is made after that, once that write has ended.
  */
 async function settle(running: Running, number: number): Promise<void> {
@@ -156,26 +156,26 @@ async function markAnswers({ cluster, programs }: Running, name: string): Promis
   }
   for (const from of nodeNames) {
     for (const host of made.spec.clusterIPs) {
-      const order = { host, port: 80, n: 1, timeout: betweenLooksMs };
+      const order = { host, port: 80, n: 1, timeout: checkIntervalMs };
       while ((await programs.probe(from, order))[0]?.name !== 'a1') {
         assertRunning();
-        await passed(betweenLooksMs);
+        await passed(checkIntervalMs);
       }
     }
   }
 }
 
-async function look(
+async function observe(
   programs: Programs,
   step: ProbeStep,
   wanted: Observation | undefined,
 ): Promise<Observation> {
   const { probe: from, n = defaultConnections, once: countsFirst = false } = step;
-  for (let looks = 1; ; looks += 1) {
+  for (let checks = 1; ; checks += 1) {
     const results = await programs.probe(from, { ...step, n, timeout: silenceMs });
     const seen = summarize(results, step);
-    if (isDeepStrictEqual(seen, wanted) || countsFirst || looks === maxChecks) return seen;
-    await passed(betweenLooksMs);
+    if (isDeepStrictEqual(seen, wanted) || countsFirst || checks === maxChecks) return seen;
+    await passed(checkIntervalMs);
   }
 }
 
