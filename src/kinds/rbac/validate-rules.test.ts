@@ -9,6 +9,12 @@ const paths: PolicyRule = { verbs: ['get'], nonResourceURLs: ['/metrics'] };
 
 const cases: readonly [string, PolicyRule, boolean, readonly string[]][] = [
   ['a rule for pods', pods, true, []],
+  [
+    'names of several resources, which kubectl create role refuses and servers do not',
+    { ...pods, resources: ['pods', 'services'], resourceNames: ['a'] },
+    true,
+    [],
+  ],
   ['paths in the cluster', paths, false, []],
   [
     'paths in a namespace',

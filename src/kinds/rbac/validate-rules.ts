@@ -9,7 +9,7 @@ export function validateRules(
 }
 
 function validateRule(rule: PolicyRule, field: string, namespaced: boolean): readonly FieldError[] {
-  const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
+  const { apiGroups = [], resources = [], nonResourceURLs = [] } = rule;
   const errors: FieldError[] = [];
   if ((rule.verbs ?? []).length === 0) {
     errors.push(required(`${field}.verbs`, 'verbs must contain at least one value'));
@@ -22,10 +22,6 @@ function validateRule(rule: PolicyRule, field: string, namespaced: boolean): rea
   if (resources.length === 0) {
     const detail = 'resource rules must supply at least one resource';
     errors.push(required(`${field}.resources`, detail));
-  }
-  if (resourceNames.length > 0 && resources.length > 1) {
-    const detail = 'resource names cannot apply to multiple resources';
-    errors.push(required(`${field}.resourceNames`, detail));
   }
   return errors;
 }

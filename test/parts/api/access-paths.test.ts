@@ -25,6 +25,14 @@ const rights: Readonly<Record<string, { home?: PolicyRule[]; cluster?: PolicyRul
   named: { home: oneOfEach },
   unnamed: { home: [core('*')] },
   'named-everywhere': { cluster: oneOfEach },
+  'named-together': {
+    home: [
+      {
+        ...{ verbs, apiGroups: ['*'], resourceNames: ['a', 'n1', 'of-n1', 'home'] },
+        resources: ['secrets', 'nodes', 'namespaces', 'pods', '*/status'],
+      },
+    ],
+  },
   'watch-only': {
     home: [{ verbs: ['watch'], apiGroups: ['*'], resources: ['*'], resourceNames: ['a'] }],
   },
