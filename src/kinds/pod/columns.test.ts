@@ -105,6 +105,27 @@ const cases: readonly [string, Parameters<typeof examplePod>[0], string][] = [
     '2/2 Running 0 <none> <none> <none> <none>',
   ],
   [
+    'initialized, with an init container that runs again: later ones do not count',
+    {
+      spec: {
+        initContainers: [
+          { name: 'i', image: 'i' },
+          { name: 's', image: 'i', restartPolicy: 'Always' },
+        ],
+      },
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Initialized', status: 'True' }],
+        initContainerStatuses: [
+          { name: 'i', restartCount: 1, state: running },
+          { name: 's', restartCount: 5, ready: true, started: true, state: running },
+        ],
+        containerStatuses: [{ name: 'app', restartCount: 2, ready: true, state: running }],
+      },
+    },
+    '1/2 Init:0/2 2 <none> <none> <none> <none>',
+  ],
+  [
     'killed by a signal',
     {
       status: {

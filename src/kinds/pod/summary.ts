@@ -22,13 +22,17 @@ export function summarizePod(pod: Pod): PodSummary {
   const containers = (pod.spec.containers ?? []).length + sidecars.size;
   const start = summarizeStart(pod, sidecars);
   const initialized = podCondition(pod, 'Initialized')?.status === 'True';
-  const summary =
+  const { ready, reason, restarts, lastRestart } =
     start.initializing && !initialized ? start : summarizeRunning(pod, start, sidecars);
-  return { ...summary, containers, reason: leaving(pod) ?? summary.reason };
+  return { ready, containers, reason: leaving(pod) ?? reason, restarts, lastRestart };
 }
 
 type Progress = Omit<PodSummary, 'containers'>;
-type Start = Progress & { readonly initializing: boolean };
+type Start = Progress & {
+  readonly initializing: boolean;
+  /** Init containers up to the first that has not finished: later ones do not count. */
+  readonly reached: readonly ContainerStatus[];
+};
 
 /** How far the init containers have come. */
 function summarizeStart(pod: Pod, sidecars: ReadonlySet<string>): Start {
@@ -41,11 +45,12 @@ function summarizeStart(pod: Pod, sidecars: ReadonlySet<string>): Start {
       if (status.ready) ready += 1;
       continue;
     }
-    const seen = statuses.slice(0, index + 1);
+    const reached = statuses.slice(0, index + 1);
     const reason = `Init:${obstacle(status.state) ?? `${index}/${count}`}`;
-    return { ready, reason, initializing: true, ...countRestarts(seen) };
+    return { ready, reason, initializing: true, reached, ...countRestarts(reached) };
   }
-  return { ready, reason: phaseReason(pod), initializing: false, ...countRestarts(statuses) };
+  const reason = phaseReason(pod);
+  return { ready, reason, initializing: false, reached: statuses, ...countRestarts(statuses) };
 }
 
 /** What keeps an init container from running to its end, if it is not just at work. */
@@ -60,7 +65,7 @@ function summarizeRunning(pod: Pod, start: Start, sidecars: ReadonlySet<string>)
   // The first container that has something to say is the one that is heard.
   const told = statuses.map((status) => stateReason(status.state)).find((reason) => reason !== '');
   const reason = told ?? start.reason;
-  const started = (pod.status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
+  const started = start.reached.filter(({ name }) => sidecars.has(name));
   return {
     ready: start.ready + running.length,
     reason: reason === 'Completed' && running.length > 0 ? stillRunning(pod) : reason,
