@@ -235,7 +235,7 @@ for (const { title, file, text, later = 0, expected } of damages) {
       else if (file !== '') await rm(join(directory, file));
       await assert.rejects(
         ensureCertificates({ directory, serverNames, now: now + later }),
-        // Not a stack trace for the one who starts the server.
+        // A message instead of a stack trace.
         { name: 'PrivateFileError', message: expected },
       );
     }));

@@ -30,7 +30,7 @@ export type CertificateOptions = {
   readonly now: number;
 };
 
-/** The part of its life after which a certificate is replaced. */
+/** The fraction of its validity after which a certificate is renewed. */
 const renewalAge = 0.8;
 
 const standardNames = [

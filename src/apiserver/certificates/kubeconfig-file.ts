@@ -10,7 +10,7 @@ export type KubeconfigOptions = {
   readonly otherServers?: readonly string[];
   /** The authority's certificate, PEM. */
   readonly authority: string;
-  /** Who the client is: a certificate with its key, or a token. */
+  /** The client credentials: a certificate with its key, or a token. */
   readonly client: KeyPair | { readonly token: string };
   /** Where the client looks when it is not told; absent: `default`. */
   readonly namespace?: string;

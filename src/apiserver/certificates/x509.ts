@@ -34,7 +34,7 @@ export type CertificateSpec = {
   readonly notAfter: Date;
   /** The key to certify; absent: a new one is made. */
   readonly privateKey?: string;
-  /** Who signs; absent: the key itself. */
+  /** The issuer; absent: self-signed. */
   readonly issuer?: { readonly subject: Subject; readonly privateKey: string };
 };
 

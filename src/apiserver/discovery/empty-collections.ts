@@ -88,7 +88,7 @@ const listedByParts: readonly AnyKind[] = [
   dynamicResources('ResourceSlice', { plural: 'resourceslices', ...clusterWide }),
 ];
 
-/** Told by discovery: what pruning goes through, what people expect of a namespace, and what other parts wait for. */
+/** Listed in discovery: kinds that pruning lists, that users expect in a namespace, and that other components wait for. */
 export const listedCollections: readonly AnyKind[] = [
   // Asked for by `kubectl describe namespace`.
   core('LimitRange', { plural: 'limitranges', shortNames: ['limits'] }),
@@ -102,7 +102,7 @@ export const listedCollections: readonly AnyKind[] = [
   ...listedByParts,
 ];
 
-/** kubectl asks whether a kind that it does not know is a custom one. */
+/** kubectl lists custom resource definitions for a kind that it does not know. */
 const customResource = ofGroup('apiextensions.k8s.io', 'v1')('CustomResourceDefinition', {
   plural: 'customresourcedefinitions',
   ...clusterWide,

@@ -61,7 +61,7 @@ function describeKind(kind: ServedKind): readonly object[] {
   return [main, ...subresources];
 }
 
-/** Tells a client whether stored objects have to be rewritten; equal to upstream's for the same version. */
+/** Tells clients whether stored objects must be migrated; equal to upstream's for the same version. */
 function storageVersionHash({ group, version, kind }: ServedKind): string {
   const digest = createHash('sha256').update(`${group}/${version}/${kind}`).digest();
   return digest.subarray(0, 8).toString('base64');

@@ -14,7 +14,7 @@ export type EncodedBody = {
   readonly convert?: 'yaml' | 'pretty';
 };
 
-/** What is brought into its form at once. */
+/** Objects that are encoded without a pause. */
 const maxFormattedHere = 32 * 1024;
 
 /** What encoding needs to know of a kind. Kinds without columns show their name and when they were made. */
@@ -54,7 +54,7 @@ export function toBody(representation: Representation, json: Buffer): EncodedBod
   return { contentType: contentType(representation), body: format(representation, json) };
 }
 
-/** For what is never large, and for answers that cannot wait. */
+/** For small bodies, and for responses that must be synchronous. */
 export function toBodyAtOnce(representation: Representation, json: Buffer): EncodedBody {
   return { contentType: contentType(representation), body: format(representation, json) };
 }

@@ -127,7 +127,7 @@ function decide(
   };
 }
 
-/** How to write a Status: always possible, JSON when nothing else was agreed on, never a Table. */
+/** The encoding of a Status: JSON unless another was negotiated, never a Table. */
 export function negotiateError(
   accept: string | undefined,
   query: QueryOptions,

@@ -8,7 +8,7 @@ export function partialMetadata(object: KubeObject, version: MetaVersion): strin
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(object.metadata)}}`;
 }
 
-/** Refuses the metadata form of a list for one object, and the other way round. */
+/** Refuses PartialObjectMetadataList for one object, and PartialObjectMetadata for a list. */
 export function assertShape(
   { as }: Representation,
   kind: EncodedKind,

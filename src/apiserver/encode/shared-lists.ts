@@ -24,9 +24,9 @@ type Known = {
 const minBytes = 64 * 1024;
 
 export function createSharedLists(): SharedLists {
-  /** The last of each resource: what is read over and over is one and the same list. */
+  /** The last list of each resource: clients read the same list again and again. */
   const last = new WeakMap<object, Known>();
-  /** What is being made: who asks for the same meanwhile waits for it. */
+  /** Lists that are being encoded: requests for the same list wait for it. */
   const making = new WeakMap<object, { key: string; made: Promise<EncodedBody> }>();
   return async ({ resource, key }, encode) => {
     const known = last.get(resource);

@@ -8,9 +8,9 @@ export type Cipher = {
   readonly seal: (plain: Uint8Array, path: string) => Uint8Array;
   /** Throws Unreadable. */
   readonly open: (sealed: Uint8Array, path: string) => Uint8Array;
-  /** Whether a changed ciphertext is always noticed. */
+  /** Whether a changed ciphertext is always detected (authenticated encryption). */
   readonly isAuthenticated: boolean;
-  /** Whether a value copied to another key is always noticed. */
+  /** Whether a value that was copied to another key is always detected. */
   readonly isBoundToPath: boolean;
 };
 

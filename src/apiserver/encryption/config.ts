@@ -171,7 +171,7 @@ function fieldsOf(
     return {};
   }
   for (const name of Object.keys(value)) {
-    // The name itself may be a secret that lost its place.
+    // The name itself may be a secret in the wrong field.
     if (!known.includes(name))
       errors.push(invalid(at === '' ? '<root>' : at, 'REDACTED', unknownField(known)));
   }

@@ -1,4 +1,4 @@
-// What is wrong with an access review. Kubernetes: pkg/apis/authorization/validation.
+// Validates access reviews. Kubernetes: pkg/apis/authorization/validation.
 import { type FieldError, forbidden, invalid, required, tooLong } from '../../meta/field-error.ts';
 import { validateLabelName } from '../../meta/labels.ts';
 import { labelValue } from '../../meta/names.ts';
@@ -33,7 +33,7 @@ export function validateNoMetadata(metadata: ObjectMeta): readonly FieldError[] 
   return Object.keys(metadata).length === 0 ? [] : [invalid('metadata', metadata, 'must be empty')];
 }
 
-/** A local review asks about its own namespace and nothing else. */
+/** A local review is about its own namespace only. */
 export function validateLocal(metadata: ObjectMeta, spec: Question): readonly FieldError[] {
   const { namespace = '', ...rest } = metadata;
   const { resourceAttributes, nonResourceAttributes } = spec;

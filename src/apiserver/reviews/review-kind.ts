@@ -28,7 +28,7 @@ export type ReviewKind = {
   readonly create: (object: KubeObject, context: ReviewContext) => KubeObject;
 };
 
-/** What is left of the metadata of a body: names of the server's making go, the namespace is the request's. */
+/** The metadata of a body without what the server generates; the namespace is the request's. */
 export function reviewMetadata(metadata: ObjectMeta, namespace: string): ObjectMeta {
   const {
     uid: _uid,

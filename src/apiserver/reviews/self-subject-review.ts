@@ -1,4 +1,4 @@
-// "Who am I?", for `kubectl auth whoami`.
+// SelfSubjectReview: the user of the request, for `kubectl auth whoami`.
 import { objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import type { ReviewKind } from './review-kind.ts';

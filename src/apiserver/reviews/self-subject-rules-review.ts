@@ -115,7 +115,7 @@ const maxRulesLength = 4 * 1024 * 1024;
 /** What a rule and each of its texts take beside the text. */
 const overhead = 20;
 
-/** As many as may be shown: a user may have been given any number of roles. */
+/** Bounds the response: a user may have any number of roles. */
 function firstRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
   let left = maxRulesLength;
   const end = rules.findIndex((rule) => {

@@ -1,4 +1,4 @@
-// Bootstrap tokens as a proof: who holds one is system:bootstrap:ID, in system:bootstrappers and the groups that the token names.
+// Authenticates bootstrap tokens: the user is system:bootstrap:ID, in system:bootstrappers and the groups of the token.
 // Upstream: plugin/pkg/auth/authenticator/token/bootstrap.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import {

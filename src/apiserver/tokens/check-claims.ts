@@ -6,10 +6,10 @@ import { parseTime } from '../../schema/time.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
 import type { TokenClaims } from './claims.ts';
 
-/** For machines whose clocks differ; also how long what is being deleted still counts. */
+/** Tolerance for clock skew, and for objects that are being deleted. */
 const leewaySeconds = 60;
 
-/** What is wrong with the token, in upstream's words; undefined when it is good. `now` in milliseconds. */
+/** Upstream's message for an invalid token; undefined for a valid one. `now` in milliseconds. */
 export function problemWithClaims(
   reader: ObjectReader,
   claims: TokenClaims,
@@ -22,7 +22,7 @@ export function problemWithClaims(
   return unknown === undefined ? undefined : { error: unknown, isSignedHere: true };
 }
 
-/** `isSignedHere`: it fails by what is stored, and another server may have written that just now. */
+/** `isSignedHere`: a stored object is missing, which another server may have written just now. */
 export type ClaimsProblem = { readonly error: string; readonly isSignedHere?: true };
 
 type Facts = { readonly reader: ObjectReader; readonly claims: TokenClaims; readonly now: number };
@@ -55,7 +55,7 @@ function problemWithBinding(facts: Facts): string | undefined {
   return (
     (secret && problemWithObject(facts, { what: 'secret', ...inNamespace, ...secret })) ??
     (pod && problemWithObject(facts, { what: 'pod', ...inNamespace, ...pod })) ??
-    // The node of a pod's token only tells where the pod was.
+    // The node in a pod's token is informational.
     (node && pod === undefined
       ? problemWithObject(facts, { what: 'node', namespace: '', uid: '', ...node })
       : undefined)
@@ -82,7 +82,7 @@ function problemWithObject({ reader, now }: Facts, bound: Bound): string | undef
 
 const uidOf = ({ metadata }: KubeObject): string => metadata.uid ?? '';
 
-/** Past the time at which it should have been gone: what ends in an orderly way may still need its token. */
+/** After its grace period: a pod that is terminating may still need its token. */
 function isDeleted({ metadata }: KubeObject, now: number): boolean {
   const until = parseTime(metadata.deletionTimestamp ?? '');
   return until !== undefined && until < now - leewaySeconds * 1000;

@@ -1,4 +1,4 @@
-// All ways in which this server makes and takes tokens, put together.
+// Assembles the token authenticators and the token issuer of this server.
 import type { Log } from '../../observe/log.ts';
 import type { TokenAuthenticator } from '../access/authenticate.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';

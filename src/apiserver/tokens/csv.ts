@@ -2,7 +2,7 @@
 
 export type CsvRecord = { readonly line: number; readonly fields: readonly string[] };
 
-/** The records, or what is wrong in the first line that cannot be read. */
+/** The records, or the error of the first invalid line. */
 export function parseCsv(
   text: string,
 ): { readonly records: readonly CsvRecord[] } | { readonly error: string } {

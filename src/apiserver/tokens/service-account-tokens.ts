@@ -1,4 +1,4 @@
-// Tokens of service accounts: made for an account, and taken back as a proof of being it.
+// Issues and authenticates service account tokens.
 import { randomUUID } from 'node:crypto';
 import { goQuoteList } from '../../schema/go-quote.ts';
 import type { TokenAuthenticator } from '../access/authenticate.ts';
@@ -97,7 +97,7 @@ export function keysOf({ key, keys = [key] }: Pick<TokenIssuer, 'key' | 'keys'>)
   return keys;
 }
 
-/** A token that names another key was signed by a key that is gone. */
+/** A token with an unknown key ID was signed by a key that has been removed. */
 function isSigned(key: VerificationKey, jwt: Jwt): boolean {
   const { kid } = jwt.header;
   return (kid === undefined || kid === key.id) && isSignedBy(key, jwt);

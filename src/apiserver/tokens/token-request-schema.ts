@@ -1,4 +1,4 @@
-// TokenRequest: what is asked at `serviceaccounts/NAME/token`.
+// The schema of TokenRequest, of `serviceaccounts/NAME/token`.
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 

@@ -95,7 +95,7 @@ function checkNames({ metadata }: TokenRequest, name: string, namespace: string)
     throw wrong('namespace', metadata.namespace ?? '');
 }
 
-/** Who knows the account by its uid gets no token of another one that took its name. */
+/** A request with a UID gets no token of another account that was created with the same name. */
 function checkUid({ metadata }: TokenRequest, account: KubeObject): void {
   const { uid } = metadata;
   const { name = '', uid: found = '' } = account.metadata;
@@ -158,7 +158,7 @@ const bindable: Readonly<Record<string, string>> = {
   Secret: 'secrets',
 };
 
-/** Tells where the pod runs; a node that has no object yet by its name alone. */
+/** The node of the pod; only its name when the Node does not exist yet. */
 function nodeOfPod(reader: ObjectReader, { spec }: Pod): Pick<TokenSpec, 'node'> {
   const { nodeName } = spec;
   if (!nodeName) return {};

@@ -1,5 +1,5 @@
-// Which certificate requests are approved without a person: a node's first client certificate when a bootstrap token asks,
-// and what a node asks for itself. Upstream: pkg/apis/certificates/helpers.go and controller/certificates/approver.
+// Which certificate requests are approved automatically: the first client certificate of a node, by a bootstrap token,
+// and certificates that a node requests for itself. Upstream: pkg/apis/certificates/helpers.go and controller/certificates/approver.
 
 import { formatAddress } from '../../../ip/address.ts';
 import type { CertificateRequest } from '../../../kinds/certificate-signing-request/parse-request.ts';
@@ -26,7 +26,7 @@ export type ApprovalFacts = {
 
 export type Judgement =
   | { readonly approved: true; readonly message: string }
-  /** Left to a person, and why. */
+  /** Needs manual approval, and why. */
   | { readonly approved: false; readonly why: string };
 
 export function judgeRequest(
