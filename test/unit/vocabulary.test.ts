@@ -75,7 +75,6 @@ const unfinished: readonly string[] = [
   'test/README.md',
   'test/conformance',
   'test/conformance-workloads',
-  'docs/decisions',
   'docs/service-documentation.md',
 ];
 
