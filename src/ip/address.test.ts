@@ -80,7 +80,7 @@ test('parseAddress() marks IPv4-mapped addresses', () => {
   assert.equal(parseAddress('10.0.0.1')?.mapped, undefined);
 });
 
-test('familyOf() tells the family', () => {
+test('familyOf() returns the family', () => {
   assert.equal(familyOf('10.0.0.1'), 'IPv4');
   assert.equal(familyOf('fd00::1'), 'IPv6');
   assert.equal(familyOf('::ffff:10.0.0.1'), 'IPv4');
@@ -129,7 +129,7 @@ for (const [text, expected] of predicates) {
   });
 }
 
-test('parseAddress() and parseAddressSloppy() read each text for itself, whatever was read before', () => {
+test('parseAddress() and parseAddressSloppy() do not depend on previous calls', () => {
   const texts = ['10.0.0.1', '010.0.0.1', '10.0.0.1', '', '::ffff:10.0.0.1', '10.0.0.1'];
   assert.deepEqual(texts.map(canonical), [
     ...['10.0.0.1', undefined, '10.0.0.1', undefined, '::ffff:10.0.0.1', '10.0.0.1'],

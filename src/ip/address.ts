@@ -1,12 +1,12 @@
-// IP addresses as numbers. Two ways to read them: strictly, as Go's netip does, and sloppily, as Kubernetes
-// has read stored values since its first days.
+// IP addresses as numbers, with two parsers: strict, as Go's netip, and sloppy, as Kubernetes has always read stored
+// values.
 
 export type Family = 'IPv4' | 'IPv6';
 
 export type Address = {
   readonly family: Family;
   readonly value: bigint;
-  /** An IPv4 address in IPv6 clothes (`::ffff:10.0.0.1`); only the strict reading keeps these apart. */
+  /** IPv4-mapped IPv6 (`::ffff:10.0.0.1`); only the strict parser distinguishes it. */
   readonly mapped?: true;
 };
 
@@ -24,18 +24,18 @@ export function parseAddress(text: string): Address | undefined {
   return value === undefined ? undefined : { family: 'IPv4', value: BigInt(value) };
 }
 
-/** Leading zeros are ignored, and a mapped address is the IPv4 address inside it. */
+/** Ignores leading zeros; a mapped address becomes IPv4. */
 export function parseAddressSloppy(text: string): Address | undefined {
   const address = text.includes(':') ? parseIPv6(text, sloppyForm) : sloppyIPv4(text);
   return address === undefined ? undefined : unmapped(address);
 }
 
-/** The IPv4 address inside a mapped one; any other address is itself. */
+/** A mapped address as IPv4; others unchanged. */
 export function unmapped(address: Address): Address {
   return address.mapped ? { family: 'IPv4', value: address.value & 0xffffffffn } : address;
 }
 
-/** RFC 5952 for IPv6, dotted for IPv4. */
+/** RFC 5952 for IPv6, dotted decimal for IPv4. */
 export function formatAddress(address: Address): string {
   if (address.family === 'IPv4') return formatIPv4(Number(address.value));
   if (address.mapped) return `::ffff:${formatIPv4(Number(address.value & 0xffffffffn))}`;
@@ -50,7 +50,7 @@ export function isIPv6(text: string): boolean {
   return familyOf(text) === 'IPv6';
 }
 
-/** IPv4 before IPv6, then by number. */
+/** IPv4 before IPv6, then numerically. */
 export function compareAddresses(a: Address, b: Address): number {
   if (a.family !== b.family) return a.family === 'IPv4' ? -1 : 1;
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
@@ -70,7 +70,7 @@ export function isLinkLocalUnicast(address: Address): boolean {
   return family === 'IPv4' ? value >> 16n === 0xa9fen : value >> 118n === 0x3fan;
 }
 
-/** 224.0.0.0/24, and IPv6 multicast of link scope under any flags. */
+/** 224.0.0.0/24, and IPv6 multicast of link-local scope with any flags. */
 export function isLinkLocalMulticast(address: Address): boolean {
   const { family, value } = unmapped(address);
   return family === 'IPv4' ? value >> 8n === 0xe00000n : ((value >> 112n) & 0xff0fn) === 0xff02n;
@@ -84,7 +84,7 @@ const sloppyForm: Form = { leadingZeros: true, group: /^0*[0-9a-fA-F]{1,4}$/ };
 const dot = 0x2e;
 const digitZero = 0x30;
 
-/** Character by character: every write of a service reads its addresses several times. */
+/** Character by character, because every write of a Service parses its addresses several times. */
 function parseIPv4(text: string, { leadingZeros }: Form): number | undefined {
   let value = 0;
   let octet = 0;
@@ -131,7 +131,7 @@ function parseIPv6(text: string, form: Form): Address | undefined {
     : { family: 'IPv6', value };
 }
 
-/** Groups of 16 bits; the last may be a dotted IPv4 address where the text ends with it. */
+/** Groups of 16 bits; the last may be dotted IPv4 at the end of the text. */
 function parseGroups(text: string, form: Form, mayEndInIPv4: boolean): number[] | undefined {
   if (text === '') return [];
   const parts = text.split(':');
@@ -154,13 +154,13 @@ function formatIPv4(value: number): string {
 function formatIPv6(value: bigint): string {
   const groups: number[] = [];
   for (let shift = 112n; shift >= 0n; shift -= 16n) groups.push(Number((value >> shift) & 0xffffn));
-  const { start, length } = longestZeroRun(groups);
+  const { start, length } = findZeroRun(groups);
   const hex = (part: readonly number[]): string => part.map((g) => g.toString(16)).join(':');
   if (length < 2) return hex(groups);
   return `${hex(groups.slice(0, start))}::${hex(groups.slice(start + length))}`;
 }
 
-function longestZeroRun(groups: readonly number[]): { start: number; length: number } {
+function findZeroRun(groups: readonly number[]): { start: number; length: number } {
   let best = { start: 0, length: 0 };
   let length = 0;
   for (const [index, group] of groups.entries()) {

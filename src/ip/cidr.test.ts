@@ -55,7 +55,7 @@ for (const [text, expected] of sloppyCases) {
   test(`parseCidrSloppy() of ${text}`, () => assert.equal(shown(parseCidrSloppy(text)), expected));
 }
 
-test('containsAddress() looks at the prefix only', () => {
+test('containsAddress() compares the prefix only', () => {
   const address = parseAddress('10.96.255.255');
   assert.ok(address);
   assert.equal(containsAddress(cidr('10.96.0.0/16'), address), true);

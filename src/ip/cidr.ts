@@ -1,4 +1,4 @@
-// Address ranges: an address and how many of its leading bits count.
+// CIDRs: an address and a prefix length.
 import {
   type Address,
   addressBits,
@@ -11,15 +11,15 @@ import {
 
 export type Cidr = {
   readonly family: Family;
-  /** The first address: no bit is set beyond the prefix. */
+  /** The first address: host bits are zero. */
   readonly base: bigint;
   readonly prefix: number;
 };
 
-/** What a CIDR text says before the bits beyond the prefix are cut off. */
+/** A parsed CIDR before host bits are cleared. */
 export type CidrText = { readonly address: Address; readonly prefix: number };
 
-/** Strict reading; the address may have bits beyond the prefix. */
+/** Strict; host bits may be set. */
 export function readCidr(text: string): CidrText | undefined {
   const { before, after } = splitAtSlash(text);
   if (!/^(?:0|[1-9][0-9]{0,2})$/.test(after)) return undefined;
@@ -29,7 +29,7 @@ export function readCidr(text: string): CidrText | undefined {
   return { address, prefix };
 }
 
-/** Leading zeros are ignored, and a mapped range is the IPv4 range inside it. */
+/** Ignores leading zeros; a mapped range becomes IPv4. */
 export function readCidrSloppy(text: string): CidrText | undefined {
   const { before, after } = splitAtSlash(text);
   if (!/^0*[0-9]{1,3}$/.test(after)) return undefined;
@@ -69,7 +69,7 @@ export function containsAddress(cidr: Cidr, address: Address): boolean {
   return value >> shift === cidr.base >> shift;
 }
 
-/** Whether every address of the inner range lies in the outer one. */
+/** Whether the outer range contains every address of the inner one. */
 export function containsCidr(outer: Cidr, inner: Cidr): boolean {
   return (
     outer.prefix <= inner.prefix &&
@@ -85,12 +85,12 @@ export function addressCount(cidr: Cidr): bigint {
   return 1n << BigInt(addressBits(cidr.family) - cidr.prefix);
 }
 
-/** The address at a distance from the first; the caller stays below addressCount. */
+/** The address at an offset; the caller checks addressCount. */
 export function nthAddress(cidr: Cidr, n: bigint): Address {
   return { family: cidr.family, value: cidr.base + n };
 }
 
-/** A CIDR, or an address as the range that holds it alone. */
+/** A CIDR, or an address as the range that contains it alone. */
 export function parseRange(text: string): Cidr | undefined {
   const address = parseAddress(text);
   return address === undefined
@@ -98,7 +98,7 @@ export function parseRange(text: string): Cidr | undefined {
     : masked({ address, prefix: addressBits(address.family) });
 }
 
-/** Whether the address lies in the range, which is a CIDR or an address; false when one of the two is neither. */
+/** Whether the range, a CIDR or an address, contains the address; false when one of the two is invalid. */
 export function isInRange(text: string, range: string): boolean {
   const address = parseAddress(text);
   const cidr = parseRange(range);

@@ -1,4 +1,4 @@
-// Ranges of ports as flags write them: `30000-32767`, `30000+2767`, `30000`.
+// Port ranges as in flags: `30000-32767`, `30000+2767`, `30000`.
 
 export type PortRange = { readonly first: number; readonly last: number };
 
@@ -12,7 +12,7 @@ export function parsePortRange(text: string): PortRange | undefined {
   return first > last || last > highestPort ? undefined : { first, last };
 }
 
-/** After a plus stands a number of further ports; it is cut at the highest port, as upstream's flag is. */
+/** After a plus: the number of further ports, limited to the highest port, as upstream. */
 function lastPort(first: number, sign: string | undefined, second: number): number {
   if (sign === undefined) return first;
   return sign === '-' ? second : Math.max(first, Math.min(first + second, highestPort));

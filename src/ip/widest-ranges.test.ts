@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { widestRanges } from './widest-ranges.ts';
 
 const cases: readonly [string, readonly string[], readonly string[]][] = [
-  ['keeps ranges apart', ['10.0.0.0/8', '192.0.2.0/24'], ['10.0.0.0/8', '192.0.2.0/24']],
-  ['drops what lies in another', ['10.1.0.0/16', '10.0.0.0/8', '10.1.2.3/32'], ['10.0.0.0/8']],
-  ['drops what is there twice', ['10.0.0.0/8', '10.0.0.0/8'], ['10.0.0.0/8']],
+  ['keeps disjoint ranges', ['10.0.0.0/8', '192.0.2.0/24'], ['10.0.0.0/8', '192.0.2.0/24']],
+  ['drops nested ranges', ['10.1.0.0/16', '10.0.0.0/8', '10.1.2.3/32'], ['10.0.0.0/8']],
+  ['drops duplicates', ['10.0.0.0/8', '10.0.0.0/8'], ['10.0.0.0/8']],
   ['keeps neighbours', ['10.0.0.0/9', '10.128.0.0/9'], ['10.0.0.0/9', '10.128.0.0/9']],
   [
-    'writes one address without its length',
+    'writes single addresses without prefix length',
     ['192.0.2.1/32', 'fd00::1/128'],
     ['192.0.2.1', 'fd00::1'],
   ],
@@ -18,7 +18,7 @@ for (const [title, ranges, expected] of cases) {
   test(`widestRanges() ${title}`, () => assert.deepEqual(widestRanges(ranges), expected));
 }
 
-test('widestRanges() leaves out what lies in another, and spells single addresses as such', () => {
+test('widestRanges() drops nested ranges and normalizes single addresses', () => {
   assert.deepEqual(
     widestRanges(['10.0.0.7/32', '10.0.0.0/8', '192.0.2.1', '192.0.2.1/32', '10.1.0.0/16']),
     ['10.0.0.0/8', '192.0.2.1'],

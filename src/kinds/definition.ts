@@ -1,14 +1,14 @@
-// What a kind must say of itself. The API server knows nothing else about kinds: to add one, write a folder
-// with a definition and add a line to all.ts.
+// The contract of a kind. The API server knows kinds only through it: a new kind is a folder with a definition and a
+// line in all.ts.
 import type { FieldError } from '../meta/field-error.ts';
 import type { KubeObject } from '../meta/object.ts';
 import type { StructNode } from '../schema/node.ts';
 
-/** What a rule may know about the request besides the objects. */
+/** What validation and preparation may know of the request besides the objects. */
 export type WriteContext = {
   /** The time of the request, RFC 3339 in whole seconds. */
   readonly now: string;
-  /** Who writes; absent where nobody asks for it. */
+  /** The user who makes the request; absent where no rule depends on it. */
   readonly user?: {
     readonly name: string;
     readonly uid?: string;
@@ -18,15 +18,15 @@ export type WriteContext = {
 };
 
 export type DeleteRequest = {
-  /** Absent when the client did not say. Negative values have been made 1. */
+  /** Absent when the client gave none. Negative values are replaced by 1. */
   readonly gracePeriodSeconds?: number;
 };
 
-/** How main-resource or subresource writes are prepared and judged. All functions are pure. */
+/** How writes of the object or of a subresource are prepared and validated. All functions are pure. */
 export type UpdateRules<T extends KubeObject> = {
-  /** What the server keeps from before and clears from after. Metadata that all kinds share is already done. */
+  /** Restores fields the server owns and clears fields the client may not set. Common metadata is already done. */
   readonly prepareUpdate?: (before: T, after: T, context: WriteContext) => T;
-  /** Errors of the new state and of the change. Metadata that all kinds share is judged by the server. */
+  /** Errors of the new object and of the change. Common metadata is validated by the server. */
   readonly validateUpdate: (before: T, after: T) => readonly FieldError[];
   readonly warnOnUpdate?: (before: T, after: T) => readonly string[];
   /**
@@ -42,7 +42,7 @@ export type CreateRules<T extends KubeObject> = {
   readonly warnOnCreate?: (object: T) => readonly string[];
 };
 
-/** A name rule returns what is wrong with a name, in Kubernetes' words; `prefix` is true for generateName. */
+/** A name rule returns Kubernetes' messages; `prefix` is true for generateName. */
 export type NameRule = (name: string, prefix: boolean) => readonly string[];
 
 export type Column<T extends KubeObject> = {
@@ -56,7 +56,7 @@ export type Column<T extends KubeObject> = {
   readonly cell: (object: T, now: number) => string | number | boolean | null;
 };
 
-/** What a row of a Table says besides its cells, so that clients can tell rows apart without reading them. */
+/** What identifies the object of a row of a Table. */
 export type RowCondition = {
   readonly type: 'Completed';
   readonly status: 'True' | 'False' | 'Unknown';
@@ -77,26 +77,26 @@ export type Verb =
 export type SubresourceDefinition<T extends KubeObject> = {
   /** `status`, `scale`, `binding`, ... */
   readonly name: string;
-  /** The kind spoken at this path; absent: the parent's own. */
+  /** The kind of the bodies at this path; absent: the parent's own. */
   readonly kind?: string;
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly Verb[];
-  /** Present where writing the subresource updates the object under rules of its own (status, finalize). */
+  /** Present where a write of the subresource updates the object under rules of its own (status, finalize). */
   readonly rules?: UpdateRules<T>;
 };
 
-/** What is the same for all objects of a cluster. */
+/** Facts that are the same for all objects of a cluster. */
 export type ClusterFacts = {
-  /** Families that services get addresses of, the default first. */
+  /** Families of the Service ranges, the default first. */
   readonly families: readonly ('IPv4' | 'IPv6')[];
 };
 
-/** Objects that an earlier version stored are served as if this one had; the next write stores them so. */
+/** Completes objects that an earlier version stored; the next write stores the result. */
 export type StoredCompletion<T extends KubeObject> = {
-  /** A member, somewhere in the object, that only complete ones have: those are not even parsed. */
+  /** The name of a member that every complete object contains; stored text that contains it is not parsed. */
   readonly member: string;
-  /** Pure; the same object where nothing is missing. */
+  /** Pure; returns the same object when nothing is missing. */
   readonly complete: (stored: T, cluster: ClusterFacts) => T;
 };
 
@@ -110,9 +110,9 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly namespaced: boolean;
-  /** Absent: all eight. */
+  /** Absent: all eight verbs. */
   readonly verbs?: readonly Verb[];
-  /** The resource whose stored objects these are, when it is not this one (events.k8s.io shows core Events). */
+  /** The resource that stores the objects, when it is not this one (events.k8s.io serves core Events). */
   readonly storedAs?: {
     readonly plural: string;
     readonly group: string;
@@ -120,13 +120,13 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
     readonly fromStored: (stored: KubeObject) => T;
     readonly toStored: (object: T) => KubeObject;
   };
-  /** Told in a Warning header with every answer of this resource, reads included. */
+  /** A deprecation warning, sent with every response of this resource. */
   readonly deprecationWarning?: string;
   readonly schema: StructNode;
   readonly nameRule: NameRule;
-  /** A generateName is the whole name: letters after it would make no sense. */
+  /** Tokens and reviews: a generateName is used unchanged as the name. */
   readonly generatesNoLetters?: boolean;
-  /** Fills in what the client left out. Runs on every decoded body and on the result of every patch. */
+  /** Sets defaults. Runs on every decoded body and on the result of every patch. */
   readonly defaults?: (object: T) => T;
   readonly storedCompletion?: StoredCompletion<T>;
   readonly create: CreateRules<T>;
@@ -136,31 +136,34 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
   /** PUT without a resourceVersion is refused. */
   readonly needsResourceVersion?: boolean;
   /**
-   * Whether metadata.generation grows with this change; absent: the kind has no generation.
-   * It starts at 1, and is asked after preparation, before validation.
+   * Whether a change increments metadata.generation; absent: the kind has no generation. It starts at 1; called after
+   * preparation and before validation.
    */
   readonly generationChanges?: (before: T, after: T) => boolean;
-  /** Seconds between the mark and the end of a graceful deletion; absent: deletes are immediate. */
-  readonly graceSeconds?: (object: T, wish: DeleteRequest) => number;
-  /** What a delete that has to wait does to the object besides the marks in its metadata. */
+  /** Grace period of a graceful deletion in seconds; absent: deletions are immediate. */
+  readonly graceSeconds?: (object: T, request: DeleteRequest) => number;
+  /** Changes of the object when its deletion has to wait, besides deletionTimestamp and deletionGracePeriodSeconds. */
   readonly markDeleting?: (object: T) => T;
-  /** Whether something other than metadata.finalizers still keeps a deleted object. Kinds that have it stay for their first delete. */
+  /**
+   * Whether something other than metadata.finalizers blocks the deletion. Objects of such kinds always stay for the
+   * first delete request.
+   */
   readonly holdsDeletion?: (object: T) => boolean;
-  /** Delete answers with the object instead of a Status. */
+  /** Delete responds with the object instead of a Status. */
   readonly deleteAnswersObject?: boolean;
-  /** Objects of this kind go by themselves after this time (Events). */
+  /** Objects of this kind expire after this time (Events). */
   readonly ttlSeconds?: number;
   readonly subresources?: readonly SubresourceDefinition<T>[];
   readonly columns: readonly Column<T>[];
-  /** Absent: rows of this kind have none. */
+  /** Absent: the kind has no such columns. */
   readonly rowConditions?: (object: T) => readonly RowCondition[];
   /** Field label → value, beyond metadata.name and metadata.namespace. */
   readonly fieldSelectors?: Readonly<Record<string, (object: T) => string>>;
-  /** Which of the two texts an unsupported field selector gets; `known` lists the labels it does know. */
+  /** Which of the two messages an unsupported field selector gets; `known` lists the supported labels. */
   readonly fieldSelectorError?: 'label' | 'known';
 };
 
-/** Any kind, where its object type does not matter. The parameter is used in both directions, so it is erased here. */
+/** Any kind, where the object type does not matter. The type parameter is both read and written, so it is erased here. */
 // biome-ignore lint/suspicious/noExplicitAny: the one place where kinds of different types meet
 export type AnyKind = KindDefinition<any>;
 

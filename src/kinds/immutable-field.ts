@@ -1,7 +1,7 @@
 import { type FieldError, invalid } from '../meta/field-error.ts';
 import { deepEqual } from '../schema/equality.ts';
 
-/** The error of a field that may not change; `shown` stands for the new value where the text spells it differently. */
+/** The error of an immutable field; `shown` is the new value in the message, where it differs. */
 export function immutableField(change: {
   readonly field: string;
   readonly before: unknown;

@@ -1,4 +1,4 @@
-// The table columns that nearly every kind shares. Clients see the descriptions, so they are Kubernetes' own.
+// Table columns that most kinds share. Clients see the descriptions, so they are Kubernetes' own.
 import type { KubeObject } from '../meta/object.ts';
 import { humanDuration, parseTime } from '../schema/time.ts';
 import type { Column } from './definition.ts';
@@ -22,7 +22,7 @@ export const ageColumn: Column<KubeObject> = {
   cell: (object, now) => timeSince(object.metadata.creationTimestamp, now),
 };
 
-/** What a kind without columns of its own shows instead of an age. */
+/** For kinds without an age column. */
 export const createdAtColumn: Column<KubeObject> = {
   name: 'Created At',
   type: 'date',

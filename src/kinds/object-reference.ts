@@ -23,7 +23,7 @@ export const localObjectReference = s.struct(
 );
 export type LocalObjectReference = s.Static<typeof localObjectReference>;
 
-/** The reference under the names that error texts show. */
+/** The reference as error messages name it. */
 export function referenceInGoSpelling(reference: ObjectReference): Record<string, string> {
   return {
     Kind: reference.kind ?? '',

@@ -1,4 +1,4 @@
-// Annotations: keys are qualified names in any case, values are free, and all together have a limit.
+// Validates annotations: keys are qualified names in any case, and all together have a size limit.
 import { type FieldError, invalid, tooLong } from './field-error.ts';
 import { qualifiedName } from './names.ts';
 

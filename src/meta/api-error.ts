@@ -1,4 +1,4 @@
-// The one error that clients see. Server and client share it: it carries a Kubernetes Status.
+// The error that API clients see, on server and client alike: it carries a Kubernetes Status.
 import { goQuote } from '../schema/go-quote.ts';
 import { cutText } from './cut-text.ts';
 import { errorBody, errorText, type FieldError } from './field-error.ts';
@@ -29,17 +29,17 @@ export type Status = {
   readonly code: number;
 };
 
-/** Names a resource in messages: plural and group. */
+/** A resource in messages: plural and group. */
 export type ResourceName = { readonly group: string; readonly resource: string };
-/** Names a kind in messages: `Service`, `EndpointSlice.discovery.k8s.io`. */
+/** A kind in messages: `Service`, `EndpointSlice.discovery.k8s.io`. */
 export type KindName = { readonly group: string; readonly kind: string };
 
-/** Not `Warning`, which kubectl prints: its screen is upstream's too. */
+/** Not `Warning`, which kubectl prints: its output is to equal upstream's. */
 export const hintHeader = 'fairlead-hint';
 
 export class ApiError extends Error {
   readonly status: Status;
-  /** What helps a person where the message has to be upstream's; sent beside it in the header `hintHeader`. */
+  /** An explanation for people where the message has to be upstream's; sent in the header `hintHeader`. */
   readonly hint: string | undefined;
   constructor(status: Status, options?: ErrorOptions & { readonly hint?: string }) {
     super(status.message ?? status.reason ?? 'unknown error', options);
@@ -56,7 +56,7 @@ type Failure = {
   readonly details?: StatusDetails;
 };
 
-/** Of all that an answer says; it holds what clients sent, who may have sent megabytes. */
+/** Limit of a message: it contains what clients sent, which may be megabytes. */
 const maxMessage = 256 * 1024;
 
 export function failure(given: Failure): ApiError {
@@ -95,7 +95,7 @@ export function alreadyExists(resource: ResourceName, name: string): ApiError {
   return failure({ code: 409, reason: 'AlreadyExists', message, details: about(resource, name) });
 }
 
-/** A name was made up, and there is such an object: another try may have more luck. */
+/** A generated name exists already; another attempt may succeed. */
 export function generatedNameTaken(resource: ResourceName, name: string): ApiError {
   const { status } = alreadyExists(resource, name);
   const message = `${status.message}, the server was not able to generate a unique name for the object`;
@@ -130,7 +130,7 @@ export function badRequest(message: string): ApiError {
   return failure({ code: 400, reason: 'BadRequest', message });
 }
 
-/** A path under which nothing is served. */
+/** No handler serves this path. */
 export function notServed(): ApiError {
   return failure({
     code: 404,
@@ -170,17 +170,17 @@ export function serviceUnavailable(message: string): ApiError {
   return failure({ code: 503, reason: 'ServiceUnavailable', message });
 }
 
-/** Field errors that are told: nobody reads more, and a body of a few megabytes can have a hundred thousand. */
+/** Number of field errors in a response: a body of a few megabytes can have a hundred thousand. */
 const maxReported = 1000;
 
-/** 422 with one cause for each field error; repeated messages are shown once, as upstream does. */
+/** 422 with one cause for each field error; equal messages are listed once, as upstream. */
 export function invalid(kind: KindName, name: string, errors: readonly FieldError[]): ApiError {
-  const told = errors.slice(0, countWithin(errors));
-  const texts = [...new Set(told.map(errorText))];
-  if (errors.length > told.length) texts.push(`and ${errors.length - told.length} more`);
+  const shown = errors.slice(0, countWithin(errors));
+  const texts = [...new Set(shown.map(errorText))];
+  if (errors.length > shown.length) texts.push(`and ${errors.length - shown.length} more`);
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const message = `${dotted(kind.kind, kind.group)} ${quote(name)} is invalid${errors.length === 0 ? '' : `: ${list}`}`;
-  const causes = told.map((e) => ({ reason: e.reason, message: errorBody(e), field: e.field }));
+  const causes = shown.map((e) => ({ reason: e.reason, message: errorBody(e), field: e.field }));
   return failure({
     code: 422,
     reason: 'Invalid',
@@ -194,7 +194,7 @@ export function invalid(kind: KindName, name: string, errors: readonly FieldErro
   });
 }
 
-/** How many of the errors are told: up to so many, and to so much text. */
+/** How many errors fit into the limits of number and size. */
 function countWithin(errors: readonly FieldError[]): number {
   let length = 0;
   let count = 0;
@@ -223,7 +223,7 @@ export const isForbidden = hasReason('Forbidden');
 export const isExpired = (error: unknown): boolean =>
   isApiError(error) && error.status.code === 410;
 
-/** Go's %q for the plain strings that occur in names. */
+/** Go's %q, for texts that occur in names. */
 function quote(text: string): string {
   return goQuote(cutText(text));
 }

@@ -1,8 +1,8 @@
-// One spelling for each host, so that two can be compared: whoever compares text takes `KUBERNETES.default.svc.` or `::ffff:a60:1`
-// for a stranger.
+// One spelling for each host, so that hosts can be compared as text: `KUBERNETES.default.svc.` and `::ffff:a60:1` have
+// other ones.
 import { formatAddress, parseAddressSloppy } from '../ip/address.ts';
 
-/** Names in lower case without the dot at the end; addresses without leading zeros, an IPv4 address inside IPv6 as IPv4. */
+/** Names in lower case without trailing dot; addresses without leading zeros, IPv4-mapped ones as IPv4. */
 export function canonicalHost(text: string): string {
   const address = parseAddressSloppy(text);
   if (address !== undefined) return formatAddress(address);

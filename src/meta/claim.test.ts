@@ -18,16 +18,21 @@ const labels = { app: 'web' };
 const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 
 const cases: readonly (readonly [string, ObjectMeta, ObjectMeta, string])[] = [
-  ['keeps what it manages and selects', {}, { labels, ...managedBy('web-uid') }, 'owned'],
-  ['lets go what it no longer selects', {}, managedBy('web-uid'), 'release'],
-  ['takes over what nobody manages', {}, { labels }, 'adopt'],
-  ['leaves what another manages', {}, { labels, ...managedBy('other') }, ''],
-  ['leaves what it does not select', {}, { labels: { app: 'db' } }, ''],
-  ['leaves another namespace alone', {}, { labels, namespace: 'b' }, ''],
-  ['takes over nothing that is going', {}, { labels, ...going }, ''],
-  ['takes over nothing when it goes itself', going, { labels }, ''],
-  ['lets nothing go when it goes itself', going, managedBy('web-uid'), ''],
-  ['keeps what it has when it goes itself', going, { labels, ...managedBy('web-uid') }, 'owned'],
+  ['owns objects it controls and selects', {}, { labels, ...managedBy('web-uid') }, 'owned'],
+  ['releases objects it no longer selects', {}, managedBy('web-uid'), 'release'],
+  ['adopts objects without a controller', {}, { labels }, 'adopt'],
+  ['ignores objects of another controller', {}, { labels, ...managedBy('other') }, ''],
+  ['ignores objects it does not select', {}, { labels: { app: 'db' } }, ''],
+  ['ignores objects of another namespace', {}, { labels, namespace: 'b' }, ''],
+  ['adopts no object that is being deleted', {}, { labels, ...going }, ''],
+  ['adopts nothing when it is being deleted', going, { labels }, ''],
+  ['releases nothing when it is being deleted', going, managedBy('web-uid'), ''],
+  [
+    'still owns its objects when it is being deleted',
+    going,
+    { labels, ...managedBy('web-uid') },
+    'owned',
+  ],
 ];
 
 for (const [title, ownerMeta, metadata, want] of cases) {
@@ -36,7 +41,7 @@ for (const [title, ownerMeta, metadata, want] of cases) {
     const claims = claimObjects(claiming, selector, [object(metadata)]);
     const found = Object.entries(claims)
       .filter(([, objects]) => objects.length > 0)
-      .map(([place]) => place);
+      .map(([claim]) => claim);
     assert.equal(found.join(), want);
   });
 }

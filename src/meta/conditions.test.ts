@@ -12,7 +12,7 @@ const good: Condition = {
 };
 
 const cases: readonly (readonly [string, readonly Condition[], readonly string[]])[] = [
-  ['a good one', [good], []],
+  ['a valid one', [good], []],
   ['a type twice', [good, good], ['c[1].type: Duplicate value: "Ready"']],
   [
     'an unknown status',

@@ -1,4 +1,4 @@
-// Conditions: what is true of an object right now, one entry for each type.
+// Conditions of the metav1 form, one for each type.
 import * as s from '../schema/node.ts';
 import {
   duplicate,

@@ -1,7 +1,6 @@
-// Whether lists contain values, asked for one value after the other: lists come from clients and may be long, and going
-// through one for each item of another costs their product.
+// Membership in long lists of clients, tested for many values: a linear search for each would take quadratic time.
 
-/** Up to here going through the list is as fast. */
+/** Up to this length a linear search is as fast. */
 const shortList = 16;
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
@@ -16,12 +15,12 @@ export function contains(list: readonly string[], value: string): boolean {
   return set.has(value);
 }
 
-/** The places whose value stood at an earlier place already. */
-export function repeatedPlaces(values: readonly string[]): ReadonlySet<number> {
+/** Indexes of values that occur earlier in the list. */
+export function repeatedIndexes(values: readonly string[]): ReadonlySet<number> {
   const seen = new Set<string>();
   const repeated = new Set<number>();
-  for (const [place, value] of values.entries()) {
-    if (seen.has(value)) repeated.add(place);
+  for (const [index, value] of values.entries()) {
+    if (seen.has(value)) repeated.add(index);
     seen.add(value);
   }
   return repeated;

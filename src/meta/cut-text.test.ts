@@ -6,12 +6,12 @@ import { duplicate, invalid } from './field-error.ts';
 
 const megabytes = 'x'.repeat(3_000_000);
 
-test('cutText() leaves what is short, and says that it cut', () => {
+test('cutText() keeps short texts, and marks a cut', () => {
   assert.equal(cutText('abc', 3), 'abc');
   assert.equal(cutText('abcd', 3), 'abc...');
 });
 
-test('a Status shows little of the megabytes that a client sent', () => {
+test('a Status shows a limited part of megabytes that a client sent', () => {
   const kind = { group: '', kind: 'Pod' };
   const errors = Array.from({ length: 5_000 }, (_, n) => invalid(`spec.f[${n}]`, megabytes, 'no'));
   const statuses = [
@@ -23,7 +23,7 @@ test('a Status shows little of the megabytes that a client sent', () => {
   for (const { status } of statuses) assert.ok(JSON.stringify(status).length < 1_000_000);
 });
 
-test('a Status of a few errors says all of them, and of very many how many there are', () => {
+test('a Status lists a few errors, and the number of very many', () => {
   const kind = { group: '', kind: 'Pod' };
   const errors = (count: number) =>
     Array.from({ length: count }, (_, n) => invalid(`spec.f[${n}]`, n, 'no'));

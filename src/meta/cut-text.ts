@@ -1,4 +1,4 @@
-/** Of a value in a message. Names, keys and values that are valid are far shorter; what is not may be megabytes long. */
+/** For values in messages. Valid names, keys and values are far shorter; invalid ones may have megabytes. */
 const maxShownValue = 16 * 1024;
 
 /** The text, or its beginning and three dots. */

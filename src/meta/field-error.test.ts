@@ -31,14 +31,14 @@ for (const [checks, all] of cases) {
   });
 }
 
-test('joined() leaves what a check found as it is', () => {
+test('joined() returns a single result unchanged', () => {
   const first = [1];
   assert.equal(joined([first, []]), first);
   joined([first, [2]]);
   assert.deepEqual(first, [1]);
 });
 
-test('invalid() tells a thousand field errors and how many there are besides', () => {
+test('invalid() lists a thousand field errors and the number of others', () => {
   const errors = Array.from({ length: 1002 }, (_, at) => required(`spec.ports[${at}].name`));
   const { message, details } = invalid({ group: '', kind: 'Service' }, 'web', errors).status;
   assert.equal(details?.causes?.length, 1000);
@@ -48,8 +48,8 @@ test('invalid() tells a thousand field errors and how many there are besides', (
 
 const shown: readonly (readonly [name: string, value: unknown, text: string])[] = [
   ['a text with control characters', 'a\u0001\u007f\n', '"a\\x01\\x7f\\n"'],
-  ['a text with signs of pages', '<&>', '"<&>"'],
-  ['an object with signs of pages', { a: '<&>' }, '{"a":"\\u003c\\u0026\\u003e"}'],
+  ['a text with HTML characters', '<&>', '"<&>"'],
+  ['an object with HTML characters', { a: '<&>' }, '{"a":"\\u003c\\u0026\\u003e"}'],
   ['nothing', undefined, 'null'],
 ];
 

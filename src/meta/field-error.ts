@@ -1,4 +1,4 @@
-// What is wrong with one field. Validation returns lists of these; it never throws and never stops at the first.
+// An error of one field. Validation returns lists of these; it never throws and never stops at the first.
 import { goJson } from '../schema/go-json.ts';
 import { goQuote } from '../schema/go-quote.ts';
 import { cutText } from './cut-text.ts';
@@ -19,12 +19,12 @@ export type FieldError = {
   readonly reason: FieldErrorReason;
   /** Dotted path as Kubernetes writes it: `spec.ports[0].port`. */
   readonly field: string;
-  /** The words before the detail, with the value where the reason shows it: `Invalid value: "x"`. */
+  /** The message before the detail, with the value where the reason shows it: `Invalid value: "x"`. */
   readonly body: string;
   readonly detail: string;
 };
 
-/** What several checks found, in their order; nearly always that is nothing, and nothing is copied. */
+/** Concatenates results of several checks; nearly always all are empty, and nothing is copied. */
 export function joined<T>(checks: readonly (readonly T[])[]): readonly T[] {
   let only: readonly T[] = [];
   let several: T[] | undefined;
@@ -60,7 +60,7 @@ export function notSupported(
   };
 }
 
-/** By the list: ten thousand items may be wrong in the same way. */
+/** Cached by list: ten thousand items may have the same error. */
 const supportedTexts = new WeakMap<readonly string[], string>();
 
 function supportedText(supported: readonly string[]): string {
@@ -104,7 +104,7 @@ export function tooMany(field: string, count: number, limit: number): FieldError
   return { reason: 'FieldValueTooMany', field, body: `Too many: ${count}`, detail };
 }
 
-/** `body: detail`, what a cause carries as its message. */
+/** `body: detail`, the message of a cause. */
 export function errorBody(error: FieldError): string {
   return error.detail === '' ? error.body : `${error.body}: ${error.detail}`;
 }
@@ -113,13 +113,13 @@ export function errorText(error: FieldError): string {
   return `${error.field}: ${errorBody(error)}`;
 }
 
-/** A list that is wrong in many places is shown with each, and may be all of a body. */
+/** A list with many invalid items is shown with each of them, and may be as large as a body. */
 const shownTexts = new WeakMap<object, string>();
 
-/** Texts are shown quoted as Go quotes them, other values as its JSON; an absent value as null. */
+/** Texts are quoted as in Go, other values are Go's JSON; an absent value is null. */
 function goValue(value: unknown): string {
   if (value === undefined) return 'null';
-  // A text is cut before it is escaped: it may be all of a body, and be shown a thousand times.
+  // Cut before it is escaped: it may be as large as a body, and be shown a thousand times.
   if (typeof value === 'string') return goQuote(cutText(value));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   let text = shownTexts.get(value);

@@ -1,4 +1,4 @@
-// Field selectors: `metadata.name=a,status.phase!=Running`. Which fields a kind knows is the kind's affair.
+// Field selectors: `metadata.name=a,status.phase!=Running`. Each kind defines the fields it supports.
 
 export type FieldSelector = readonly FieldRequirement[];
 
@@ -12,7 +12,7 @@ export function parseFieldSelector(
   text: string,
 ): { readonly selector: FieldSelector } | { readonly error: string } {
   const selector: FieldRequirement[] = [];
-  // Sorted, because the first term in that order is the one that errors name.
+  // Sorted, because errors name the first term in this order.
   for (const term of splitTerms(text).sort()) {
     if (term === '') continue;
     const split = splitTerm(term);
@@ -26,7 +26,7 @@ export function parseFieldSelector(
   return { selector };
 }
 
-/** Cut at commas that no backslash protects. */
+/** Splits at commas without a backslash before them. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let start = 0;
@@ -40,7 +40,7 @@ function splitTerms(text: string): string[] {
   return [...terms, text.slice(start)];
 }
 
-/** At the first operator; `==` means `=`. */
+/** Splits at the first operator; `==` means `=`. */
 function splitTerm(term: string): FieldRequirement | undefined {
   for (let at = 0; at < term.length; at++) {
     if (term[at] === '!' && term[at + 1] === '=') {
@@ -54,7 +54,7 @@ function splitTerm(term: string): FieldRequirement | undefined {
   return undefined;
 }
 
-/** A backslash may stand before a backslash, a comma or an equals sign, which may not stand alone. */
+/** Backslash, comma and equals sign must be escaped with a backslash; nothing else may be. */
 function unescapeValue(value: string): { readonly text: string } | { readonly error: string } {
   let text = '';
   for (let at = 0; at < value.length; at++) {

@@ -10,7 +10,7 @@ function extensionsIn(lines: readonly string[]): unknown {
     .extensions;
 }
 
-test('what is written is read back', () => {
+test('written servers are read back', () => {
   const servers = ['https://10.0.0.2:6443', 'https://[fd00::3]:6443'];
   assert.deepEqual(readOtherServers(extensionsIn(renderOtherServers(servers))), servers);
 });

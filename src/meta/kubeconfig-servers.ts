@@ -1,12 +1,12 @@
-// A kubeconfig names one server. More of the same cluster stand in an extension of its cluster, the place that the format has for what
-// only some programs understand: kubectl keeps it and uses the one server.
+// A kubeconfig cluster has one server. Further API servers are listed in an extension of the cluster, which kubectl
+// keeps and ignores.
 
 import { isJsonObject } from '../schema/json-object.ts';
 import { trimEnd } from './trim-end.ts';
 
 const name = 'fairlead.dev/other-servers';
 
-/** Lines of block YAML among the fields of a cluster, indented to stand there. */
+/** Lines of block YAML, indented for a cluster entry. */
 export function renderOtherServers(servers: readonly string[]): readonly string[] {
   if (servers.length === 0) return [];
   return [
@@ -18,7 +18,7 @@ export function renderOtherServers(servers: readonly string[]): readonly string[
   ];
 }
 
-/** From the `extensions` of a cluster; what is not understood is nobody's. */
+/** From the `extensions` of a cluster; malformed entries are ignored. */
 export function readOtherServers(extensions: unknown): readonly string[] {
   if (!Array.isArray(extensions)) return [];
   const own = extensions.find((one) => isJsonObject(one) && one.name === name);

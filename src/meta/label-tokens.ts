@@ -1,4 +1,4 @@
-// Cuts the text of a label selector into words and signs.
+// Tokenizes label selectors.
 
 export type Token = {
   readonly type:
@@ -21,14 +21,14 @@ export type Token = {
 const signs = ['(', ')', ',', '!', '=', '==', '!=', '>', '<'] as const;
 type Sign = (typeof signs)[number];
 
-/** All tokens; the last is always `end`. */
+/** The last token is always `end`. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
   while (at < text.length) {
     if (isSpace(text[at])) at += 1;
     else {
-      const token = isSignCharacter(text[at]) ? longestSign(text, at) : word(text, at);
+      const token = isSignCharacter(text[at]) ? matchSign(text, at) : word(text, at);
       tokens.push(token);
       at += token.text.length;
     }
@@ -43,7 +43,7 @@ function word(text: string, start: number): Token {
   return { type: found === 'in' || found === 'notin' ? found : 'identifier', text: found };
 }
 
-function longestSign(text: string, start: number): Token {
+function matchSign(text: string, start: number): Token {
   const two = text.slice(start, start + 2);
   const found = isSign(two) ? two : (text[start] as Sign);
   return { type: found, text: found };

@@ -101,7 +101,7 @@ test('formatSelector() writes what parseLabelSelector() reads, sorted by key', (
   assert.equal(formatSelector(parsed.selector), 'm<5,n>4,u=3,v==2,w!=1,x,!y,z notin (a,b)');
 });
 
-test('selectorFromMap() wants all labels', () => {
+test('selectorFromMap() requires all labels', () => {
   const selector = selectorFromMap({ tier: 'front', app: 'a' });
   assert.equal(formatSelector(selector), 'app=a,tier=front');
   assert.equal(matchesSelector(selector, objects.p), true);
@@ -109,7 +109,7 @@ test('selectorFromMap() wants all labels', () => {
   assert.equal(matchesSelector(selectorFromMap(undefined), undefined), true);
 });
 
-test('selectorFromLabelSelector(): none selects nothing, an empty one everything', () => {
+test('selectorFromLabelSelector(): an absent one selects nothing, an empty one everything', () => {
   assert.equal(matchesSelector(selectorFromLabelSelector(undefined), { a: 'b' }), false);
   assert.equal(matchesSelector(selectorFromLabelSelector({}), undefined), true);
   const selector = selectorFromLabelSelector({

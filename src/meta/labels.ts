@@ -1,4 +1,4 @@
-// Labels and the selectors that match them.
+// Labels and label selectors.
 import { fitsInteger } from '../schema/fits-integer.ts';
 import * as s from '../schema/node.ts';
 import { contains } from './contains.ts';
@@ -16,10 +16,10 @@ export type Requirement = {
   readonly values: readonly string[];
 };
 
-/** All requirements must hold; none selects everything. */
+/** All requirements must hold; an empty list selects everything. */
 export type Selector = readonly Requirement[];
 
-/** A set of no values: nothing is in it. */
+/** Matches nothing: a set without values. */
 export const selectsNothing: Selector = [{ key: '', operator: 'in', values: [] }];
 
 export const labelSelectorRequirement = s.struct(
@@ -142,7 +142,7 @@ function comparesTo(operator: 'gt' | 'lt', value?: string, limit?: string): bool
   return operator === 'gt' ? BigInt(value) > BigInt(limit) : BigInt(value) < BigInt(limit);
 }
 
-/** Whether Go's ParseInt takes the text as a 64-bit number. */
+/** Whether Go's ParseInt accepts the text as a 64-bit integer. */
 function isInt64(text: string): boolean {
   return fitsInteger(text, 64);
 }
@@ -163,7 +163,7 @@ const expressionOperators = {
   DoesNotExist: '!',
 } as const;
 
-/** No selector selects nothing; an empty one selects everything. */
+/** An absent selector selects nothing; an empty one selects everything. */
 export function selectorFromLabelSelector(selector: LabelSelector | undefined): Selector {
   if (selector === undefined) return selectsNothing;
   const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values }) => ({
@@ -178,7 +178,7 @@ function sortedByKey(requirements: readonly Requirement[]): Selector {
   return [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
-/** Reads a selector as queries write it: `app in (a,b),!old,tier!=front`. */
+/** Parses the text form of selectors: `app in (a,b),!old,tier!=front`. */
 export function parseLabelSelector(
   text: string,
 ): { readonly selector: Selector } | { readonly error: string } {
@@ -199,18 +199,18 @@ type Cursor = { readonly tokens: readonly Token[]; at: number };
 function parseRequirements(cursor: Cursor): Requirement[] {
   const requirements: Requirement[] = [];
   for (;;) {
-    const token = look(cursor);
+    const token = peek(cursor);
     if (token.type === 'end') return requirements;
     if (!startsRequirement(token)) throw expected(token, "!, identifier, or 'end of string'");
     requirements.push(parseNamed(cursor));
     const next = take(cursor);
     if (next.type === 'end') return requirements;
     if (next.type !== ',') throw expected(next, "',' or 'end of string'");
-    if (!startsRequirement(look(cursor))) throw expected(look(cursor), "identifier after ','");
+    if (!startsRequirement(peek(cursor))) throw expected(peek(cursor), "identifier after ','");
   }
 }
 
-/** What goes wrong inside a requirement is told with a prefix, what goes wrong between them without. */
+/** Errors inside a requirement have a prefix, errors between requirements have none. */
 function parseNamed(cursor: Cursor): Requirement {
   try {
     return parseRequirement(cursor);
@@ -221,18 +221,18 @@ function parseNamed(cursor: Cursor): Requirement {
 }
 
 function parseRequirement(cursor: Cursor): Requirement {
-  const isNegated = look(cursor).type === '!';
+  const isNegated = peek(cursor).type === '!';
   if (isNegated) take(cursor);
   const name = take(cursor);
   if (!isWord(name)) throw expected(name, 'identifier');
   const key = name.text;
   const complaints = qualifiedName(key);
   if (complaints.length > 0) {
-    // Upstream has no path to show for a bad key, and prints its empty pointer.
+    // Upstream has no path for a bad key, and prints its nil pointer.
     throw new SelectorProblem(errorText(invalid('<nil>', key, complaints.join('; '))));
   }
   if (isNegated) return { key, operator: '!', values: [] };
-  if (look(cursor).type === 'end' || look(cursor).type === ',') {
+  if (peek(cursor).type === 'end' || peek(cursor).type === ',') {
     return { key, operator: 'exists', values: [] };
   }
   const operator = parseOperator(cursor);
@@ -259,18 +259,18 @@ function parseOperator(cursor: Cursor): SelectorOperator {
   }
 }
 
-/** `(a,b)`; a missing value between commas is the empty string. */
+/** `(a,b)`; a missing value between commas is the empty text. */
 function parseValues(cursor: Cursor): string[] {
   const open = take(cursor);
   if (open.type !== '(') throw new SelectorProblem(`found '${open.text}' expected: '('`);
-  const first = look(cursor);
+  const first = peek(cursor);
   if (!isWord(first) && first.type !== ',' && first.type !== ')') {
     throw expected(first, "',', ')' or identifier");
   }
   const values: string[] = [];
   for (;;) {
-    values.push(isWord(look(cursor)) ? take(cursor).text : '');
-    const next = look(cursor);
+    values.push(isWord(peek(cursor)) ? take(cursor).text : '');
+    const next = peek(cursor);
     if (next.type !== ',' && next.type !== ')') {
       throw expected(next, values.at(-1) === '' ? "',', or identifier" : "',' or ')'");
     }
@@ -280,7 +280,7 @@ function parseValues(cursor: Cursor): string[] {
 }
 
 function parseValue(cursor: Cursor): string {
-  const token = look(cursor);
+  const token = peek(cursor);
   if (token.type === 'end' || token.type === ',') return '';
   if (!isWord(token)) throw expected(token, 'identifier');
   return take(cursor).text;
@@ -306,17 +306,17 @@ function checked(requirement: Requirement): Requirement {
   throw new SelectorProblem(texts.length === 1 ? String(texts[0]) : `[${texts.join(', ')}]`);
 }
 
-function look({ tokens, at }: Cursor): Token {
+function peek({ tokens, at }: Cursor): Token {
   return tokens[at] ?? { type: 'end', text: '' };
 }
 
 function take(cursor: Cursor): Token {
-  const token = look(cursor);
+  const token = peek(cursor);
   cursor.at += 1;
   return token;
 }
 
-/** `in` and `notin` are names and values wherever no operator can stand. */
+/** `in` and `notin` are also valid as keys and values, where no operator is possible. */
 function isWord({ type }: Token): boolean {
   return type === 'identifier' || type === 'in' || type === 'notin';
 }
@@ -329,7 +329,7 @@ function expected(token: Token, what: string): SelectorProblem {
   return new SelectorProblem(`found '${token.text}', expected: ${what}`);
 }
 
-/** As it would be written in a query. */
+/** The text form, as in a query. */
 export function formatSelector(selector: Selector): string {
   return selector === selectsNothing ? '' : selector.map(formatRequirement).join(',');
 }
@@ -352,7 +352,7 @@ function formatRequirement({ key, operator, values }: Requirement): string {
   }
 }
 
-/** `a=1,b=2` with sorted keys, or `<none>`: how tables show labels. */
+/** `a=1,b=2` sorted by key, or `<none>`, as in tables. */
 export function formatLabelMap(labels: Labels | undefined): string {
   const keys = Object.keys(labels ?? {}).sort();
   return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${labels?.[key]}`).join(',');

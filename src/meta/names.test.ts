@@ -104,14 +104,14 @@ for (const [rule, value, expected] of cases) {
   test(`${rule.name}() of "${value.slice(0, 30)}"`, () => assert.deepEqual(rule(value), expected));
 }
 
-test('portNumber() wants 1 to 65535', () => {
+test('portNumber() accepts 1 to 65535', () => {
   assert.deepEqual(names.portNumber(1), []);
   assert.deepEqual(names.portNumber(65535), []);
   assert.deepEqual(names.portNumber(0), ['must be between 1 and 65535, inclusive']);
   assert.deepEqual(names.portNumber(65536), ['must be between 1 and 65535, inclusive']);
 });
 
-test('name rules forgive a dash at the end of a prefix', () => {
+test('name rules accept a trailing dash in a prefix', () => {
   assert.deepEqual(names.nameIsDnsLabel('web-', true), []);
   assert.deepEqual(names.nameIsDnsLabel('web-', false), [label]);
   assert.deepEqual(names.nameIsDnsSubdomain('web.a-', true), []);

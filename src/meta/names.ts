@@ -1,4 +1,4 @@
-// The forms of names. Each rule returns what is wrong with a value in Kubernetes' own words, or nothing.
+// Rules for names. Each returns Kubernetes' message for an invalid value, or nothing.
 
 export type Complaints = readonly string[];
 
@@ -85,7 +85,7 @@ const forms = {
   },
 } as const satisfies Record<string, Form>;
 
-/** Longer texts have no form: no name is nearly as long, and each form costs time for every character. */
+/** Longer texts are invalid anyway, and matching takes time in proportion to the length. */
 const maxFormLength = 4096;
 type Pattern = { readonly test: (value: string) => boolean };
 
@@ -111,7 +111,7 @@ export function dns1123Subdomain(value: string): Complaints {
   return sized('subdomain', value, maxSubdomainLength);
 }
 
-/** Upper case is allowed; only for names that have always allowed it. */
+/** Upper case is allowed, for names that have always allowed it. */
 export function dns1123SubdomainCaseless(value: string): Complaints {
   return [
     ...tooLong(value, maxSubdomainLength, 'bytes'),
@@ -119,7 +119,7 @@ export function dns1123SubdomainCaseless(value: string): Complaints {
   ];
 }
 
-/** For search domains, where a label may have underscores. */
+/** For DNS search domains, whose labels may have underscores. */
 export function dns1123SubdomainWithUnderscore(value: string): Complaints {
   return sized('underscoreSubdomain', value, maxSubdomainLength);
 }
@@ -143,12 +143,12 @@ export function qualifiedName(value: string): Complaints {
   return complaints;
 }
 
-/** Good ones; keys of labels and annotations come again and again. */
+/** Caches valid ones: the same keys occur again and again. */
 const knownQualified = new Set<string>();
 const maxKnownQualified = 1_000;
 
 function qualifiedComplaints(value: string): Complaints {
-  // Without a prefix, and good.
+  // Without a prefix and valid.
   if (value.length <= maxLabelLength && patterns.qualified.test(value)) return [];
   const parts = value.split('/');
   if (parts.length > 2) {
@@ -167,7 +167,7 @@ export function labelValue(value: string): Complaints {
   return patterns.labelValue.test(value) ? complaints : [...complaints, formText(forms.labelValue)];
 }
 
-/** A name that can stand in a URL path. */
+/** Usable as a segment of a URL path. */
 export function pathSegmentName(value: string): Complaints {
   return value === '.' || value === '..' ? [`may not be '${value}'`] : pathSegmentPrefix(value);
 }
@@ -180,7 +180,7 @@ export function envVarName(value: string): Complaints {
   return [...(patterns.envVar.test(value) ? [] : [formText(forms.envVar)]), ...dotsInFront(value)];
 }
 
-/** The rule for containers' variables since 1.34: any printable ASCII but the equals sign. */
+/** Names of environment variables since 1.34: any printable ASCII except the equals sign. */
 export function relaxedEnvVarName(value: string): Complaints {
   if (value === '') return ['environment variable name must be non-empty'];
   return /^[\x20-\x3c\x3e-\x7e]+$/.test(value)
@@ -202,7 +202,7 @@ export function percent(value: string): Complaints {
   return patterns.percent.test(value) ? [] : [formText(forms.percent)];
 }
 
-/** IANA service name: how a port is named. */
+/** IANA_SVC_NAME: names of ports. */
 export function portName(value: string): Complaints {
   const complaints = [...tooLong(value, 15, 'characters')];
   if (!/^[-a-z0-9]+$/.test(value)) {
@@ -224,7 +224,7 @@ export function inRange(value: number, low: number, high: number): Complaints {
   return value >= low && value <= high ? [] : [`must be between ${low} and ${high}, inclusive`];
 }
 
-/** A subdomain of three labels or more. */
+/** A subdomain of at least three labels. */
 export function fullyQualifiedName(value: string): Complaints {
   const complaints = dns1123Subdomain(value);
   if (complaints.length > 0) return [complaints.join(',')];
@@ -236,7 +236,7 @@ export function fullyQualifiedName(value: string): Complaints {
 const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const pathForm = whole(pathPattern);
 
-/** `acme.io/foo`: a subdomain, then anything that a URL path may hold. */
+/** `acme.io/foo`: a subdomain, and a URL path. */
 export function domainPrefixedPath(value: string): Complaints {
   const slash = value.indexOf('/');
   if (slash <= 0 || slash === value.length - 1) {
@@ -248,7 +248,7 @@ export function domainPrefixedPath(value: string): Complaints {
     : [...complaints, `Invalid path (regex used for validation is '${pathPattern}')`];
 }
 
-// Rules for metadata.name. A prefix for generated names may end in what its suffix will hide.
+// Rules for metadata.name. A generateName prefix may end in characters that are invalid at the end of a name.
 
 export function nameIsDnsSubdomain(name: string, prefix: boolean): Complaints {
   return dns1123Subdomain(prefix ? maskTrailingDash(name) : name);
@@ -262,7 +262,7 @@ export function nameIsPathSegment(name: string, prefix: boolean): Complaints {
   return prefix ? pathSegmentPrefix(name) : pathSegmentName(name);
 }
 
-/** Only where something stands before the dash, as upstream does it. */
+/** Only when something precedes the dash, as upstream. */
 function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
 }
@@ -281,7 +281,7 @@ function namePart(name: string): Complaints {
   return [...length, ...form].map((text) => `name part ${text}`);
 }
 
-/** Upstream has no limit for these names; a key of the embedded storage has, and the name is most of it. */
+/** Upstream has no limit for these names; keys of the embedded storage have, and the name is most of a key. */
 const maxPathSegment = 1_200;
 
 function pathSegmentPrefix(value: string): Complaints {
@@ -302,9 +302,9 @@ function sized(form: keyof typeof forms, value: string, longest: number): Compla
   return patterns[form].test(value) ? complaints : [...complaints, formText(forms[form])];
 }
 
-/** Lengths count bytes whatever the text says; older rules say characters. */
+/** Lengths are in bytes, although the messages of older rules say characters. */
 function tooLong(value: string, longest: number, unit: 'characters' | 'bytes'): Complaints {
-  // No character takes more than three bytes for each of its code units.
+  // A UTF-16 code unit has at most three bytes in UTF-8.
   return value.length * 3 > longest && Buffer.byteLength(value) > longest
     ? [`must be no more than ${longest} ${unit}`]
     : [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withMetadata } from './object.ts';
 
-test('withMetadata() replaces the metadata in its place and leaves the object alone', () => {
+test('withMetadata() replaces the metadata in a copy with the same field order', () => {
   const before = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' }, data: { x: '1' } };
   const after = withMetadata(before, { name: 'a', namespace: 'default' });
   assert.equal(

@@ -1,4 +1,4 @@
-// What every object has in common, and how objects are named.
+// Metadata that all objects share, and their keys.
 import * as s from '../schema/node.ts';
 
 const ownerReference = s.struct(
@@ -69,7 +69,7 @@ export const objectMeta = s.struct(
 );
 export type ObjectMeta = s.Static<typeof objectMeta>;
 
-/** Any object: what the machinery may rely on. Kinds have types of their own. */
+/** Any object. Kinds have types of their own. */
 export type KubeObject = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -83,14 +83,12 @@ export const objectFields = {
   metadata: s.described(objectMeta, 'Name, labels and what else all objects have.'),
 } as const;
 
-/**
- * The object with other metadata. Where objects of all kinds pass, a spread takes several times as long as this.
- */
+/** The object with other metadata. Object.assign, because a spread takes several times as long for objects of varying shape. */
 export function withMetadata<T extends KubeObject>(object: T, metadata: ObjectMeta): T {
   return Object.assign({}, object, { metadata });
 }
 
-/** `namespace/name`, or the bare name of a cluster-wide object; how logs and queues name objects. */
+/** `namespace/name`, or `name` for cluster-scoped objects: for logs and work queues. */
 export function objectKey(metadata: ObjectMeta): string {
   return metadata.namespace
     ? `${metadata.namespace}/${metadata.name ?? ''}`
@@ -101,7 +99,7 @@ export function groupVersion(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** `services`, `endpointslices.discovery.k8s.io`: how messages and storage keys name a resource. */
+/** `services`, `endpointslices.discovery.k8s.io`: for messages and storage keys. */
 export function groupResource(group: string, plural: string): string {
   return group === '' ? plural : `${plural}.${group}`;
 }

@@ -6,7 +6,7 @@ import { controllerOf, isOwnedBy, ownerReferenceTo } from './owner.ts';
 const owner: KubeObject = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's', uid: 'u' } };
 const other: KubeObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 's', uid: 'v' } };
 
-test('ownerReferenceTo() makes a controller that controllerOf() finds', () => {
+test('ownerReferenceTo() makes a controller reference that controllerOf() finds', () => {
   const reference = ownerReferenceTo(owner);
   const owned: KubeObject = { ...other, metadata: { ownerReferences: [reference] } };
   assert.deepEqual(controllerOf(owned), {
@@ -21,7 +21,7 @@ test('ownerReferenceTo() makes a controller that controllerOf() finds', () => {
   assert.equal(isOwnedBy(owned, other), false);
 });
 
-test('controllerOf() passes by owners that do not control', () => {
+test('controllerOf() ignores owners that are not the controller', () => {
   const reference = { apiVersion: 'v1', kind: 'Service', name: 's', uid: 'u' };
   const owned: KubeObject = { ...other, metadata: { ownerReferences: [reference] } };
   assert.equal(controllerOf(owned), undefined);

@@ -1,12 +1,12 @@
-// Who owns an object, and how to say that one object owns another.
+// Owner references.
 import type { KubeObject, OwnerReference } from './object.ts';
 
-/** The owner that manages the object, if there is one. */
+/** The reference to the controller of the object, if any. */
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
 
-/** For objects that a controller makes: it manages them, and they hold up a foreground deletion of it. */
+/** A controller reference that blocks the owner's foreground deletion. */
 export function ownerReferenceTo(owner: KubeObject): OwnerReference {
   return {
     apiVersion: owner.apiVersion,

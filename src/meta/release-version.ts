@@ -1,6 +1,6 @@
-// Which Kubernetes the parts of this program speak, and which Fairlead they are, in the form that clients parse.
+// The versions of Kubernetes and Fairlead, in the form that clients parse.
 
-/** The release whose behaviour is served; clients compare it with their own. */
+/** The Kubernetes release whose behaviour is served; clients compare it with their own. */
 export const kubernetesRelease = { major: '1', minor: '36', patch: '4' } as const;
 
 export type ReleaseVersion = `v${string}+fairlead.${string}`;

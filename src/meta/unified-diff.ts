@@ -1,6 +1,5 @@
-// What differs between two texts, line by line, in the unified form. Kubernetes prints it with the difflib algorithm
-// of Python (longest matching block first, lines that are frequent in long texts do not count as matches), so the
-// same algorithm is needed for the same text: apimachinery/pkg/util/diff.
+// The unified diff of two texts. Kubernetes uses Python's difflib algorithm (longest matching block first, frequent
+// lines are no matches in long texts), which is needed for the same output: apimachinery/pkg/util/diff.
 
 type Lines = readonly string[];
 type Block = { readonly a: number; readonly b: number; readonly size: number };
@@ -14,13 +13,13 @@ type Change = {
 type Range = readonly [a1: number, a2: number, b1: number, b2: number];
 
 const contextLines = 3;
-/** From this many lines on, a line that makes up more than a hundredth of the text starts no match. */
+/** In texts of at least this many lines, a line that makes up more than 1 % starts no match. */
 const popularFrom = 200;
-/** Bounds the comparison, which is quadratic for texts that repeat themselves. Pods that people write need thousands. */
+/** Limits the comparison, which is quadratic for repetitive texts. Real pods need thousands of steps. */
 const maxSteps = 40_000;
-/** Longer texts are not compared: only what they begin and end with is left out. */
+/** Longer texts are not compared: only common beginning and end are removed. */
 const maxLines = 10_000;
-/** Bounds the message where the comparison was given up. */
+/** Limits the message where the comparison was given up. */
 const maxShownLines = 1_000;
 
 /** Hunks without file names; empty when nothing differs. */
@@ -47,7 +46,7 @@ function changesOf(a: Lines, b: Lines): readonly Change[] {
   return changes;
 }
 
-/** Blocks that are the same in both, in order and as long as can be; undefined when finding them takes too long. */
+/** Matching blocks in order; undefined when the step limit is exceeded. */
 function matchingBlocks(a: Lines, b: Lines): readonly Block[] | undefined {
   const positions = positionsByLine(b);
   const budget = { steps: maxSteps };
@@ -75,12 +74,13 @@ function positionsByLine(b: Lines): ReadonlyMap<string, readonly number[]> {
   }
   if (b.length >= popularFrom) {
     const max = Math.floor(b.length / 100) + 1;
-    for (const [line, places] of positions) if (places.length > max) positions.delete(line);
+    for (const [line, occurrences] of positions)
+      if (occurrences.length > max) positions.delete(line);
   }
   return positions;
 }
 
-/** The longest run that both have in the range; of several the first in `a`, and then in `b`. */
+/** The longest matching block in the range; ties go to the first in `a`, then in `b`. */
 function findLongestMatch(
   a: Lines,
   b: Lines,
@@ -93,10 +93,10 @@ function findLongestMatch(
   let lengths = new Map<number, number>();
   for (let i = a1; i < a2; i++) {
     const next = new Map<number, number>();
-    const places = positions.get(a[i] ?? '') ?? [];
-    budget.steps -= places.length + 1;
+    const occurrences = positions.get(a[i] ?? '') ?? [];
+    budget.steps -= occurrences.length + 1;
     if (budget.steps <= 0) return best;
-    for (const j of places) {
+    for (const j of occurrences) {
       if (j < b1 || j >= b2) continue;
       const size = (lengths.get(j - 1) ?? 0) + 1;
       next.set(j, size);
@@ -107,7 +107,7 @@ function findLongestMatch(
   return extended(a, b, range, best);
 }
 
-/** Frequent lines start no match, but belong to one beside them. */
+/** Frequent lines start no match but extend one. */
 function extended(a: Lines, b: Lines, [a1, a2, b1, b2]: Range, block: Block): Block {
   let { a: i, b: j, size } = block;
   while (i > a1 && j > b1 && a[i - 1] === b[j - 1]) [i, j, size] = [i - 1, j - 1, size + 1];
@@ -126,7 +126,7 @@ function joinAdjacent(blocks: readonly Block[]): readonly Block[] {
   return joined;
 }
 
-/** The cheap answer for texts that repeat themselves too often: what both begin and end with. */
+/** The fallback for repetitive texts: only common beginning and end match. */
 function commonEnds(a: Lines, b: Lines): readonly Block[] {
   const shorter = Math.min(a.length, b.length);
   let head = 0;
@@ -139,7 +139,7 @@ function commonEnds(a: Lines, b: Lines): readonly Block[] {
   ].filter(({ size }) => size > 0);
 }
 
-/** Changes with a few lines around them, those that are close to each other together. */
+/** Groups changes with their context into hunks. */
 function hunks(changes: readonly Change[]): readonly (readonly Change[])[] {
   const groups: Change[][] = [];
   let group: Change[] = [];

@@ -32,7 +32,7 @@ for (const [value, text] of addresses) {
   });
 }
 
-test('validateIP() wants the canonical form', () => {
+test('validateIP() requires the canonical form', () => {
   assert.deepEqual(validateIP('f', 'fd00::1'), []);
   assert.deepEqual(validateIP('f', 'FD00::1').map(errorBody), [
     said('FD00::1', 'must be in canonical form ("fd00::1")'),
@@ -60,14 +60,14 @@ for (const [value, text] of ranges) {
   });
 }
 
-test('validateCanonicalCIDR() wants the canonical form', () => {
+test('validateCanonicalCIDR() requires the canonical form', () => {
   assert.deepEqual(validateCanonicalCIDR('f', 'fd00::/64'), []);
   assert.deepEqual(validateCanonicalCIDR('f', 'FD00::/64').map(errorBody), [
     said('FD00::/64', 'must be in canonical form ("fd00::/64")'),
   ]);
 });
 
-test('warningsForIP() tells better spellings', () => {
+test('warningsForIP() suggests the canonical form', () => {
   assert.deepEqual(warningsForIP('f', '10.0.0.1'), []);
   assert.deepEqual(warningsForIP('f', 'nonsense'), []);
   assert.deepEqual(warningsForIP('f', '010.0.0.1'), [
@@ -81,7 +81,7 @@ test('warningsForIP() tells better spellings', () => {
   ]);
 });
 
-test('warningsForCIDR() tells better spellings', () => {
+test('warningsForCIDR() suggests the canonical form', () => {
   assert.deepEqual(warningsForCIDR('f', '10.0.0.0/8'), []);
   assert.deepEqual(warningsForCIDR('f', '10.0.0.1/8'), [
     'f: CIDR value "10.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.1/32"?)',

@@ -1,5 +1,5 @@
-// Judges addresses and ranges in fields. Fields older than strict rules still take any spelling of a good
-// address, warn about the odd ones, and let values through that the object already had.
+// Validates addresses and ranges in fields. Fields that are older than the strict rules accept other spellings with a
+// warning, and stored values unchanged.
 
 import { formatAddress, parseAddress, parseAddressSloppy } from '../ip/address.ts';
 import { type CidrText, formatCidr, masked, readCidr, readCidrSloppy } from '../ip/cidr.ts';
@@ -19,7 +19,7 @@ export function validateIP(field: string, value: string): FieldError[] {
   return value === canonical ? [] : [notCanonical(field, value, canonical)];
 }
 
-/** For old fields: any unambiguous spelling, and whatever the object had before. */
+/** For old fields: any unambiguous spelling, and any stored value. */
 export function validateIPLegacy(
   field: string,
   value: string,
@@ -28,7 +28,7 @@ export function validateIPLegacy(
   return contains(allowed, value) ? [] : addressErrors(field, value);
 }
 
-/** For old fields that hold ranges; `allowed` are the values that the object had before. */
+/** For old fields with ranges; `allowed` are the stored values. */
 export function validateCIDR(
   field: string,
   value: string,
@@ -48,7 +48,7 @@ export function validateCanonicalCIDR(field: string, value: string): FieldError[
   return value === canonical ? [] : [notCanonical(field, value, canonical)];
 }
 
-/** Warnings about an address that a legacy field accepted. */
+/** Warnings about an address in an old field. */
 export function warningsForIP(field: string, value: string): string[] {
   const sloppy = parseAddressSloppy(value);
   if (sloppy === undefined) return [];
@@ -66,7 +66,7 @@ export function warningsForIP(field: string, value: string): string[] {
   ];
 }
 
-/** Warnings about a range that a legacy field accepted. */
+/** Warnings about a range in an old field. */
 export function warningsForCIDR(field: string, value: string): string[] {
   const sloppy = readCidrSloppy(value);
   if (sloppy === undefined) return [];

@@ -23,7 +23,7 @@ const namePart =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
 const creations: readonly (readonly [string, ObjectMeta, readonly string[]])[] = [
-  ['a good object', good, []],
+  ['a valid object', good, []],
   [
     'no name',
     { namespace: 'n' },
@@ -190,7 +190,7 @@ for (const [name, before, after, expected] of updates) {
     assert.deepEqual(updated(before, after), expected));
 }
 
-test('validateFieldManager() limits length and wants printable characters', () => {
+test('validateFieldManager() limits length and requires printable characters', () => {
   assert.deepEqual(validateFieldManager('kubectl édition', 'fieldManager'), []);
   assert.deepEqual(validateFieldManager('x'.repeat(129), 'fieldManager').map(errorText), [
     'fieldManager: Too long: may not be more than 128 bytes',

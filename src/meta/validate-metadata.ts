@@ -1,4 +1,4 @@
-// Judges the metadata that all objects share, on create and on update.
+// Validates common metadata, on create and update.
 
 import { deepEqual } from '../schema/equality.ts';
 import { goQuote } from '../schema/go-quote.ts';
@@ -13,7 +13,7 @@ import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './object.ts
 type NewMeta = {
   readonly meta: ObjectMeta;
   readonly namespaced: boolean;
-  /** What is wrong with a name; `prefix` is true for generateName. */
+  /** Messages for an invalid name; `prefix` is true for generateName. */
   readonly nameRule: (name: string, prefix: boolean) => readonly string[];
   readonly field?: string;
 };
@@ -23,7 +23,7 @@ const standardFinalizers = [kubernetesFinalizer, orphanFinalizer, foregroundFina
 const maxFieldManagerLength = 128;
 const maxSubresourceLength = 256;
 
-/** For a new object; its name has already been generated where it was to be. */
+/** For a new object, after its name was generated. */
 export function validateObjectMeta({
   meta,
   namespaced,
@@ -61,7 +61,7 @@ const fixedFields = [
   'deletionTimestamp',
   'deletionGracePeriodSeconds',
 ] as const;
-/** What an absent value is shown as. */
+/** What messages show for an absent value. */
 const emptyTexts: ReadonlySet<string> = new Set(['name', 'namespace', 'uid']);
 
 function fixedErrors(before: ObjectMeta, after: ObjectMeta, field: string): readonly FieldError[] {
@@ -74,7 +74,7 @@ function fixedErrors(before: ObjectMeta, after: ObjectMeta, field: string): read
   return errors;
 }
 
-/** For a change; what the server keeps by itself has already been kept. */
+/** For an update, after server-owned fields were restored. */
 export function validateObjectMetaUpdate(
   before: ObjectMeta,
   after: ObjectMeta,
@@ -97,7 +97,7 @@ export function validateObjectMetaUpdate(
   ]);
 }
 
-/** Any field of any object that may not change: the error shows the new value. */
+/** An immutable field: the error shows the new value. */
 function validateImmutable(before: unknown, after: unknown, field: string): FieldError[] {
   return deepEqual(before, after) ? [] : [invalid(field, after, immutableText)];
 }
@@ -132,14 +132,14 @@ function validateOwnerReference(reference: OwnerReference, field: string): Field
   for (const [key, value] of Object.entries({ kind, name, uid })) {
     if (value === '') errors.push(invalid(`${field}.${key}`, value, 'must not be empty'));
   }
-  // Events come and go by the thousand; upstream forbids this one owner by name.
+  // Upstream rejects this owner by name: events are too many to own anything.
   if (apiVersion === 'v1' && kind === 'Event') {
     errors.push(invalid(field, reference, '/v1, Kind=Event is disallowed from being an owner'));
   }
   return errors;
 }
 
-/** The form of finalizers, and that the two ways to treat dependents are not both asked for. */
+/** The form of finalizers; `orphan` and `foregroundDeletion` exclude each other. */
 function validateFinalizers(
   finalizers: readonly string[] | undefined,
   field: string,
@@ -156,7 +156,7 @@ function validateFinalizers(
   return errors;
 }
 
-/** A finalizer is a standard one or says by its prefix whose it is. */
+/** A standard finalizer, or a qualified name. */
 function validateFinalizerOwners(
   finalizers: readonly string[] | undefined,
   field: string,
@@ -205,7 +205,7 @@ function validateManagedFields(
   return errors;
 }
 
-/** As nearly all are: nothing can be wrong with these. */
+/** The common case: valid without further checks. */
 function isPlainEntry({
   operation,
   fieldsType,
@@ -232,7 +232,7 @@ function managedFieldsErrors(entry: ManagedFieldsEntry, at: string): FieldError[
   return errors;
 }
 
-/** Also judges the query parameter of the same name. */
+/** Also validates the query parameter of the same name. */
 export function validateFieldManager(manager: string, field: string): FieldError[] {
   if (plainManager.test(manager)) return [];
   const errors: FieldError[] = [];
@@ -250,10 +250,10 @@ export function validateFieldManager(manager: string, field: string): FieldError
   return errors;
 }
 
-/** All that is said below holds for these. */
+/** A fast check: all rules below accept these. */
 const plainManager = /^[ -~]{0,128}$/;
 
-/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols, and of all spaces only the plain one. */
+/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols, and the ASCII space. */
 function isPrintable(char: string): boolean {
   return char === ' ' || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(char);
 }

@@ -1,5 +1,4 @@
-// Base64 as Go's encoding/base64 reads it: line breaks are skipped, anything else must fit, and the error
-// names the byte that does not.
+// Base64 as Go's encoding/base64 reads it: line breaks are skipped, and errors name the offset of the bad byte.
 
 export type DecodedBase64 = { readonly canonical: string } | { readonly error: string };
 
@@ -14,7 +13,7 @@ export function canonicalBase64(text: string): DecodedBase64 {
   return { canonical: Buffer.from(text, 'base64').toString('base64') };
 }
 
-/** Where Go's decoder gives up: it reads groups of four and reports inside or at the end of the bad one. */
+/** The offset that Go's decoder reports: it reads groups of four, and reports inside or at the end of the bad one. */
 function firstBadByte(text: string): number | undefined {
   const reader = readerOf(new TextEncoder().encode(text));
   for (let position = 0; ; position = (position + 1) % 4) {
@@ -26,7 +25,7 @@ function firstBadByte(text: string): number | undefined {
 }
 
 type Reader = {
-  /** The next byte that is no line break. */
+  /** The next byte that is not a line break. */
   readonly next: () => number | undefined;
   readonly at: () => number;
 };
@@ -42,13 +41,13 @@ function readerOf(bytes: Uint8Array): Reader {
 
 const equalsSign = 0x3d;
 
-/** One equals sign has been read, as the given byte of its group. */
+/** One equals sign was read, at the given position of its group. */
 function badPadding({ next, at }: Reader, position: number): number | undefined {
   if (position < 2) return at() - 1;
   if (position === 2) {
     const second = next();
     if (second === undefined) return at();
-    // Go names the byte before the one that should have been the second equals sign.
+    // Go reports the byte before the expected second equals sign.
     if (second !== equalsSign) return at() - 2;
   }
   return next() === undefined ? undefined : at() - 1;

@@ -1,5 +1,5 @@
-// Says what is wrong with JSON that does not fit a schema, in the words of Go's encoding/json and in the order
-// of the document. Slow and exact; decode.ts only asks once it knows that something is wrong.
+// Explains why JSON does not fit a schema, with the messages of Go's encoding/json in document order. Slow and exact;
+// decode.ts calls it only when something is wrong.
 
 import { canonicalBase64 } from './base64.ts';
 import { fitsInteger } from './fits-integer.ts';
@@ -12,13 +12,13 @@ import { readQuantity } from './quantity.ts';
 export type StrictProblem = { readonly kind: 'unknown' | 'duplicate'; readonly path: string };
 
 export type DecodeProblems = {
-  /** Fields that no struct has, and keys given twice, each told once. */
+  /** Unknown fields and duplicate keys, each once. */
   readonly strict: readonly StrictProblem[];
-  /** Go's text of the type mismatch that it would report. */
+  /** Go's message for the first type mismatch. */
   readonly error?: string;
 };
 
-/** Upstream stops collecting here, so that a hostile body cannot fill memory. */
+/** Upstream's limit, so that a hostile body cannot fill memory. */
 const maxStrictProblems = 100;
 
 export function findDecodeProblems(schema: StructNode, tree: JsonTree): DecodeProblems {
@@ -33,51 +33,51 @@ export function findDecodeProblems(schema: StructNode, tree: JsonTree): DecodePr
   return walk.error === undefined ? { strict } : { strict, error: walk.error };
 }
 
-/** `unknown field "spec.foo"`, as strict errors and warnings show it. */
+/** `unknown field "spec.foo"`, as in strict errors and warnings. */
 export function strictProblemText({ kind, path }: StrictProblem): string {
   return `${kind} field ${goQuote(path)}`;
 }
 
-/** A type with a decoder of its own failed: Go stops at once, and this error beats those met before. */
+/** A custom decoder failed: Go stops at once, and this error precedes earlier ones. */
 class FatalMismatch extends Error {
   override readonly name = 'FatalMismatch';
 }
 
 type Walk = {
   readonly strict: Map<string, StrictProblem>;
-  /** JSON names of the fields around, without list indices, as Go's errors show them. */
+  /** JSON names of the enclosing fields without list indexes, as in Go's errors. */
   readonly fields: string[];
   struct: string;
   error: string | undefined;
 };
 
-type Place = { readonly tree: JsonTree; readonly path: string };
+type Position = { readonly tree: JsonTree; readonly path: string };
 
-function visit(walk: Walk, schema: Schema, place: Place): void {
-  const { tree } = place;
+function visit(walk: Walk, schema: Schema, position: Position): void {
+  const { tree } = position;
   if (tree.type === 'null') return;
   if (schema.node === 'scalar') visitScalar(walk, schema, tree);
   else if (tree.type !== (schema.node === 'list' ? 'array' : 'object')) {
     walk.error ??= mismatch(walk, tree.type, goType(schema));
-  } else if (schema.node === 'list') visitItems(walk, schema.items, place);
-  else if (schema.node === 'struct') visitStruct(walk, schema, place);
+  } else if (schema.node === 'list') visitItems(walk, schema.items, position);
+  else if (schema.node === 'struct') visitStruct(walk, schema, position);
   else {
-    visitEntries(walk, place, (_key, item, path) => {
+    visitEntries(walk, position, (_key, item, path) => {
       visit(walk, schema.values, { tree: item, path });
     });
   }
 }
 
-function visitItems(walk: Walk, schema: Schema, { tree, path }: Place): void {
+function visitItems(walk: Walk, schema: Schema, { tree, path }: Position): void {
   if (tree.type !== 'array') return;
   for (const [index, item] of tree.items.entries()) {
     visit(walk, schema, { tree: item, path: `${path}[${index}]` });
   }
 }
 
-function visitStruct(walk: Walk, schema: StructNode, place: Place): void {
+function visitStruct(walk: Walk, schema: StructNode, position: Position): void {
   const outer = walk.struct;
-  visitEntries(walk, place, (key, tree, path) => {
+  visitEntries(walk, position, (key, tree, path) => {
     const field = Object.hasOwn(schema.fields, key) ? schema.fields[key] : undefined;
     if (field === undefined) {
       note(walk, { kind: 'unknown', path });
@@ -93,7 +93,7 @@ function visitStruct(walk: Walk, schema: StructNode, place: Place): void {
 
 type Entry = (key: string, tree: JsonTree, path: string) => void;
 
-function visitEntries(walk: Walk, { tree, path }: Place, entry: Entry): void {
+function visitEntries(walk: Walk, { tree, path }: Position, entry: Entry): void {
   if (tree.type !== 'object') return;
   const seen = new Set<string>();
   for (const [key, value] of tree.entries) {
@@ -113,7 +113,7 @@ function note(walk: Walk, problem: StrictProblem): void {
   if (!walk.strict.has(text)) walk.strict.set(text, problem);
 }
 
-/** Types that Go decodes with a function of their own. */
+/** Types with custom decoders in Go. */
 const ownDecoder: readonly ScalarType[] = ['quantity', 'time', 'microTime', 'intOrString'];
 
 function visitScalar(walk: Walk, schema: ScalarNode, tree: JsonTree): void {
@@ -188,7 +188,7 @@ const goScalars: Readonly<Record<ScalarType, string>> = {
   any: 'interface {}',
 };
 
-/** Go's name of the type, without the pointer that Go's decoder has already followed. */
+/** Go's name of the type without its pointer. */
 function goType(schema: Schema): string {
   if (schema.goType !== undefined) return schema.goType;
   switch (schema.node) {

@@ -52,7 +52,7 @@ const zeroSpec = { endpoints: null, extra: null, reason: '', seen: null };
 const spec = (fields: object): object => ({ spec: fields });
 const specOf = (fields: object): unknown => decode(schema, spec(fields)).object.spec;
 
-test('decode() writes structs that nobody gave, and zero values where they are always written', () => {
+test('decode() writes unset structs, and zero values of fields that are always written', () => {
   assert.deepEqual(decode(schema, {}), {
     object: { metadata: {}, spec: zeroSpec },
     problems: { unknown: [] },
@@ -60,7 +60,7 @@ test('decode() writes structs that nobody gave, and zero values where they are a
   assert.deepEqual(decode(schema, null).object, { metadata: {}, spec: zeroSpec });
 });
 
-test('decode() puts fields in schema order, and the keys of maps in their own', () => {
+test('decode() writes fields in schema order, and map keys sorted', () => {
   const given = {
     spec: { selector: { b: '1', a: '2' }, ports: [{ port: 1, name: 'x' }] },
     kind: 'A',
@@ -138,12 +138,12 @@ for (const [name, given, expected] of presence) {
   });
 }
 
-test('decode() orders maps whose values are written anew', () => {
+test('decode() sorts maps with converted values', () => {
   const object = decode(schema, spec({ capacity: { pods: 110, cpu: '2000m' } })).object;
   assert.ok(JSON.stringify(object).includes('"capacity":{"cpu":"2","pods":"110"}'));
 });
 
-test('decode() keeps keys of maps that mean something to JavaScript', () => {
+test('decode() keeps map keys that are special in JavaScript', () => {
   const raw: unknown = JSON.parse(
     '{"spec":{"selector":{"__proto__":"x"},"capacity":{"__proto__":"1000m"}}}',
   );
@@ -171,14 +171,14 @@ const unknownFields: readonly (readonly [string, string, readonly string[]])[] =
 ];
 
 for (const [name, text, expected] of unknownFields) {
-  test(`decode() tells unknown fields ${name}`, () => {
+  test(`decode() reports unknown fields ${name}`, () => {
     const decoded = decode(schema, JSON.parse(text));
     assert.deepEqual(decoded.problems.unknown, expected);
     assert.equal(decoded.error, undefined);
   });
 }
 
-test('strictProblems() tells unknown and repeated fields in the order of the document, each once', () => {
+test('strictProblems() reports unknown and duplicate fields in document order, each once', () => {
   const text =
     '{"kind":"A","spec":{"foo":1,"foo":2,"reason":"a","reason":"b"},"bar":1,"metadata":{"labels":{"a":"1","a":"2","a":"3"}}}';
   assert.deepEqual(strictProblems(schema, text), [
@@ -316,12 +316,12 @@ test('decode() finds mismatches without the text, too', () => {
   );
 });
 
-test('decode() is not misled by numbers inside strings', () => {
+test('decode() ignores numbers inside strings', () => {
   const text = '{"metadata":{"labels":{"a":"x: 1.5, 2e3"}}}';
   assert.equal(decode(schema, JSON.parse(text), text).error, undefined);
 });
 
-test('decode() of a schema that contains itself', () => {
+test('decode() of a recursive schema', () => {
   const fields: Record<string, s.Schema> = { name: s.string() };
   const tree = s.struct('Tree', fields);
   fields.children = s.list(tree);
@@ -337,7 +337,7 @@ test('decode() survives nesting deeper than the call stack', () => {
   assert.deepEqual(strictProblems(schema, text), ['unknown field "foo"', 'unknown field "bar"']);
 });
 
-test('decode() takes over what an object decoded before has', () => {
+test('decode() reuses parts of a decoded object', () => {
   const known = decode(schema, { metadata: { name: 'a' }, ...spec({ ports: [{ port: 80 }] }) });
   const raw = { ...known.object, metadata: { name: 'b' } };
   const { object } = decode(schema, raw, undefined, known.object);
@@ -345,7 +345,7 @@ test('decode() takes over what an object decoded before has', () => {
   assert.deepEqual(object, { metadata: { name: 'b' }, spec: known.object.spec });
 });
 
-test('decode() looks at what was changed below an object decoded before', () => {
+test('decode() decodes changed parts of a decoded object', () => {
   const known = decode(schema, spec({ ports: [{ port: 80 }], selector: { a: 'b' } })).object;
   const changed = { ...(known.spec as object), ports: [{ port: 'x' }] };
   const { error } = decode(schema, { ...known, spec: changed }, undefined, known);

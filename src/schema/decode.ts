@@ -1,5 +1,5 @@
-// Makes an object of a kind from raw JSON: fields in schema order, presence as node.ts says, unknown fields
-// dropped. A schema is turned into functions once; on the way of a good object no path and no text is built.
+// Decodes raw JSON to an object of a kind: fields in schema order, presence as node.ts defines, unknown fields dropped.
+// Schemas are compiled to functions once; for valid input no paths and no messages are built.
 import { canonicalBase64 } from './base64.ts';
 import { type DecodeProblems, findDecodeProblems, strictProblemText } from './decode-problems.ts';
 import { parseGoTime } from './go-time.ts';
@@ -12,17 +12,16 @@ import { formatTime } from './time.ts';
 export type Decoded = {
   readonly object: Readonly<Record<string, unknown>>;
   readonly problems: {
-    /** Paths of fields that the schema does not have, in the order met. */
+    /** Paths of unknown fields, in document order. */
     readonly unknown: readonly string[];
   };
-  /** Go's text of the first type mismatch; the object is then not to be used. */
+  /** Go's message for the first type mismatch; the object must not be used then. */
   readonly error?: string;
 };
 
 /**
- * Decodes what JSON.parse gave. With the text it came from, errors show numbers as they were written, and
- * numbers like `80.0` are refused where Go refuses them. Parts that are those of `known`, an object decoded
- * before, are taken as they are.
+ * Decodes the result of JSON.parse. With the original text, errors show numbers as written, and numbers such as `80.0`
+ * are rejected where Go rejects them. Parts that are identical to those of `known`, a decoded object, are reused.
  */
 export function decode(schema: StructNode, raw: unknown, text?: string, known?: object): Decoded {
   const trouble: Trouble = { found: text !== undefined && oddNumber.test(text) };
@@ -31,7 +30,7 @@ export function decode(schema: StructNode, raw: unknown, text?: string, known?: 
   return withProblems(object, findDecodeProblems(schema, treeOf(raw, text)));
 }
 
-/** The same in steps after which others may go first: to tell what is wrong with a large object takes several times as long. */
+/** The same in steps, so that other requests can run between them: explaining errors of large objects takes long. */
 export function* decodeSteps(
   schema: StructNode,
   raw: unknown,
@@ -53,20 +52,20 @@ function withProblems(object: Decoded['object'], { strict, error }: DecodeProble
   return error === undefined ? { object, problems } : { object, problems, error };
 }
 
-/** Unknown and repeated fields as strict decoding tells them, in document order: `unknown field "spec.foo"`. */
+/** Unknown and duplicate fields as strict decoding reports them, in document order: `unknown field "spec.foo"`. */
 export function strictProblems(schema: StructNode, text: string): readonly string[] {
   return findDecodeProblems(schema, treeFromText(text)).strict.map(strictProblemText);
 }
 
-/** Something is wrong, or may be; the exact words are found in a second walk. */
+/** Something is or may be wrong; a second pass finds the message. */
 type Trouble = { found: boolean };
 
-/** A value of JSON to a value of the object; undefined leaves the field out. */
+/** Decodes a JSON value; undefined omits the field. */
 type Decoder = (raw: unknown, trouble: Trouble, known?: unknown) => unknown;
 
 const noProblems: Decoded['problems'] = { unknown: [] };
 
-/** Numbers that JSON.parse does not give back as they were: a fraction, an exponent, more digits than it keeps. */
+/** Numbers that JSON.parse does not preserve: with a fraction, an exponent or too many digits. */
 export const oddNumber = /[[:,]\s*-?[0-9]+(?:\.|[eE]|(?<=[0-9]{16}))/;
 
 function treeOf(raw: unknown, text: string | undefined): JsonTree {
@@ -84,15 +83,15 @@ function structDecoder(schema: StructNode): Decoder {
   const known = structDecoders.get(schema);
   if (known !== undefined) return known;
   const names = Object.keys(schema.fields);
-  const places = new Map(names.map((name, at) => [name, at]));
+  const indexes = new Map(names.map((name, at) => [name, at]));
   const hasZero = names.map((name) => isWrittenAlways(schema.fields[name] as Schema));
-  // The fields are compiled on first use, so that a schema may contain itself.
+  // Fields are compiled on first use, because schemas may be recursive.
   let fields: Fields | undefined;
   const decoder: Decoder = (raw, trouble, known) => {
     if (!isJsonObject(raw)) return bad(trouble);
     if (fields === undefined) {
       const decoders = names.map((name) => fieldDecoder(schema.fields[name] as Schema));
-      fields = { names, places, hasZero, decoders };
+      fields = { names, indexes, hasZero, decoders };
     }
     return decodeStruct(fields, raw, trouble, isJsonObject(known) ? known : nothing);
   };
@@ -100,32 +99,32 @@ function structDecoder(schema: StructNode): Decoder {
   return decoder;
 }
 
-/** Whether the field is there when nobody gave it. */
+/** Whether the field is written when it is not set. */
 function isWrittenAlways({ node, presence }: Schema): boolean {
   return presence === 'always' || (node === 'struct' && presence !== 'pointer');
 }
 
 type Fields = {
   readonly names: readonly string[];
-  /** Of each name. */
-  readonly places: ReadonlyMap<string, number>;
+  /** By field name. */
+  readonly indexes: ReadonlyMap<string, number>;
   readonly hasZero: readonly boolean[];
   readonly decoders: readonly Decoder[];
 };
 const nothing: JsonObject = {};
 
-/** Goes by what is given: most fields of most objects are not. */
+/** Iterates the given fields: most fields of most objects are absent. */
 function decodeStruct(
-  { names, places, hasZero, decoders }: Fields,
+  { names, indexes, hasZero, decoders }: Fields,
   raw: JsonObject,
   trouble: Trouble,
   known: JsonObject,
 ): unknown {
   const given = new Array<unknown>(names.length);
   for (const key in raw) {
-    const place = places.get(key);
-    if (place === undefined) trouble.found = true;
-    else given[place] = raw[key];
+    const index = indexes.get(key);
+    if (index === undefined) trouble.found = true;
+    else given[index] = raw[key];
   }
   const object: Record<string, unknown> = {};
   for (let i = 0; i < names.length; i++) {
@@ -159,7 +158,7 @@ function fieldDecoder(schema: Schema): Decoder {
   };
 }
 
-/** What Go writes for a field that nobody set. */
+/** What Go writes for an unset field. */
 function zeroOf(schema: Schema): unknown {
   if (schema.node !== 'scalar') return null;
   switch (schema.type) {
@@ -191,7 +190,7 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-/** Of a value that is there; presence is the field's affair. */
+/** Decodes a present value; presence is decided by the field. */
 function valueDecoder(schema: Schema): Decoder {
   switch (schema.node) {
     case 'scalar':
@@ -205,7 +204,7 @@ function valueDecoder(schema: Schema): Decoder {
   }
 }
 
-/** Of a list item or map value: null is the zero value, and nothing is left out. */
+/** List items and map values: null is the zero value, and nothing is omitted. */
 function itemDecoder(schema: Schema): Decoder {
   const value = valueDecoder(schema);
   if (schema.node === 'struct') return (raw, trouble) => value(raw ?? {}, trouble);
@@ -236,7 +235,7 @@ function mapDecoder(schema: MapNode): Decoder {
   };
 }
 
-/** In the order of keys, as Go writes maps. fromEntries makes own properties of all keys, `__proto__` included. */
+/** Sorted by key, as Go writes maps. fromEntries makes own properties of all keys, also of `__proto__`. */
 function rebuiltMap(raw: JsonObject, item: Decoder, trouble: Trouble): unknown {
   return Object.fromEntries(
     Object.entries(raw)
@@ -290,7 +289,7 @@ function decodeBytes(raw: unknown, trouble: Trouble): unknown {
   return decoded !== undefined && 'canonical' in decoded ? decoded.canonical : bad(trouble);
 }
 
-/** Times as we write them ourselves; days after the 28th take the long way, which knows the calendar. */
+/** The common form; later days than the 28th need the calendar. */
 const canonicalTime =
   /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{6})?Z$/;
 

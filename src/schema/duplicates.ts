@@ -1,11 +1,11 @@
-// Keys given twice in one JSON object. JSON.parse keeps the last silently; Kubernetes tells the client.
+// Duplicate keys in JSON objects. JSON.parse keeps the last one silently; Kubernetes reports them.
 import { endOfString } from './json-tree.ts';
 
-/** Open brackets from the outside in: the keys seen so far, or the number of the current item. */
+/** Open brackets from the outermost: the keys so far, or the index of the current item. */
 type Frame = {
   readonly parent: Frame | undefined;
   readonly keys: string[] | undefined;
-  /** Past this many keys a set is quicker than a look through the list. */
+  /** Above this number of keys a set is faster than a linear search. */
   known: Set<string> | undefined;
   item: number;
   expectsKey: boolean;
@@ -19,7 +19,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const manyKeys = 16;
 
-/** Paths of repeated keys in the order met (`spec.type`, `spec.ports[0].port`), for text that JSON.parse accepts. */
+/** Paths of duplicate keys in order (`spec.type`, `spec.ports[0].port`), for valid JSON. */
 export function findDuplicateFields(text: string): string[] {
   const found: string[] = [];
   let frame: Frame | undefined;

@@ -1,7 +1,7 @@
 import type { JsonObject } from './json-object.ts';
 
-// Whether two plain JSON values mean the same. Objects are compared by what they hold, whatever the order of
-// their keys; an absent list, a null and an empty list are one, because Go clients cannot tell them apart.
+// Semantic equality of JSON values. The order of keys does not matter; an absent list, null and an empty list are
+// equal, because Go clients cannot distinguish them.
 
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -1,9 +1,9 @@
-/** Zeros in front count for nothing, but nobody writes more of them. */
+/** Leading zeros do not count; more of them do not occur. */
 const maxLength = 1_024;
-/** What has more digits is too large for 64 bits, and no number is made of it. */
+/** More digits exceed 64 bits; they are not converted. */
 const form = /^([+-]?)0*([0-9]{1,19})$/;
 
-/** Whether a text is a decimal integer of so many bits, signed or not, as Go's ParseInt has it. */
+/** Whether Go's ParseInt accepts the text as an integer of this many bits. */
 export function fitsInteger(text: string, bits: 32 | 64): boolean {
   if (text.length > maxLength) return false;
   const [, sign, digits] = form.exec(text) ?? [];

@@ -1,17 +1,17 @@
-// What Go's encoding/json says about text that is not JSON. Only called for such text.
+// The message of Go's encoding/json for invalid JSON. Called only for such text.
 
 class SyntaxProblem extends Error {
   override readonly name = 'SyntaxProblem';
 }
 
 type Bracket = '}' | ']';
-/** `open` holds the brackets still to be closed; a list and not the call stack, so that depth cannot overflow it. */
+/** `open` holds the open brackets: a list instead of recursion, so that depth cannot overflow the stack. */
 type Cursor = { readonly bytes: Uint8Array; readonly open: Bracket[]; at: number };
 
-/** Go's limit on how deep values may nest. */
+/** Go's limit of nesting. */
 const deepestNesting = 10000;
 
-/** Go's text of the first syntax error; empty when the text is JSON. */
+/** Go's message for the first syntax error; empty for valid JSON. */
 export function goJsonParseError(text: string): string {
   const cursor: Cursor = { bytes: new TextEncoder().encode(text), open: [], at: 0 };
   try {
@@ -25,7 +25,7 @@ export function goJsonParseError(text: string): string {
   }
 }
 
-/** Reads up to the end of the first value that is not an object or array with something in it. */
+/** Reads to the end of the first value that is not a non-empty object or array. */
 function startValue(cursor: Cursor): void {
   for (;;) {
     skipSpace(cursor);
@@ -36,7 +36,7 @@ function startValue(cursor: Cursor): void {
   scalar(cursor);
 }
 
-/** Steps into an object or array; true when it is empty, and then it is still open. */
+/** Enters an object or array; true when it is empty, and still open. */
 function enter(cursor: Cursor, bracket: Bracket): boolean {
   cursor.at += 1;
   cursor.open.push(bracket);
@@ -47,7 +47,7 @@ function enter(cursor: Cursor, bracket: Bracket): boolean {
   return false;
 }
 
-/** After a value: closes what ends here; false when another value has to follow. */
+/** After a value: closes brackets; false when another value must follow. */
 function closesAll(cursor: Cursor): boolean {
   for (;;) {
     skipSpace(cursor);
@@ -144,13 +144,13 @@ function skipSpace(cursor: Cursor): void {
   while (' \t\r\n'.includes(current(cursor) ?? '?')) cursor.at += 1;
 }
 
-/** The byte at the cursor as a character, or nothing at the end. */
+/** The byte at the cursor as a character; undefined at the end. */
 function current({ bytes, at }: Cursor): string | undefined {
   const byte = bytes[at];
   return byte === undefined ? undefined : String.fromCharCode(byte);
 }
 
-/** Where the text may not end. */
+/** Positions where the text must not end. */
 function peek(cursor: Cursor): string {
   const char = current(cursor);
   if (char === undefined) throw new SyntaxProblem('unexpected end of JSON input');
@@ -171,7 +171,7 @@ function invalidCharacter(cursor: Cursor, where: string): SyntaxProblem {
   return new SyntaxProblem(`invalid character ${quoteByte(peek(cursor))} ${where}`);
 }
 
-/** Go shows a single byte between single quotes, escaped as in its own source. */
+/** Go shows a single byte in single quotes, escaped as in Go source. */
 function quoteByte(char: string): string {
   if (char === "'") return "'\\''";
   const named = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f', '\\': '\\\\' }[

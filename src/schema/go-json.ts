@@ -1,4 +1,4 @@
-// JSON text as Go's encoding/json writes it: the same as JavaScript's but for a few characters.
+// JSON as Go's encoding/json writes it: a few characters differ from JavaScript's.
 
 const escapes: Readonly<Record<string, string>> = {
   '<': '\\u003c',
@@ -8,7 +8,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 
-/** Go escapes what could end a script element in a page. Such characters stand only inside strings. */
+/** Go escapes characters that are special in HTML. They occur only inside strings. */
 export function goJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

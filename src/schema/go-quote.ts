@@ -1,4 +1,4 @@
-// Text as Go's %q shows it, for messages that quote what users wrote.
+// Go's %q, for messages that quote input.
 
 const named: Readonly<Record<string, string>> = {
   '"': '\\"',

@@ -1,4 +1,4 @@
-// Reads RFC 3339 as Go's time.Parse does, with its leniency and its error texts: clients see both.
+// Parses RFC 3339 as Go's time.Parse does, with its leniency and its error messages.
 
 export type GoTime = { readonly ms: number; readonly microseconds: number };
 
@@ -9,7 +9,7 @@ const layouts = {
   micros: '2006-01-02T15:04:05.000000Z07:00',
 } as const;
 
-/** `micros` wants exactly six decimals; `seconds` takes any number of them, or none. */
+/** `micros` requires exactly six decimals; `seconds` accepts any number of them. */
 export function parseGoTime(layout: Layout, text: string): GoTime | { readonly error: string } {
   try {
     return parse(layout, text);
@@ -33,7 +33,7 @@ function parse(layout: Layout, text: string): GoTime {
   takeLiteral(cursor, '-');
   const day = takeNumber(cursor, { element: '02', digits: 2 });
   takeLiteral(cursor, 'T');
-  // Go takes an hour of one digit here.
+  // Go accepts a one-digit hour.
   const hour = takeNumber(cursor, { element: '15', digits: 2, least: 1, name: 'hour', high: 23 });
   takeLiteral(cursor, ':');
   const minute = takeNumber(cursor, { element: '04', digits: 2, name: 'minute', high: 59 });
@@ -137,10 +137,10 @@ function daysInMonth(year: number, month: number): number {
   return date.getUTCDate();
 }
 
-/** Of a text that is no time: it may be all of a body. */
+/** Limit of the quoted text, which may be as large as a body. */
 const maxShown = 1_024;
 
-/** Quotes as Go's time package does: bytes that are not printable ASCII become \xNN. */
+/** Quotes as Go's time package: bytes other than printable ASCII become \xNN. */
 function quote(text: string): string {
   let quoted = '"';
   for (const byte of new TextEncoder().encode(text.slice(0, maxShown))) {

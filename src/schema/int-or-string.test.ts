@@ -16,7 +16,7 @@ for (const [value, roundUp, expected] of cases) {
     assert.equal(scaledValue(value, 10, roundUp), expected));
 }
 
-test('isPercent() wants digits and a percent sign', () => {
+test('isPercent() requires digits and a percent sign', () => {
   assert.equal(isPercent('10%'), true);
   assert.equal(isPercent('10'), false);
   assert.equal(isPercent('-1%'), false);

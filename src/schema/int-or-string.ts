@@ -1,4 +1,4 @@
-// Values that are a number or a string: target ports, and amounts that may be a percentage.
+// IntOrString values: target ports, and numbers that may be percentages.
 
 export type IntOrString = number | string;
 
@@ -6,7 +6,7 @@ export function isPercent(text: string): boolean {
   return /^[0-9]+%$/.test(text);
 }
 
-/** A number as it is; a percentage as its share of the total, rounded up or down. Other strings count as 0. */
+/** A number unchanged; a percentage of the total, rounded up or down. Other texts count as 0. */
 export function scaledValue(value: IntOrString, total: number, roundUp: boolean): number {
   if (typeof value === 'number') return value;
   if (!isPercent(value)) return 0;

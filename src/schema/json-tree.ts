@@ -1,5 +1,5 @@
-// JSON as it was written: keys in order and repeated ones kept, numbers as their literals. JSON.parse loses all
-// three, and error texts need them. Slow, so only built once something is known to be wrong.
+// JSON as written: key order, duplicate keys and number literals. JSON.parse loses all three, and error messages need
+// them. Slow, so only built when something is wrong.
 
 export type JsonTree =
   | { readonly type: 'object'; readonly entries: readonly (readonly [string, JsonTree])[] }
@@ -9,15 +9,15 @@ export type JsonTree =
   | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'null' };
 
-/** No schema reaches deeper; what lies below counts as null, so that depth cannot overflow the call stack. */
+/** No schema is deeper; deeper values count as null, so that depth cannot overflow the stack. */
 const deepest = 200;
 
-/** The tree of a text that JSON.parse has accepted. */
+/** The tree of valid JSON text. */
 export function treeFromText(text: string): JsonTree {
   return readValue({ text, at: 0, depth: 0 });
 }
 
-/** The tree of a value that was never text, such as the result of a patch. */
+/** The tree of a value without text, such as the result of a patch. */
 export function treeFromValue(value: unknown, depth = 0): JsonTree {
   if (depth > deepest) return { type: 'null' };
   if (value === null || value === undefined) return { type: 'null' };
@@ -35,7 +35,7 @@ export function treeFromValue(value: unknown, depth = 0): JsonTree {
 
 type ObjectTree = Extract<JsonTree, { readonly type: 'object' }>;
 
-/** The value of a tree. Where a key is given twice, objects merge, as Go reads one after the other into the same place. */
+/** The value of a tree. Values of duplicate keys are merged, as Go decodes one after the other into the same field. */
 export function valueOfTree(tree: JsonTree): unknown {
   switch (tree.type) {
     case 'object':
@@ -63,7 +63,7 @@ function treesByKey({ entries }: ObjectTree): ReadonlyMap<string, readonly JsonT
   return trees;
 }
 
-/** All at once: one after the other, a key that is given thousands of times would be copied as often. */
+/** All at once: merging one by one would take quadratic time for thousands of duplicates. */
 function merged(trees: readonly JsonTree[]): JsonTree {
   const start = trees.findLastIndex(({ type }) => type !== 'object') + 1;
   const objects = trees.slice(start).filter((tree): tree is ObjectTree => tree.type === 'object');
@@ -135,7 +135,7 @@ function readArray(cursor: Cursor): JsonTree {
   return { type: 'array', items };
 }
 
-/** Steps over a comma, or over the closing bracket and says so. */
+/** Skips a comma; at a closing bracket skips that and returns true. */
 function endsWith(cursor: Cursor, bracket: string): boolean {
   skipSpace(cursor);
   const char = cursor.text[cursor.at];

@@ -20,7 +20,7 @@ for (const [name, text, expected] of texts) {
   });
 }
 
-test('isValueTooDeep() counts levels, also of a value that no recursion could walk', () => {
+test('isValueTooDeep() counts levels without recursion', () => {
   assert.equal(isValueTooDeep(JSON.parse(nested(500))), false);
   assert.equal(isValueTooDeep(JSON.parse(nested(600))), true);
   assert.equal(isValueTooDeep(JSON.parse(nested(200_000))), true);

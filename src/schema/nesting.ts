@@ -1,5 +1,5 @@
-// How deep values may nest. Everything that reads them recurses, and a stack that ends takes the whole program with
-// it; no object of any kind nests a tenth as deep. Go's reader stops as well, at 10,000.
+// Limits the nesting of values. Readers recurse, and a stack overflow would end the process; no kind nests a tenth as
+// deep. Go's limit is 10,000.
 
 const deepest = 500;
 
@@ -9,13 +9,13 @@ const [quote, backslash] = [0x22, 0x5c];
 const isOpening = (code: number): boolean => code === 0x5b || code === 0x7b;
 const isClosing = (code: number): boolean => code === 0x5d || code === 0x7d;
 
-/** For readers that count what they have opened themselves. */
+/** For readers that count their own depth. */
 export const isTooManyOpen = (levels: number): boolean => levels > deepest;
 
-/** Each level takes a character. */
+/** A text with fewer characters cannot be too deep. */
 export const canNestTooDeep = (text: string): boolean => text.length > deepest;
 
-/** Of JSON that is not parsed yet. */
+/** For JSON that is not parsed yet. */
 export function isTextTooDeep(text: string): boolean {
   if (!canNestTooDeep(text)) return false;
   let depth = 0;
@@ -28,7 +28,7 @@ export function isTextTooDeep(text: string): boolean {
   return false;
 }
 
-/** The place of the quote that ends the string which begins at `start`. */
+/** The index of the quote that ends the string beginning at `start`. */
 export function endOfString(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -38,7 +38,7 @@ export function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Of plain values; level by level, without a stack. */
+/** For values; level by level, without recursion. */
 export function isValueTooDeep(value: unknown): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,5 +1,5 @@
-// The small language in which kinds are defined. One definition gives the TypeScript type, the decoder,
-// the OpenAPI document, the merge rules of patches and the ownership rules of server-side apply.
+// The schema language of kinds. One definition gives the TypeScript type, the decoder, the OpenAPI document, the merge
+// rules of patches and the ownership rules of server-side apply.
 //
 // Presence mirrors how Go writes a field, because clients see it:
 //   omitempty  left out when zero ('' 0 false [] {})          the default of scalars, lists and maps
@@ -23,37 +23,37 @@ export type ScalarType =
 
 export type Facts = {
   readonly description?: string;
-  /** Listed as required in OpenAPI. Says nothing about presence. */
+  /** Listed as required in OpenAPI; does not affect presence. */
   readonly required?: boolean;
-  /** Stands for an absent value where a list is keyed by this field, and in OpenAPI. */
+  /** The default for a list key that is absent, and in OpenAPI. */
   readonly default?: string | number | boolean;
   readonly enum?: readonly string[];
-  /** Strategic merge of this field: lists merge by mergeKey, structs may retain keys. */
+  /** Strategic merge patch: lists merge by mergeKey, structs may retain keys. */
   readonly patchStrategy?: 'merge' | 'replace' | 'retainKeys' | 'merge,retainKeys';
-  /** OpenAPI `format` other than the type's own. */
+  /** OpenAPI `format`, if not the type's default. */
   readonly format?: string;
-  /** Go's name of the type where error texts show another than the plain one: `v1.Protocol`. */
+  /** Go's type name in error messages, if not the plain one: `v1.Protocol`. */
   readonly goType?: string;
 };
 
 export type ListFacts = Facts & {
-  /** Who owns what under server-side apply: the whole list, each value, or each item by its keys. */
+  /** Ownership under server-side apply: of the whole list, each value, or each item by its keys. */
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly keys?: readonly string[];
-  /** The one field by which strategic merge joins items. */
+  /** The key by which strategic merge patch matches items. */
   readonly mergeKey?: string;
 };
 
 export type MapFacts = Facts & { readonly mapType?: 'granular' | 'atomic' };
 
 /**
- * Where a field is in Kubernetes' protobuf form: its number, or the numbers on the way to it through messages
- * that JSON leaves out. 0: not in the message, because kind and version travel in the envelope.
+ * The protobuf field number, or the numbers of the enclosing messages that JSON inlines and of the field. 0: not in
+ * the message, because kind and apiVersion are in the envelope.
  */
 export type FieldNumber = number | readonly number[];
 
 export type StructFacts = MapFacts & {
-  /** One for each field, in the order of the fields. */
+  /** In the order of the fields. */
   readonly numbers?: readonly FieldNumber[];
 };
 
@@ -76,14 +76,14 @@ export type MapNode = MapFacts & {
 };
 export type StructNode = StructFacts & {
   readonly node: 'struct';
-  /** Go's name of the type, as error texts and OpenAPI show it. */
+  /** Go's type name in error messages and OpenAPI. */
   readonly name: string;
   readonly fields: Readonly<Record<string, Schema>>;
   readonly presence: Presence;
 };
 export type Schema = ScalarNode | ListNode | MapNode | StructNode;
 
-/** The TypeScript type of the objects that a schema describes. */
+/** The TypeScript type of a schema's objects. */
 export type Static<S> = S extends { readonly __type?: infer T } ? Exclude<T, undefined> : never;
 
 type Fields = Readonly<Record<string, Schema>>;
@@ -123,7 +123,7 @@ export const intOrString = scalar<number | string>('intOrString');
 export const bytes = scalar<string>('bytes');
 export const any = scalar<unknown>('any');
 
-/** A string of one of the given values, so that the type is their union. The values are not enforced here. */
+/** A text with a union type. The decoder does not enforce the values. */
 export function oneOf<const V extends readonly string[]>(
   values: V,
   description?: string,
@@ -156,7 +156,7 @@ export function struct<const F extends Fields>(
   return { node: 'struct', name, fields, presence: 'always', ...more };
 }
 
-/** Numbers of fields that share a message of their own, `number`, in the protobuf form only. */
+/** Fields that protobuf puts into a nested message with this number. */
 export function within(number: number, inner: readonly number[]): readonly FieldNumber[] {
   return inner.map((n) => [number, n]);
 }
@@ -165,14 +165,14 @@ type With<S extends Schema, P extends Presence, T = Static<S>> = Omit<S, 'presen
   Typed<T, P> &
   Schema;
 
-/** Go's pointer: absent, or exactly as given. */
+/** A Go pointer: absent, or exactly as given. */
 export function pointer<S extends Schema>(schema: S, note?: Note): With<S, 'pointer'> {
   return { ...schema, ...facts(note), presence: 'pointer' } as unknown as With<S, 'pointer'>;
 }
 
 type OrNull<S extends Schema> = S extends ListNode | MapNode ? Static<S> | null : Static<S>;
 
-/** Written even when zero: lists and maps read back as null. */
+/** Always written: lists and maps read back as null. */
 export function always<S extends Schema>(schema: S, note?: Note): With<S, 'always', OrNull<S>> {
   return { ...schema, ...facts(note), presence: 'always' } as unknown as With<
     S,
@@ -181,12 +181,12 @@ export function always<S extends Schema>(schema: S, note?: Note): With<S, 'alway
   >;
 }
 
-/** Marks a field required for OpenAPI and `kubectl explain`; presence stays as it is. */
+/** Required in OpenAPI and `kubectl explain`; does not change presence. */
 export function required<S extends Schema>(schema: S): S {
   return { ...schema, required: true };
 }
 
-/** The same schema under another description or with other facts, for a field that reuses a struct. */
+/** The same schema with another description or other properties, for fields that share a struct. */
 export function described<S extends Schema>(schema: S, note: Note): S {
   return { ...schema, ...facts(note) };
 }

@@ -56,7 +56,7 @@ const spellings: readonly (readonly [string, string | undefined])[] = [
   [`1${'0'.repeat(280)}`, `1${'0'.repeat(262)}E`],
 ];
 
-test('canonicalQuantity() takes its own spellings', () => {
+test('canonicalQuantity() is idempotent', () => {
   const digits = '7'.repeat(250);
   for (const text of [digits, `-${digits}e-1`, `${digits}e1`, `${digits}E`, `.${digits}`]) {
     const spelling = canonicalQuantity(text) ?? '';
@@ -69,14 +69,14 @@ for (const [text, expected] of spellings) {
   test(`canonicalQuantity() of "${text}"`, () => assert.equal(canonicalQuantity(text), expected));
 }
 
-test('readQuantity() says what is wrong', () => {
+test('readQuantity() returns Kubernetes’ messages', () => {
   const form =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
   assert.deepEqual(readQuantity('abc'), { error: form });
   assert.deepEqual(readQuantity('1K'), { error: "unable to parse quantity's suffix" });
 });
 
-test('compareQuantities() compares amounts, not spellings', () => {
+test('compareQuantities() compares values, not texts', () => {
   assert.equal(compareQuantities('1Gi', '1024Mi'), 0);
   assert.equal(compareQuantities('1G', '1Gi'), -1);
   assert.equal(compareQuantities('1', '999m'), 1);
@@ -89,7 +89,7 @@ test('compareQuantities() compares amounts, not spellings', () => {
   assert.equal(compareQuantities('10', '9.99'), 1);
 });
 
-test('quantityValue() gives numbers', () => {
+test('quantityValue() returns numbers', () => {
   assert.equal(quantityValue('1500m'), 1.5);
   assert.equal(quantityValue('2Ki'), 2048);
   assert.equal(quantityValue('nonsense'), 0);

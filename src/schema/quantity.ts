@@ -1,9 +1,9 @@
-// Amounts of resources: exact decimal numbers with a suffix. Every amount has one canonical spelling, and the
-// server answers with that one ("2000m" reads back as "2", "1024Mi" as "1Gi").
+// Resource quantities: exact decimal numbers with a suffix. Each has one canonical form, which the server writes
+// ("2000m" reads back as "2", "1024Mi" as "1Gi").
 
 type Format = 'decimal' | 'exponent' | 'binary';
 
-/** mantissa × 10^exponent; the format is how the amount was spelled and will be spelled. */
+/** mantissa × 10^exponent; the format decides the suffix of the canonical form. */
 export type Quantity = {
   readonly mantissa: bigint;
   readonly exponent: number;
@@ -14,7 +14,7 @@ const quantityFormatError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const quantitySuffixError = "unable to parse quantity's suffix";
 
-/** Powers of ten by suffix. */
+/** Exponents by suffix. */
 export const decimalSuffixes: Readonly<Record<string, number>> = {
   n: -9,
   u: -6,
@@ -29,7 +29,7 @@ export const decimalSuffixes: Readonly<Record<string, number>> = {
 };
 const decimalByExponent = new Map(Object.entries(decimalSuffixes).map(([s, e]) => [e, s]));
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-/** Nothing finer than a nano is kept; what is finer rounds up, so that asking for little never means nothing. */
+/** Nano is the smallest unit; finer values round up, so that a small request never becomes 0. */
 const finestExponent = -9;
 const largestBinary = 2n ** 63n - 1n;
 
@@ -38,17 +38,17 @@ export function parseQuantity(text: string): Quantity | undefined {
   return 'error' in read ? undefined : read;
 }
 
-/** The one spelling of the amount. */
+/** The canonical form. */
 export function canonicalQuantity(text: string): string | undefined {
   const quantity = parseQuantity(text);
   return quantity === undefined ? undefined : formatQuantity(quantity);
 }
 
 const milliExponent = -3;
-/** Where no canonical spelling of less than a thousandth is without: a suffix, an exponent or a point. */
+/** Canonical forms of quantities below a thousandth always contain a suffix, an exponent or a point. */
 const finerThanMilli = /[nueE.]/;
 
-/** The amount in thousandths, its canonical spelling given; what is finer rounds away from zero. */
+/** A canonical quantity in thousandths; finer values round away from zero. */
 export function roundToMilli(text: string): string {
   if (!finerThanMilli.test(text)) return text;
   const quantity = parseQuantity(text);
@@ -60,16 +60,16 @@ export function roundToMilli(text: string): string {
   return formatQuantity({ mantissa: mantissa / divisor + away, exponent: milliExponent, format });
 }
 
-/** Negative, zero or positive; texts that are no quantities count as 0. */
+/** Compares two quantities; invalid texts count as 0. */
 export function compareQuantities(a: string, b: string): number {
   if (a === b) return 0;
   const left = parseQuantity(a) ?? zero;
   const right = parseQuantity(b) ?? zero;
   const sign = signOf(left.mantissa);
   if (sign !== signOf(right.mantissa)) return sign - signOf(right.mantissa) < 0 ? -1 : 1;
-  // Where the places before the point differ, nothing needs to be multiplied: exponents go up to 9999.
-  const places = placesOf(left) - placesOf(right);
-  if (places !== 0) return places < 0 ? -sign : sign;
+  // With different numbers of integer digits no multiplication is needed: exponents go up to 9999.
+  const digits = integerDigits(left) - integerDigits(right);
+  if (digits !== 0) return digits < 0 ? -sign : sign;
   const exponent = Math.min(left.exponent, right.exponent);
   return signOf(scaled(left, exponent) - scaled(right, exponent));
 }
@@ -87,28 +87,28 @@ export function addQuantities(a: string, b: string): string {
 
 const signOf = (value: bigint): number => (value < 0n ? -1 : value > 0n ? 1 : 0);
 
-/** Decimal places before the point; the same for zero whatever its exponent. */
-function placesOf({ mantissa, exponent }: Quantity): number {
+/** Number of integer digits; zero always gives the same. */
+function integerDigits({ mantissa, exponent }: Quantity): number {
   if (mantissa === 0n) return 0;
   return `${mantissa < 0n ? -mantissa : mantissa}`.length + exponent;
 }
 
-/** The amount as a number: fractions stay, very large amounts lose precision. */
+/** As a floating-point number: very large quantities lose precision. */
 export function quantityValue(text: string): number {
   const { mantissa, exponent } = parseQuantity(text) ?? zero;
   return Number(`${mantissa}e${exponent}`);
 }
 
 /**
- * Longer ones are refused: arithmetic on them costs the square of their digits, and nothing has amounts like that. The
- * canonical spelling of an amount that was taken, up to two digits and an exponent longer, is taken as well.
+ * Longer texts are rejected: arithmetic takes quadratic time in the digits. Canonical forms of accepted quantities,
+ * which may be two digits and an exponent longer, are accepted as well.
  */
 const maxLength = 300;
 const maxSignificantDigits = 250;
 const numberForm = /^([+-]?)([0-9]*)(?:\.([0-9]*))?/;
 const suffixForm = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
 
-/** The amount, or what Kubernetes says is wrong with the text. */
+/** The quantity, or Kubernetes' error message. */
 export function readQuantity(text: string): Quantity | { readonly error: string } {
   if (text.length > maxLength) return { error: quantityFormatError };
   const match = numberForm.exec(text);
@@ -159,10 +159,10 @@ type Decimal = { readonly mantissa: bigint; readonly exponent: number };
 
 function roundUp(mantissa: bigint, exponent: number): Decimal {
   if (exponent >= finestExponent) return { mantissa, exponent };
-  const places = finestExponent - exponent;
-  // Less than one nano: the power need not be built.
-  if (places > maxLength) return { mantissa: mantissa > 0n ? 1n : 0n, exponent: finestExponent };
-  const divisor = 10n ** BigInt(places);
+  const digits = finestExponent - exponent;
+  // Less than one nano: the power is not computed.
+  if (digits > maxLength) return { mantissa: mantissa > 0n ? 1n : 0n, exponent: finestExponent };
+  const divisor = 10n ** BigInt(digits);
   return { mantissa: (mantissa + divisor - 1n) / divisor, exponent: finestExponent };
 }
 
@@ -171,7 +171,7 @@ function capBinary(amount: Decimal): Decimal {
   return amount.mantissa > limit ? { mantissa: largestBinary, exponent: 0 } : amount;
 }
 
-/** The mantissa under another exponent, which must not be larger. */
+/** The mantissa for another exponent, which must not be larger. */
 function scaled({ mantissa, exponent }: Decimal, to: number): bigint {
   return mantissa * 10n ** BigInt(exponent - to);
 }
@@ -192,7 +192,7 @@ function formatBinary(whole: bigint): string {
   return `${rest}${binarySuffixes[power]}`;
 }
 
-/** As few digits as an exponent that is a multiple of three allows. */
+/** Removes trailing zeros while the exponent is a multiple of three. */
 function formatDecimal(mantissa: bigint, exponent: number, scientific: boolean): string {
   const digits = `${mantissa}`;
   const zeros = digits.length - trimZeros(digits).length;

@@ -5,7 +5,7 @@ import { formatMicroTime, formatTime, humanDuration, parseTime } from './time.ts
 
 const instant = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
-test('formatTime() cuts fractions, formatMicroTime() shows six decimals', () => {
+test('formatTime() drops fractions, formatMicroTime() has six decimals', () => {
   assert.equal(formatTime(instant), '2026-01-02T03:04:05Z');
   assert.equal(formatMicroTime(instant), '2026-01-02T03:04:05.678000Z');
 });
@@ -57,7 +57,7 @@ for (const [text, error] of errors) {
   });
 }
 
-test('parseGoTime() wants exactly six decimals of a micro time', () => {
+test('parseGoTime() requires exactly six decimals of a micro time', () => {
   assert.deepEqual(parseGoTime('micros', '2026-01-02T03:04:05.000001Z'), {
     ms: Date.UTC(2026, 0, 2, 3, 4, 5),
     microseconds: 1,

@@ -1,7 +1,7 @@
-// Times as Kubernetes writes them, and ages as kubectl shows them.
+// Times as Kubernetes writes them, and ages as kubectl prints them.
 import { parseGoTime } from './go-time.ts';
 
-/** `2026-01-02T03:04:05Z`; fractions of a second are cut off. */
+/** `2026-01-02T03:04:05Z`; fractions of a second are dropped. */
 export function formatTime(ms: number): string {
   const second = Math.floor(ms / secondMs);
   if (second !== latest.second) {
@@ -10,7 +10,7 @@ export function formatTime(ms: number): string {
   return latest.text;
 }
 
-/** Many writes fall into one second. */
+/** Cached: many writes occur in one second. */
 let latest = { second: Number.NaN, text: '' };
 
 /** `2026-01-02T03:04:05.678000Z`. */
@@ -28,7 +28,7 @@ const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** The age column: two units while the smaller one still matters, as kubectl does it. */
+/** The age column: two units while the smaller one matters, as kubectl. */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / secondMs);
   if (seconds < -1) return '<invalid>';

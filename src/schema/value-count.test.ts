@@ -6,11 +6,11 @@ const limits = { values: 20, members: 10 };
 
 const cases: readonly (readonly [what: string, text: string, excess: Excess | undefined])[] = [
   ['few', '[1,2,3]', undefined],
-  ['as many members as may be', `[${'1,'.repeat(9)}1]`, undefined],
+  ['members at the limit', `[${'1,'.repeat(9)}1]`, undefined],
   ['one item more', `[${'1,'.repeat(10)}1]`, 'members'],
   ['one member more', `{${[...'abcdefghijk'].map((key) => `"${key}":1`).join(',')}}`, 'members'],
   ['members after a list', `{"a":[${'1,'.repeat(9)}1],"b":[${'1,'.repeat(7)}1]}`, undefined],
-  ['as many values as may be', `[[${'1,'.repeat(9)}1],[1,2,3,4,5,6,7,8]]`, undefined],
+  ['values at the limit', `[[${'1,'.repeat(9)}1],[1,2,3,4,5,6,7,8]]`, undefined],
   ['one value more', `[[${'1,'.repeat(9)}1],[1,2,3,4,5,6,7,8,9]]`, 'values'],
   ['empty lists', `[[[],[],[],[],[]],[[],[],[],[],[]]]`, 'values'],
   ['empty objects', `{"a":[{},{},{},{},{}],"b":[{},{},{},{},{}]}`, 'values'],
@@ -20,13 +20,13 @@ const cases: readonly (readonly [what: string, text: string, excess: Excess | un
 ];
 
 for (const [what, text, excess] of cases) {
-  test(`a text and its value are counted alike: ${what}`, () => {
+  test(`a text and its value have the same count: ${what}`, () => {
     assert.equal(findExcess(text, limits), excess);
     assert.equal(findExcessIn(JSON.parse(text), limits), excess);
   });
 }
 
-test('a text that is no JSON is counted to its end', () => {
+test('invalid JSON is counted to its end', () => {
   assert.equal(findExcess(']]]'.repeat(100), limits), undefined);
   assert.equal(findExcess(','.repeat(100), limits), 'members');
 });

@@ -1,26 +1,26 @@
-// How many values one body or object may hold. A few megabytes can be a million empty lists, and everything that reads them
-// holds up everybody else meanwhile; objects that people write have some hundreds, the largest some ten thousand.
+// Limits the number of values in a body or object. A few megabytes can be a million empty lists, and processing them
+// would block all other requests; real objects have some hundred, the largest some ten thousand.
 import { endOfString } from './nesting.ts';
 
 export type ValueLimits = {
-  /** In all. */
+  /** In total. */
   readonly values: number;
-  /** Of one list or object. */
+  /** In one list or object. */
   readonly members: number;
 };
 
 export const maxValues = 50_000;
 
 /**
- * Twice the addresses of the largest Endpoints that anybody makes. Most steps of a write go through the members of one list
- * or map in one go, and take some 20 ms for so many.
+ * Twice the addresses of the largest real Endpoints. Most steps of a write process one list or map without a pause,
+ * some 20 ms for this many.
  */
 export const maxMembers = 10_000;
 
-/** The set of fields of a map has one member more than the map: the map itself. */
+/** The field set of a map has one more member than the map, for the map itself. */
 export const valueLimits: ValueLimits = { values: maxValues, members: maxMembers + 1 };
 
-/** What there is too much of. */
+/** What exceeds its limit. */
 export type Excess = keyof ValueLimits;
 
 const [quote, comma] = [0x22, 0x2c];
@@ -29,15 +29,15 @@ const isClosing = (code: number): boolean => code === 0x5d || code === 0x7d;
 
 type Count = {
   values: number;
-  /** Of the list or object that is open. */
+  /** Members of the open list or object. */
   members: number;
-  /** Of those around it. */
+  /** Counts of the enclosing ones. */
   readonly outer: number[];
 };
 
-/** Of JSON that is not parsed yet: each value but the first of a list or object follows a comma. */
+/** For JSON that is not parsed yet: each value but the first of a list or object follows a comma. */
 export function findExcess(text: string, limits = valueLimits): Excess | undefined {
-  // No value takes less than a character and what parts it from the next.
+  // Each value takes at least one character and one separator.
   if (text.length <= 2 * Math.min(limits.values, limits.members)) return undefined;
   const count: Count = { values: 0, members: 0, outer: [] };
   for (let at = 0; at < text.length; at++) {
@@ -63,7 +63,7 @@ function addValue(count: Count, opens: boolean, limits: ValueLimits): Excess | u
   return count.values > limits.values ? 'values' : undefined;
 }
 
-/** Of a value, counted as its JSON would be; without a call stack, whatever its depth. */
+/** For values, counted as their JSON would be; without recursion. */
 export function findExcessIn(value: unknown, limits = valueLimits): Excess | undefined {
   const open: object[] = [];
   if (isContainer(value)) open.push(value);
@@ -77,7 +77,7 @@ export function findExcessIn(value: unknown, limits = valueLimits): Excess | und
   return undefined;
 }
 
-/** Says how many there are; what they hold is to be counted next. */
+/** Counts the members; their content is counted later. */
 function openMembers(container: object, open: object[], max: number): number {
   if (Array.isArray(container) && container.length > max) return container.length;
   let members = 0;

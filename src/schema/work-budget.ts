@@ -1,15 +1,14 @@
-// A budget of steps for the work of one request. The limits of values bound what a request holds, but not what is made of it: a
-// patch, a set of fields or a list of errors may grow beyond what was sent. Code that makes such things calls spendSteps() for
-// each, and a request that has used up its steps ends there with an answer instead of holding up everybody else.
-//
-// Counting is one subtraction. Work that nobody gave a budget is not bounded.
+// A budget of steps for one request. Limits of values bound what a request contains, not what is derived from it: a
+// patch, a field set or a list of errors may become larger. Code that produces such values calls spendSteps(); a
+// request that exceeds its budget ends with an error instead of blocking other requests. Spending is one subtraction.
+// Work without a budget is not limited.
 
 export type WorkBudget = {
-  /** Steps that are left. */
-  left: number;
+  /** Remaining steps. */
+  remaining: number;
 };
 
-/** Thrown where the steps are used up; whoever gave the budget says in the answer what was too much. */
+/** Thrown when the budget is exceeded; the owner of the budget translates it into a response. */
 export class WorkBudgetExceeded extends Error {
   override readonly name = 'WorkBudgetExceeded';
   constructor() {
@@ -17,32 +16,32 @@ export class WorkBudgetExceeded extends Error {
   }
 }
 
-/** Small enough for the integers that a processor counts with, and more than any request spends without a budget. */
+/** A small integer, and more than any request spends without a budget. */
 const unlimited = 2 ** 30 - 1;
 
-let left = unlimited;
+let remaining = unlimited;
 let isLimited = false;
 
 export function spendSteps(steps = 1): void {
-  left -= steps;
-  if (left < 0) exhausted();
+  remaining -= steps;
+  if (remaining < 0) exhausted();
 }
 
 function exhausted(): void {
-  left = isLimited ? 0 : unlimited;
+  remaining = isLimited ? 0 : unlimited;
   if (isLimited) throw new WorkBudgetExceeded();
 }
 
-/** Runs work without awaits at the expense of the budget; what calls this again inside pays for itself. */
+/** Runs synchronous work with this budget; nested calls have budgets of their own. */
 export function withinBudget<T>(budget: WorkBudget, work: () => T): T {
-  const outer = { left, isLimited };
-  left = budget.left;
+  const outer = { remaining, isLimited };
+  remaining = budget.remaining;
   isLimited = true;
   try {
     return work();
   } finally {
-    budget.left = Math.max(left, 0);
-    left = outer.left;
+    budget.remaining = Math.max(remaining, 0);
+    remaining = outer.remaining;
     isLimited = outer.isLimited;
   }
 }

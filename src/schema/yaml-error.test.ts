@@ -34,7 +34,7 @@ const cases: readonly [string, string, string][] = [
 ];
 
 for (const [name, text, error] of cases) {
-  test(`goYamlError() tells ${name} in the words of Go's reader`, () => {
+  test(`goYamlError() of ${name} equals Go's message`, () => {
     assert.deepEqual(parseYaml(text), { error });
   });
 }

@@ -1,5 +1,5 @@
-// What is wrong with a YAML text, in the words of Go's reader (go-yaml v2, which the API server uses): clients see them.
-// Its scanner counts lines from one and its parser from zero, and neither names a line where its count is zero.
+// Messages of Go's YAML reader (go-yaml v2, which the API server uses) for invalid YAML. Its scanner counts lines from
+// one and its parser from zero, and neither names line zero.
 
 export type YamlProblem = {
   readonly code: string;
@@ -42,7 +42,7 @@ function scannerError(what: string, at: number, text: string): string {
 }
 
 function parserError(what: string, at: number, text: string): string {
-  // The end of the text begins a line of its own.
+  // The end of the text counts as a line of its own.
   const isCutOff = at >= text.length && !text.endsWith('\n');
   const lines = linesBefore(at, text) + (isCutOff ? 1 : 0);
   return lines === 0 ? `yaml: ${what}` : `yaml: line ${lines}: ${what}`;
@@ -50,7 +50,7 @@ function parserError(what: string, at: number, text: string): string {
 
 const linesBefore = (at: number, text: string): number => text.slice(0, at).split('\n').length - 1;
 
-/** A list or map in brackets that does not end: what is missing depends on what stands there last. */
+/** A flow list or map without end: the last token decides what was expected. */
 function openFlow({ message, pos }: YamlProblem, text: string): string {
   const last = text.slice(0, pos[0]).trimEnd().at(-1) ?? '';
   if ('[{,:'.includes(last)) return parserError(noNode, pos[0], text);
@@ -69,7 +69,7 @@ function missing(problem: YamlProblem, text: string): string {
   return parserError(`did not find expected ',' or '${bracket}'`, pos[0], text);
 }
 
-/** Noticed where the next value begins. */
+/** Reported where the next value begins. */
 function keyWithoutColon(at: number, text: string): string {
   const lineEnd = text.indexOf('\n', at);
   const next = lineEnd < 0 ? -1 : text.slice(lineEnd).search(/\S/);
@@ -77,7 +77,7 @@ function keyWithoutColon(at: number, text: string): string {
   return scannerError("could not find expected ':'", noticed, text);
 }
 
-/** Lines that are indented go on with the value before, which then is no key. */
+/** Indented lines continue the previous value, which then is no key. */
 function keyOverLines(at: number, text: string): string {
   if (/^-\s/.test(text.slice(at, at + 2))) return parserError(noKey, at, text);
   const isIndented = /^[^\n]*\n\s*? /.test(text.slice(at));
@@ -99,6 +99,6 @@ function unexpected({ message, pos }: YamlProblem, text: string): string {
   if (/^Unexpected flow-/.test(message)) {
     return parserError(/:\s*$/.test(before) ? noNode : noKey, at, text);
   }
-  // At the start of a line this was to be the next item of the list before it.
+  // At the start of a line this should have been the next list item.
   return parserError(/(^|\n)$/.test(before) ? noDash : noKey, at, text);
 }

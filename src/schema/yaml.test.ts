@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { parseYaml, parseYamlStream } from './yaml.ts';
 
 const refused: readonly [string, string, string][] = [
-  ['an alias of nothing', 'a: *x', "yaml: unknown anchor 'x' referenced"],
+  ['an unknown alias', 'a: *x', "yaml: unknown anchor 'x' referenced"],
   [
-    'more aliases than anybody needs',
+    'too many aliases',
     `- &a {b: c}\n${'- *a\n'.repeat(120)}`,
     'yaml: document contains excessive aliasing',
   ],
   [
-    'a merge of what is no map',
+    'a merge of a scalar',
     'a: 1\n<<: x',
     'yaml: map merge requires map or sequence of maps as the value',
   ],
@@ -32,12 +32,12 @@ test('parseYamlStream() refuses a document that nests too deep', () => {
   ]);
 });
 
-test('parseYaml() reads what is long and not deep', () => {
+test('parseYaml() reads long documents that are not deep', () => {
   const text = `data: |\n${'  [[[[[[{{{{\n'.repeat(200)}`;
   assert.ok('value' in parseYaml(text));
 });
 
-test('parseYaml() takes many keys in one map without comparing each with all others', () => {
+test('parseYaml() reads many keys of one map in linear time', () => {
   const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}: v`);
   const parsed = parseYaml([...keys, 'k7: w', ''].join('\n'));
   assert.ok('value' in parsed);
@@ -46,7 +46,7 @@ test('parseYaml() takes many keys in one map without comparing each with all oth
   assert.deepEqual(parsed.duplicates, ['line 10001: key "k7" already set in map']);
 });
 
-test('parseYaml() refuses a document of too many values, but takes a long text', () => {
+test('parseYaml() refuses too many values, but reads a long text', () => {
   const error = 'yaml: document contains too many values';
   assert.deepEqual(parseYaml(`a: [${'[],'.repeat(60_000)}[]]`), { error });
   assert.deepEqual(parseYaml('- a\n'.repeat(60_000)), { error });
@@ -60,13 +60,13 @@ test('parseYaml() reads the first document alone, as the API server does', () =>
   assert.deepEqual('value' in parsed && parsed.value, { a: 'b' });
 });
 
-test('parseYaml() takes numbers to the base of 60 as text, and both forms of octal numbers', () => {
+test('parseYaml() reads base-60 numbers as text, and both forms of octal numbers', () => {
   const parsed = parseYaml('{a: 12:30, b: 1:2:3.5, c: 0o17, d: 017, e: -0o7, f: 0x1f}');
   const wanted = { a: '12:30', b: '1:2:3.5', c: 15, d: 15, e: -7, f: 31 };
   assert.deepEqual('value' in parsed && parsed.value, wanted);
 });
 
-test('parseYaml() tells of a repeated key by the line on which its value begins', () => {
+test('parseYaml() reports a duplicate key with the line of its value', () => {
   const parsed = parseYaml('a:\n  b: 1\na:\n  c: 2\n5: x\n5: y\n');
   assert.deepEqual('value' in parsed && parsed.duplicates, [
     'line 4: key "a" already set in map',

@@ -1,5 +1,5 @@
-// YAML as kubectl and the API server read it: version 1.1 without timestamps, binary and numbers to the base of 60,
-// with octal numbers of version 1.2, keys always text.
+// YAML as kubectl and the API server read it: version 1.1 without timestamps, binary and base-60 numbers, with octal
+// numbers of version 1.2, and keys as text.
 
 import {
   type CollectionTag,
@@ -45,13 +45,13 @@ const octal: ScalarTag = {
 
 const options = {
   version: '1.1',
-  // The parser compares each key with all before it, which takes minutes where there are many.
+  // The parser compares each key with all previous ones, which takes minutes for many keys.
   uniqueKeys: false,
   prettyErrors: false,
   customTags: (tags: Tags): Tags => [octal, ...tags.filter(keepTag)],
 } as const;
 
-/** Anchors that multiply are refused; real manifests have a handful. */
+/** Limits the expansion of aliases; real manifests use a handful. */
 const maxAliases = 100;
 
 export function parseYaml(text: string): ParsedYaml {
@@ -59,7 +59,7 @@ export function parseYaml(text: string): ParsedYaml {
   return excess === undefined ? readDocument(parseDocument(text, options), text) : excess;
 }
 
-/** All documents of a stream; empty ones are left out. */
+/** All documents of a stream, without empty ones. */
 export function parseYamlStream(text: string): readonly ParsedYaml[] {
   const excess = excessOf(text);
   if (excess !== undefined) return [excess];
@@ -70,18 +70,18 @@ export function parseYamlStream(text: string): readonly ParsedYaml[] {
 }
 
 /**
- * Parts that the parser reads off the text, some four for each value. To read them is quick, but what is made of them
- * holds up everybody else; JSON may hold many times as much.
+ * Limit of parser tokens, about four for each value. Tokenizing is fast, but composing them blocks other requests;
+ * JSON may have many times as many values.
  */
 const maxLexemes = 100_000;
 
-/** The parser keeps what is open on a stack of its own; what is made of its tokens recurses. */
+/** The tokenizer has a stack of its own; the composer recurses. */
 function excessOf(text: string): { readonly error: string } | undefined {
   if (!canNestTooDeep(text)) return undefined;
   const parser = new Parser();
   let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    // Runs the generator to its end; the documents are not wanted.
+    // Runs the generator to its end for its errors.
     for (const _document of parser.next(lexeme));
     if (isTooManyOpen(parser.stack.length)) return { error: `yaml: ${tooDeep}` };
     lexemes += 1;
@@ -91,7 +91,7 @@ function excessOf(text: string): { readonly error: string } | undefined {
 }
 
 function readDocument(document: Document.Parsed, text: string): ParsedYaml {
-  // Go's reader stops at the end of the first document.
+  // Go's reader stops after the first document.
   const fatal = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
   if (fatal !== undefined) return { error: goYamlError(fatal, text) };
   const duplicates = repeatedKeys(document).map(
@@ -101,7 +101,7 @@ function readDocument(document: Document.Parsed, text: string): ParsedYaml {
   return 'error' in read ? read : { value: plain(read.value), duplicates };
 }
 
-/** Anchors are looked up last, and the parser throws where there is none or too much. */
+/** Aliases are resolved last; the parser throws for unknown ones and for too many. */
 function resolved(document: Document.Parsed): { readonly value: unknown } | { error: string } {
   try {
     return { value: document.toJS({ maxAliasCount: maxAliases }) };
@@ -112,7 +112,7 @@ function resolved(document: Document.Parsed): { readonly value: unknown } | { er
   }
 }
 
-/** In Go's words, by those of the parser. */
+/** Go's message for the parser's error code. */
 function aliasError({ message }: Error): string | undefined {
   const mark = ': ';
   if (message.startsWith('Unresolved alias') && message.includes(mark)) {
@@ -125,19 +125,19 @@ function aliasError({ message }: Error): string | undefined {
     : undefined;
 }
 
-/** Of a key that was given twice, in messages. */
+/** A duplicate key in messages. */
 const maxShownKeyLength = 1_024;
-/** Told of one document; to find the line of each costs the text before it. */
+/** Limit for one document: computing the line of each takes time in proportion to the text before it. */
 const maxRepeated = 100;
 
 type RepeatedKey = {
-  /** As Go's %#v shows it. */
+  /** As Go's %#v prints it. */
   readonly key: string;
-  /** Where its value begins: Go counts by that. */
+  /** Where its value begins: Go reports that line. */
   readonly at: number;
 };
 
-/** Keys that their map already has, in the order of the text. */
+/** Duplicate keys in document order. */
 function repeatedKeys(document: Document.Parsed): readonly RepeatedKey[] {
   const found: RepeatedKey[] = [];
   visit(document, {
@@ -160,7 +160,7 @@ function shownKey(key: unknown): string {
 
 const lineOf = (at: number, text: string): number => text.slice(0, at).split('\n').length;
 
-/** Maps with keys that are not text (`on: x` is `true: x` in YAML 1.1) come back as Map. */
+/** Maps with keys other than text (`on: x` is `true: x` in YAML 1.1) come back as Map. */
 function plain(value: unknown): unknown {
   if (value instanceof Map) {
     return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item)]));

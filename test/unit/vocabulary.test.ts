@@ -54,11 +54,7 @@ const bannedPhrases: readonly (readonly [pattern: RegExp, instead: string])[] = 
 /** Folders that are still to be gone over. The list only shrinks. */
 const unfinished: readonly string[] = [
   'src/cloud',
-  'src/ip',
-  'src/kinds',
-  'src/meta',
   'src/proxy',
-  'src/schema',
   'test/aws',
   'test/bench',
   'test/crash',

@@ -34,7 +34,7 @@ export function createPace(): Pace {
     },
     isLarge: () => size >= smallBytes,
     pause: () => (size < smallBytes ? undefined : nextIteration()),
-    budget: { left: maxSteps },
+    budget: { remaining: maxSteps },
   };
 }
 
@@ -55,15 +55,15 @@ export async function runSteps<T>(steps: Generator<undefined, T>, pace: Pace): P
 
 /** Does work without a pause at the expense of the request's budget; answers 413 when that is used up. */
 export function spending<T>({ budget }: Pace, work: () => T): T {
-  const granted = Math.min(budget.left, maxStepsAtOnce);
-  const own = { left: granted };
+  const granted = Math.min(budget.remaining, maxStepsAtOnce);
+  const own = { remaining: granted };
   try {
     return withinBudget(own, work);
   } catch (error) {
     if (error instanceof WorkBudgetExceeded) throw tooMuchWork(granted);
     throw error;
   } finally {
-    budget.left -= granted - own.left;
+    budget.remaining -= granted - own.remaining;
   }
 }
 

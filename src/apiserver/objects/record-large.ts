@@ -34,7 +34,7 @@ export async function recordLarge({
 
 /** The field set is part of the object: it has the same limit. */
 function* boundSet(steps: Generator<undefined, KubeObject>): Generator<undefined, KubeObject> {
-  const budget = { left: maxValues };
+  const budget = { remaining: maxValues };
   for (;;) {
     const { done, value } = bounded(() => withinBudget(budget, () => steps.next()));
     if (done) return value;

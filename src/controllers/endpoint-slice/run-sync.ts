@@ -7,7 +7,7 @@ import { NotYetError } from '../../client/reconcile.ts';
 import type { ResourceClient } from '../../client/rest.ts';
 import { countChanges, type SliceChanges } from '../../kinds/endpoint-slice/count-changes.ts';
 import { type EndpointSlice, sliceManager } from '../../kinds/endpoint-slice/types.ts';
-import { type SeenTimes, triggerTime } from '../../kinds/endpoints/trigger-time.ts';
+import { type TriggerState, triggerTime } from '../../kinds/endpoints/trigger-time.ts';
 import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
 import type { Node } from '../../kinds/node/types.ts';
 import { selectPods } from '../../kinds/pod/label-index.ts';
@@ -47,7 +47,7 @@ export type SyncParts = {
   readonly metrics: SliceMetrics;
   readonly maxPerSlice: number;
   readonly zones: () => ZoneShares | undefined;
-  readonly triggerTimes: Map<string, SeenTimes>;
+  readonly triggerTimes: Map<string, TriggerState>;
   /** Services with topology-mode Auto. */
   readonly spread: Map<string, SpreadHints>;
 };
@@ -75,7 +75,7 @@ export async function syncService(
   const { namespace = '' } = service.metadata;
   const selected = selectPods(pods.store, namespace, service.spec.selector ?? {});
   const trigger = triggerTime(triggerTimes.get(key), service, selected);
-  triggerTimes.set(key, trigger.seen);
+  triggerTimes.set(key, trigger.state);
   const existing = writes.over(key, slices.store.select(managedSliceIndex, key));
   const wanted = diffSlices({
     service,

@@ -11,7 +11,7 @@ import { startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { endpointsDefinition } from '../../kinds/endpoints/definition.ts';
-import { type SeenTimes, triggerTime } from '../../kinds/endpoints/trigger-time.ts';
+import { type TriggerState, triggerTime } from '../../kinds/endpoints/trigger-time.ts';
 import type { Endpoints } from '../../kinds/endpoints/types.ts';
 import { isNamespaceTerminating } from '../../kinds/namespace/terminating-error.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
@@ -38,7 +38,7 @@ type Parts = {
   readonly pods: Informer<Pod>;
   readonly endpoints: Informer<Endpoints>;
   readonly recorder: EventRecorder;
-  readonly triggerTimes: Map<string, SeenTimes>;
+  readonly triggerTimes: Map<string, TriggerState>;
 };
 
 export const endpointsController: Controller = {
@@ -124,7 +124,7 @@ async function sync(parts: SyncParts, key: string): Promise<void> {
   const { namespace = '' } = service.metadata;
   const selected = selectPods(pods.store, namespace, service.spec.selector ?? {});
   const trigger = triggerTime(triggerTimes.get(key), service, selected);
-  triggerTimes.set(key, trigger.seen);
+  triggerTimes.set(key, trigger.state);
   const desired = desiredEndpoints(service, selected);
   const change = diffEndpoints({ service, desired, current, triggerTime: trigger.text });
   await write(parts, change);

@@ -9,7 +9,7 @@ export const isApproved = isTrueOf('Approved');
 export const isDenied = isTrueOf('Denied');
 export const hasFailed = isTrueOf('Failed');
 
-/** As `kubectl get csr` shows it. */
+/** As `kubectl get csr` prints it. */
 export function conditionText(request: CertificateSigningRequest): string {
   const words = [
     isDenied(request) ? 'Denied' : isApproved(request) ? 'Approved' : 'Pending',

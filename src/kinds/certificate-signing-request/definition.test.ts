@@ -51,7 +51,7 @@ for (const [name, spec, want] of invalid) {
   });
 }
 
-test('who asked is what the server knows, not what the client says', () => {
+test('the requester is the authenticated user, whatever the client sends', () => {
   const sent = csr({
     username: 'admin',
     groups: ['system:masters'],
@@ -70,7 +70,7 @@ const rulesOf = (name: string) => {
   return { prepare: found.prepareUpdate, validate: found.validateUpdate };
 };
 
-test('approval is given through approval alone, and for good', () => {
+test('conditions Approved and Denied change through approval only, and are permanent', () => {
   const wanted = csr({}, { conditions: [condition('Approved')], certificate: 'x' });
   const approval = rulesOf('approval');
   const approved = approval.prepare(csr(), wanted, { now });
@@ -86,7 +86,7 @@ test('approval is given through approval alone, and for good', () => {
   assert.match(approval.validate(csr(), no).map(errorText).join(), /Unsupported value: "False"/);
 });
 
-test('a status write neither gives nor takes nor changes an approval', () => {
+test('a status write does not add, remove or change an approval', () => {
   const { prepare, validate } = rulesOf('status');
   const write = (before: CertificateSigningRequest, ...types: string[]) => {
     const sent = csr({}, { conditions: types.map((type) => condition(type)) });
@@ -132,7 +132,7 @@ for (const [name, pem, want] of wrongCertificates) {
   });
 }
 
-test('a certificate is one, and does not change', () => {
+test('the certificate must be valid PEM, and is immutable', () => {
   const { validate } = rulesOf('status');
   const pem = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
   const issued = csr({}, { certificate: Buffer.from(pem).toString('base64') });
@@ -148,7 +148,7 @@ test('a certificate is one, and does not change', () => {
   );
 });
 
-test('the condition column says where a request stands', () => {
+test('the condition column shows the state of a request', () => {
   const at = (...types: string[]) =>
     conditionText(csr({}, { conditions: types.map((type) => condition(type)) }));
   assert.deepEqual([at(), at('Approved'), at('Denied')], ['Pending', 'Approved', 'Denied']);

@@ -81,7 +81,7 @@ export const certificateSigningRequestDefinition: KindDefinition<CertificateSign
     {
       name: 'Requestor',
       type: 'string',
-      // Upstream describes the request here, not who asked.
+      // Upstream's message describes the request here, not the requester.
       description: 'Base64-encoded PKCS#10 CSR data',
       cell: ({ spec }) => spec.username ?? '',
     },

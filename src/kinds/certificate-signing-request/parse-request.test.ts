@@ -31,17 +31,17 @@ test('parseRequestField() reads subject, names and key', () => {
   assert.ok(publicKey.length > 128 && signed.length > publicKey.length);
 });
 
-test('parseRequestField() notices what it does not certify', () => {
+test('parseRequestField() reports other attributes and names', () => {
   const read = parseRequestField(ofPerson);
   assert.deepEqual([read?.hasOtherSubject, read?.hasOtherNames], [true, true]);
 });
 
-test('parseRequestField() takes two common names for more than one user', () => {
+test('parseRequestField() reports two common names', () => {
   const { commonName, hasOtherSubject } = parseRequestField(ofTwo) ?? {};
   assert.deepEqual([commonName, hasOtherSubject], ['system:node:a', true]);
 });
 
-test('bytes that do not fit give nothing', () => {
+test('malformed bytes give undefined', () => {
   const pem = Buffer.from(ofNode, 'base64').toString('latin1');
   const body = pem.split('\n').slice(1, -2).join('');
   const whole = new Uint8Array(Buffer.from(body, 'base64'));

@@ -1,23 +1,23 @@
-// Reads a PKCS#10 certificate request (RFC 2986): who it is for, by which names, with which key. Bytes that do not fit give
-// undefined, never an error: they come from anybody.
+// Parses a PKCS#10 certificate request (RFC 2986): subject, alternative names and key. Malformed bytes give undefined,
+// never an error: they are untrusted input.
 import { type DerItem, readDer, readItems, readObjectIdentifier } from './read-der.ts';
 
 export type CertificateRequest = {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** Whether the subject says more than the two, or names several users. */
+  /** Whether the subject has other attributes, or several common names. */
   readonly hasOtherSubject: boolean;
   readonly dnsNames: readonly string[];
-  /** Their bytes: four or sixteen. */
+  /** Four or sixteen bytes each. */
   readonly addresses: readonly Uint8Array[];
-  /** Whether it asks for mail addresses, URIs or other kinds of names. */
+  /** Whether it requests mail addresses, URIs or other kinds of names. */
   readonly hasOtherNames: boolean;
   /** The SubjectPublicKeyInfo, DER. */
   readonly publicKey: Uint8Array;
-  /** What the signature is over. */
+  /** The bytes that are signed. */
   readonly signed: Uint8Array;
   readonly signature: Uint8Array;
-  /** Object identifier of how it was signed. */
+  /** Object identifier of the signature algorithm. */
   readonly signatureAlgorithm: string;
 };
 
@@ -30,12 +30,12 @@ const identifiers = {
 
 const tags = { bitString: 0x03, octetString: 0x04, sequence: 0x30, set: 0x31, attributes: 0xa0 };
 
-/** Base64 of PEM of what is a few kilobytes, even with many names and a long key. */
+/** Base64 of PEM: a request with many names and a long key has a few kilobytes. */
 const maxFieldLength = 256 * 1024;
 const pemBegin = '-----BEGIN CERTIFICATE REQUEST-----';
 const pemEnd = '-----END CERTIFICATE REQUEST-----';
 
-/** `base64` is the field of the object: PEM text, once more in base64. */
+/** `base64` is the field of the object: base64 of PEM text. */
 export function parseRequestField(base64: string): CertificateRequest | undefined {
   if (base64.length > maxFieldLength) return undefined;
   const text = Buffer.from(base64, 'base64').toString('latin1').trim();
@@ -100,7 +100,7 @@ type Alternatives = Pick<CertificateRequest, 'dnsNames' | 'addresses' | 'hasOthe
 
 const noAlternatives: Alternatives = { dnsNames: [], addresses: [], hasOtherNames: false };
 
-/** The extensions that are asked for; of them only the names matter, the rest is the signer's. */
+/** Of the requested extensions only the alternative names matter here; the rest is the signer's decision. */
 function readAlternatives(attributes: DerItem | undefined): Alternatives | undefined {
   if (attributes === undefined) return noAlternatives;
   const extensions = itemsOf(attributes, tags.attributes)?.flatMap((attribute) => {
@@ -110,12 +110,12 @@ function readAlternatives(attributes: DerItem | undefined): Alternatives | undef
     return isRequest ? (itemsOf(values, tags.set) ?? []) : [];
   });
   if (extensions === undefined) return undefined;
-  const asked = extensions
+  const requested = extensions
     .flatMap((list) => itemsOf(list, tags.sequence) ?? [])
     .map((extension) => itemsOf(extension, tags.sequence) ?? [])
     .find(([type]) => type && readObjectIdentifier(type) === identifiers.subjectAlternativeName);
-  if (asked === undefined) return noAlternatives;
-  const value = asked.find(({ tag }) => tag === tags.octetString);
+  if (requested === undefined) return noAlternatives;
+  const value = requested.find(({ tag }) => tag === tags.octetString);
   const names = value && itemsOf(readDer(value.content), tags.sequence);
   return names === undefined ? undefined : sortNames(names);
 }

@@ -1,4 +1,5 @@
-// What the server keeps and clears: who asked is the server's to say, approval and certificate have their own paths.
+// What the server sets and clears: the requester comes from the request's user; approval and certificate have
+// subresources of their own.
 import { deepEqual } from '../../schema/equality.ts';
 import type { WriteContext } from '../definition.ts';
 import type {
@@ -10,12 +11,18 @@ export function prepareCreate(
   object: CertificateSigningRequest,
   { user }: WriteContext,
 ): CertificateSigningRequest {
-  const { username: _username, uid: _uid, groups: _groups, extra: _extra, ...asked } = object.spec;
+  const {
+    username: _username,
+    uid: _uid,
+    groups: _groups,
+    extra: _extra,
+    ...requested
+  } = object.spec;
   const { name = '', uid, groups = [], extra } = user ?? {};
   return {
     ...object,
     spec: {
-      ...asked,
+      ...requested,
       ...(name === '' ? {} : { username: name }),
       ...(uid === undefined ? {} : { uid }),
       ...(groups.length === 0 ? {} : { groups }),
@@ -41,7 +48,7 @@ export function prepareApproval(
   return { ...after, spec: before.spec, status: { ...before.status, conditions } };
 }
 
-/** Approved and Denied stay what they were. Where one was added or removed nothing is kept: validation refuses that. */
+/** Approved and Denied keep their values. Where one was added or removed, nothing is restored: validation rejects that. */
 export function prepareStatus(
   before: CertificateSigningRequest,
   after: CertificateSigningRequest,
@@ -61,7 +68,7 @@ export function prepareStatus(
   };
 }
 
-/** `sent` with the conditions of this type replaced by those of before, in their order. */
+/** `sent`, with the conditions of this type replaced by the previous ones, in order. */
 function withInstances(
   before: readonly Condition[],
   sent: readonly Condition[],

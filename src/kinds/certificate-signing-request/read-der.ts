@@ -1,4 +1,4 @@
-// Reading DER, the byte form of certificate requests: only what those need. Anything that does not fit is undefined.
+// Reads DER, as far as certificate requests need it. Malformed input gives undefined.
 
 export type DerItem = {
   readonly tag: number;
@@ -7,13 +7,13 @@ export type DerItem = {
   readonly whole: Uint8Array;
 };
 
-/** One item that is all of the bytes. */
+/** Reads the single item that all bytes make up. */
 export function readDer(bytes: Uint8Array): DerItem | undefined {
   const item = readItem(bytes, 0);
   return item?.whole.length === bytes.length ? item : undefined;
 }
 
-/** The items that make up the bytes, one after the other. */
+/** Reads consecutive items. */
 export function readItems(bytes: Uint8Array): readonly DerItem[] | undefined {
   const items: DerItem[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -25,13 +25,13 @@ export function readItems(bytes: Uint8Array): readonly DerItem[] | undefined {
   return items;
 }
 
-/** Lengths of more bytes than this are of nothing that anybody sends. */
+/** Longer lengths do not occur in any real request. */
 const maxLengthBytes = 3;
 
 function readItem(bytes: Uint8Array, at: number): DerItem | undefined {
   const tag = bytes[at];
   const first = bytes[at + 1];
-  // Tags of several bytes are in no certificate request.
+  // Multi-byte tags do not occur in certificate requests.
   if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined;
   const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
   if (first === 0x80 || lengthBytes > maxLengthBytes) return undefined;

@@ -25,12 +25,12 @@ const csrSpec = s.struct(
       s.int32('How long the certificate is wanted for, at least 600; the signer may give less.'),
     ),
     usages: s.list(s.string(), 'What the key is to be used for.', { listType: 'atomic' }),
-    username: s.string('Who asked; set by the server.'),
-    uid: s.string('The uid of who asked; set by the server.'),
-    groups: s.list(s.string(), 'The groups of who asked; set by the server.', {
+    username: s.string('User name of the requester; set by the server.'),
+    uid: s.string('UID of the requester; set by the server.'),
+    groups: s.list(s.string(), 'Groups of the requester; set by the server.', {
       listType: 'atomic',
     }),
-    extra: s.map(s.list(s.string()), 'What else is known of who asked; set by the server.'),
+    extra: s.map(s.list(s.string()), 'Further attributes of the requester; set by the server.'),
   },
   { numbers: [1, 7, 8, 5, 2, 3, 4, 6] },
 );
@@ -49,19 +49,19 @@ export const certificateSigningRequestSchema = s.struct(
   'CertificateSigningRequest',
   {
     ...objectFields,
-    spec: s.required(s.described(csrSpec, 'What is asked for.')),
+    spec: s.required(s.described(csrSpec, 'The request.')),
     status: s.described(csrStatus, 'What became of it.'),
   },
   {
     description:
-      'Asks a signer for a certificate; somebody approves or denies it, then the signer answers in the status.',
+      'Requests a certificate from a signer; after its approval the signer issues the certificate in the status.',
     numbers: [0, 0, 1, 2, 3],
   },
 );
 export type CertificateSigningRequest = KubeObject &
   s.Static<typeof certificateSigningRequestSchema>;
 
-/** The signers that this server is. */
+/** The signers that the API server implements. */
 export const clientSigner = 'kubernetes.io/kube-apiserver-client';
 export const nodeClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
 export const nodeServingSigner = 'kubernetes.io/kubelet-serving';

@@ -1,6 +1,6 @@
 // Upstream: pkg/apis/certificates/validation.
 
-import { repeatedPlaces } from '../../meta/contains.ts';
+import { repeatedIndexes } from '../../meta/contains.ts';
 import {
   duplicate,
   type FieldError,
@@ -69,7 +69,7 @@ function validateUsages(usages: readonly string[]): readonly FieldError[] {
     ...usages.flatMap((usage, index) =>
       keyUsages.includes(usage) ? [] : [notSupported(`spec.usages[${index}]`, usage, sortedUsages)],
     ),
-    ...[...repeatedPlaces(usages)].map((index) =>
+    ...[...repeatedIndexes(usages)].map((index) =>
       duplicate(`spec.usages[${index}]`, usages[index]),
     ),
   ];
@@ -103,7 +103,7 @@ function validateSignerName(name: string): readonly FieldError[] {
   return errors;
 }
 
-/** Through every path but `approval`, Approved and Denied cannot be added. */
+/** Only the subresource `approval` may add Approved and Denied. */
 export function validateUpdate(
   before: CertificateSigningRequest,
   after: CertificateSigningRequest,
@@ -120,7 +120,7 @@ export function validateUpdate(
 
 const conditionsField = 'status.conditions';
 
-/** Approved, Denied and Failed are said once and for good. */
+/** Approved, Denied and Failed cannot be removed. */
 export function validateApproval(
   before: CertificateSigningRequest,
   after: CertificateSigningRequest,
@@ -128,9 +128,9 @@ export function validateApproval(
   const field = conditionsField;
   const conditions = after.status.conditions ?? [];
   const types = conditions.map(({ type }) => type);
-  const repeated = repeatedPlaces(types);
+  const repeated = repeatedIndexes(types);
   const first = { Approved: types.indexOf('Approved'), Denied: types.indexOf('Denied') };
-  // Where an approval follows a denial, or the other way round.
+  // An approval after a denial, or the other way round.
   const isRival = (type: string, index: number): boolean => {
     const other = type === 'Approved' ? first.Denied : type === 'Denied' ? first.Approved : -1;
     return other >= 0 && other < index;
@@ -165,7 +165,7 @@ function validateCondition(one: Condition, field: string): readonly FieldError[]
   return errors;
 }
 
-/** A certificate that was issued stays what it is. */
+/** An issued certificate is immutable. */
 export function validateStatusChange(
   before: CertificateSigningRequest,
   after: CertificateSigningRequest,
@@ -198,7 +198,7 @@ type PemBlock = { readonly type: string; hasHeaders: boolean };
 const begin = '-----BEGIN ';
 const dashes = '-----';
 
-/** What stands between the blocks is ignored, as Go ignores it. */
+/** Text between PEM blocks is ignored, as in Go. */
 function pemBlocks(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = [];
   let open: PemBlock | undefined;

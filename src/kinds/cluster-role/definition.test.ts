@@ -44,7 +44,7 @@ const cases: readonly [string, Partial<ClusterRole>, readonly string[]][] = [
 ];
 
 for (const [name, fields, want] of cases) {
-  test(`a cluster role is judged with ${name}`, () => {
+  test(`validation of a cluster role with ${name}`, () => {
     const errors = clusterRoleDefinition.create.validateCreate(role(fields));
     assert.deepEqual(errors.map(errorText), want);
   });

@@ -1,9 +1,9 @@
-// The config map by which a machine that joins learns whom to trust: anybody can read it, and it is signed with every bootstrap
-// token, so that who has one can tell that it is genuine. Upstream: k8s.io/cluster-bootstrap.
+// The ConfigMap `cluster-info`, by which a joining machine finds the API server and its CA: readable by everyone, and
+// signed with every bootstrap token, so that the owner of a token can verify it. Upstream: k8s.io/cluster-bootstrap.
 
 export const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' } as const;
 
-/** The server's address and authority, and no user. */
+/** A kubeconfig with the server's address and CA, without user. */
 export const clusterInfoKey = 'kubeconfig';
 
 const signaturePrefix = 'jws-kubeconfig-';
@@ -12,7 +12,7 @@ export const signatureKey = (tokenId: string): string => `${signaturePrefix}${to
 
 export const isSignatureKey = (key: string): boolean => key.startsWith(signaturePrefix);
 
-/** A signature over a text that travels beside it: header and MAC of a JSON Web Signature. */
+/** A detached signature of a text: header and MAC of a JSON Web Signature. */
 export function detachedSignature(
   text: string,
   tokenId: string,

@@ -34,7 +34,7 @@ const cases: readonly [string, Partial<ConfigMap>, readonly string[]][] = [
 ];
 
 for (const [name, fields, want] of cases) {
-  test(`validateConfigMap() judges ${name}`, () => {
+  test(`validateConfigMap() of ${name}`, () => {
     assert.deepEqual(validateConfigMap(configMap(fields)).map(errorText), want);
   });
 }
@@ -49,7 +49,7 @@ const updates: readonly [string, Partial<ConfigMap>, readonly string[]][] = [
 ];
 
 for (const [name, fields, want] of updates) {
-  test(`validateConfigMapUpdate() judges ${name} of a frozen one`, () => {
+  test(`validateConfigMapUpdate() of ${name} of an immutable one`, () => {
     const errors = validateConfigMapUpdate(frozen, configMap(fields));
     assert.deepEqual(errors.map(errorText), want);
   });

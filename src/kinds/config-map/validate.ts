@@ -17,7 +17,7 @@ export function validateConfigMap(configMap: ConfigMap): readonly FieldError[] {
         : []),
     ]),
     ...Object.keys(binaryData).flatMap((key) => validateDataKey(key, 'binaryData')),
-    // The error is about the object as a whole, whose path Kubernetes writes like this.
+    // The error concerns the whole object; this is its path in Kubernetes.
     ...(size > maxDataBytes ? [tooLong('[]', maxDataBytes)] : []),
   ];
 }

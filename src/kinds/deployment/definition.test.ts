@@ -31,7 +31,7 @@ function make<T>(
 const deployment = (spec: object, more?: object): Deployment =>
   make<Deployment>(deploymentDefinition, { selector, template, ...spec }, more);
 
-test('defaultDeployment() fills in the strategy and the counts', () => {
+test('defaultDeployment() sets strategy and counts', () => {
   const { template: filled, ...spec } = deployment({}).spec;
   assert.deepEqual(spec, {
     replicas: 1,
@@ -124,7 +124,7 @@ test('validateDeploymentUpdate() keeps the selector', () => {
   ]);
 });
 
-test('generation of a deployment grows with spec and annotations', () => {
+test('the generation of a deployment changes with spec and annotations', () => {
   const { generationChanges } = deploymentDefinition;
   const annotated = deployment({}, { metadata: { name: 'd', annotations: { a: 'b' } } });
   assert.equal(generationChanges?.(deployment({}), deployment({})), false);
@@ -132,7 +132,7 @@ test('generation of a deployment grows with spec and annotations', () => {
   assert.equal(generationChanges?.(deployment({}), annotated), true);
 });
 
-test('status of a deployment must fit itself', () => {
+test('the counts in a deployment’s status must be consistent', () => {
   const rules = deploymentDefinition.subresources?.find(({ name }) => name === 'status')?.rules;
   const errors = rules?.validateUpdate(
     deployment({}, { status: { collisionCount: 2 } }),
@@ -150,7 +150,7 @@ test('deployment columns show counts, containers and selector', () => {
   assert.deepEqual(cells, ['d', '2/3', 0, 0, '<unknown>', 'c', 'i', 'app=a']);
 });
 
-test('replicaSetDefinition defaults, clears the status and keeps the selector', () => {
+test('replicaSetDefinition sets defaults, clears the status and keeps the selector', () => {
   const set = make<ReplicaSet>(replicaSetDefinition, { selector, template });
   assert.equal(set.spec.replicas, 1);
   const created = replicaSetDefinition.create.prepareCreate?.(
@@ -161,7 +161,7 @@ test('replicaSetDefinition defaults, clears the status and keeps the selector', 
   assert.deepEqual(replicaSetDefinition.create.validateCreate(set), []);
 });
 
-test('replicationControllerDefinition takes labels and selector from the template', () => {
+test('replicationControllerDefinition defaults labels and selector to the template’s', () => {
   const controller = make<ReplicationController>(replicationControllerDefinition, { template });
   assert.deepEqual(controller.spec.selector, { app: 'a' });
   assert.deepEqual(controller.metadata.labels, { app: 'a' });

@@ -34,7 +34,7 @@ export const deploymentDefinition: KindDefinition<Deployment> = {
     validateUpdate: validateDeploymentUpdate,
     warnOnUpdate: workloadUpdateWarnings,
   },
-  // Annotations count because rollouts copy them to replica sets.
+  // Annotations count, because rollouts copy them to replica sets.
   generationChanges: (before, after) =>
     !deepEqual(before.spec, after.spec) ||
     !deepEqual(before.metadata.annotations ?? {}, after.metadata.annotations ?? {}),
@@ -54,7 +54,7 @@ export const deploymentDefinition: KindDefinition<Deployment> = {
   fieldSelectorError: 'known',
 };
 
-/** A status write leaves the labels alone as well. */
+/** A status write does not change labels either. */
 function prepareStatusUpdate(before: Deployment, after: Deployment): Deployment {
   const { labels: _ignored, ...metadata } = after.metadata;
   const { labels } = before.metadata;

@@ -115,7 +115,7 @@ function validateShare(share: IntOrString, field: string): readonly FieldError[]
     : invalidEach(field, share, percent(share));
 }
 
-/** The number, of pods or of percents. */
+/** The number of pods, or of percent. */
 function quantity(share: IntOrString): number {
   if (typeof share === 'number') return share;
   return isPercent(share) ? Number.parseInt(share, 10) : 0;

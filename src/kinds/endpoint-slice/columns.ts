@@ -2,7 +2,7 @@ import type { Column } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';
 import type { EndpointSlice, SlicePort } from './types.ts';
 
-/** A cell names this many ports or addresses; the rest are counted. */
+/** A cell lists this many ports or addresses and counts the rest. */
 const shownItems = 3;
 
 export const endpointSliceColumns: readonly Column<EndpointSlice>[] = [

@@ -12,7 +12,7 @@ const cases: readonly [string, EndpointConditions, readonly boolean[]][] = [
 ];
 
 for (const [name, conditions, want] of cases) {
-  test(`conditions of an endpoint are read with ${name} (EPS-21)`, () => {
+  test(`conditions of an endpoint with ${name} (EPS-21)`, () => {
     const got = [isReady(conditions), isServing(conditions), isTerminating(conditions)];
     assert.deepEqual(got, want);
   });

@@ -1,11 +1,11 @@
-// How readers take conditions that are not set.
+// Defaults of conditions that are not set.
 import type { EndpointConditions } from './types.ts';
 
 export function isReady(conditions: EndpointConditions): boolean {
   return conditions.ready ?? true;
 }
 
-/** The API leaves it to readers to take what is not said for the readiness; node proxies take it for true. */
+/** The API lets readers default to `ready`; kube-proxy uses true, and so does this. */
 export function isServing(conditions: EndpointConditions): boolean {
   return conditions.serving ?? true;
 }

@@ -60,7 +60,7 @@ for (const { title, existing, changes, counts } of cases) {
   });
 }
 
-test('countChanges() tells endpoints that changed from those that came and went (MIR-09)', () => {
+test('countChanges() counts changed, added and removed endpoints separately (MIR-09)', () => {
   const ready = { addresses: ['1'], conditions: { ready: true } };
   const now = { ...old, endpoints: [ready, { addresses: ['2'], conditions: {} }] };
   const { added, updated, removed } = countChanges([old], { ...none, update: [now] }, 3);

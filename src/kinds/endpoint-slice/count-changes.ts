@@ -1,4 +1,4 @@
-// What a round of changes does to the slices of a service, in numbers.
+// Counts what a sync changes in the slices of a Service.
 import { portSetKey } from './port-set.ts';
 import { endpointIdentity, isUnchanged } from './same-endpoint.ts';
 import type { Endpoint, EndpointSlice } from './types.ts';
@@ -10,18 +10,18 @@ export type SliceChanges = {
 };
 
 export type ChangeCounts = {
-  /** Endpoints that were in no slice before. */
+  /** Endpoints that were added. */
   readonly added: number;
-  /** Endpoints that were there and are not the same any more. */
+  /** Endpoints that were changed. */
   readonly updated: number;
-  /** Endpoints that are in no slice any more. */
+  /** Endpoints that were removed. */
   readonly removed: number;
   /** Slices written or deleted. */
   readonly changedSlices: number;
-  /** Afterwards. */
+  /** After the sync. */
   readonly endpoints: number;
   readonly slices: number;
-  /** As many as would hold the endpoints if all were full. */
+  /** Number of slices if all were full. */
   readonly minSlices: number;
 };
 
@@ -44,7 +44,7 @@ export function countChanges(
     changedSlices: create.length + update.length + gone.length,
     endpoints: slices.reduce((sum, slice) => sum + sizeOf(slice), 0),
     slices: slices.length,
-    minSlices: fewest(slices, maxPerSlice),
+    minSlices: minSliceCount(slices, maxPerSlice),
   };
 }
 
@@ -63,16 +63,16 @@ function countMissing(of: ByIdentity, from: ByIdentity): number {
   return count;
 }
 
-function countChanged(before: ByIdentity, after: ByIdentity): number {
+function countChanged(previous: ByIdentity, after: ByIdentity): number {
   let count = 0;
-  for (const [identity, old] of before) {
+  for (const [identity, old] of previous) {
     const now = after.get(identity);
     if (now !== undefined && !isUnchanged(old, now)) count += 1;
   }
   return count;
 }
 
-function fewest(slices: readonly EndpointSlice[], maxPerSlice: number): number {
+function minSliceCount(slices: readonly EndpointSlice[], maxPerSlice: number): number {
   const sizes = new Map<string, number>();
   for (const slice of slices) {
     const group = `${slice.addressType} ${portSetKey(slice.ports)}`;

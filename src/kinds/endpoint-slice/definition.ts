@@ -37,7 +37,7 @@ function typeWarnings({ addressType }: EndpointSlice): readonly string[] {
   return addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
 }
 
-/** Controllers write addresses in their canonical form; looking at thousands of them again would be for nothing. */
+/** Controllers write canonical addresses; checking thousands of them again would be wasted. */
 const trustedManagers: readonly string[] = [sliceManager, mirrorManager];
 
 function addressWarnings({ metadata, endpoints }: EndpointSlice): readonly string[] {

@@ -6,7 +6,7 @@ import type { SlicePort } from './types.ts';
 const dns: SlicePort = { name: 'dns', protocol: 'UDP', port: 8053 };
 const dnsTcp: SlicePort = { name: 'dns-tcp', protocol: 'TCP', port: 8053 };
 
-test('orderedPorts() gives the order that Kubernetes gives, whatever the given one', () => {
+test('orderedPorts() returns upstream’s order for any input order', () => {
   assert.deepEqual(orderedPorts([dnsTcp, dns]), [dns, dnsTcp]);
   assert.deepEqual(orderedPorts([dns, dnsTcp]), [dns, dnsTcp]);
 });
@@ -25,7 +25,7 @@ const different: readonly SlicePort[] = [
 ];
 
 for (const port of different) {
-  test(`portSetKey() tells ${JSON.stringify(port)} apart`, () => {
+  test(`portSetKey() differs for ${JSON.stringify(port)}`, () => {
     assert.notEqual(portSetKey([port]), portSetKey([dns]));
   });
 }

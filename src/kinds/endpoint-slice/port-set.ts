@@ -1,8 +1,8 @@
-// The set of ports that the endpoints of a slice share: how it is ordered, and when two are the same.
+// The port set that the endpoints of a slice share: its order and its identity.
 import { createHash } from 'node:crypto';
 import type { SlicePort } from './types.ts';
 
-/** Upstream orders ports by the MD5 of how Go's spew prints them; the same text gives the same order. */
+/** Upstream orders ports by the MD5 of Go's spew output; the same text gives the same order. */
 export function orderedPorts(ports: readonly SlicePort[]): readonly SlicePort[] {
   if (ports.length < 2) return ports;
   return ports
@@ -11,7 +11,7 @@ export function orderedPorts(ports: readonly SlicePort[]): readonly SlicePort[] 
     .map(({ port }) => port);
 }
 
-/** The same text for the same ports, in whatever order they stand. */
+/** Equal for equal port sets, in any order. */
 export function portSetKey(ports: readonly SlicePort[] | null): string {
   return (ports ?? []).map(goPort).sort().join();
 }

@@ -9,7 +9,7 @@ function slice(fields: Readonly<Record<string, unknown>>): EndpointSlice {
   return decode(endpointSliceSchema, raw).object as unknown as EndpointSlice;
 }
 
-test('defaultSlice() names ports and makes them TCP, but keeps an empty protocol (EPS-04)', () => {
+test('defaultSlice() sets port names and protocol TCP, but keeps an empty protocol (EPS-04)', () => {
   const { ports } = defaultSlice(slice({ ports: [{ port: 80 }, { name: 'b', protocol: '' }] }));
   assert.deepEqual(ports, [
     { name: '', protocol: 'TCP', port: 80 },
@@ -34,7 +34,7 @@ const changes: readonly [string, EndpointSlice, boolean][] = [
 ];
 
 for (const [name, after, want] of changes) {
-  test(`the generation ${want ? 'grows' : 'stays'} with a change of ${name} (EPS-05)`, () => {
+  test(`the generation ${want ? 'changes' : 'stays'} with a change of ${name} (EPS-05)`, () => {
     assert.equal(sliceGenerationChanges(before, after), want);
   });
 }

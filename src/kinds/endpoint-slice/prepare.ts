@@ -10,7 +10,7 @@ export function defaultSlice(slice: EndpointSlice): EndpointSlice {
   };
 }
 
-/** The topology of v1beta1 can be read but no longer written. */
+/** The deprecated topology of v1beta1 can be read but not written. */
 export function prepareSlice(slice: EndpointSlice): EndpointSlice {
   const { endpoints } = slice;
   if (!endpoints?.some((endpoint) => endpoint.deprecatedTopology !== undefined)) return slice;
@@ -20,7 +20,7 @@ export function prepareSlice(slice: EndpointSlice): EndpointSlice {
   };
 }
 
-/** Labels count as content, because the slices of a Service are found by them. */
+/** A change of labels increments the generation, because the slices of a Service are found by labels. */
 export function sliceGenerationChanges(before: EndpointSlice, after: EndpointSlice): boolean {
   return !deepEqual(content(before), content(after));
 }

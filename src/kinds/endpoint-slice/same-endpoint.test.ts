@@ -77,7 +77,7 @@ test('endpointIdentity() does not depend on the order of addresses', () => {
   assert.equal(endpointIdentity(two), endpointIdentity(turned));
 });
 
-test('isUnchanged() sees a target that came or went', () => {
+test('isUnchanged() is false for an added or removed target', () => {
   const { targetRef: _, ...without } = endpoint;
   assert.equal(isUnchanged(endpoint, without), false);
   assert.equal(isUnchanged({ ...without, targetRef: {} }, without), false);

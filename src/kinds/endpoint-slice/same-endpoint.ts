@@ -1,15 +1,15 @@
-// When two endpoints are one and the same, and when one has changed.
+// Identity and equality of endpoints.
 import { deepEqual } from '../../schema/equality.ts';
 import type { Endpoint, EndpointConditions } from './types.ts';
 
-/** Stays the same while readiness, node and the like change; the same address of two pods is two endpoints. */
+/** Independent of conditions and node; the same address of two pods is two endpoints. */
 export function endpointIdentity({ addresses, hostname = '', targetRef }: Endpoint): string {
   const all = addresses ?? [];
   const text = all.length < 2 ? (all[0] ?? '') : [...all].sort().join();
   return `${text} ${hostname} ${targetRef?.namespace ?? ''} ${targetRef?.name ?? ''}`;
 }
 
-/** Hints do not count: they are decided over all endpoints, after this. Nor does the version of the pod. */
+/** Ignores hints, which are assigned later, and the resource version of the pod. */
 export function isUnchanged(before: Endpoint, after: Endpoint): boolean {
   return (
     before.nodeName === after.nodeName &&

@@ -104,7 +104,7 @@ export const endpointSliceSchema = s.struct(
 );
 export type EndpointSlice = KubeObject & s.Static<typeof endpointSliceSchema>;
 
-/** Keeps the slices of services with a selector. */
+/** The endpointslice-controller, as value of its managed-by label. */
 export const sliceManager = 'endpointslice-controller.k8s.io';
-/** Keeps the slices that mirror Endpoints. */
+/** The endpointslice-mirroring-controller, as value of its managed-by label. */
 export const mirrorManager = 'endpointslicemirroring-controller.k8s.io';

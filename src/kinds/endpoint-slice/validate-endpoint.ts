@@ -8,15 +8,18 @@ import type { Endpoint, EndpointHints } from './types.ts';
 const maxAddresses = 100;
 const maxHints = 8;
 
-export type EndpointPlace = {
+export type EndpointContext = {
   readonly field: string;
   readonly addressType: string;
-  /** Addresses that pass even if they are spelled loosely. */
+  /** Stored addresses, which pass even if not canonical. */
   readonly stored: readonly string[];
 };
 
-export function validateEndpoint(endpoint: Endpoint, place: EndpointPlace): readonly FieldError[] {
-  const { field } = place;
+export function validateEndpoint(
+  endpoint: Endpoint,
+  context: EndpointContext,
+): readonly FieldError[] {
+  const { field } = context;
   const { nodeName, hostname, hints } = endpoint;
   const addresses = endpoint.addresses ?? [];
   const errors: FieldError[] = [];
@@ -27,7 +30,7 @@ export function validateEndpoint(endpoint: Endpoint, place: EndpointPlace): read
     errors.push(tooMany(`${field}.addresses`, addresses.length, maxAddresses));
   }
   addresses.forEach((address, i) => {
-    errors.push(...validateAddress(address, i, place));
+    errors.push(...validateAddress(address, i, context));
   });
   if (nodeName !== undefined) {
     const wrong = dns1123Subdomain(nodeName);
@@ -41,17 +44,17 @@ export function validateEndpoint(endpoint: Endpoint, place: EndpointPlace): read
   return errors;
 }
 
-/** Addresses of an unknown type are not judged: the type itself is the error then. */
+/** Addresses of an unknown type are not validated: the type itself is the error. */
 function validateAddress(
   address: string,
   index: number,
-  place: EndpointPlace,
+  context: EndpointContext,
 ): readonly FieldError[] {
-  const field = `${place.field}.addresses[${index}]`;
-  switch (place.addressType) {
+  const field = `${context.field}.addresses[${index}]`;
+  switch (context.addressType) {
     case 'IPv4':
     case 'IPv6':
-      return validateIPAddress(address, field, place);
+      return validateIPAddress(address, field, context);
     case 'FQDN':
       return validateDomainName(address, field);
     default:
@@ -62,16 +65,16 @@ function validateAddress(
 function validateIPAddress(
   address: string,
   field: string,
-  place: EndpointPlace,
+  context: EndpointContext,
 ): readonly FieldError[] {
-  const malformed = validateIPLegacy(field, address, place.stored);
+  const malformed = validateIPLegacy(field, address, context.stored);
   if (malformed.length > 0) return malformed;
-  const family = place.addressType;
+  const family = context.addressType;
   return [
     // Kubernetes reports the family on the list, not on the item.
     ...(parseAddressSloppy(address)?.family === family
       ? []
-      : [invalid(`${place.field}.addresses`, address, `must be an ${family} address`)]),
+      : [invalid(`${context.field}.addresses`, address, `must be an ${family} address`)]),
     ...validateEndpointIP(field, address),
   ];
 }
@@ -97,7 +100,7 @@ function validateDomainName(address: string, field: string): readonly FieldError
 function validateHints(hints: EndpointHints, field: string): readonly FieldError[] {
   const { forZones = [], forNodes = [] } = hints;
   const ofZones = validateHintNames(forZones, `${field}.forZones`, labelValue);
-  // Too many zones end the check of the hints.
+  // Too many zones end the validation of hints.
   if (forZones.length > maxHints) return ofZones;
   return [...ofZones, ...validateHintNames(forNodes, `${field}.forNodes`, dns1123Subdomain)];
 }

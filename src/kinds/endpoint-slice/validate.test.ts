@@ -131,7 +131,7 @@ const cases: readonly [string, EndpointSlice, readonly string[]][] = [
 ];
 
 for (const [name, object, want] of cases) {
-  test(`validateSliceCreate() judges ${name}`, () => {
+  test(`validateSliceCreate() of ${name}`, () => {
     assert.deepEqual(validateSliceCreate(object).map(errorText), want);
   });
 }
@@ -143,7 +143,7 @@ test('validateSliceUpdate() keeps the address type (EPS-01)', () => {
   ]);
 });
 
-test('validateSliceUpdate() lets a loosely spelled address stay (EPS-03)', () => {
+test('validateSliceUpdate() accepts a stored address that is not canonical (EPS-03)', () => {
   const stored = withAddress('010.1.0.1');
   assert.deepEqual(validateSliceUpdate(stored, stored), []);
 });

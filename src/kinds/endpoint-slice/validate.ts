@@ -34,7 +34,7 @@ export function validateSliceUpdate(
   ];
 }
 
-/** `stored` are addresses that pass even if they are spelled loosely, because they are there already. */
+/** `stored` are addresses that are already stored, which pass even if not canonical. */
 function validateSlice(slice: EndpointSlice, stored: readonly string[]): readonly FieldError[] {
   const { addressType, endpoints, ports } = slice;
   return [

@@ -2,7 +2,7 @@ import type { Column } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';
 import type { EndpointSubset, Endpoints } from './types.ts';
 
-/** A cell names this many addresses; the rest are counted. */
+/** A cell lists this many addresses and counts the rest. */
 const shownAddresses = 3;
 
 export const endpointsColumns: readonly Column<Endpoints>[] = [

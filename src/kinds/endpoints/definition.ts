@@ -37,7 +37,7 @@ export const endpointsDefinition: KindDefinition<Endpoints> = {
   fieldSelectorError: 'known',
 };
 
-/** The controller writes addresses in their canonical form, so its own are not looked at. */
+/** The endpoints controller writes canonical addresses, which need no check. */
 function warnings({ metadata, subsets = [] }: Endpoints): readonly string[] {
   if (metadata.labels?.[endpointsManagedByLabel] === endpointsManager) return [];
   return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }, i) => [

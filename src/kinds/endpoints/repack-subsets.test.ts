@@ -18,7 +18,7 @@ type Case = {
 };
 
 const cases: readonly Case[] = [
-  { title: 'leaves nothing as nothing', given: [], packed: [] },
+  { title: 'returns no subsets for none', given: [], packed: [] },
   {
     title: 'drops subsets without addresses',
     given: [{ ports: [port(80)] }],
@@ -82,7 +82,7 @@ for (const { title, given, packed } of cases) {
     assert.deepEqual(repackSubsets(given), packed));
 }
 
-test('repackSubsets() separates ports that not all addresses have, in whatever order they come (EPC-07)', () => {
+test('repackSubsets() separates ports that not all addresses have, in any input order (EPC-07)', () => {
   const given = [
     { addresses: [at('10.0.0.1'), at('10.0.0.2')], ports: [port(80, 'a')] },
     { addresses: [at('10.0.0.2')], ports: [port(81, 'b')] },
@@ -98,7 +98,7 @@ test('repackSubsets() separates ports that not all addresses have, in whatever o
   assert.deepEqual(repackSubsets([...given].reverse()), packed);
 });
 
-test('repackSubsets() changes nothing when done again (EPC-07)', () => {
+test('repackSubsets() is idempotent (EPC-07)', () => {
   const packed = repackSubsets([
     { addresses: [at('10.0.0.3'), at('10.0.0.1')], ports: [port(80, 'a'), port(81, 'b')] },
     { addresses: [at('10.0.0.2')], ports: [port(81, 'b'), port(82, 'c')] },

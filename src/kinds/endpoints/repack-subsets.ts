@@ -1,5 +1,5 @@
-// The canonical form of subsets: each address once for its set of ports, in an order that depends on nothing but the
-// content. Two controllers and every reader that compares Endpoints rely on it.
+// The canonical form of subsets: each address once for each set of ports, in an order that depends on the content only.
+// Controllers and readers that compare Endpoints rely on it.
 import { createHash } from 'node:crypto';
 import type { EndpointAddress, EndpointPort, EndpointSubset } from './types.ts';
 
@@ -15,7 +15,7 @@ export function repackSubsets(subsets: readonly EndpointSubset[]): readonly Endp
   return sortedBy(repacked, (subset) => digest(goSubset(subset)));
 }
 
-/** Who offers each port. Addresses without ports are kept under a port that does not exist. */
+/** Addresses by port. Addresses without ports are stored under a port that does not exist. */
 function membersOfPorts(subsets: readonly EndpointSubset[]): readonly PortMembers[] {
   const addresses = new Map<string, EndpointAddress>();
   const byPort = new Map<string, PortMembers>();
@@ -23,7 +23,7 @@ function membersOfPorts(subsets: readonly EndpointSubset[]): readonly PortMember
   for (const { addresses: ready = [], notReadyAddresses = [], ports = [] } of subsets) {
     if (ready.length + notReadyAddresses.length === 0) continue;
     for (const port of ports.length === 0 ? [undefined] : ports) {
-      // Subsets of one service tend to share the very same port objects; telling others apart costs much more.
+      // Subsets of a Service share port objects; comparing by identity is much cheaper.
       const group = known.get(port) ?? groupOf(byPort, port);
       known.set(port, group);
       const add = (isReady: boolean) => (address: EndpointAddress) =>
@@ -50,12 +50,12 @@ function join(
   const key = addressKey(address);
   const first = addresses.get(key) ?? address;
   addresses.set(key, first);
-  // An address that is said to be both is not ready.
+  // An address listed as both is not ready.
   const wasReady = members.get(key)?.isReady ?? true;
   members.set(key, { address: first, isReady: isReady && wasReady });
 }
 
-/** The same address of two pods is two addresses: each is attributed to its pod. */
+/** The same address of two pods counts twice, once for each pod. */
 function addressKey({ ip, targetRef }: EndpointAddress): string {
   return `${ip} ${targetRef?.uid ?? ''}`;
 }
@@ -95,7 +95,7 @@ function sortedAddresses(members: readonly Member[]): readonly EndpointAddress[]
   return members.map(({ address }) => address).sort(byIpThenUid);
 }
 
-/** As text: 10.0.0.10 comes before 10.0.0.9. */
+/** Compared as text: 10.0.0.10 comes before 10.0.0.9. */
 function byIpThenUid(a: EndpointAddress, b: EndpointAddress): number {
   return compareText(a.ip, b.ip) || compareText(a.targetRef?.uid ?? '', b.targetRef?.uid ?? '');
 }
@@ -115,8 +115,8 @@ function digest(text: string): string {
   return createHash('md5').update(text).digest('hex');
 }
 
-// Upstream orders ports and subsets by the MD5 of how Go's spew prints them. Printing the same text gives the same
-// order, so that both controllers can take turns on a cluster without rewriting each other's objects.
+// Upstream orders ports and subsets by the MD5 of Go's spew output. The same text gives the same order, so that the two
+// controllers can replace each other without rewriting objects.
 
 function goPort(port: EndpointPort): string {
   return `(v1.EndpointPort)${goPortFields(port)}`;

@@ -16,40 +16,40 @@ const pod = (name: string, second?: number): Pod =>
     },
   });
 
-test('triggerTime() of a new service is its creation, whatever its pods say (EPC-11, EPS-24)', () => {
+test('triggerTime() of a new Service is its creation, whatever its pods’ times (EPC-11, EPS-24)', () => {
   assert.equal(triggerTime(undefined, service, [pod('a', 5), pod('b', 20)]).text, at(10));
 });
 
-test('triggerTime() is absent while nothing new has a time (EPC-11, EPS-24)', () => {
-  const { seen } = triggerTime(undefined, service, [pod('a', 5)]);
-  assert.equal(triggerTime(seen, service, [pod('a', 5)]).text, undefined);
-  assert.equal(triggerTime(seen, service, [pod('a', 5), pod('b')]).text, undefined);
-  assert.equal(triggerTime(seen, service, []).text, undefined);
+test('triggerTime() is absent when no change has a time (EPC-11, EPS-24)', () => {
+  const { state } = triggerTime(undefined, service, [pod('a', 5)]);
+  assert.equal(triggerTime(state, service, [pod('a', 5)]).text, undefined);
+  assert.equal(triggerTime(state, service, [pod('a', 5), pod('b')]).text, undefined);
+  assert.equal(triggerTime(state, service, []).text, undefined);
 });
 
-test('triggerTime() is the oldest of the changes since the last look (EPC-11, EPS-24)', () => {
-  const { seen } = triggerTime(undefined, service, [pod('a', 5), pod('b', 6)]);
-  const next = triggerTime(seen, service, [pod('a', 30), pod('b', 25), pod('c', 40)]);
+test('triggerTime() is the earliest change since the previous sync (EPC-11, EPS-24)', () => {
+  const { state } = triggerTime(undefined, service, [pod('a', 5), pod('b', 6)]);
+  const next = triggerTime(state, service, [pod('a', 30), pod('b', 25), pod('c', 40)]);
   assert.equal(next.text, at(25));
   assert.equal(
-    triggerTime(next.seen, service, [pod('a', 30), pod('b', 25), pod('c', 41)]).text,
+    triggerTime(next.state, service, [pod('a', 30), pod('b', 25), pod('c', 41)]).text,
     at(41),
   );
 });
 
-test('triggerTime() sees a service that was made again (EPC-11, EPS-24)', () => {
-  const { seen } = triggerTime(undefined, service, []);
+test('triggerTime() uses the creation of a recreated Service (EPC-11, EPS-24)', () => {
+  const { state } = triggerTime(undefined, service, []);
   const again = selectingService({ metadata: { creationTimestamp: at(50) } });
-  assert.equal(triggerTime(seen, again, []).text, at(50));
+  assert.equal(triggerTime(state, again, []).text, at(50));
 });
 
-test('triggerTime() forgets pods that went: one of the same name is new (EPC-11, EPS-24)', () => {
+test('triggerTime() treats a recreated pod of the same name as new (EPC-11, EPS-24)', () => {
   const first = triggerTime(undefined, service, [pod('a', 5)]);
-  const without = triggerTime(first.seen, service, []);
-  assert.equal(triggerTime(without.seen, service, [pod('a', 5)]).text, at(5));
+  const without = triggerTime(first.state, service, []);
+  assert.equal(triggerTime(without.state, service, [pod('a', 5)]).text, at(5));
 });
 
-test('withTriggerTime() keeps other annotations and leaves no empty map (EPC-11, EPS-24)', () => {
+test('withTriggerTime() keeps other annotations and returns no empty map (EPC-11, EPS-24)', () => {
   const annotation = 'endpoints.kubernetes.io/last-change-trigger-time';
   assert.deepEqual(withTriggerTime({ a: 'b' }, at(1)), { a: 'b', [annotation]: at(1) });
   assert.deepEqual(withTriggerTime({ a: 'b', [annotation]: at(1) }, undefined), { a: 'b' });

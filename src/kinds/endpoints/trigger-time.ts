@@ -1,27 +1,27 @@
-// When the change happened that endpoints are now written for, as the annotation says it. Readers measure with it
-// how long a change takes to reach them. Mirrors the tracker in k8s.io/endpointslice/util.
+// The time of the change that causes a write of endpoints, for the last-change-trigger-time annotation. Readers measure
+// programming latency with it. Mirrors the tracker in k8s.io/endpointslice/util.
 import { triggerTimeAnnotation } from '../../meta/well-known-annotations.ts';
 import { parseTime } from '../../schema/time.ts';
 import { podCondition } from '../pod/readiness.ts';
 import type { Pod } from '../pod/types.ts';
 import type { Service } from '../service/types.ts';
 
-/** What was known when the service was last looked at. */
-export type SeenTimes = {
+/** Times of the previous sync. */
+export type TriggerState = {
   readonly service: number;
   readonly pods: ReadonlyMap<string, number>;
 };
 
 export type TriggerTime = {
-  readonly seen: SeenTimes;
-  /** Absent when nothing new has a time: only a new service and a change of readiness have one. */
+  readonly state: TriggerState;
+  /** Absent when no new change has a time: only the creation of the Service and changes of pod readiness have one. */
   readonly text?: string;
 };
 
 type Moment = { readonly ms: number; readonly text: string };
 
 export function triggerTime(
-  before: SeenTimes | undefined,
+  before: TriggerState | undefined,
   service: Service,
   pods: readonly Pod[],
 ): TriggerTime {
@@ -40,13 +40,13 @@ export function triggerTime(
   if (created !== undefined && created.ms > (before?.service ?? Number.NEGATIVE_INFINITY)) {
     earliest = earlier(earliest, created);
   }
-  const seen = { service: created?.ms ?? 0, pods: times };
-  // For a service seen for the first time its creation is the change, however long its pods have been ready.
+  const state = { service: created?.ms ?? 0, pods: times };
+  // In the first sync the creation of the Service counts, however long its pods have been ready.
   const cause = before === undefined ? created : earliest;
-  return cause === undefined ? { seen } : { seen, text: cause.text };
+  return cause === undefined ? { state } : { state, text: cause.text };
 }
 
-/** The annotations with the time in them, or without one. */
+/** Sets or removes the annotation. */
 export function withTriggerTime(
   annotations: Readonly<Record<string, string>> | undefined,
   text: string | undefined,

@@ -59,5 +59,5 @@ export const endpointsSchema = s.struct(
 );
 export type Endpoints = KubeObject & s.Static<typeof endpointsSchema>;
 
-/** Keeps the Endpoints of services with a selector. */
+/** The endpoints controller, as value of its managed-by label. */
 export const endpointsManager = 'endpoint-controller';

@@ -1,4 +1,4 @@
-// Which addresses may be endpoints: those that mean the same on every node.
+// Rejects addresses that mean something else on every node, such as loopback.
 import {
   isLinkLocalMulticast,
   isLinkLocalUnicast,

@@ -81,12 +81,12 @@ const cases: readonly [string, Endpoints, readonly string[]][] = [
 ];
 
 for (const [name, endpoints, want] of cases) {
-  test(`validateEndpoints() judges ${name} (EPC-18)`, () => {
+  test(`validateEndpoints() of ${name} (EPC-18)`, () => {
     assert.deepEqual(validateEndpoints(endpoints).map(errorText), want);
   });
 }
 
-test('validateEndpoints() lets a loosely spelled address stay but not come (EPC-18)', () => {
+test('validateEndpoints() accepts an address that is not canonical only when stored (EPC-18)', () => {
   const stored = withAddress({ ip: '010.1.0.1' });
   assert.deepEqual(validateEndpoints(stored, stored), []);
   assert.deepEqual(validateEndpoints(stored).map(errorText), [
@@ -94,7 +94,7 @@ test('validateEndpoints() lets a loosely spelled address stay but not come (EPC-
   ]);
 });
 
-test('validateEndpoints() does not judge subsets that stay as they are (EPC-19)', () => {
+test('validateEndpoints() accepts unchanged subsets (EPC-19)', () => {
   const old = withSubsets({ addresses: [{ ip: '127.0.0.1' }], ports: [{ port: 0 }] });
   assert.deepEqual(validateEndpoints({ ...old, metadata: { name: 'a', labels: {} } }, old), []);
   const more = withSubsets(...(old.subsets ?? []), { addresses: [{ ip: '10.1.0.1' }] });
@@ -104,7 +104,7 @@ test('validateEndpoints() does not judge subsets that stay as they are (EPC-19)'
   ]);
 });
 
-test('defaultEndpoints() makes a port TCP and keeps the rest in order', () => {
+test('defaultEndpoints() sets protocol TCP and keeps the field order', () => {
   const { subsets } = withPorts({ port: 80, appProtocol: 'http' });
   assert.equal(
     JSON.stringify(subsets?.[0]?.ports),

@@ -8,8 +8,8 @@ import { validateEndpointIP } from './validate-endpoint-ip.ts';
 export const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
 /**
- * `before` is absent on create. Addresses that are already stored pass even if they are spelled loosely, and subsets
- * that stay as they are pass whatever they say: an older server took them.
+ * `before` is absent on create. Stored addresses pass even if not canonical, and unchanged subsets pass altogether: an
+ * older server accepted them.
  */
 export function validateEndpoints(after: Endpoints, before?: Endpoints): readonly FieldError[] {
   const stored = (before?.subsets ?? []).flatMap(allAddresses);

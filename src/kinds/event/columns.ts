@@ -63,7 +63,7 @@ export const eventColumns: readonly Column<Event>[] = [
     type: 'string',
     priority: 1,
     description: 'The number of times this event has occurred.',
-    // An event of the new style that happened once has no count.
+    // An event of the new form that occurred once has no count.
     cell: ({ series, count }) => (series === undefined ? count || 1 : (series.count ?? 0)),
   },
   { ...nameColumn, priority: 1 },

@@ -14,7 +14,7 @@ export const eventDefinition: KindDefinition<Event> = {
   shortNames: ['ev'],
   namespaced: true,
   schema: eventSchema,
-  // The core group has never checked more of an event's name than that a path can hold it.
+  // The core group only requires an event's name to be usable in a path.
   nameRule: nameIsPathSegment,
   create: { validateCreate: (event) => validateEvent(event, 'core') },
   update: { validateUpdate: (_before, after) => validateEvent(after, 'core') },

@@ -1,4 +1,4 @@
-// The same events as events.k8s.io serves them.
+// Events as events.k8s.io serves them.
 import { nameIsDnsSubdomain } from '../../meta/names.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { KindDefinition } from '../definition.ts';

@@ -1,4 +1,4 @@
-// Events as events.k8s.io/v1 shows them: the stored objects under other field names.
+// Converts between stored core Events and events.k8s.io/v1.
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { objectReference } from '../object-reference.ts';

@@ -1,6 +1,6 @@
 import type { ObjectReference } from '../object-reference.ts';
 
-/** Field selectors for all that a reference says, under the name that the API group gives it. */
+/** Field selectors for the fields of a reference, under the API group's name for it. */
 export function referenceSelectors<T>(
   field: string,
   reference: (event: T) => ObjectReference,

@@ -1,4 +1,4 @@
-// Events as the core group shows them, which is also how they are stored.
+// Core Events, which is also the stored form.
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { objectReference } from '../object-reference.ts';
@@ -45,11 +45,11 @@ export const eventSchema = s.struct(
   },
   {
     description:
-      'Something that happened to an object, for people to read. It goes by itself after a while.',
+      'Something that happened to an object, for people to read. It expires after a while.',
     numbers: [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   },
 );
 export type Event = KubeObject & s.Static<typeof eventSchema>;
 
-/** How long events are kept. */
+/** Expiry of events. */
 export const eventTtlSeconds = 60 * 60;

@@ -1,4 +1,4 @@
-// What events.k8s.io/v1 asks beyond the rules of the core group.
+// Rules of events.k8s.io/v1 beyond those of the core group.
 import { type FieldError, invalid, required } from '../../meta/field-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { immutableField } from '../immutable-field.ts';
@@ -27,7 +27,7 @@ export function validateEventsV1Create(event: Event): readonly FieldError[] {
   ];
 }
 
-/** Only the series may change. */
+/** Only the series is mutable. */
 export function validateEventsV1Update(before: Event, after: Event): readonly FieldError[] {
   return [
     ...validateEvent(after, 'events.k8s.io'),
@@ -51,7 +51,7 @@ type FixedField = {
   readonly shown?: unknown;
 };
 
-/** In the order in which Kubernetes reports them; it checks the reason twice, and causes show it. */
+/** In upstream's order; the reason is checked twice, and the causes show it. */
 function fixedFields(before: Event, after: Event): readonly FixedField[] {
   const reason = { field: 'reason', before: before.reason ?? '', after: after.reason ?? '' };
   return [

@@ -44,7 +44,7 @@ const core: readonly [string, Event, readonly string[]][] = [
 ];
 
 for (const [name, object, want] of core) {
-  test(`validateEvent() judges ${name}`, () => {
+  test(`validateEvent() of ${name}`, () => {
     assert.deepEqual(validateEvent(object, 'core').map(errorText), want);
   });
 }
@@ -88,12 +88,12 @@ const creates: readonly [string, Event, readonly string[]][] = [
 ];
 
 for (const [name, object, want] of creates) {
-  test(`validateEventsV1Create() judges ${name}`, () => {
+  test(`validateEventsV1Create() of ${name}`, () => {
     assert.deepEqual(validateEventsV1Create(object).map(errorText), want);
   });
 }
 
-test('validateEventsV1Update() lets the series change and nothing else', () => {
+test('validateEventsV1Update() accepts changes of the series only', () => {
   const before = event(newStyle);
   const series = { count: 2, lastObservedTime: '2026-01-02T03:05:05.000000Z' };
   assert.deepEqual(validateEventsV1Update(before, event({ ...newStyle, series })), []);

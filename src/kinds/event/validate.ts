@@ -1,9 +1,9 @@
-// The rules of both API groups, on the stored form, whose names the texts show either way.
+// Rules of both API groups, on the stored form; messages use its field names in both.
 import { type FieldError, invalid, required } from '../../meta/field-error.ts';
 import { dns1123Subdomain, qualifiedName } from '../../meta/names.ts';
 import type { Event } from './types.ts';
 
-/** The old API group lets old-style events through; the new one asks for all of the new style. */
+/** The core group accepts old-form events; events.k8s.io requires the new form. */
 export type EventStyle = 'core' | 'events.k8s.io';
 
 const maxNameLength = 128;
@@ -17,7 +17,7 @@ export function validateEvent(event: Event, style: EventStyle): readonly FieldEr
   ];
 }
 
-/** Times that are not set read null. */
+/** An unset time reads as null. */
 export function isUnset(time: string | null | undefined): boolean {
   return !time;
 }

@@ -1,4 +1,4 @@
-// What `kubectl get ingresses` shows.
+// Columns of `kubectl get ingresses`.
 import type { Column } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';
 import type { Ingress } from './types.ts';
@@ -35,7 +35,7 @@ export const ingressColumns: readonly Column<Ingress>[] = [
   ageColumn,
 ];
 
-/** Each once and in order, as for the balancers of Services. */
+/** Unique and sorted, as for load balancers of Services. */
 function addresses(
   points: readonly { readonly ip?: string; readonly hostname?: string }[],
 ): string {
@@ -43,7 +43,7 @@ function addresses(
   return [...new Set(shown)].sort().join(',');
 }
 
-/** Rules after the last host that is shown count as more hosts, whether they have one or not: as upstream counts. */
+/** Rules after the last listed host count as more hosts, with or without a host, as upstream. */
 function hosts(rules: readonly { readonly host?: string }[]): string {
   const named = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
   if (named.length === 0) return '*';

@@ -80,7 +80,7 @@ const judged: readonly [string, object, readonly string[]][] = [
 ];
 
 for (const [name, spec, wanted] of judged) {
-  test(`validateIngressCreate() judges: ${name}`, () => {
+  test(`validateIngressCreate() of: ${name}`, () => {
     const errors = ingressDefinition.create.validateCreate(ingress(spec));
     assert.deepEqual(errors.map(errorText), wanted);
   });
@@ -110,7 +110,7 @@ test('ingress columns show class, hosts, addresses and ports', () => {
   assert.equal(hostCell('a', '', 'b', 'c', 'd'), 'a,b,c + 2 more...');
 });
 
-test('ingressClassDefinition judges controller and parameters', () => {
+test('ingressClassDefinition validates controller and parameters', () => {
   const make = (spec: object): IngressClass => {
     const { object } = decode(ingressClassDefinition.schema, { metadata: { name: 'c' }, spec });
     return ingressClassDefinition.defaults?.(object as IngressClass) as IngressClass;
@@ -146,7 +146,7 @@ test('validateIngressCreate() compares the class with its annotation', () => {
   ]);
 });
 
-test('status of an ingress keeps addresses that are spelled loosely', () => {
+test('the status of an ingress accepts stored addresses that are not canonical', () => {
   const rules = ingressDefinition.subresources?.find(({ name }) => name === 'status')?.rules;
   const status = { loadBalancer: { ingress: [{ ip: '010.1.0.1' }] } };
   const loose = ingress({}, { status });
@@ -154,7 +154,7 @@ test('status of an ingress keeps addresses that are spelled loosely', () => {
   assert.equal(rules?.validateUpdate(ingress({}), loose).length, 1);
 });
 
-test('ingressClassDefinition judges where parameters lie', () => {
+test('ingressClassDefinition validates scope and namespace of parameters', () => {
   const texts = (parameters: object) => {
     const spec = { controller: 'a.b/c', parameters: { kind: 'K', name: 'n', ...parameters } };
     const { object } = decode(ingressClassDefinition.schema, { metadata: { name: 'c' }, spec });
@@ -170,7 +170,7 @@ test('ingressClassDefinition judges where parameters lie', () => {
   assert.match(texts({ scope: 'Namespace', namespace: '' })[0] ?? '', /Invalid value: ""/);
 });
 
-test('ingressDefinition warns of the class as an annotation and of odd addresses (API-66)', () => {
+test('ingressDefinition warns about the class annotation and addresses that are not canonical (API-66)', () => {
   const { create, subresources } = ingressDefinition;
   const annotation = 'kubernetes.io/ingress.class';
   const plain = ingress({});

@@ -50,7 +50,7 @@ export function validateIngress({ spec }: Ingress): readonly FieldError[] {
   ];
 }
 
-/** Addresses that are already stored pass even if they are spelled loosely. */
+/** Stored addresses pass even if not canonical. */
 export function validateIngressStatus(before: Ingress, { status }: Ingress): readonly FieldError[] {
   const stored = (before.status.loadBalancer.ingress ?? []).map(({ ip }) => ip ?? '');
   return (status.loadBalancer.ingress ?? []).flatMap(({ ip, hostname }, index) => {
@@ -159,7 +159,7 @@ function validateService(
   ];
 }
 
-/** References to objects that nobody here knows. */
+/** References to objects whose kinds the server does not know. */
 export function validateReference(
   { apiGroup, kind, name }: TypedLocalObjectReference,
   field: string,

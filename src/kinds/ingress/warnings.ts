@@ -3,7 +3,7 @@ import { ingressClassAnnotation } from '../../meta/well-known-annotations.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import type { Ingress } from './types.ts';
 
-/** What is allowed in an Ingress but has a better form. */
+/** Deprecated forms. */
 export const ingressWarnings = ({ metadata }: Ingress): readonly string[] =>
   metadata.annotations?.[ingressClassAnnotation] === undefined
     ? []

@@ -3,7 +3,7 @@ import { nameColumn } from '../metadata-columns.ts';
 import { type IPAddress, ipAddressSchema, type ParentReference } from './types.ts';
 import { nameIsCanonicalIP, validateIPAddress, validateIPAddressUpdate } from './validate.ts';
 
-/** Upstream shows no age here. */
+/** Upstream's table has no age. */
 const columns: readonly Column<IPAddress>[] = [
   nameColumn,
   {
@@ -32,7 +32,7 @@ export const ipAddressDefinition: KindDefinition<IPAddress> = {
   fieldSelectorError: 'known',
 };
 
-/** `services/default/web`, with the group after the resource where there is one. */
+/** `services/default/web`; a group follows the resource. */
 function formatParent(parent: ParentReference | undefined): string {
   if (parent === undefined) return '<none>';
   const { group, resource = '', namespace, name = '' } = parent;

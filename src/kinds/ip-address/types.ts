@@ -39,5 +39,5 @@ export type IPAddress = KubeObject & s.Static<typeof ipAddressSchema>;
 
 export const familyLabel = 'ipaddress.kubernetes.io/ip-family';
 export const managedByLabel = 'ipaddress.kubernetes.io/managed-by';
-/** Marks the addresses that belong to the cluster IP allocator. */
+/** The cluster IP allocator, as value of its managed-by label. */
 export const allocatorName = 'ipallocator.k8s.io';

@@ -12,7 +12,7 @@ const address = (parentRef?: ParentReference): IPAddress => ({
 });
 const parent = { resource: 'services', namespace: 'default', name: 'web' };
 
-test('nameIsCanonicalIP() takes addresses as the server writes them (IPA-13, IPA-15)', () => {
+test('nameIsCanonicalIP() accepts canonical addresses (IPA-13, IPA-15)', () => {
   assert.deepEqual(nameIsCanonicalIP('2001:db8::1'), []);
   assert.deepEqual(nameIsCanonicalIP('2001:DB8::1'), ['must be in canonical form ("2001:db8::1")']);
   assert.deepEqual(nameIsCanonicalIP('10.96.0.01'), ['must not have leading 0s']);

@@ -6,7 +6,7 @@ import type { IPAddress, ParentReference } from './types.ts';
 
 const parentField = 'spec.parentRef';
 
-/** The name is the address, in canonical form; a generated one is of no use. */
+/** The name is the address in canonical form; generateName is rejected. */
 export function nameIsCanonicalIP(name: string): readonly string[] {
   return validateIP('metadata.name', name).map((error) => error.detail);
 }
@@ -46,7 +46,7 @@ function malformed(
   return rule(value).map((detail) => invalid(`${parentField}.${name}`, value, detail));
 }
 
-/** Clients see upstream's internal form of the reference. */
+/** Messages show upstream's internal form of the reference. */
 function goSpelling(parent: ParentReference | undefined): unknown {
   if (parent === undefined) return null;
   const { group = '', resource = '', namespace = '', name = '' } = parent;

@@ -22,12 +22,12 @@ const cases: readonly [string, LeaseSpec, readonly string[]][] = [
 ];
 
 for (const [name, spec, want] of cases) {
-  test(`a lease is judged with ${name}`, () => {
+  test(`validation of a lease with ${name}`, () => {
     assert.deepEqual(leaseDefinition.create.validateCreate(lease(spec)).map(errorText), want);
   });
 }
 
-test('the fields of coordinated election are not kept', () => {
+test('the fields of coordinated leader election are dropped', () => {
   const given = lease({ holderIdentity: 'me', strategy: 'OldestEmulationVersion' });
   const kept = leaseDefinition.create.prepareCreate?.(given, { now: '2026-01-02T03:04:05Z' });
   assert.deepEqual(kept?.spec, { holderIdentity: 'me' });

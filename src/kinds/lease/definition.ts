@@ -34,7 +34,7 @@ export const leaseDefinition: KindDefinition<Lease> = {
   fieldSelectorError: 'known',
 };
 
-/** Coordinated leader election is behind a gate that is off by default, and then its fields are not kept. */
+/** The feature gate of coordinated leader election is off by default, which drops its fields. */
 function dropCoordination(lease: Lease): Lease {
   const { strategy: _strategy, preferredHolder: _preferredHolder, ...spec } = lease.spec;
   return { ...lease, spec };

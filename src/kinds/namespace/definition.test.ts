@@ -16,7 +16,7 @@ function namespace(fields: Readonly<Record<string, unknown>> = {}): Namespace {
   return defaultNamespace(decode(namespaceSchema, raw).object as unknown as Namespace);
 }
 
-test('defaultNamespace() always restores the label of the name', () => {
+test('defaultNamespace() always sets the name label', () => {
   const labels = { 'kubernetes.io/metadata.name': 'other', k: 'v' };
   assert.deepEqual(namespace({ metadata: { name: 'a', labels } }).metadata.labels, {
     'kubernetes.io/metadata.name': 'a',
@@ -52,7 +52,7 @@ test('finalizers of the spec need a domain unless they are standard ones', () =>
   ]);
 });
 
-test('the phase goes with the deletion timestamp', () => {
+test('the phase follows the deletion timestamp', () => {
   const deleted = { name: 'a', deletionTimestamp: '2026-01-02T03:04:05Z' };
   assert.deepEqual(validateNamespaceStatus(namespace()), []);
   assert.deepEqual(validateNamespaceStatus(namespace({ metadata: deleted })).map(errorText), [

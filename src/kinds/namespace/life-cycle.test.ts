@@ -22,7 +22,7 @@ test('markTerminating() sets the phase and drops the grace period', () => {
   assert.ok(isTerminating(marked));
 });
 
-test('hasOwnFinalizers() goes by the spec', () => {
+test('hasOwnFinalizers() reads the spec', () => {
   const held = { ...active, spec: {}, metadata: { name: 'a', finalizers: ['example.com/hold'] } };
   assert.equal(hasOwnFinalizers(active), true);
   assert.equal(hasOwnFinalizers(held), false);

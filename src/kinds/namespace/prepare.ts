@@ -2,7 +2,7 @@ import { kubernetesFinalizer } from '../../meta/finalizers.ts';
 import { namespaceNameLabel } from '../../meta/well-known-labels.ts';
 import type { Namespace } from './types.ts';
 
-/** Restores the label that carries the name; a namespace that is yet to get its name is left alone. */
+/** Restores the label with the name, except before a name is generated. */
 export function defaultNamespace(namespace: Namespace): Namespace {
   const { metadata, status } = namespace;
   return {
@@ -28,7 +28,7 @@ export function prepareNamespaceCreate(namespace: Namespace): Namespace {
   };
 }
 
-/** The finalizers of the spec change only through `finalize`, the status only through `status`. */
+/** Finalizers of the spec change only through `finalize`, the status only through `status`. */
 export function prepareNamespaceUpdate(before: Namespace, after: Namespace): Namespace {
   return { ...after, spec: before.spec, status: before.status };
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { failure, notFound } from '../../meta/api-error.ts';
 import { isNamespaceTerminating } from './terminating-error.ts';
 
-test('isNamespaceTerminating() goes by the cause, not by the text', () => {
+test('isNamespaceTerminating() checks the cause, not the message', () => {
   const cause = { reason: 'NamespaceTerminating', field: 'metadata.namespace' };
   const refusal = { code: 403, reason: 'Forbidden', message: 'being terminated' };
   assert.equal(isNamespaceTerminating(failure({ ...refusal, details: { causes: [cause] } })), true);

@@ -1,4 +1,4 @@
-// Recognises the refusal to create anything in a namespace that is going.
+// Recognizes the rejection of creations in a terminating namespace.
 import { isApiError } from '../../meta/api-error.ts';
 
 const namespaceTerminatingCause = 'NamespaceTerminating';

@@ -7,7 +7,7 @@ import {
 import { qualifiedName } from '../../meta/names.ts';
 import type { Namespace } from './types.ts';
 
-/** Finalizers that may do without a domain. */
+/** Finalizers without a domain. */
 const standardFinalizers: readonly string[] = [
   kubernetesFinalizer,
   orphanFinalizer,

@@ -1,4 +1,4 @@
-// What `kubectl get nodes` shows.
+// Columns of `kubectl get nodes`.
 import { nodeRolePrefix } from '../../meta/well-known-labels.ts';
 import type { Column } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';

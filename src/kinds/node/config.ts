@@ -1,4 +1,4 @@
-// Dynamic node configuration: no longer used, still part of the schema.
+// Dynamic kubelet configuration: no longer supported, still part of the schema.
 import * as s from '../../schema/node.ts';
 import { must } from '../pod/references.ts';
 

@@ -5,7 +5,7 @@ export function defaultNode(node: Node): Node {
   return { ...node, spec: alignPodCIDRs(node.spec), status: allocateAll(node.status) };
 }
 
-/** podCIDR is the first of podCIDRs; where a client disagrees with itself, podCIDR wins. */
+/** podCIDR is the first of podCIDRs; if they differ, podCIDR wins. */
 function alignPodCIDRs(spec: NodeSpec): NodeSpec {
   const { podCIDR, podCIDRs } = spec;
   if (podCIDR) return podCIDRs?.[0] === podCIDR ? spec : { ...spec, podCIDRs: [podCIDR] };

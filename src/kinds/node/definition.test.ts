@@ -24,7 +24,7 @@ function node({
   return defaultNode(object as Node);
 }
 
-test('defaultNode() lets podCIDR and podCIDRs follow each other', () => {
+test('defaultNode() keeps podCIDR and podCIDRs consistent', () => {
   const cases: readonly [object, string, readonly string[]][] = [
     [{ podCIDR: '10.1.0.0/24' }, '10.1.0.0/24', ['10.1.0.0/24']],
     [{ podCIDRs: ['10.1.0.0/24', 'fd00::/64'] }, '10.1.0.0/24', ['10.1.0.0/24', 'fd00::/64']],
@@ -40,7 +40,7 @@ test('defaultNode() lets podCIDR and podCIDRs follow each other', () => {
   });
 });
 
-test('defaultNode() rounds amounts up to thousandths', () => {
+test('defaultNode() rounds quantities up to thousandths', () => {
   const { capacity, allocatable } = node({ status: { capacity: { cpu: '100u' } } }).status;
   assert.deepEqual([capacity, allocatable], [{ cpu: '1m' }, { cpu: '1m' }]);
 });
@@ -52,7 +52,7 @@ test('prepareNodeCreate() taints a node once', () => {
   assert.deepEqual(prepareNodeCreate(created).spec.taints, [taint]);
 });
 
-test('prepareNodeCreate() takes no configuration by the API', () => {
+test('prepareNodeCreate() drops dynamic configuration', () => {
   const { spec, status } = prepareNodeCreate(
     node({ spec: { configSource: {} }, status: { config: {} } }),
   );
@@ -60,7 +60,7 @@ test('prepareNodeCreate() takes no configuration by the API', () => {
   assert.equal(status.config, undefined);
 });
 
-test('nodeWarnings() of what is of no use and of odd ranges (API-66)', () => {
+test('nodeWarnings() of useless fields and ranges that are not canonical (API-66)', () => {
   assert.deepEqual(nodeWarnings(node({ spec: { externalID: 'x', podCIDRs: ['FD00::/64'] } })), [
     'spec.externalID: this field is deprecated, and is unused by Kubernetes',
     'spec.podCIDRs[0]: IPv6 CIDR value "FD00::/64" should be in RFC 5952 canonical format ("fd00::/64")',
@@ -131,7 +131,7 @@ for (const [name, given, wanted] of refused) {
   });
 }
 
-test('validateNodeUpdate() lets ranges be set once', () => {
+test('validateNodeUpdate() accepts ranges once', () => {
   const before = node({ spec: { podCIDR: '10.1.0.0/24' } });
   const after = node({ spec: { podCIDR: '10.2.0.0/24' } });
   assert.deepEqual(validateNodeUpdate(node({}), before), []);

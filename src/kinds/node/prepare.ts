@@ -3,7 +3,7 @@ import type { Node, Taint } from './types.ts';
 
 const notReady: Taint = { key: notReadyTaint, effect: 'NoSchedule' };
 
-/** A new node takes no pods until someone has seen it ready and removed the taint. */
+/** New nodes are tainted not-ready until the node lifecycle controller finds them ready. */
 export function prepareNodeCreate(node: Node): Node {
   const { configSource: _spec, ...spec } = node.spec;
   const { config: _status, ...status } = node.status;
@@ -12,7 +12,7 @@ export function prepareNodeCreate(node: Node): Node {
   return { ...node, spec: marked ? spec : { ...spec, taints: [...taints, notReady] }, status };
 }
 
-/** Configuration by the API is no more: what a node has of it stays, nothing comes. */
+/** Dynamic configuration was removed: existing fields stay, new ones are dropped. */
 export function prepareNodeUpdate(before: Node, after: Node): Node {
   const { configSource, ...spec } = after.spec;
   const keeps = configSource !== undefined && before.spec.configSource !== undefined;

@@ -1,4 +1,4 @@
-// What a node says of itself.
+// Conditions of nodes.
 import type { Node, NodeCondition } from './types.ts';
 
 export function nodeCondition({ status }: Node, type: string): NodeCondition | undefined {
@@ -9,5 +9,5 @@ export function isNodeReady(node: Node): boolean {
   return nodeCondition(node, 'Ready')?.status === 'True';
 }
 
-/** Namespace of the leases by which node agents show that they live; each has the name of its node. */
+/** Namespace of the kubelets' leases, each named after its node. */
 export const nodeLeaseNamespace = 'kube-node-lease';

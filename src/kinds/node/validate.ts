@@ -1,5 +1,5 @@
 import { parseCidrSloppy } from '../../ip/cidr.ts';
-import { repeatedPlaces } from '../../meta/contains.ts';
+import { repeatedIndexes } from '../../meta/contains.ts';
 import {
   duplicate,
   type FieldError,
@@ -17,7 +17,7 @@ import { validateQuantity } from '../pod/validate-resources.ts';
 import { taintEffects } from '../pod/validate-scheduling.ts';
 import type { Node, Taint } from './types.ts';
 
-// The path under which Kubernetes reports errors of spec.taints.
+// The path that Kubernetes uses in errors of spec.taints.
 const taintsField = 'metadata.taints';
 
 export function validateNode(
@@ -32,12 +32,12 @@ export function validateNode(
 }
 
 export function validateNodeUpdate(before: Node, after: Node): readonly FieldError[] {
-  // Told twice, found once: a node may have thousands.
+  // Used twice, computed once: a node may have thousands.
   const ofQuantities = validateQuantities(after);
   return [...validateNode(after, ofQuantities), ...validateNodeChange(before, after, ofQuantities)];
 }
 
-/** What holds for changes of a node and of its status alike. */
+/** Rules for updates of nodes and of their status. */
 export function validateNodeChange(
   before: Node,
   after: Node,
@@ -46,7 +46,7 @@ export function validateNodeChange(
   const { podCIDRs: oldCIDRs = [], providerID: oldID = '' } = before.spec;
   const { podCIDRs = [], providerID = '' } = after.spec;
   const addresses = (after.status.addresses ?? []).map(({ type, address }) => `${type} ${address}`);
-  const repeated = repeatedPlaces(addresses);
+  const repeated = repeatedIndexes(addresses);
   return [
     ...ofQuantities,
     ...(after.status.addresses ?? []).flatMap((address, index) =>
@@ -93,7 +93,7 @@ function validateEffect(effect: string, field: string): readonly FieldError[] {
   return taintEffects.includes(effect) ? [] : [notSupported(field, effect, taintEffects)];
 }
 
-/** The text shows the taint in Go's spelling. */
+/** Messages show the taint in Go's syntax. */
 function repeatedTaint({ key, value = '', effect, timeAdded }: Taint, field: string): FieldError {
   const shown = { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null };
   return { ...duplicate(field, shown), detail: 'taints must be unique by key and effect pair' };
@@ -115,7 +115,7 @@ function validatePodCIDRs(cidrs: readonly string[]): readonly FieldError[] {
   const unread = ranges.indexOf(undefined);
   const families = new Set(ranges.map((range) => range?.family));
   const isDualStack = unread < 0 && cidrs.length === 2 && families.size === 2;
-  const repeated = repeatedPlaces(cidrs);
+  const repeated = repeatedIndexes(cidrs);
   return [
     ...wrong,
     ...(unread < 0 ? [] : [unreadRange(field, unread, cidrs[unread] ?? '')]),
@@ -126,7 +126,7 @@ function validatePodCIDRs(cidrs: readonly string[]): readonly FieldError[] {
   ];
 }
 
-/** Kubernetes tells of its own parser's error besides. */
+/** Kubernetes also adds the error of its own parser. */
 function unreadRange(field: string, index: number, cidr: string): FieldError {
   const detail = `invalid CIDR[${index}]: <nil> (invalid CIDR address: ${cidr})`;
   return internalError(

@@ -1,7 +1,7 @@
 import { warningsForCIDR } from '../../meta/validate-ip.ts';
 import type { Node } from './types.ts';
 
-/** What is allowed in a node but of no use, or written in an odd way. */
+/** Valid but useless or non-canonical values. */
 export function nodeWarnings({ spec }: Node): readonly string[] {
   const { configSource, externalID, podCIDRs = [] } = spec;
   return [

@@ -1,4 +1,4 @@
-// Columns that describe the template of a workload.
+// Columns that show a workload's pod template.
 import type { KubeObject } from '../../meta/object.ts';
 import type { Column } from '../definition.ts';
 import type { PodTemplateSpec } from './types.ts';

@@ -1,4 +1,4 @@
-// The pod that a workload makes copies of.
+// The pod template of a workload.
 import { objectMeta } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { podSpec } from '../pod/pod-spec.ts';

@@ -1,4 +1,4 @@
-// Templates of workloads that keep their pods running.
+// Pod templates of workloads with restartPolicy Always.
 import { validateAnnotations } from '../../meta/annotations.ts';
 import { type FieldError, forbidden, invalid, notSupported } from '../../meta/field-error.ts';
 import { matchesSelector, type Selector, validateLabels } from '../../meta/labels.ts';
@@ -7,12 +7,12 @@ import { validatePodSpec } from '../pod/validate-spec.ts';
 import type { PodTemplateSpec } from './types.ts';
 
 type Owner = {
-  /** Kind that the texts name. */
+  /** Kind in the messages. */
   readonly kind: string;
   readonly selector: Selector;
 };
 
-/** A template must make pods that its workload selects and that can run for ever. */
+/** The template's labels must match the selector, and its pods must be restarted always. */
 export function validateOwnedTemplate(
   template: PodTemplateSpec,
   owner: Owner,
@@ -50,7 +50,7 @@ function validatePodTemplate(
   field: string,
 ): readonly FieldError[] {
   return [
-    // The paths lack `metadata`, as upstream's do.
+    // Upstream's paths lack `metadata`.
     ...validateLabels(metadata.labels, `${field}.labels`),
     ...validateAnnotations(metadata.annotations, `${field}.annotations`),
     ...validatePodAnnotations(metadata.annotations ?? {}, spec, `${field}.annotations`),

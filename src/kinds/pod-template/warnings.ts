@@ -5,7 +5,7 @@ import type { PodTemplateSpec } from './types.ts';
 
 const templatePath = 'spec.template.';
 
-/** What is allowed in a workload but seldom meant. */
+/** Warnings about the pod template. */
 export function workloadWarnings(
   { name = '' }: ObjectMeta,
   template: PodTemplateSpec | undefined,
@@ -24,7 +24,7 @@ type Workload = {
   readonly spec: { readonly template?: PodTemplateSpec };
 };
 
-/** A change is judged when it made another generation: whoever moves a label is not told of old sins. */
+/** On updates only when the generation changes: a change of labels does not repeat old warnings. */
 export function workloadUpdateWarnings(before: Workload, after: Workload): readonly string[] {
   const { template } = after.spec;
   if (template === undefined || before.metadata.generation === after.metadata.generation) return [];

@@ -1,4 +1,4 @@
-// Where a pod wants to run: node and pod affinity, tolerations, spreading.
+// Node and pod affinity, tolerations, topology spread constraints.
 import { labelSelector } from '../../meta/labels.ts';
 import * as s from '../../schema/node.ts';
 import { must } from './references.ts';

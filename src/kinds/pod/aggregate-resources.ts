@@ -1,4 +1,4 @@
-// What the containers of a pod come to together, spelled as amounts are (upstream: component-helpers, AggregateContainerRequests).
+// The resources of all containers of a pod, as canonical quantities (upstream: component-helpers, AggregateContainerRequests).
 import { addQuantities, compareQuantities } from '../../schema/quantity.ts';
 import type { Container } from './container.ts';
 import { isRestartableInitContainer } from './ports.ts';

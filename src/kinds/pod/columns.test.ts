@@ -164,7 +164,7 @@ for (const [name, pod, wanted] of cases) {
   test(`podColumns shows a pod: ${name}`, () => assert.equal(cells(pod), wanted));
 }
 
-test('podRowConditions() tell how a pod ended (KCT-10)', () => {
+test('podRowConditions() show how a pod finished (KCT-10)', () => {
   const conditionsOf = (phase: string) =>
     podRowConditions(examplePod({ status: { phase } })).map(
       ({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`,

@@ -1,4 +1,4 @@
-// What `kubectl get pods` shows.
+// Columns of `kubectl get pods`.
 import type { Column, RowCondition } from '../definition.ts';
 import { ageColumn, nameColumn, timeSince } from '../metadata-columns.ts';
 import { podCondition } from './readiness.ts';
@@ -86,7 +86,7 @@ const ended: Readonly<Record<string, RowCondition>> = {
   Failed: { type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' },
 };
 
-/** A pod that has ended says so, and how. */
+/** A finished pod shows its phase. */
 export function podRowConditions({ status }: Pod): readonly RowCondition[] {
   const { phase = '' } = status;
   const condition = Object.hasOwn(ended, phase) ? ended[phase] : undefined;

@@ -13,7 +13,7 @@ const condition = (type: string, status: string): PodCondition => ({
   lastTransitionTime: earlier,
 });
 
-test('a new condition comes last, with the time of now', () => {
+test('a new condition is appended with the current time', () => {
   const before = [condition('Ready', 'False')];
   assert.deepEqual(withPodCondition(before, { type: 'PodScheduled', status: 'True' }, now), [
     ...before,
@@ -22,11 +22,16 @@ test('a new condition comes last, with the time of now', () => {
   assert.equal(withPodCondition(undefined, { type: 'Ready', status: 'True' }, now).length, 1);
 });
 
-test('a known condition keeps its place, and its time while the status stays', () => {
+test('an existing condition keeps its position, and its time while the status is unchanged', () => {
   const before = [condition('PodScheduled', 'False'), condition('Ready', 'False')];
-  const told = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'full' };
-  assert.deepEqual(withPodCondition(before, told, now), [
-    { ...told, lastProbeTime: null, lastTransitionTime: earlier },
+  const verdict = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message: 'full',
+  };
+  assert.deepEqual(withPodCondition(before, verdict, now), [
+    { ...verdict, lastProbeTime: null, lastTransitionTime: earlier },
     before[1],
   ]);
   const changed = withPodCondition(before, { type: 'PodScheduled', status: 'True' }, now);
@@ -36,7 +41,7 @@ test('a known condition keeps its place, and its time while the status stays', (
   ]);
 });
 
-test('a condition speaks of the generation that was judged', () => {
+test('a condition has the observed generation', () => {
   const judged = judgedPodCondition(
     [],
     { type: 'Ready', status: 'True', observedGeneration: 2 },

@@ -1,12 +1,12 @@
-// What is true of a pod right now: one entry for each type, with the time at which its status last changed.
+// Pod conditions: one for each type, with the time of the last change of status.
 import type { PodCondition } from './pod-status.ts';
 
-/** A condition without its times. */
+/** A condition without times. */
 export type PodVerdict = Omit<PodCondition, 'lastProbeTime' | 'lastTransitionTime'>;
 
 type Conditions = readonly PodCondition[] | undefined;
 
-/** The time of the last change stays while the status does, whatever the reason. */
+/** lastTransitionTime changes only with the status. */
 export function judgedPodCondition(
   before: Conditions,
   { type, observedGeneration, status, reason, message }: PodVerdict,
@@ -24,7 +24,7 @@ export function judgedPodCondition(
   };
 }
 
-/** In the place of what was said of the same type before. */
+/** Replaces the condition of the same type. */
 export function withPodCondition(
   before: Conditions,
   verdict: PodVerdict,
@@ -36,7 +36,7 @@ export function withPodCondition(
   return index === -1 ? [...conditions, condition] : conditions.with(index, condition);
 }
 
-/** Patches merge conditions by type, field by field: what the condition no longer says has to be named. */
+/** Strategic merge patches merge conditions by type and field: removed fields must be listed as null. */
 export function podConditionPatch(before: Conditions, after: PodCondition): object {
   const last = before?.find(({ type }) => type === after.type) ?? {};
   const dropped = Object.keys(last).filter((field) => !(field in after));

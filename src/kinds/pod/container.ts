@@ -1,4 +1,4 @@
-// Containers: of the pod, before it, and put into it for debugging.
+// Containers, init containers and ephemeral containers.
 import * as s from '../../schema/node.ts';
 import { envFromSource, envVar } from './environment.ts';
 import { lifecycle, probe } from './probe.ts';

@@ -1,4 +1,4 @@
-// What a container gets when its manifest says nothing. The same in pods and in pod templates.
+// Defaults of containers, in pods and pod templates.
 import type { Container, ContainerPort, EphemeralContainer } from './container.ts';
 import type { EnvVar, ObjectFieldSelector } from './environment.ts';
 import { defaultPullPolicy } from './image-tag.ts';
@@ -22,7 +22,7 @@ export function defaultContainer<C extends Container | EphemeralContainer>(conta
   };
 }
 
-/** Paths into the pod are written in v1 unless another version is named. */
+/** Field paths have version v1 by default. */
 export function defaultFieldSelector(selector: ObjectFieldSelector): ObjectFieldSelector {
   return { ...selector, apiVersion: selector.apiVersion || 'v1' };
 }

@@ -1,10 +1,10 @@
-// What a volume gets when its manifest says nothing.
+// Defaults of volumes.
 import { defaultFieldSelector } from './defaults-container.ts';
 import { defaultPullPolicy } from './image-tag.ts';
 import type { DownwardFile, VolumeProjection } from './projected-volume.ts';
 import { type Volume, volumeSources } from './volume.ts';
 
-/** rw-r--r-- for the owner, his group and the others. */
+/** rw-r--r-- */
 const fileMode = 0o644;
 const tokenLifetimeSeconds = 60 * 60;
 

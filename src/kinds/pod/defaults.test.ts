@@ -87,7 +87,7 @@ test('defaultPod() completes volumes', () => {
   }
 });
 
-test('defaultPod() lets podIP and podIPs follow each other', () => {
+test('defaultPod() keeps podIP and podIPs consistent', () => {
   const cases: readonly [object, string, readonly string[]][] = [
     [{ podIP: '10.1.0.1' }, '10.1.0.1', ['10.1.0.1']],
     [{ podIPs: [{ ip: '10.1.0.2' }, { ip: 'fd00::2' }] }, '10.1.0.2', ['10.1.0.2', 'fd00::2']],
@@ -114,7 +114,7 @@ test('preparePodCreate() adds only the tolerations that are missing', () => {
   assert.deepEqual(pod.spec.tolerations, [{ operator: 'Exists' }]);
 });
 
-test('defaultPod() rounds amounts up to thousandths', () => {
+test('defaultPod() rounds quantities up to thousandths', () => {
   const resources = { limits: { cpu: '100u' }, requests: { cpu: '1n' } };
   const { spec } = examplePod({
     spec: { containers: [{ name: 'c', image: 'i', resources }], overhead: { cpu: '1u' } },

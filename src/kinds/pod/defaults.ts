@@ -1,4 +1,4 @@
-// What a pod gets when its manifest says nothing.
+// Defaults of pods.
 import { aggregateResources } from './aggregate-resources.ts';
 import type { Container } from './container.ts';
 import { defaultContainer } from './defaults-container.ts';
@@ -24,7 +24,7 @@ export function defaultPod(pod: Pod): Pod {
   };
 }
 
-/** What pods and pod templates have in common. */
+/** Shared by pods and pod templates. */
 export function defaultPodSpec(spec: PodSpec): PodSpec {
   const { volumes, initContainers, ephemeralContainers, overhead, resources } = spec;
   const account = spec.serviceAccountName || spec.serviceAccount;
@@ -49,11 +49,11 @@ export function defaultPodSpec(spec: PodSpec): PodSpec {
   };
 }
 
-/** What only pods get, so that templates written for older servers keep their hash. */
+/** Only for pods, so that templates of older servers keep their hash. */
 function defaultRunning(spec: PodSpec): PodSpec {
-  const place = spec.hostNetwork ? bindHostPorts : (container: Container) => container;
+  const withPorts = spec.hostNetwork ? bindHostPorts : (container: Container) => container;
   const settle = (container: Container) =>
-    place({ ...container, resources: requestLimits(container.resources) });
+    withPorts({ ...container, resources: requestLimits(container.resources) });
   const { initContainers, resources } = spec;
   const settled = {
     containers: spec.containers === null ? null : spec.containers.map(settle),
@@ -64,7 +64,7 @@ function defaultRunning(spec: PodSpec): PodSpec {
     ...settled,
     enableServiceLinks: spec.enableServiceLinks ?? true,
     ...(resources === undefined ? {} : { resources: settlePod(resources, settled) }),
-    // A negative time was once accepted; it means as soon as possible.
+    // Negative seconds were once accepted; they mean 1.
     terminationGracePeriodSeconds:
       (spec.terminationGracePeriodSeconds ?? graceSeconds) < 0
         ? 1
@@ -113,7 +113,7 @@ function pick(list: ResourceList, isWanted: (name: string) => boolean): Resource
   return Object.fromEntries(Object.entries(list).filter(([name]) => isWanted(name)));
 }
 
-/** podIP is the first of podIPs; where a client disagrees with itself, podIP wins. */
+/** podIP is the first of podIPs; if they differ, podIP wins. */
 function alignPodIPs(status: PodStatus): PodStatus {
   const { podIP, podIPs } = status;
   if (podIP) {

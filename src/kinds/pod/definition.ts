@@ -74,7 +74,7 @@ export const podDefinition: KindDefinition<Pod> = {
   rowConditions: podRowConditions,
   fieldSelectors: {
     'spec.nodeName': ({ spec }) => spec.nodeName ?? '',
-    // What clients of Kubernetes' first years call it.
+    // An alias from Kubernetes' first years.
     'spec.host': ({ spec }) => spec.nodeName ?? '',
     'spec.restartPolicy': ({ spec }) => spec.restartPolicy ?? '',
     'spec.schedulerName': ({ spec }) => spec.schedulerName ?? '',

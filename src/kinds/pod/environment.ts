@@ -1,4 +1,4 @@
-// Environment variables and where their values come from.
+// Environment variables and their sources.
 import * as s from '../../schema/node.ts';
 import { must } from './references.ts';
 

@@ -1,4 +1,4 @@
-// Pods for tests, decoded and defaulted as the server would.
+// Pods for tests, decoded and with defaults.
 import { decode } from '../../schema/decode.ts';
 import { defaultPod } from './defaults.ts';
 import { type Pod, podSchema } from './types.ts';

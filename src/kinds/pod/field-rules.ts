@@ -1,8 +1,8 @@
-// Rules for single values that the parts of a pod share.
+// Validation rules that several parts of a pod share.
 import { type FieldError, invalid, notSupported, required } from '../../meta/field-error.ts';
 import { dns1123Label } from '../../meta/names.ts';
 
-/** One error for each thing that is wrong with the value. */
+/** One error for each message of the rule. */
 export function invalidEach(
   field: string,
   value: unknown,
@@ -32,7 +32,7 @@ export function validateChoice(
   return choices.includes(value) ? [] : [notSupported(field, value, choices)];
 }
 
-/** As validateChoice(), for fields that may be left out. */
+/** As validateChoice(), for optional fields. */
 export function validateOptionalChoice(
   field: string,
   value: string | undefined,
@@ -43,7 +43,7 @@ export function validateOptionalChoice(
 
 const largestId = 2 ** 31 - 1;
 
-/** User and group ids. */
+/** User and group IDs. */
 export function validateId(field: string, id: number | undefined): readonly FieldError[] {
   if (id === undefined || (id >= 0 && id <= largestId)) return [];
   return [invalid(field, id, `must be between 0 and ${largestId}, inclusive`)];

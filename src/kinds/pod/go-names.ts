@@ -1,7 +1,7 @@
-// How Go names what pod templates are made of, where that does not follow from the JSON name or the schema. The hash
-// of a template is taken over a text in these names, so they matter to the letter. Upstream: k8s.io/api/core/v1.
+// Go's names of the fields of pod templates, where they do not follow from the JSON name or the schema. The template
+// hash depends on them. Upstream: k8s.io/api/core/v1.
 
-/** Go's name of a field, by its JSON name; all others are the JSON name with a capital. */
+/** Go's field name by JSON name; all others are the JSON name with a capital. */
 export const goFieldNames: Readonly<Record<string, string>> = {
   apiVersion: 'APIVersion',
   awsElasticBlockStore: 'AWSElasticBlockStore',
@@ -42,7 +42,7 @@ export const goFieldNames: Readonly<Record<string, string>> = {
   wwids: 'WWIDs',
 };
 
-/** Go's name of a field whose JSON name has another in other structs. */
+/** Go's field name where the same JSON name has another one in other structs. */
 export const goFieldNamesOfStructs: Readonly<Record<string, string>> = {
   'GlusterfsVolumeSource.endpoints': 'EndpointsName',
   'ManagedFieldsEntry.fieldsV1': 'FieldsV1',
@@ -54,7 +54,7 @@ export const goFieldNamesOfStructs: Readonly<Record<string, string>> = {
   'RBDVolumeSource.user': 'RadosUser',
 };
 
-/** Go's types of scalars and of the items of lists, where they have a type of their own. */
+/** Go's types of scalars and list items with named types. */
 export const goTypes: Readonly<Record<string, string>> = {
   'AppArmorProfile.type': 'v1.AppArmorProfileType',
   'AzureDiskVolumeSource.cachingMode': 'v1.AzureDataDiskCachingMode',
@@ -100,10 +100,7 @@ export const goTypes: Readonly<Record<string, string>> = {
   'VolumeMount.recursiveReadOnly': 'v1.RecursiveReadOnlyMode',
 };
 
-/**
- * Fields that Go keeps in a struct inside the struct, which JSON does not show: they stand together at the place of
- * the first.
- */
+/** Embedded structs in Go, which JSON inlines: their fields are printed together at the position of the first. */
 export const goEmbedded: Readonly<Record<string, Embedded>> = {
   ConfigMapEnvSource: { name: 'LocalObjectReference', fields: ['name'] },
   ConfigMapKeySelector: { name: 'LocalObjectReference', fields: ['name'] },

@@ -1,9 +1,9 @@
-// The tag of an image reference, because the pull policy depends on it.
+// The tag of an image reference, on which the default pull policy depends.
 
 const pathComponent = /^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*$/;
 const tagText = /^\w[\w.-]{0,127}$/;
 
-/** `latest` when neither tag nor digest is given; empty for a digest alone and for what is no reference. */
+/** `latest` without tag and digest; empty for a digest alone and for invalid references. */
 export function imageTag(image: string): string {
   const [named = '', digest] = image.split('@', 2);
   const colon = named.indexOf(':', named.lastIndexOf('/') + 1);
@@ -14,7 +14,7 @@ export function imageTag(image: string): string {
   return tagText.test(tag) ? tag : '';
 }
 
-/** Always for images that may change under their name, IfNotPresent for the others. */
+/** The default: Always for `latest`, otherwise IfNotPresent. */
 export function defaultPullPolicy(image: string): string {
   return imageTag(image) === 'latest' ? 'Always' : 'IfNotPresent';
 }

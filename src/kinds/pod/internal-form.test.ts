@@ -93,7 +93,7 @@ test('ephemeralContainerDiff() shows the changed field', () => {
   assert.match(shown, /\n- "TTY": false,\n\+ "TTY": true,\n {2}"TargetContainerName": ""\n }\n$/);
 });
 
-test('internalForm() has the fields in the order of memory', () => {
+test('internalForm() has the field order of the internal types', () => {
   const names = Object.keys(internalForm(podSpec, {}));
   const after = (name: string) => names[names.indexOf(name) + 1];
   assert.equal(after('Subdomain'), 'SetHostnameAsFQDN');

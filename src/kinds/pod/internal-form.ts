@@ -1,16 +1,43 @@
-// Specs as Kubernetes keeps them in memory, printed as JSON: Go's field names, Go's order of fields, and every field,
-// set or not. Clients see this form where an update that is not allowed is answered with what it would change.
+// Specs in the form of Kubernetes' internal types, as JSON: Go's field names and order, and every field, set or not.
+// Messages about forbidden updates contain a diff in this form.
 import { labelSelector } from '../../meta/labels.ts';
 import { objectMeta } from '../../meta/object.ts';
 import { unifiedDiff } from '../../meta/unified-diff.ts';
 import { goJson } from '../../schema/go-json.ts';
 import type { ScalarNode, Schema, StructNode } from '../../schema/node.ts';
 import { type EphemeralContainer, ephemeralContainer } from './container.ts';
-import { goName } from './internal-names.ts';
+import { goFieldNames } from './go-names.ts';
 import { type PodSpec, podSpec } from './pod-spec.ts';
 import { reducedChange } from './reduce-change.ts';
 import { podSecurityContext } from './security.ts';
 import { volume } from './volume.ts';
+
+/** As in the external types, except for these. */
+const abbreviations: Readonly<Record<string, string>> = {
+  ...goFieldNames,
+  apiGroup: 'APIGroup',
+  serviceAccount: 'ServiceAccount',
+};
+
+const otherNames: Readonly<Record<string, string>> = {
+  'AzureDiskVolumeSource.diskURI': 'DataDiskURI',
+  'GlusterfsVolumeSource.endpoints': 'EndpointsName',
+  'ISCSIVolumeSource.chapAuthDiscovery': 'DiscoveryCHAPAuth',
+  'ISCSIVolumeSource.chapAuthSession': 'SessionCHAPAuth',
+  'RBDVolumeSource.image': 'RBDImage',
+  'RBDVolumeSource.monitors': 'CephMonitors',
+  'RBDVolumeSource.pool': 'RBDPool',
+  'RBDVolumeSource.user': 'RadosUser',
+};
+
+/** Go's field name: the JSON name with a capital, except for abbreviations and a few others. */
+function goName(struct: string, field: string): string {
+  return (
+    otherNames[`${struct}.${field}`] ??
+    abbreviations[field] ??
+    field.charAt(0).toUpperCase() + field.slice(1)
+  );
+}
 
 type Json = { readonly [key: string]: unknown };
 
@@ -29,7 +56,7 @@ export function ephemeralContainerDiff(
   return unifiedDiff(form(was), form(is));
 }
 
-/** Lines of JSON, each level one space further in. */
+/** JSON, one line for each member, indented by one space for each level. */
 const printed = (form: unknown): string => goIndented(form, '');
 
 function goIndented(value: unknown, indent: string): string {
@@ -46,7 +73,7 @@ function goIndented(value: unknown, indent: string): string {
     : `${open}\n${members.join(',\n')}\n${indent}${close}`;
 }
 
-/** What the pod shares with its host is told by the pod's security context there. */
+/** Host namespaces are part of the pod's security context in the internal types. */
 const hostFields = [
   'hostNetwork',
   'hostPID',
@@ -76,7 +103,7 @@ function podSpecForm(spec: PodSpec): Json {
   );
 }
 
-/** A struct under Go's names. Not for structs with maps of their own: those are Maps in it, in Go's order. */
+/** A struct with Go's names. Structs with maps of their own are Maps in Go's order. */
 export const internalForm = structForm;
 
 function structForm(struct: StructNode, value: object): Json {
@@ -86,7 +113,7 @@ function structForm(struct: StructNode, value: object): Json {
     const schema = struct.fields[field];
     if (schema === undefined) continue;
     const given = (value as Json)[field];
-    // Metadata is spread over the struct that has it, and keeps the names that clients know.
+    // Embedded metadata keeps its JSON names.
     if (isShared(schema, objectMeta)) Object.assign(form, given);
     else form[goName(struct.name, field)] = fieldForm(schema, given);
   }
@@ -101,7 +128,7 @@ function fieldForm(schema: Schema, value: unknown): unknown {
   }
   if (schema.node === 'struct') return structForm(schema, value as object);
   const entries = Object.entries(value as Json).sort(([x], [y]) => (x < y ? -1 : 1));
-  // A Map, because an object would put keys that look like numbers first.
+  // A Map, because objects put keys that look like numbers first.
   return new Map(entries.map(([key, item]) => [key, fieldForm(schema.values, item)]));
 }
 
@@ -124,11 +151,11 @@ const zeroScalars: Readonly<Record<ScalarNode['type'], unknown>> = {
   any: null,
 };
 
-/** Structs that have the same form for clients and in memory. */
+/** Structs whose internal form equals the external one. */
 const isShared = (schema: Schema, shared: StructNode): boolean =>
   schema.node === 'struct' && schema.name === shared.name;
 
-/** The order of fields in memory where it is another than clients see. */
+/** Field order where the internal types differ. */
 const orders: Readonly<Record<string, readonly string[]>> = {
   PodSpec: moved(Object.keys(podSpec.fields), {
     setHostnameAsFQDN: 'subdomain',
@@ -153,7 +180,7 @@ function moved(
   });
 }
 
-/** Fields of the spec that stand elsewhere there, or are an older name of another. */
+/** Fields of the spec that moved or were renamed. */
 const leftOut: ReadonlySet<string> = new Set([
   ...hostFields.map((field) => goName('PodSpec', field)),
   'ServiceAccount',

@@ -13,14 +13,14 @@ const pods = [
 ];
 
 function view() {
-  const looked: string[] = [];
+  const lookups: string[] = [];
   const filed = (value: string): readonly Pod[] =>
     pods.filter((one) => podLabels(one).includes(value));
   return {
-    looked,
+    lookups,
     count: (_index: string, value: string): number => filed(value).length,
     select: (_index: string, value: string): readonly Pod[] => {
-      looked.push(value);
+      lookups.push(value);
       return filed(value);
     },
   };
@@ -35,8 +35,8 @@ test('selectPods() finds the pods with all labels', () => {
   assert.deepEqual(names(selectPods(view(), 'default', { app: 'db', x: 'y' })), []);
 });
 
-test('selectPods() looks only at the rarest label', () => {
+test('selectPods() reads only the rarest label', () => {
   const store = view();
   selectPods(store, 'default', { release: 'prod', app: 'db' });
-  assert.deepEqual(store.looked, ['default/app=db']);
+  assert.deepEqual(store.lookups, ['default/app=db']);
 });

@@ -1,11 +1,11 @@
-// Finds the pods that a selector matches without looking at every pod of the namespace.
+// An index of pods by label, so that a selector does not have to be compared with every pod of the namespace.
 import type { Labels } from '../../meta/labels.ts';
 import type { Pod } from './types.ts';
 
-/** Name under which a store of pods keeps the index. */
+/** Name of the index. */
 export const podLabelIndex = 'namespace and label';
 
-/** Files a pod under each of its labels. */
+/** Index keys of a pod: one for each label. */
 export function podLabels({ metadata }: Pod): readonly string[] {
   return Object.entries(metadata.labels ?? {}).map(([key, value]) =>
     filedUnder(metadata.namespace ?? '', key, value),
@@ -17,7 +17,7 @@ type PodView = {
   readonly count: (index: string, value: string) => number;
 };
 
-/** The pods of the namespace that have all labels of the selector, which must not be empty. */
+/** The pods of the namespace that match the selector, which must not be empty. */
 export function selectPods(view: PodView, namespace: string, selector: Labels): readonly Pod[] {
   const wanted = Object.entries(selector);
   let rarest: string | undefined;

@@ -1,4 +1,4 @@
-// Mirror pods: what a node shows of a pod that it runs from a file of its own.
+// Mirror pods: API objects for the static pods of a kubelet.
 import type { KubeObject } from '../../meta/object.ts';
 
 export const mirrorAnnotation = 'kubernetes.io/config.mirror';

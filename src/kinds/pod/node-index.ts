@@ -1,10 +1,10 @@
-// Finds the pods of a node.
+// An index of pods by node.
 import type { Pod } from './types.ts';
 
-/** Name under which a store of pods keeps the index. */
+/** Name of the index. */
 export const podNodeIndex = 'node';
 
-/** Files a pod under the node that it is bound to. */
+/** The index key of a scheduled pod. */
 export function podNode({ spec }: Pod): readonly string[] {
   return spec.nodeName ? [spec.nodeName] : [];
 }

@@ -1,4 +1,4 @@
-// The wanted state of a pod, as pods and pod templates carry it.
+// The spec of pods and pod templates.
 import * as s from '../../schema/node.ts';
 import { localObjectReference } from '../object-reference.ts';
 import { affinity, toleration, topologySpreadConstraint } from './affinity.ts';

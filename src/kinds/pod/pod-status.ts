@@ -1,4 +1,4 @@
-// The state of a pod as the node reports it.
+// The status of a pod.
 import * as s from '../../schema/node.ts';
 import { must, timeOrNull } from './references.ts';
 import { resourceList, resourceRequirements } from './resources.ts';
@@ -9,7 +9,7 @@ const podCondition = s.struct(
     type: must(s.string('Name of the condition.')),
     observedGeneration: s.int64('Generation of the spec that it speaks of.'),
     status: must(s.string('True, False or Unknown.')),
-    lastProbeTime: timeOrNull('When it was last looked at.'),
+    lastProbeTime: timeOrNull('When it was last checked.'),
     lastTransitionTime: timeOrNull('When its status last changed.'),
     reason: s.string('Why, in one word.'),
     message: s.string('Why, for people.'),
@@ -156,7 +156,7 @@ const containerStatus = s.struct(
       mergeKey: 'name',
       patchStrategy: 'merge',
     }),
-    stopSignal: s.pointer(s.string('Signal that tells it to stop.')),
+    stopSignal: s.pointer(s.string('Signal that stops the container.')),
   },
   { numbers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] },
 );

@@ -7,7 +7,7 @@ import { findContainerPort } from './ports.ts';
 import { preparePodCreate } from './prepare.ts';
 import { isPodFinished, isPodReady, podCondition } from './readiness.ts';
 
-test('findContainerPort() looks at containers, then at sidecars', () => {
+test('findContainerPort() searches containers, then sidecars', () => {
   const pod = examplePod({
     spec: {
       containers: [
@@ -49,7 +49,7 @@ test('isPodReady() and isPodFinished() read the status', () => {
   assert.equal(isPodFinished(examplePod({ status: { phase: 'Failed' } })), true);
 });
 
-test('podGraceSeconds() waits only where a node has something to end', () => {
+test('podGraceSeconds() is 0 when no kubelet has to terminate the pod', () => {
   const spec = { nodeName: 'n' };
   const cases: readonly [Parameters<typeof examplePod>[0], number | undefined, number][] = [
     [{}, 40, 0],
@@ -60,8 +60,8 @@ test('podGraceSeconds() waits only where a node has something to end', () => {
     [{ spec, status: { phase: 'Succeeded' } }, 40, 0],
   ];
   for (const [pod, seconds, wanted] of cases) {
-    const wish = seconds === undefined ? {} : { gracePeriodSeconds: seconds };
-    assert.equal(podGraceSeconds(examplePod(pod), wish), wanted);
+    const request = seconds === undefined ? {} : { gracePeriodSeconds: seconds };
+    assert.equal(podGraceSeconds(examplePod(pod), request), wanted);
   }
 });
 

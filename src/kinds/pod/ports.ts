@@ -1,21 +1,21 @@
-// Finds the number behind the name of a container port.
+// Resolves named container ports.
 import type { Container, ContainerPort } from './container.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 type HasContainers = { readonly spec: Pick<PodSpec, 'containers' | 'initContainers'> };
 
-/** An init container that keeps running beside the containers. */
+/** A sidecar: an init container that keeps running. */
 export function isRestartableInitContainer(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }
 
-/** Containers that run for as long as the pod: its containers, then its sidecars. */
+/** The containers and the sidecars. */
 function servingContainers(pod: HasContainers): readonly Container[] {
   const sidecars = pod.spec.initContainers?.filter(isRestartableInitContainer) ?? [];
   return [...(pod.spec.containers ?? []), ...sidecars];
 }
 
-/** The first port of that name and protocol; TCP where the port names none. */
+/** The first port with this name and protocol, default TCP. */
 export function findContainerPort(
   pod: HasContainers,
   name: string,

@@ -1,4 +1,4 @@
-// What the server fills in and keeps when a pod is written, with what admission does on a default cluster.
+// What the server sets and restores when a pod is written, including admission plugins of a default cluster.
 import { notReadyTaint, unreachableTaint } from '../../meta/well-known-taints.ts';
 import type { Toleration } from './affinity.ts';
 import type { PodSpec } from './pod-spec.ts';
@@ -6,9 +6,9 @@ import type { PodCondition, PodStatus } from './pod-status.ts';
 import { qualityOfService } from './quality-of-service.ts';
 import type { Pod } from './types.ts';
 
-/** How long pods stay on a node that is not ready or not reachable. */
+/** Default toleration seconds for nodes that are not ready or unreachable. */
 const evictionSeconds = 300;
-/** Priority classes that every cluster has. */
+/** Priority classes of every cluster. */
 const systemPriorities: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
@@ -23,7 +23,7 @@ export function preparePodUpdate(before: Pod, after: Pod): Pod {
   const { priority, preemptionPolicy } = before.spec;
   const spec: PodSpec = {
     ...after.spec,
-    // Set by the server at creation; a client that leaves them out does not mean to remove them.
+    // Set on creation; clients that omit them do not mean to remove them.
     ...(after.spec.priority === undefined && priority !== undefined ? { priority } : {}),
     ...(after.spec.preemptionPolicy === undefined && preemptionPolicy !== undefined
       ? { preemptionPolicy }
@@ -38,7 +38,7 @@ export function preparePodStatusUpdate(before: Pod, after: Pod): Pod {
   const qosClass = after.status.qosClass || before.status.qosClass;
   return {
     ...after,
-    // Old nodes spoilt owner references, so a status write does not touch them.
+    // Status writes keep owner references, because old kubelets corrupted them.
     metadata: { ...metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) },
     spec: before.spec,
     status: {
@@ -48,10 +48,10 @@ export function preparePodStatusUpdate(before: Pod, after: Pod): Pod {
   };
 }
 
-/** Writers that do not know of generations do not take away what others observed. */
-function keepObservedGenerations(before: PodStatus, after: PodStatus): PodStatus {
+/** A writer that omits observedGeneration keeps the stored one. */
+function keepObservedGenerations(previous: PodStatus, after: PodStatus): PodStatus {
   const known = new Map<string, (number | undefined)[]>();
-  for (const { type, observedGeneration } of before.conditions ?? [])
+  for (const { type, observedGeneration } of previous.conditions ?? [])
     known.set(type, [...(known.get(type) ?? []), observedGeneration]);
   const conditions = after.conditions?.map((condition) => {
     const observed = known.get(condition.type)?.shift();
@@ -59,7 +59,7 @@ function keepObservedGenerations(before: PodStatus, after: PodStatus): PodStatus
       ? condition
       : { ...condition, observedGeneration: observed };
   });
-  const observed = after.observedGeneration || before.observedGeneration;
+  const observed = after.observedGeneration || previous.observedGeneration;
   return {
     ...after,
     ...(conditions === undefined ? {} : { conditions }),
@@ -67,7 +67,7 @@ function keepObservedGenerations(before: PodStatus, after: PodStatus): PodStatus
   };
 }
 
-/** Only the list of containers for debugging is taken, and who wrote it. */
+/** Takes only the list of ephemeral containers, and managedFields. */
 export function prepareEphemeralUpdate(before: Pod, after: Pod): Pod {
   const { ephemeralContainers } = after.spec;
   const { ephemeralContainers: _before, ...spec } = before.spec;
@@ -79,7 +79,7 @@ export function prepareEphemeralUpdate(before: Pod, after: Pod): Pod {
   };
 }
 
-/** Of a write about one part of a pod: its metadata stays, but for who wrote what. */
+/** For a subresource: keeps all metadata except managedFields. */
 export function onlyManagersOf(before: Pod, after: Pod): Pod['metadata'] {
   const { managedFields } = after.metadata;
   const { managedFields: _own, ...metadata } = before.metadata;

@@ -1,4 +1,4 @@
-// What is asked of a container while it lives: probes and lifecycle hooks.
+// Probes and lifecycle hooks.
 import * as s from '../../schema/node.ts';
 import { must } from './references.ts';
 
@@ -96,8 +96,8 @@ export const lifecycle = s.struct(
   'Lifecycle',
   {
     postStart: s.pointer(lifecycleHandler, 'Called right after the container was started.'),
-    preStop: s.pointer(lifecycleHandler, 'Called before the container is told to stop.'),
-    stopSignal: s.pointer(s.string('Signal that tells the container to stop.')),
+    preStop: s.pointer(lifecycleHandler, 'Called before the container gets its stop signal.'),
+    stopSignal: s.pointer(s.string('Signal that stops the container.')),
   },
   { numbers: [1, 2, 3] },
 );

@@ -1,4 +1,4 @@
-// Volumes whose files are made from API objects.
+// Projected volumes and their sources.
 import { labelSelector } from '../../meta/labels.ts';
 import * as s from '../../schema/node.ts';
 import { objectFieldSelector, resourceFieldSelector } from './environment.ts';
@@ -100,7 +100,7 @@ const podCertificate = s.struct(
     credentialBundlePath: s.string('Relative path of a file with key and chain.'),
     keyPath: s.string('Relative path of a file with the key.'),
     certificateChainPath: s.string('Relative path of a file with the chain.'),
-    userAnnotations: s.map(s.string(), 'Wishes passed to the signer.'),
+    userAnnotations: s.map(s.string(), 'Options passed to the signer.'),
   },
   { numbers: [1, 2, 3, 4, 5, 6, 7] },
 );

@@ -1,4 +1,4 @@
-// The quality of service class, from what containers request and may use.
+// The QoS class of a pod.
 import { compareQuantities } from '../../schema/quantity.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { ResourceList, ResourceRequirements } from './resources.ts';
@@ -7,10 +7,10 @@ const counted = ['cpu', 'memory'] as const;
 
 type Counted = Pick<ResourceRequirements, 'limits' | 'requests'>;
 
-/** Guaranteed: limits for all, equal to the requests. BestEffort: nothing asked for. Burstable: the rest. */
+/** Guaranteed: all have limits equal to their requests. BestEffort: no requests or limits. Burstable: otherwise. */
 export function qualityOfService(spec: PodSpec): string {
   const pod = spec.resources;
-  // A pod that says what it needs as a whole is judged by that alone.
+  // Pod-level resources alone decide when they are set.
   const judged: readonly Counted[] =
     pod !== undefined && asks(pod)
       ? [pod]

@@ -1,4 +1,4 @@
-// Whether a pod can take traffic. What controllers, proxies and tables agree on.
+// Readiness of pods, for controllers, proxies and tables.
 import type { PodCondition, PodStatus } from './pod-status.ts';
 
 type HasStatus = { readonly status: PodStatus };

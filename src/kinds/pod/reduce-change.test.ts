@@ -5,7 +5,7 @@ import { reducedChange } from './reduce-change.ts';
 const items = (count: number, odd: string) =>
   Array.from({ length: count }, (_, n) => ({ name: `n${n}`, value: n % 2 === 0 ? odd : 'same' }));
 
-test('reducedChange() leaves what is small as it is', () => {
+test('reducedChange() returns small values unchanged', () => {
   const [before, after] = [
     { a: 1, list: items(3, 'x') },
     { a: 1, list: items(3, 'y') },
@@ -13,7 +13,7 @@ test('reducedChange() leaves what is small as it is', () => {
   assert.deepEqual(reducedChange(before, after), [before, after]);
 });
 
-test('reducedChange() keeps of what is large the first differences', () => {
+test('reducedChange() keeps the first differences of large values', () => {
   const [was, is] = reducedChange(
     { a: 1, b: 2, list: items(5_000, 'x') },
     { a: 1, b: 3, list: items(5_000, 'y') },

@@ -1,16 +1,16 @@
-// Two forms of one object without what is the same in both, where the whole would take too long to compare as text.
+// Removes from two large forms what is equal in both, so that they can be compared as text in reasonable time.
 import { deepEqual } from '../../schema/equality.ts';
 
 type Json = { readonly [key: string]: unknown };
 
-/** A struct is printed with all of its fields, some twenty lines; everything else on one line. */
+/** A struct prints all its fields, about twenty lines; anything else one line. */
 const structWeight = 20;
-/** About so many lines are compared whole: a pod of a hundred containers, volumes and probes. */
+/** Smaller forms, such as a pod of a hundred containers, are compared whole. */
 const maxWeight = 4_000;
-/** Of each list, so many items that differ. */
+/** Differing items kept of each list. */
 const maxItems = 3;
 
-/** Both as they are; of large ones only what differs, and of that the first items. */
+/** Both unchanged if small; otherwise only what differs, and of lists the first differing items. */
 export function reducedChange<T extends object>(before: T, after: T): readonly [T, T] {
   if (weigh(before, maxWeight) + weigh(after, maxWeight) <= maxWeight) return [before, after];
   return onlyChanged(before, after) as readonly [T, T];

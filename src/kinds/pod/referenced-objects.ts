@@ -1,4 +1,4 @@
-// Which secrets and config maps of its namespace a pod uses, wherever it names them.
+// The Secrets and ConfigMaps that a pod refers to.
 import type { Pod } from './types.ts';
 
 export type ReferencedObjects = {
@@ -7,7 +7,7 @@ export type ReferencedObjects = {
   readonly claims: ReadonlySet<string>;
 };
 
-/** Pods never change in place, so what one refers to is worked out once. */
+/** Pod objects are immutable, so the result is cached by object. */
 const known = new WeakMap<Pod, ReferencedObjects>();
 
 export function referencedObjects(pod: Pod): ReferencedObjects {
@@ -57,7 +57,7 @@ function collect({ spec }: Pod): ReferencedObjects {
 
 type Named = { readonly name?: string };
 
-/** The fields in which sources of any sort name secrets, and the parts of a projected one. */
+/** Fields of volume sources that name Secrets, including the sources of a projected volume. */
 type VolumeSource =
   | {
       readonly secretName?: string;

@@ -1,12 +1,12 @@
-// References that name a kind, and marks for fields that Go always writes.
+// References to objects, and markers for fields that Go always writes.
 import * as s from '../../schema/node.ts';
 
-/** A field that Kubernetes documents as required and writes even when empty. */
+/** A required field that is written even when empty. */
 export function must<S extends s.Schema>(schema: S) {
   return s.required(s.always(schema));
 }
 
-/** A time that Go writes as null while nobody has set it. */
+/** A time that is written as null when unset. */
 export function timeOrNull(description: string) {
   return s.always(s.time(description)) as s.ScalarNode & {
     readonly presence: 'always';

@@ -1,4 +1,4 @@
-// What a pod asks for as a whole. Amounts are thousandths, so that millicores stay whole.
+// Resource requests of a pod. Quantities are in thousandths, so that millicores are whole numbers.
 import { quantityValue } from '../../schema/quantity.ts';
 import type { Container } from './container.ts';
 import { isRestartableInitContainer } from './ports.ts';
@@ -7,10 +7,10 @@ import type { Pod } from './types.ts';
 
 export type Quantities = ReadonlyMap<string, number>;
 
-/** Requests never change but with the pod itself; a copy of a pod is looked at for every other pod. */
+/** Cached by pod object: requests are read for every other pod on the node. */
 const known = new WeakMap<Pod, Quantities>();
 
-/** Containers run together; init containers one after the other, beside the sidecars started before them. */
+/** Containers run concurrently; init containers one after the other, beside the sidecars that started before them. */
 export function requestsOf(pod: Pod): Quantities {
   const before = known.get(pod);
   if (before !== undefined) return before;
@@ -25,7 +25,7 @@ export function requestsOf(pod: Pod): Quantities {
     );
   }
   const running = (containers ?? []).map(requested).reduce(sum, sidecars);
-  // What is said of the pod as a whole counts instead of what its containers say.
+  // Pod-level requests replace those of the containers.
   const whole = new Map([...largest(running, start), ...quantitiesOf(resources?.requests)]);
   const requests = sum(whole, quantitiesOf(overhead));
   known.set(pod, requests);

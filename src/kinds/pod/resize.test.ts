@@ -27,7 +27,7 @@ function problems(spec: object, of: Pod = before): readonly string[] {
   return validatePodResize(of, after).map(({ field, detail }) => `${field}: ${detail}`);
 }
 
-test('a resize takes amounts and resize policies, and nothing else', () => {
+test('a resize changes resources and resize policies only', () => {
   const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
   const sent = podWith({
     containers: [
@@ -61,7 +61,7 @@ const cases: readonly (readonly [string, object, readonly string[]])[] = [
     ['spec.containers[0].resources.requests: must be less than or equal to cpu limit of 2'],
   ],
   [
-    'a request that goes',
+    'a removed request',
     {
       containers: [{ ...app, resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } }, side],
     },
@@ -130,7 +130,7 @@ for (const [title, spec, expected] of cases) {
   test(`validatePodResize() of ${title}`, () => assert.deepEqual(problems(spec), expected));
 }
 
-test('amounts of the whole pod change, but do not go', () => {
+test('pod-level resources may change but not be removed', () => {
   const resources = { requests: { cpu: '1' }, limits: { cpu: '4' } };
   const whole = examplePod({ spec: { containers: [app], resources } });
   const changed = { containers: [app], resources: { ...resources, requests: { cpu: '2' } } };
@@ -144,7 +144,7 @@ test('amounts of the whole pod change, but do not go', () => {
   ]);
 });
 
-test('an init container is resized too, but not where that would restart it', () => {
+test('an init container is resized, unless that would restart it', () => {
   const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
   const init = { name: 'init', image: 'i', resources: quantities('1m', '1Mi'), resizePolicy };
   const more = { ...init, resources: quantities('2m', '1Mi') };
@@ -157,7 +157,7 @@ test('an init container is resized too, but not where that would restart it', ()
   assert.deepEqual(problems(sidecar, of({ ...init, ...always })), []);
 });
 
-test('a pod that runs is resized where its node says what is in force', () => {
+test('a running pod is resized if its node reports resources', () => {
   const running = (more: object): Pod => ({
     ...before,
     status: examplePod({
@@ -176,7 +176,7 @@ test('a pod that runs is resized where its node says what is in force', () => {
   assert.deepEqual(problems(spec, running({ resources: app.resources })), []);
 });
 
-test('pods that come from files, and those of Windows, are not resized', () => {
+test('static and Windows pods are not resized', () => {
   const annotations = { 'kubernetes.io/config.mirror': 'x' };
   const mirror = { ...before, metadata: { ...before.metadata, annotations } };
   assert.deepEqual(problems(before.spec, mirror), ['[]: static pods cannot be resized']);

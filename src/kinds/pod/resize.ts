@@ -1,4 +1,4 @@
-// New amounts for a pod that is already there: what of it may change, and how far.
+// The resize subresource: which resources of a running pod may change, and how.
 import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { Container } from './container.ts';
@@ -14,7 +14,7 @@ import { validatePod } from './validate.ts';
 const containerLists = ['containers', 'initContainers'] as const;
 type ContainerList = (typeof containerLists)[number];
 
-/** Amounts and what is done about new ones are taken, and nothing else. */
+/** Takes only resources and resize policies. */
 export function preparePodResize(before: Pod, after: Pod): Pod {
   const { resources: _resources, initContainers: _init, ...spec } = before.spec;
   const { resources } = after.spec;
@@ -32,7 +32,7 @@ export function preparePodResize(before: Pod, after: Pod): Pod {
   };
 }
 
-/** Containers that are not the same any more are left as they were sent, for validation to refuse. */
+/** Added or removed containers stay as sent, so that validation rejects them. */
 function resized(before: Pod, after: Pod, list: ContainerList): readonly Container[] {
   const old = before.spec[list] ?? [];
   const sent = after.spec[list] ?? [];
@@ -44,7 +44,7 @@ function resized(before: Pod, after: Pod, list: ContainerList): readonly Contain
   });
 }
 
-/** In the order in which Kubernetes reports what is wrong. */
+/** In upstream's order. */
 export function validatePodResize(before: Pod, after: Pod): readonly FieldError[] {
   if (isMirrorPod(before)) return [forbidden('[]', 'static pods cannot be resized')];
   if (before.spec.os?.name === 'windows')
@@ -73,7 +73,7 @@ function validateQualityOfService({ spec, status }: Pod, after: Pod): readonly F
   return [invalid('spec', qosClass, 'Pod QOS Class may not change as a result of resizing')];
 }
 
-/** A node that can resize says what is in force for the containers that it runs. */
+/** A node that supports resizing reports the resources in force for its running containers. */
 function validateNodeSupport({ status }: Pod): readonly FieldError[] {
   const running = (status.containerStatuses ?? []).find(({ state }) => state.running !== undefined);
   return running === undefined || running.resources !== undefined
@@ -191,7 +191,7 @@ function isOnlyResized({ before, after }: Change): boolean {
   return deepEqual(rest(before), rest(after));
 }
 
-/** Without what may change; lists that are left empty count as none. */
+/** Without the mutable resources; empty lists count as absent. */
 function unsized(resources: ResourceRequirements | undefined): object {
   const { limits, requests, ...others } = resources ?? {};
   const left = (list: ResourceList = {}) =>

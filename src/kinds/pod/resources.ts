@@ -1,4 +1,4 @@
-// How much of what a container or a pod may use.
+// Resource requirements of containers and pods.
 import * as s from '../../schema/node.ts';
 import { roundToMilli } from '../../schema/quantity.ts';
 import { must } from './references.ts';
@@ -6,7 +6,7 @@ import { must } from './references.ts';
 export const resourceList = s.map(s.quantity(), 'Amounts by resource name.');
 export type ResourceList = s.Static<typeof resourceList>;
 
-/** Nobody can be given less than a thousandth; finer amounts of old stay readable. */
+/** Finer values than a thousandth cannot be allocated; stored ones stay readable. */
 export function roundQuantities(quantities: ResourceList): ResourceList {
   const entries = Object.entries(quantities);
   const rounded = entries.map(([name, amount]) => [name, roundToMilli(amount)] as const);
@@ -56,7 +56,7 @@ export const volumeResourceRequirements = s.struct(
   { numbers: [1, 2] },
 );
 
-/** What may change while a container runs. */
+/** Resize policy: what may change while the container runs. */
 export const resizableResources = ['cpu', 'memory'] as const;
 
 export const containerResizePolicy = s.struct(

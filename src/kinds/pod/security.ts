@@ -1,4 +1,4 @@
-// Under which identity and with which rights containers run.
+// Security contexts.
 import * as s from '../../schema/node.ts';
 import { must } from './references.ts';
 

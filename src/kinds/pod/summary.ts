@@ -1,5 +1,5 @@
-// Boils the state of a pod down to a word and three numbers. After printPod() of upstream's
-// pkg/printers/internalversion/printers.go: people and scripts know its words.
+// Summarizes a pod's status as a reason and three counts, for tables. Equals printPod() of upstream's
+// pkg/printers/internalversion/printers.go, because people and scripts know its output.
 import type { ContainerState, ContainerStatus } from './pod-status.ts';
 import { isRestartableInitContainer } from './ports.ts';
 import { isPodFinished, podCondition } from './readiness.ts';
@@ -7,7 +7,7 @@ import type { Pod } from './types.ts';
 
 export type PodSummary = {
   readonly ready: number;
-  /** Containers that are to run at the same time. */
+  /** Containers and sidecars. */
   readonly containers: number;
   readonly reason: string;
   readonly restarts: number;
@@ -24,7 +24,7 @@ export function summarizePod(pod: Pod): PodSummary {
   const initialized = podCondition(pod, 'Initialized')?.status === 'True';
   const { ready, reason, restarts, lastRestart } =
     start.initializing && !initialized ? start : summarizeRunning(pod, start, sidecars);
-  return { ready, containers, reason: leaving(pod) ?? reason, restarts, lastRestart };
+  return { ready, containers, reason: deletionReason(pod) ?? reason, restarts, lastRestart };
 }
 
 type Progress = Omit<PodSummary, 'containers'>;
@@ -34,7 +34,7 @@ type Start = Progress & {
   readonly reached: readonly ContainerStatus[];
 };
 
-/** How far the init containers have come. */
+/** Progress of the init containers. */
 function summarizeStart(pod: Pod, sidecars: ReadonlySet<string>): Start {
   const statuses = pod.status.initContainerStatuses ?? [];
   const count = (pod.spec.initContainers ?? []).length;
@@ -46,15 +46,15 @@ function summarizeStart(pod: Pod, sidecars: ReadonlySet<string>): Start {
       continue;
     }
     const reached = statuses.slice(0, index + 1);
-    const reason = `Init:${obstacle(status.state) ?? `${index}/${count}`}`;
+    const reason = `Init:${waitReason(status.state) ?? `${index}/${count}`}`;
     return { ready, reason, initializing: true, reached, ...countRestarts(reached) };
   }
   const reason = phaseReason(pod);
   return { ready, reason, initializing: false, reached: statuses, ...countRestarts(statuses) };
 }
 
-/** What keeps an init container from running to its end, if it is not just at work. */
-function obstacle({ terminated, waiting }: ContainerState): string | undefined {
+/** Why an init container has not completed; undefined while it is running normally. */
+function waitReason({ terminated, waiting }: ContainerState): string | undefined {
   if (terminated !== undefined) return terminated.reason || endReason(terminated);
   return waiting?.reason && waiting.reason !== 'PodInitializing' ? waiting.reason : undefined;
 }
@@ -62,9 +62,11 @@ function obstacle({ terminated, waiting }: ContainerState): string | undefined {
 function summarizeRunning(pod: Pod, start: Start, sidecars: ReadonlySet<string>): Progress {
   const statuses = pod.status.containerStatuses ?? [];
   const running = statuses.filter((status) => isRunning(status));
-  // The first container that has something to say is the one that is heard.
-  const told = statuses.map((status) => stateReason(status.state)).find((reason) => reason !== '');
-  const reason = told ?? start.reason;
+  // The first container with a reason determines it.
+  const firstReason = statuses
+    .map((status) => stateReason(status.state))
+    .find((reason) => reason !== '');
+  const reason = firstReason ?? start.reason;
   const started = start.reached.filter(({ name }) => sidecars.has(name));
   return {
     ready: start.ready + running.length,
@@ -94,8 +96,8 @@ function phaseReason(pod: Pod): string {
   return pod.status.reason || (pod.status.phase ?? '');
 }
 
-/** A pod that is being deleted shows that instead of what its containers do. */
-function leaving(pod: Pod): string | undefined {
+/** A pod that is being deleted shows that instead of its containers' state. */
+function deletionReason(pod: Pod): string | undefined {
   if (pod.metadata.deletionTimestamp === undefined) return undefined;
   if (pod.status.reason === 'NodeLost') return 'Unknown';
   return isPodFinished(pod) ? undefined : 'Terminating';

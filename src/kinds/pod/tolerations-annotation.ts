@@ -1,4 +1,4 @@
-// Tolerations as pods of long ago carried them: JSON in an annotation, decoded into Go's structs, whose names it gives.
+// The alpha annotation for tolerations: JSON decoded into Go's structs, whose errors it reproduces.
 import { type FieldError, invalid } from '../../meta/field-error.ts';
 import { goJsonParseError } from '../../schema/go-json-error.ts';
 import type { Toleration } from './affinity.ts';
@@ -6,7 +6,7 @@ import { validateTolerations } from './validate-scheduling.ts';
 
 export const tolerationsAnnotation = 'scheduler.alpha.kubernetes.io/tolerations';
 
-/** The type in Go of each field; names of fields are compared without regard to case, as Go does. */
+/** Go's type of each field; field names are case-insensitive, as in Go. */
 const goTypes: Readonly<Record<string, readonly [name: string, type: string]>> = {
   key: ['Key', 'string'],
   operator: ['Operator', 'core.TolerationOperator'],
@@ -18,7 +18,7 @@ const goTypes: Readonly<Record<string, readonly [name: string, type: string]>> =
 export function validateTolerationsAnnotation(text: string, field: string): readonly FieldError[] {
   if (text === '') return [];
   const problem = goJsonParseError(text);
-  // The value shown is the key of the annotation, as upstream has it.
+  // As upstream, the value in the message is the annotation's key.
   if (problem !== '') return [invalid(field, tolerationsAnnotation, problem)];
   const read = readTolerations(JSON.parse(text));
   return typeof read === 'string'
@@ -26,7 +26,7 @@ export function validateTolerationsAnnotation(text: string, field: string): read
     : validateTolerations(read, `${field}.${tolerationsAnnotation}`);
 }
 
-/** What was read, or Go's text of the first value that does not fit. */
+/** The tolerations, or Go's error for the first mismatch. */
 function readTolerations(value: unknown): readonly Toleration[] | string {
   if (value === null) return [];
   if (!Array.isArray(value)) return mismatch(value, 'value of type []core.Toleration');

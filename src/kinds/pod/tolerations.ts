@@ -1,4 +1,4 @@
-// Which taints of a node a pod puts up with.
+// Whether a pod tolerates a taint.
 import type { Taint } from '../node/types.ts';
 import type { Toleration } from './affinity.ts';
 import type { Pod } from './types.ts';
@@ -7,7 +7,7 @@ export function isTolerated(pod: Pick<Pod, 'spec'>, taint: Taint): boolean {
   return tolerationOf(pod, taint) !== undefined;
 }
 
-/** The first of the pod's tolerations that speaks of the taint. */
+/** The first toleration that matches the taint. */
 export function tolerationOf({ spec }: Pick<Pod, 'spec'>, taint: Taint): Toleration | undefined {
   return spec.tolerations?.find((toleration) => tolerates(toleration, taint));
 }

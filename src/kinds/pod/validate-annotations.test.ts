@@ -83,7 +83,7 @@ const created: readonly (readonly [string, object, readonly string[]])[] = [
 ];
 
 for (const [name, annotations, wanted] of created) {
-  test(`validatePodCreate() judges annotations: ${name}`, () => {
+  test(`validatePodCreate() validates annotations: ${name}`, () => {
     assert.deepEqual(validatePodCreate(pod(annotations)).map(errorText), wanted);
   });
 }
@@ -117,7 +117,7 @@ const updated: readonly (readonly [string, object, object, readonly string[]])[]
 ];
 
 for (const [name, before, after, wanted] of updated) {
-  test(`updates of pods and their status judge annotations: ${name}`, () => {
+  test(`updates of pods and their status validate annotations: ${name}`, () => {
     const texts = [...new Set(validatePodUpdate(pod(before), pod(after)).map(errorText))];
     assert.deepEqual(texts, wanted);
     assert.deepEqual(validatePodStatusUpdate(pod(before), pod(after)).map(errorText), wanted);

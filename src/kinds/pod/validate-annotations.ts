@@ -1,4 +1,4 @@
-// Annotations of pods that mean something to Kubernetes.
+// Annotations of pods with a meaning in Kubernetes.
 import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
 import {
   containerAppArmorPrefix,
@@ -15,7 +15,7 @@ import type { Pod } from './types.ts';
 type Annotations = Readonly<Record<string, string>>;
 const localProfile = 'localhost/';
 
-/** `before` are the annotations of the stored pod: a cost that was no number may stay one. */
+/** `before` are the stored annotations: an invalid deletion cost that was stored may stay. */
 export function validatePodAnnotations(
   annotations: Annotations,
   spec: PodSpec,
@@ -50,7 +50,7 @@ export function validatePodAnnotations(
   ];
 }
 
-/** A plain decimal number of 32 bits: no plus sign, no leading zeros. */
+/** A decimal 32-bit integer without plus sign and leading zeros. */
 function isCost(text: string | undefined): boolean {
   if (text === undefined) return true;
   if (!/^(0|[1-9]\d*|-\d+)$/.test(text)) return false;
@@ -112,18 +112,18 @@ const fixed: readonly (readonly [
   ],
 ];
 
-/** What made a pod a mirror, and its profiles, stay as they are. */
+/** The mirror annotation and security profiles are immutable. */
 export function validatePodAnnotationsUpdate(before: Pod, after: Pod): readonly FieldError[] {
   const field = 'metadata.annotations';
   const was = before.metadata.annotations ?? {};
   const is = after.metadata.annotations ?? {};
-  const told = (key: string, isNew: boolean) =>
+  const changed = (key: string, isNew: boolean) =>
     fixed.flatMap(([isMeant, changed, added]) =>
       isMeant(key) ? [forbidden(`${field}[${key}]`, isNew ? added : changed)] : [],
     );
   return [
-    ...Object.keys(was).flatMap((key) => (is[key] === was[key] ? [] : told(key, false))),
-    ...Object.keys(is).flatMap((key) => (Object.hasOwn(was, key) ? [] : told(key, true))),
+    ...Object.keys(was).flatMap((key) => (is[key] === was[key] ? [] : changed(key, false))),
+    ...Object.keys(is).flatMap((key) => (Object.hasOwn(was, key) ? [] : changed(key, true))),
     ...validatePodAnnotations(is, after.spec, field, was),
   ];
 }

@@ -1,4 +1,4 @@
-// What the status of a pod says of its claims for devices.
+// Resource claims in the status of a pod.
 import { duplicate, type FieldError, invalid, required } from '../../meta/field-error.ts';
 import { dns1123Label, dns1123Subdomain } from '../../meta/names.ts';
 import { compareQuantities } from '../../schema/quantity.ts';
@@ -71,7 +71,7 @@ function validateExtendedStatus(
       const fields = ['containerName', 'resourceName', 'requestName'] as const;
       return [
         ...validateMapping(mapping, requests, `${at}[${index}]`),
-        // Upstream leaves out the list and its index.
+        // Upstream's path lacks the list and its index.
         ...invalidEach(
           `${field}.requestName`,
           mapping.requestName,

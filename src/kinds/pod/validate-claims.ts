@@ -1,4 +1,4 @@
-// Claims for devices: those of the pod, those that containers use, and what the status says of them.
+// Resource claims of pods and containers, and in the status.
 import { cutText } from '../../meta/cut-text.ts';
 import {
   duplicate,
@@ -16,7 +16,7 @@ import type { ResourceRequirements } from './resources.ts';
 type PodClaim = NonNullable<PodSpec['resourceClaims']>[number];
 type ContainerClaim = NonNullable<ResourceRequirements['claims']>[number];
 
-/** What the errors of containers say of the pod's claims, made once for all of them. */
+/** The pod's claims in error messages of containers, built once. */
 export type PodClaims = { readonly names: ReadonlySet<string>; readonly notFoundDetail: string };
 
 export function podClaimsOf(spec: PodSpec): PodClaims {
@@ -71,7 +71,7 @@ function validateObjectName(name: string | undefined, field: string): readonly F
   return name === undefined ? [] : invalidEach(field, name, dns1123Subdomain(name));
 }
 
-/** Each claim, or each request of it, once. A whole claim and a request of it overlap. */
+/** Each claim or request once. A claim and one of its requests overlap. */
 export function validateContainerClaims(
   claims: readonly ContainerClaim[],
   ofPod: PodClaims,
@@ -87,7 +87,7 @@ export function validateContainerClaims(
   });
 }
 
-/** `requests` counts the requests by claim, for ten thousand of them too. */
+/** `requests` counts requests by claim, which stays fast for ten thousand. */
 type UsedClaims = { readonly keys: Set<string>; readonly requests: Map<string, number> };
 
 function useClaim(
@@ -108,7 +108,7 @@ function useClaim(
   return wrong;
 }
 
-/** The pod as a whole uses no claim; where it names one, that is judged as a container's. */
+/** Pod-level claims are rejected; where one is named, it is validated like a container's. */
 export function validatePodLevelClaims(
   { claims }: ResourceRequirements,
   ofPod: PodClaims,

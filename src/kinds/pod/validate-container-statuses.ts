@@ -1,4 +1,4 @@
-// Identity and devices of containers, as the status of their pod reports them.
+// Identity and devices in container statuses.
 import {
   duplicate,
   type FieldError,
@@ -65,7 +65,7 @@ function validateUser(
   ];
 }
 
-/** The status of a container that the pod does not have is taken as it is. */
+/** Statuses of containers that the pod does not have are accepted. */
 function validateDevices(
   { allocatedResourcesStatus = [] }: ContainerStatus,
   container: Container | undefined,
@@ -80,8 +80,8 @@ function validateDevices(
       ...(known === undefined || known.has(name)
         ? []
         : [invalid(`${at}.name`, name, name.startsWith('claim:') ? noSuchClaim : noSuchRequest)]),
-      ...resources.flatMap(({ resourceID, health = '', message }, place) => {
-        const here = `${at}.resources[${place}]`;
+      ...resources.flatMap(({ resourceID, health = '', message }, position) => {
+        const here = `${at}.resources[${position}]`;
         const isRepeated = ids.has(resourceID);
         ids.add(resourceID);
         return [
@@ -98,7 +98,7 @@ const noSuchRequest = "must match one of the container's resource requests";
 const noSuchClaim =
   "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
 
-/** Names by which a status may speak of what the container asked for. */
+/** Names of the container's claims that a status may refer to. */
 function resourcesOf({ resources }: Container): ReadonlySet<string> {
   const claims = (resources.claims ?? []).map(({ name, request }) =>
     request ? `claim:${name}/${request}` : `claim:${name}`,

@@ -1,4 +1,4 @@
-// Containers of every sort.
+// Validation of containers, init containers and ephemeral containers.
 import {
   duplicate,
   type FieldError,
@@ -21,7 +21,7 @@ import { validateInitRestartRules, validateRestartRules } from './validate-resta
 import { validateContainerSecurity } from './validate-security.ts';
 
 const initOnly = 'may not be set for init containers without restartPolicy=Always';
-/** In the order of the struct. */
+/** In the order of Go's struct. */
 const ephemeralFields = [
   ...(['ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules'] as const),
   ...(['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const),
@@ -31,14 +31,14 @@ const paddedImage = 'must not have leading or trailing whitespace';
 const initFields = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 type Surroundings = {
-  /** Volumes that can be mounted. */
+  /** Volumes of the pod by name. */
   readonly volumes: MountableVolumes;
-  /** Claims of the pod. */
+  /** Resource claims of the pod. */
   readonly claims: PodClaims;
   readonly graceSeconds: number;
   /** Of the pod. */
   readonly restartPolicy: string | undefined;
-  /** Whether the pod has the users of the node. */
+  /** Whether the pod uses the host's user namespace. */
   readonly sharesUsers: boolean;
 };
 
@@ -107,7 +107,8 @@ function validateInit(
       ...validateAnyContainer(container, around, at),
       ...validateInitRestartRules(container, at),
       ...claimName(container.name, names, at),
-      // One after the other: ports conflict only within one. Upstream reports all of them on the first.
+      // Separately: init containers run one after the other, so ports conflict only within one. Upstream reports all
+      // conflicts on the first.
       ...validateHostPorts([container], field),
       ...hooks,
     ];
@@ -134,16 +135,16 @@ function validateEphemeral(
       ...ephemeralFields
         .filter((name) => isGiven(container[name]))
         .map((name) => forbidden(`${at}.${name}`, notEphemeral)),
-      ...(container.volumeMounts ?? []).flatMap((mount, place) =>
+      ...(container.volumeMounts ?? []).flatMap((mount, position) =>
         (['subPath', 'subPathExpr'] as const)
           .filter((name) => mount[name])
-          .map((name) => forbidden(`${at}.volumeMounts[${place}].${name}`, notEphemeral)),
+          .map((name) => forbidden(`${at}.volumeMounts[${position}].${name}`, notEphemeral)),
       ),
     ];
   });
 }
 
-/** A struct without fields is what Go has for none. */
+/** Go treats a struct without fields as absent. */
 const isGiven = (value: unknown): boolean =>
   value !== undefined && (typeof value !== 'object' || Object.keys(value ?? {}).length > 0);
 
@@ -231,7 +232,7 @@ function placedPorts(containers: readonly Container[], field: string): readonly 
   );
 }
 
-/** No two containers of a pod may want the same port of the node. */
+/** Two containers of a pod must not request the same host port. */
 function validateHostPorts(containers: readonly Container[], field: string): readonly FieldError[] {
   const taken = new Set<string>();
   return placedPorts(containers, field).flatMap(({ port, field: at }) => {
@@ -243,7 +244,7 @@ function validateHostPorts(containers: readonly Container[], field: string): rea
   });
 }
 
-/** Templates may leave out the port of the host: it is filled in when their pods are made. */
+/** In templates the host port may be unset: it defaults when pods are created. */
 export function validateHostNetworkPorts(
   spec: PodSpec,
   isTemplate: boolean,

@@ -1,4 +1,4 @@
-// Names of the pod and how it resolves others.
+// Hostname, host aliases and DNS configuration.
 import { type FieldError, forbidden, invalid, required } from '../../meta/field-error.ts';
 import {
   dns1123Label,
@@ -9,7 +9,7 @@ import { validateIPLegacy } from '../../meta/validate-ip.ts';
 import { invalidEach } from './field-rules.ts';
 import type { PodDnsConfig, PodSpec } from './pod-spec.ts';
 
-// What resolv.conf can hold.
+// Limits of resolv.conf.
 const maxNameservers = 3;
 const maxSearches = 32;
 const maxSearchLength = 2048;

@@ -1,4 +1,4 @@
-// Environment variables and the sources of their values.
+// Environment variables and their sources.
 import { type FieldError, invalid, notSupported, required } from '../../meta/field-error.ts';
 import {
   configMapKey,
@@ -132,7 +132,7 @@ function validateFileKeyRef(selector: FileKeySelector, field: string): readonly 
   ];
 }
 
-/** A path into the pod; `allowed` are those that make sense at this place. */
+/** A field path; `allowed` are the paths that are valid here. */
 export function validateFieldRef(
   selector: ObjectFieldSelector,
   allowed: readonly string[],
@@ -163,7 +163,7 @@ export function validateFieldRef(
   return allowed.includes(fieldPath) ? [] : [notSupported(at, fieldPath, allowed)];
 }
 
-/** `metadata.labels['a']` as its two parts, if it has two. */
+/** `metadata.labels['a']` as its two parts; undefined for other forms. */
 function splitSubscript(path: string): readonly [path?: string, subscript?: string] {
   const at = path.indexOf("['");
   return path.endsWith("']") && at > 0 ? [path.slice(0, at), path.slice(at + 2, -2)] : [];
@@ -201,7 +201,7 @@ const byteDivisors = ['1', '1k', '1M', '1G', '1T', '1P', '1E'].concat([
   '1Ei',
 ]);
 
-/** The text shows the resource, not the divisor. */
+/** Messages show the resource, not the divisor. */
 function validateDivisor(
   { resource, divisor }: ResourceFieldSelector,
   field: string,

@@ -1,4 +1,4 @@
-// Volumes and block devices inside a container.
+// Volume mounts and block devices of containers.
 import {
   type FieldError,
   forbidden,
@@ -11,10 +11,10 @@ import { validateFilled } from './field-rules.ts';
 import { validateLocalPath } from './validate-volumes.ts';
 import type { Volume } from './volume.ts';
 
-/** The volumes of the pod that are in order, by name. */
+/** Valid volumes of the pod by name. */
 export type MountableVolumes = ReadonlyMap<string, Volume>;
 
-/** Of the names and paths of one list, those that the other must not have. */
+/** Names and paths that the other list must not use. */
 type Taken = { readonly names: ReadonlySet<string>; readonly paths: ReadonlySet<string> };
 
 export function validateMounts(
@@ -31,7 +31,7 @@ export function validateMounts(
   ];
 }
 
-/** A volume that is there twice counts with its last path only, as upstream's map has it. */
+/** Of a volume mounted twice only the last path counts, as in upstream's map. */
 function takenBy(entries: readonly (readonly [name: string, path: string])[]): Taken {
   const paths = new Map(entries);
   return { names: new Set(paths.keys()), paths: new Set(paths.values()) };
@@ -67,7 +67,7 @@ function validateVolumeMounts(
           ]
         : []),
       ...validateSubPaths(mount, field, at),
-      // Upstream leaves out the index of these two.
+      // Upstream's path lacks the index for these two.
       ...validatePropagation(mount, securityContext?.privileged === true, field),
       ...validateRecursiveReadOnly(mount, `${field}.recursiveReadOnly`),
     ];

@@ -1,4 +1,4 @@
-// Fields that one operating system has and the other lacks (upstream: validateLinux and validateWindows).
+// Fields that are forbidden for the pod's operating system (upstream: validateLinux and validateWindows).
 import { type FieldError, forbidden } from '../../meta/field-error.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { SecurityContext } from './security.ts';

@@ -235,13 +235,13 @@ const cases: readonly (readonly [name: string, spec: object, wanted: readonly st
 ];
 
 for (const [name, spec, wanted] of cases) {
-  test(`validatePodSpec() judges ${name}`, () => {
+  test(`validatePodSpec() of ${name}`, () => {
     const errors = validatePodSpec(examplePod({ spec }).spec, 'spec');
     assert.deepEqual(errors.map(errorText), wanted);
   });
 }
 
-test('validatePodSpec() lets templates leave out the port of the host', () => {
+test('validatePodSpec() accepts templates without host ports', () => {
   const port = (hostPort: number) => ({
     hostNetwork: true,
     ...c({ ports: [{ containerPort: 80, hostPort, protocol: 'TCP' }] }),

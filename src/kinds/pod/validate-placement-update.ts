@@ -1,4 +1,4 @@
-// A pod that waits behind a scheduling gate may narrow down the nodes on which it can run, never widen the choice.
+// Node selector and affinity of a pod with scheduling gates: updates may narrow the choice of nodes, never widen it.
 import { type FieldError, invalid } from '../../meta/field-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { type NodeAffinity, type NodeSelectorTerm, nodeSelectorTerm } from './affinity.ts';
@@ -17,7 +17,7 @@ export function validatePlacementUpdate(before: PodSpec, after: PodSpec): readon
   ];
 }
 
-/** The placement of before, as far as it was judged above, so that only other changes are found. */
+/** The new spec with the previous placement, so that the remaining comparison finds other changes only. */
 export function restoredPlacement(before: PodSpec, after: PodSpec): object {
   const { nodeSelector } = before;
   const was = before.affinity?.nodeAffinity;
@@ -66,7 +66,7 @@ function validateAffinityUpdate(
 
 const shown = (term: NodeSelectorTerm): object => internalForm(nodeSelectorTerm, term);
 
-/** An empty term selects nothing, so that anything in it would widen the choice. */
+/** An empty term matches nothing, so any content would widen it. */
 function hasOnlyAdditions(before: NodeSelectorTerm, after: NodeSelectorTerm): boolean {
   const lists = ['matchExpressions', 'matchFields'] as const;
   const isEmpty = (term: NodeSelectorTerm) =>

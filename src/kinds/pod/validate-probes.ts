@@ -8,7 +8,7 @@ import type { HttpGetAction, Lifecycle, LifecycleHandler, Probe } from './probe.
 type Handler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> &
   Pick<LifecycleHandler, 'sleep'>;
 
-/** `graceSeconds` bounds how long a hook may sleep. */
+/** `graceSeconds` limits the duration of sleep hooks. */
 export function validateProbes(
   container: Container,
   graceSeconds: number,
@@ -123,7 +123,7 @@ function validateCommand(command: readonly string[] = [], field: string): readon
   return command.length === 0 ? [required(field)] : [];
 }
 
-/** The number of a port, or its name. */
+/** A port number or name. */
 function validatePort(port: number | string, field: string): readonly FieldError[] {
   return invalidEach(field, port, typeof port === 'number' ? portNumber(port) : portName(port));
 }

@@ -1,4 +1,4 @@
-// Amounts that containers request and may use.
+// Resource requirements.
 import {
   duplicate,
   type FieldError,
@@ -18,7 +18,7 @@ import {
 } from './resources.ts';
 
 const standardResources = new Set(['cpu', 'memory', 'ephemeral-storage']);
-/** Standard, but nothing that a container can have. */
+/** Standard resources that containers cannot request. */
 const otherStandardResources = new Set([
   ...['requests', 'limits'].flatMap((kind) =>
     ['cpu', 'memory', 'ephemeral-storage'].map((name) => `${kind}.${name}`),
@@ -30,14 +30,14 @@ const otherStandardResources = new Set([
 const hugePagesPrefix = 'hugepages-';
 export const isHugePages = (name: string): boolean => name.startsWith(hugePagesPrefix);
 
-/** Resources of the kubernetes.io domain and those without one belong to Kubernetes. */
+/** Resources without a domain or in kubernetes.io are Kubernetes' own. */
 export function isNative(name: string): boolean {
   return !name.includes('/') || (name.split('/')[0] ?? '').endsWith('kubernetes.io');
 }
 
 const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith('requests.');
 
-/** A quota must be able to name it, too. */
+/** Must also be a valid name for a quota. */
 const isExtendedName = (name: string): boolean =>
   isExtended(name) && qualifiedName(`requests.${name}`).length === 0;
 
@@ -75,7 +75,7 @@ function validateRequirements(
   ];
 }
 
-/** `podPolicy` is the restart policy of the pod: what never starts again cannot be restarted for new amounts either. */
+/** `podPolicy` is the pod's restartPolicy: containers that never restart cannot restart for a resize. */
 export function validateResizePolicy(
   policies: readonly ContainerResizePolicy[],
   podPolicy: string | undefined,
@@ -98,7 +98,7 @@ export function validateResizePolicy(
 
 const neverRestarted = "must be 'NotRequired' when `restartPolicy` is 'Never'";
 
-/** The amount itself, of any object that has amounts. */
+/** A quantity of a resource, for any object with resources. */
 export function validateQuantity(
   name: string,
   quantity: string,

@@ -1,4 +1,4 @@
-// When a container is started again, where it does not follow its pod.
+// Restart policies and rules of single containers.
 import {
   type FieldError,
   forbidden,
@@ -9,7 +9,7 @@ import {
 import type { Container } from './container.ts';
 
 const policies = ['Always', 'Never', 'OnFailure'];
-/** Not RestartAllContainers, which the node agent does not do: what is accepted is carried out. */
+/** RestartAllContainers is not accepted, because the node agent does not implement it. */
 const actions = ['Restart'];
 const operators = ['In', 'NotIn'];
 const maxRules = 20;

@@ -1,4 +1,4 @@
-// Where a pod may run: affinity, tolerations, gates.
+// Affinity, tolerations and scheduling gates.
 import {
   duplicate,
   type FieldError,
@@ -40,20 +40,22 @@ export function validateAffinity(
 }
 
 function validateNodeAffinity(affinity: NodeAffinity, field: string): readonly FieldError[] {
-  const needed = affinity.requiredDuringSchedulingIgnoredDuringExecution;
-  const neededAt = `${field}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
-  const wishedAt = `${field}.preferredDuringSchedulingIgnoredDuringExecution`;
-  const terms = needed?.nodeSelectorTerms ?? [];
+  const requiredTerms = affinity.requiredDuringSchedulingIgnoredDuringExecution;
+  const requiredAt = `${field}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
+  const preferredAt = `${field}.preferredDuringSchedulingIgnoredDuringExecution`;
+  const terms = requiredTerms?.nodeSelectorTerms ?? [];
   return [
-    ...(needed !== undefined && terms.length === 0
-      ? [required(neededAt, 'must have at least one node selector term')]
+    ...(requiredTerms !== undefined && terms.length === 0
+      ? [required(requiredAt, 'must have at least one node selector term')]
       : []),
-    ...terms.flatMap((term, index) => validateTerm(term, `${neededAt}[${index}]`, true)),
-    ...(affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap((wish, index) => [
-      ...validateWeight(wish.weight, `${wishedAt}[${index}].weight`),
-      // Values that no label can have are harmless in a preference.
-      ...validateTerm(wish.preference, `${wishedAt}[${index}].preference`, false),
-    ]),
+    ...terms.flatMap((term, index) => validateTerm(term, `${requiredAt}[${index}]`, true)),
+    ...(affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap(
+      (preferred, index) => [
+        ...validateWeight(preferred.weight, `${preferredAt}[${index}].weight`),
+        // Preferences with values that no label can have are harmless, and accepted.
+        ...validateTerm(preferred.preference, `${preferredAt}[${index}].preference`, false),
+      ],
+    ),
   ];
 }
 
@@ -148,16 +150,21 @@ function validateFieldRequirement(
 }
 
 function validatePodAffinity(affinity: PodAffinity, field: string): readonly FieldError[] {
-  const neededAt = `${field}.requiredDuringSchedulingIgnoredDuringExecution`;
-  const wishedAt = `${field}.preferredDuringSchedulingIgnoredDuringExecution`;
+  const requiredAt = `${field}.requiredDuringSchedulingIgnoredDuringExecution`;
+  const preferredAt = `${field}.preferredDuringSchedulingIgnoredDuringExecution`;
   return [
     ...(affinity.requiredDuringSchedulingIgnoredDuringExecution ?? []).flatMap((term, index) =>
-      validatePodAffinityTerm(term, `${neededAt}[${index}]`),
+      validatePodAffinityTerm(term, `${requiredAt}[${index}]`),
     ),
-    ...(affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap((wish, index) => [
-      ...validateWeight(wish.weight, `${wishedAt}[${index}].weight`),
-      ...validatePodAffinityTerm(wish.podAffinityTerm, `${wishedAt}[${index}].podAffinityTerm`),
-    ]),
+    ...(affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap(
+      (preferred, index) => [
+        ...validateWeight(preferred.weight, `${preferredAt}[${index}].weight`),
+        ...validatePodAffinityTerm(
+          preferred.podAffinityTerm,
+          `${preferredAt}[${index}].podAffinityTerm`,
+        ),
+      ],
+    ),
   ];
 }
 
@@ -179,7 +186,7 @@ function validatePodAffinityTerm(term: PodAffinityTerm, field: string): readonly
   ];
 }
 
-/** Keys whose values come from the pod itself; each may be asked for in one way only. */
+/** Keys whose values come from the pod's labels; a key must not be in both lists. */
 function validateLabelKeys(term: PodAffinityTerm, field: string): readonly FieldError[] {
   const { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector } = term;
   const judge = (keys: readonly string[], at: string): readonly FieldError[] => {

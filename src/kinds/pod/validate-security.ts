@@ -1,4 +1,4 @@
-// Identity and rights of containers and pods.
+// Security contexts of containers and pods.
 import {
   type FieldError,
   invalid,
@@ -96,7 +96,7 @@ export function validatePodSecurity(spec: PodSpec, field: string): readonly Fiel
   ];
 }
 
-/** One of the choices, if anything; an empty text is not one of them. */
+/** Unset or one of the values; an empty text is not allowed. */
 function oneOf(
   field: string,
   value: string | undefined,
@@ -145,7 +145,7 @@ function validateAppArmor(
   ];
 }
 
-/** The longest path that Linux takes. */
+/** PATH_MAX of Linux. */
 const maxProfileLength = 4095;
 
 function validateLocalProfile(profile: string, field: string): readonly FieldError[] {

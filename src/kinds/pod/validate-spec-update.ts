@@ -1,4 +1,4 @@
-// What of a pod's wanted state may change: images, the deadline, more tolerations, fewer scheduling gates.
+// Mutable fields of a pod's spec: images, activeDeadlineSeconds, added tolerations, removed scheduling gates.
 import { type FieldError, forbidden, invalid, required } from '../../meta/field-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { Toleration } from './affinity.ts';
@@ -79,7 +79,7 @@ function validateDeadlineUpdate(before: PodSpec, after: PodSpec): readonly Field
     : [];
 }
 
-/** Only the time for which a toleration holds may change; everything else of it must stay. */
+/** Only tolerationSeconds of an existing toleration may change. */
 function validateTolerationUpdate(
   before: readonly Toleration[],
   after: readonly Toleration[],
@@ -112,7 +112,7 @@ function validateGateUpdate(before: PodSpec, after: PodSpec): readonly FieldErro
   );
 }
 
-/** Everything that is not judged above must be as it was. */
+/** Everything else must be unchanged. */
 function validateRest(before: PodSpec, after: PodSpec): readonly FieldError[] {
   const munged = restored(before, after);
   if (deepEqual(munged, before)) return [];
@@ -120,7 +120,7 @@ function validateRest(before: PodSpec, after: PodSpec): readonly FieldError[] {
   return [forbidden('spec', detail)];
 }
 
-/** The new spec with the old values of what may change. */
+/** The new spec with the previous values of mutable fields. */
 function restored(before: PodSpec, after: PodSpec): PodSpec {
   const keep = <K extends keyof PodSpec>(key: K): Pick<PodSpec, K> | object =>
     before[key] === undefined ? {} : { [key]: before[key] };

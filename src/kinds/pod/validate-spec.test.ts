@@ -225,7 +225,7 @@ const cases: readonly (readonly [name: string, spec: object, wanted: readonly st
 ];
 
 for (const [name, spec, wanted] of cases) {
-  test(`validatePodSpec() judges ${name}`, () => {
+  test(`validatePodSpec() of ${name}`, () => {
     const errors = validatePodSpec(examplePod({ spec }).spec, 'spec');
     assert.deepEqual(errors.map(errorText), wanted);
   });

@@ -1,5 +1,11 @@
-// The wanted state of a pod, as pods and pod templates carry it.
-import { type FieldError, invalid, notSupported, required } from '../../meta/field-error.ts';
+// The spec of pods and pod templates.
+import {
+  type FieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../meta/field-error.ts';
 import { validateLabels } from '../../meta/labels.ts';
 import { dns1123Subdomain } from '../../meta/names.ts';
 import { invalidEach, validateChoice, validateOptionalChoice } from './field-rules.ts';
@@ -12,7 +18,6 @@ import {
   validateHostnameOverride,
   validateHostnames,
 } from './validate-dns.ts';
-import { validateHostUsers } from './validate-host-users.ts';
 import { validateForOs } from './validate-os.ts';
 import { validatePodResources } from './validate-pod-resources.ts';
 import { validateResources } from './validate-resources.ts';
@@ -25,7 +30,7 @@ import { validateHostProcess } from './validate-windows.ts';
 const maxDeadlineSeconds = 2 ** 31 - 1;
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 
-/** In the order in which Kubernetes reports what is wrong. */
+/** In upstream's order. */
 export function validatePodSpec(
   spec: PodSpec,
   field: string,
@@ -84,14 +89,14 @@ function validateNames(spec: PodSpec, field: string): readonly FieldError[] {
   ];
 }
 
-/** Another name than the known ones is reported on the whole field, as upstream does. */
+/** An unknown name is reported on the whole field, as upstream. */
 function validateOs(name: string | undefined, field: string): readonly FieldError[] {
   if (name === '') return [required(`${field}.name`, 'cannot be empty')];
   const known = ['linux', 'windows'];
   return name === undefined || known.includes(name) ? [] : [notSupported(field, name, known)];
 }
 
-/** Names of other objects, where one is given. */
+/** Optional names of other objects. */
 function validateSubdomain(name: string | undefined, field: string): readonly FieldError[] {
   return name ? invalidEach(field, name, dns1123Subdomain(name)) : [];
 }
@@ -99,4 +104,24 @@ function validateSubdomain(name: string | undefined, field: string): readonly Fi
 function validateDeadline(seconds: number | undefined, field: string): readonly FieldError[] {
   if (seconds === undefined || (seconds >= 1 && seconds <= maxDeadlineSeconds)) return [];
   return [invalid(field, seconds, `must be between 1 and ${maxDeadlineSeconds}, inclusive`)];
+}
+
+const withHostUsers = 'when `hostUsers` is false';
+
+/** A pod with a user namespace of its own must not share host namespaces or block devices (upstream: validateHostUsers). */
+function validateHostUsers(spec: PodSpec, field: string): readonly FieldError[] {
+  if (spec.hostUsers !== false) return [];
+  return [
+    ...(spec.hostNetwork ? [forbidden(`${field}.hostNetwork`, withHostUsers)] : []),
+    // Upstream's messages use Go's names for these two.
+    ...(spec.hostPID ? [forbidden(`${field}.HostPID`, withHostUsers)] : []),
+    ...(spec.hostIPC ? [forbidden(`${field}.HostIPC`, withHostUsers)] : []),
+    ...(['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
+      (spec[list] ?? []).flatMap(({ volumeDevices = [] }, index) =>
+        volumeDevices.length === 0
+          ? []
+          : [forbidden(`${field}.${list}[${index}].volumeDevices`, withHostUsers)],
+      ),
+    ),
+  ];
 }

@@ -1,4 +1,4 @@
-// How the pods of a workload are spread over the places where they may run.
+// Topology spread constraints.
 import {
   duplicate,
   type FieldError,
@@ -20,7 +20,7 @@ export function validateSpread(
   const pairs = constraints.map(
     ({ topologyKey, whenUnsatisfiable }) => `{${topologyKey}, ${whenUnsatisfiable}}`,
   );
-  // The last of each pair; the ones before it are those that upstream reports.
+  // The last of each pair is reported, as upstream.
   const last = new Map(pairs.map((pair, index) => [pair, index]));
   return constraints.flatMap((constraint, index) => {
     const pair = pairs[index] ?? '';
@@ -72,7 +72,7 @@ function validatePolicy(policy: string | undefined, field: string): readonly Fie
     : [notSupported(field, policy, policies)];
 }
 
-/** Keys whose values come from the pod itself, and which the selector does not name besides. */
+/** Keys whose values come from the pod's labels, and which the selector must not contain. */
 function validateLabelKeys(
   { matchLabelKeys = [], labelSelector }: TopologySpreadConstraint,
   field: string,

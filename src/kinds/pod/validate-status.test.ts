@@ -136,13 +136,13 @@ const cases: readonly [string, object, readonly string[]][] = [
 ];
 
 for (const [name, status, wanted] of cases) {
-  test(`validatePodStatusUpdate() judges: ${name}`, () => {
+  test(`validatePodStatusUpdate() of: ${name}`, () => {
     const errors = validatePodStatusUpdate(examplePod(), examplePod({ status }));
     assert.deepEqual(errors.map(errorText), wanted);
   });
 }
 
-test('validatePodStatusUpdate() keeps a container that is not restarted ended', () => {
+test('validatePodStatusUpdate() keeps a container terminated that is not restarted', () => {
   const spec = { restartPolicy: 'Never' };
   const of = (state: object) =>
     examplePod({ spec, status: { containerStatuses: [{ name: 'app', state }] } });
@@ -152,7 +152,7 @@ test('validatePodStatusUpdate() keeps a container that is not restarted ended', 
   ]);
 });
 
-test('validatePodStatusUpdate() names the status of before, and knows rules of containers', () => {
+test('validatePodStatusUpdate() reports the previous index, and follows container restart rules', () => {
   const rule = { action: 'Restart', exitCodes: { operator: 'In', values: [42] } };
   const containers = [
     { name: 'a', image: 'i' },
@@ -175,7 +175,7 @@ test('validatePodStatusUpdate() names the status of before, and knows rules of c
   assert.deepEqual(run([ended('b', 1)]), [`status.containerStatuses[0].state: ${detail}`]);
 });
 
-test('validatePodStatusUpdate() takes no nomination for a pod that has its node', () => {
+test('validatePodStatusUpdate() rejects nominatedNodeName for a scheduled pod', () => {
   const bound = examplePod({ spec: { nodeName: 'n' } });
   const nominated = examplePod({ spec: { nodeName: 'n' }, status: { nominatedNodeName: 'm' } });
   assert.deepEqual(validatePodStatusUpdate(bound, nominated).map(errorText), [
@@ -184,7 +184,7 @@ test('validatePodStatusUpdate() takes no nomination for a pod that has its node'
   assert.deepEqual(validatePodStatusUpdate(nominated, nominated), []);
 });
 
-test('preparePodStatusUpdate() takes status and labels, not spec', () => {
+test('preparePodStatusUpdate() accepts status and labels, not spec', () => {
   const before = examplePod({ spec: { nodeName: 'n' }, status: { qosClass: 'BestEffort' } });
   const sent = examplePod({ metadata: { labels: { a: 'b' } }, status: { phase: 'Running' } });
   const after = preparePodStatusUpdate(before, sent);

@@ -1,4 +1,4 @@
-// The reported state of a pod.
+// The status of a pod.
 
 import { familyOf } from '../../ip/address.ts';
 import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
@@ -15,7 +15,7 @@ import { validateContainerStatuses } from './validate-container-statuses.ts';
 
 const ownConditions = new Set(['PodScheduled', 'Ready', 'Initialized']);
 
-/** In the order in which Kubernetes reports what is wrong. */
+/** In upstream's order. */
 export function validatePodStatusUpdate(before: Pod, after: Pod): readonly FieldError[] {
   const { status } = after;
   return [
@@ -56,7 +56,7 @@ function validateGeneration(generation: number | undefined, field: string): read
     : [];
 }
 
-/** What was there before is not judged again. */
+/** Unchanged parts are not validated again. */
 function validateNomination(before: Pod, after: Pod): readonly FieldError[] {
   const field = 'status.nominatedNodeName';
   const { nominatedNodeName: name = '' } = after.status;
@@ -71,7 +71,7 @@ function validateNomination(before: Pod, after: Pod): readonly FieldError[] {
 
 type StatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses';
 
-/** A container that is not started again has ended for good. The index is that of the status before. */
+/** A container that is not restarted must stay terminated. The index is that of the previous status. */
 function validateRestarts(
   before: Pod,
   after: Pod,
@@ -92,7 +92,7 @@ function validateRestarts(
   });
 }
 
-/** The first rule of the container that matches, then its own policy, then that of the pod. */
+/** The first matching rule of the container, then its restartPolicy, then the pod's. */
 function restartsAfter(container: Container, ofPod: string | undefined, exitCode: number): boolean {
   const { restartPolicy, restartPolicyRules = [] } = container;
   if (restartPolicy !== undefined) {
@@ -137,7 +137,7 @@ function validateHostIPs(before: Pod, after: Pod): readonly FieldError[] {
   ];
 }
 
-/** More than one address means one of each family. The text shows them in Go's spelling. */
+/** At most one address of each family. Messages show them in Go's syntax. */
 function validateFamilies(ips: readonly string[], field: string): readonly FieldError[] {
   if (ips.length < 2 || ips.some((ip) => familyOf(ip) === undefined)) return [];
   if (ips.length === 2 && new Set(ips.map(familyOf)).size === 2) return [];

@@ -1,9 +1,9 @@
-// Kernel settings that a pod asks for. Upstream: validateSysctls in pkg/apis/core/validation/validation.go.
+// Kernel parameters of a pod. Upstream: validateSysctls in pkg/apis/core/validation/validation.go.
 import { duplicate, type FieldError, invalid, required } from '../../meta/field-error.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 const maxLength = 253;
-/** As upstream prints it; judged segment by segment, in time that grows with the length alone. */
+/** As upstream prints it; matched segment by segment in linear time. */
 const namePattern = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
 const isSegment = (text: string): boolean =>
   /^[a-z0-9][-_a-z0-9]*$/.test(text) && !/[-_]$/.test(text);
@@ -27,7 +27,7 @@ function validateName(name: string, at: string, seen: ReadonlySet<string>): read
   return seen.has(name) ? [duplicate(at, name)] : [];
 }
 
-/** Settings of a namespace that the pod shares with its node would be settings of the node. */
+/** Parameters of a namespace shared with the host would change the host. */
 function validateNamespace(spec: PodSpec, name: string, at: string): readonly FieldError[] {
   const dotted = withDots(name);
   if (spec.hostNetwork === true && dotted.startsWith('net.')) {
@@ -42,7 +42,7 @@ function validateNamespace(spec: PodSpec, name: string, at: string): readonly Fi
 const isOfIpc = (name: string): boolean =>
   name === 'kernel.sem' || /^(?:kernel\.shm|kernel\.msg|fs\.mqueue\.)/.test(name);
 
-/** With slashes as separators, dots belong to the names between them. */
+/** With slashes as separators, dots are part of the segments. */
 function withDots(name: string): string {
   const first = /[./]/.exec(name)?.[0];
   if (first !== '/') return name;

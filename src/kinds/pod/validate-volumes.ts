@@ -1,4 +1,4 @@
-// Volumes: names, and what the common kinds need. Kinds of old storage drivers are taken as they are.
+// Volumes: names, and the rules of the common types. Types of removed storage drivers are accepted unchecked.
 import {
   duplicate,
   type FieldError,
@@ -33,7 +33,7 @@ const modeRange = 'must be a number between 0 and 0777 (octal), both inclusive';
 
 export type CheckedVolumes = {
   readonly errors: readonly FieldError[];
-  /** Volumes that containers may mount: those without an error. */
+  /** Valid volumes, which containers may mount. */
   readonly byName: ReadonlyMap<string, Volume>;
 };
 
@@ -68,7 +68,7 @@ function validateSources(volume: Volume, field: string): readonly FieldError[] {
   ];
 }
 
-/** In the order below. By what the volume has: there are thirty kinds, of which it has one. */
+/** In the order below. Iterates the fields of the volume, which has one type out of thirty. */
 function givenSources(volume: Volume): readonly (keyof Volume)[] {
   const given: (keyof Volume)[] = [];
   for (const name in volume) {
@@ -78,7 +78,7 @@ function givenSources(volume: Volume): readonly (keyof Volume)[] {
   return given.length < 2 ? given : sourceOrder.filter((source) => given.includes(source));
 }
 
-/** The order in which upstream looks for them; of two, the later is too many. */
+/** Upstream's order of checks; of two types, the later is reported. */
 const sourceOrder: readonly (keyof Volume)[] = [
   ...(['emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore'] as const),
   ...(['secret', 'nfs', 'iscsi', 'glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd'] as const),
@@ -87,7 +87,7 @@ const sourceOrder: readonly (keyof Volume)[] = [
   ...(['azureDisk', 'storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'] as const),
 ];
 
-/** As upstream misspells them where they are too many. */
+/** Upstream's spelling in the message for several types. */
 const sourceSpellings: Partial<Record<keyof Volume, string>> = {
   cephfs: 'cephFS',
   downwardAPI: 'downwarAPI',
@@ -196,7 +196,7 @@ function validateFileSource(file: DownwardFile, field: string): readonly FieldEr
     : validateResourceFieldRef(resourceFieldRef, true, `${field}.resourceFieldRef`);
 }
 
-/** A path of a file in a volume: names that begin with two dots are the volume's own. */
+/** A file path in a volume; names that begin with two dots are reserved. */
 function validateOwnPath(path: string, field: string): readonly FieldError[] {
   const isReserved = path.startsWith('..') && path !== '..' && !path.startsWith('../');
   return [
@@ -205,7 +205,7 @@ function validateOwnPath(path: string, field: string): readonly FieldError[] {
   ];
 }
 
-/** A path that stays below where it starts. */
+/** A relative path without `..`. */
 export function validateLocalPath(path: string, field: string): readonly FieldError[] {
   if (path === '') return [required(field)];
   return [

@@ -1,4 +1,4 @@
-// Settings that only Windows has; they are judged whatever system the pod names.
+// Windows options, which are validated for every operating system.
 import { type FieldError, invalid } from '../../meta/field-error.ts';
 import { dns1123Subdomain } from '../../meta/names.ts';
 import { invalidEach } from './field-rules.ts';
@@ -73,7 +73,7 @@ function accountProblems(user: string): readonly string[] {
   ];
 }
 
-/** Processes of the host: all containers of a pod or none, and only in the network of the host. */
+/** hostProcess: all containers of a pod or none, and only with hostNetwork. */
 export function validateHostProcess(spec: PodSpec, field: string): readonly FieldError[] {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   const containers = (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap(

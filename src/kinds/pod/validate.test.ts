@@ -363,14 +363,14 @@ const changes: readonly [string, object, readonly string[]][] = [
 ];
 
 for (const [name, change, wanted] of changes) {
-  test(`validatePodUpdate() judges: ${name}`, () => {
+  test(`validatePodUpdate() of: ${name}`, () => {
     const after = examplePod({ spec: { ...before, ...change } });
     const errors = validatePodUpdate(examplePod({ spec: before }), after);
     assert.deepEqual(errors.map(errorText), wanted);
   });
 }
 
-test('validatePodUpdate() tells which other field changed', () => {
+test('validatePodUpdate() names the forbidden change', () => {
   const errors = validatePodUpdate(examplePod(), examplePod({ spec: { hostname: 'x' } }));
   assert.equal(errors[0]?.field, 'spec');
   assert.match(errors[0]?.detail ?? '', /^pod updates may not change fields other than `spec.c/);
@@ -380,7 +380,7 @@ test('validatePodUpdate() tells which other field changed', () => {
   );
 });
 
-test('validateEphemeralUpdate() lets containers only be added', () => {
+test('validateEphemeralUpdate() accepts added containers only', () => {
   const one = examplePod({ spec: { ephemeralContainers: [{ name: 'e', image: 'i' }] } });
   assert.deepEqual(validateEphemeralUpdate(examplePod(), one), []);
   const texts = (after: Pod) => validateEphemeralUpdate(one, after).map(errorText);

@@ -1,4 +1,4 @@
-// Pods: what must hold when they are made, changed and reported on.
+// Validation of pods on create, update and status update.
 import { type FieldError, forbidden, invalid } from '../../meta/field-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { goQuote } from '../../schema/go-quote.ts';
@@ -34,7 +34,7 @@ export function validatePodUpdate(before: Pod, after: Pod): readonly FieldError[
 /** Each difference takes a millisecond, and a pod can have ten thousand containers. */
 const maxShownChanges = 10;
 
-/** Containers for debugging are added through a path of their own and never change or go. */
+/** Ephemeral containers are added through their subresource and are immutable. */
 export function validateEphemeralUpdate(before: Pod, after: Pod): readonly FieldError[] {
   const field = 'spec.ephemeralContainers';
   if (isMirrorPod(before)) {
@@ -60,7 +60,7 @@ export function validateEphemeralUpdate(before: Pod, after: Pod): readonly Field
   ];
 }
 
-/** `before` is the stored pod, where there is one. */
+/** `before` is the stored pod, if any. */
 export function validatePod({ metadata, spec }: Pod, before?: Pod): readonly FieldError[] {
   const stored = before === undefined ? undefined : (before.metadata.annotations ?? {});
   return [
@@ -72,7 +72,7 @@ export function validatePod({ metadata, spec }: Pod, before?: Pod): readonly Fie
   ];
 }
 
-/** A token needs a service account to be a token of. */
+/** A service account token requires a service account. */
 function validateTokenVolumes({ serviceAccountName, volumes }: Pod['spec']): readonly FieldError[] {
   if (serviceAccountName) return [];
   const detail = 'must not be specified when serviceAccountName is not set';
@@ -90,7 +90,7 @@ function validateTokenVolumes({ serviceAccountName, volumes }: Pod['spec']): rea
   );
 }
 
-/** Templates may have blanks around an image name, because they always could. */
+/** Images of templates may have surrounding blanks, for compatibility. */
 function validateImages(containers: readonly Container[], field: string): readonly FieldError[] {
   return containers.flatMap(({ image = '' }, index) =>
     image === image.trim()

@@ -1,4 +1,4 @@
-// Volumes of storage systems that once had a driver in Kubernetes itself. Kept so that their manifests can be read.
+// Volume types of removed in-tree storage drivers, kept so that manifests can be read.
 import * as s from '../../schema/node.ts';
 import { localObjectReference } from '../object-reference.ts';
 import { must } from './references.ts';

@@ -155,7 +155,7 @@ export const volume = s.struct(
 );
 export type Volume = s.Static<typeof volume>;
 
-/** All fields of a volume but its name: exactly one of them says what the volume is. */
+/** A volume without its name: exactly one field is its type. */
 export const volumeSources = Object.keys(volume.fields).filter(
   (field) => field !== 'name',
 ) as readonly Exclude<keyof Volume, 'name'>[];

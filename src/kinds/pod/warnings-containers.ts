@@ -1,4 +1,4 @@
-// What is allowed in the containers of a pod but seldom meant.
+// Warnings about containers.
 import { containerSeccompPrefix } from '../../meta/well-known-annotations.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { parseQuantity } from '../../schema/quantity.ts';
@@ -63,7 +63,7 @@ function fractionalQuantities({ container, field }: Placed): readonly string[] {
   ]);
 }
 
-/** Nobody can have a part of a byte. */
+/** Bytes cannot be divided. */
 export function fractionalQuantity(
   quantities: ResourceList,
   resource: string,
@@ -87,7 +87,7 @@ function repeatedVariables({ container, field }: Placed): readonly string[] {
     const earlier = seen.has(name);
     seen.add(name);
     const reference = `$(${name})`;
-    // A value that builds on the earlier one hides nothing.
+    // A value that refers to the earlier one does not hide it.
     const builds = valueFrom === undefined && value !== reference && value.includes(reference);
     if (!earlier || builds) return [];
     return [
@@ -131,11 +131,11 @@ function clash({ port, field }: PlacedPort, other: PlacedPort): readonly string[
   return [];
 }
 
-/** As upstream's source prints it. */
+/** As upstream prints a source. */
 const goPort = ({ name = '', hostPort = 0, containerPort, protocol, hostIP }: ContainerPort) =>
   `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol ?? ''} HostIP:${hostIP ?? ''}}`;
 
-/** Within one container a repeated name is refused; across containers only the first can be meant. */
+/** Repeated port names: an error within one container, a warning across containers, where only the first can be resolved. */
 function repeatedPortNames(containers: readonly Placed[]): readonly string[] {
   const seen = new Map<string, string>();
   return placedPorts(containers).flatMap(({ port: { name = '' }, field }) => {

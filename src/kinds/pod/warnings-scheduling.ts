@@ -1,4 +1,4 @@
-// Wishes about nodes and neighbours that are allowed but do not do what they seem to.
+// Warnings about node selection, affinity and topology spread constraints.
 import { labelValue } from '../../meta/names.ts';
 import {
   betaArchLabel,
@@ -11,7 +11,7 @@ import {
 import type { NodeAffinity, NodeSelectorTerm, PodAffinity } from './affinity.ts';
 import type { PodSpec } from './pod-spec.ts';
 
-/** Node labels that have another name now. */
+/** Renamed or deprecated labels. */
 const renamedLabels: ReadonlyMap<string, string> = new Map([
   [betaArchLabel, 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
   [betaOsLabel, 'deprecated since v1.14; use "kubernetes.io/os" instead'],
@@ -28,7 +28,7 @@ const renamedLabels: ReadonlyMap<string, string> = new Map([
 
 const matchesNothing = 'a null labelSelector results in matching no pod';
 
-/** What is said of the nodes; `field` is the path of the pod's spec. */
+/** Warnings about node labels; `field` is the path of the pod's spec. */
 export function placementWarnings(spec: PodSpec, field: string): readonly string[] {
   return [
     ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) => {
@@ -47,7 +47,7 @@ export function placementWarnings(spec: PodSpec, field: string): readonly string
   ];
 }
 
-/** What is said of other pods. */
+/** Warnings about pod affinity. */
 export function neighbourWarnings({ affinity }: PodSpec, field: string): readonly string[] {
   return [
     ...podAffinityWarnings(affinity?.podAffinity, `${field}.affinity.podAffinity`),
@@ -84,8 +84,8 @@ function renamedKeys({ matchExpressions = [] }: NodeSelectorTerm, field: string)
 
 function oddValues({ matchExpressions = [] }: NodeSelectorTerm, field: string): string[] {
   return matchExpressions.flatMap(({ values = [] }, index) =>
-    values.flatMap((value, place) => {
-      const at = `${field}.matchExpressions[${index}].values[${place}]`;
+    values.flatMap((value, position) => {
+      const at = `${field}.matchExpressions[${index}].values[${position}]`;
       return labelValue(value).map((message) => `${at}: ${value} is invalid, ${message}`);
     }),
   );

@@ -47,7 +47,7 @@ const cases: readonly [title: string, pod: Pod, warnings: readonly string[]][] =
     [`spec.topologySpreadConstraints[0].labelSelector: ${noSelector}`],
   ],
   [
-    'keeping away from nobody',
+    'anti-affinity to no pods',
     pod({
       affinity: {
         podAntiAffinity: {
@@ -173,14 +173,14 @@ for (const [title, object, warnings] of cases) {
   test(`podWarnings() of ${title}`, () => assert.deepEqual(podWarnings(object), warnings));
 }
 
-test('templateWarnings() name the place of the template', () => {
+test('templateWarnings() contain the path of the template', () => {
   const object = pod({ imagePullSecrets: [{ name: '' }] });
   assert.deepEqual(templateWarnings(object, 'spec.template.'), [
     'spec.template.spec.imagePullSecrets[0].name: invalid empty name ""',
   ]);
 });
 
-test('podStatusWarnings() of addresses in an odd form (API-66)', () => {
+test('podStatusWarnings() of addresses that are not canonical (API-66)', () => {
   const after = { ...plain, status: { ...plain.status, podIPs: [{ ip: 'FD00::1' }] } };
   assert.deepEqual(podStatusWarnings(plain, after), [
     'status.podIPs[0].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',

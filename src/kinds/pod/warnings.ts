@@ -1,4 +1,4 @@
-// What is allowed in a pod but seldom meant. Upstream: pkg/api/pod/warnings.go.
+// Warnings about pods. Upstream: pkg/api/pod/warnings.go.
 
 import { dns1123Label } from '../../meta/names.ts';
 import type { ObjectMeta } from '../../meta/object.ts';
@@ -34,7 +34,7 @@ type Template = {
   readonly spec: PodSpec;
 };
 
-/** Of a pod or of a template for pods; `path` is where that stands, with a dot at its end. */
+/** For a pod or a pod template; `path` is its path with a trailing dot. */
 export function templateWarnings({ metadata, spec }: Template, path: string): readonly string[] {
   const field = `${path}spec`;
   const { annotations = {} } = metadata;
@@ -95,7 +95,7 @@ const oldPlugins: readonly [plugin: keyof Volume, message: string, shown?: strin
   ['gitRepo', 'deprecated in v1.11'],
   ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
   ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
-  // Upstream spells it so.
+  // Upstream's spelling.
   ['storageos', 'deprecated in v1.22, non-functional in v1.25+', 'storageOS'],
   ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
   ['glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],

@@ -5,8 +5,11 @@ import type { RoleRef, Subject } from './types.ts';
 
 type Binding = KubeObject & { readonly subjects?: readonly Subject[]; readonly roleRef: RoleRef };
 
-/** `thing` is what the descriptions call the binding. */
-export function bindingColumns(thing: string, roleDescription: string): readonly Column<Binding>[] {
+/** `binding` is the name of the kind in the descriptions. */
+export function bindingColumns(
+  binding: string,
+  roleDescription: string,
+): readonly Column<Binding>[] {
   return [
     nameColumn,
     {
@@ -16,11 +19,11 @@ export function bindingColumns(thing: string, roleDescription: string): readonly
       cell: ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`,
     },
     ageColumn,
-    subjectColumn('Users', thing, ['User'], ({ name }) => name),
-    subjectColumn('Groups', thing, ['Group'], ({ name }) => name),
+    subjectColumn('Users', binding, ['User'], ({ name }) => name),
+    subjectColumn('Groups', binding, ['Group'], ({ name }) => name),
     subjectColumn(
       'ServiceAccounts',
-      thing,
+      binding,
       ['ServiceAccount'],
       ({ namespace = '', name }) => `${namespace}/${name}`,
     ),
@@ -29,7 +32,7 @@ export function bindingColumns(thing: string, roleDescription: string): readonly
 
 function subjectColumn(
   name: string,
-  thing: string,
+  binding: string,
   kinds: readonly string[],
   text: (subject: Subject) => string,
 ): Column<Binding> {
@@ -37,7 +40,7 @@ function subjectColumn(
     name,
     type: 'string',
     priority: 1,
-    description: `${name} in the ${thing}`,
+    description: `${name} in the ${binding}`,
     cell: ({ subjects = [] }) =>
       subjects
         .filter(({ kind }) => kinds.includes(kind))

@@ -81,7 +81,7 @@ const cases: readonly [string, RoleBinding, BindingScope, readonly string[]][] =
 ];
 
 for (const [name, object, scope, want] of cases) {
-  test(`validateBinding() judges ${name}`, () => {
+  test(`validateBinding() of ${name}`, () => {
     assert.deepEqual(validateBinding(object, scope).map(errorText), want);
   });
 }

@@ -1,4 +1,4 @@
-// Defaults and validation that bindings of both scopes share.
+// Defaults and validation of RoleBindings and ClusterRoleBindings.
 import { type FieldError, invalid, notSupported, required } from '../../meta/field-error.ts';
 import { nameIsDnsSubdomain, pathSegmentName } from '../../meta/names.ts';
 import { deepEqual } from '../../schema/equality.ts';

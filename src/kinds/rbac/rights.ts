@@ -1,7 +1,7 @@
-// What a part asks of the API server, as data beside its code. The roles in docs/deploy/kubernetes/rbac are made of it, and a test holds
-// it against the audit log of a server: nothing is refused, and nothing is granted that nobody uses.
+// The API requests of a part, as data beside its code. docs/deploy/kubernetes/rbac is generated from it, and a test
+// compares it with the audit log of a server: nothing is forbidden, and no granted right is unused.
 
-/** A definition of a kind is one. */
+/** Any kind's definition fits. */
 type Resource = { readonly group: string; readonly plural: string };
 
 export type Right = {
@@ -10,13 +10,13 @@ export type Right = {
   readonly group: string;
   /** With their subresources: `pods/status`. `*`: all. */
   readonly resources: readonly string[];
-  /** Only there; absent: in all namespaces. */
+  /** One namespace; absent: all. */
   readonly namespace?: string;
-  /** Only objects of these names. */
+  /** Resource names. */
   readonly names?: readonly string[];
-  /** With which flag it is needed; absent: always. */
+  /** The flag that needs this right; absent: always needed. */
   readonly onlyWith?: string;
-  /** Why Fairlead's own server never asks for it. */
+  /** Why Fairlead's own server never gets this request. */
   readonly onlyElsewhere?: string;
 };
 
@@ -34,17 +34,17 @@ export function may(
   return { verbs: verbs.split(' '), group, resources: [resource], ...where };
 }
 
-/** What informers of these resources ask: servers that cannot stream a list are asked for the list first. */
+/** Requests of informers: servers without streaming lists are listed first. */
 export function mayWatch(...types: readonly Resource[]): readonly Right[] {
   return types.map((type) => may('list watch', type));
 }
 
-/** Everything there is, also kinds that nobody knows yet. */
+/** Every resource, also of kinds that are unknown yet. */
 export const everything = { group: '*', plural: '*' } as const;
 
 export const mayRecordEvents: Right = may('create patch', { group: '', plural: 'events' });
 
-/** Owner references that block the deletion of the owner need this where OwnerReferencesPermissionEnforcement is on. */
+/** For owner references with blockOwnerDeletion, where OwnerReferencesPermissionEnforcement is enabled. */
 export function mayOwn(type: Resource): Right {
   return may('update', type, {
     subresource: 'finalizers',
@@ -52,7 +52,7 @@ export function mayOwn(type: Resource): Right {
   });
 }
 
-/** To be the one of several copies that works. Names cannot be checked before there is an object. */
+/** For leader election. Creation cannot be limited by name. */
 export function mayLead({
   namespace,
   name,

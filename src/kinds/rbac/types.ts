@@ -1,4 +1,4 @@
-// What the four kinds of role based access control share.
+// Types that Role, ClusterRole and their bindings share.
 import * as s from '../../schema/node.ts';
 
 export const rbacGroup = 'rbac.authorization.k8s.io';

@@ -45,7 +45,7 @@ const cases: readonly [string, PolicyRule, boolean, readonly string[]][] = [
 ];
 
 for (const [name, rule, namespaced, want] of cases) {
-  test(`validateRules() judges ${name}`, () => {
+  test(`validateRules() of ${name}`, () => {
     assert.deepEqual(validateRules([rule], { namespaced }).map(errorText), want);
   });
 }

@@ -1,4 +1,4 @@
-// What the status of replica sets and of replication controllers have in common.
+// Status fields of replica sets and replication controllers.
 import * as s from '../../schema/node.ts';
 import { must, timeOrNull } from '../pod/references.ts';
 
@@ -9,7 +9,7 @@ export const replicaCounts = {
   availableReplicas: s.int32('Pods that have been ready for minReadySeconds.'),
 };
 
-/** The kind has a name for its conditions. */
+/** Each kind has a Go name of its own for its conditions. */
 export function observedFields(conditionName: string) {
   const condition = s.struct(
     conditionName,

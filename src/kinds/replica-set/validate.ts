@@ -31,7 +31,7 @@ export function validateReplicaSetUpdate(
   ];
 }
 
-/** A selector that selects something in particular, and a template whose pods it selects. */
+/** The selector must not be empty and must match the template's labels. */
 export function validateSelected({
   selector,
   template,
@@ -65,7 +65,7 @@ type Counts = Pick<
   'replicas' | 'fullyLabeledReplicas' | 'readyReplicas' | 'availableReplicas' | 'observedGeneration'
 > & { readonly terminatingReplicas?: number };
 
-/** The counts of a set of pods must fit each other. Also those of replication controllers. */
+/** Consistency of the replica counts in a status; also for replication controllers. */
 export function validateCounts(status: Counts): readonly FieldError[] {
   const { replicas, readyReplicas = 0, availableReplicas = 0, fullyLabeledReplicas = 0 } = status;
   return [

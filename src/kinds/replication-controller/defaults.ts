@@ -1,7 +1,7 @@
 import { defaultPodTemplate } from '../pod-template/defaults.ts';
 import type { ReplicationController } from './types.ts';
 
-/** A controller without labels or selector takes those of its template. */
+/** Labels and selector default to the template's labels. */
 export function defaultReplicationController(
   controller: ReplicationController,
 ): ReplicationController {

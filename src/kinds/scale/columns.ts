@@ -1,4 +1,4 @@
-// What `kubectl get --subresource=scale` shows.
+// Columns of `kubectl get --subresource=scale`.
 import type { Column } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';
 import type { Scale } from './types.ts';

@@ -1,4 +1,4 @@
-// The size of a workload as an object of its own, and back.
+// Converts between workloads and Scale objects.
 import { type FieldError, invalid } from '../../meta/field-error.ts';
 import {
   formatSelector,
@@ -9,7 +9,7 @@ import {
 import type { KubeObject } from '../../meta/object.ts';
 import type { Scale } from './types.ts';
 
-/** Deployments and replica sets select by a LabelSelector, replication controllers by a map. */
+/** Deployments and replica sets have a LabelSelector, replication controllers a map. */
 export type Scalable = KubeObject & {
   readonly spec: {
     readonly replicas?: number;
@@ -40,7 +40,7 @@ export function scaleOf(workload: Scalable): Scale {
   };
 }
 
-/** The workload in the size that the scale asks for. */
+/** The workload with the replicas of the Scale. */
 export function withReplicas<T extends Scalable>(workload: T, scale: Scale): T {
   return { ...workload, spec: { ...workload.spec, replicas: scale.spec.replicas ?? 0 } };
 }

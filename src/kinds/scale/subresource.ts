@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../meta/object.ts';
 import type { SubresourceDefinition } from '../definition.ts';
 
-/** The path at which a workload shows and takes its size. */
+/** The subresource `scale` of a workload. */
 export const scaleSubresource = {
   name: 'scale',
   kind: 'Scale',

@@ -48,17 +48,17 @@ const bad: readonly (readonly [string, Secret])[] = [
   ['a group outside of its own', stored({ 'auth-extra-groups': 'system:masters' })],
 ];
 for (const [name, secret] of bad) {
-  test(`a token with ${name} is good for nothing`, () => {
+  test(`a token with ${name} is ignored`, () => {
     assert.equal(readBootstrapToken(secret), undefined);
   });
 }
 
-test('only "true" makes a usage', () => {
+test('a usage requires the value "true"', () => {
   const token = readBootstrapToken(stored({ 'usage-bootstrap-signing': 'yes' }));
   assert.deepEqual(token?.usages, ['authentication']);
 });
 
-test('splitToken() knows the form', () => {
+test('splitToken() checks the form', () => {
   assert.deepEqual(splitToken('abcdef.0123456789abcdef'), { id: good.id, secret: good.secret });
   for (const text of ['abcdef', 'ABCDEF.0123456789abcdef', 'abcdef.0123456789abcdef0']) {
     assert.equal(splitToken(text), undefined, text);

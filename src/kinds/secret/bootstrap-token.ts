@@ -1,4 +1,4 @@
-// Bootstrap tokens: secrets by which machines join. Upstream: k8s.io/cluster-bootstrap/token.
+// Bootstrap tokens: Secrets with which machines join. Upstream: k8s.io/cluster-bootstrap/token.
 import { parseTime } from '../../schema/time.ts';
 import type { Secret } from './types.ts';
 
@@ -7,7 +7,7 @@ export const bootstrapTokenNamespace = 'kube-system';
 const namePrefix = 'bootstrap-token-';
 
 export const bootstrappersGroup = 'system:bootstrappers';
-/** Where nodes join: tokens in it may ask for certificates of nodes. */
+/** Tokens with this group may request node certificates. */
 export const nodeBootstrappersGroup = `${bootstrappersGroup}:fairlead:default-node-token`;
 
 export type BootstrapUsage = 'signing' | 'authentication';
@@ -19,7 +19,7 @@ export type BootstrapToken = {
   /** Milliseconds; absent: never. */
   readonly expires?: number;
   readonly usages: readonly BootstrapUsage[];
-  /** Besides system:bootstrappers. */
+  /** In addition to system:bootstrappers. */
   readonly groups: readonly string[];
   readonly description?: string;
 };
@@ -39,7 +39,7 @@ export function splitToken(
 const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 export const isBootstrapGroup = (name: string): boolean => groupForm.test(name);
 
-/** Undefined when the secret is no token, or a damaged one: such are good for nothing. */
+/** Undefined when the Secret is no token or is malformed. */
 export function readBootstrapToken({
   metadata,
   type,
@@ -55,7 +55,7 @@ export function readBootstrapToken({
   }
   const expiration = text('expiration');
   const expires = expiration === '' ? undefined : parseTime(expiration);
-  // A time that cannot be read must not make a token that never ends.
+  // An unreadable expiration must not make a token valid forever.
   if (expiration !== '' && expires === undefined) return undefined;
   const groups = text('auth-extra-groups')
     .split(',')

@@ -1,6 +1,6 @@
 import type { Secret } from './types.ts';
 
-/** Writes stringData into data, where it wins, and names the type. */
+/** Merges stringData into data, and sets the default type. */
 export function defaultSecret(secret: Secret): Secret {
   const { data, stringData, type, ...rest } = secret;
   const folded = stringData === undefined ? data : { ...data, ...encodeValues(stringData) };

@@ -1,4 +1,4 @@
-// Registry credentials must be a JSON object. The texts are those of Go's decoder.
+// Registry credentials must be a JSON object. The messages are those of Go's decoder.
 import { type FieldError, invalid, required } from '../../meta/field-error.ts';
 import { goJsonParseError } from '../../schema/go-json-error.ts';
 

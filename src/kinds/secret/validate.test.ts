@@ -14,7 +14,7 @@ function secret(fields: Partial<Secret>): Secret {
   });
 }
 
-test('defaultSecret() writes stringData into data, where it wins', () => {
+test('defaultSecret() merges stringData into data', () => {
   const folded = secret({ data: { a: 'b2xk', b: 'Yg==' }, stringData: { a: 'new', c: 'ü' } });
   assert.deepEqual(Object.keys(folded), ['kind', 'apiVersion', 'metadata', 'data', 'type']);
   assert.deepEqual(folded.data, { a: 'bmV3', b: 'Yg==', c: 'w7w=' });
@@ -67,12 +67,12 @@ const cases: readonly [string, Partial<Secret>, readonly string[]][] = [
 ];
 
 for (const [name, fields, want] of cases) {
-  test(`validateSecret() judges ${name}`, () => {
+  test(`validateSecret() of ${name}`, () => {
     assert.deepEqual(validateSecret(secret(fields)).map(errorText), want);
   });
 }
 
-test('validateSecretUpdate() keeps the type, and the data of a frozen secret', () => {
+test('validateSecretUpdate() keeps the type, and the data of an immutable secret', () => {
   const before = secret({ immutable: true, stringData: { k: 'v' } });
   const after = secret({ type: 'other', stringData: { k: 'w' } });
   assert.deepEqual(validateSecretUpdate(before, after).map(errorText), [

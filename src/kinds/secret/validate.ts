@@ -33,7 +33,7 @@ function validateFrozen(before: Secret, after: Secret): readonly FieldError[] {
   ];
 }
 
-/** What a type asks of the data. Types that nobody knows ask nothing. */
+/** Required keys of the built-in types; other types have none. */
 function validateType(
   { type, metadata }: Secret,
   data: Readonly<Record<string, string>>,

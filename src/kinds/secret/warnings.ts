@@ -1,4 +1,4 @@
-// A TLS secret is stored whatever it holds; what cannot work is only warned about.
+// Warnings about TLS Secrets whose certificate or key cannot be used.
 import { type Secret, tlsSecretType } from './types.ts';
 
 export function secretWarnings({ type, data = {} }: Secret): readonly string[] {
@@ -30,7 +30,7 @@ function isPrivateKey(type: string): boolean {
   return type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY');
 }
 
-/** The types of the PEM blocks in order. */
+/** Types of the PEM blocks, in order. */
 function pemBlocks(encoded = ''): readonly string[] {
   const text = Buffer.from(encoded, 'base64').toString('latin1');
   const types: string[] = [];
@@ -42,11 +42,11 @@ function pemBlocks(encoded = ''): readonly string[] {
 }
 
 const pemBegin = '-----BEGIN ';
-/** No type of a block is nearly as long. */
+/** Longer than any type in use. */
 const maxTypeLength = 256;
 const typeForm = /^([^\n-]+)-----\r?\n/;
 
-/** The type of the block that begins here, if it has an end; its body holds no hyphen. */
+/** The type of the block that begins here, if it is complete; its body contains no hyphen. */
 function blockType(text: string, at: number): string | undefined {
   const before = text.charAt(at - 1);
   if (before !== '' && before !== '\n' && before !== '\r') return undefined;

@@ -18,7 +18,7 @@ test('a service account keeps only the names of its secrets', () => {
   assert.deepEqual(prepareUpdate?.(given, given, context).secrets, [{ name: 's' }]);
 });
 
-test('the annotation that is no longer wanted is warned about when it comes', () => {
+test('adding the deprecated annotation causes a warning', () => {
   const plain = account({});
   const marked = account({ metadata: { name: 'a', annotations: { [annotation]: 'true' } } });
   const warning = `metadata.annotations[${annotation}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`;

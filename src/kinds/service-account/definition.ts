@@ -39,7 +39,7 @@ export const serviceAccountDefinition: KindDefinition<ServiceAccount> = {
   fieldSelectorError: 'known',
 };
 
-/** Of the references to secrets only the names are kept: everything else could point elsewhere. */
+/** References to secrets keep only the name: other fields could point elsewhere. */
 function prepare(account: ServiceAccount): ServiceAccount {
   const { secrets } = account;
   if (secrets === undefined) return account;

@@ -17,7 +17,7 @@ const columns: readonly Column<ServiceCIDR>[] = [
   ageColumn,
 ];
 
-/** A status write changes nothing else, unlike that of older kinds. */
+/** Status writes change nothing else, unlike those of older kinds. */
 function statusMetadata(before: ObjectMeta, after: ObjectMeta): ObjectMeta {
   const { resourceVersion, managedFields } = after;
   return {

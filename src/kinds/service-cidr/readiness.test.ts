@@ -19,12 +19,12 @@ function range(status: 'True' | 'False' | undefined, deletionTimestamp?: string)
   };
 }
 
-test('isReady() counts a range that nobody has judged (IPA-26)', () => {
+test('isReady() is true for a range without a condition (IPA-26)', () => {
   assert.equal(isReady(range(undefined)), true);
   assert.equal(isReady(range('True')), true);
 });
 
-test('isReady() does not count a range that was judged so or is going (IPA-12, IPA-24)', () => {
+test('isReady() is false for a range that is not ready or is being deleted (IPA-12, IPA-24)', () => {
   assert.equal(isReady(range('False')), false);
   assert.equal(isReady(range('True', '2026-01-01T00:00:00Z')), false);
 });

@@ -1,8 +1,8 @@
 import { readyCondition, type ServiceCIDR } from './types.ts';
 
 /**
- * Whether addresses may be taken from the range. One that nobody has judged yet counts as ready, so that
- * services work without a controller; one that is going gives nothing more.
+ * Whether addresses may be allocated from the range. A range without condition counts as ready, so that Services work
+ * without the controller; one that is being deleted does not.
  */
 export function isReady({ metadata, status }: ServiceCIDR): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;

@@ -44,7 +44,7 @@ for (const [name, cidrs, wanted] of cases) {
   });
 }
 
-test('validateServiceCIDRUpdate() lets a second family come and nothing else change (IPA-16)', () => {
+test('validateServiceCIDRUpdate() accepts an added second family and no other change (IPA-16)', () => {
   const change = (before: readonly string[], after?: readonly string[]) =>
     validateServiceCIDRUpdate(range(before), range(after)).map(errorText);
   const [four, six] = ['10.97.0.0/24', 'fd00:97::/112'];

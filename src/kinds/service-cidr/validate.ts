@@ -11,7 +11,7 @@ export function validateServiceCIDR({ spec }: ServiceCIDR): readonly FieldError[
   const cidrs = spec.cidrs ?? [];
   if (cidrs.length === 0) return [required(field, 'at least one CIDR required')];
   if (cidrs.length > maxRanges) {
-    // Clients see upstream's internal form of the spec.
+    // Messages show upstream's internal form of the spec.
     return [invalid(field, { CIDRs: cidrs }, `may only hold up to ${maxRanges} values`)];
   }
   if (cidrs.length === maxRanges && !isDualStack(cidrs)) {
@@ -27,7 +27,7 @@ function isDualStack(cidrs: readonly string[]): boolean {
   return families.includes('IPv4') && families.includes('IPv6');
 }
 
-/** A range may get one of the other family beside it; nothing else ever changes. */
+/** A range of the other family may be added; nothing else is mutable. */
 export function validateServiceCIDRUpdate(
   before: ServiceCIDR,
   after: ServiceCIDR,

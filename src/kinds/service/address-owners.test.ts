@@ -43,7 +43,7 @@ const cases: readonly (readonly [string, string | undefined])[] = [
 ];
 
 for (const [ip, why] of cases) {
-  test(`createOwnerLookup() says whose ${ip} is, whatever names it`, () => {
+  test(`createOwnerLookup() finds the owner of ${ip}`, () => {
     assert.equal(ownerOf(ip), why);
   });
 }

@@ -1,6 +1,6 @@
-// Who owns an address, so that no Service captures it by naming it as an external IP or in its balancer's status
-// (CVE-2020-8554). kube-proxy captures whatever is named; this is where we differ on purpose. Proxies, announcers and relays
-// all ask here, and nobody says in which field the address was named: there is one rule for all of them.
+// Who owns an address, so that no Service can capture it as an external IP or in its load balancer status
+// (CVE-2020-8554). kube-proxy programs any address; we differ on purpose. Proxies, announcers and relays all use this
+// rule, whichever field the address is in.
 import { type Family, formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { type Cidr, containsAddress, parseCidr } from '../../ip/cidr.ts';
 import { addressesOfFamily, rangesOfFamily } from '../../ip/family-address.ts';
@@ -8,11 +8,11 @@ import type { Node } from '../node/types.ts';
 
 /** Plain data: compared as text. */
 export type AddressOwners = {
-  /** Ranges that cluster IPs come from. */
+  /** Service ranges. */
   readonly serviceRanges: readonly string[];
-  /** Ranges that pods have their addresses from. */
+  /** Pod ranges. */
   readonly podRanges: readonly string[];
-  /** By address: the name of the node, this one with all that its interfaces have. */
+  /** Node names by address; the own node has all addresses of its interfaces. */
   readonly nodes: readonly (readonly [string, string])[];
 };
 
@@ -24,7 +24,7 @@ export type OwnerFacts = {
   readonly nodes: Iterable<Pick<Node, 'metadata' | 'spec' | 'status'>>;
   readonly interfaceAddresses: readonly string[];
   readonly serviceRanges: readonly string[];
-  /** As configured for the whole cluster. */
+  /** From the cluster's configuration. */
   readonly clusterCIDRs: readonly string[];
 };
 
@@ -50,7 +50,7 @@ export function makeOwners(facts: OwnerFacts): AddressOwners {
   };
 }
 
-/** Why a Service does not get the address; undefined: nobody else owns it. */
+/** Why a Service must not use the address; undefined: no one else owns it. */
 export type OwnerLookup = (ip: string) => string | undefined;
 
 export function createOwnerLookup(
@@ -61,13 +61,13 @@ export function createOwnerLookup(
   const podRanges = parsed(owners.podRanges);
   const nodes = new Map(owners.nodes);
   return (text) => {
-    // However it is spelled: the API keeps old objects as they were written.
+    // In any spelling: stored objects keep theirs.
     const address = parseAddressSloppy(text);
     if (address === undefined) return undefined;
     const range = serviceRanges.find((one) => containsAddress(one.cidr, address));
     if (range !== undefined) return `it lies in the range ${range.text} of cluster IPs`;
     const ip = formatAddress(address);
-    // A node may have an address of its own in the range of its pods.
+    // A node may have an address inside its pod range.
     const node = nodes.get(ip);
     if (node !== undefined) return `it is an address of node ${node}`;
     const pods = podRanges.find((one) => containsAddress(one.cidr, address));
@@ -76,7 +76,7 @@ export function createOwnerLookup(
   };
 }
 
-/** The Service whose endpoints are the API servers. */
+/** The key of the Service of the API servers. */
 export const apiServerKey = 'default/kubernetes';
 export const apiServerOwns = 'it is an address of the API server';
 

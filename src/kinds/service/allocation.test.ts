@@ -12,7 +12,7 @@ const both: ServiceSpec = {
 const externalName = sentService({ type: 'ExternalName', externalName: 'x.example.com' });
 const headless = exampleService({ spec: { clusterIP: 'None', clusterIPs: ['None'] } });
 
-test('planAddresses() takes one address of each family, given ones as given (IPA-02, IPA-08)', () => {
+test('planAddresses() allocates one address of each family, specified ones as specified (IPA-02, IPA-08)', () => {
   const after = sentService({ ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.96.0.7'] });
   assert.deepEqual(planAddresses(undefined, after), {
     take: [
@@ -23,19 +23,19 @@ test('planAddresses() takes one address of each family, given ones as given (IPA
   });
 });
 
-test('planAddresses() takes nothing for headless and ExternalName services', () => {
+test('planAddresses() allocates nothing for headless and ExternalName Services', () => {
   assert.deepEqual(planAddresses(undefined, headless).take, []);
   assert.deepEqual(planAddresses(undefined, externalName).take, []);
   assert.deepEqual(planAddresses(externalName, headless).take, []);
 });
 
-test('planAddresses() takes the second address of a service that becomes dual stack', () => {
+test('planAddresses() allocates the second address of a Service that becomes dual stack', () => {
   const after = exampleService({ spec: { ...both, clusterIPs: ['10.96.0.20'] } });
   const plan = { take: [{ index: 1, family: 'IPv6' }], giveBack: [] };
   assert.deepEqual(planAddresses(exampleService(), after), plan);
 });
 
-test('planAddresses() takes the second address also where the first is to become None', () => {
+test('planAddresses() allocates the second address also when the first changes to None', () => {
   const after = exampleService({
     spec: { ...both, clusterIP: 'None', clusterIPs: ['None'], selector: { a: 'b' } },
   });
@@ -44,14 +44,14 @@ test('planAddresses() takes the second address also where the first is to become
   assert.deepEqual(planAddresses(headless, after), { take: [], giveBack: [] });
 });
 
-test('planAddresses() gives back what a service stops having (IPA-27)', () => {
+test('planAddresses() releases addresses that a Service no longer has (IPA-27)', () => {
   const before = exampleService({ spec: both });
   assert.deepEqual(planAddresses(before, exampleService()).giveBack, ['fd00::20']);
   assert.deepEqual(planAddresses(before, externalName).giveBack, ['10.96.0.20', 'fd00::20']);
   assert.deepEqual(planAddresses(headless, externalName).giveBack, []);
 });
 
-test('planAddresses() does not take an address that may not change anyway', () => {
+test('planAddresses() does not allocate an address for an immutable field', () => {
   const after = exampleService({ spec: { clusterIP: '10.1.1.1', clusterIPs: ['10.1.1.1'] } });
   assert.deepEqual(planAddresses(exampleService(), after), { take: [], giveBack: [] });
 });
@@ -92,18 +92,18 @@ const creates: readonly [string, readonly ServicePort[], unknown][] = [
 ];
 
 for (const [name, ports, wanted] of creates) {
-  test(`planNodePorts() takes ${name} (NPT-08)`, () => {
+  test(`planNodePorts() allocates ${name} (NPT-08)`, () => {
     assert.deepEqual(planNodePorts(undefined, nodePort(ports)).ports, wanted);
   });
 }
 
-test('planNodePorts() takes only named numbers when node ports are switched off (NPT-09)', () => {
+test('planNodePorts() allocates only specified numbers when allocation is disabled (NPT-09)', () => {
   const ports = [examplePort(), examplePort({ port: 81, nodePort: 30001 })];
   const after = nodePort(ports, { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false });
   assert.deepEqual(planNodePorts(undefined, after).ports, [{ index: 1, nodePort: 30001 }]);
 });
 
-test('planNodePorts() does not take again what the service has', () => {
+test('planNodePorts() does not allocate what the Service has', () => {
   const before = nodePort([examplePort({ nodePort: 30001 })]);
   const after = nodePort([
     examplePort({ nodePort: 30001 }),
@@ -116,7 +116,7 @@ test('planNodePorts() does not take again what the service has', () => {
   ]);
 });
 
-test('planNodePorts() asks for the number of the own health check like for any other (NPT-11)', () => {
+test('planNodePorts() allocates the number of its own health check like any other (NPT-11)', () => {
   const spec: ServiceSpec = {
     type: 'LoadBalancer',
     externalTrafficPolicy: 'Local',
@@ -127,7 +127,7 @@ test('planNodePorts() asks for the number of the own health check like for any o
   assert.deepEqual(planNodePorts(before, after).ports, [{ index: 0, nodePort: 30100 }]);
 });
 
-test('planNodePorts() and nodePortsHeld() keep what a service has when node ports are switched off later (NPT-10)', () => {
+test('planNodePorts() and nodePortsHeld() keep existing node ports when allocation is disabled later (NPT-10)', () => {
   const ports = [examplePort({ nodePort: 30001 }), examplePort({ port: 81 })];
   const before = nodePort(ports, { type: 'LoadBalancer', allocateLoadBalancerNodePorts: true });
   const after = nodePort(ports, { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false });
@@ -135,7 +135,7 @@ test('planNodePorts() and nodePortsHeld() keep what a service has when node port
   assert.deepEqual(nodePortsHeld(after), [30001]);
 });
 
-test('planNodePorts() takes a health check port when the policy becomes Local (NPT-11)', () => {
+test('planNodePorts() allocates a health check port when the policy changes to Local (NPT-11)', () => {
   const cluster: ServiceSpec = { type: 'LoadBalancer', externalTrafficPolicy: 'Cluster' };
   const local: ServiceSpec = { ...cluster, externalTrafficPolicy: 'Local' };
   const plan = (before: ServiceSpec, after: ServiceSpec) =>

@@ -1,10 +1,10 @@
-// Which addresses and node ports a write takes and gives back, decided from the service before and after alone.
-// Whether they can be had is for the allocators to say. The cases are upstream's (storage/alloc.go).
+// Which addresses and node ports a write allocates and releases, decided from the Service before and after. Whether
+// they are free is for the allocators to check. The cases are upstream's (storage/alloc.go).
 import { mayHaveNodePorts, needsClusterIP, needsHealthCheck, wantsNodePorts } from './needs.ts';
 import { headlessIP, type IPFamily, type Service, type ServicePort } from './types.ts';
 
 export type AddressRequest = {
-  /** Place in clusterIPs. */
+  /** Index in clusterIPs. */
   readonly index: number;
   readonly family: IPFamily;
   /** Absent: any. */
@@ -16,7 +16,7 @@ export type AddressPlan = {
   readonly giveBack: readonly string[];
 };
 
-/** The families must be settled. What an update may not change is not taken either: validation refuses it. */
+/** The families must be settled. Values that an update may not change are not allocated: validation rejects them. */
 export function planAddresses(before: Service | undefined, after: Service): AddressPlan {
   if (before === undefined || !needsClusterIP(before)) {
     const isAddressed = needsClusterIP(after) && after.spec.clusterIPs?.[0] !== headlessIP;
@@ -26,7 +26,7 @@ export function planAddresses(before: Service | undefined, after: Service): Addr
   if (held.length === 0) return { take: [], giveBack: [] };
   if (!needsClusterIP(after)) return { take: [], giveBack: held };
   const count = (service: Service): number => service.spec.ipFamilies?.length ?? 0;
-  // Also when the first address is to become None: that is refused, and clients are shown both.
+  // Also when the first address changes to None: that is rejected, with both values in the message.
   if (count(before) === 1 && count(after) === 2) {
     return { take: addressRequests(after, 1), giveBack: [] };
   }
@@ -34,7 +34,7 @@ export function planAddresses(before: Service | undefined, after: Service): Addr
   return { take: [], giveBack: isReduced ? held.slice(1) : [] };
 }
 
-/** The addresses that a service holds; a headless one holds none. */
+/** The cluster IPs of the Service, none if headless. */
 export function clusterAddresses(service: Service): readonly string[] {
   if (!needsClusterIP(service)) return [];
   return (service.spec.clusterIPs ?? []).filter((address) => address !== headlessIP);
@@ -50,7 +50,7 @@ function addressRequests(service: Service, from: number): readonly AddressReques
     .slice(from);
 }
 
-/** One port's way to its node port: a number asked for, any number, or that of an earlier port. */
+/** How a port gets its node port: a specific number, any number, or the number of an earlier port. */
 export type PortRequest =
   | { readonly index: number; readonly nodePort: number }
   | { readonly index: number; readonly nodePort: 'any' }
@@ -58,7 +58,7 @@ export type PortRequest =
 
 export type PortPlan = {
   readonly ports: readonly PortRequest[];
-  /** Absent: none is to be taken. */
+  /** Absent: no health check node port is allocated. */
   readonly healthCheck?: number | 'any';
 };
 
@@ -71,7 +71,7 @@ export function planNodePorts(before: Service | undefined, after: Service): Port
   };
 }
 
-/** The node ports that a service holds, the one for health checks included. */
+/** All node ports of the Service, including healthCheckNodePort. */
 export function nodePortsHeld(service: Service): readonly number[] {
   const { healthCheckNodePort } = service.spec;
   const isChecked = needsHealthCheck(service) && healthCheckNodePort !== undefined;
@@ -92,7 +92,7 @@ function portRequests(before: Service | undefined, after: Service): readonly Por
     : updateRequests(ports, isWanted, new Set(portsHeld(before)));
 }
 
-/** Protocols of one port number share a node port, unless they name different ones. */
+/** Ports with the same number and different protocols share a node port, unless they specify different ones. */
 function createRequests(
   ports: readonly ServicePort[],
   isWanted: (port: ServicePort) => boolean,
@@ -102,35 +102,35 @@ function createRequests(
   for (const { port, nodePort } of ports) {
     if (nodePort !== undefined && !named.has(port)) named.set(port, nodePort);
   }
-  const wishes: PortRequest[] = [];
+  const requests: PortRequest[] = [];
   for (const [index, port] of ports.entries()) {
     if (!isWanted(port)) continue;
     const earlier = first.get(port.port);
     if (earlier === undefined) {
-      const wish = { index, nodePort: named.get(port.port) ?? ('any' as const) };
-      first.set(port.port, wish);
-      wishes.push(wish);
-    } else if (port.nodePort === undefined) wishes.push({ index, sameAs: earlier.index });
-    else if (port.nodePort !== earlier.nodePort) wishes.push({ index, nodePort: port.nodePort });
+      const request = { index, nodePort: named.get(port.port) ?? ('any' as const) };
+      first.set(port.port, request);
+      requests.push(request);
+    } else if (port.nodePort === undefined) requests.push({ index, sameAs: earlier.index });
+    else if (port.nodePort !== earlier.nodePort) requests.push({ index, nodePort: port.nodePort });
   }
-  return wishes;
+  return requests;
 }
 
 /**
- * A number that a port of the service already has, or that it names twice, is not taken again. That of its health
- * check is: it is taken, and so refused.
+ * A number that another port of the Service already has is not allocated again. That of the health check is: the
+ * allocation fails, which rejects the write.
  */
 function updateRequests(
   ports: readonly ServicePort[],
   isWanted: (port: ServicePort) => boolean,
   held: Set<number>,
 ): readonly PortRequest[] {
-  const wishes: PortRequest[] = [];
+  const requests: PortRequest[] = [];
   for (const [index, port] of ports.entries()) {
     const { nodePort } = port;
     if (!isWanted(port) || (nodePort !== undefined && held.has(nodePort))) continue;
-    wishes.push({ index, nodePort: nodePort ?? 'any' });
+    requests.push({ index, nodePort: nodePort ?? 'any' });
     if (nodePort !== undefined) held.add(nodePort);
   }
-  return wishes;
+  return requests;
 }

@@ -67,13 +67,13 @@ test('hasSelectedPods() needs a selector and a type with endpoints (EPC-01, EPC-
   assert.equal(hasSelectedPods(selectingService({ spec: { type: 'ExternalName' } })), false);
 });
 
-test('hasClusterIP() is false for None and for nothing (EPC-10, EPS-07)', () => {
+test('hasClusterIP() is false for None and for an unset field (EPC-10, EPS-07)', () => {
   assert.equal(hasClusterIP(selectingService()), true);
   assert.equal(hasClusterIP(selectingService({ spec: { clusterIP: 'None' } })), false);
   assert.equal(hasClusterIP(selectingService({ spec: { clusterIP: '' } })), false);
 });
 
-test('podAddresses() takes the addresses of the family wherever they stand (EPS-18, DST-17)', () => {
+test('podAddresses() selects the addresses of the family in any position (EPS-18, DST-17)', () => {
   const pod = exampleBackend('p', { ips: ['fd00::1', '10.1.0.1'] });
   assert.deepEqual(podAddresses(pod, 'IPv4'), ['10.1.0.1']);
   assert.deepEqual(podAddresses(pod, 'IPv6'), ['fd00::1']);
@@ -90,7 +90,7 @@ const spellings = [
   ['fd00:1:2:3:4:5:6:7', 'fd00:1:2:3:4:5:6:7'],
 ];
 
-test('podAddresses() spells addresses in one way (EPC-05, EPS-18)', () => {
+test('podAddresses() returns canonical addresses (EPC-05, EPS-18)', () => {
   const found = spellings.map(([ip = '']) =>
     podAddresses(exampleBackend('p', { ips: [ip] }), 'IPv6'),
   );
@@ -100,7 +100,7 @@ test('podAddresses() spells addresses in one way (EPC-05, EPS-18)', () => {
   );
 });
 
-test('hostnameUnder() needs a host name, and the service as subdomain (EPC-05, EPS-18)', () => {
+test('hostnameUnder() requires a hostname, and the Service as subdomain (EPC-05, EPS-18)', () => {
   const named = (spec: object) => hostnameUnder(selectingService(), exampleBackend('p', { spec }));
   assert.equal(named({ hostname: 'web-0', subdomain: 'web' }), 'web-0');
   assert.equal(named({ hostname: 'web-0', subdomain: 'other' }), undefined);
@@ -149,7 +149,7 @@ for (const { title, after, same } of changes) {
   });
 }
 
-test('isSameBackend() does not care about pods without an address', () => {
+test('isSameBackend() is true for pods without an address', () => {
   const before = exampleBackend('p', { ips: [], labels: { app: 'web' } });
   const after = exampleBackend('p', { ips: [], labels: { app: 'other' } });
   assert.equal(isSameBackend(before, after), true);

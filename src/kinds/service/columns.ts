@@ -1,4 +1,4 @@
-// The table of `kubectl get services`. Clients see the descriptions, so they are Kubernetes' own.
+// Columns of `kubectl get services`. Clients see the descriptions, so they are Kubernetes' own.
 import { formatLabelMap } from '../../meta/labels.ts';
 import type { Column } from '../definition.ts';
 import { ageColumn, nameColumn } from '../metadata-columns.ts';

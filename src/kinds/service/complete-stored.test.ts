@@ -67,7 +67,7 @@ for (const { title, spec, families = usual, wanted } of cases) {
   });
 }
 
-test('completeStoredService() keeps what it does not know (API-61)', () => {
+test('completeStoredService() keeps unknown fields (API-61)', () => {
   const spec = { clusterIP: '10.96.0.1', topologyKeys: ['*'] };
   assert.deepEqual(
     Object.keys(completeStoredService(old(spec as ServiceSpec), ['IPv4']).spec).sort(),

@@ -1,11 +1,11 @@
-// Services that were stored before addresses and families were lists, as they are served now.
-// Upstream: pkg/registry/core/service/storage/storage.go, defaultOnReadService.
+// Completes Services that were stored before clusterIPs and ipFamilies existed. Upstream:
+// pkg/registry/core/service/storage/storage.go, defaultOnReadService.
 import { familyOf } from '../../ip/address.ts';
 import type { StoredCompletion } from '../definition.ts';
 import { isSelectorless, needsClusterIP, saysHeadless } from './needs.ts';
 import type { IPFamily, Service, ServiceSpec } from './types.ts';
 
-/** Who has families has everything: no version wrote them without the rest. */
+/** ipFamilies are always stored together with the other fields. */
 export const storedServiceCompletion: StoredCompletion<Service> = {
   member: 'ipFamilies',
   complete: (service, { families }) => completeStoredService(service, families),
@@ -13,7 +13,7 @@ export const storedServiceCompletion: StoredCompletion<Service> = {
 
 type Stack = Pick<ServiceSpec, 'ipFamilies' | 'ipFamilyPolicy'>;
 
-/** The same object where nothing is missing. `families` are the cluster's, the default first. */
+/** Returns the same object when nothing is missing. `families` are the cluster's, the default first. */
 export function completeStoredService(service: Service, families: readonly IPFamily[]): Service {
   const { clusterIP = '', clusterIPs = [], ipFamilies = [] } = service.spec;
   if (!needsClusterIP(service) || ipFamilies.length > 0) return service;
@@ -23,11 +23,11 @@ export function completeStoredService(service: Service, families: readonly IPFam
     : stackOf(addresses, service.spec);
   const isSame = clusterIPs.length > 0 && stack.ipFamilies === undefined;
   if (isSame || addresses.length === 0) return service;
-  // Not field by field of today's: what else such a service has stays too.
+  // A copy, so that unknown stored fields stay.
   return { ...service, spec: { ...service.spec, clusterIPs: addresses, ...stack } };
 }
 
-/** Whoever fills in the endpoints of one without a selector may use both families, whatever the cluster has. */
+/** Without a selector the endpoints may have both families, whatever the cluster has. */
 function headlessStack(service: Service, [first = 'IPv4']: readonly IPFamily[]): Stack {
   if (!isSelectorless(service)) return { ipFamilies: [first], ipFamilyPolicy: 'SingleStack' };
   const second = first === 'IPv4' ? 'IPv6' : 'IPv4';

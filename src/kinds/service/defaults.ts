@@ -7,7 +7,7 @@ import {
   withSpec,
 } from './types.ts';
 
-/** Three hours. */
+/** Upstream's default: three hours. */
 const affinityTimeoutSeconds = 10800;
 
 export function defaultService(service: Service): Service {
@@ -29,7 +29,7 @@ export function defaultService(service: Service): Service {
   );
 }
 
-/** Without affinity its settings mean nothing: they are dropped, valid or not. */
+/** Without affinity its settings are dropped, valid or not. */
 function affinityDefaults(
   spec: ServiceSpec,
 ): Pick<SpecChanges, 'sessionAffinity' | 'sessionAffinityConfig'> {
@@ -44,7 +44,7 @@ function affinityDefaults(
 
 type Ports = readonly ServicePort[] | undefined;
 
-/** The same list when no port lacks anything: most writes leave the ports alone. */
+/** Returns the same list when nothing is missing, as in most writes. */
 function defaultPorts(ports: Ports): Ports {
   return ports?.every(isComplete) ? ports : ports?.map(defaultPort);
 }
@@ -57,7 +57,7 @@ function defaultPort(port: ServicePort): ServicePort {
   if (isComplete(port)) return port;
   const { name, protocol = 'TCP', appProtocol, port: number, targetPort: given, nodePort } = port;
   const targetPort = given === 0 || given === '' ? number : given;
-  // By far the most common form, in one piece: parts that may be absent take many times as long.
+  // The most common form as one literal: conditional spreads take many times as long.
   if (name !== undefined && appProtocol === undefined && nodePort === undefined)
     return { name, protocol, port: number, targetPort };
   return {
@@ -82,7 +82,7 @@ function policyDefaults(spec: ServiceSpec, type: ServiceSpec['type']) {
   } as const;
 }
 
-/** An ingress with an address forwards to it unless it says otherwise; the type in the same body decides. */
+/** Addresses without ipMode get VIP, if the type in the same body is LoadBalancer. */
 function defaultIngressModes(service: Service): Service {
   const { loadBalancer } = service.status;
   if (service.spec.type !== 'LoadBalancer' || loadBalancer.ingress === undefined) return service;

@@ -1,4 +1,4 @@
-// Single and dual stack from the request to the addresses that are taken and given back.
+// Single and dual stack, from the request to allocated and released addresses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorText } from '../../meta/field-error.ts';

@@ -1,4 +1,4 @@
-// Builders for tests about pods behind a Service: a ready pod on node n1 that the service `web` selects.
+// Builders for tests: a ready pod on node n1 that the Service `web` selects.
 import { examplePod } from '../pod/example.ts';
 import type { Pod } from '../pod/types.ts';
 import { exampleService, type ServiceParts } from './example.ts';

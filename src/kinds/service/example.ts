@@ -1,4 +1,4 @@
-// Builders for tests: a complete, valid Service that cases change only where it matters to them.
+// Builders for tests: a complete, valid Service.
 import type { ObjectMeta } from '../../meta/object.ts';
 import type { Service, ServicePort, ServiceSpec, ServiceStatus } from './types.ts';
 
@@ -8,7 +8,7 @@ export type ServiceParts = {
   readonly status?: Partial<ServiceStatus>;
 };
 
-/** A stored single-stack ClusterIP service with one port; given parts of metadata and spec replace its own. */
+/** A stored single-stack ClusterIP Service with one port; given metadata and spec override it. */
 export function exampleService({ metadata, spec, status }: ServiceParts = {}): Service {
   return {
     kind: 'Service',
@@ -34,7 +34,7 @@ export function examplePort(port: Partial<ServicePort> = {}): ServicePort {
   return { protocol: 'TCP', port: number, targetPort: number, ...port };
 }
 
-/** A service as a client sends it: nothing filled in. */
+/** A Service as a client sends it, without defaults. */
 export function sentService(
   spec: ServiceSpec,
   metadata: ObjectMeta = { name: 'web', namespace: 'default' },

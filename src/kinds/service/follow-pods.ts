@@ -1,4 +1,4 @@
-// Turns changes of services and pods into the services that are to be looked at again.
+// Maps changes of Services and pods to the Services whose endpoints have to be synced.
 import { objectKey } from '../../meta/object.ts';
 import type { Pod } from '../pod/types.ts';
 import { canAnswer, hasSelectedPods, isSameBackend } from './backends.ts';
@@ -6,9 +6,9 @@ import { createSelectorIndex } from './selector-index.ts';
 import type { Service } from './types.ts';
 
 export type Followed = {
-  /** The service itself came, changed or went. */
+  /** The Service was added, changed or deleted. */
   readonly serviceChanged: (key: string) => void;
-  /** A pod that the service selects, or selected, came, changed or went. */
+  /** A pod that the Service selects, or selected, was added, changed or deleted. */
   readonly podsChanged: (key: string) => void;
 };
 
@@ -46,7 +46,7 @@ export function followPods({ serviceChanged, podsChanged }: Followed) {
       },
       delete: podCameOrWent,
     },
-    /** The services that select the pod. */
+    /** The Services that select the pod. */
     keysOf,
   };
 }

@@ -140,7 +140,7 @@ test('settleIPFamilies() drops the second address and family under SingleStack',
   });
 });
 
-test('settleIPFamilies() wants SingleStack said when something is to go', () => {
+test('settleIPFamilies() requires SingleStack to release the second address', () => {
   const error = (what: string): string =>
     `spec.ipFamilyPolicy: Invalid value: "PreferDualStack": must be 'SingleStack' to release the secondary ${what}`;
   assert.deepEqual(change({ clusterIPs: ['10.96.0.20'] }), [error('cluster IP')]);
@@ -157,7 +157,7 @@ test('settleIPFamilies() keeps the stored policy when none is given', () => {
   });
 });
 
-test('settleIPFamilies() completes an old service with the next write to it (API-61)', () => {
+test('settleIPFamilies() completes a Service of an old version on its next write (API-61)', () => {
   const { ipFamilyPolicy: _policy, ipFamilies: _families, ...spec } = exampleService().spec;
   const old = { ...exampleService(), spec };
   assert.deepEqual(shown(settleIPFamilies({ before: old, after: old, families: dual })), {

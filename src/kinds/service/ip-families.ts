@@ -1,6 +1,5 @@
-// Single or dual stack: settles ipFamilyPolicy and ipFamilies from what was asked and what the cluster has.
-// Mirrors what upstream does before it allocates (pkg/registry/core/service/storage/alloc.go): its errors come
-// alone, before any other check of the object.
+// Settles ipFamilyPolicy and ipFamilies from the request and the cluster's families, before allocation (upstream:
+// pkg/registry/core/service/storage/alloc.go). Its errors are returned alone, before any other validation.
 import { familyOf } from '../../ip/address.ts';
 import { type FieldError, invalid } from '../../meta/field-error.ts';
 import { deepEqual } from '../../schema/equality.ts';
@@ -11,7 +10,7 @@ import { validateClusterIPFields } from './validate-cluster-ips.ts';
 export type FamilyRequest = {
   readonly before?: Service;
   readonly after: Service;
-  /** Families that the cluster gives addresses of, the default first. */
+  /** Families of the Service ranges, the default first. */
   readonly families: readonly IPFamily[];
 };
 
@@ -42,7 +41,7 @@ export function settleIPFamilies({ before, after, families }: FamilyRequest): Fa
   return completeFamilies(withSpec(reduced, { ipFamilies: inferred.families }), families);
 }
 
-/** Most new services say nothing of addresses: there is nothing to check and nothing to infer. */
+/** Most new Services set none of these fields: nothing to check or infer. */
 function leavesStackOpen(spec: ServiceSpec): boolean {
   return (
     spec.clusterIP === undefined &&
@@ -53,8 +52,8 @@ function leavesStackOpen(spec: ServiceSpec): boolean {
 }
 
 /**
- * A PreferDualStack service whose addresses and families stay the same is left alone, whatever the cluster
- * has now: it is never up- or downgraded by the way.
+ * A PreferDualStack Service whose addresses and families are unchanged stays as it is, whatever the cluster has now:
+ * unrelated updates never up- or downgrade it.
  */
 function keepsPreferredStack(before: Service | undefined, after: Service): boolean {
   if (before === undefined) return false;
@@ -73,11 +72,11 @@ type Policy = NonNullable<ServiceSpec['ipFamilyPolicy']>;
 function settlePolicy(before: Service | undefined, after: Service): Policy {
   const given = after.spec.ipFamilyPolicy ?? before?.spec.ipFamilyPolicy;
   if (given !== undefined) return given;
-  // Whoever fills in such a service's endpoints may use both families.
+  // Without a selector its endpoints may have both families.
   return saysHeadless(after) && isSelectorless(after) ? 'RequireDualStack' : 'SingleStack';
 }
 
-/** With unchanged addresses or families, SingleStack says clearly enough that the second is to go. */
+/** Under SingleStack, unchanged addresses or families mean that the second one is to be released. */
 function dropSecondary(before: Service, after: Service): Service {
   const [old, now] = [before.spec, after.spec];
   if (now.ipFamilyPolicy !== 'SingleStack') return after;
@@ -119,7 +118,7 @@ function singleStackErrors(now: ServiceSpec): readonly FieldError[] {
   ];
 }
 
-/** Addresses beyond the named families name theirs. */
+/** Addresses beyond the listed families determine theirs. */
 function inferFamilies(
   { clusterIPs = [], ipFamilies = [] }: ServiceSpec,
   available: readonly IPFamily[],
@@ -142,7 +141,7 @@ function inferFamilies(
 function completeFamilies(service: Service, available: readonly IPFamily[]): FamilyOutcome {
   const { ipFamilyPolicy, ipFamilies } = service.spec;
   const isDual = ipFamilyPolicy !== 'SingleStack';
-  // Endpoints filled in by hand may be of a family that the cluster has no service addresses of.
+  // Endpoints that are set by hand may have a family without a Service range.
   if (saysHeadless(service) && isSelectorless(service)) {
     return { service: withFamilies(service, available, isDual) };
   }

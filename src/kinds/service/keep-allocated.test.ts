@@ -4,7 +4,7 @@ import { examplePort, exampleService, sentService } from './example.ts';
 import { completeCreate, completeUpdate } from './keep-allocated.ts';
 import type { ServiceSpec } from './types.ts';
 
-test('completeCreate() fills the plural field from the singular, not the reverse (API-40)', () => {
+test('completeCreate() sets clusterIPs from clusterIP, not the reverse (API-40)', () => {
   const singular = completeCreate(sentService({ clusterIP: '10.96.0.9' }));
   assert.deepEqual(singular.spec.clusterIPs, ['10.96.0.9']);
   const plural = completeCreate(sentService({ clusterIPs: ['10.96.0.9'] }));
@@ -20,12 +20,12 @@ const addresses: readonly [string, Addresses, Addresses][] = [
     { clusterIP: '10.96.0.20', clusterIPs: ['10.96.0.20'] },
   ],
   [
-    'keeps the plural when only the singular is given',
+    'keeps clusterIPs when only clusterIP is sent',
     { clusterIP: '10.96.0.20' },
     { clusterIP: '10.96.0.20', clusterIPs: ['10.96.0.20'] },
   ],
   [
-    'keeps the singular when only the plural is given',
+    'keeps clusterIP when only clusterIPs is sent',
     { clusterIPs: ['10.96.0.21'] },
     { clusterIP: '10.96.0.20', clusterIPs: ['10.96.0.21'] },
   ],
@@ -52,19 +52,19 @@ const two = [
   examplePort({ name: 'b', port: 81, nodePort: 30002 }),
 ];
 
-test('completeUpdate() carries node ports over by the name of the port (API-48)', () => {
+test('completeUpdate() keeps node ports by port name (API-48)', () => {
   const swapped = [examplePort({ name: 'b', port: 8081 }), examplePort({ name: 'a', port: 8080 })];
   const before: ServiceSpec = { type: 'NodePort', ports: two };
   assert.deepEqual(nodePorts(before, { type: 'NodePort', ports: swapped }), [30002, 30001]);
 });
 
-test('completeUpdate() does not carry a number over that is named for another port (API-48)', () => {
+test('completeUpdate() does not keep a number that another port specifies (API-48)', () => {
   const taken = [examplePort({ name: 'a' }), examplePort({ name: 'c', nodePort: 30001 })];
   const before: ServiceSpec = { type: 'NodePort', ports: two };
   assert.deepEqual(nodePorts(before, { type: 'NodePort', ports: taken }), [undefined, 30001]);
 });
 
-test('completeUpdate() carries no node ports over once they are switched off', () => {
+test('completeUpdate() keeps no node ports when the type has none', () => {
   const before: ServiceSpec = { type: 'LoadBalancer', ports: two };
   const after: ServiceSpec = {
     type: 'LoadBalancer',
@@ -74,7 +74,7 @@ test('completeUpdate() carries no node ports over once they are switched off', (
   assert.deepEqual(nodePorts(before, after), [undefined]);
 });
 
-test('completeUpdate() carries the health check port over while it is needed (API-49)', () => {
+test('completeUpdate() keeps the health check port while it is needed (API-49)', () => {
   const local: ServiceSpec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
   const before = exampleService({ spec: { ...local, healthCheckNodePort: 30100 } });
   const port = (spec: ServiceSpec) =>

@@ -1,10 +1,10 @@
-// What a write may leave out because the server knows it: allocated values come over from before, and the
-// singular and the plural address field follow each other. Runs before anything is allocated.
+// Fields that a client may omit because the server knows them: allocated values are kept, and clusterIP and clusterIPs
+// are reconciled. Runs before allocation.
 import { deepEqual } from '../../schema/equality.ts';
 import { needsClusterIP, needsHealthCheck, wantsNodePorts } from './needs.ts';
 import { type Service, type ServicePort, withSpec } from './types.ts';
 
-/** A new service: an old client gives only `clusterIP`. The reverse is not filled in, and so refused later. */
+/** A new Service: old clients send only `clusterIP`. The reverse is not completed, and rejected by validation. */
 export function completeCreate(service: Service): Service {
   const { clusterIP, clusterIPs } = service.spec;
   if (clusterIP === undefined || clusterIPs !== undefined) return service;
@@ -31,7 +31,7 @@ function keepAllocatedValues(before: Service, after: Service): Service {
   });
 }
 
-/** A port keeps its node port by its name, unless that number is named for another port. */
+/** A port keeps its node port, matched by name, unless another port specifies that number. */
 function carryNodePorts(
   old: readonly ServicePort[],
   now: readonly ServicePort[] | undefined,
@@ -45,7 +45,7 @@ function carryNodePorts(
   });
 }
 
-/** Divines what was meant where only one of the two address fields changed. */
+/** Infers the intent when only one of the two fields changed. */
 function matchClusterIPs(before: Service, after: Service): Service {
   const [old, now] = [before.spec, after.spec];
   const isCleared = old.clusterIPs !== undefined && now.clusterIPs === undefined;

@@ -1,14 +1,14 @@
-// What a Service's type and policies imply. The names follow the questions that upstream asks in pkg/api/service.
+// What a Service's type and policies imply. The names follow pkg/api/service.
 import { headlessIP, type Service, type SpecChanges } from './types.ts';
 
-/** What some questions need to know, also before there is a whole Service. */
+/** The fields that decide, also for a Service that is not complete. */
 type Reach = { readonly spec: Pick<SpecChanges, 'type' | 'externalIPs'> };
 
 export function isHeadless({ spec }: Service): boolean {
   return spec.clusterIPs?.length === 1 && spec.clusterIPs[0] === headlessIP;
 }
 
-/** Headless as the first field alone says it; before the plural field has been checked. */
+/** By the first field alone, for Services that are not validated yet. */
 export function saysHeadless({ spec }: Service): boolean {
   return spec.clusterIP === headlessIP;
 }
@@ -17,7 +17,7 @@ export function isSelectorless({ spec }: Service): boolean {
   return Object.keys(spec.selector ?? {}).length === 0;
 }
 
-/** Whether the type has cluster IPs; None counts as one. */
+/** Whether the type has cluster IPs; None counts. */
 export function needsClusterIP({ spec }: Service): boolean {
   return spec.type !== 'ExternalName';
 }
@@ -27,7 +27,7 @@ export function mayHaveNodePorts({ spec }: Reach): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 }
 
-/** Whether ports without a node port are given one. */
+/** Whether node ports are allocated for all ports. */
 export function wantsNodePorts({ spec }: Service): boolean {
   if (spec.type === 'LoadBalancer') return spec.allocateLoadBalancerNodePorts !== false;
   return spec.type === 'NodePort';
@@ -42,7 +42,7 @@ export function isExternallyAccessible(service: Reach): boolean {
   return mayHaveNodePorts(service) || (type === 'ClusterIP' && externalIPs.length > 0);
 }
 
-/** Whether traffic from inside the cluster has a choice of endpoints; no type that is unknown has. */
+/** Whether internal traffic is load balanced; false for unknown types. */
 export function directsTraffic(service: Reach): boolean {
   return service.spec.type === 'ClusterIP' || mayHaveNodePorts(service);
 }

@@ -24,14 +24,14 @@ test('prepareCreate() starts with an empty status', () => {
   assert.deepEqual(prepareCreate(balancer).status, { loadBalancer: {} });
 });
 
-test('prepareUpdate() wipes what only a load balancer has, except source ranges (API-25, API-54, API-55, API-56, API-57)', () => {
+test('prepareUpdate() clears fields of load balancers, except source ranges (API-25, API-54, API-55, API-56, API-57)', () => {
   const after = changed(balancer, { type: 'ClusterIP' });
   const { ports, ...rest } = exampleService().spec;
   assert.deepEqual(after.spec, { ...rest, ports, loadBalancerSourceRanges: ['10.0.0.0/8'] });
   assert.deepEqual(after.status, { loadBalancer: {} });
 });
 
-test('prepareUpdate() leaves what the client changed too, for validation to refuse (API-54, API-56)', () => {
+test('prepareUpdate() leaves fields that the client changed for validation to reject (API-54, API-56)', () => {
   const changes: ServiceSpec = {
     type: 'ClusterIP',
     ports: [examplePort({ nodePort: 30002 })],
@@ -48,7 +48,7 @@ test('prepareUpdate() keeps node ports between NodePort and LoadBalancer', () =>
   assert.equal(changed(balancer, { type: 'NodePort' }).spec.ports?.[0]?.nodePort, 30001);
 });
 
-test('prepareUpdate() wipes addresses and traffic policy of a service that becomes ExternalName (API-52)', () => {
+test('prepareUpdate() clears addresses and traffic policy of a Service that becomes ExternalName (API-52)', () => {
   const { spec } = changed(exampleService(), {
     type: 'ExternalName',
     externalName: 'x.example.com',
@@ -61,18 +61,18 @@ test('prepareUpdate() wipes addresses and traffic policy of a service that becom
   });
 });
 
-test('prepareUpdate() lets the external policy go with the last external IP (API-57)', () => {
+test('prepareUpdate() clears the external policy with the last external IP (API-57)', () => {
   const spec: ServiceSpec = { externalIPs: ['198.51.100.1'], externalTrafficPolicy: 'Cluster' };
   const after = changed(exampleService({ spec }), { externalIPs: undefined });
   assert.equal(after.spec.externalTrafficPolicy, undefined);
 });
 
-test('prepareUpdate() takes the status from before (API-59)', () => {
+test('prepareUpdate() keeps the previous status (API-59)', () => {
   const sent = { ...balancer, status: { loadBalancer: {} } };
   assert.deepEqual(prepareUpdate(balancer, sent).status, balancer.status);
 });
 
-test('prepareStatusUpdate() takes the spec from before (API-59)', () => {
+test('prepareStatusUpdate() keeps the previous spec (API-59)', () => {
   const after = exampleService({ spec: { type: 'NodePort' }, status: balancer.status });
   const prepared = prepareStatusUpdate(balancer, after);
   assert.deepEqual(prepared.spec, balancer.spec);

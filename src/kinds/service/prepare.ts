@@ -1,4 +1,4 @@
-// What the server keeps from before and clears from after, once addresses and ports are settled.
+// What the server restores and clears, after addresses and ports are settled.
 import { deepEqual } from '../../schema/equality.ts';
 import {
   isExternallyAccessible,
@@ -32,8 +32,8 @@ export function prepareStatusUpdate(before: Service, after: Service): Service {
 }
 
 /**
- * A change of type leaves behind values that no longer apply. Each is wiped when the server may have set it
- * and the client did not change it as well; what the client changed is left for validation to refuse.
+ * Values that no longer apply after a change of type are cleared if the server may have set them and the client did
+ * not change them; values that the client changed are left for validation to reject.
  */
 type Wipe = (before: Service, after: Service) => Service;
 
@@ -57,7 +57,7 @@ function wipeClusterIPs(before: Service, after: Service): Service {
   });
 }
 
-/** Ports may come, go and change, as long as no new node port is named. */
+/** Ports may change as long as no new node port is specified. */
 function wipeNodePorts(before: Service, after: Service): Service {
   if (!mayHaveNodePorts(before) || mayHaveNodePorts(after)) return after;
   const old = new Set(before.spec.ports?.map((port) => port.nodePort));
@@ -92,7 +92,7 @@ function wipeExternalPolicy(before: Service, after: Service): Service {
   return isSame ? withSpec(after, { externalTrafficPolicy: undefined }) : after;
 }
 
-/** The balancer's status goes with the type: that taking it down lasts longer is no concern of the user. */
+/** The load balancer status is cleared with the type, even while the load balancer is still being deleted. */
 function statusAfter(before: Service, after: Service): ServiceStatus {
   if (after.spec.type === 'LoadBalancer' || isBlank(before.status)) return before.status;
   return { ...before.status, loadBalancer: {} };
@@ -101,8 +101,8 @@ function statusAfter(before: Service, after: Service): ServiceStatus {
 const isBlank = ({ loadBalancer }: ServiceStatus): boolean => loadBalancer.ingress === undefined;
 
 /**
- * An ExternalName Service has no traffic to direct. Upstream stores the policy and hides it when read; here it
- * is not stored. An unknown value stays for validation to refuse.
+ * An ExternalName Service has no internalTrafficPolicy. Upstream stores the value and hides it on reads; here it is
+ * not stored. An unknown value stays for validation to reject.
  */
 function dropInternalPolicy(service: Service): Service {
   const policy: string | undefined = service.spec.internalTrafficPolicy;

@@ -4,7 +4,7 @@ import { createSelectorIndex } from './selector-index.ts';
 
 const named = (name: string, namespace = 'a') => ({ namespace, name });
 
-test('matching() finds the services all of whose labels a pod has', () => {
+test('matching() finds the Services that select a pod', () => {
   const index = createSelectorIndex();
   index.set(named('web'), { app: 'web' });
   index.set(named('web-canary'), { track: 'canary', app: 'web' });
@@ -30,7 +30,7 @@ test('set() replaces the selector, and an empty one selects nothing', () => {
   assert.deepEqual(index.matching('a', { app: 'other' }), []);
 });
 
-test('remove() takes one of two services with the same selector', () => {
+test('remove() removes one of two Services with the same selector', () => {
   const index = createSelectorIndex();
   index.set(named('one'), { app: 'web' });
   index.set(named('two'), { app: 'web' });
@@ -39,7 +39,7 @@ test('remove() takes one of two services with the same selector', () => {
   assert.deepEqual(index.matching('a', { app: 'web' }), ['two']);
 });
 
-test('matching() is not misled by values that run together or by names of Object', () => {
+test('matching() separates values, and ignores inherited properties', () => {
   const index = createSelectorIndex();
   index.set(named('s'), { a: 'xy', b: 'z' });
   assert.deepEqual(index.matching('a', { a: 'x', b: 'yz' }), []);

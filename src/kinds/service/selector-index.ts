@@ -1,18 +1,18 @@
-// Finds the services that select a pod without looking at every service. Services of a namespace tend to use few
-// combinations of label keys, so one look-up for each combination finds them all.
+// An index of Services by selector. The Services of a namespace use few combinations of label keys, so one lookup for
+// each combination finds all that select a pod.
 import type { Labels } from '../../meta/labels.ts';
 
 export type SelectorIndex = {
-  /** Files a service under its selector; an absent or empty one selects nothing. */
+  /** The index key of a selector; an absent or empty one has none. */
   readonly set: (service: ServiceName, selector: Labels | undefined) => void;
   readonly remove: (service: ServiceName) => void;
-  /** Names of the services whose selector the labels satisfy. */
+  /** Names of the Services that select a pod with these labels. */
   readonly matching: (namespace: string, labels: Labels | undefined) => readonly string[];
 };
 
 export type ServiceName = { readonly namespace: string; readonly name: string };
 
-/** The services that select by the same keys, by the values they ask for. */
+/** Services with the same selector keys, by their values. */
 type KeyGroup = { readonly keys: readonly string[]; readonly byValues: Map<string, Set<string>> };
 type Groups = Map<string, KeyGroup>;
 
@@ -77,7 +77,7 @@ function unfile(groups: Groups, selector: Labels, name: string): void {
   if (group?.byValues.size === 0) groups.delete(keys.join());
 }
 
-/** The values of the keys as one text, or nothing when a key is missing. Commas cannot be part of a value. */
+/** The values of the keys as one text; undefined when a key is missing. Values cannot contain commas. */
 function valuesText(keys: readonly string[], labels: Labels): string | undefined {
   let text = '';
   for (const key of keys) {

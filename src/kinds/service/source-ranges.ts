@@ -1,8 +1,8 @@
-// Who may reach a load balancer.
+// Source ranges of a load balancer.
 import { sourceRangesAnnotation } from '../../meta/well-known-annotations.ts';
 import type { Service } from './types.ts';
 
-/** As written, without the blanks around them. The field counts; the annotation only where the field is empty (API-27). Empty: everybody may. */
+/** Without surrounding blanks. The annotation counts only where the field is empty (API-27). Empty: no restriction. */
 export function sourceRangesOf(service: Service): readonly string[] {
   const given = service.spec.loadBalancerSourceRanges ?? [];
   return given.length > 0 ? given.map((range) => range.trim()) : annotatedRanges(service);

@@ -55,7 +55,7 @@ const serviceSpecSchema = s.struct(
     }),
     selector: s.map(
       s.string(),
-      'Labels of the pods behind the Service. Without a selector somebody else keeps its endpoints.',
+      'Labels of the pods behind the Service. Without a selector its endpoints are managed elsewhere.',
       { mapType: 'atomic' },
     ),
     clusterIP: s.string(
@@ -75,7 +75,7 @@ const serviceSpecSchema = s.struct(
     ),
     externalIPs: s.list(
       s.string(),
-      'Further addresses at which nodes accept traffic for the Service; nobody here manages them.',
+      'Further addresses at which nodes accept traffic for the Service; they are managed elsewhere.',
       { listType: 'atomic' },
     ),
     sessionAffinity: s.oneOf(
@@ -83,7 +83,7 @@ const serviceSpecSchema = s.struct(
       'Whether the connections of one client go to one endpoint; None when not given.',
       { goType: 'v1.ServiceAffinity' },
     ),
-    loadBalancerIP: s.string('Address wished for the load balancer; deprecated.'),
+    loadBalancerIP: s.string('Requested address of the load balancer; deprecated.'),
     loadBalancerSourceRanges: s.list(
       s.string(),
       'The clients that may use the load balancer, as CIDRs; all when empty.',
@@ -128,7 +128,7 @@ const serviceSpecSchema = s.struct(
       ),
     ),
     trafficDistribution: s.pointer(
-      s.string('A wish for near endpoints: PreferSameZone, PreferSameNode or PreferClose.'),
+      s.string('Preference for near endpoints: PreferSameZone, PreferSameNode or PreferClose.'),
     ),
   },
   { numbers: [1, 2, 3, 18, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 19, 17, 20, 21, 22, 23] },
@@ -211,22 +211,25 @@ export const serviceSchema = s.struct(
 );
 export type Service = KubeObject & s.Static<typeof serviceSchema>;
 
-/** The address that says: no address. */
+/** The value of clusterIP for headless Services. */
 export const headlessIP = 'None';
 
 export type SpecChanges = { readonly [K in keyof ServiceSpec]?: ServiceSpec[K] | undefined };
 
-/** The service with some fields of its spec replaced, or removed where the value is undefined; itself if none differs. */
+/**
+ * The Service with some fields of its spec replaced, or removed where the value is undefined; the same object if
+ * nothing differs.
+ */
 export function withSpec(service: Service, changes: SpecChanges): Service {
   const old = service.spec as Readonly<Record<string, unknown>>;
   const wanted = changes as Readonly<Record<string, unknown>>;
   let isSame = true;
   for (const field in wanted) if (wanted[field] !== old[field]) isSame = false;
   if (isSame) return service;
-  // By what is there: most fields of most services are not.
+  // Iterates the present fields, because most fields are absent.
   const values = new Array<unknown>(specFields.length);
-  for (const field in old) values[specPlaces.get(field) ?? 0] = old[field];
-  for (const field in wanted) values[specPlaces.get(field) ?? 0] = wanted[field];
+  for (const field in old) values[fieldIndexes.get(field) ?? 0] = old[field];
+  for (const field in wanted) values[fieldIndexes.get(field) ?? 0] = wanted[field];
   const spec: Record<string, unknown> = {};
   for (let at = 0; at < values.length; at += 1) {
     if (values[at] !== undefined) spec[specFields[at] as string] = values[at];
@@ -235,9 +238,9 @@ export function withSpec(service: Service, changes: SpecChanges): Service {
 }
 
 const specFields = Object.keys(serviceSpecSchema.fields);
-const specPlaces = new Map(specFields.map((field, at) => [field, at]));
+const fieldIndexes = new Map(specFields.map((field, at) => [field, at]));
 
-/** Spelt out, here and below: copying an object whose form is not always the same takes several times as long. */
+/** Explicit fields, here and below: copying objects of varying shape takes several times as long. */
 export function replaceSpec(
   { kind, apiVersion, metadata, status }: Service,
   spec: ServiceSpec,

@@ -56,7 +56,7 @@ const cases: readonly [string, Readonly<Record<string, unknown>>, readonly strin
     ],
   ],
   [
-    'says nothing of families when an address is malformed',
+    'reports no family errors when an address is malformed',
     {
       clusterIP: 'x',
       clusterIPs: ['x'],

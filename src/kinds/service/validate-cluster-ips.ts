@@ -1,7 +1,7 @@
-// The linked fields clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy. Checked before addresses are
-// allocated and again with the whole object.
+// Validates clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy together: before allocation, and again with the whole
+// object.
 import { isIPv6 } from '../../ip/address.ts';
-import { repeatedPlaces } from '../../meta/contains.ts';
+import { repeatedIndexes } from '../../meta/contains.ts';
 import {
   duplicate,
   type FieldError,
@@ -45,7 +45,7 @@ function linkErrors({ clusterIP, clusterIPs = [] }: ServiceSpec): readonly Field
 const knownFamilies: readonly string[] = ['IPv4', 'IPv6'];
 
 function familyErrors(families: readonly string[]): readonly FieldError[] {
-  const repeated = repeatedPlaces(families);
+  const repeated = repeatedIndexes(families);
   return families.flatMap((family, index) => {
     const path = `spec.ipFamilies[${index}]`;
     return [

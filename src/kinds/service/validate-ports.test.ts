@@ -23,7 +23,7 @@ test('validatePorts() accepts the same port under two protocols', () => {
 const use = (ports: readonly ServicePort[]): readonly string[] =>
   validatePortUse(exampleService({ spec: { type: 'NodePort', ports } })).map(errorText);
 
-test('validatePortUse() lets protocols share a node port, ports of one protocol not', () => {
+test('validatePortUse() accepts a shared node port of different protocols only', () => {
   const tcp = examplePort({ nodePort: 30001 });
   assert.deepEqual(use([tcp, examplePort({ port: 81, protocol: 'UDP', nodePort: 30001 })]), []);
   assert.deepEqual(use([tcp, examplePort({ port: 81, nodePort: 30001 })]), [

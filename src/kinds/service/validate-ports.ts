@@ -12,7 +12,7 @@ import type { Service, ServicePort } from './types.ts';
 
 const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
-/** Each port by itself, and their names together. */
+/** Each port, and the uniqueness of names. */
 export function validatePorts(ports: readonly ServicePort[]): readonly FieldError[] {
   const names = new Set<string>();
   return joined(
@@ -31,7 +31,7 @@ export function validatePorts(ports: readonly ServicePort[]): readonly FieldErro
 
 type Names = {
   readonly isAlone: boolean;
-  /** Of the ports before. */
+  /** Of the previous ports. */
   readonly names: Set<string>;
 };
 
@@ -64,7 +64,7 @@ function appProtocolErrors({ appProtocol }: ServicePort, field: string): readonl
   return wrong.map((detail) => invalid(`${field}.appProtocol`, appProtocol, detail));
 }
 
-/** No two ports share a (protocol, node port) or a (protocol, port) pair; a ClusterIP Service has no node ports. */
+/** No two ports share protocol and node port, or protocol and port; a ClusterIP Service has no node ports. */
 export function validatePortUse({ spec }: Service): readonly FieldError[] {
   const ports = spec.ports ?? [];
   const detail = "may not be used when `type` is 'ClusterIP'";
@@ -90,7 +90,7 @@ function repeatedPorts(ports: readonly ServicePort[]): readonly FieldError[] {
   const seen = new Set<string>();
   return ports.flatMap(({ protocol, port }, index) => {
     if (!isRepeated(seen, `${protocol} ${port}`)) return [];
-    // Clients see upstream's internal key, in Go's spelling.
+    // Messages show upstream's internal key, in Go's syntax.
     const key = {
       Name: '',
       Protocol: protocol,

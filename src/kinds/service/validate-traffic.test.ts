@@ -10,7 +10,7 @@ const local = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' } as const;
 const policies = (spec: SpecChanges): readonly string[] =>
   validateTrafficPolicies(withSpec(exampleService(), spec)).map(errorText);
 
-test('validateTrafficPolicies() wants a health check port where the policy needs one', () => {
+test('validateTrafficPolicies() requires a health check port where the policy needs one', () => {
   assert.deepEqual(policies(local), ['spec.healthCheckNodePort: Required value']);
   assert.deepEqual(policies({ ...local, healthCheckNodePort: 30100 }), []);
   assert.deepEqual(policies({ ...local, healthCheckNodePort: 70000 }), [
@@ -18,7 +18,7 @@ test('validateTrafficPolicies() wants a health check port where the policy needs
   ]);
 });
 
-test('validateTrafficPolicies() wants policies where traffic has a choice', () => {
+test('validateTrafficPolicies() requires policies where traffic is load balanced', () => {
   assert.deepEqual(policies({ type: 'NodePort', internalTrafficPolicy: undefined }), [
     'spec.externalTrafficPolicy: Required value',
     'spec.internalTrafficPolicy: Required value',
@@ -26,7 +26,7 @@ test('validateTrafficPolicies() wants policies where traffic has a choice', () =
   assert.deepEqual(policies({ type: 'ExternalName', internalTrafficPolicy: undefined }), []);
 });
 
-test('validateLoadBalancerClass() wants a qualified name', () => {
+test('validateLoadBalancerClass() requires a qualified name', () => {
   const errors = (loadBalancerClass: string) =>
     validateLoadBalancerClass(exampleService({ spec: { ...local, loadBalancerClass } }));
   assert.deepEqual(errors('example.com/internal'), []);

@@ -1,4 +1,4 @@
-// Who may reach the Service and which endpoints the traffic gets.
+// Source ranges, traffic policies, node port allocation and load balancer class.
 import {
   type FieldError,
   forbidden,
@@ -15,10 +15,10 @@ import type { Service, ServiceSpec } from './types.ts';
 
 const onlyForLoadBalancers = "may only be used when `type` is 'LoadBalancer'";
 
-/** The field counts; the annotation only where the field is empty. */
+/** The annotation counts only where the field is empty. */
 export function validateSourceRanges(service: Service, before?: Service): readonly FieldError[] {
   const { type, loadBalancerSourceRanges: ranges = [] } = service.spec;
-  // The capital letter is upstream's, and clients see it.
+  // The capital letter is upstream's.
   const specField = 'spec.LoadBalancerSourceRanges';
   const stored = before?.spec.loadBalancerSourceRanges?.map((range) => range.trim()) ?? [];
   const misplaced = (field: string): readonly FieldError[] =>
@@ -42,7 +42,7 @@ export function validateSourceRanges(service: Service, before?: Service): readon
 export function validateNodePortChoice({ spec }: Service): readonly FieldError[] {
   const field = 'spec.allocateLoadBalancerNodePorts';
   const isGiven = spec.allocateLoadBalancerNodePorts !== undefined;
-  // Upstream leaves out `spec` here.
+  // Upstream's path lacks `spec`.
   if (spec.type === 'LoadBalancer')
     return isGiven ? [] : [required('allocateLoadBalancerNodePorts')];
   return isGiven ? [forbidden(field, onlyForLoadBalancers)] : [];

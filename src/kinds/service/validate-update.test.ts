@@ -48,13 +48,13 @@ const cases: readonly [string, Service, SpecChanges, readonly string[]][] = [
     ['spec.clusterIPs[0]: Invalid value: ["10.96.0.21"]: may not change once set'],
   ],
   [
-    'tells of the address alone where the families change with it (API-45)',
+    'reports the address alone when the families change with it (API-45)',
     headless,
     { clusterIP: 'fd00::21', clusterIPs: ['fd00::21'], ipFamilies: ['IPv6'] },
     ['spec.clusterIPs[0]: Invalid value: ["fd00::21"]: may not change once set'],
   ],
   [
-    'tells of the address alone where a service becomes headless (API-45)',
+    'reports the address alone when a Service becomes headless (API-45)',
     single,
     { clusterIP: 'None', clusterIPs: ['None'], ipFamilies: ['IPv6', 'IPv4'] },
     ['spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set'],

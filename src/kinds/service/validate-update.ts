@@ -1,4 +1,4 @@
-// What may not change in a Service once it has been stored.
+// Immutable fields of a Service.
 import { type FieldError, forbidden, invalid, joined } from '../../meta/field-error.ts';
 import { isHeadless, needsClusterIP, needsHealthCheck } from './needs.ts';
 import type { Service } from './types.ts';
@@ -20,14 +20,14 @@ export function validateServiceUpdate(before: Service, after: Service): readonly
   ]);
 }
 
-/** To and from ExternalName everything may change. */
+/** Everything may change to and from ExternalName. */
 function keepAddresses(before: Service, after: Service): boolean {
   return needsClusterIP(before) && needsClusterIP(after);
 }
 
 /**
- * A second address may come and, under SingleStack, go; what stays may not change. A headless service that
- * stays headless has none.
+ * A second address may be added and, under SingleStack, removed; the others are immutable. A Service that stays
+ * headless has none.
  */
 function clusterIPChanges(before: Service, after: Service): readonly FieldError[] {
   if (!keepAddresses(before, after) || (isHeadless(before) && isHeadless(after))) return [];
@@ -52,7 +52,7 @@ function clusterIPChanges(before: Service, after: Service): readonly FieldError[
   return errors;
 }
 
-/** Families of a headless service are free; that it may not get an address is told of the address alone. */
+/** Families of a headless Service are mutable; that it cannot get an address is reported for the address alone. */
 function familyChanges(before: Service, after: Service): readonly FieldError[] {
   if (!keepAddresses(before, after) || isHeadless(before) || isHeadless(after)) return [];
   const { ipFamilies: old = [] } = before.spec;

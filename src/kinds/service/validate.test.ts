@@ -165,7 +165,7 @@ for (const [name, spec, wanted] of cases) {
   });
 }
 
-test('validateService() wants topology annotations to agree (API-39)', () => {
+test('validateService() requires equal topology annotations (API-39)', () => {
   const annotations = {
     'service.kubernetes.io/topology-mode': 'Auto',
     'service.kubernetes.io/topology-aware-hints': 'Disabled',
@@ -185,7 +185,7 @@ test('validateService() checks source ranges in the annotation where the field i
   assert.deepEqual(errors({ ...balancer, loadBalancerSourceRanges: ['10.0.0.0/8'] }, metadata), []);
 });
 
-test('validateService() lets odd values through that are already stored (API-30)', () => {
+test('validateService() accepts stored values that are not canonical (API-30)', () => {
   const stored = exampleService({
     spec: { externalIPs: ['198.51.100.07'], externalTrafficPolicy: 'Cluster' },
   });

@@ -1,5 +1,5 @@
-// What a Service must be like. The order of the checks is upstream's, because it is the order of the error text
-// (pkg/apis/core/validation/validation.go, ValidateService). Metadata that all kinds share is checked elsewhere.
+// Validation of Services. The order is upstream's, because it determines the error message
+// (pkg/apis/core/validation/validation.go, ValidateService). Common metadata is validated elsewhere.
 import {
   type FieldError,
   forbidden,
@@ -27,10 +27,10 @@ import {
   validateTrafficPolicies,
 } from './validate-traffic.ts';
 
-/** `before` is the stored service of an update: values it already has are not judged by newer rules. */
+/** `before` is the stored Service of an update: unchanged values are not subject to newer rules. */
 export function validateService(service: Service, before?: Service): readonly FieldError[] {
   const { spec } = service;
-  // Most updates leave the spec alone; then only the annotations can be wrong.
+  // Most updates do not change the spec; then only annotations need validation.
   if (before?.spec === spec && goodSpecs.has(spec)) {
     return joined([topologyErrors(service), validateSourceRanges(service, before)]);
   }
@@ -54,7 +54,7 @@ export function validateService(service: Service, before?: Service): readonly Fi
   return errors;
 }
 
-/** Specs, which never change, that were found good. */
+/** Valid specs; specs are immutable objects. */
 const goodSpecs = new WeakSet<ServiceSpec>();
 
 function topologyErrors({ metadata }: Service): readonly FieldError[] {
@@ -97,7 +97,7 @@ function externalNameErrors(spec: ServiceSpec): readonly FieldError[] {
     ipFamilyPolicy: spec.ipFamilyPolicy !== undefined,
   };
   const detail = 'may not be set for ExternalName services';
-  // One trailing dot marks a name as complete.
+  // A trailing dot marks a fully qualified name.
   const name = spec.externalName?.replace(/\.$/, '') ?? '';
   return [
     ...Object.entries(set).flatMap(([field, isSet]) =>

@@ -7,7 +7,7 @@ import { serviceWarnings, statusWarnings } from './warnings.ts';
 const cases: readonly [string, ServiceSpec, readonly string[]][] = [
   ['is silent about the example', {}, []],
   [
-    'tells that external IPs are deprecated, after what is odd about each (API-62, API-64, API-66)',
+    'warns that external IPs are deprecated, after warnings about each address (API-62, API-64, API-66)',
     {
       externalIPs: ['2001:DB8::7'],
       trafficDistribution: 'PreferClose',
@@ -21,7 +21,7 @@ const cases: readonly [string, ServiceSpec, readonly string[]][] = [
     ],
   ],
   [
-    'tells what a headless service ignores (API-63)',
+    'warns about fields that a headless Service ignores (API-63)',
     {
       clusterIP: 'None',
       clusterIPs: ['None'],
@@ -36,7 +36,7 @@ const cases: readonly [string, ServiceSpec, readonly string[]][] = [
     ],
   ],
   [
-    'tells what ExternalName ignores (API-64)',
+    'warns about fields that ExternalName ignores (API-64)',
     { type: 'ExternalName', externalIPs: ['198.51.100.1'] },
     ['spec.externalIPs is ignored when spec.type is "ExternalName"'],
   ],
@@ -55,7 +55,7 @@ test('serviceWarnings() names the annotation that replaced the old one (API-65)'
   ]);
 });
 
-test('statusWarnings() tells of oddly written balancer addresses (API-66)', () => {
+test('statusWarnings() warns about balancer addresses that are not canonical (API-66)', () => {
   const status = { loadBalancer: { ingress: [{ ip: '2001:DB8::1' }] } };
   assert.equal(statusWarnings(exampleService({ status })).length, 1);
 });

@@ -1,4 +1,4 @@
-// What clients are told although the object is accepted; order and words are upstream's (pkg/api/service).
+// Warnings about Services; order and text are upstream's (pkg/api/service).
 import { joined } from '../../meta/field-error.ts';
 import { warningsForCIDR, warningsForIP } from '../../meta/validate-ip.ts';
 import {

@@ -1,5 +1,5 @@
-// Makes of a protobuf message what JSON.parse would have made of the same object. A schema is turned into
-// functions once. Nothing is checked that the decoder of JSON, which runs next, checks anyway.
+// Decodes a protobuf message to the value that JSON.parse would return. Schemas are compiled to functions once.
+// Whatever the JSON decoder checks afterwards is not checked here.
 import type { ListNode, MapNode, Schema, StructNode } from '../node.ts';
 import { itemsNumber, type Layout, layoutOf, mapKeyNumber, mapValueNumber } from './layout.ts';
 import { scalarReader } from './scalar-reader.ts';
@@ -29,7 +29,7 @@ export function fromProtobuf(
   return raw;
 }
 
-/** What is being read, and the object that its fields go into. */
+/** The input, and the object to fill. */
 type Input = { readonly reader: Reader; readonly type: number; readonly raw: Raw };
 type ReadField = (input: Input) => void;
 type Message = {
@@ -43,7 +43,7 @@ const messages = new WeakMap<StructNode['fields'], Message>();
 function messageOf(schema: StructNode): Message {
   const known = messages.get(schema.fields);
   if (known !== undefined) return known;
-  // Built on first use, so that a schema may contain itself.
+  // Built on first use, because schemas may be recursive.
   let fields: ReadonlyMap<number, ReadField> | undefined;
   const message = messageWith(schema.name, () => {
     fields ??= readersOf(layoutOf(schema));
@@ -71,7 +71,7 @@ function readersOf({ fields, inner }: Layout): ReadonlyMap<number, ReadField> {
   ]);
 }
 
-/** A message that JSON has not: its fields go into the same object. */
+/** A message that JSON inlines: its fields go into the same object. */
 function innerReader(layout: Layout): ReadField {
   const fields = readersOf(layout);
   const message = messageWith(layout.name, () => fields);
@@ -95,7 +95,7 @@ function fieldReader(name: string, schema: Schema): ReadField {
       const message = messageOf(schema);
       return ({ reader, type, raw }) => {
         expectType(type, lengthType, name);
-        // A message that comes twice is one: the second adds to the first.
+        // Repeated occurrences of a message are merged.
         raw[name] ??= {};
         readMessage(reader, message, raw[name] as Raw);
       };
@@ -124,7 +124,7 @@ function listReader(name: string, { items }: ListNode): ReadField {
   };
 }
 
-/** Numbers of a list may come one by one, or all together in one field. */
+/** Repeated numbers may be packed. */
 function readPacked(reader: Reader, readItem: () => void): void {
   const outer = reader.end;
   reader.end = readLength(reader);
@@ -156,7 +156,7 @@ function mapReader(name: string, { values }: MapNode): ReadField {
   };
 }
 
-/** Also `__proto__` is but a key. */
+/** An own property also for `__proto__`. */
 function setOwn(map: Raw, key: string, value: unknown): void {
   if (key !== '__proto__') map[key] = value;
   else {
@@ -168,7 +168,7 @@ function setOwn(map: Raw, key: string, value: unknown): void {
 type ValueReader = {
   readonly wireType: number;
   readonly read: (reader: Reader) => unknown;
-  /** Of a map entry that has a key alone. */
+  /** The value of a map entry without a value. */
   readonly zero: () => unknown;
 };
 

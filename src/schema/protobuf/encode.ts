@@ -1,5 +1,4 @@
-// Writes an object as the protobuf message that Kubernetes has for it. Fields that are absent are not written:
-// readers take them for zero, as JSON readers do.
+// Encodes an object as Kubernetes' protobuf message. Absent fields are not written: readers use the zero value.
 
 import type { JsonObject } from '../json-object.ts';
 import type { ListNode, MapNode, Schema, StructNode } from '../node.ts';
@@ -13,7 +12,7 @@ export function toProtobuf(schema: StructNode, object: object): Buffer {
   return written(writer);
 }
 
-/** Writes the fields of a message, the highest number first because the writer goes backwards. */
+/** Writes the fields of a message in descending order, because the writer works backwards. */
 type WriteFields = (writer: Writer, object: JsonObject) => void;
 
 const messageWriters = new WeakMap<StructNode['fields'], WriteFields>();
@@ -21,7 +20,7 @@ const messageWriters = new WeakMap<StructNode['fields'], WriteFields>();
 function messageWriter(schema: StructNode): WriteFields {
   const known = messageWriters.get(schema.fields);
   if (known !== undefined) return known;
-  // Built on first use, so that a schema may contain itself.
+  // Built on first use, because schemas may be recursive.
   let write: WriteFields | undefined;
   const writeLater: WriteFields = (writer, object) => {
     write ??= fieldsWriter(layoutOf(schema));
@@ -45,12 +44,12 @@ function fieldsWriter({ fields, inner }: Layout): WriteFields {
   };
 }
 
-/** A message that JSON has not is written when one of its fields is there. */
+/** A message that JSON inlines is written when one of its fields is present. */
 function innerWriter(number: number, layout: Layout): WriteFields {
   const write = fieldsWriter(layout);
   return (writer, object) => {
-    const isThere = hasField(layout, object);
-    if (isThere) writeNested(writer, number, () => write(writer, object));
+    const isPresent = hasField(layout, object);
+    if (isPresent) writeNested(writer, number, () => write(writer, object));
   };
 }
 
@@ -102,7 +101,7 @@ function mapWriter(number: number, { values }: MapNode): WriteValue {
     const map = value as JsonObject;
     for (const key of Object.keys(map).sort().reverse()) {
       writeNested(writer, number, () => {
-        // Bytes may be null in a map; they are left out, and read as none.
+        // Null values of byte maps are omitted, and read as empty.
         if (map[key] !== null) write(writer, map[key]);
         writeString(writer, mapKeyNumber, key);
       });
@@ -110,7 +109,7 @@ function mapWriter(number: number, { values }: MapNode): WriteValue {
   };
 }
 
-/** An item that is a list or a map itself is wrapped, because protobuf repeats fields, not lists. */
+/** Nested lists and maps are wrapped in a message, because protobuf repeats only fields. */
 function itemWriter(number: number, schema: Schema): WriteValue {
   if (schema.node === 'scalar' || schema.node === 'struct') return valueWriter(number, schema);
   const write = valueWriter(itemsNumber, schema);

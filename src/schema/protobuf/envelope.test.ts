@@ -19,7 +19,7 @@ describe('openEnvelope()', () => {
     assert.deepEqual([apiVersion, kind, [...message]], ['v1', 'Node', [8, 1]]);
   });
 
-  it('takes a body that says nothing of itself', () => {
+  it('accepts a body without type', () => {
     const { apiVersion, kind, message } = openEnvelope(Buffer.from('6b3873001200', 'hex'));
     assert.deepEqual([apiVersion, kind, message.length], ['', '', 0]);
   });

@@ -1,5 +1,5 @@
-// What every protobuf body of Kubernetes is wrapped in: four bytes, then a runtime.Unknown that says what the
-// message inside it is.
+// The envelope of Kubernetes' protobuf bodies: four magic bytes and a runtime.Unknown with the type and bytes of the
+// message.
 import {
   expectType,
   lengthType,
@@ -14,7 +14,7 @@ import {
 import { newWriter, writeNested, writeString, writeTag, writeVarint, written } from './writer.ts';
 
 export type Envelope = {
-  /** Empty where the sender did not say. */
+  /** Empty when not set. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly message: Uint8Array;
@@ -58,7 +58,7 @@ function readTypeMeta(reader: Reader, before: TypeMeta): TypeMeta {
   return { apiVersion, kind };
 }
 
-/** Encoding and media type of the message, fields 3 and 4: Kubernetes always writes them, always empty. */
+/** contentEncoding and contentType, fields 3 and 4: Kubernetes always writes them empty. */
 const emptyEnd = Buffer.from([0x1a, 0, 0x22, 0]);
 
 export function toEnvelope({ apiVersion, kind, message }: Envelope): Buffer {

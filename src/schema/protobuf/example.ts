@@ -1,9 +1,9 @@
-// Objects made from a schema, for tests: every field set, or every field at its zero value.
+// Objects generated from a schema for tests: with every field set, or with zero values.
 import type { ScalarType, Schema, StructNode } from '../node.ts';
 
 type Values = Readonly<Record<ScalarType, unknown>>;
 
-/** Awkward ones: negative, not ASCII, odd microseconds. */
+/** Difficult values: negative, not ASCII, odd microseconds. */
 export const fullValues: Values = {
   string: 'wörd',
   int32: -7,
@@ -32,7 +32,7 @@ export const zeroValues: Values = {
   any: {},
 };
 
-/** Fields that travel in the envelope are left out. */
+/** Without the fields of the envelope. */
 export function exampleOf(schema: StructNode, values: Values): Readonly<Record<string, unknown>> {
   const entries = Object.entries(schema.fields).flatMap(([name, field], i) =>
     schema.numbers?.[i] === 0 ? [] : [[name, exampleValue(field, values)] as const],

@@ -1,27 +1,31 @@
-// Which message of the protobuf form holds which fields of a struct.
+// The protobuf messages of a struct.
 import type { FieldNumber, Schema, StructNode } from '../node.ts';
 
-/** A message: fields of the struct, and messages that the protobuf form has in between. */
+/** A message: fields of the struct, and nested messages that JSON inlines. */
 export type Layout = {
   readonly name: string;
-  readonly fields: readonly Place[];
+  readonly fields: readonly MessageField[];
   readonly inner: readonly { readonly number: number; readonly layout: Layout }[];
 };
 
-/** A field and its number in the message. */
-export type Place = { readonly number: number; readonly name: string; readonly schema: Schema };
+/** A field and its number. */
+export type MessageField = {
+  readonly number: number;
+  readonly name: string;
+  readonly schema: Schema;
+};
 
-type PathPlace = Place & { readonly path: readonly number[] };
+type NumberedField = MessageField & { readonly path: readonly number[] };
 
-/** Fields that have no number, or travel in the envelope, are nowhere. */
+/** Without fields that have no number or are in the envelope. */
 export function layoutOf(schema: StructNode): Layout {
-  const places: PathPlace[] = [];
+  const numbered: NumberedField[] = [];
   for (const [i, [name, field]] of Object.entries(schema.fields).entries()) {
     const path = pathOf(schema.numbers?.[i]);
     const number = path.at(-1);
-    if (number !== undefined) places.push({ number, name, schema: field, path });
+    if (number !== undefined) numbered.push({ number, name, schema: field, path });
   }
-  return layout(schema.name, places, 0);
+  return layout(schema.name, numbered, 0);
 }
 
 export function pathOf(number: FieldNumber | undefined): readonly number[] {
@@ -29,9 +33,9 @@ export function pathOf(number: FieldNumber | undefined): readonly number[] {
   return typeof number === 'number' ? [number] : number;
 }
 
-function layout(name: string, places: readonly PathPlace[], depth: number): Layout {
-  const fields = places.filter(({ path }) => path.length === depth + 1);
-  const deeper = places.filter(({ path }) => path.length > depth + 1);
+function layout(name: string, numbered: readonly NumberedField[], depth: number): Layout {
+  const fields = numbered.filter(({ path }) => path.length === depth + 1);
+  const deeper = numbered.filter(({ path }) => path.length > depth + 1);
   const numbers = [...new Set(deeper.map(({ path }) => path[depth] as number))];
   const inner = numbers.map((number) => {
     const inside = deeper.filter(({ path }) => path[depth] === number);
@@ -40,7 +44,7 @@ function layout(name: string, places: readonly PathPlace[], depth: number): Layo
   return { name, fields, inner };
 }
 
-/** Values that are lists or maps themselves are wrapped in a message; this is the number of its only field. */
+/** Nested lists and maps are wrapped in a message; this is the number of its only field. */
 export const itemsNumber = 1;
 
 export const mapKeyNumber = 1;

@@ -1,4 +1,4 @@
-// Protobuf messages whose layout the caller knows: fields by number, for the few messages that are not objects of Kubernetes.
+// Protobuf messages by field number, for the few messages that are not Kubernetes objects.
 import {
   lengthType,
   type Reader,
@@ -22,14 +22,14 @@ import {
 export type FieldValue = number | boolean | string | Uint8Array | MessageFields;
 export type MessageFields = readonly (readonly [number: number, value: FieldValue])[];
 
-/** Zero and false are left out, as proto3 has it. */
+/** Zero and false are omitted, as in proto3. */
 export function encodeMessage(fields: MessageFields): Buffer {
   const writer = newWriter();
   writeAll(writer, fields);
   return written(writer);
 }
 
-/** The last field first, because the writer goes backwards. */
+/** In reverse, because the writer works backwards. */
 function writeAll(writer: Writer, fields: MessageFields): void {
   for (let at = fields.length - 1; at >= 0; at -= 1) {
     const [number, value] = fields[at] as MessageFields[number];
@@ -44,7 +44,7 @@ function writeField(writer: Writer, number: number, value: FieldValue): void {
   else if (Number(value) !== 0) writeInteger(writer, number, Number(value));
 }
 
-/** Fields that are absent are 0 or have no bytes; of those that are repeated, `integer` and `bytes` have the last. */
+/** Absent fields are 0 or empty; of repeated ones `integer` and `bytes` return the last. */
 export type DecodedFields = {
   readonly integer: (field: number) => number;
   readonly bytes: (field: number) => Buffer | undefined;

@@ -36,7 +36,7 @@ const schema = s.struct(
   },
 );
 
-/** What is read of which bytes; `written` where the bytes that we write for it are others. */
+/** Bytes and the decoded value; `written` where encoding gives other bytes. */
 type Vector = { readonly hex: string; readonly object: object; readonly written?: string };
 
 const vectors: Readonly<Record<string, Vector>> = {
@@ -124,7 +124,7 @@ const vectors: Readonly<Record<string, Vector>> = {
     hex: '8a01 07 0a 01 61 12 02 18 01',
     object: { deepA: 'a', deepB: { n: 1 } },
   },
-  'a field nobody knows, of each type': {
+  'an unknown field, of each type': {
     hex: 'a0 1f 01 a1 1f 0000000000000000 a2 1f 01 00 a3 1f ab 1f 08 01 ac 1f a4 1f a5 1f 00000000 0a 01 61',
     object: { text: 'a' },
     written: '0a 01 61',
@@ -148,10 +148,10 @@ describe('toProtobuf()', () => {
       ));
   }
 
-  it('leaves out what has no number', () =>
+  it('omits fields without a number', () =>
     assert.equal(toProtobuf(schema, { kind: 'Thing', unread: 'x' }).length, 0));
 
-  it('grows with what is written', () => {
+  it('grows as needed', () => {
     const object = { text: 'x'.repeat(10_000), labels: { a: 'y'.repeat(30_000) } };
     assert.deepEqual(fromProtobuf(schema, toProtobuf(schema, object)), object);
   });
@@ -192,7 +192,7 @@ describe('fromProtobuf() refuses', () => {
     it(name, () => assert.throws(() => fromProtobuf(schema, bytesOf(hex)), new ProtobufError(why)));
   }
 
-  it('groups that never end, however deep', () => {
+  it('groups without end, at any depth', () => {
     const groupStart = 0x93;
     const deep = Buffer.alloc(1_000_000, Buffer.from([groupStart, 1]));
     assert.throws(() => fromProtobuf(schema, deep), new ProtobufError('unexpected EOF'));
@@ -206,7 +206,7 @@ describe('values that JSON allows', () => {
     assert.equal(bytes.toString('hex'), '0a030a0161');
   });
 
-  it('does not read a tree that nests without end', () => {
+  it('does not decode unlimited nesting', () => {
     const tree = s.struct('M', { tree: s.any() }, { numbers: [1] });
     const deep = Array.from({ length: 600 }).reduce((inner) => ({ a: inner }), {});
     assert.throws(() => fromProtobuf(tree, toProtobuf(tree, { tree: deep })), {

@@ -1,4 +1,4 @@
-// Single values, as JSON shows them; some are messages of their own in protobuf.
+// Scalars as JSON shows them; some are messages in protobuf.
 import { isTextTooDeep, tooDeep } from '../nesting.ts';
 import type { ScalarType } from '../node.ts';
 import { formatTime } from '../time.ts';
@@ -53,7 +53,7 @@ export function scalarReader(type: ScalarType): ScalarReader {
 
 type Timestamp = { readonly seconds: number; readonly nanos: number };
 
-/** Go's zero time, which JSON shows as null, is an empty message. */
+/** Go's zero time, null in JSON, is an empty message. */
 function readTimestamp(reader: Reader): Timestamp | undefined {
   let [seconds, nanos, isEmpty] = [0, 0, true];
   readNested(reader, 'Timestamp', (number, type) => {
@@ -94,7 +94,7 @@ function readMicroTime(reader: Reader): string | null {
   return `${formatTime(seconds * 1000).slice(0, -1)}.${micros}Z`;
 }
 
-/** A message whose only field is text or bytes, number 1. */
+/** A message whose only field, number 1, is text or bytes. */
 function readOnly(reader: Reader, message: string): Buffer | undefined {
   let bytes: Buffer | undefined;
   readNested(reader, message, (number, type) => {
@@ -110,7 +110,7 @@ function readQuantity(reader: Reader): string {
   return readOnly(reader, 'Quantity')?.toString('utf8') ?? '0';
 }
 
-/** The field tree of managedFields: JSON inside protobuf. */
+/** fieldsV1 of managedFields: JSON inside protobuf. */
 function readJson(reader: Reader): unknown {
   const text = readOnly(reader, 'FieldsV1')?.toString('utf8') ?? '';
   if (text === '') return null;

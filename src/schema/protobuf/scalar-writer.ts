@@ -1,4 +1,4 @@
-// Single values, from the form that JSON shows.
+// Scalars from their JSON form.
 import { parseGoTime } from '../go-time.ts';
 import type { ScalarType } from '../node.ts';
 import {
@@ -39,7 +39,7 @@ export function scalarWriter(number: number, type: ScalarType): WriteScalar {
   }
 }
 
-/** Seconds are written even when zero: an empty message is no time at all. */
+/** Seconds are written even when zero: an empty message means no time. */
 function writeTime(writer: Writer, number: number, text: string): void {
   const time = parseGoTime('seconds', text);
   if ('error' in time) throw new Error(`Cannot write a time to protobuf: ${time.error}`);

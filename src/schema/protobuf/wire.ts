@@ -1,13 +1,13 @@
-// The bytes of protobuf: varints, and fields with a number and a wire type. What is wrong with bad bytes is
-// said in the words of the code that Kubernetes generates.
+// The protobuf wire format: varints, and fields with number and wire type. Errors have the messages of Kubernetes'
+// generated code.
 import { maxValues } from '../value-count.ts';
 
-/** Bytes that are not the message they should be. */
+/** Bytes that are not a valid message. */
 export class ProtobufError extends Error {
   override readonly name: string = 'ProtobufError';
 }
 
-/** A message with more fields than any object may have. */
+/** More fields than any object may have. */
 export class TooManyFields extends ProtobufError {
   override readonly name: string = 'TooManyFields';
 }
@@ -19,19 +19,19 @@ const groupStartType = 3;
 const groupEndType = 4;
 const fixed32Type = 5;
 
-/** A part of a body and how far it was read. */
+/** A part of a body, and the read position. */
 export type Reader = {
   readonly bytes: Buffer;
   at: number;
   end: number;
-  /** The last varint: its lower and upper 32 bits, both unsigned. */
+  /** The last varint: lower and upper 32 bits, unsigned. */
   low: number;
   high: number;
-  /** Fields and items that may still come. */
+  /** Remaining number of fields and items. */
   left: number;
 };
 
-/** Some are not values of the object: map entries are messages with a key and a value. */
+/** Includes values that JSON does not have: a map entry is a message with key and value. */
 const maxFields = 4 * maxValues;
 
 export function readerOf(bytes: Uint8Array): Reader {
@@ -41,7 +41,7 @@ export function readerOf(bytes: Uint8Array): Reader {
 
 const truncated = (): ProtobufError => new ProtobufError('unexpected EOF');
 
-/** Leaves the value in low and high, because a JavaScript number holds no 64 bits. */
+/** The value is in `low` and `high`, because a JavaScript number has 53 bits. */
 function readVarint(reader: Reader): void {
   let low = 0;
   let high = 0;
@@ -65,7 +65,7 @@ export function readInt32(reader: Reader): number {
   return reader.low | 0;
 }
 
-/** Exact up to 2^53, as far as JSON goes in JavaScript. */
+/** Exact up to 2^53, as numbers in JSON. */
 export function readInt64(reader: Reader): number {
   readVarint(reader);
   return (reader.high | 0) * 2 ** 32 + reader.low;
@@ -83,10 +83,10 @@ export function readDouble(reader: Reader): number {
   return value;
 }
 
-/** Reads one field of a message if it knows its number; else returns false and the field is skipped. */
+/** Reads one field if its number is known; otherwise returns false, and the field is skipped. */
 export type FieldReader = (number: number, type: number) => boolean;
 
-/** Reads fields up to the end of the message; its name is for errors. */
+/** Reads all fields of the message; its name is for errors. */
 export function readFields(reader: Reader, message: string, read: FieldReader): void {
   while (reader.at < reader.end) {
     countField(reader);
@@ -111,14 +111,14 @@ function illegalTag({ low, high }: Reader, message: string, number: number): Err
   return new ProtobufError(`proto: ${message}: illegal tag ${number} (wire type ${tag})`);
 }
 
-/** A known field must have the type that is known of it. */
+/** A known field must have its wire type. */
 export function expectType(type: number, wanted: number, field: string): void {
   if (type === wanted) return;
   const name = `${field.charAt(0).toUpperCase()}${field.slice(1)}`;
   throw new ProtobufError(`proto: wrong wireType = ${type} for field ${name}`);
 }
 
-/** Reads a length; returns where the bytes end that it announces. */
+/** Reads a length; returns the end position. */
 export function readLength(reader: Reader): number {
   readVarint(reader);
   if (reader.high > 0x7fffffff) {
@@ -142,7 +142,7 @@ export function readString(reader: Reader): string {
   return text;
 }
 
-/** Reads the message that follows: the reader ends with it while that goes on. */
+/** Reads a nested message, to whose end the reader is limited meanwhile. */
 export function readNested(reader: Reader, message: string, read: FieldReader): void {
   const outer = reader.end;
   reader.end = readLength(reader);
@@ -151,7 +151,7 @@ export function readNested(reader: Reader, message: string, read: FieldReader): 
   reader.end = outer;
 }
 
-/** Steps over a field nobody knows. Groups may nest as deep as they like: they are counted, not entered. */
+/** Skips an unknown field. Groups may nest arbitrarily: depth is counted, without recursion. */
 function skipField(reader: Reader, firstType: number): void {
   let depth = 0;
   let type = firstType;
@@ -164,7 +164,7 @@ function skipField(reader: Reader, firstType: number): void {
   }
 }
 
-/** Returns by how much the nesting of groups changes. */
+/** Returns the change of the group depth. */
 function skipValue(reader: Reader, type: number): number {
   switch (type) {
     case varintType:

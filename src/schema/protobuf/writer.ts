@@ -1,14 +1,13 @@
-// Writes protobuf from its end to its start: so the length of a message is known when it is to be written, and
-// nothing is copied for it.
+// Writes protobuf backwards: the length of a message is known when it is written, and nothing is copied for it.
 import { fixed64Type, lengthType, varintType } from './wire.ts';
 
 export type Writer = {
   bytes: Buffer;
-  /** The first byte that is written; all before it is free. */
+  /** Position of the first written byte. */
   at: number;
 };
 
-/** Most single objects fit without growing. */
+/** Most objects fit without growing. */
 const startBytes = 4096;
 
 export function newWriter(): Writer {
@@ -19,7 +18,7 @@ export function written({ bytes, at }: Writer): Buffer {
   return bytes.subarray(at);
 }
 
-/** How much is written; the length of a message is the difference of two of these. */
+/** Number of written bytes; the length of a message is a difference of two. */
 function size({ bytes, at }: Writer): number {
   return bytes.length - at;
 }
@@ -42,7 +41,7 @@ export function writeVarint(writer: Writer, value: number): void {
   writer.bytes[at] = rest;
 }
 
-/** Negative numbers take ten bytes, as of 64 bits, also those of 32. */
+/** Negative numbers take ten bytes, also 32-bit ones. */
 export function writeInteger(writer: Writer, number: number, value: number): void {
   if (value >= 0) writeVarint(writer, value);
   else writeNegative(writer, value);
@@ -67,7 +66,7 @@ export function writeDouble(writer: Writer, number: number, value: number): void
   writeTag(writer, number, fixed64Type);
 }
 
-/** Most strings are short and ASCII; for those a loop is faster than two calls into the runtime. */
+/** Most strings are short ASCII; a loop is faster than two runtime calls. */
 const shortString = 24;
 
 export function writeString(writer: Writer, number: number, value: string): void {
@@ -101,7 +100,7 @@ export function writeBytes(writer: Writer, number: number, value: Uint8Array): v
   closeField(writer, number, value.length);
 }
 
-/** A message whose fields `write` writes, the last one first. */
+/** A message; `write` writes its fields in reverse. */
 export function writeNested(writer: Writer, number: number, write: () => void): void {
   const before = size(writer);
   write();
@@ -113,7 +112,7 @@ function closeField(writer: Writer, number: number, length: number): void {
   writeTag(writer, number, lengthType);
 }
 
-/** Makes room in front of what is written and returns where it begins. */
+/** Reserves bytes in front and returns their position. */
 function reserve(writer: Writer, count: number): number {
   if (writer.at < count) grow(writer, count);
   writer.at -= count;
