@@ -90,7 +90,7 @@ async function call(namespacePath: string, host: string): Promise<string> {
 }
 
 for (const variant of ['nft', 'legacy'] as const) {
-  test(`each connection draws anew, and fails where nobody answers, ${variant} (IPT-14, KPX-57)`, () =>
+  test(`each connection draws anew, and fails where no endpoint answers, ${variant} (IPT-14, KPX-57)`, () =>
     withMode(
       variant,
       async (_, namespacePath) => {

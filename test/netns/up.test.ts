@@ -82,7 +82,7 @@ function useIt(run: Run): void {
     assert.match(await curlInside(run.up(), 'http://backend'), /"backend":"backend-/);
   });
 
-  test('containers are told of Services as documented (ENV-01)', async () => {
+  test('containers have variables of Services as documented (ENV-01)', async () => {
     await run.up().kubectl('apply', '-f', 'test/netns/expected/redis-master.yaml');
     const text = await until(async () => {
       const log = await run

@@ -122,7 +122,7 @@ const filledIn: readonly [string, Sent, Sent][] = [
     { loadBalancerClass: 'example.com/internal' },
   ],
   [
-    'the wished address of a load balancer may be anything (API-26)',
+    'the requested address of a load balancer may be anything (API-26)',
     { ...balancer, loadBalancerIP: 'not an address' },
     { loadBalancerIP: 'not an address' },
   ],
@@ -263,7 +263,7 @@ const warned: readonly [string, Sent, Sent, readonly string[]][] = [
     ['spec.externalName is ignored when spec.type is not "ExternalName"'],
   ],
   [
-    'old ways to wish for near endpoints are deprecated (API-65)',
+    'former settings for near endpoints are deprecated (API-65)',
     { ...ported, trafficDistribution: 'PreferClose' },
     { annotations: { 'service.kubernetes.io/topology-aware-hints': 'Auto' } },
     [

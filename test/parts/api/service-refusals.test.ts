@@ -156,7 +156,7 @@ const refused: readonly [string, Sent, readonly string[]][] = [
     [`Invalid spec.externalTrafficPolicy: Invalid value: "Cluster": ${notExternal}`],
   ],
   [
-    'unknown traffic policies and a wish for nothing (API-20, API-22, API-37)',
+    'unknown traffic policies and an empty distribution (API-20, API-22, API-37)',
     {
       type: 'NodePort',
       ports,

@@ -128,7 +128,7 @@ test("two controllers of two classes leave each other's Services alone (LBC-01)"
   assert.equal(other.balancers.size, 0);
 });
 
-test('annotations that the provider does nothing about are told once (LBC-22)', async () => {
+test('annotations that the provider ignores are reported once (LBC-22)', async () => {
   await addNode('n1');
   startLocal();
   const aws = 'service.beta.kubernetes.io/aws-load-balancer';
