@@ -59,9 +59,9 @@ type Failure = {
 /** Limit of a message: it contains what clients sent, which may be megabytes. */
 const maxMessage = 256 * 1024;
 
-export function failure(given: Failure): ApiError {
-  const { code, reason, details } = given;
-  const message = cutText(given.message, maxMessage);
+export function failure(parts: Failure): ApiError {
+  const { code, reason, details } = parts;
+  const message = cutText(parts.message, maxMessage);
   return new ApiError({
     kind: 'Status',
     apiVersion: 'v1',

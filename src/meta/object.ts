@@ -12,7 +12,7 @@ const ownerReference = s.struct(
     ),
     controller: s.pointer(s.boolean('True for the one owner that manages this object.')),
     blockOwnerDeletion: s.pointer(
-      s.boolean('The owner cannot go in a foreground deletion before this object is gone.'),
+      s.boolean('A foreground deletion of the owner waits until this object is deleted.'),
     ),
   },
   { mapType: 'atomic', numbers: [5, 1, 3, 4, 6, 7] },
@@ -38,15 +38,15 @@ export const objectMeta = s.struct(
   'ObjectMeta',
   {
     name: s.string('Name, unique among objects of this resource in its namespace.'),
-    generateName: s.string('Prefix from which the server makes a name when none is given.'),
+    generateName: s.string('Prefix from which the server makes a name when the name is empty.'),
     namespace: s.string('Namespace in which the name is unique; empty for cluster-wide resources.'),
     selfLink: s.string('No longer set.'),
-    uid: s.string('Identity of this object in time and space, given by the server.'),
+    uid: s.string('Identity of this object in time and space, set by the server.'),
     resourceVersion: s.string('Version of this object; changes with every write.'),
     generation: s.int64('Counts the changes of the wanted state.'),
     creationTimestamp: s.pointer(s.time('When the server stored the object.')),
     deletionTimestamp: s.pointer(
-      s.time('When the object is to be gone; set by a delete that has to wait.'),
+      s.time('When the object is to be deleted; set by a deletion that has to wait.'),
     ),
     deletionGracePeriodSeconds: s.pointer(s.int64('Seconds granted for an orderly end.')),
     labels: s.map(s.string(), 'Keys and values to select objects by.'),

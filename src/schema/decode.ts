@@ -120,15 +120,15 @@ function decodeStruct(
   trouble: Trouble,
   known: JsonObject,
 ): unknown {
-  const given = new Array<unknown>(names.length);
+  const values = new Array<unknown>(names.length);
   for (const key in raw) {
     const index = indexes.get(key);
     if (index === undefined) trouble.found = true;
-    else given[index] = raw[key];
+    else values[index] = raw[key];
   }
   const object: Record<string, unknown> = {};
   for (let i = 0; i < names.length; i++) {
-    const one = given[i];
+    const one = values[i];
     if (one === undefined && !hasZero[i]) continue;
     const name = names[i] as string;
     const old = known[name];

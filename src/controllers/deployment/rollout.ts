@@ -55,8 +55,8 @@ export function hasTemplate({ spec }: ReplicaSet, template: PodTemplateSpec): bo
 
 function withoutHash({ metadata, spec }: PodTemplateSpec): unknown {
   const { labels = {}, annotations = {}, ...others } = metadata;
-  const { [hashLabel]: _, ...kept } = labels;
-  return { metadata: { ...others, labels: kept, annotations }, spec };
+  const { [hashLabel]: _, ...ownLabels } = labels;
+  return { metadata: { ...others, labels: ownLabels, annotations }, spec };
 }
 
 /** Scales the set and records the deployment's size in its annotations. */

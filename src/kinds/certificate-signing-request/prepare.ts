@@ -55,11 +55,11 @@ export function prepareStatus(
   { now }: WriteContext,
 ): CertificateSigningRequest {
   const old = before.status.conditions ?? [];
-  const kept = ['Approved', 'Denied'].reduce(
+  const restored = ['Approved', 'Denied'].reduce(
     (sent, type) => withInstances(old, sent, type),
     after.status.conditions ?? [],
   );
-  const conditions = stamped(old, kept, now);
+  const conditions = stamped(old, restored, now);
   const { conditions: _sent, ...status } = after.status;
   return {
     ...after,

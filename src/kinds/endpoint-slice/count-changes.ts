@@ -30,8 +30,8 @@ export function countChanges(
   changes: SliceChanges,
   maxPerSlice: number,
 ): ChangeCounts {
-  const { create, update, delete: gone } = changes;
-  const touched = new Set([...update, ...gone].map(({ metadata }) => metadata.uid));
+  const { create, update, delete: deleted } = changes;
+  const touched = new Set([...update, ...deleted].map(({ metadata }) => metadata.uid));
   const replaced = existing.filter(({ metadata }) => touched.has(metadata.uid));
   const untouched = existing.filter(({ metadata }) => !touched.has(metadata.uid));
   const before = byIdentity(replaced);
@@ -41,7 +41,7 @@ export function countChanges(
     added: countMissing(after, before),
     updated: countChanged(before, after),
     removed: countMissing(before, after),
-    changedSlices: create.length + update.length + gone.length,
+    changedSlices: create.length + update.length + deleted.length,
     endpoints: slices.reduce((sum, slice) => sum + sizeOf(slice), 0),
     slices: slices.length,
     minSlices: minSliceCount(slices, maxPerSlice),

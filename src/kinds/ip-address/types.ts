@@ -31,7 +31,7 @@ export const ipAddressSchema = s.struct(
   },
   {
     description:
-      'An address that is taken, and by whom. Its name is the address in its canonical form.',
+      'An allocated address and its owner. Its name is the address in its canonical form.',
     numbers: [0, 0, 1, 2],
   },
 );

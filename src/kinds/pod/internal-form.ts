@@ -112,10 +112,10 @@ function structForm(struct: StructNode, value: object): Json {
   for (const field of fields) {
     const schema = struct.fields[field];
     if (schema === undefined) continue;
-    const given = (value as Json)[field];
+    const content = (value as Json)[field];
     // Embedded metadata keeps its JSON names.
-    if (isShared(schema, objectMeta)) Object.assign(form, given);
-    else form[goName(struct.name, field)] = fieldForm(schema, given);
+    if (isShared(schema, objectMeta)) Object.assign(form, content);
+    else form[goName(struct.name, field)] = fieldForm(schema, content);
   }
   return form;
 }

@@ -234,12 +234,12 @@ function placedPorts(containers: readonly Container[], field: string): readonly 
 
 /** Two containers of a pod must not request the same host port. */
 function validateHostPorts(containers: readonly Container[], field: string): readonly FieldError[] {
-  const taken = new Set<string>();
+  const used = new Set<string>();
   return placedPorts(containers, field).flatMap(({ port, field: at }) => {
     if (!port.hostPort) return [];
     const key = `${port.protocol ?? ''}/${port.hostIP ?? ''}/${port.hostPort}`;
-    if (taken.has(key)) return [duplicate(at, key)];
-    taken.add(key);
+    if (used.has(key)) return [duplicate(at, key)];
+    used.add(key);
     return [];
   });
 }

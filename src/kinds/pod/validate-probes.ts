@@ -83,7 +83,7 @@ function validateHandler(
   field: string,
 ): readonly FieldError[] {
   const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
-  const given: readonly (readonly [string, () => readonly FieldError[]])[] = [
+  const handlers: readonly (readonly [string, () => readonly FieldError[]])[] = [
     ...(exec === undefined
       ? []
       : [['exec', () => validateCommand(exec.command, `${field}.exec.command`)] as const]),
@@ -100,8 +100,8 @@ function validateHandler(
       ? []
       : [['sleep', () => validateSleep(sleep.seconds, graceSeconds, `${field}.sleep`)] as const]),
   ];
-  if (given.length === 0) return [required(field, 'must specify a handler type')];
-  return given.flatMap(([name, validate], index) =>
+  if (handlers.length === 0) return [required(field, 'must specify a handler type')];
+  return handlers.flatMap(([name, validate], index) =>
     index === 0
       ? validate()
       : [forbidden(`${field}.${name}`, 'may not specify more than 1 handler type')],

@@ -87,8 +87,8 @@ function validateTolerationUpdate(
   const core = ({ key, operator, value, effect }: Toleration): string =>
     JSON.stringify([key, operator, value, effect]);
   const left = new Set(after.map(core));
-  const kept = before.every((was) => left.has(core(was)));
-  return kept
+  const hasAll = before.every((was) => left.has(core(was)));
+  return hasAll
     ? []
     : [
         forbidden(

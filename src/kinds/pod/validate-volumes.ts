@@ -54,8 +54,8 @@ export function validateVolumes(volumes: readonly Volume[], field: string): Chec
 }
 
 function validateSources(volume: Volume, field: string): readonly FieldError[] {
-  const given = givenSources(volume);
-  const [first, ...others] = given;
+  const sources = givenSources(volume);
+  const [first, ...others] = sources;
   if (first === undefined) return [required(field, 'must specify a volume type')];
   return [
     ...(sourceRules[first]?.(volume, `${field}.${first}`) ?? []),
@@ -70,12 +70,12 @@ function validateSources(volume: Volume, field: string): readonly FieldError[] {
 
 /** In the order below. Iterates the fields of the volume, which has one type out of thirty. */
 function givenSources(volume: Volume): readonly (keyof Volume)[] {
-  const given: (keyof Volume)[] = [];
+  const sources: (keyof Volume)[] = [];
   for (const name in volume) {
     const source = name as keyof Volume;
-    if (source !== 'name' && volume[source] !== undefined) given.push(source);
+    if (source !== 'name' && volume[source] !== undefined) sources.push(source);
   }
-  return given.length < 2 ? given : sourceOrder.filter((source) => given.includes(source));
+  return sources.length < 2 ? sources : sourceOrder.filter((source) => sources.includes(source));
 }
 
 /** Upstream's order of checks; of two types, the later is reported. */
@@ -140,10 +140,10 @@ const sourceRules: Partial<Record<keyof Volume, SourceRule>> = {
 
 function validateProjection(source: VolumeProjection, field: string): readonly FieldError[] {
   const { secret, configMap, downwardAPI, serviceAccountToken } = source;
-  const given = Object.keys(source);
-  const [, ...others] = given;
+  const sources = Object.keys(source);
+  const [, ...others] = sources;
   return [
-    ...(given.length === 0 ? [required(field, 'must specify a volume source')] : []),
+    ...(sources.length === 0 ? [required(field, 'must specify a volume source')] : []),
     ...(secret === undefined
       ? []
       : [

@@ -70,8 +70,8 @@ function keepsPreferredStack(before: Service | undefined, after: Service): boole
 type Policy = NonNullable<ServiceSpec['ipFamilyPolicy']>;
 
 function settlePolicy(before: Service | undefined, after: Service): Policy {
-  const given = after.spec.ipFamilyPolicy ?? before?.spec.ipFamilyPolicy;
-  if (given !== undefined) return given;
+  const specified = after.spec.ipFamilyPolicy ?? before?.spec.ipFamilyPolicy;
+  if (specified !== undefined) return specified;
   // Without a selector its endpoints may have both families.
   return saysHeadless(after) && isSelectorless(after) ? 'RequireDualStack' : 'SingleStack';
 }
@@ -90,8 +90,8 @@ function dropSecondary(before: Service, after: Service): Service {
 
 function reductionErrors(before: Service | undefined, now: ServiceSpec): readonly FieldError[] {
   if (before === undefined || now.ipFamilyPolicy === 'SingleStack') return [];
-  const isFewer = (old: readonly string[] = [], given: readonly string[] = []): boolean =>
-    given.length > 0 && given.length < old.length;
+  const isFewer = (old: readonly string[] = [], specified: readonly string[] = []): boolean =>
+    specified.length > 0 && specified.length < old.length;
   const refuse = (what: string): FieldError =>
     invalid(
       policyField,
@@ -163,7 +163,9 @@ function withFamilies(
   available: readonly IPFamily[],
   wantsBoth: boolean,
 ): Service {
-  const given = service.spec.ipFamilies ?? available.slice(0, 1);
-  if (!wantsBoth || given.length !== 1) return withSpec(service, { ipFamilies: given });
-  return withSpec(service, { ipFamilies: [...given, given[0] === 'IPv4' ? 'IPv6' : 'IPv4'] });
+  const specified = service.spec.ipFamilies ?? available.slice(0, 1);
+  if (!wantsBoth || specified.length !== 1) return withSpec(service, { ipFamilies: specified });
+  return withSpec(service, {
+    ipFamilies: [...specified, specified[0] === 'IPv4' ? 'IPv6' : 'IPv4'],
+  });
 }

@@ -39,9 +39,9 @@ function carryNodePorts(
   const byName = new Map(old.map((port) => [port.name, port.nodePort]));
   const named = new Set(now?.map((port) => port.nodePort));
   return now?.map((port) => {
-    const kept = byName.get(port.name);
-    if (port.nodePort !== undefined || kept === undefined || named.has(kept)) return port;
-    return { ...port, nodePort: kept };
+    const stored = byName.get(port.name);
+    if (port.nodePort !== undefined || stored === undefined || named.has(stored)) return port;
+    return { ...port, nodePort: stored };
   });
 }
 

@@ -4,8 +4,8 @@ import type { Service } from './types.ts';
 
 /** Without surrounding blanks. The annotation counts only where the field is empty (API-27). Empty: no restriction. */
 export function sourceRangesOf(service: Service): readonly string[] {
-  const given = service.spec.loadBalancerSourceRanges ?? [];
-  return given.length > 0 ? given.map((range) => range.trim()) : annotatedRanges(service);
+  const ranges = service.spec.loadBalancerSourceRanges ?? [];
+  return ranges.length > 0 ? ranges.map((range) => range.trim()) : annotatedRanges(service);
 }
 
 export function annotatedRanges({ metadata }: Service): readonly string[] {

@@ -6,7 +6,7 @@ const servicePortSchema = s.struct(
   'ServicePort',
   {
     name: s.string('Name of the port within the Service; needed when there is more than one.'),
-    protocol: s.oneOf(['SCTP', 'TCP', 'UDP'], 'Transport protocol; TCP when not given.', {
+    protocol: s.oneOf(['SCTP', 'TCP', 'UDP'], 'Transport protocol; TCP when unset.', {
       default: 'TCP',
       goType: 'v1.Protocol',
     }),
@@ -15,7 +15,7 @@ const servicePortSchema = s.struct(
     ),
     port: s.required(s.always(s.int32('The port on which the Service answers.'))),
     targetPort: s.always(
-      s.intOrString('Number or name of the port at the pods; the same as port when not given.'),
+      s.intOrString('Number or name of the port at the pods; the same as port when unset.'),
     ),
     nodePort: s.int32('Port that every node opens for this one, for NodePort and LoadBalancer.'),
   },
@@ -27,7 +27,7 @@ const clientIPConfig = s.struct(
   'ClientIPConfig',
   {
     timeoutSeconds: s.pointer(
-      s.int32('Seconds for which a client keeps its endpoint: 1 to 86400, 10800 when not given.'),
+      s.int32('Seconds for which a client keeps its endpoint: 1 to 86400, 10800 when unset.'),
     ),
   },
   { numbers: [1] },
@@ -59,7 +59,7 @@ const serviceSpecSchema = s.struct(
       { mapType: 'atomic' },
     ),
     clusterIP: s.string(
-      'First address of the Service, given by the server when left out; None makes a headless Service.',
+      'First address of the Service, set by the server when absent; None makes a headless Service.',
     ),
     clusterIPs: s.list(
       s.string(),
@@ -70,7 +70,7 @@ const serviceSpecSchema = s.struct(
     ),
     type: s.oneOf(
       ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'],
-      'How the Service is reached; ClusterIP when not given.',
+      'How the Service is reached; ClusterIP when unset.',
       { goType: 'v1.ServiceType' },
     ),
     externalIPs: s.list(
@@ -80,7 +80,7 @@ const serviceSpecSchema = s.struct(
     ),
     sessionAffinity: s.oneOf(
       ['ClientIP', 'None'],
-      'Whether the connections of one client go to one endpoint; None when not given.',
+      'Whether the connections of one client go to one endpoint; None when unset.',
       { goType: 'v1.ServiceAffinity' },
     ),
     loadBalancerIP: s.string('Requested address of the load balancer; deprecated.'),
@@ -113,12 +113,10 @@ const serviceSpecSchema = s.struct(
       ),
     ),
     allocateLoadBalancerNodePorts: s.pointer(
-      s.boolean('Whether a LoadBalancer Service gets node ports; true when not given.'),
+      s.boolean('Whether a LoadBalancer Service gets node ports; true when unset.'),
     ),
     loadBalancerClass: s.pointer(
-      s.string(
-        'The implementation that serves this load balancer; the default one when not given.',
-      ),
+      s.string('The implementation that serves this load balancer; the default one when unset.'),
     ),
     internalTrafficPolicy: s.pointer(
       s.oneOf(
