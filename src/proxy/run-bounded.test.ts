@@ -100,8 +100,8 @@ describe('startBoundedRun() periodically', () => {
       bounded.request();
       await clock.advance(500);
     }
-    const looks = runs.filter((run) => run.endsWith('period'));
-    assert.deepEqual(looks, ['31000 period', '62000 period']);
+    const periodicRuns = runs.filter((run) => run.endsWith('period'));
+    assert.deepEqual(periodicRuns, ['31000 period', '62000 period']);
     assert.equal(runs.length, 66);
   });
   it('runs when it is due although a request ran shortly before', async () => {

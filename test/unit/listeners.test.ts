@@ -19,7 +19,7 @@ const listeners: Readonly<Record<string, readonly [RegExp | string, RegExp | str
     'carries what others send for as long as they do',
   ],
   'proxy/modes/userspace/relay-tcp.ts': [
-    /counts\.most/,
+    /counts\.max/,
     'carries what others send for as long as they do',
   ],
   'storage/backends/embedded/lock.ts': [

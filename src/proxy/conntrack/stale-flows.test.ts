@@ -54,7 +54,7 @@ describe('findStaleFlows()', () => {
       false,
     ],
     ['by an external address', { after: dns }, flow('203.0.113.1', 53, '10.244.9.9 5353'), true],
-    ['to somebody else', { after: dns }, flow('192.0.2.1', 53, '192.0.2.1 53'), false],
+    ['to another address', { after: dns }, flow('192.0.2.1', 53, '192.0.2.1 53'), false],
     [
       'of a Service without endpoints (KPX-45)',
       { after: dns, servingEndpoints: new Set() },

@@ -1,4 +1,4 @@
-// The packets that every mode is asked about, each with the behaviour it stands for. What is right is said by decide.ts.
+// The packets that every mode is asked about, each with the behaviour it stands for. packets/reference-model.ts says what is right.
 import {
   exampleNode,
   exampleNode6,
@@ -87,12 +87,12 @@ function allEntrances(port: Partial<ServicePort>): Pick<PacketScenario, 'state' 
 export const packetScenarios: readonly PacketScenario[] = [
   { title: 'spreads over all endpoints (KPX-19, KPX-20, KPX-21, NPT-18)', ...allEntrances({}) },
   {
-    title: 'masquerades everything to cluster IPs when told to (KPX-20)',
+    title: 'masquerades all traffic to cluster IPs with masqueradeAll (KPX-20)',
     state: exampleState([external], exampleNode({ masqueradeAll: true })),
     packets: fromAll(),
   },
   ...(['interface', 'interface-prefix', 'unknown'] as const).map((kind) => ({
-    title: `tells pods by ${kind} (KPX-22)`,
+    title: `recognizes pods by ${kind} (KPX-22)`,
     state: exampleState(
       [{ ...external, externalPolicy: 'Local' }],
       exampleNode({
@@ -132,7 +132,7 @@ export const packetScenarios: readonly PacketScenario[] = [
     ...allEntrances({ sourceRanges: ['10.20.0.0/24', '10.20.0.100/32'] }),
   },
   {
-    title: 'lets nobody in by an empty list of source ranges (KPX-28)',
+    title: 'allows no client with an empty list of source ranges (KPX-28)',
     ...allEntrances({ sourceRanges: [] }),
   },
   {
@@ -196,7 +196,7 @@ export const packetScenarios: readonly PacketScenario[] = [
     packets: fromAll({ destination: '203.0.113.1', destinationPort: 30080 }),
   },
   {
-    title: 'ports that nobody has, on addresses that somebody or nobody has (NFT-06)',
+    title: 'handles unused ports and addresses (NFT-06)',
     state: exampleState([external]),
     packets: [
       ...fromAll({ destinationPort: 81 }),

@@ -54,7 +54,7 @@ const none: Partial<ServicePort> = {
 const elsewhere: Partial<ServicePort> = { clusterEndpoints: [remoteEndpoint], localEndpoints: [] };
 
 const outside: Partial<Packet> = { source: '10.20.0.100', inputInterface: 'eth0' };
-const stranger: Partial<Packet> = { source: '192.0.2.77', inputInterface: 'eth0' };
+const outsider: Partial<Packet> = { source: '192.0.2.77', inputInterface: 'eth0' };
 const fromNode: Partial<Packet> = { origin: 'local', source: '10.20.0.11', isFromNode: true };
 const toExternal: Partial<Packet> = { destination: '203.0.113.1' };
 const toBalancer: Partial<Packet> = { destination: '203.0.113.2' };
@@ -84,12 +84,12 @@ const cases: readonly Case[] = [
   { title: 'an outside client does not (KPX-20)', packet: outside, expected: '= !1.11 !2.13' },
   { title: 'nor does the node (KPX-20)', packet: fromNode, expected: '= !1.11 !2.13' },
   {
-    title: 'nobody does with masqueradeAll (KPX-20)',
+    title: 'no source is kept with masqueradeAll (KPX-20)',
     node: { masqueradeAll: true },
     expected: '= !1.11 !2.13',
   },
   {
-    title: 'everybody does when pods cannot be told (KPX-22)',
+    title: 'all sources are kept if pods cannot be recognized (KPX-22)',
     node: { localTraffic: { kind: 'unknown' } },
     packet: outside,
     expected: '= 1.11 2.13',
@@ -202,19 +202,19 @@ const cases: readonly Case[] = [
   {
     title: 'source ranges keep out (KPX-28)',
     port: filtered,
-    packet: { ...stranger, ...toBalancer },
+    packet: { ...outsider, ...toBalancer },
     expected: 'drop',
   },
   {
     title: 'source ranges are not for external IPs (KPX-28)',
     port: filtered,
-    packet: { ...stranger, ...toExternal },
+    packet: { ...outsider, ...toExternal },
     expected: '= !1.11 !2.13',
   },
   {
     title: 'source ranges are not for node ports (KPX-28)',
     port: filtered,
-    packet: { ...stranger, ...toNodePort },
+    packet: { ...outsider, ...toNodePort },
     expected: '= !1.11 !2.13',
   },
   {
@@ -238,13 +238,13 @@ const cases: readonly Case[] = [
   {
     title: 'source ranges before no endpoints (NFT-07)',
     port: { ...filtered, ...none },
-    packet: { ...stranger, ...toBalancer },
+    packet: { ...outsider, ...toBalancer },
     expected: 'drop',
   },
   {
     title: 'no endpoints before source ranges (IPT-10)',
     port: { ...filtered, ...none },
-    packet: { ...stranger, ...toBalancer },
+    packet: { ...outsider, ...toBalancer },
     traits: iptables,
     expected: 'reject',
   },
@@ -269,16 +269,16 @@ const cases: readonly Case[] = [
     traits: iptables,
     expected: '= !1.11 !2.13',
   },
-  { title: 'a port nobody has (NFT-06)', packet: { destinationPort: 81 }, expected: 'reject' },
-  { title: 'a protocol nobody has (NFT-06)', packet: { protocol: 'UDP' }, expected: 'reject' },
+  { title: 'an unused port (NFT-06)', packet: { destinationPort: 81 }, expected: 'reject' },
+  { title: 'an unused protocol (NFT-06)', packet: { protocol: 'UDP' }, expected: 'reject' },
   {
-    title: 'a port nobody has, iptables',
+    title: 'an unused port, iptables',
     packet: { destinationPort: 81 },
     traits: iptables,
     expected: 'pass',
   },
   {
-    title: 'an address nobody has (NFT-06)',
+    title: 'an unused address (NFT-06)',
     packet: { destination: '10.96.9.9' },
     expected: 'drop',
   },

@@ -154,7 +154,7 @@ function lookUp(
   { sets }: Ruleset,
 ): Element | undefined {
   const contents = sets.get(name);
-  if (contents === undefined) throw new Error(`Cannot look into set "${name}": there is none`);
+  if (contents === undefined) throw new Error(`Set "${name}" does not exist`);
   const values = fields.map((field) => readField(traveller, field));
   if (!contents.set.hasIntervals) return contents.elements.get(values.join(' '));
   return [...contents.elements.values()].find(({ key }) =>

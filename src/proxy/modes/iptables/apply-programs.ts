@@ -43,7 +43,7 @@ export type ProgramOptions = {
 
 /** Rules of 100,000 endpoints are 16 MB of text; others may have as many. */
 const maxSavedBytes = 512 * 1024 * 1024;
-/** Somebody else may hold the lock of the legacy tables (upstream waits as long). */
+/** How long to wait for the lock of the legacy tables, as upstream. */
 const lockSeconds = '5';
 /** Far above what 100,000 endpoints take, so that a program that hangs does not stop us for good. */
 const timeoutMs = 300_000;

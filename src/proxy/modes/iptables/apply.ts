@@ -1,9 +1,8 @@
-// Brings the kernel's rules to the state: everything at first and after trouble, later only what a change touches.
+// Writes the rules: all of them at first and after failures, later only those that a change concerns.
 import { CommandError } from '../../../host/exec.ts';
 import type { Log } from '../../../observe/log.ts';
 import type { Family, ProxyState } from '../../model/state.ts';
 import type { ModeOptions, PacketCounts, RunningMode, SyncReport } from '../mode.ts';
-import { isReached, isWhole, readWatched } from './apply-look.ts';
 import { openPrograms, type Programs } from './apply-programs.ts';
 import { allowLoopbackRoutes, isConntrackLiberal } from './apply-sysctl.ts';
 import { type Changes, diffChains, diffForeign, keepReferenced, ownChains } from './diff.ts';
@@ -11,9 +10,10 @@ import { contextOf, type Settings } from './layout.ts';
 import { chainNames } from './names.ts';
 import { countLoopback, dropInvalid } from './node-rules.ts';
 import { canCompareEnds } from './probe.ts';
+import { isReached, isWhole, readWatched } from './read-intact.ts';
 import { blockBytesOf, render } from './render.ts';
 import { renderRule } from './render-rule.ts';
-import { type KeptRules, openRuleBook, type RuleBook } from './rule-book.ts';
+import { openRuleBook, type RuleBook, type WrittenRules } from './rule-book.ts';
 import type { Rule, Table } from './rules.ts';
 import { type SavedRules, splitCount } from './saved-rules.ts';
 import { readSettings } from './settings.ts';
@@ -23,15 +23,15 @@ export async function startIptables({
   log,
   settings: flags,
 }: ModeOptions): Promise<RunningMode> {
-  const given = readSettings(flags);
-  const programs = await openPrograms({ family, ...given });
+  const flagSettings = readSettings(flags);
+  const programs = await openPrograms({ family, ...flagSettings });
   const settings: Settings = {
-    answersOnLoopback: given.answersOnLoopback,
-    dropsInvalid: !isConntrackLiberal(given.namespacePath),
+    answersOnLoopback: flagSettings.answersOnLoopback,
+    dropsInvalid: !isConntrackLiberal(flagSettings.namespacePath),
     canCompareEnds: await canCompareEnds(programs, family),
   };
-  log.info('using iptables', { family, version: programs.version, ...settings });
-  let kept: KeptRules | undefined;
+  log.info('Using iptables', { family, version: programs.version, ...settings });
+  let written: WrittenRules | undefined;
   let last: ProxyState | undefined;
   let isVerified = false;
   const fullChanges = async (state: ProxyState): Promise<Changes & { readonly book: RuleBook }> => {
@@ -45,38 +45,39 @@ export async function startIptables({
   };
   return {
     async sync(state, change) {
-      const follows = kept;
-      // Until the write has succeeded nobody knows what the kernel holds.
-      kept = undefined;
+      const previous = written;
+      // Unknown until the write has succeeded.
+      written = undefined;
       last = state;
-      if (change.kind === 'ports' && follows?.canFollow(state)) {
-        const changes = { ...follows.follow(state, change.keys), foreign: [] };
+      if (change.kind === 'ports' && previous?.canFollow(state)) {
+        const changes = { ...previous.follow(state, change.keys), foreign: [] };
         const report = await write(programs, changes);
-        kept = follows;
-        return { ...report, isFull: false, rules: kept.counts() };
+        written = previous;
+        return { ...report, isFull: false, rules: written.counts() };
       }
-      if (family === 'IPv4' && settings.answersOnLoopback) allowLoopbackRoutes(given.namespacePath);
+      if (family === 'IPv4' && settings.answersOnLoopback)
+        allowLoopbackRoutes(flagSettings.namespacePath);
       const changes = await fullChanges(state);
       const report = await write(programs, changes);
-      kept = changes.book.keep();
-      return { ...report, isFull: true, rules: kept.counts() };
+      written = changes.book.keep();
+      return { ...report, isFull: true, rules: written.counts() };
     },
     async isIntact() {
-      // Nothing was written, or who knows what: everything is written next.
-      if (kept === undefined || last === undefined) return true;
+      // Nothing was written, or an unknown part: the next write is of everything.
+      if (written === undefined || last === undefined) return true;
       const context = contextOf(last, settings);
       if (isVerified) return isReached(await readWatched(programs), context);
       // The first time everything is compared: a program that an earlier run of us started may have outlived it and
       // written after we had looked.
       isVerified = true;
-      return isWhole(programs, { context, fingerprint: kept.fingerprint(), log });
+      return isWhole(programs, { context, fingerprint: written.fingerprint(), log });
     },
     packets: () => readPackets(programs, family),
     stop: async () => {},
   };
 }
 
-/** IPT-13. A chain that somebody removed has seen none. */
+/** Packet counters (IPT-13). A chain that does not exist counts none. */
 async function readPackets(programs: Programs, family: Family): Promise<PacketCounts> {
   const count = async (table: Table, chain: string, rule: Rule): Promise<number> => {
     const lines = (await programs.readChain(table, chain, '-v')).get(table)?.get(chain) ?? [];
@@ -95,7 +96,7 @@ async function readSaved(programs: Programs, log: Log): Promise<SavedRules> {
     return await programs.readAll();
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    log.warn('rules could not be read, writing all of them', { error: error.message });
+    log.warn('Failed to read rules, writing all of them', { error: error.message });
     return readWatched(programs);
   }
 }

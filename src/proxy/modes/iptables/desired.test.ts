@@ -36,7 +36,7 @@ function lines(text: string): readonly string[] {
 function burst(count = largeClusterCount + 1): readonly ReturnType<typeof exampleServicePort>[] {
   return Array.from({ length: count }, (_, n) =>
     exampleServicePort({
-      namespace: 'crowd',
+      namespace: 'many',
       name: `${n}`,
       clusterIP: `10.97.${n >> 8}.${n & 255}`,
     }),

@@ -32,11 +32,11 @@ export type ForeignRules = {
 export function desiredRules(state: ProxyState, settings: Settings): Desired {
   const context = contextOf(state, settings);
   const dispatch = createDispatch(context, nodePortTails(context));
-  const places = new Map<ServicePort, string>();
+  const positions = new Map<ServicePort, string>();
   for (const port of state.ports.values()) {
     const entries = portEntries(port, context);
     dispatch.add(entries);
-    places.set(port, entries[0] === undefined ? '' : dispatch.placeOf(entries[0]));
+    positions.set(port, entries[0] === undefined ? '' : dispatch.positionOf(entries[0]));
   }
   return {
     context,
@@ -44,7 +44,7 @@ export function desiredRules(state: ProxyState, settings: Settings): Desired {
     chains: {
       *[Symbol.iterator]() {
         yield* nodeChains(context);
-        for (const port of inPlaceOrder(places)) yield* portChains(port, context);
+        for (const port of inDispatchOrder(positions)) yield* portChains(port, context);
         yield* dispatch.allChains();
       },
     },
@@ -56,8 +56,8 @@ export function desiredRules(state: ProxyState, settings: Settings): Desired {
  * With every transaction the kernel follows all jumps of a table. What it meets one after the other should lie side by side in
  * memory, so it is written in that order: a change among 100,000 endpoints takes a third less (decision 0023).
  */
-function inPlaceOrder(places: ReadonlyMap<ServicePort, string>): readonly ServicePort[] {
-  return [...places].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([port]) => port);
+function inDispatchOrder(positions: ReadonlyMap<ServicePort, string>): readonly ServicePort[] {
+  return [...positions].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([port]) => port);
 }
 
 export function foreignRules(context: RuleContext): ForeignRules {

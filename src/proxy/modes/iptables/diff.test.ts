@@ -51,13 +51,13 @@ test('diffChains() says when more is refused than before', () => {
   assert.equal(diffChains(chains(one), chains(none)).refusesMore, false);
 });
 
-test('keepReferenced() empties a chain that somebody else leads to', () => {
+test('keepReferenced() flushes a chain that a rule of another program jumps to', () => {
   const saved = parseSaved(`*nat
 :PREROUTING ACCEPT [0:0]
-:THEIRS - [0:0]
+:OTHERS - [0:0]
 :KUBE-SVC-AAAAAAAAAAAAAAAA - [0:0]
 :KUBE-SVC-BBBBBBBBBBBBBBBB - [0:0]
--A THEIRS -j KUBE-SVC-AAAAAAAAAAAAAAAA
+-A OTHERS -j KUBE-SVC-AAAAAAAAAAAAAAAA
 -A KUBE-SVC-AAAAAAAAAAAAAAAA -j KUBE-SVC-BBBBBBBBBBBBBBBB
 `);
   const { write, remove } = keepReferenced(diffChains(ownChains(saved), new Map()), saved);
@@ -81,11 +81,11 @@ function changesIn(saved: string, chain: string): readonly string[] {
 }
 
 test('diffForeign() puts our jumps at the top of built-in chains, once', () => {
-  assert.deepEqual(changesIn('*nat\n-A PREROUTING -j THEIRS\n', 'PREROUTING'), [
+  assert.deepEqual(changesIn('*nat\n-A PREROUTING -j OTHERS\n', 'PREROUTING'), [
     `insert ${portals}`,
   ]);
   assert.deepEqual(changesIn(`*nat\n-A PREROUTING ${portals}\n`, 'PREROUTING'), []);
-  const twice = `*nat\n-A PREROUTING ${portals}\n-A PREROUTING -j THEIRS\n-A PREROUTING ${portals}\n`;
+  const twice = `*nat\n-A PREROUTING ${portals}\n-A PREROUTING -j OTHERS\n-A PREROUTING ${portals}\n`;
   assert.deepEqual(changesIn(twice, 'PREROUTING'), [
     `delete ${portals}`,
     `delete ${portals}`,

@@ -79,7 +79,7 @@ function hasMore(before: TextChain | undefined, after: TextChain): boolean {
   return after.lines.some((line) => !known.has(line));
 }
 
-/** A chain of ours that somebody else's rule leads to cannot be removed, only emptied. */
+/** A chain of ours that another program's rule jumps to cannot be removed, only flushed. */
 export function keepReferenced(
   changes: Omit<Changes, 'foreign'>,
   saved: SavedRules,

@@ -36,8 +36,8 @@ export type Dispatch = {
   /** The chains that hold these entries and those that lead to them, as they are now. */
   readonly chainsOf: (entries: readonly DispatchEntry[]) => readonly Chain[];
   readonly allChains: () => readonly Chain[];
-  /** Sorts entries as somebody who follows every jump meets them. */
-  readonly placeOf: (entry: DispatchEntry) => string;
+  /** Sorts entries in the order in which following every jump visits them. */
+  readonly positionOf: (entry: DispatchEntry) => string;
 };
 
 /** About the square root of 10,000: a first packet passes as many lists as rules in its list. A power of two. */
@@ -104,7 +104,7 @@ export function createDispatch({ node: { family }, layout }: RuleContext, tails:
         ...[...inside.values()].filter(({ entrance }) => entrance !== undefined).map(bucketChain),
         listChain(list),
       ]),
-    placeOf: (entry) => `${bucketOf(entry).name} ${renderRule(entry.rule, family)}`,
+    positionOf: (entry) => `${bucketOf(entry).name} ${renderRule(entry.rule, family)}`,
   };
 }
 

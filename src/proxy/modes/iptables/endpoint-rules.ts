@@ -10,7 +10,7 @@ export type EndpointOptions = {
   readonly context: RuleContext;
 };
 
-/** First whoever was here lately goes where he was, then chance decides: each endpoint is as likely as the others. */
+/** First the rules of clients with affinity, then a random choice with equal probabilities. */
 export function spreadRules(
   endpoints: readonly Endpoint[],
   options: EndpointOptions,
@@ -41,7 +41,7 @@ export function spreadRules(
   return [...sticky, ...spread];
 }
 
-/** The chains of the endpoints, once each, whoever jumps there; none in the inline layout. */
+/** The chains of the endpoints, once each; none in the inline layout. */
 export function endpointChains(
   endpoints: readonly Endpoint[],
   options: EndpointOptions,

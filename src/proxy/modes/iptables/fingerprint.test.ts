@@ -46,9 +46,9 @@ test('what is removed from a fingerprint leaves nothing behind', () => {
 
 test('a survey has the fingerprint of our chains, the rules of others and the names of all', () => {
   const survey = createSurvey();
-  const theirs: SavedChain = { table: 'nat', name: 'THEIRS', lines: ['-j RETURN'] };
+  const others: SavedChain = { table: 'nat', name: 'THEIRS', lines: ['-j RETURN'] };
   const canary: SavedChain = { table: 'mangle', name: 'KUBE-PROXY-CANARY', lines: [] };
-  for (const chain of [{ ...list, lines: [] }, theirs, list, canary]) survey.take(chain);
+  for (const chain of [{ ...list, lines: [] }, others, list, canary]) survey.take(chain);
   assert.equal(survey.fingerprint(), fingerprintOf(list));
   assert.deepEqual(
     survey.rest(),

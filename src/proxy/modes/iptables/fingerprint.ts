@@ -1,5 +1,5 @@
 // Rules of many chains as one number, in whatever order the chains come: what was written and what the kernel holds are compared by
-// it, so that nobody has to hold the text of a hundred thousand rules, let alone twice.
+// it, so that the text of a hundred thousand rules need not be held in memory, let alone twice.
 import { createHash } from 'node:crypto';
 import { isOwnChain } from './names.ts';
 import type { Table } from './rules.ts';
@@ -28,7 +28,7 @@ export function createFingerprint(): Fingerprint {
   };
 }
 
-/** A chain without rules is as good as none: one that somebody else's rule leads to cannot be removed, only emptied. */
+/** An empty chain counts as none: one that another program's rule jumps to cannot be removed, only flushed. */
 function hashOf({ table, name, lines }: SavedChain): number {
   if (lines.length === 0) return 0;
   const text = [table, name, ...lines.map(canonicalLine)].join('\n');

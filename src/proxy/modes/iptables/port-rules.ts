@@ -47,7 +47,7 @@ function hasExternal({ nodePort, externalIPs, loadBalancerIPs }: ServicePort): b
   return nodePort !== undefined || externalIPs.length > 0 || loadBalancerIPs.length > 0;
 }
 
-/** Without endpoints packets are rejected, whoever sends them, so that source ranges need no chain (IPT-10). */
+/** Without endpoints packets of all senders are rejected, so that source ranges need no chain (IPT-10). */
 function isFirewalled({ hasEndpoints, loadBalancerIPs, sourceRanges }: ServicePort): boolean {
   return hasEndpoints && loadBalancerIPs.length > 0 && sourceRanges !== undefined;
 }
@@ -208,7 +208,7 @@ function entryAt(list: DispatchList, ip: string, options: EntryOptions): Dispatc
   };
 }
 
-/** IPT-06: nobody anywhere is told to the client; somebody elsewhere is not, he may be back in a moment. */
+/** IPT-06: rejected if there is no endpoint at all. With endpoints on other nodes only, dropped: a local one may be back soon. */
 function refusal(
   port: ServicePort,
   context: RuleContext,

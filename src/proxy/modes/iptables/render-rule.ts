@@ -100,14 +100,14 @@ function renderDestination(ip: string, port: number): string {
 }
 
 /** Where the addresses begin in the header, and how many words of four bytes they have. */
-const addressPlaces = {
+const addressFields = {
   IPv4: { source: 12, destination: 16, words: 1 },
   IPv6: { source: 8, destination: 24, words: 4 },
 } as const;
 
 /** Classic BPF, an instruction being `code jumpTrue jumpFalse operand`; the packet starts at its IP header. */
 function sameEndsProgram(family: Family): string {
-  const { source, destination, words } = addressPlaces[family];
+  const { source, destination, words } = addressFields[family];
   const length = words * 4 + 2;
   const program: string[] = [];
   for (let word = 0; word < words; word += 1) {

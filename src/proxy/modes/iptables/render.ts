@@ -69,7 +69,7 @@ function foreignStep(changes: readonly ForeignChange[]): Step {
   };
 }
 
-/** Who leads to nobody comes first. */
+/** Chains without jumps come first. */
 function byRank(a: ChainName, b: ChainName): number {
   return rankOf(a.name) - rankOf(b.name);
 }

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { createRandom, randomState } from '../../model/random-state.ts';
 import type { ProxyState } from '../../model/state.ts';
 import { defaultSettings } from './layout.ts';
-import { type KeptRules, openRuleBook } from './rule-book.ts';
+import { openRuleBook, type WrittenRules } from './rule-book.ts';
 
-function openAnew(state: ProxyState): KeptRules {
+function openAnew(state: ProxyState): WrittenRules {
   return openRuleBook(state, defaultSettings).keep();
 }
 

@@ -15,10 +15,10 @@ export type RuleBook = {
   /** The chains to hold, of all services. */
   readonly chains: ChainMap;
   readonly foreign: Desired['foreign'];
-  readonly keep: () => KeptRules;
+  readonly keep: () => WrittenRules;
 };
 
-export type KeptRules = {
+export type WrittenRules = {
   /** How many rules of ours each table has. */
   readonly counts: () => RuleCounts;
   /** Of all chains of ours. */
@@ -48,7 +48,7 @@ function keepRules(
   state: ProxyState,
   settings: Settings,
   { context, dispatch, fingerprint, ...written }: Written,
-): KeptRules {
+): WrittenRules {
   let { counts } = written;
   const { family } = state.node;
   const ports = new Map(state.ports);

@@ -1,4 +1,4 @@
-// A rule as data: what it looks at, and what it does then. render-rule.ts writes it as text, walk.ts carries it out.
+// A rule as data: what it looks at, and what it does then. render-rule.ts writes it as text, trace-packet.ts evaluates it.
 import type { PortRange } from '../../../ip/port-range.ts';
 import type { Protocol } from '../../model/state.ts';
 

@@ -12,11 +12,11 @@ import { traits } from './traits.ts';
 runModeContract({ name: 'iptables', tracePacket, traits });
 
 /** The same state among so many services that it is laid out for size. */
-function crowded(state: ProxyState): ProxyState {
+function withManyServices(state: ProxyState): ProxyState {
   const ports = new Map(state.ports);
   const clusterIP = state.node.family === 'IPv4' ? '10.97.0.1' : 'fd00:97::1';
   for (let n = 0; n <= largeClusterCount; n += 1) {
-    const key = `crowd/${n}:/TCP`;
+    const key = `many/${n}:/TCP`;
     const name = `${n}`;
     ports.set(key, { ...exampleServicePort({ clusterIP, port: n + 1 }), key, name });
   }
@@ -27,11 +27,11 @@ function assertDecidesAlike(settings: Settings, states: number): void {
   for (let seed = 0; seed < states; seed += 1) {
     const random = createRandom(seed);
     const state = randomState(random);
-    const walkPacket = traceBranches(crowded(state), settings);
+    const trace = traceBranches(withManyServices(state), settings);
     for (let n = 0; n < 40; n += 1) {
       const packet = randomPacket(random, state);
       const wanted = judgePacket(state, packet, traits);
-      assert.deepEqual(verdictOf(walkPacket(packet)), wanted, `seed ${seed}, packet ${n}`);
+      assert.deepEqual(verdictOf(trace(packet)), wanted, `seed ${seed}, packet ${n}`);
     }
   }
 }
@@ -53,7 +53,7 @@ test('every endpoint is as likely as the others (IPT-03)', () => {
         isLocal: false,
       }));
       const state = exampleState([exampleServicePort({ clusterEndpoints, ...affinity })]);
-      for (const each of [state, crowded(state)]) {
+      for (const each of [state, withManyServices(state)]) {
         const ways = traceBranches(each, defaultSettings)(examplePacket());
         assert.equal(ways.length, count);
         for (const { likelihood } of ways) assert.ok(Math.abs(likelihood - 1 / count) < 1e-9);

@@ -86,7 +86,7 @@ function hooksOf({ origin, isToNode }: Packet): readonly (readonly [Table, strin
 }
 
 type RuleMap = ReadonlyMap<string, readonly Rule[]>;
-type Place = { readonly table: Table; readonly chain: string };
+type TracePosition = { readonly table: Table; readonly chain: string };
 
 function collectRules(state: ProxyState, settings: Settings): RuleMap {
   const { chains, foreign } = desiredRules(state, settings);
@@ -102,7 +102,7 @@ function collectRules(state: ProxyState, settings: Settings): RuleMap {
 
 function throughChain(
   rules: RuleMap,
-  { table, chain }: Place,
+  { table, chain }: TracePosition,
   start: TracedPacket,
 ): TracedPacket[] {
   const ended: TracedPacket[] = [];

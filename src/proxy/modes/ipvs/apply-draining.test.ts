@@ -23,7 +23,7 @@ function lab(listed: Map<string, Partial<ListedDestination>>) {
     },
     clock,
     log: silentLog,
-    alone: (work) => work(),
+    exclusive: (work) => work(),
   });
   return { clock, draining, listed };
 }
@@ -51,7 +51,7 @@ describe('startDraining()', () => {
   it('leaves one alone that is wanted again', async () => {
     const { clock, draining, listed } = lab(new Map([['10.0.0.1', { weight: 1 }]]));
     draining.add(service, { address: '10.0.0.1', port: 80 });
-    draining.forget(service, { address: '10.0.0.1', port: 80 });
+    draining.cancel(service, { address: '10.0.0.1', port: 80 });
     await clock.advance(minuteMs);
     assert.deepEqual([...listed.keys()], ['10.0.0.1']);
   });

@@ -1,4 +1,4 @@
-// Real servers that are to go: no new connections, and deleted when their last one has ended (IVS-07).
+// Drains real servers: no new connections, and deleted when their last connection has ended (IVS-07).
 import type { Cancel, Clock } from '../../../host/clock.ts';
 import type { Ipvs, ListedDestination, VirtualServiceKey } from '../../../host/netlink/ipvs.ts';
 import { hasCode } from '../../../host/netlink/netlink-error.ts';
@@ -7,14 +7,14 @@ import { unlessMissing } from './apply-kernel.ts';
 import { type Contents, serverText, serviceText } from './contents.ts';
 import type { RealServer } from './item.ts';
 
-const checkEveryMs = 60_000;
+const checkIntervalMs = 60_000;
 
 export type Draining = {
   readonly add: (service: VirtualServiceKey, realServer: RealServer) => void;
-  /** It is wanted again. */
-  readonly forget: (service: VirtualServiceKey, realServer: RealServer) => void;
-  readonly forgetService: (service: VirtualServiceKey) => void;
-  /** Takes over what an earlier process left: real servers of weight 0 that nobody wants. */
+  /** It is desired again. */
+  readonly cancel: (service: VirtualServiceKey, realServer: RealServer) => void;
+  readonly cancelService: (service: VirtualServiceKey) => void;
+  /** Continues draining real servers of weight 0 that a previous process left. */
   readonly adopt: (found: Contents['servers'], wanted: Contents['servers']) => void;
   readonly stop: () => void;
 };
@@ -24,29 +24,29 @@ export type DrainingOptions = {
   readonly clock: Clock;
   readonly log: Log;
   /** Runs work that must not overlap with a sync. */
-  readonly alone: (work: () => Promise<void>) => Promise<void>;
+  readonly exclusive: (work: () => Promise<void>) => Promise<void>;
 };
 
-type Leaving = { readonly service: VirtualServiceKey; readonly realServers: Set<string> };
+type DrainingService = { readonly service: VirtualServiceKey; readonly realServers: Set<string> };
 
-export function startDraining({ ipvs, clock, log, alone }: DrainingOptions): Draining {
-  const leaving = new Map<string, Leaving>();
+export function startDraining({ ipvs, clock, log, exclusive }: DrainingOptions): Draining {
+  const drainingServices = new Map<string, DrainingService>();
   let cancel: Cancel | undefined;
 
   function checkLater(): void {
-    if (leaving.size > 0) cancel ??= clock.after(checkEveryMs, check);
+    if (drainingServices.size > 0) cancel ??= clock.after(checkIntervalMs, check);
   }
 
   function check(): void {
     const work = async (): Promise<void> => {
-      for (const [key, one] of [...leaving]) {
+      for (const [key, one] of [...drainingServices]) {
         await deleteIdle(ipvs, one);
-        if (one.realServers.size === 0) leaving.delete(key);
+        if (one.realServers.size === 0) drainingServices.delete(key);
       }
     };
-    alone(work)
+    exclusive(work)
       .catch((error: unknown) =>
-        log.warn('real servers without connections could not be deleted', { error: String(error) }),
+        log.warn('Failed to delete drained real servers, retrying', { error: String(error) }),
       )
       .finally(() => {
         cancel = undefined;
@@ -56,17 +56,17 @@ export function startDraining({ ipvs, clock, log, alone }: DrainingOptions): Dra
 
   function add(service: VirtualServiceKey, realServer: RealServer): void {
     const key = serviceText(service);
-    const found = leaving.get(key) ?? { service, realServers: new Set() };
+    const found = drainingServices.get(key) ?? { service, realServers: new Set() };
     found.realServers.add(serverText(realServer));
-    leaving.set(key, found);
+    drainingServices.set(key, found);
     checkLater();
   }
 
   return {
     add,
-    forget: (service, realServer) =>
-      void leaving.get(serviceText(service))?.realServers.delete(serverText(realServer)),
-    forgetService: (service) => void leaving.delete(serviceText(service)),
+    cancel: (service, realServer) =>
+      void drainingServices.get(serviceText(service))?.realServers.delete(serverText(realServer)),
+    cancelService: (service) => void drainingServices.delete(serviceText(service)),
     adopt(found, wanted) {
       for (const [key, { service, realServers }] of found) {
         const still = wanted.get(key)?.realServers;
@@ -82,7 +82,7 @@ export function startDraining({ ipvs, clock, log, alone }: DrainingOptions): Dra
 
 async function deleteIdle(
   ipvs: DrainingOptions['ipvs'],
-  { service, realServers }: Leaving,
+  { service, realServers }: DrainingService,
 ): Promise<void> {
   const listed = await listOrNone(ipvs, service);
   const there = new Set(listed.map(serverText));

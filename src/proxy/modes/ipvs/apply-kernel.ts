@@ -1,4 +1,4 @@
-// The kernel as this mode meets it: the table, the virtual servers, and the interface that has their addresses.
+// The kernel's side of this mode: the table, the virtual servers, and the interface with their addresses.
 import { type Ipvs, openIpvs, type VirtualService } from '../../../host/netlink/ipvs.ts';
 import { type Netlink, openNetlink } from '../../../host/netlink/netlink.ts';
 import { hasCode } from '../../../host/netlink/netlink-error.ts';
@@ -14,8 +14,8 @@ import type { TableAccess } from '../../../host/nftables/table-access.ts';
 import type { Family } from '../../model/state.ts';
 import { dummyInterface } from './layout.ts';
 
-export type Place = {
-  /** The network namespace that is meant; absent: this process' own. */
+export type IpvsLocation = {
+  /** The network namespace; absent: that of this process. */
   readonly namespacePath?: string;
 };
 
@@ -28,7 +28,7 @@ export type Kernel = {
 
 /** Throws with code ENOENT when the kernel has no IPVS. `thread`: where transactions of the table run. */
 export async function openKernel(
-  place: Place = {},
+  location: IpvsLocation = {},
   thread: 'caller' | 'own' = 'own',
 ): Promise<Kernel> {
   const opened: { readonly close: () => Promise<void> }[] = [];
@@ -36,11 +36,11 @@ export async function openKernel(
     await Promise.all(opened.map((one) => one.close()));
   };
   try {
-    const ipvs = await openIpvs(place);
+    const ipvs = await openIpvs(location);
     opened.push(ipvs);
-    const route = await openNetlink({ ...place, protocol: 'route' });
+    const route = await openNetlink({ ...location, protocol: 'route' });
     opened.push(route);
-    const table = await openNetlinkAccess({ ...place, thread });
+    const table = await openNetlinkAccess({ ...location, thread });
     opened.push(table);
     return { table, ipvs, route, close };
   } catch (error) {
@@ -85,7 +85,7 @@ export async function unbindAddress(route: Netlink, address: string): Promise<vo
   await deleteAddress(route, { interface: dummyInterface, address });
 }
 
-/** The interface itself goes with its last address of either family. */
+/** Removes the interface with its last address of either family. */
 export async function removeInterface(route: Netlink, family: Family): Promise<void> {
   const dummy = await findLink(route, dummyInterface);
   if (dummy === undefined) return;
@@ -107,7 +107,7 @@ export async function listServicesOf(
   return (await ipvs.listServices()).filter(isOfFamily);
 }
 
-/** For what may be gone already. */
+/** Ignores that the object does not exist. */
 export async function unlessMissing(work: Promise<void>): Promise<void> {
   try {
     await work;

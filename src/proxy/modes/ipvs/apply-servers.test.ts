@@ -15,14 +15,14 @@ const serviceOf = (protocol: IpvsProtocol): VirtualService => ({
 
 /** One virtual server as the kernel would keep it, with its real servers' weights; the kernels of build machines have none. */
 function lab(weights: Map<string, number>) {
-  const told: string[] = [];
+  const calls: string[] = [];
   const clock = createFakeClock();
   const refuse = (code: string): never => {
     throw Object.assign(new Error(`Cannot change a virtual server: ${code}`), { code });
   };
   const ipvs = {
     addService: async () => refuse('EEXIST'),
-    changeService: async ({ scheduler }: VirtualService) => void told.push(`now ${scheduler}`),
+    changeService: async ({ scheduler }: VirtualService) => void calls.push(`now ${scheduler}`),
     deleteService: async () => weights.clear(),
     listDestinations: async () =>
       [...weights].map(([address, weight]) => ({
@@ -30,21 +30,21 @@ function lab(weights: Map<string, number>) {
       })),
     addDestination: async (_: unknown, { address, weight }: Weighed) => {
       if (weights.has(address)) refuse('EEXIST');
-      told.push(`add ${address}`);
+      calls.push(`add ${address}`);
       weights.set(address, weight);
     },
     changeDestination: async (_: unknown, { address, weight }: Weighed) => {
       if (!weights.has(address)) refuse('ENOENT');
-      if (weights.get(address) !== weight) told.push(`weigh ${address} ${weight}`);
+      if (weights.get(address) !== weight) calls.push(`weigh ${address} ${weight}`);
       weights.set(address, weight);
     },
     deleteDestination: async (_: unknown, { address }: Pick<Weighed, 'address'>) => {
       if (!weights.delete(address)) refuse('ENOENT');
-      told.push(`delete ${address}`);
+      calls.push(`delete ${address}`);
     },
   };
-  const draining = startDraining({ ipvs, clock, log: silentLog, alone: (work) => work() });
-  return { servers: { ipvs, draining }, clock, told };
+  const draining = startDraining({ ipvs, clock, log: silentLog, exclusive: (work) => work() });
+  return { servers: { ipvs, draining }, clock, calls };
 }
 type Weighed = { readonly address: string; readonly weight: number };
 
@@ -56,30 +56,30 @@ function wanted(protocol: IpvsProtocol, ...addresses: readonly string[]): Server
 }
 
 describe('applyServerChanges()', () => {
-  it('lets real servers of before go by weight where a server to add is there already (IVS-07)', async () => {
+  it('drains previous real servers of a virtual server that exists already (IVS-07)', async () => {
     const weights = new Map([
       ['10.0.0.1', 1],
       ['10.0.0.2', 0],
       ['10.0.0.3', 0],
       ['10.0.0.4', 1],
     ]);
-    const { servers, clock, told } = lab(weights);
+    const { servers, clock, calls } = lab(weights);
     const after = wanted('TCP', '10.0.0.3', '10.0.0.4', '10.0.0.5');
     await applyServerChanges(servers, diffServer(undefined, after).come);
-    assert.deepEqual(told.splice(0), [
+    assert.deepEqual(calls.splice(0), [
       'now rr',
       'weigh 10.0.0.3 1',
       'add 10.0.0.5',
       'weigh 10.0.0.1 0',
     ]);
     await clock.advance(minuteMs);
-    assert.deepEqual(told, ['delete 10.0.0.1', 'delete 10.0.0.2']);
+    assert.deepEqual(calls, ['delete 10.0.0.1', 'delete 10.0.0.2']);
     assert.deepEqual([...weights.keys()], ['10.0.0.3', '10.0.0.4', '10.0.0.5']);
   });
 
   it('deletes those of UDP at once, after the new ones are there (IVS-07)', async () => {
-    const { servers, told } = lab(new Map([['10.0.0.1', 1]]));
+    const { servers, calls } = lab(new Map([['10.0.0.1', 1]]));
     await applyServerChanges(servers, diffServer(undefined, wanted('UDP', '10.0.0.2')).come);
-    assert.deepEqual(told, ['now rr', 'add 10.0.0.2', 'delete 10.0.0.1']);
+    assert.deepEqual(calls, ['now rr', 'add 10.0.0.2', 'delete 10.0.0.1']);
   });
 });

@@ -1,4 +1,4 @@
-// Carries changes of virtual servers out.
+// Applies changes of virtual servers.
 import type { Ipvs } from '../../../host/netlink/ipvs.ts';
 import { hasCode } from '../../../host/netlink/netlink-error.ts';
 import type { Draining } from './apply-draining.ts';
@@ -7,7 +7,7 @@ import { type ServerContents, serviceText } from './contents.ts';
 import { diffServer, type ServerChange } from './diff.ts';
 import { readRealServers } from './read-kernel.ts';
 
-/** The kernel is asked on this thread: other work of the process gets its turn after so many changes. */
+/** These calls block the thread: it yields to the event loop after this number of changes. */
 const changesInARow = 256;
 
 export type Servers = {
@@ -34,11 +34,11 @@ async function applyOne(servers: Servers, change: ServerChange): Promise<void> {
     case 'change-server':
       return ipvs.changeService(change.service);
     case 'delete-server':
-      draining.forgetService(service);
+      draining.cancelService(service);
       return unlessMissing(ipvs.deleteService(service));
     case 'add-real-server': {
       const weighed = { ...change.realServer, weight: 1 };
-      draining.forget(service, weighed);
+      draining.cancel(service, weighed);
       return unlessExisting(ipvs.addDestination(service, weighed), () =>
         ipvs.changeDestination(service, weighed),
       );
@@ -51,7 +51,7 @@ async function applyOne(servers: Servers, change: ServerChange): Promise<void> {
   }
 }
 
-/** The kernel's list left this one out, or another program made it: what it has from before goes like any that is not wanted. */
+/** The kernel's list omitted this server, or another program made it: its real servers are drained like all that are not desired. */
 async function takeOver(servers: Servers, wanted: ServerContents): Promise<void> {
   const { ipvs, draining } = servers;
   const { service } = wanted;

@@ -5,14 +5,17 @@ import { insideNamespace } from '../../../host/namespaces.ts';
 import type { Ipvs } from '../../../host/netlink/ipvs.ts';
 import type { Log } from '../../../observe/log.ts';
 import type { Family } from '../../model/state.ts';
-import type { Place } from './apply-kernel.ts';
+import type { IpvsLocation } from './apply-kernel.ts';
 import { kernelSettings } from './kernel-settings.ts';
 import type { IpvsSettings } from './settings.ts';
 
-type Target = { readonly family: Family; readonly place: Place; readonly log: Log };
+type Target = { readonly family: Family; readonly location: IpvsLocation; readonly log: Log };
 
-/** Without connection tracking nothing works; without another one the mode is only less good at it. */
-export function applyKernelSettings(settings: IpvsSettings, { family, place, log }: Target): void {
+/** Throws only for settings that the mode needs (connection tracking, forwarding); others are logged. */
+export function applyKernelSettings(
+  settings: IpvsSettings,
+  { family, location, log }: Target,
+): void {
   const wanted = kernelSettings(family, { ...settings, kernelRelease: release() });
   const write = (): void => {
     for (const { path, value, isNeeded } of wanted) {
@@ -20,13 +23,13 @@ export function applyKernelSettings(settings: IpvsSettings, { family, place, log
         writeSetting(path, value);
       } catch (error) {
         if (isNeeded) throw error;
-        log.warn('kernel setting could not be written', { path, value, error: String(error) });
+        log.warn('Failed to write kernel setting', { path, value, error: String(error) });
       }
     }
   };
-  // /proc/sys/net shows the namespace of the thread that looks.
-  if (place.namespacePath === undefined) write();
-  else insideNamespace(place.namespacePath, write);
+  // /proc/sys/net shows the namespace of the calling thread.
+  if (location.namespacePath === undefined) write();
+  else insideNamespace(location.namespacePath, write);
 }
 
 function writeSetting(path: string, value: string): void {

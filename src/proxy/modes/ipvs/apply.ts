@@ -1,5 +1,5 @@
-// Keeps virtual servers, addresses and the table as the state wants them. A sync of some ports changes what is theirs; a full one reads
-// what is there and changes only what differs, so that a restart changes nothing.
+// Writes virtual servers, addresses and the table. A partial sync changes what belongs to the changed ports; a full one reads the kernel
+// and writes what differs, so that a restart changes nothing.
 import type { Operation } from '../../../host/nftables/objects.ts';
 import type { NodeState, ProxyState, StateChange } from '../../model/state.ts';
 import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
@@ -7,11 +7,11 @@ import { type Draining, startDraining } from './apply-draining.ts';
 import {
   bindAddress,
   ensureInterface,
+  type IpvsLocation,
   type Kernel,
   type LocalAddresses,
   listServicesOf,
   openKernel,
-  type Place,
   readAddresses,
   unbindAddress,
 } from './apply-kernel.ts';
@@ -24,15 +24,15 @@ import { tableOf, writtenRules } from './layout.ts';
 import { newTable } from './new-table.ts';
 import { requireScheduler } from './probe.ts';
 import { hasFingerprint, readServers, readTable } from './read-kernel.ts';
-import { createRequests, type Wishes } from './requests.ts';
+import { createRequests, type Requests } from './requests.ts';
 import { type IpvsSettings, readSettings } from './settings.ts';
 
-/** What we know the kernel to hold. */
+/** What is known to be in the kernel. */
 type Written = {
-  /** As it was given, and with the addresses of the machine itself. */
-  readonly given: NodeState;
+  /** As requested, and with the addresses of the machine itself. */
+  readonly requestedNode: NodeState;
   readonly node: NodeState;
-  readonly wishes: Wishes;
+  readonly requests: Requests;
   /** Chains that draw; they only become more. */
   readonly choices: Set<number>;
 };
@@ -43,17 +43,20 @@ type Work = {
   readonly draining: Draining;
 };
 
-export async function startIpvs(options: ModeOptions, place: Place = {}): Promise<RunningMode> {
+export async function startIpvs(
+  options: ModeOptions,
+  location: IpvsLocation = {},
+): Promise<RunningMode> {
   const { family, log, clock } = options;
   const settings = readSettings(options.settings);
-  const kernel = await openKernel(place);
-  const alone = createQueue();
-  const draining = startDraining({ ipvs: kernel.ipvs, clock, log, alone });
+  const kernel = await openKernel(location);
+  const exclusive = createQueue();
+  const draining = startDraining({ ipvs: kernel.ipvs, clock, log, exclusive });
   const work: Work = { kernel, settings, draining };
   let written: Written | undefined;
   try {
     await requireScheduler(kernel.ipvs, family, settings.scheduler);
-    applyKernelSettings(settings, { family, place, log });
+    applyKernelSettings(settings, { family, location, log });
     await applyTimeouts(kernel.ipvs, settings);
   } catch (error) {
     await kernel.close();
@@ -62,10 +65,10 @@ export async function startIpvs(options: ModeOptions, place: Place = {}): Promis
 
   async function sync(state: ProxyState, change: StateChange): Promise<SyncReport> {
     const before = written;
-    // Until the kernel has said yes, we know nothing.
+    // Unknown until the write has succeeded.
     written = undefined;
     const isPartial =
-      before !== undefined && change.kind === 'ports' && before.given === state.node;
+      before !== undefined && change.kind === 'ports' && before.requestedNode === state.node;
     const step = isPartial
       ? changePorts(before, { state, keys: change.keys, scheduler: settings.scheduler })
       : await changeAll(work, state);
@@ -76,20 +79,21 @@ export async function startIpvs(options: ModeOptions, place: Place = {}): Promis
   }
 
   return {
-    sync: (state, change) => alone(() => sync(state, change)),
-    isIntact: () => alone(async () => written !== undefined && (await isIntact(work, written))),
+    sync: (state, change) => exclusive(() => sync(state, change)),
+    isIntact: () => exclusive(async () => written !== undefined && (await isIntact(work, written))),
     stop: async () => {
       draining.stop();
-      await alone(kernel.close);
+      await exclusive(kernel.close);
     },
   };
 }
 
-/** One after the other: a check for drained servers must not meet a sync that wants them back. */
+/** Runs work one after the other: a check of drained servers must not overlap with a sync that adds them again. */
 function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const result = last.then(work);
+    // The error belongs to the caller of this work; the next one starts all the same.
     last = result.catch(() => undefined);
     return result;
   };
@@ -111,12 +115,12 @@ type PortChange = {
 };
 
 function changePorts(written: Written, { state, keys, scheduler }: PortChange): Step {
-  const { wishes, node, choices } = written;
+  const { requests, node, choices } = written;
   for (const key of keys) {
     const port = state.ports.get(key);
-    wishes.set(key, port === undefined ? [] : desiredForPort(port, node, scheduler));
+    requests.set(key, port === undefined ? [] : desiredForPort(port, node, scheduler));
   }
-  const changes = wishes.takeChanges();
+  const changes = requests.takeChanges();
   const before = contentsOf(changes.before);
   const after = contentsOf(changes.after);
   const difference = diff({ ...before, choices }, after);
@@ -129,12 +133,12 @@ async function changeAll(work: Work, state: ProxyState): Promise<Step> {
   await ensureInterface(kernel.route);
   const addresses = await readAddresses(kernel.route, family);
   const node = withLocalAddresses(state.node, addresses);
-  const wishes = createRequests();
+  const requests = createRequests();
   for (const port of state.ports.values()) {
-    wishes.set(port.key, desiredForPort(port, node, settings.scheduler));
+    requests.set(port.key, desiredForPort(port, node, settings.scheduler));
   }
-  wishes.takeChanges();
-  const wanted = contentsOf(wishes.items());
+  requests.takeChanges();
+  const wanted = contentsOf(requests.items());
   const table = await readTable(kernel, family);
   const servers = await readServers(kernel, {
     family,
@@ -156,7 +160,7 @@ async function changeAll(work: Work, state: ProxyState): Promise<Step> {
   if (isKnown) elements.set(writtenRules.name, table.elements.get(writtenRules.name) ?? new Map());
   const removal: readonly Operation[] = table.isThere ? [{ kind: 'delete-table' }] : [];
   return {
-    next: { given: state.node, node, wishes, choices: new Set(found.choices) },
+    next: { requestedNode: state.node, node, requests, choices: new Set(found.choices) },
     difference: diff(found, { ...wanted, elements }),
     choices: wanted.choices,
     ...(isKnown ? {} : { renewal: [...removal, ...fresh.operations] }),
@@ -189,19 +193,22 @@ async function writeDifference(
   return bytes;
 }
 
-/** Elements and real servers are not looked at: who flushes, flushes more than those. */
-async function isIntact({ kernel }: Work, { given, node, wishes }: Written): Promise<boolean> {
+/** Elements and real servers are not compared: a program that flushes removes more than those. */
+async function isIntact(
+  { kernel }: Work,
+  { requestedNode, node, requests }: Written,
+): Promise<boolean> {
   const { family } = node;
   const fresh = newTable(node);
   const table = await readTable(kernel, family, [writtenRules]);
   if (!hasFingerprint(table, fresh.fingerprint) || table.rules !== fresh.rules) return false;
   const addresses = await readAddresses(kernel.route, family);
-  const { nodeIPs } = withLocalAddresses(given, addresses);
+  const { nodeIPs } = withLocalAddresses(requestedNode, addresses);
   if (nodeIPs.length !== node.nodeIPs.length) return false;
   if (nodeIPs.some((ip) => !node.nodeIPs.includes(ip))) return false;
   const bound = new Set(addresses.ours);
   const there = new Set((await listServicesOf(kernel.ipvs, family)).map(serviceText));
-  for (const { address, server } of wishes.items()) {
+  for (const { address, server } of requests.items()) {
     if (address !== undefined && !bound.has(address)) return false;
     if (server !== undefined && !there.has(serviceText(server.service))) return false;
   }

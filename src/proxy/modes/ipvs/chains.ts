@@ -86,7 +86,7 @@ function serviceRules(node: NodeState): Rules {
 
 /**
  * Who is masqueraded on the way to a cluster IP (KPX-20). A process of this node that connects to one has that very address,
- * since the node has it: nobody elsewhere could answer it.
+ * since the node has it: no other machine could answer it.
  */
 function foreigners(node: NodeState): readonly (readonly Statement[])[] {
   if (node.masqueradeAll) return [[]];

@@ -208,9 +208,9 @@ describe('the sets that drive a fixed set of rules (IVS-06)', () => {
     const written = new Set(elements.map((one) => one.split(' ')[0]));
     const nodes = [exampleNode(), exampleNode({ localTraffic: { kind: 'unknown' } })];
     const statements = nodes.flatMap(nodeChains).flatMap(({ rules }) => rules.flat());
-    const asked = new Set(statements.flatMap((one) => ('set' in one ? one.set : [])));
+    const requested = new Set(statements.flatMap((one) => ('set' in one ? one.set : [])));
     assert.deepEqual(
-      [...written].filter((name) => name === undefined || !asked.has(name)),
+      [...written].filter((name) => name === undefined || !requested.has(name)),
       [],
     );
   });

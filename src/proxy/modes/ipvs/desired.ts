@@ -30,7 +30,7 @@ export function desiredForPort(
   scheduler: string,
 ): readonly Item[] {
   return [
-    ...entrancesOf(port, node).map((door) => serverItem(door, port, scheduler)),
+    ...entrancesOf(port, node).map((entrance) => serverItem(entrance, port, scheduler)),
     ...addressItems(port, node),
     ...hairpinItems(port, node),
   ];
@@ -40,26 +40,26 @@ export function desiredForPort(
 type Entrance = {
   readonly ip: string;
   readonly port: number;
-  readonly entrance: 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
+  readonly kind: 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 };
 
 function entrancesOf(port: ServicePort, node: NodeState): readonly Entrance[] {
   const { clusterIP, nodePort } = port;
-  const at = (ip: string, entrance: Entrance['entrance']): Entrance => ({
+  const at = (ip: string, kind: Entrance['kind']): Entrance => ({
     ip,
     port: port.port,
-    entrance,
+    kind,
   });
-  const doors = [
+  const entrances = [
     ...(clusterIP === undefined ? [] : [at(clusterIP, 'cluster-ip')]),
     ...port.loadBalancerIPs.map((ip) => at(ip, 'load-balancer-ip')),
     ...port.externalIPs.map((ip) => at(ip, 'external-ip')),
   ];
-  const byIP = new Map(doors.toReversed().map((door) => [door.ip, door]));
+  const byIP = new Map(entrances.toReversed().map((entrance) => [entrance.ip, entrance]));
   const nodePorts = nodePort === undefined ? [] : nodePortIPs(node);
   return [
     ...byIP.values(),
-    ...nodePorts.map((ip) => ({ ip, port: nodePort ?? 0, entrance: 'node-port' as const })),
+    ...nodePorts.map((ip) => ({ ip, port: nodePort ?? 0, kind: 'node-port' as const })),
   ];
 }
 
@@ -72,24 +72,24 @@ function nodePortIPs({ nodePortAddresses, nodeIPs }: NodeState): readonly string
   });
 }
 
-function serverItem(door: Entrance, port: ServicePort, scheduler: string): Item {
+function serverItem(entrance: Entrance, port: ServicePort, scheduler: string): Item {
   const { protocol } = port;
-  const isInternal = door.entrance === 'cluster-ip';
+  const isInternal = entrance.kind === 'cluster-ip';
   const isLocal = (isInternal ? port.internalPolicy : port.externalPolicy) === 'Local';
   const endpoints = isLocal ? port.localEndpoints : port.clusterEndpoints;
-  const key = [door.ip, protocol.toLowerCase(), door.port];
+  const key = [entrance.ip, protocol.toLowerCase(), entrance.port];
   const inSet = (set: NftSet): Entry => ({ set, element: { key } });
   const shortCircuit = !isInternal && isLocal;
   const kind = isInternal ? internalServers : isLocal ? localServers : externalServers;
   const isDropped = port.hasEndpoints && endpoints.length === 0;
   return {
     key: `server ${key.join(' ')}`,
-    rank: door.entrance === 'node-port' ? rank.nodePort : rank.serviceIP,
+    rank: entrance.kind === 'node-port' ? rank.nodePort : rank.serviceIP,
     server: {
       service: {
-        address: door.ip,
+        address: entrance.ip,
         protocol,
-        port: door.port,
+        port: entrance.port,
         scheduler,
         ...(port.affinitySeconds === undefined ? {} : { persistenceSeconds: port.affinitySeconds }),
         // As kube-proxy: mh hashes the source port as well (IVS-03).
@@ -102,7 +102,7 @@ function serverItem(door: Entrance, port: ServicePort, scheduler: string): Item 
       inSet(kind),
       ...(isDropped ? [inSet(droppedServers)] : []),
       ...(shortCircuit ? shortCircuitEntries(key, port) : []),
-      ...(door.entrance === 'load-balancer-ip' ? firewallEntries(key, port) : []),
+      ...(entrance.kind === 'load-balancer-ip' ? firewallEntries(key, port) : []),
     ],
     ...(shortCircuit && port.clusterEndpoints.length > 0
       ? { choiceOf: port.clusterEndpoints.length }

@@ -15,7 +15,7 @@ function contents(parts: Partial<ServicePort>, node = exampleNode()): Contents {
 }
 
 /** Changes of servers, in words. */
-function told({ newServers, oldServers }: Difference): readonly string[] {
+function changes({ newServers, oldServers }: Difference): readonly string[] {
   return [...newServers, ...oldServers].map((change) =>
     'realServer' in change ? `${change.kind} ${serverText(change.realServer)}` : change.kind,
   );
@@ -26,7 +26,7 @@ describe('diff()', () => {
     const all = contents({ nodePort: 30080, externalPolicy: 'Local', affinitySeconds: 5 });
     const difference = diff(all, all);
     assert.equal(difference.changes, 0);
-    assert.deepEqual(told(difference), []);
+    assert.deepEqual(changes(difference), []);
   });
 
   it('lets TCP connections of a removed endpoint end, after its successor is there (IVS-07)', () => {
@@ -34,7 +34,7 @@ describe('diff()', () => {
       contents({ clusterEndpoints: [endpoint(1), endpoint(2)] }),
       contents({ clusterEndpoints: [endpoint(2), endpoint(3)] }),
     );
-    assert.deepEqual(told(difference), [
+    assert.deepEqual(changes(difference), [
       'add-real-server 10.244.1.3 80',
       'drain-real-server 10.244.1.1 80',
     ]);
@@ -46,7 +46,7 @@ describe('diff()', () => {
         contents({ protocol, clusterEndpoints: [endpoint(1), endpoint(2)] }),
         contents({ protocol, clusterEndpoints: [endpoint(2)] }),
       );
-      assert.deepEqual(told(difference), ['delete-real-server 10.244.1.1 80']);
+      assert.deepEqual(changes(difference), ['delete-real-server 10.244.1.1 80']);
     });
   }
 
@@ -60,17 +60,19 @@ describe('diff()', () => {
       [...server.realServers].map(([text, one]) => [text, { ...one, weight: 0 }]),
     );
     const servers = new Map([[key, { ...server, realServers: leaving }]]);
-    assert.deepEqual(told(diff({ ...found, servers }, wanted)), ['add-real-server 10.244.1.1 80']);
+    assert.deepEqual(changes(diff({ ...found, servers }, wanted)), [
+      'add-real-server 10.244.1.1 80',
+    ]);
   });
 
   it('changes a server whose affinity changes, without touching its endpoints (IVS-04)', () => {
     const difference = diff(contents({}), contents({ affinitySeconds: 60 }));
-    assert.deepEqual(told(difference), ['change-server']);
+    assert.deepEqual(changes(difference), ['change-server']);
   });
 
   it('removes a server with all that belongs to it, addresses before it', () => {
     const difference = diff(contents({}), emptyContents);
-    assert.deepEqual(told(difference), ['delete-server']);
+    assert.deepEqual(changes(difference), ['delete-server']);
     assert.deepEqual(difference.oldAddresses, ['10.96.0.20']);
     assert.deepEqual(difference.newElements, []);
     assert.ok(difference.oldElements.every(({ kind }) => kind === 'delete-elements'));
@@ -107,16 +109,16 @@ describe('createRequests()', () => {
       [address, nodePort],
       [nodePort, address],
     ]) {
-      const wishes = createRequests();
-      for (const port of ports) wishes.set(port.key, desiredForPort(port, node, 'rr'));
-      const there = [...wishes.items()].filter((item) => item.key === key);
+      const requests = createRequests();
+      for (const port of ports) requests.set(port.key, desiredForPort(port, node, 'rr'));
+      const there = [...requests.items()].filter((item) => item.key === key);
       assert.deepEqual(
         there.map(({ rank }) => rank),
         [0],
       );
-      wishes.takeChanges();
-      wishes.set(address.key, []);
-      const { before, after } = wishes.takeChanges();
+      requests.takeChanges();
+      requests.set(address.key, []);
+      const { before, after } = requests.takeChanges();
       assert.equal(before.find((item) => item.key === key)?.rank, 0);
       assert.equal(after.find((item) => item.key === key)?.rank, 1);
     }
@@ -124,13 +126,13 @@ describe('createRequests()', () => {
 
   it('keeps an address as long as one port wants it', () => {
     const second = { ...address, key: 'default/web:b/TCP', port: 81, externalIPs: [] };
-    const wishes = createRequests();
+    const requests = createRequests();
     for (const port of [address, second]) {
-      wishes.set(port.key, desiredForPort(port, node, 'rr'));
+      requests.set(port.key, desiredForPort(port, node, 'rr'));
     }
-    wishes.takeChanges();
-    wishes.set(address.key, []);
-    const { before, after } = wishes.takeChanges();
+    requests.takeChanges();
+    requests.set(address.key, []);
+    const { before, after } = requests.takeChanges();
     const { oldAddresses } = diff(contentsOf(before), contentsOf(after));
     assert.deepEqual(oldAddresses, []);
   });

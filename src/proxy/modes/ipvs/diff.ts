@@ -1,5 +1,5 @@
-// From what is there to what must be there, in an order in which no packet finds a door without anybody behind it: what is new
-// stands before anything leads to it, and what goes is left last.
+// The changes from the kernel's contents to the desired ones, in an order in which no packet meets a missing part: what is new is
+// added before anything refers to it, and what is removed is removed last.
 import type { VirtualService, VirtualServiceKey } from '../../../host/netlink/ipvs.ts';
 import type { Element, NftSet, Operation } from '../../../host/nftables/objects.ts';
 import { choiceChain } from './chains.ts';
@@ -84,7 +84,7 @@ export function diffServer(
   }
   for (const [key, realServer] of before?.realServers ?? []) {
     if (after.realServers.has(key)) continue;
-    // Only TCP says when a connection ends; the others are over when nobody answers.
+    // Only TCP has an end of connections; others end when their endpoint does not answer.
     if (service.protocol !== 'TCP') gone.push({ kind: 'delete-real-server', service, realServer });
     else if (realServer.weight > 0) gone.push({ kind: 'drain-real-server', service, realServer });
   }
@@ -145,7 +145,7 @@ function dataText({ data }: Element): string {
   return 'chain' in data ? `${data.kind} ${data.chain}` : data.kind;
 }
 
-/** Chains that draw are never deleted: they are few, and the same whoever uses them. */
+/** Chains that draw are never deleted: they are few, and shared by all ports. */
 function chainOperations(count: number): readonly Operation[] {
   const { chain, rules } = choiceChain(count);
   return [

@@ -17,7 +17,7 @@ const entranceKey = ['address', 'protocol', 'port'] as const;
 /** Addresses on the dummy interface. */
 export const serviceIPs: NftSet = { name: 'service-ips', key: ['address'] };
 
-/** Every virtual server that is ours. By this list they are told from other programs' when they must be removed. */
+/** All virtual servers of this mode, to distinguish them from other programs' when they must be removed. */
 export const servers: NftSet = { name: 'servers', key: entranceKey };
 
 /** Cluster IPs: those that do not come from pods are masqueraded. */

@@ -1,22 +1,22 @@
 // Whether this machine can run the mode: virtual servers, a dummy interface, and a table of every kind of rule. Each is made and
-// removed again, under names and addresses that nobody uses.
+// removed again, under names and addresses that are not in use.
 import { NativeUnavailableError } from '../../../host/native.ts';
 import type { Ipvs, VirtualService } from '../../../host/netlink/ipvs.ts';
 import { hasCode } from '../../../host/netlink/netlink-error.ts';
 import { addLink, deleteLink, findLink } from '../../../host/netlink/route-links.ts';
 import type { Family, NodeState } from '../../model/state.ts';
 import type { ProbeResult } from '../mode.ts';
-import { type Kernel, openKernel, type Place } from './apply-kernel.ts';
+import { type IpvsLocation, type Kernel, openKernel } from './apply-kernel.ts';
 import { contentsOf, emptyContents } from './contents.ts';
 import { diff } from './diff.ts';
 import { dummyInterface, tableOf } from './layout.ts';
 import { newTable } from './new-table.ts';
 
-export async function probeIpvs(family: Family, place: Place = {}): Promise<ProbeResult> {
+export async function probeIpvs(family: Family, location: IpvsLocation = {}): Promise<ProbeResult> {
   let kernel: Kernel | undefined;
   try {
     // Little is asked: to start a thread takes longer.
-    kernel = await openKernel(place, 'caller');
+    kernel = await openKernel(location, 'caller');
     const missing = await findMissing(kernel, family);
     if (missing.length > 0) return lacks(missing);
     return { works: true, detail: 'virtual servers are written over netlink' };

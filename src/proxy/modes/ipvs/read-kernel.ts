@@ -62,7 +62,7 @@ export type ServerQuestion = {
   readonly addresses: LocalAddresses;
   /** The table, as it was found: its list of servers says which are ours. */
   readonly table: TableContents;
-  /** Wanted ones are ours, whoever made them. */
+  /** Desired ones count as ours, whichever program made them. */
   readonly isWanted: (key: string) => boolean;
 };
 
@@ -80,8 +80,8 @@ export async function readServers(
     if (!isOurs || isExcluded(service.address, excludeCIDRs)) continue;
     found.set(key, { service, realServers: await readRealServers(ipvs, service) });
   }
-  // The kernel's list may have left some out. A wanted one shows when it is added; another is taken for there, as to delete what is not there
-  // harms nobody, and nobody would know it for ours later.
+  // The kernel's list may omit servers. A desired one shows when it is added (EEXIST). Others are assumed to exist: deleting a missing server
+  // does nothing, but after the table is rewritten an existing one could not be recognized as ours.
   for (const [key, element] of written ?? []) {
     if (found.has(key) || isWanted(key)) continue;
     const service = serviceOf(element);

@@ -1,30 +1,30 @@
-// Who wants which item, and which of them is there.
+// Items by the service ports that request them; of several requests for one item, the best rank counts.
 import type { Item } from './item.ts';
 
 /** Changes as service ports come and go. */
-export type Wishes = {
-  /** Everything that a service port wants from now on; nothing when it is gone. */
+export type Requests = {
+  /** All items of a service port; none when it was removed. */
   readonly set: (portKey: string, items: readonly Item[]) => void;
-  /** What changed since the last call: items that were there, and those there in their place. */
+  /** Items that changed since the last call: the previous and the current ones. */
   readonly takeChanges: () => { readonly before: readonly Item[]; readonly after: readonly Item[] };
-  /** All that is there. */
+  /** All items in effect. */
   readonly items: () => Iterable<Item>;
 };
 
-export function createRequests(): Wishes {
+export function createRequests(): Requests {
   /** By item key, then by service port. */
   const claims = new Map<string, Map<string, Item>>();
   const keysOf = new Map<string, readonly string[]>();
-  const touched = new Map<string, Item | undefined>();
+  const dirty = new Map<string, Item | undefined>();
 
-  function touch(key: string): void {
-    if (!touched.has(key)) touched.set(key, winner(claims.get(key)));
+  function markDirty(key: string): void {
+    if (!dirty.has(key)) dirty.set(key, winner(claims.get(key)));
   }
 
   return {
     set(portKey, items) {
       for (const key of keysOf.get(portKey) ?? []) {
-        touch(key);
+        markDirty(key);
         const claimants = claims.get(key);
         claimants?.delete(portKey);
         if (claimants?.size === 0) claims.delete(key);
@@ -32,7 +32,7 @@ export function createRequests(): Wishes {
       keysOf.delete(portKey);
       if (items.length === 0) return;
       for (const item of items) {
-        touch(item.key);
+        markDirty(item.key);
         const claimants = claims.get(item.key) ?? new Map<string, Item>();
         claimants.set(portKey, item);
         claims.set(item.key, claimants);
@@ -40,11 +40,11 @@ export function createRequests(): Wishes {
       keysOf.set(portKey, [...new Set(items.map(({ key }) => key))]);
     },
     takeChanges() {
-      const before = [...touched.values()].filter((item) => item !== undefined);
-      const after = [...touched.keys()]
+      const before = [...dirty.values()].filter((item) => item !== undefined);
+      const after = [...dirty.keys()]
         .map((key) => winner(claims.get(key)))
         .filter((item) => item !== undefined);
-      touched.clear();
+      dirty.clear();
       return { before, after };
     },
     *items() {

@@ -19,11 +19,11 @@ import { createRequests } from './requests.ts';
 const scheduler = 'rr';
 
 export function tracePacket(state: ProxyState): (packet: Packet) => Verdict {
-  const wishes = createRequests();
+  const requests = createRequests();
   for (const port of state.ports.values()) {
-    wishes.set(port.key, desiredForPort(port, state.node, scheduler));
+    requests.set(port.key, desiredForPort(port, state.node, scheduler));
   }
-  const contents = contentsOf(wishes.items());
+  const contents = contentsOf(requests.items());
   const chains = [...nodeChains(state.node), ...[...contents.choices].map(choiceChain)];
   const ruleset: Ruleset = {
     chains: new Map(chains.map(({ chain, rules }) => [chain.name, rules])),

@@ -1,5 +1,5 @@
-// Choosing an endpoint for a service port with affinity. Its chain asks for each endpoint in turn whether the client has a record of it;
-// without one it draws, and makes a record. Nobody asks for the records of an endpoint that is gone (KPX-25).
+// Chooses an endpoint for a service port with session affinity. Its chain checks for each endpoint whether the client has a record of it;
+// without one it draws, and adds a record. Records of removed endpoints are not read (KPX-25).
 import type { Field, Statement } from '../../../host/nftables/objects.ts';
 import type { Endpoint, NodeState, ServicePort } from '../../model/state.ts';
 import { markForeigners, setMark, shortCircuit } from './choice-chains.ts';

@@ -1,5 +1,5 @@
-// Keeps the table in the kernel as the state wants it. A sync of some ports writes their difference from what was written before; a
-// full one reads what is there and writes only what differs, so that a restart changes nothing.
+// Writes the table. A partial sync writes the difference between the previous and the new ports; a full one reads the table and
+// writes what differs, so that a restart changes nothing.
 import type { Operation } from '../../../host/nftables/objects.ts';
 import { openTableAccess } from '../../../host/nftables/open-table-access.ts';
 import type { TableAccess } from '../../../host/nftables/table-access.ts';
@@ -17,15 +17,15 @@ import type { Fragment } from './fragment.ts';
 import { ownSets, tableOf, writtenRules } from './layout.ts';
 import { createUses, type Uses } from './uses.ts';
 
-/** Kernels before 6.2 count a chain as used until some time after its last use went. */
+/** Kernels before 6.2 count a chain as in use for some time after its last reference was removed. */
 const keepStaleMs = 1000;
 
-/** What we know the kernel to hold. */
+/** What is known to be in the kernel. */
 type Written = {
   readonly node: NodeState;
   readonly ports: Map<string, ServicePort>;
   readonly uses: Uses;
-  /** Empty chains that nobody uses, and since when. */
+  /** Empty chains without references, and since when. */
   readonly stale: Map<string, number>;
 };
 
@@ -40,7 +40,7 @@ export async function startNftables(
 
   async function sync(state: ProxyState, change: StateChange): Promise<SyncReport> {
     const before = written;
-    // Until the kernel has said yes, we know nothing.
+    // Unknown until the write has succeeded.
     written = undefined;
     const isPartial = before !== undefined && change.kind === 'ports' && before.node === state.node;
     const step = isPartial
@@ -58,7 +58,7 @@ export async function startNftables(
       return { ...step, bytes: await writeDifference(step.difference) };
     } catch (error) {
       if (!access.wantsNewTable(error)) throw error;
-      const anew = diffAll(strangeTable, state, undefined);
+      const anew = diffAll(otherTable, state, undefined);
       return { ...anew, bytes: await writeDifference(anew.difference) };
     }
   }
@@ -100,8 +100,8 @@ export async function startNftables(
   };
 }
 
-/** A table that is not ours is deleted and made anew. */
-const strangeTable: TableContents = { chains: new Map(), elements: new Map() };
+/** A table of another layout is deleted and created again. */
+const otherTable: TableContents = { chains: new Map(), elements: new Map() };
 
 type Step = { readonly next: Written; readonly difference: Difference };
 

@@ -92,7 +92,7 @@ test('desiredForPort() numbers the endpoints of a cluster IP, and one rule draws
   );
 });
 
-test('desiredForPort() keeps other clients out and sends the rest to this node under policy Local (KPX-15, KPX-17, KPX-29)', () => {
+test('desiredForPort() drops clients outside of the source ranges, and sends the rest to local endpoints under policy Local (KPX-15, KPX-17, KPX-29)', () => {
   const port = exampleServicePort({
     nodePort: 30080,
     loadBalancerIPs: ['203.0.113.2'],

@@ -24,7 +24,7 @@ import {
 import { nodeChains, rejectChain } from './node-chains.ts';
 import { goToVerdict } from './rules.ts';
 
-/** The part that no service port has a say in. */
+/** The part that does not depend on service ports. */
 export function desiredForNode(node: NodeState): Fragment {
   const addresses = node.nodePortAddresses === 'all' ? [] : node.nodePortAddresses;
   return {
@@ -39,7 +39,7 @@ export function desiredForPort(port: ServicePort, node: NodeState): Fragment {
   const { affinitySeconds } = port;
   const affinity =
     affinitySeconds === undefined ? undefined : affinityChains({ ...port, affinitySeconds }, node);
-  const served = entrancesOf(port).map((door) => serve({ door, port, node, affinity }));
+  const served = entrancesOf(port).map((at) => serve({ at, port, node, affinity }));
   return {
     entries: [
       ...served.flatMap(({ entries }) => entries),
@@ -54,15 +54,15 @@ export function desiredForPort(port: ServicePort, node: NodeState): Fragment {
 }
 
 /** One way to reach a service port. */
-type Door = {
+type PortEntrance = {
   readonly entrance: Entrance;
   readonly kind: 'internal' | 'external';
   readonly key: readonly Scalar[];
 };
 
-function entrancesOf(port: ServicePort): readonly Door[] {
+function entrancesOf(port: ServicePort): readonly PortEntrance[] {
   const protocol = port.protocol.toLowerCase();
-  const atIP = (ip: string, kind: Door['kind']): Door => ({
+  const atIP = (ip: string, kind: PortEntrance['kind']): PortEntrance => ({
     entrance: byIP,
     kind,
     key: [ip, protocol, port.port],
@@ -77,24 +77,24 @@ function entrancesOf(port: ServicePort): readonly Door[] {
   ];
 }
 
-type ListenerPlan = {
-  readonly door: Door;
+type EntrancePlan = {
+  readonly at: PortEntrance;
   readonly port: ServicePort;
   readonly node: NodeState;
   readonly affinity: AffinityChains | undefined;
 };
 
-function serve(plan: ListenerPlan): Pick<Fragment, 'entries' | 'chains'> {
-  const { door, port } = plan;
-  const { entrance, key } = door;
-  const path = plan.affinity === undefined ? chosenPath(plan) : stickyPath(door, plan.affinity);
+function serve(plan: EntrancePlan): Pick<Fragment, 'entries' | 'chains'> {
+  const { at, port } = plan;
+  const { entrance, key } = at;
+  const path = plan.affinity === undefined ? chosenPath(plan) : stickyPath(at, plan.affinity);
   return {
     entries: [
       ...(path.target === undefined
         ? []
         : [{ set: entrance.services, element: { key, data: goToVerdict(path.target) } }]),
       ...path.entries,
-      ...noEndpointEntries(door, port),
+      ...noEndpointEntries(at, port),
     ],
     chains: path.chains,
   };
@@ -102,13 +102,13 @@ function serve(plan: ListenerPlan): Pick<Fragment, 'entries' | 'chains'> {
 
 type ServedPath = Pick<Fragment, 'entries' | 'chains'> & { readonly target?: string };
 
-function stickyPath({ kind }: Door, affinity: AffinityChains): ServedPath {
+function stickyPath({ kind }: PortEntrance, affinity: AffinityChains): ServedPath {
   const target = affinity[kind];
   return { entries: [], chains: [], ...(target === undefined ? {} : { target }) };
 }
 
-function chosenPath({ door, port, node }: ListenerPlan): ServedPath {
-  const { entrance, kind, key } = door;
+function chosenPath({ at, port, node }: EntrancePlan): ServedPath {
+  const { entrance, kind, key } = at;
   const numbered = (set: Entry['set'], endpoints: readonly Endpoint[]): readonly Entry[] =>
     endpoints.map((endpoint, index) => ({
       set,
@@ -131,10 +131,10 @@ function chosenPath({ door, port, node }: ListenerPlan): ServedPath {
   ]);
 }
 
-/** The endpoints a packet may get; where policy Local makes a difference by sender, those for everybody else second. */
+/** The endpoints a packet may get. Where policy Local distinguishes senders, those for clients outside come second. */
 function endpointsFor(
   port: ServicePort,
-  kind: Door['kind'],
+  kind: PortEntrance['kind'],
 ): readonly [readonly Endpoint[], (readonly Endpoint[])?] {
   if (kind === 'internal') {
     return [port.internalPolicy === 'Local' ? port.localEndpoints : port.clusterEndpoints];
@@ -145,7 +145,10 @@ function endpointsFor(
 }
 
 /** Rejected when there is no endpoint anywhere, dropped when there is none for this packet (KPX-14 to KPX-16). */
-function noEndpointEntries({ entrance, key, kind }: Door, port: ServicePort): readonly Entry[] {
+function noEndpointEntries(
+  { entrance, key, kind }: PortEntrance,
+  port: ServicePort,
+): readonly Entry[] {
   const isServed = endpointsFor(port, kind).every((endpoints) => (endpoints ?? []).length > 0);
   if (isServed) return [];
   const data: Verdict = port.hasEndpoints ? { kind: 'drop' } : goToVerdict(rejectChain);

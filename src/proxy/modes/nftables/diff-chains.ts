@@ -1,4 +1,4 @@
-// Chains that come, go and change.
+// Chains that are added, removed and changed.
 import { type ElementDifference, keyText } from './diff-elements.ts';
 import { chainFingerprint } from './fingerprint.ts';
 import type { Entry } from './fragment.ts';
@@ -6,33 +6,33 @@ import type { ChainRules } from './rules.ts';
 import type { Uses } from './uses.ts';
 
 export type WrittenChains = {
-  /** Those that nobody used before. */
+  /** Chains that were not in use. */
   readonly fresh: readonly ChainRules[];
-  /** Those that have other rules than before. */
+  /** Chains with changed rules. */
   readonly changed: readonly ChainRules[];
 };
 
 type ChainDifference = {
   readonly take: (chain: ChainRules) => void;
-  readonly leave: (chain: ChainRules) => void;
+  readonly release: (chain: ChainRules) => void;
   readonly written: () => WrittenChains;
-  /** Those that nobody wants any more. */
-  readonly left: () => readonly string[];
+  /** Chains that are no longer in use. */
+  readonly unused: () => readonly string[];
 };
 
-/** All that is left is left before anything is taken. Fingerprints come and go with the chains. */
+/** All releases must come before anything is taken. Fingerprints are added and removed with their chains. */
 export function createChainDifference(uses: Uses, elements: ElementDifference): ChainDifference {
-  const left = new Map<string, Entry>();
+  const unused = new Map<string, Entry>();
   const fresh: ChainRules[] = [];
   const changed: ChainRules[] = [];
   return {
-    leave: ({ chain: { name } }) => {
+    release: ({ chain: { name } }) => {
       const use = uses.chains.get(name);
       if (use === undefined) return;
       use.count -= 1;
       if (use.count > 0) return;
       uses.chains.delete(name);
-      left.set(name, use.fingerprint);
+      unused.set(name, use.fingerprint);
       elements.leave(use.fingerprint);
     },
     take: (one) => {
@@ -45,12 +45,12 @@ export function createChainDifference(uses: Uses, elements: ElementDifference): 
       const fingerprint = chainFingerprint(one);
       uses.chains.set(name, { count: 1, fingerprint, rules: one.rules.length });
       elements.take(fingerprint);
-      const before = left.get(name);
-      left.delete(name);
+      const before = unused.get(name);
+      unused.delete(name);
       if (before === undefined) fresh.push(one);
       else if (keyText(before.element) !== keyText(fingerprint.element)) changed.push(one);
     },
     written: () => ({ fresh, changed }),
-    left: () => [...left.keys()],
+    unused: () => [...unused.keys()],
   };
 }

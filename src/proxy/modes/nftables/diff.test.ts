@@ -181,7 +181,7 @@ test('diffTable() makes a table anew that has another layout, in the same transa
 
 test('diffTable() writes a chain again that lost its rules, and empties one that is not ours', () => {
   const { chains, elements } = contentsOf(all);
-  const damaged = new Map([...chains, ['services', 0], ['stranger', 1]] as const);
+  const damaged = new Map([...chains, ['services', 0], ['other', 1]] as const);
   const { preparation, operations } = diffTable({ chains: damaged, elements }, all, createUses());
   assert.deepEqual(steps(preparation), [
     'add chain services',
@@ -189,7 +189,7 @@ test('diffTable() writes a chain again that lost its rules, and empties one that
     'add rule services',
     'add rule services',
   ]);
-  assert.deepEqual(steps(operations), ['flush-chain stranger']);
+  assert.deepEqual(steps(operations), ['flush-chain other']);
 });
 
 test('isAllThere() misses chains, rules and fingerprints', () => {

@@ -35,7 +35,7 @@ export type TableContents = {
   readonly elements: ReadonlyMap<string, readonly Element[]>;
 };
 
-/** Whether all that is used stands as it was written; elements beside the fingerprints are not looked at. */
+/** Whether all used chains are as they were written; of elements only fingerprints are compared. */
 export function isAllThere(uses: Uses, contents: TableContents | undefined): boolean {
   if (contents === undefined) return false;
   const isWritten = writtenIn(contents);
@@ -63,10 +63,10 @@ export function diffFragments(
   const chains = createChainDifference(uses, elements);
   for (const { entries } of before)
     for (const entry of entries) leaveElement(entry, uses, elements);
-  for (const fragment of before) fragment.chains.forEach(chains.leave);
+  for (const fragment of before) fragment.chains.forEach(chains.release);
   for (const { entries } of after) for (const entry of entries) takeElement(entry, uses, elements);
   for (const fragment of after) fragment.chains.forEach(chains.take);
-  return assemble({ newSets: [], elements, ...chains.written(), staleChains: chains.left() });
+  return assemble({ newSets: [], elements, ...chains.written(), staleChains: chains.unused() });
 }
 
 /**
@@ -122,7 +122,7 @@ type Parts = WrittenChains & {
   readonly elements: ElementDifference;
 };
 
-/** What is referred to comes first, what refers to it second; what nobody refers to any more is emptied last. */
+/** Chains that are referred to come first, then what refers to them; chains without references are flushed last. */
 function assemble({ newSets, fresh, changed, staleChains, elements }: Parts): Difference {
   const operations: readonly Operation[] = [
     ...newSets.map((set) => ({ kind: 'add-set', set }) as const),

@@ -1,4 +1,4 @@
-// A packet's way through the rules that are written for a state.
+// Traces a packet through the rules for a state.
 import type { Element, NftSet, Statement } from '../../../host/nftables/objects.ts';
 import type { ProxyState } from '../../model/state.ts';
 import { allChoices, type Outcome } from '../../packets/all-choices.ts';
@@ -84,9 +84,9 @@ const roundingError = 1e-9;
 
 function verdictOf(ways: readonly Outcome<Verdict>[]): Verdict {
   const [first] = ways;
-  if (first === undefined) throw new Error('Cannot walk a packet: no way was taken');
+  if (first === undefined) throw new Error('Cannot trace a packet: no rule decided');
   if (ways.some(({ result }) => result.kind !== first.result.kind)) {
-    throw new Error(`Cannot tell a packet's end: ${JSON.stringify(ways)}`);
+    throw new Error(`Cannot trace a packet: verdicts differ: ${JSON.stringify(ways)}`);
   }
   if (first.result.kind !== 'translate') return first.result;
   const chances = new Map<string, { destination: Destination; chance: number }>();

@@ -5,7 +5,7 @@ import { requireLink } from '../../../host/netlink/route-links.ts';
 import { deleteRoute, replaceRoute, routeTable } from '../../../host/netlink/route-routes.ts';
 import type { ProxyState, StateChange } from '../../model/state.ts';
 import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
-import { directRelays, isLeftClosed, localRoutes } from './direct.ts';
+import { directRelays, hasUnfilteredBalancer, localRoutes } from './direct.ts';
 import type { Relays, RelayToOpen } from './relays.ts';
 
 export type DirectOptions = Pick<ModeOptions, 'log' | 'family'> & { readonly relays: Relays };
@@ -42,9 +42,9 @@ export async function startDirect({ relays, log }: DirectOptions): Promise<Runni
       for (const key of keys) {
         const port = state.ports.get(key);
         changes += await fit(key, port === undefined ? [] : directRelays(port, state.node));
-        if (port === undefined || !isLeftClosed(port) || warned.has(key)) continue;
+        if (port === undefined || !hasUnfilteredBalancer(port) || warned.has(key)) continue;
         warned.add(key);
-        log.warn('load balancer address stays closed: source ranges need a packet filter', {
+        log.warn('Not relaying load balancer address, its source ranges need a packet filter', {
           service: `${port.namespace}/${port.name}`,
         });
       }
@@ -53,7 +53,7 @@ export async function startDirect({ relays, log }: DirectOptions): Promise<Runni
     isIntact: () => Promise.resolve(true),
     async stop() {
       await relays.stop();
-      // Without relays nobody answers there: what is ours goes with us.
+      // Without relays nothing answers there: the routes are removed with them.
       await fitRoutes(netlink, loopback, { routes, wanted: new Set() });
       await netlink.close();
     },

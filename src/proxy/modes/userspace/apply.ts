@@ -1,5 +1,5 @@
-// Relays that carry the connections, and under them a kernel mode that brings the connections to the relays. A change of
-// endpoints is a message to the relays and nothing to the kernel.
+// Relays connections, which a kernel mode (the carrier) sends to the relays. A change of endpoints is a message to the relays, and
+// writes nothing to the kernel.
 import { isDeepStrictEqual } from 'node:util';
 import { NativeUnavailableError } from '../../../host/native.ts';
 import type { Log } from '../../../observe/log.ts';
@@ -13,13 +13,13 @@ import { createPortRelays, type PortRelays } from './run-relays.ts';
 import { readSettings, type UserspaceSettings } from './settings.ts';
 
 export type UserspaceOptions = ModeOptions & {
-  /** The mode that brings traffic to the relays. */
+  /** The mode that sends traffic to the relays. */
   readonly carrier: Mode;
 };
 
-const noAddress = 'services are not relayed: the node has no address for relays to listen on';
+const noAddress = 'Not relaying Services, the node has no address for relays to listen on';
 
-type Home = { readonly ip: string; readonly relays: PortRelays };
+type NodeRelays = { readonly ip: string; readonly relays: PortRelays };
 
 export async function startUserspace(
   options: UserspaceOptions,
@@ -29,26 +29,27 @@ export async function startUserspace(
   const settings = readSettings(options.settings);
   const kernel = await carrier.start(options, signal);
   const relays = startRelays(settings.limits, log);
-  /** The service ports as the kernel was last told, by key. */
-  const told = new Map<string, ServicePort>();
-  let home: Home | undefined;
+  /** The service ports as last passed to the carrier, by key. */
+  const redirectedPorts = new Map<string, ServicePort>();
+  let current: NodeRelays | undefined;
 
   const sync = async (state: ProxyState, change: StateChange): Promise<SyncReport> => {
-    const before = home;
-    home = homeOf(state, before, relays, settings);
-    if (home === undefined && state.ports.size > 0) log.warn(noAddress, { family: options.family });
-    const ports = home === undefined ? new Map<string, ServicePort>() : state.ports;
-    const isFull = change.kind === 'full' || home !== before;
-    const keys = isFull ? new Set([...ports.keys(), ...told.keys()]) : change.keys;
-    const moved = await fitAll({ ports, keys, told }, home?.relays);
+    const before = current;
+    current = relaysOnNode(state, before, relays, settings);
+    if (current === undefined && state.ports.size > 0)
+      log.warn(noAddress, { family: options.family });
+    const ports = current === undefined ? new Map<string, ServicePort>() : state.ports;
+    const isFull = change.kind === 'full' || current !== before;
+    const keys = isFull ? new Set([...ports.keys(), ...redirectedPorts.keys()]) : change.keys;
+    const opened = await openAll({ ports, keys, redirectedPorts }, current?.relays);
     const report = await kernel.sync(
-      { node: state.node, ports: told },
-      isFull ? { kind: 'full' } : { kind: 'ports', keys: moved.told },
+      { node: state.node, ports: redirectedPorts },
+      isFull ? { kind: 'full' } : { kind: 'ports', keys: opened.redirectedPorts },
     );
-    // Only now does nothing in the kernel point at them any more.
-    const closed = trimAll({ ports, keys }, home?.relays);
-    if (before !== home) before?.relays.closeAll();
-    return { ...report, changes: moved.relays + report.changes + closed };
+    // Only now the kernel has no rule for them any more.
+    const closed = closeUnused({ ports, keys }, current?.relays);
+    if (before !== current) before?.relays.closeAll();
+    return { ...report, changes: opened.relays + report.changes + closed };
   };
   return {
     sync,
@@ -60,12 +61,12 @@ export async function startUserspace(
 }
 
 /** Relays listen on the node's first address; undefined while it has none. */
-function homeOf(
+function relaysOnNode(
   { node }: ProxyState,
-  before: Home | undefined,
+  before: NodeRelays | undefined,
   relays: Relays,
   { ports }: UserspaceSettings,
-): Home | undefined {
+): NodeRelays | undefined {
   const ip = node.nodeIPs[0];
   if (ip === undefined || before?.ip === ip) return ip === undefined ? undefined : before;
   // Relay names are free again only after the old ones are closed; these listen elsewhere and have their own.
@@ -82,34 +83,37 @@ function homeOf(
 type Work = {
   readonly ports: ReadonlyMap<string, ServicePort>;
   readonly keys: ReadonlySet<string>;
-  readonly told: Map<string, ServicePort>;
+  readonly redirectedPorts: Map<string, ServicePort>;
 };
 
-/** How many relays changed, and which ports the kernel has to hear of. */
-async function fitAll(
-  { ports, keys, told }: Work,
+/** Returns how many relays changed, and which ports changed for the carrier. */
+async function openAll(
+  { ports, keys, redirectedPorts }: Work,
   relays: PortRelays | undefined,
-): Promise<{ readonly relays: number; readonly told: ReadonlySet<string> }> {
+): Promise<{ readonly relays: number; readonly redirectedPorts: ReadonlySet<string> }> {
   const changed = new Set<string>();
   let changes = 0;
   for (const key of keys) {
     const port = ports.get(key);
     if (port === undefined || relays === undefined) {
-      if (told.delete(key)) changed.add(key);
+      if (redirectedPorts.delete(key)) changed.add(key);
       continue;
     }
-    changes += await relays.fit(port);
+    changes += await relays.openOrUpdate(port);
     const after = redirected(port, relays.addressOf);
-    if (isDeepStrictEqual(told.get(key), after)) continue;
-    told.set(key, after);
+    if (isDeepStrictEqual(redirectedPorts.get(key), after)) continue;
+    redirectedPorts.set(key, after);
     changed.add(key);
   }
-  return { relays: changes, told: changed };
+  return { relays: changes, redirectedPorts: changed };
 }
 
-function trimAll({ ports, keys }: Omit<Work, 'told'>, relays: PortRelays | undefined): number {
+function closeUnused(
+  { ports, keys }: Omit<Work, 'redirectedPorts'>,
+  relays: PortRelays | undefined,
+): number {
   let closed = 0;
-  for (const key of keys) closed += relays?.trim(key, ports.get(key)) ?? 0;
+  for (const key of keys) closed += relays?.closeUnused(key, ports.get(key)) ?? 0;
   return closed;
 }
 
@@ -118,7 +122,7 @@ export function startRelays(limits: RelayLimits, log: Log): Relays {
     return startRelayThread(limits);
   } catch (error) {
     if (!(error instanceof NativeUnavailableError)) throw error;
-    log.warn('relaying on Node sockets, at twice the cost', { reason: error.message });
+    log.warn('Relaying with Node.js sockets, at twice the cost', { reason: error.message });
     return startPortableRelays(limits);
   }
 }

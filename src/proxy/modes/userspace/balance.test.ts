@@ -40,7 +40,7 @@ describe('createBalancer()', () => {
     ]);
   });
 
-  test('has nobody while there are no endpoints', () => {
+  test('returns undefined while there are no endpoints', () => {
     assert.equal(balancer([]).pick('a'), undefined);
     assert.equal(balancer([]).pickAnother('a', []), undefined);
   });
@@ -89,7 +89,7 @@ describe('createBalancer()', () => {
     const { pick, pickAnother } = balancer(three, 60);
     const first = pick('a');
     assert.ok(first);
-    // The others of the round are somebody else's, and the next in turn is the first again.
+    // The other endpoints of the round went to other clients, and the next one is the first again.
     pick('b');
     pick('c');
     const other = pickAnother('a', [first]);

@@ -1,16 +1,16 @@
-// Who takes the next connection: round robin over the endpoints in an order of chance, or the endpoint that a client
-// is stuck to.
+// Chooses the endpoint of the next connection: round robin over the endpoints in random order, or the client's previous endpoint
+// under session affinity.
 import type { HostPort } from './relay-address.ts';
 
 export type Balancer<E extends HostPort> = {
   /** The endpoint for a client's next connection; undefined while there is none. */
   readonly pick: (client: string) => E | undefined;
   /**
-   * The same after these did not answer, and another one if there is: the client is stuck to them no longer (USR-03).
-   * Upstream only takes the next in turn, which under load can be the same again.
+   * The same after these did not answer: another endpoint if there is one, and no affinity to the failed ones (USR-03).
+   * Upstream only takes the next one, which under load can be the same again.
    */
   readonly pickAnother: (client: string, tried: readonly E[]) => E | undefined;
-  /** The endpoints changed: a new order, from its beginning (USR-02); clients of those that stay stay (USR-04). */
+  /** Starts a new random order (USR-02). Affinity to endpoints that remain is retained (USR-04). */
   readonly update: (endpoints: readonly E[], affinitySeconds: number | undefined) => void;
 };
 
@@ -23,9 +23,9 @@ export type BalancerOptions<E> = {
   readonly random: () => number;
 };
 
-type Stuck<E> = { readonly endpoint: E; readonly untilMs: number };
+type StickyClient<E> = { readonly endpoint: E; readonly untilMs: number };
 
-/** Clients remembered for one service port; the one that was away longest is forgotten first. */
+/** Clients with affinity for one service port; the least recently seen is removed first. */
 const maxClients = 65_536;
 
 export function createBalancer<E extends HostPort>({
@@ -36,15 +36,15 @@ export function createBalancer<E extends HostPort>({
   let order: readonly E[] = [];
   let next = 0;
   let affinityMs: number | undefined;
-  const stuck = new Map<string, Stuck<E>>();
+  const sticky = new Map<string, StickyClient<E>>();
 
   const update: Balancer<E>['update'] = (endpoints, affinitySeconds) => {
     affinityMs = affinitySeconds === undefined ? undefined : affinitySeconds * 1000;
     order = shuffle(endpoints, random);
     next = 0;
     const names = new Set(endpoints.map(nameOf));
-    for (const [client, { endpoint }] of stuck) {
-      if (affinityMs === undefined || !names.has(nameOf(endpoint))) stuck.delete(client);
+    for (const [client, { endpoint }] of sticky) {
+      if (affinityMs === undefined || !names.has(nameOf(endpoint))) sticky.delete(client);
     }
   };
 
@@ -57,11 +57,11 @@ export function createBalancer<E extends HostPort>({
   const remember = (client: string, endpoint: E | undefined): E | undefined => {
     if (affinityMs === undefined || endpoint === undefined) return endpoint;
     // Deleted first, so that the map stays in the order of use.
-    stuck.delete(client);
-    stuck.set(client, { endpoint, untilMs: now() + affinityMs });
-    if (stuck.size > maxClients) {
-      for (const oldest of stuck.keys()) {
-        stuck.delete(oldest);
+    sticky.delete(client);
+    sticky.set(client, { endpoint, untilMs: now() + affinityMs });
+    if (sticky.size > maxClients) {
+      for (const oldest of sticky.keys()) {
+        sticky.delete(oldest);
         break;
       }
     }
@@ -71,7 +71,7 @@ export function createBalancer<E extends HostPort>({
   update(first.endpoints, first.affinitySeconds);
   return {
     pick(client) {
-      const known = affinityMs === undefined ? undefined : stuck.get(client);
+      const known = affinityMs === undefined ? undefined : sticky.get(client);
       const isStuck = known !== undefined && known.untilMs > now();
       return remember(client, isStuck ? known.endpoint : advance());
     },

@@ -36,7 +36,7 @@ test('redirected() leads every address of a service to its relay, which lives wi
     clusterEndpoints: [{ ...relay, isLocal: true }],
     localEndpoints: [],
   });
-  // Without relays, as before they are open and after the process has ended, nobody is there.
+  // Without relays (before they are open) there are no endpoints.
   assert.deepEqual(redirected(port, () => undefined).clusterEndpoints, []);
 });
 

@@ -1,4 +1,4 @@
-// Which relays a service port needs, and how the kernel must see the port so that its traffic reaches them.
+// The relays of a service port, and the port as the carrier gets it, with relays for endpoints.
 import type { Endpoint, ServicePort } from '../../model/state.ts';
 import type { HostPort } from './relay-address.ts';
 
@@ -24,8 +24,8 @@ export function relaysOf(port: ServicePort): readonly RelaySpec[] {
 }
 
 /**
- * The port with its relays in place of its endpoints: any kernel mode can then bring the traffic to them. The relay keeps clients
- * with their endpoints, so the kernel need not. SCTP cannot be relayed here and goes straight on (USR-07).
+ * The port with its relays in place of its endpoints, for any kernel mode. Relays implement session affinity, so that the kernel need
+ * not. SCTP is not relayed: the carrier sends it to the endpoints (USR-07).
  */
 export function redirected(
   port: ServicePort,

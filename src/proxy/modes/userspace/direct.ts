@@ -1,5 +1,5 @@
-// Where no packet filter can be programmed: relays listen on the services' own addresses, which a local route makes
-// the node's. Rougher than redirection: what it cannot keep to is left closed, and said.
+// Without a packet filter: relays listen on the addresses of Services, which a local route makes addresses of the node. Addresses
+// with source ranges, which relays cannot enforce, stay closed.
 import { parseAddress } from '../../../ip/address.ts';
 import { containsAddress, parseCidr } from '../../../ip/cidr.ts';
 import type { NodeState, ProxyState, ServicePort } from '../../model/state.ts';
@@ -23,20 +23,20 @@ export function directRelays(port: ServicePort, node: NodeState): readonly Relay
   });
   const internal = port.clusterIP === undefined ? [] : [{ ip: port.clusterIP, port: port.port }];
   const external = externalAddresses(port, node);
-  // An empty set is no relay: the kernel refuses by itself, as it should without endpoints.
+  // No relay without endpoints: the kernel then refuses connections, as it should.
   return [
     ...internal.map((listen) => relay(listen, endpointsOf(port.internalPolicy))),
     ...external.map((listen) => relay(listen, endpointsOf(port.externalPolicy))),
   ].filter(({ endpoints }) => endpoints.length > 0);
 }
 
-/** Relays do not look at who calls, so an address for some callers only stays closed. */
-export function isLeftClosed({ sourceRanges, loadBalancerIPs }: ServicePort): boolean {
+/** Relays do not check source addresses, so that load balancer addresses with source ranges stay closed. */
+export function hasUnfilteredBalancer({ sourceRanges, loadBalancerIPs }: ServicePort): boolean {
   return sourceRanges !== undefined && loadBalancerIPs.length > 0;
 }
 
 function externalAddresses(port: ServicePort, node: NodeState): readonly HostPort[] {
-  const balancers = isLeftClosed(port) ? [] : port.loadBalancerIPs;
+  const balancers = hasUnfilteredBalancer(port) ? [] : port.loadBalancerIPs;
   const everywhere = node.family === 'IPv4' ? '0.0.0.0' : '::';
   const nodeIPs = node.nodePortAddresses === 'all' ? [everywhere] : node.nodePortAddresses;
   const { nodePort } = port;

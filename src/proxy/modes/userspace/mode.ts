@@ -26,7 +26,7 @@ export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
     async start(options, signal) {
       const { carrier, refusals } = await findCarrier(carriers, options.family);
       if (carrier !== undefined) return startUserspace({ ...options, carrier }, signal);
-      options.log.warn('relays listen on the addresses of services', { reason: reasons(refusals) });
+      options.log.warn('Relays listen on the addresses of Services', { reason: reasons(refusals) });
       const { limits } = readSettings(options.settings);
       return startDirect({ ...options, relays: startRelays(limits, options.log) });
     },
@@ -38,7 +38,7 @@ export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
   };
 }
 
-/** Rules are the carrier's, and count as its own. Failures may be of the relays, and count as nobody's. */
+/** Rules are the carrier's, and count as its own. Failures may be of the relays, and are not counted. */
 function rulesMetrics(carriers: readonly Mode[]): NonNullable<Mode['metrics']> {
   const { rules, written } = Object.assign(
     {},

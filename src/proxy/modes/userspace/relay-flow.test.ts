@@ -13,7 +13,7 @@ type World = {
   hasSenderEnded: boolean;
   arrived: Buffer;
   piped: Buffer;
-  hasReceiverHeardTheEnd: boolean;
+  isReceiverShutDown: boolean;
   reads: number;
 };
 
@@ -25,7 +25,7 @@ function createWorld(room: number) {
     hasSenderEnded: false,
     arrived: Buffer.alloc(0),
     piped: Buffer.alloc(0),
-    hasReceiverHeardTheEnd: false,
+    isReceiverShutDown: false,
     reads: 0,
   };
   const take = (most: number): Buffer => {
@@ -58,7 +58,7 @@ function createWorld(room: number) {
       return moved;
     },
     endWriting(): number {
-      world.hasReceiverHeardTheEnd = true;
+      world.isReceiverShutDown = true;
       return 0;
     },
     pipe: () => ({ output: fds.output, input: fds.input }),
@@ -91,7 +91,7 @@ test('pump() keeps what finds no room, reads no more meanwhile, and goes on with
   world.hasSenderEnded = true;
   assert.equal(pump(parts, flow), 'ended');
   assert.ok(world.arrived.equals(sent));
-  assert.ok(world.hasReceiverHeardTheEnd);
+  assert.ok(world.isReceiverShutDown);
 });
 
 test('pump() goes over to a pipe when much comes at once', () => {

@@ -1,13 +1,13 @@
-// One direction of a connection. Little goes through this process' memory: one call to read, one to write. As soon as much
-// comes at once it goes from socket to pipe to socket and is never copied. A pipe is borrowed only while bytes are under way, so
-// an idle connection holds nothing but its two sockets.
+// One direction of a connection. Small amounts are copied through this process: one call to read, one to write. Large amounts go
+// from socket to pipe to socket by splice and are not copied. A pipe is borrowed only while it has bytes, so that an idle
+// connection holds nothing but its two sockets.
 import type { StreamSockets } from '../../../host/stream-sockets.ts';
 
 export type Side = {
   readonly fd: number;
   isReadable: boolean;
   isWritable: boolean;
-  /** The kernel knows that nothing comes after what it holds. */
+  /** The peer has sent FIN: nothing comes after what is received already. */
   isComplete: boolean;
 };
 
@@ -19,13 +19,13 @@ export type Flow = {
   pipe?: Pipe | undefined;
   /** Bytes in the pipe. */
   held: number;
-  /** From now on through a pipe. */
+  /** Uses a pipe from now on. */
   isBulk: boolean;
   /** Read but not written: there was no room. */
   rest?: Buffer | undefined;
-  /** The sender has sent all. */
+  /** All bytes of the sender were read. */
   isDrained: boolean;
-  /** The receiver has been told so. */
+  /** FIN was passed on to the receiver. */
   hasEnded: boolean;
   /** The other direction. */
   back?: Flow;
@@ -34,23 +34,23 @@ export type Flow = {
 export type PipePool = {
   readonly borrow: () => Pipe;
   readonly giveBack: (pipe: Pipe) => void;
-  /** What is in a flow's pipe is nobody's any more. */
+  /** Closes the flow's pipe, with the bytes in it. */
   readonly discard: (flow: Flow) => void;
   readonly close: () => void;
 };
 
-/** `waiting`: for one of the sockets. `more`: its share of this turn is used up. */
+/** `waiting`: for one of the sockets. `more`: its slice of this iteration is used up. */
 export type PumpResult = 'waiting' | 'more' | 'ended' | 'broken';
 
-/** A pipe holds 64 KiB unless told otherwise; asking for more takes all there is. */
+/** For splice. A pipe has 64 KiB by default, and a larger count takes all there is. */
 const maxBytes = 1 << 20;
-/** Moves in one turn, so that one busy connection does not keep the others waiting. */
-const movesPerTurn = 32;
+/** Reads and writes of a connection in one iteration of the loop, for fairness. */
+const maxMoves = 32;
 const pooledPipes = 256;
-/** Who sends more at once is carried by pipes, which cost twice the calls and copy nothing. */
+/** Larger amounts use pipes, which take twice the calls and copy nothing. */
 const copiedBytes = 16 * 1024;
 const wouldBlock = -11;
-/** What is being carried right now: each move writes what it has read. */
+/** Shared by all flows: each move writes what it has read. */
 const passing = Buffer.alloc(copiedBytes);
 
 export function createFlow(from: Side, to: Side): Flow {
@@ -81,7 +81,7 @@ type FlowSockets = Pick<StreamSockets, 'receive' | 'send' | 'splice' | 'endWriti
 type Parts = { readonly sockets: FlowSockets; readonly pipes: PipePool };
 
 export function pump(parts: Parts, flow: Flow): PumpResult {
-  for (let turn = 0; turn < movesPerTurn; turn += 1) {
+  for (let moves = 0; moves < maxMoves; moves += 1) {
     if (flow.hasEnded) return 'ended';
     const move = flow.isBulk ? moveByPipe(parts, flow) : moveByCopy(parts, flow);
     if (move === 'broken') return 'broken';
@@ -91,7 +91,7 @@ export function pump(parts: Parts, flow: Flow): PumpResult {
   return 'more';
 }
 
-/** Only this direction: the answer may still be on its way. Where it has come, both sockets are closed anyway. */
+/** Half-closes: the other direction may still be open. If it has ended, both sockets are closed anyway. */
 function finish({ sockets }: Parts, flow: Flow): PumpResult {
   flow.hasEnded = true;
   if (flow.back?.hasEnded === true) return 'ended';
@@ -102,7 +102,7 @@ type Move = 'moved' | 'nothing' | 'broken';
 
 function moveByCopy({ sockets }: Parts, flow: Flow): Move {
   const { from, to } = flow;
-  // Nothing is read that cannot be written: the sender is to feel that the receiver is slow.
+  // Back-pressure: nothing is read that cannot be written.
   if (flow.isDrained || !from.isReadable || !to.isWritable) return 'nothing';
   const count = sockets.receive(from.fd, passing);
   if (count < 0) {
@@ -110,7 +110,7 @@ function moveByCopy({ sockets }: Parts, flow: Flow): Move {
     return count === wouldBlock ? 'nothing' : 'broken';
   }
   if (count < passing.length) {
-    // All that there was. Should more have come meanwhile, there is another event for it.
+    // The receive buffer is empty. If more has arrived meanwhile, there is another event for it.
     if (count === 0 || from.isComplete) flow.isDrained = true;
     else from.isReadable = false;
   } else flow.isBulk = true;
@@ -118,7 +118,7 @@ function moveByCopy({ sockets }: Parts, flow: Flow): Move {
   return write(sockets, flow, passing.subarray(0, count));
 }
 
-/** What finds no room is kept, and the flow goes on by pipe: this side is the faster one. */
+/** What does not fit is buffered, and the flow continues by pipe: the sender is faster than the receiver. */
 function write(sockets: FlowSockets, flow: Flow, bytes: Buffer): Move {
   const count = sockets.send(flow.to.fd, bytes, bytes.length);
   if (count < 0 && count !== wouldBlock) return 'broken';
@@ -156,7 +156,7 @@ function fill({ sockets, pipes }: Parts, flow: Flow): Move {
     return 'moved';
   }
   if (count !== wouldBlock) return 'broken';
-  // With bytes in the pipe it may be the pipe that is full: only an empty one tells that the socket is empty.
+  // With bytes in the pipe EAGAIN may mean that the pipe is full. With an empty pipe, the socket is.
   if (flow.held === 0) flow.from.isReadable = false;
   return 'nothing';
 }

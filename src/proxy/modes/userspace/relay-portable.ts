@@ -132,7 +132,7 @@ async function listenUdp({ balancer, counts, limits }: Carrier, { listen }: Rela
     };
     const timer = setTimeout(forget, limits.udpIdleMs);
     socket.on('message', (message, { address, port }) => {
-      // The socket is not connected, so anybody can write to it.
+      // The socket is not connected, so that any sender can write to it.
       if (address !== endpoint.ip || port !== endpoint.port) return;
       timer.refresh();
       server.send(message, client.port, client.address);
@@ -152,7 +152,7 @@ async function listenUdp({ balancer, counts, limits }: Carrier, { listen }: Rela
   });
   server.bind(listen.port, listen.ip);
   await once(server, 'listening');
-  // About single datagrams, such as an answer to a client that has no route any more: without a listener it would end the program.
+  // Errors of single datagrams, such as a reply to a client without a route: without a listener they would end the process.
   server.on('error', () => {});
   return {
     port: server.address().port,

@@ -1,5 +1,5 @@
-// TCP connections from a listening socket to endpoints, on a poll loop. Bytes go from socket to socket through kernel
-// pipes; this process only says when.
+// Relays TCP connections from a listening socket to endpoints, on a poll loop. Bytes go from socket to socket through kernel
+// pipes.
 import type { LinkedQueue } from '../../../host/linked-queue.ts';
 import {
   edgeTriggered,
@@ -23,11 +23,11 @@ export type TcpRelayParts = {
   readonly pipes: PipePool;
   readonly balancer: Balancer<Backend>;
   readonly counts: RelayCounts;
-  /** How to end each connection that is under way. */
+  /** Aborts each open connection. */
   readonly connections: LinkedQueue<() => void>;
 };
 
-/** What all relays of a worker have in common: how much they carry, and how much they may. */
+/** Counts and limit of all relays of a worker. */
 export type RelayCounts = {
   open: number;
   total: number;
@@ -35,21 +35,21 @@ export type RelayCounts = {
   unanswered: number;
   /** Clients turned away because too many were there. */
   refused: number;
-  readonly most: number;
+  readonly max: number;
 };
 
 export type TcpRelay = {
   readonly port: number;
-  /** Nobody new; who is there stays (USR-09). */
+  /** Accepts no new connections; existing ones stay (USR-09). */
   readonly stop: () => void;
 };
 
 const backlog = 4096;
-/** Connections accepted in one turn, so that those under way get theirs. */
-const acceptsPerTurn = 64;
+/** Connections accepted in one iteration of the loop, for fairness to existing ones. */
+const maxAccepts = 64;
 /** How long each try to reach an endpoint may take (USR-03). */
 const tryLimitsMs = [250, 500, 1000, 2000];
-/** Out of descriptors: more come back only when connections end. */
+/** Pause after accept() failed for lack of descriptors, which connections return when they end. */
 const acceptPauseMs = 100;
 const wouldBlock = -11;
 const inProgress = -115;
@@ -62,14 +62,14 @@ export function startTcpRelay(parts: TcpRelayParts, address: Buffer): TcpRelay {
   let isOpen = true;
 
   const accept = (): void => {
-    for (let count = 0; count < acceptsPerTurn && isOpen; count += 1) {
+    for (let count = 0; count < maxAccepts && isOpen; count += 1) {
       const client = sockets.accept(listener, peer);
       if (client === wouldBlock) return;
       if (client < 0) {
         pause();
         return;
       }
-      if (counts.open >= counts.most) {
+      if (counts.open >= counts.max) {
         counts.refused += 1;
         sockets.reset(client);
       } else connectTo(parts, client, addressKey(peer));
@@ -93,7 +93,7 @@ export function startTcpRelay(parts: TcpRelayParts, address: Buffer): TcpRelay {
   };
 }
 
-/** Tries endpoints until one answers, then lets the bytes flow. */
+/** Tries endpoints until one accepts the connection, then joins the sockets. */
 function connectTo(parts: TcpRelayParts, client: number, key: string): void {
   const { loop, sockets, balancer, counts } = parts;
   counts.open += 1;
@@ -103,7 +103,7 @@ function connectTo(parts: TcpRelayParts, client: number, key: string): void {
   const giveUp = (): void => {
     counts.open -= 1;
     counts.unanswered += 1;
-    // A reset, as from a port where nobody listens.
+    // RST, as from a closed port.
     sockets.reset(client);
   };
   const attempt = (): void => {
@@ -137,7 +137,7 @@ function connectTo(parts: TcpRelayParts, client: number, key: string): void {
   attempt();
 }
 
-/** Both ends are there: from here on whatever one sends goes to the other, until both have ended. */
+/** Forwards bytes both ways until both sides have ended. */
 function join(parts: TcpRelayParts, client: number, backend: number, firstEvents: number): void {
   const { loop, sockets, counts } = parts;
   const a: Side = { fd: client, isReadable: false, isWritable: true, isComplete: false };
@@ -171,18 +171,18 @@ function join(parts: TcpRelayParts, client: number, backend: number, firstEvents
     if (!isOpen || !move(up) || !move(down)) return;
     if (up.hasEnded && down.hasEnded) end(false);
   };
-  const hear =
+  const listenTo =
     (side: Side, from: Flow) =>
     (events: number): void => {
       if ((events & (readable | peerEnded | hungUp | failed)) !== 0) side.isReadable = true;
       if ((events & peerEnded) !== 0) side.isComplete = true;
-      // A short read may then be the end of what is before the mark, and not of what has come.
+      // With urgent data a short read may end at the mark, and not at the end of the received bytes.
       if ((events & urgent) !== 0) from.isBulk = true;
       if ((events & (writable | hungUp | failed)) !== 0) side.isWritable = true;
       work();
     };
-  const hearBackend = hear(b, down);
-  loop.listen(backend, hearBackend);
-  loop.add(client, everything, hear(a, up));
-  hearBackend(firstEvents);
+  const onBackend = listenTo(b, down);
+  loop.listen(backend, onBackend);
+  loop.add(client, everything, listenTo(a, up));
+  onBackend(firstEvents);
 }

@@ -1,4 +1,4 @@
-// UDP flows from one socket to endpoints, on a poll loop: a socket for each client, which is how answers find back.
+// Relays UDP from one socket to endpoints, on a poll loop, with a socket for each client to assign replies.
 import type { DatagramSockets } from '../../../host/datagram-sockets.ts';
 import { type PollLoop, readable } from '../../../host/poll-loop.ts';
 import { addressKey, socketAddressBytes } from '../../../host/socket-address.ts';
@@ -11,7 +11,7 @@ export type UdpRelayParts = {
   readonly sockets: DatagramSockets;
   readonly balancer: Balancer<Backend>;
   readonly counts: RelayCounts;
-  /** A client that is silent for so long is forgotten (USR-06). */
+  /** The session of a client ends after this idle time (USR-06). */
   readonly idleMs: number;
   readonly now: () => number;
 };
@@ -20,8 +20,8 @@ export type UdpRelay = { readonly port: number; readonly stop: () => void };
 
 type Session = { readonly fd: number; lastUsedMs: number };
 
-/** Datagrams taken in one turn, so that other relays get theirs. */
-const datagramsPerTurn = 64;
+/** Datagrams received in one iteration of the loop, for fairness to other relays. */
+const maxDatagrams = 64;
 /** No datagram is longer. */
 const maxDatagramBytes = 65_536;
 
@@ -48,7 +48,7 @@ export function startUdpRelay(parts: UdpRelayParts, address: Buffer): UdpRelay {
     });
   };
   const answer = (key: string, session: Session, client: Buffer): void => {
-    for (let count = 0; count < datagramsPerTurn; count += 1) {
+    for (let count = 0; count < maxDatagrams; count += 1) {
       const size = sockets.receive(session.fd, bytes, sender);
       if (size < 0) {
         // Refused: the next datagram of this client tries another endpoint.
@@ -60,7 +60,7 @@ export function startUdpRelay(parts: UdpRelayParts, address: Buffer): UdpRelay {
     }
   };
   const openSession = (key: string): Session | undefined => {
-    if (counts.open >= counts.most) {
+    if (counts.open >= counts.max) {
       counts.refused += 1;
       return undefined;
     }
@@ -80,7 +80,7 @@ export function startUdpRelay(parts: UdpRelayParts, address: Buffer): UdpRelay {
     return session;
   };
   const take = (): void => {
-    for (let count = 0; count < datagramsPerTurn && isOpen; count += 1) {
+    for (let count = 0; count < maxDatagrams && isOpen; count += 1) {
       const size = sockets.receive(listener, bytes, sender);
       if (size < 0) return;
       const key = sender.toString('latin1', 0, address.length);

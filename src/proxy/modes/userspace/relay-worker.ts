@@ -1,5 +1,5 @@
-// The thread that carries connections: a poll loop and nothing else. Requests come over a port; a descriptor wakes the
-// loop to read them, because it never returns to Node's own.
+// The relay thread: a poll loop and nothing else. Requests arrive on a message port; an eventfd wakes the loop to read them, because
+// the thread never returns to Node's event loop.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { openDatagramSockets } from '../../../host/datagram-sockets.ts';
 import { createLinkedQueue } from '../../../host/linked-queue.ts';
@@ -26,11 +26,11 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
   const connections = createLinkedQueue<() => void>();
   const counts: RelayCounts = {
     ...{ open: 0, total: 0, unanswered: 0, refused: 0 },
-    most: limits.maxConnections,
+    max: limits.maxConnections,
   };
   const relays = new Map<string, OpenRelay>();
   const read = loadCLibrary().signed('long read(int fd, void *bytes, size_t count)');
-  const woken = Buffer.alloc(8);
+  const counter = Buffer.alloc(8);
   const reply = (message: RelayReply): void => port.postMessage(message);
 
   const open = ({ id, protocol, listen, endpoints, affinitySeconds }: RelayToOpen): number => {
@@ -53,14 +53,14 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
     relays.get(id)?.stop();
     relays.delete(id);
   };
-  const obey = (request: RelayRequest): void => {
+  const handle = (request: RelayRequest): void => {
     switch (request.kind) {
       case 'open':
         try {
-          reply({ kind: 'opened', ask: request.ask, port: open(request.relay) });
+          reply({ kind: 'opened', ask: request.request, port: open(request.relay) });
         } catch (error) {
           const reason = error instanceof Error ? error.message : String(error);
-          reply({ kind: 'failed', ask: request.ask, reason });
+          reply({ kind: 'failed', ask: request.request, reason });
         }
         return;
       case 'update': {
@@ -72,8 +72,8 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
         close(request.id);
         return;
       case 'totals': {
-        const { most: _, ...totals } = counts;
-        reply({ kind: 'totals', ask: request.ask, totals });
+        const { max: _, ...totals } = counts;
+        reply({ kind: 'totals', ask: request.request, totals });
         return;
       }
       case 'stop':
@@ -84,13 +84,13 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
     }
   };
   loop.add(wake, readable, () => {
-    read(wake, woken, woken.length);
+    read(wake, counter, counter.length);
     for (
       let next = receiveMessageOnPort(port);
       next !== undefined;
       next = receiveMessageOnPort(port)
     ) {
-      obey(next.message as RelayRequest);
+      handle(next.message as RelayRequest);
     }
   });
   loop.run();

@@ -11,8 +11,8 @@ import { startRelayThread } from './run-relay-thread.ts';
 
 const ways = { 'on a thread': startRelayThread, 'on Node sockets': startPortableRelays };
 const listen = { ip: '127.0.0.1', port: 0 };
-/** Nobody listens on the discard port of a loopback address that nothing uses. */
-const nobody: HostPort = { ip: '127.77.77.77', port: 9 };
+/** The discard port of an unused loopback address, on which nothing listens. */
+const closedPort: HostPort = { ip: '127.77.77.77', port: 9 };
 
 /** Sends back its name and, after the client has ended, how much it was sent. */
 async function startBackend(name: string): Promise<{ server: Server; endpoint: HostPort }> {
@@ -34,13 +34,13 @@ async function startBackend(name: string): Promise<{ server: Server; endpoint: H
 async function ask(port: number, sent: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   socket.end(sent);
-  let heard = '';
+  let received = '';
   socket.setEncoding('utf8');
   socket.on('data', (text) => {
-    heard += String(text);
+    received += String(text);
   });
   await once(socket, 'close');
-  return heard;
+  return received;
 }
 
 /** Exactly so many bytes. */
@@ -104,23 +104,23 @@ function testConnections(world: World): void {
       ...{ id: 'round', protocol: 'TCP', listen },
       endpoints: [world.a, world.b],
     });
-    const heard = [await ask(port, ''), await ask(port, '')];
-    assert.deepEqual(heard.sort(), ['a:0', 'b:0']);
+    const received = [await ask(port, ''), await ask(port, '')];
+    assert.deepEqual(received.sort(), ['a:0', 'b:0']);
   });
 
   test('try another endpoint when one does not answer (USR-03)', async () => {
     const port = await world.relays.open({
       ...{ id: 'retry', protocol: 'TCP', listen },
-      endpoints: [nobody, world.a],
+      endpoints: [closedPort, world.a],
     });
     for (let round = 0; round < 4; round += 1) assert.equal(await ask(port, ''), 'a:0');
   });
 
-  test('reset a client when nobody answers, and count it', async () => {
+  test('reset a client when no endpoint answers, and count it', async () => {
     const before = await world.relays.totals();
     const port = await world.relays.open({
-      ...{ id: 'nobody', protocol: 'TCP', listen },
-      endpoints: [nobody],
+      ...{ id: 'unanswered', protocol: 'TCP', listen },
+      endpoints: [closedPort],
     });
     assert.ok(await isReset(port));
     assert.equal((await world.relays.totals()).unanswered, before.unanswered + 1);

@@ -1,4 +1,4 @@
-// What carries connections to endpoints, whichever way it is built.
+// The contract of relays, for both implementations.
 import type { HostPort } from './relay-address.ts';
 
 export type RelayToOpen = {
@@ -22,9 +22,9 @@ export type RelayTotals = {
 export type Relays = {
   /** Resolves with the port it listens on; rejects when it cannot listen there. */
   readonly open: (relay: RelayToOpen) => Promise<number>;
-  /** From now on connections go to these. Connections that are there stay where they are. */
+  /** New connections go to these endpoints. Existing ones stay where they are. */
   readonly update: (update: RelayUpdate) => void;
-  /** Nobody new; who is there stays. */
+  /** Accepts no new connections; existing ones stay. */
   readonly close: (id: string) => void;
   readonly totals: () => Promise<RelayTotals>;
   /** Ends the connections too. */
@@ -37,12 +37,12 @@ export type RelayLimits = {
   readonly udpIdleMs: number;
 };
 
-/** What the thread that carries them is told, and what it says. */
+/** Messages to and from the relay thread. */
 export type RelayRequest =
-  | { readonly kind: 'open'; readonly relay: RelayToOpen; readonly ask: number }
+  | { readonly kind: 'open'; readonly relay: RelayToOpen; readonly request: number }
   | { readonly kind: 'update'; readonly update: RelayUpdate }
   | { readonly kind: 'close'; readonly id: string }
-  | { readonly kind: 'totals'; readonly ask: number }
+  | { readonly kind: 'totals'; readonly request: number }
   | { readonly kind: 'stop' };
 
 export type RelayReply =

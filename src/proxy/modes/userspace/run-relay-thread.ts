@@ -20,59 +20,60 @@ export function startRelayThread(limits: RelayLimits): Relays {
   const write = checked('long write(int fd, const void *bytes, size_t count)');
   const close = checked('int close(int fd)');
   const one = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
-  const { port1: port, port2: theirs } = new MessageChannel();
+  const { port1: port, port2: workerPort } = new MessageChannel();
   const worker = new Worker(workerUrl('proxy/modes/userspace/relay-worker'), {
-    workerData: { limits, wake, port: theirs },
-    transferList: [theirs],
+    workerData: { limits, wake, port: workerPort },
+    transferList: [workerPort],
   });
   const waiting = new Map<number, Waiting>();
-  let asked = 0;
-  let broken: Error | undefined;
+  let lastRequest = 0;
+  let failure: Error | undefined;
 
   const fail = (error: Error): void => {
-    broken = error;
+    failure = error;
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
   worker.on('error', fail);
   const ended = new Promise<void>((resolve) =>
     worker.once('exit', () => {
-      fail(new Error('the thread that carries connections has ended'));
+      fail(new Error('The relay thread has exited'));
       close(wake);
       resolve();
     }),
   );
   port.on('message', (reply: RelayReply) => {
-    const asker = waiting.get(reply.ask);
+    const pending = waiting.get(reply.ask);
     waiting.delete(reply.ask);
-    if (reply.kind === 'failed') asker?.reject(new Error(reply.reason));
-    else asker?.resolve(reply);
+    if (reply.kind === 'failed') pending?.reject(new Error(reply.reason));
+    else pending?.resolve(reply);
   });
-  const tell = (request: RelayRequest): void => {
-    if (broken !== undefined) throw broken;
+  const send = (request: RelayRequest): void => {
+    if (failure !== undefined) throw failure;
     port.postMessage(request);
     write(wake, one, one.length);
   };
-  const ask = (make: (ask: number) => RelayRequest): Promise<Answer> =>
+  const request = (make: (request: number) => RelayRequest): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      asked += 1;
-      waiting.set(asked, { resolve, reject });
-      tell(make(asked));
+      lastRequest += 1;
+      waiting.set(lastRequest, { resolve, reject });
+      send(make(lastRequest));
     });
   return {
     async open(relay) {
-      const answer = await ask((number) => ({ kind: 'open', relay, ask: number }));
+      const answer = await request((number) => ({ kind: 'open', relay, request: number }));
       return answer.kind === 'opened' ? answer.port : 0;
     },
-    update: (update) => tell({ kind: 'update', update }),
-    close: (id) => tell({ kind: 'close', id }),
+    update: (update) => send({ kind: 'update', update }),
+    close: (id) => send({ kind: 'close', id }),
     async totals(): Promise<RelayTotals> {
-      const answer = await ask((number) => ({ kind: 'totals', ask: number }));
-      if (answer.kind !== 'totals') throw new Error(`asked for totals, heard ${answer.kind}`);
+      const answer = await request((number) => ({ kind: 'totals', request: number }));
+      if (answer.kind !== 'totals')
+        throw new Error(`Expected totals from the relay thread, got ${answer.kind}`);
       return answer.totals;
     },
     async stop() {
-      if (broken === undefined) tell({ kind: 'stop' });
+      if (failure === undefined) send({ kind: 'stop' });
       await ended;
     },
   };

@@ -1,4 +1,4 @@
-// The relays of all service ports: opened, given other endpoints and closed as the ports come, change and go.
+// Opens, updates and closes relays as service ports are added, changed and removed.
 import { isDeepStrictEqual } from 'node:util';
 import { type PortRange, portCount } from '../../../ip/port-range.ts';
 import type { ServicePort } from '../../model/state.ts';
@@ -7,11 +7,11 @@ import type { HostPort } from './relay-address.ts';
 import type { Relays, RelayToOpen } from './relays.ts';
 
 export type PortRelays = {
-  /** Opens what the port needs and gives what it has its endpoints; returns how many changed. */
-  readonly fit: (port: ServicePort) => Promise<number>;
+  /** Opens or updates the relays of the port; returns how many changed. */
+  readonly openOrUpdate: (port: ServicePort) => Promise<number>;
   readonly addressOf: (relay: string) => HostPort | undefined;
-  /** Closes what the port, absent when it has gone, does not need; returns how many. */
-  readonly trim: (key: string, port: ServicePort | undefined) => number;
+  /** Closes relays that the port (absent: removed) does not need; returns how many. */
+  readonly closeUnused: (key: string, port: ServicePort | undefined) => number;
   readonly closeAll: () => void;
 };
 
@@ -22,35 +22,35 @@ export type PortRelaysOptions = {
   readonly random?: () => number;
 };
 
-/** A range may be used by others too: so many ports are tried before it counts as full. */
+/** Ports of the range that are tried before it counts as full: other programs may use some. */
 const maxTries = 64;
 
 export function createPortRelays(options: PortRelaysOptions): PortRelays {
   const { relays, listenIP } = options;
-  const open = new Map<string, { readonly wish: RelaySpec; readonly address: HostPort }>();
+  const open = new Map<string, { readonly spec: RelaySpec; readonly address: HostPort }>();
   const close = (id: string): void => {
     relays.close(id);
     open.delete(id);
   };
   return {
-    async fit(port) {
+    async openOrUpdate(port) {
       let changes = 0;
-      for (const wish of relaysOf(port)) {
-        const known = open.get(wish.id);
-        if (known !== undefined && isDeepStrictEqual(known.wish, wish)) continue;
+      for (const spec of relaysOf(port)) {
+        const known = open.get(spec.id);
+        if (known !== undefined && isDeepStrictEqual(known.spec, spec)) continue;
         changes += 1;
         if (known === undefined) {
-          const number = await openOne(options, wish);
-          open.set(wish.id, { wish, address: { ip: listenIP, port: number } });
+          const number = await openOne(options, spec);
+          open.set(spec.id, { spec, address: { ip: listenIP, port: number } });
         } else {
-          relays.update(wish);
-          open.set(wish.id, { ...known, wish });
+          relays.update(spec);
+          open.set(spec.id, { ...known, spec });
         }
       }
       return changes;
     },
     addressOf: (id) => open.get(id)?.address,
-    trim(key, port) {
+    closeUnused(key, port) {
       const wanted = new Set(port === undefined ? [] : relaysOf(port).map(({ id }) => id));
       const unused = [relayId({ key }, 'cluster'), relayId({ key }, 'local')].filter(
         (id) => open.has(id) && !wanted.has(id),
@@ -64,9 +64,9 @@ export function createPortRelays(options: PortRelaysOptions): PortRelays {
 
 async function openOne(
   { relays, listenIP, ports, random = Math.random }: PortRelaysOptions,
-  wish: RelaySpec,
+  spec: RelaySpec,
 ): Promise<number> {
-  const at = (port: number): RelayToOpen => ({ ...wish, listen: { ip: listenIP, port } });
+  const at = (port: number): RelayToOpen => ({ ...spec, listen: { ip: listenIP, port } });
   if (ports === undefined) return relays.open(at(0));
   const count = portCount(ports);
   const start = Math.floor(random() * count);
@@ -79,7 +79,7 @@ async function openOne(
     }
   }
   throw new Error(
-    `Cannot listen for "${wish.id}": no free port in --proxy-port-range ${ports.first}-${ports.last}`,
+    `Cannot listen for "${spec.id}": no free port in --proxy-port-range ${ports.first}-${ports.last}`,
     { cause: failure },
   );
 }

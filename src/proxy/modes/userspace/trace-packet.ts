@@ -16,10 +16,10 @@ export function tracePacketUserspace(
   const relays = new Map<number, RelaySpec>();
   const numbers = new Map<string, number>();
   for (const port of state.ports.values()) {
-    for (const wish of relaysOf(port)) {
+    for (const relay of relaysOf(port)) {
       const number = firstPort + relays.size;
-      relays.set(number, wish);
-      numbers.set(wish.id, number);
+      relays.set(number, relay);
+      numbers.set(relay.id, number);
     }
   }
   const addressOf = (id: string) => {
@@ -43,6 +43,6 @@ export function tracePacketUserspace(
 }
 
 /** The endpoint sees the relay as the one who calls (USR-05). */
-function relayed(wish: RelaySpec | undefined): readonly Destination[] {
-  return (wish?.endpoints ?? []).map(({ ip, port }) => ({ ip, port, isMasqueraded: true }));
+function relayed(relay: RelaySpec | undefined): readonly Destination[] {
+  return (relay?.endpoints ?? []).map(({ ip, port }) => ({ ip, port, isMasqueraded: true }));
 }

@@ -1,4 +1,4 @@
-// Is what was written still there? Every time those chains are looked at that tell of a flush, and the first time all of them.
+// Checks whether the rules are as they were written: each time the chains that show a flush, and the first time all chains.
 import { CommandError } from '../../../host/exec.ts';
 import type { Log } from '../../../observe/log.ts';
 import type { Programs } from './apply-programs.ts';
@@ -10,7 +10,7 @@ import { chainNames } from './names.ts';
 import type { Table } from './rules.ts';
 import type { SavedRules } from './saved-rules.ts';
 
-/** Which chains tell whether somebody flushed a table or removed what leads to us (IPT-12). */
+/** Chains that show whether another program flushed a table or removed the jumps to our chains (IPT-12). */
 const watched: readonly (readonly [Table, string])[] = [
   ['mangle', chainNames.canary],
   ['nat', chainNames.canary],
@@ -24,7 +24,7 @@ const watched: readonly (readonly [Table, string])[] = [
   ['filter', chainNames.firewall],
 ];
 
-/** Whether these hold what leads to our rules. */
+/** Whether these have the jumps to our chains. */
 export function isReached(saved: SavedRules, context: RuleContext): boolean {
   const tables = [...new Set(watched.map(([table]) => table))];
   if (!tables.every((table) => saved.get(table)?.has(chainNames.canary))) return false;
@@ -48,7 +48,7 @@ export type Written = {
   readonly log: Log;
 };
 
-/** Whether all rules are those that were written. They are read while they come and none is kept: together they are large. */
+/** Whether all rules are as written. They are compared as a stream, because together they are large. */
 export async function isWhole(
   programs: Programs,
   { context, fingerprint, log }: Written,
@@ -58,7 +58,7 @@ export async function isWhole(
     await programs.readEach(survey.take);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    log.warn('rules could not be read, writing all of them', { error: error.message });
+    log.warn('Failed to read rules, writing all of them', { error: error.message });
     return false;
   }
   return survey.fingerprint() === fingerprint && isReached(survey.rest(), context);
