@@ -70,11 +70,11 @@ const never = new AbortController().signal;
 
 /** What is not ready yet is asked for again, as the controller does. */
 async function patiently<T>(act: () => Promise<T>): Promise<T> {
-  for (let look = 1; ; look += 1) {
+  for (let inspect = 1; ; inspect += 1) {
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof RetryLaterError) || look >= maxChecks) throw error;
+      if (!(error instanceof RetryLaterError) || inspect >= maxChecks) throw error;
     }
   }
 }
@@ -171,8 +171,8 @@ function testEnsure(options: ContractOptions): void {
         exampleService({ namespace: 'a', name: 'b' }),
       ];
       const served = await Promise.all(services.map((one) => serve(world, provider, one)));
-      const places = served.map(({ status }) => JSON.stringify(status.loadBalancer?.ingress));
-      assert.equal(new Set(places).size, services.length);
+      const steps = served.map(({ status }) => JSON.stringify(status.loadBalancer?.ingress));
+      assert.equal(new Set(steps).size, services.length);
     }));
 }
 
@@ -232,7 +232,7 @@ function testUnmet(options: ContractOptions): void {
         assert.deepEqual(await world.made(), []);
       }));
 
-    test(`a balancer stays as it is when its Service turns into ${title}`, () =>
+    test(`ensure() leaves the load balancer unchanged when its Service becomes ${title}`, () =>
       withWorld(options, async (world) => {
         const provider = await world.makeProvider();
         const served = await serve(world, provider, exampleService());

@@ -1,18 +1,18 @@
-// What a load-balancer provider must be able to do. The service controller decides when; a provider only knows how.
+// The contract of load balancer providers. The service controller decides when to call a provider; the provider knows how.
 import type { Clock } from '../host/clock.ts';
 import type { Node } from '../kinds/node/types.ts';
 import type { LoadBalancerIngress, Service } from '../kinds/service/types.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
 
-/** Which Service a balancer belongs to; enough to find and remove it after the Service is gone. */
+/** Identifies the Service of a load balancer; enough to find and delete it after the Service is deleted. */
 export type Owner = {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 };
 
-/** A balancer as wanted: the Service as it is now, and the nodes that may take its traffic. */
+/** The desired load balancer: the current Service, and the nodes that may receive its traffic. */
 export type BalancerRequest = {
   readonly service: Service;
   readonly nodes: readonly Node[];
@@ -21,43 +21,43 @@ export type BalancerRequest = {
 export type Provider = {
   readonly name: string;
   /**
-   * Makes the balancer exist and fit, changing only what differs; repeating it is harmless, and a call after a crash
-   * goes on where the last one stopped. Returns what to publish in the Service's status.
+   * Creates or updates the load balancer, changing only what differs. Idempotent: a call after a crash continues where the previous
+   * one stopped. Returns the status to publish.
    */
   readonly ensure: (
-    wish: BalancerRequest,
+    request: BalancerRequest,
     signal: AbortSignal,
   ) => Promise<readonly LoadBalancerIngress[]>;
-  /** The nodes changed and nothing else. */
-  readonly updateHosts: (wish: BalancerRequest, signal: AbortSignal) => Promise<void>;
-  /** Removes what was made for the owner and nothing else; fine when nothing is there. */
+  /** Called when only the nodes have changed. */
+  readonly updateHosts: (request: BalancerRequest, signal: AbortSignal) => Promise<void>;
+  /** Deletes what was created for the Service and nothing else. Idempotent. */
   readonly remove: (owner: Owner, service: Service, signal: AbortSignal) => Promise<void>;
-  /** Whether something made for the owner is there, whole or half. */
+  /** Whether anything created for the Service exists, complete or partial. */
   readonly exists: (owner: Owner, service: Service, signal: AbortSignal) => Promise<boolean>;
-  /** Who is to be told when something came free, so that wishes that were not met are worth another try at once. */
-  readonly onRelief?: (tell: () => void) => void;
-  /** Annotations of the Service that ask a provider for something, and that this one does nothing about. */
+  /** Registers a callback for released resources, upon which unmet requests are retried at once. */
+  readonly onRelief?: (notify: () => void) => void;
+  /** Load balancer annotations of the Service that this provider ignores. */
   readonly ignored?: (service: Service) => readonly string[];
 };
 
-/** A flag of `fairlead cloud` that concerns one provider. */
+/** A flag of `fairlead cloud` for one provider. */
 export type ProviderFlag = {
-  /** Under which the value is found in the settings; as commander makes it of the flag. */
+  /** The key of the value in the settings; Commander's name of the flag. */
   readonly key: string;
   /** `--load-balancer-pool <ranges>` */
   readonly flag: string;
   readonly meaning: string;
-  /** What holds where the flag is not given. */
-  readonly usual?: string;
+  /** The default. */
+  readonly defaultValue?: string;
 };
 
-/** What a provider is made with. */
+/** The dependencies of a provider. */
 export type ProviderGiven = {
-  /** Tells the balancers of this cluster from those of others in the same account. */
+  /** Identifies the load balancers of this cluster among those of others in the same account. */
   readonly clusterName: string;
-  /** The provider's flags by their keys, as text; those not given and without a usual value are absent. */
+  /** The provider's flags by key, as text; absent without a value and a default. */
   readonly settings: ProviderSettings;
-  /** All Services as far as they are known, also those of other classes and types; those there already are told as added. */
+  /** All known Services, also those of other classes and types; handlers get the present ones as added. */
   readonly followServices: (handler: ServiceHandler) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -65,24 +65,24 @@ export type ProviderGiven = {
 };
 
 export type ServiceHandler = {
-  /** A Service is new or has changed. */
+  /** Called for new and changed Services. */
   readonly set: (service: Service) => void;
   readonly remove: (service: Service) => void;
 };
 
 export type ProviderSettings = Readonly<Record<string, string | undefined>>;
 
-/** Throws a ProviderSettingsError before it does anything when a setting makes no sense. */
+/** Throws a ProviderSettingsError for invalid settings, before it does anything. */
 export type MakeProvider = (given: ProviderGiven, signal: AbortSignal) => Promise<Provider>;
 
-/** A provider as the list names it. Its code is loaded when it is chosen, its flags are known before. */
+/** An entry of the list of providers. The code of a provider is loaded when it is selected; its flags are known before. */
 export type ProviderEntry = {
   readonly name: string;
   readonly flags: readonly ProviderFlag[];
   readonly load: () => Promise<MakeProvider>;
 };
 
-/** A flag has a value that makes no sense; the text names the flag and says what it must be. */
+/** A flag has an invalid value; the message names the flag and says what is valid. */
 export class ProviderSettingsError extends Error {
   constructor(message: string) {
     super(message);
@@ -90,9 +90,9 @@ export class ProviderSettingsError extends Error {
   }
 }
 
-/** The request can never be met as it stands: a person must change the Service. Its text says what and to what. */
+/** The request cannot be met until a user changes the Service. The message says what to change. */
 export class UnmetRequestError extends Error {
-  /** One word for programs, in the Service's condition. */
+  /** The reason of the Service's condition. */
   readonly reason: string;
   constructor(message: string, reason = 'UnmetWish') {
     super(message);
@@ -101,7 +101,7 @@ export class UnmetRequestError extends Error {
   }
 }
 
-/** Nothing is wrong, it only takes longer. */
+/** Not an error: the operation is still in progress. */
 export class RetryLaterError extends Error {
   readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs: number) {
@@ -111,7 +111,7 @@ export class RetryLaterError extends Error {
   }
 }
 
-/** Another program looks after this Service: leave it and its status alone. */
+/** Another controller handles this Service: leave it and its status unchanged. */
 export class ImplementedElsewhereError extends Error {
   constructor(message: string) {
     super(message);

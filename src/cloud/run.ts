@@ -1,4 +1,4 @@
-// Runs the service controller with a provider, until the signal ends it.
+// Runs the service controller with a provider until the signal is aborted.
 
 import type { Informer } from '../client/informer.ts';
 import { createQueueMetrics } from '../client/queue-metrics.ts';
@@ -28,33 +28,33 @@ export type CloudOptions = {
   readonly clock?: Clock;
   readonly metrics?: MetricsRegistry;
   readonly clusterName?: string;
-  /** Services worked on at a time. */
+  /** Services to sync concurrently. */
   readonly concurrency?: number;
-  /** The class of Services that are served; absent: those without one. */
+  /** The loadBalancerClass of the Services; absent: those without one. */
   readonly loadBalancerClass?: string;
 };
 
-/** The field manager of what is written, as with the original. */
+/** The field manager of writes, as upstream's. */
 const userAgent = 'cloud-controller-manager';
 export const defaultClusterName = 'kubernetes';
-/** Upstream has one. A balancer takes a cloud minutes, and others need not wait for it. */
+/** Upstream's is 1. A cloud may take minutes per load balancer, and other Services need not wait. */
 export const defaultConcurrency = 8;
-/** What broke is started again, not at once: what broke it is likely still there. */
+/** Delay before a restart: the cause of the failure likely persists. */
 const restartMs = 1000;
 
-/** Throws a ProviderSettingsError; whatever else goes wrong is tried again. */
+/** Throws a ProviderSettingsError; all other failures are retried. */
 export async function startCloud(options: CloudOptions): Promise<void> {
   const { signal, clock = systemClock } = options;
   const log = options.log.with({ part: 'cloud' });
   while (!signal.aborted) {
-    // What broke must not leave watches behind.
+    // A failed run must not leave watches behind.
     const ending = new AbortController();
     const until = AbortSignal.any([signal, ending.signal]);
     try {
       await runOnce({ ...options, clock, log }, until);
     } catch (error) {
       if (error instanceof ProviderSettingsError) throw error;
-      log.error('controller broke, starting it again', {
+      log.error('Service controller failed, restarting', {
         error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
       await sleep(clock, restartMs, signal);
@@ -73,7 +73,7 @@ async function runOnce(
   const informers = createSharedInformers({ caller, clock, log }, signal);
   const services = informers.of(serviceDefinition);
   const nodes = informers.of(nodeDefinition);
-  // A provider that decides from Services must not decide before it knows all of them.
+  // A provider that allocates from the state of Services must know all of them first.
   if (!(await waitForSync([services, nodes], signal))) return informers.ended();
   const given: ProviderGiven = {
     clusterName: options.clusterName ?? defaultClusterName,
@@ -106,7 +106,7 @@ function followServicesOf(services: Informer<Service>): ProviderGiven['followSer
     services.onChange({
       add: set,
       update(before, after) {
-        // Deleted and made anew between two looks.
+        // Deleted and created again between two events.
         if (before.metadata.uid !== after.metadata.uid) remove(before);
         set(after);
       },

@@ -44,9 +44,11 @@ export function addCloudFlags(command: Command, usual: string): Command {
 }
 
 function addProviderFlags(command: Command): Command {
-  for (const { flag, meaning, usual } of allProviders.flatMap(({ flags }) => flags)) {
+  for (const { flag, meaning, defaultValue } of allProviders.flatMap(({ flags }) => flags)) {
     const option = new Option(flag, meaning);
-    command.addOption(usual === undefined ? option : option.default(usual, usual));
+    command.addOption(
+      defaultValue === undefined ? option : option.default(defaultValue, defaultValue),
+    );
   }
   return command;
 }

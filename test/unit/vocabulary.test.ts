@@ -53,7 +53,6 @@ const bannedPhrases: readonly (readonly [pattern: RegExp, instead: string])[] = 
 
 /** Folders that are still to be gone over. The list only shrinks. */
 const unfinished: readonly string[] = [
-  'src/cloud',
   'test/aws',
   'test/bench',
   'test/crash',

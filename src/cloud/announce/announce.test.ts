@@ -30,7 +30,7 @@ describe('chooseNode()', () => {
       else assert.ok(left.includes(chooseNode(address, left) ?? ''));
     }
   });
-  test('finds nobody among nobody', () => assert.equal(chooseNode('10.0.0.1', []), undefined));
+  test('finds no node without nodes', () => assert.equal(chooseNode('10.0.0.1', []), undefined));
 });
 
 describe('decideAnswerers()', () => {
@@ -115,7 +115,7 @@ describe('foreignAddresses()', () => {
     ['fd00:1::7', 'it lies in the range fd00:1::/64 of pods'],
     ['192.0.2.200', undefined],
   ] as const) {
-    test(`says of ${address} ${why ?? 'that it is nobody else’s'}`, () =>
+    test(`says of ${address} ${why ?? 'that no one else owns it'}`, () =>
       assert.equal(ownerOf(address), why));
   }
 });
@@ -130,22 +130,22 @@ describe('createLeaseObserver()', () => {
 
   test('counts from when it saw a renewal, whatever the clocks of others say', () => {
     const leaseObserver = createLeaseObserver();
-    leaseObserver.heard(lease('n1', '2036-01-01T00:00:00.000000Z'), 1000);
+    leaseObserver.observed(lease('n1', '2036-01-01T00:00:00.000000Z'), 1000);
     assert.deepEqual(leaseObserver.living(3999), ['n1']);
     assert.equal(leaseObserver.nextDeath(1000), 4000);
     assert.deepEqual(leaseObserver.living(4000), []);
-    leaseObserver.heard(lease('n1', '2016-01-01T00:00:00.000000Z'), 5000);
+    leaseObserver.observed(lease('n1', '2016-01-01T00:00:00.000000Z'), 5000);
     assert.deepEqual(leaseObserver.living(7999), ['n1']);
   });
   test('the same renewal seen again is no sign of life', () => {
     const leaseObserver = createLeaseObserver();
-    leaseObserver.heard(lease('n1', 'a'), 1000);
-    leaseObserver.heard(lease('n1', 'a'), 3000);
+    leaseObserver.observed(lease('n1', 'a'), 1000);
+    leaseObserver.observed(lease('n1', 'a'), 3000);
     assert.deepEqual(leaseObserver.living(4000), []);
   });
   test('who gives the lease back is gone at once', () => {
     const leaseObserver = createLeaseObserver();
-    leaseObserver.heard(lease('n1', 'a'), 1000);
+    leaseObserver.observed(lease('n1', 'a'), 1000);
     leaseObserver.gone(lease('n1', 'a'));
     assert.deepEqual(leaseObserver.living(1001), []);
     assert.equal(leaseObserver.nextDeath(1001), undefined);

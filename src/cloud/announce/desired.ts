@@ -1,26 +1,26 @@
-// Which node answers for which address. Every node decides alike from the same objects, and nobody has to be asked.
+// Assigns addresses to nodes. Every node computes the same result from the same objects, without coordination.
 import { formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import type { Service } from '../../kinds/service/types.ts';
 import { wantsBalancer } from '../service-controller/desired.ts';
 
 export type AnnounceInput = {
   readonly services: Iterable<Service>;
-  /** The nodes that may answer: they live, their proxy works, and they are not excluded. */
+  /** The nodes that may answer: alive, with a ready proxy, and not excluded. */
   readonly nodes: readonly string[];
-  /** The nodes with endpoints of the Service that take connections. */
+  /** The nodes with serving endpoints of the Service. */
   readonly nodesWithEndpoints: (service: Service) => ReadonlySet<string>;
   readonly ownClass?: string;
-  /** Whether somebody else owns an address: nobody answers in their place. */
+  /** Whether the address belongs to a node, a pod or the API server. */
   readonly isForeign: (address: string) => boolean;
 };
 
 export type Answerer = {
   readonly node: string;
-  /** Those that have the address. */
+  /** The Services with the address. */
   readonly services: readonly Service[];
 };
 
-/** By address. One for which no node may answer is left out. */
+/** By address; without those that no node may answer for. */
 export function decideAnswerers(input: AnnounceInput): ReadonlyMap<string, Answerer> {
   const answerers = new Map<string, Answerer>();
   for (const [address, services] of servicesByAddress(input)) {
@@ -48,7 +48,7 @@ function servicesByAddress({
   return found;
 }
 
-/** LBC-20: packets to an address of mode Proxy do not arrive as such. */
+/** LBC-20 (ipMode): packets do not arrive with an address of mode Proxy as their destination. */
 function caughtAddresses({ status }: Service): readonly string[] {
   return (status.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode = 'VIP' }) => {
     const address = ipMode === 'VIP' && ip !== undefined ? parseAddressSloppy(ip) : undefined;
@@ -57,8 +57,8 @@ function caughtAddresses({ status }: Service): readonly string[] {
 }
 
 /**
- * With policy Local a node without endpoints would drop what comes. Services that share an address select the same pods, but
- * their endpoints need not be known at the same moment: then a node that has some is better than none.
+ * With policy Local a node without endpoints would drop the traffic. Services that share an address select the same pods, but
+ * their endpoints may be observed at different times: prefer a node with endpoints of some of them over none.
  */
 function eligibleNodes(
   { nodes, nodesWithEndpoints }: AnnounceInput,
@@ -73,7 +73,7 @@ function eligibleNodes(
     : nodes.filter((node) => local.some((having) => having.has(node)));
 }
 
-/** By a draw that depends on the names alone: addresses spread, and one node less moves only what it had. */
+/** Rendezvous hashing: addresses spread over nodes, and losing a node moves only its own addresses. */
 export function chooseNode(address: string, nodes: readonly string[]): string | undefined {
   let best: string | undefined;
   let highest = -1;

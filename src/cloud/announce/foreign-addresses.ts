@@ -1,5 +1,5 @@
-// Addresses that no announcer answers for, whatever the status of a Service says: neighbours would send there what is for a
-// node, a pod or the API server.
+// Addresses that no announcer answers for, whatever the status of a Service says, because neighbours would send it traffic for a node, a
+// pod or the API server.
 import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import type { Node } from '../../kinds/node/types.ts';
 import {
@@ -26,7 +26,7 @@ export function foreignAddresses({ nodes, apiServerSlices }: ForeignFacts): Owne
     createOwnerLookup(
       makeOwners({
         ...{ family, nodes, nodeName: '' },
-        // Its link is not where those are asked for, and its Node says what the node has.
+        // Those are not resolved on the link of the node; the Node object lists the node's addresses.
         ...{ interfaceAddresses: [], serviceRanges: [], clusterCIDRs: [] },
       }),
       apiServer,

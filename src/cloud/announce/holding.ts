@@ -1,23 +1,23 @@
-// The addresses that a node answers for, and how its word about them is kept or given up.
+// The addresses that a node answers for, and when it keeps or releases them.
 
 export type Standing =
-  /** Wants nothing: its proxy does not work. */
+  /** Answers for nothing: its proxy is not ready. */
   | 'out'
-  /** Known to be alive by the others, and knows of them. */
+  /** The others observe its lease, and it observes theirs. */
   | 'member'
-  /** Cut off from the API: it neither takes anything nor gives up what nobody else claims. */
+  /** Disconnected from the API: takes no new addresses, and keeps those that no other node claims. */
   | 'cut-off';
 
 export type StandingInput = {
   readonly now: number;
   /** When the own lease was last renewed. */
   readonly renewedAt: number | undefined;
-  /** When a renewal of the own lease last came back by the watch: an old watch makes the living look dead. */
+  /** When the watch last delivered a renewal of our own lease: a stale watch makes live nodes look dead. */
   readonly seenAt: number | undefined;
   readonly leaseMs: number;
 };
 
-/** Shorter than a lease: who is cut off knows it before the others take over. */
+/** Shorter than the lease: a disconnected node knows it before others take over. */
 const patience = 2 / 3;
 
 export function standingOf({ now, renewedAt, seenAt, leaseMs }: StandingInput): Standing {
@@ -29,17 +29,17 @@ export function standingOf({ now, renewedAt, seenAt, leaseMs }: StandingInput): 
 
 export type Holding = {
   readonly addresses: () => readonly string[];
-  /** Replaces them; returns those that are new. */
+  /** Replaces the addresses; returns the new ones. */
   readonly set: (addresses: readonly string[], now: number) => readonly string[];
-  /** Another node says that it has the address. */
+  /** Another node has claimed the address. */
   readonly claimed: (address: string, now: number) => void;
-  /** Gives up what others have claimed since; returns whether there was anything. */
+  /** Releases the addresses that others have claimed; returns whether there were any. */
   readonly yieldClaimed: (since: number) => boolean;
-  /** Those to be announced to everybody now. */
+  /** The addresses to announce now (gratuitous ARP, unsolicited NA). */
   readonly due: (now: number) => readonly string[];
 };
 
-/** A frame gets lost now and then, and some neighbours listen only to the second. */
+/** Frames get lost, and some neighbours accept only a second announcement. */
 const announcements = 3;
 const betweenMs = 1000;
 

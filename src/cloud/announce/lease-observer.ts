@@ -1,5 +1,5 @@
-// Who lives: announcers renew a Lease each, and who has not seen it renewed for its time takes its owner for dead. Times are those
-// of the watching node's clock; the clocks of others are not believed.
+// Which nodes are alive: each announcer renews a Lease, and a node whose Lease was not observed to be renewed for its duration is dead.
+// Times are of the observer's clock; clocks of other nodes are not trusted.
 import type { Lease } from '../../kinds/lease/types.ts';
 
 export const announcerLabel = 'fairlead.dev/announcer';
@@ -9,13 +9,13 @@ export const leaseName = (nodeName: string): string => `fairlead-announcer-${nod
 type Seen = { readonly renewal: string; readonly at: number; readonly lastsMs: number };
 
 export type LeaseObserver = {
-  readonly heard: (lease: Lease, now: number) => void;
+  readonly observed: (lease: Lease, now: number) => void;
   readonly gone: (lease: Lease) => void;
-  /** Nodes that live, in no particular order. */
+  /** The live nodes, in no particular order. */
   readonly living: (now: number) => readonly string[];
-  /** When the last renewal of a node was seen. */
+  /** When the last renewal of a node was observed. */
   readonly seenAt: (node: string) => number | undefined;
-  /** When the next of those who live would count as dead. */
+  /** When the next lease of a live node expires. */
   readonly nextDeath: (now: number) => number | undefined;
 };
 
@@ -23,7 +23,7 @@ export function createLeaseObserver(): LeaseObserver {
   const seen = new Map<string, Seen>();
   const endOf = ({ at, lastsMs }: Seen): number => at + lastsMs;
   return {
-    heard({ spec }, now) {
+    observed({ spec }, now) {
       const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 1 } = spec;
       if (holderIdentity === '') return;
       if (seen.get(holderIdentity)?.renewal === renewTime) return;

@@ -1,4 +1,4 @@
-// Which nodes have endpoints of a Service that take connections.
+// Finds the nodes with serving endpoints of a Service.
 import type { EndpointSlice } from '../../kinds/endpoint-slice/types.ts';
 import { apiServerKey } from '../../kinds/service/address-owners.ts';
 import type { Service } from '../../kinds/service/types.ts';
@@ -13,7 +13,7 @@ export function serviceOfSlice({ metadata }: EndpointSlice): string {
 export const sliceKeyOf = ({ metadata }: Service): string =>
   `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 
-/** Only where endpoints are and whether they are ready counts here, and the API server's addresses; there may be many. */
+/** Keeps only the nodes and readiness of endpoints, and the API server's addresses, as there may be many. */
 export function trimSlice(slice: EndpointSlice): EndpointSlice {
   if (serviceOfSlice(slice) === apiServerKey) return slice;
   const { kind, apiVersion, metadata, addressType, endpoints } = slice;

@@ -1,4 +1,4 @@
-// What an announcer tells of itself.
+// The metrics of an announcer.
 import type { MetricsRegistry } from '../../observe/metrics.ts';
 
 export type AnnouncerMetrics = ReturnType<typeof createAnnouncerMetrics>;

@@ -1,4 +1,4 @@
-// The interface on which a node is reached, where nobody says which.
+// Finds the interface with the node's address.
 import { networkInterfaces } from 'node:os';
 import type { Node } from '../../kinds/node/types.ts';
 

@@ -1,18 +1,18 @@
-// Whether this node's proxy carries traffic, as a cloud's balancer would ask it (LBC-16).
+// Checks whether this node's proxy is healthy, as the health check of a cloud load balancer would (LBC-16).
 import { request } from 'node:http';
 
-/** As long as the wait between two renewals. */
+/** The interval between two renewals. */
 const timeoutMs = 1000;
 
 export function probeProxy(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request(url, { timeout: timeoutMs, agent: false }, (response) => {
+    const response = request(url, { timeout: timeoutMs, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    asked.once('timeout', () => asked.destroy());
-    asked.once('error', () => resolve(false));
-    asked.once('close', () => resolve(false));
-    asked.end();
+    response.once('timeout', () => response.destroy());
+    response.once('error', () => resolve(false));
+    response.once('close', () => resolve(false));
+    response.end();
   });
 }

@@ -1,4 +1,4 @@
-// What the announcer of a node asks of the API server.
+// The RBAC permissions of an announcer.
 
 import { endpointSliceDefinition } from '../../kinds/endpoint-slice/definition.ts';
 import { leaseDefinition } from '../../kinds/lease/definition.ts';

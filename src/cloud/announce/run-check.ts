@@ -1,4 +1,4 @@
-// Looks at what has changed, decides anew what this node answers for, and says so on the link.
+// Resyncs after changes: computes which addresses this node answers for, and announces the new ones.
 import type { EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
 import type { NeighborAnswers } from '../../host/answer-neighbors.ts';
@@ -27,7 +27,7 @@ export type CheckParts = {
   readonly leaseObserver: LeaseObserver;
   readonly holding: Holding;
   readonly answers: NeighborAnswers;
-  /** When the own lease was last renewed; undefined: not wanted. */
+  /** When our own lease was last renewed; undefined: not held. */
   readonly renewedAt: () => number | undefined;
   readonly leaseMs: number;
   readonly recorder: EventRecorder;
@@ -35,13 +35,13 @@ export type CheckParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly ownClass?: string;
-  /** Answers for whatever address the status of a Service names. */
+  /** Answers for any address that the status of a Service names. */
   readonly allowsForeignAddresses: boolean;
 };
 
 export type AddressChecks = { readonly soon: () => void; readonly stop: () => void };
 
-/** Changes that come together are looked at together. */
+/** Changes within this time are processed together. */
 const gatherMs = 10;
 
 export function startAddressChecks(parts: CheckParts): AddressChecks {
@@ -52,7 +52,7 @@ export function startAddressChecks(parts: CheckParts): AddressChecks {
     next = undefined;
     checkAddresses(parts);
     later?.();
-    // Who dies or is cut off does not say so: at the next death, and often enough to notice the own state.
+    // Expiry of a lease sends no event: check at the next expiry, and often enough to notice our own state.
     const death =
       (leaseObserver.nextDeath(clock.now()) ?? Number.POSITIVE_INFINITY) - clock.now() + 1;
     later = clock.after(Math.min(death, leaseMs / triesPerLease), soon);
@@ -74,8 +74,8 @@ export function startAddressChecks(parts: CheckParts): AddressChecks {
 function follow(parts: CheckParts, soon: () => void): readonly (() => void)[] {
   const { services, nodes, slices, leases, leaseObserver, clock } = parts;
   const any = { add: soon, update: soon, delete: soon };
-  const heard = (lease: Lease): void => {
-    leaseObserver.heard(lease, clock.now());
+  const observed = (lease: Lease): void => {
+    leaseObserver.observed(lease, clock.now());
     soon();
   };
   const gone = (lease: Lease): void => {
@@ -86,7 +86,7 @@ function follow(parts: CheckParts, soon: () => void): readonly (() => void)[] {
     services.onChange(any),
     nodes.onChange(any),
     slices.onChange(any),
-    leases.onChange({ add: heard, update: (_before, after) => heard(after), delete: gone }),
+    leases.onChange({ add: observed, update: (_before, after) => observed(after), delete: gone }),
   ];
 }
 
@@ -97,24 +97,24 @@ function checkAddresses(parts: CheckParts): void {
   const standing = standingOf({ now, renewedAt, seenAt: leaseObserver.seenAt(nodeName), leaseMs });
   if (standing === 'cut-off') {
     if (holding.yieldClaimed(renewedAt ?? now)) {
-      log.warn('gave up addresses that another node has', { node: nodeName });
+      log.warn('Released addresses that another node claims', { node: nodeName });
       answers.answerFor(holding.addresses(), []);
     }
   } else {
     const living = standing === 'member' ? leaseObserver.living(now) : [];
     metrics.living.set({}, living.length);
     const before = holding.addresses().length;
-    const mine = addressesOf(parts, living);
-    const added = holding.set([...mine.keys()], now);
-    for (const address of added) reportTaken(parts, address, mine.get(address));
+    const own = addressesOf(parts, living);
+    const added = holding.set([...own.keys()], now);
+    for (const address of added) reportTaken(parts, address, own.get(address));
     const due = holding.due(now);
-    if (due.length > 0 || before + added.length !== mine.size)
+    if (due.length > 0 || before + added.length !== own.size)
       answers.answerFor(holding.addresses(), due);
   }
   metrics.addresses.set({}, holding.addresses().length);
 }
 
-/** What falls to this node, of all that the living share. */
+/** The addresses of this node, of all that the live nodes share. */
 function addressesOf(
   { services, nodes, slices, nodeName, ownClass, allowsForeignAddresses }: CheckParts,
   living: readonly string[],
@@ -144,7 +144,7 @@ function reportTaken(
   answerer: Answerer | undefined,
 ): void {
   metrics.takeovers.add();
-  log.info('answers for an address', { node: nodeName, address });
+  log.info('Answering for address', { node: nodeName, address });
   const message = `Node "${nodeName}" answers for ${address}`;
   for (const service of answerer?.services ?? [])
     recorder.record(service, { type: 'Normal', reason: 'AnnouncedAddress', message });

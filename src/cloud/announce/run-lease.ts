@@ -1,4 +1,4 @@
-// Shows the other announcers that this one lives and can carry traffic.
+// Renews the announcer's Lease, which shows the other announcers that this node is alive and its proxy healthy.
 
 import type { ApiCaller } from '../../client/api-call.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
@@ -17,28 +17,28 @@ export type OwnLeaseOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly leaseMs: number;
-  /** The node's own object: the lease goes with it. */
+  /** The Node object, which owns the Lease. */
   readonly node: () => Node | undefined;
   readonly isReady: () => Promise<boolean>;
-  /** Told after every try. */
+  /** Called after every attempt. */
   readonly tried: () => void;
 };
 
 export type OwnLease = {
-  /** When it was last renewed; undefined while this node does not want to answer for anything. */
+  /** When it was last renewed; undefined while this node does not answer for any address. */
   readonly renewedAt: () => number | undefined;
-  /** Resolves after the signal, when the lease is given back. */
+  /** Resolves after the signal, when the lease is released. */
   readonly ended: Promise<void>;
 };
 
-/** So many renewals may fail before others take this node for dead. */
+/** Renewal attempts per lease duration; after as many failures others consider this node dead. */
 export const triesPerLease = 3;
 /**
- * Giving up on a request ends its connection, and the next begins with a handshake. Where machines are so busy that this takes longer
- * than the wait, it would never succeed: so each wait after a failure is longer than the one before.
+ * A timeout closes the connection, and the next request starts with a handshake. On a busy machine this may take longer than the timeout
+ * and never succeed: so the timeout grows with each failure.
  */
 const maxWaitMs = 30_000;
-/** A proxy that does not answer once may only be busy; moving its addresses would break its connections. */
+/** A proxy that fails one check may only be busy; moving its addresses would break connections. */
 const maxMisses = 2;
 
 export function startOwnLease(options: OwnLeaseOptions, signal: AbortSignal): OwnLease {
@@ -52,8 +52,8 @@ export function startOwnLease(options: OwnLeaseOptions, signal: AbortSignal): Ow
   const attempt = async (): Promise<void> => {
     misses = (await isReady()) ? 0 : misses + 1;
     if (misses >= (renewedAt === undefined ? 1 : maxMisses)) {
-      // Nothing is answered for from now on, whether or not the server can be told.
-      if (renewedAt !== undefined) log.warn('proxy is not ready', { node: nodeName });
+      // Stop answering now, whether or not the lease can be released at the server.
+      if (renewedAt !== undefined) log.warn('Proxy is not ready', { node: nodeName });
       renewedAt = undefined;
       tried();
       if (isHeld) await release(client, nodeName, leaseMs);
@@ -72,12 +72,12 @@ export function startOwnLease(options: OwnLeaseOptions, signal: AbortSignal): Ow
       try {
         await attempt();
       } catch (error) {
-        if (!signal.aborted) log.debug('lease could not be written', { error: String(error) });
+        if (!signal.aborted) log.debug('Failed to write lease, retrying', { error: String(error) });
       }
       if (!signal.aborted) tried();
       await sleep(clock, everyMs, signal);
     }
-    // Others take over at once instead of waiting until it has run out.
+    // Others take over at once instead of waiting until it expires.
     if (isHeld) await release(client, nodeName, leaseMs).catch(() => {});
   };
   return { renewedAt: () => renewedAt, ended: keep() };
@@ -110,7 +110,7 @@ function ownedBy(node: Node | undefined): Pick<Lease['metadata'], 'ownerReferenc
   return { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] };
 }
 
-/** Gives up after the time, or with the signal; nothing of it stays with the signal, which lives long. */
+/** Rejects on timeout or abort; leaves no listener on the signal, which is long-lived. */
 async function within(
   ms: number,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// Answers on a node's link for the addresses of balancers that fall to it, and takes over from nodes that die.
+// The announcer of a node: answers ARP and NDP requests for its share of the load balancer addresses, and takes over from failed nodes.
 import type { ApiCaller } from '../../client/api-call.ts';
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import { startInformer } from '../../client/informer.ts';
@@ -26,27 +26,27 @@ export type AnnouncerOptions = {
   readonly nodeName: string;
   readonly log: Log;
   readonly metrics: MetricsRegistry;
-  /** Where neighbours are answered; absent: where the node's own address is. */
+  /** The interface to answer on; absent: the one with the node's address. */
   readonly interface?: string;
   readonly clock?: Clock;
-  /** How long after its last sign a node counts as dead. */
+  /** How long after its last renewal a node counts as dead. */
   readonly leaseMs?: number;
-  /** The class of Services whose addresses are answered for; absent: those without one. */
+  /** The loadBalancerClass of the Services; absent: those without one. */
   readonly loadBalancerClass?: string;
-  /** Answers for whatever address the status of a Service names, also a node's or the API server's. */
+  /** Answers for any address that the status of a Service names, also those of nodes or the API server. */
   readonly allowsForeignAddresses?: boolean;
-  /** Whether this node's proxy carries traffic; absent: as its /healthz says on its usual port of loopback. */
+  /** Whether this node's proxy is ready; absent: by its /healthz on the default port on loopback. */
   readonly isProxyReady?: () => Promise<boolean>;
 };
 
 export const defaultLeaseMs = 3000;
 export const defaultProxyUrl = 'http://127.0.0.1:10256/healthz';
-/** What broke is started again, not at once. */
+/** Delay before a restart after a failure. */
 const restartMs = 1000;
 
 /**
- * In the network namespace of the calling thread. Resolves after the signal, when others have been told. Throws when it
- * cannot begin at all.
+ * Works in the network namespace of the calling thread. Resolves after the signal, when the lease is released. Throws when
+ * the first start fails.
  */
 export async function startAnnouncer(
   options: AnnouncerOptions,
@@ -65,7 +65,7 @@ export async function startAnnouncer(
       await runOnce({ ...options, clock, log }, { ending, begun }, until);
     } catch (error) {
       if (!hasBegun) throw error;
-      log.error('announcer broke, starting it again', { error: String(error) });
+      log.error('Announcer failed, restarting', { error: String(error) });
       await sleep(clock, restartMs, signal);
     } finally {
       ending.abort();
@@ -101,7 +101,7 @@ async function runOnce(
     },
   });
   begun();
-  log.info('answers neighbours', { node: nodeName, interface: link });
+  log.info('Answering neighbours', { node: nodeName, interface: link });
   const leaseMs = options.leaseMs ?? defaultLeaseMs;
   const own = startOwnLease(
     {

@@ -12,7 +12,7 @@ import {
 } from './status.ts';
 
 export type ServiceWriter = {
-  /** These return the Service as it stands after the write; undefined when it is gone. */
+  /** Return the Service after the write; undefined when it was deleted. */
   readonly addFinalizer: (service: Service) => Promise<Service | undefined>;
   readonly removeFinalizer: (service: Service) => Promise<Service | undefined>;
   readonly publish: (

@@ -1,11 +1,11 @@
-// Which nodes may stand behind a balancer.
+// Selects the nodes that may be targets of load balancers.
 import type { Node } from '../../kinds/node/types.ts';
 import { toBeDeletedTaint } from '../../meta/well-known-taints.ts';
 
 const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const falseWords = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
-/** LBC-11: readiness is not looked at, the balancer's own health check does that. In the order of their names. */
+/** Readiness does not matter, as load balancers have their own health checks (LBC-11). Sorted by name. */
 export function candidateNodes(nodes: readonly Node[]): readonly Node[] {
   return nodes
     .filter((node) => !isGoing(node) && !isExcluded(node) && !hasDeletionTaint(node))
@@ -13,8 +13,8 @@ export function candidateNodes(nodes: readonly Node[]): readonly Node[] {
 }
 
 /**
- * LBC-13: what makes hosts be updated. The deletion taint alone does not: existing connections to such a node are let
- * end, and the node itself goes soon.
+ * The part of nodes whose change updates the hosts (LBC-13). The deletion taint alone does not: existing connections may
+ * complete, and the node is removed soon.
  */
 export function hostsKey(nodes: readonly Node[]): string {
   return nodes
@@ -26,7 +26,7 @@ export function hostsKey(nodes: readonly Node[]): string {
 
 const isGoing = ({ metadata }: Node): boolean => metadata.deletionTimestamp !== undefined;
 
-/** LBC-12: a value that says no includes the node; anything else, also nothing, excludes it. */
+/** The exclusion label: a false value includes the node; any other value, also an empty one, excludes it (LBC-12). */
 function isExcluded({ metadata }: Node): boolean {
   const value = metadata.labels?.[excludeLabel];
   return value !== undefined && !falseWords.includes(value);

@@ -1,16 +1,16 @@
-// What has to be done about the balancer of a Service: nothing, make it fit, or take it away.
+// Decides the next step for a Service: ensure its load balancer, delete it, or nothing.
 import type { Service } from '../../kinds/service/types.ts';
 
 export const cleanupFinalizer = 'service.kubernetes.io/load-balancer-cleanup';
 
 export type Step = 'nothing' | 'ensure' | 'remove';
 
-/** LBC-01: a Service that names a class has somebody else to look after it. */
+/** A Service with a loadBalancerClass is handled by the controller of that class (LBC-01). */
 export function wantsBalancer({ spec }: Service, ownClass?: string): boolean {
   return spec.type === 'LoadBalancer' && (spec.loadBalancerClass ?? undefined) === ownClass;
 }
 
-/** All controllers use one finalizer: of a balancer of another class it is theirs, and so is the status. */
+/** All controllers share one finalizer: with another class, finalizer and status belong to its controller. */
 export function isOfOthers(service: Service, ownClass?: string): boolean {
   return service.spec.type === 'LoadBalancer' && !wantsBalancer(service, ownClass);
 }
@@ -20,8 +20,8 @@ export function hasCleanupFinalizer({ metadata }: Service): boolean {
 }
 
 /**
- * LBC-03 to LBC-05. The finalizer is what says that there may be a balancer: it is there before the first call to the provider and
- * goes after the last, so a crash anywhere between leaves nothing behind.
+ * The finalizer marks that there may be a load balancer: it is added before the first call to the provider and removed after the last,
+ * so a crash in between leaves nothing behind (LBC-03 to LBC-05).
  */
 export function nextStep(service: Service, ownClass?: string): Step {
   if (isOfOthers(service, ownClass)) return 'nothing';

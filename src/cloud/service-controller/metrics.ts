@@ -1,7 +1,7 @@
-// What the service controller counts, under upstream's names.
+// Metrics of the service controller, with upstream's names.
 import type { MetricsRegistry } from '../../observe/metrics.ts';
 
-/** From one second in doublings to some four and a half hours: clouds take their time. */
+/** As upstream: from one second, doubling to about four and a half hours. */
 const buckets = Array.from({ length: 15 }, (_, power) => 2 ** power);
 
 export type ServiceControllerMetrics = ReturnType<typeof createServiceControllerMetrics>;

@@ -1,8 +1,8 @@
-// Which changes of a Service concern its balancer (LBC-09).
+// Whether a change of a Service affects its load balancer (LBC-09).
 import type { Service } from '../../kinds/service/types.ts';
 import { deepEqual } from '../../schema/equality.ts';
 
-/** Everything of a Service that a balancer is made from; labels and selectors are not part of it. */
+/** All fields that a load balancer depends on; labels and selectors are not among them. */
 function balancerInputs({ metadata, spec }: Service) {
   return {
     uid: metadata.uid,

@@ -1,4 +1,4 @@
-// One Service brought in line with its balancer.
+// Syncs one Service with its load balancer.
 import type { EventRecorder } from '../../client/event-recorder.ts';
 import type { ReconcileResult } from '../../client/reconcile.ts';
 import type { Clock } from '../../host/clock.ts';
@@ -23,7 +23,7 @@ export type SyncParts = {
   readonly provider: Provider;
   readonly writer: ServiceWriter;
   readonly recorder: EventRecorder;
-  /** The Service as the API has it now, as far as is known. */
+  /** The Service as last observed. */
   readonly find: (key: string) => Service | undefined;
   readonly nodes: () => readonly Node[];
   readonly memory: SyncMemory;
@@ -33,20 +33,20 @@ export type SyncParts = {
   readonly ownClass?: string;
 };
 
-/** What is known beyond the API. All of it may be lost: it saves work and catches what finalizers cannot. */
+/** In-memory state. It may be lost: it saves work, and covers cases that finalizers do not. */
 export type SyncMemory = {
-  /** Keys that need more than new hosts. */
+  /** Keys that need more than an update of their hosts. */
   readonly whole: Set<string>;
-  /** Keys whose wish was not met. */
+  /** Keys whose request could not be met. */
   readonly unmet: Set<string>;
-  /** The Service for which there may be a balancer. */
+  /** The Service that may have a load balancer. */
   readonly served: Map<string, Service>;
-  /** The hosts that its balancer was last told. */
+  /** The hosts of the last update of the load balancer. */
   readonly hosts: Map<string, string>;
-  /** What our own last write left, until the informer has it. */
+  /** The result of our own last write, until the informer observes it. */
   readonly written: Map<string, Service>;
-  /** The ignored annotations that were told of a Service. */
-  readonly told: Map<string, string>;
+  /** The ignored annotations that were reported for a Service. */
+  readonly reportedAnnotations: Map<string, string>;
 };
 
 export const createSyncMemory = (): SyncMemory => ({
@@ -55,10 +55,10 @@ export const createSyncMemory = (): SyncMemory => ({
   served: new Map(),
   hosts: new Map(),
   written: new Map(),
-  told: new Map(),
+  reportedAnnotations: new Map(),
 });
 
-/** In which step something failed; upstream's words. */
+/** The failed step; upstream's event reasons. */
 class StepError extends Error {
   constructor(step: string, cause: unknown) {
     super(`${step}: ${textOf(cause)}`, { cause });
@@ -72,11 +72,11 @@ export async function syncService(
   signal: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
   const { memory, find, ownClass } = parts;
-  // Taken before anything is waited for: what changes meanwhile asks for another round.
-  const isAsked = memory.whole.delete(key);
+  // Removed before the first await: changes made meanwhile cause another sync.
+  const isRequested = memory.whole.delete(key);
   const service = find(key);
   const before = memory.served.get(key);
-  // Another Service of the name, or one that another controller looks after by now.
+  // Replaced by another Service of the same name, or now handled by another controller.
   const isLost =
     before !== undefined &&
     (service === undefined ||
@@ -85,10 +85,10 @@ export async function syncService(
   if (isLost) await removeLost(parts, key, before, signal);
   if (service === undefined) return forget(memory, key);
   const wanted = nextStep(service, ownClass);
-  // Without its finalizer, which somebody took away, and yet there may be a balancer.
+  // Its finalizer was removed by another client, but there may still be a load balancer.
   const step = wanted === 'nothing' && memory.served.has(key) ? 'remove' : wanted;
   if (step === 'nothing') return forget(memory, key);
-  if (step === 'ensure' && !isAsked && !isLost) return updateHosts(parts, key, service, signal);
+  if (step === 'ensure' && !isRequested && !isLost) return updateHosts(parts, key, service, signal);
   try {
     await (step === 'ensure' ? ensure : remove)(parts, key, service, signal);
     return undefined;
@@ -99,13 +99,14 @@ export async function syncService(
   }
 }
 
-/** But not what was asked for meanwhile. */
+/** Keeps what was requested meanwhile. */
 function forget(memory: SyncMemory, key: string): undefined {
   memory.unmet.delete(key);
-  for (const known of [memory.hosts, memory.written, memory.served, memory.told]) known.delete(key);
+  for (const known of [memory.hosts, memory.written, memory.served, memory.reportedAnnotations])
+    known.delete(key);
 }
 
-/** LBC-03: the finalizer, then the balancer, then the status. */
+/** Finalizer, then load balancer, then status (LBC-03). */
 async function ensure(
   parts: SyncParts,
   key: string,
@@ -113,12 +114,12 @@ async function ensure(
   signal: AbortSignal,
 ): Promise<void> {
   const { provider, writer, recorder, memory, metrics, clock } = parts;
-  tell(recorder, found, 'EnsuringLoadBalancer', 'Ensuring load balancer');
+  recordEvent(recorder, found, 'EnsuringLoadBalancer', 'Ensuring load balancer');
   const service = await during(
     'failed to add load balancer cleanup finalizer',
     writer.addFinalizer(found),
   );
-  // Gone before anything was made.
+  // Deleted before anything was created.
   if (service === undefined) return;
   remember(memory, key, service);
   memory.served.set(key, service);
@@ -131,18 +132,18 @@ async function ensure(
   try {
     const step = 'failed to ensure load balancer';
     const ingress = await during(step, provider.ensure({ service, nodes }, signal));
-    tell(recorder, service, 'EnsuredLoadBalancer', 'Ensured load balancer');
+    recordEvent(recorder, service, 'EnsuredLoadBalancer', 'Ensured load balancer');
     const solved = solvedConditions(service, formatTime(clock.now()));
     const published = writer.publish(service, ingress, solved);
     remember(memory, key, await during('failed to update load balancer status', published));
     memory.unmet.delete(key);
   } catch (error) {
     if (!isElsewhere(error)) throw error;
-    parts.log.debug('balancer is looked after by another program', { service: key });
+    parts.log.debug('Load balancer is handled by another controller', { service: key });
   }
 }
 
-/** LBC-04, LBC-05: the balancer, then the finalizer, then the status. */
+/** Load balancer, then finalizer, then status (LBC-04, LBC-05). */
 async function remove(
   parts: SyncParts,
   key: string,
@@ -156,7 +157,7 @@ async function remove(
     provider.exists(owner, service, signal),
   );
   if (exists) {
-    tell(recorder, service, 'DeletingLoadBalancer', 'Deleting load balancer');
+    recordEvent(recorder, service, 'DeletingLoadBalancer', 'Deleting load balancer');
     await during(
       'failed to delete load balancer',
       provider.remove(owner, service, signal).catch((error: unknown) => {
@@ -169,7 +170,7 @@ async function remove(
     'failed to remove load balancer cleanup finalizer',
     writer.removeFinalizer(service),
   );
-  tell(recorder, service, 'DeletedLoadBalancer', 'Deleted load balancer');
+  recordEvent(recorder, service, 'DeletedLoadBalancer', 'Deleted load balancer');
   forget(memory, key);
   if (after === undefined || after.metadata.deletionTimestamp !== undefined) return;
   remember(memory, key, after);
@@ -177,14 +178,14 @@ async function remove(
   remember(memory, key, await during('failed to update load balancer status', emptied));
 }
 
-/** LBC-06: a Service that went without its finalizer took nothing with it. */
+/** Deletes the load balancer of a Service that was deleted without its finalizer (LBC-06). */
 async function removeLost(
   { provider, recorder, memory }: SyncParts,
   key: string,
   before: Service,
   signal: AbortSignal,
 ): Promise<void> {
-  tell(recorder, before, 'DeletingLoadBalancer', 'Deleting load balancer');
+  recordEvent(recorder, before, 'DeletingLoadBalancer', 'Deleting load balancer');
   try {
     await provider.remove(ownerOf(before), before, signal);
   } catch (error) {
@@ -196,10 +197,10 @@ async function removeLost(
     }
   }
   forget(memory, key);
-  tell(recorder, before, 'DeletedLoadBalancer', 'Deleted load balancer');
+  recordEvent(recorder, before, 'DeletedLoadBalancer', 'Deleted load balancer');
 }
 
-/** LBC-13: nothing but the nodes changed. Who cannot be told is made whole next time. */
+/** Only the nodes changed (LBC-13). After a failure the next sync ensures the whole load balancer. */
 async function updateHosts(
   parts: SyncParts,
   key: string,
@@ -217,12 +218,13 @@ async function updateHosts(
   try {
     await provider.updateHosts({ service, nodes }, signal);
     if (nodes.length === 0) warnOfNoNodes(recorder, service);
-    else tell(recorder, service, 'UpdatedLoadBalancer', 'Updated load balancer with new hosts');
+    else
+      recordEvent(recorder, service, 'UpdatedLoadBalancer', 'Updated load balancer with new hosts');
   } catch (error) {
     if (isElsewhere(error)) return;
     memory.whole.add(key);
     metrics.nodeSyncErrors.add();
-    // Only a failure where there is something that could not be told.
+    // A failure only if there is a load balancer that could not be updated.
     if (!(await provider.exists(ownerOf(service), service, signal).catch(() => true))) throw error;
     const message = `Error updating load balancer with new hosts ${hostNames(nodes)}, error: ${textOf(error)}`;
     recorder.record(service, { type: 'Warning', reason: 'UpdateLoadBalancerFailed', message });
@@ -232,7 +234,7 @@ async function updateHosts(
   }
 }
 
-/** Tells people, in an event and in a condition of the Service, and says when to try again. */
+/** Reports the failure in an event and in the Service's condition, and schedules the retry. */
 async function explainFailure(
   { recorder, writer, memory, find, clock, log }: SyncParts,
   key: string,
@@ -248,7 +250,7 @@ async function explainFailure(
     try {
       remember(memory, key, await writer.explain(service, why));
     } catch (failure) {
-      log.debug('condition could not be written', { service: key, error: textOf(failure) });
+      log.debug('Failed to write condition', { service: key, error: textOf(failure) });
     }
   }
   if (cause instanceof RetryLaterError) return { retryAfterMs: cause.retryAfterMs };
@@ -275,14 +277,19 @@ function remember({ written }: SyncMemory, key: string, service: Service | undef
   if (service !== undefined) written.set(key, service);
 }
 
-function tell(recorder: EventRecorder, service: Service, reason: string, message: string): void {
+function recordEvent(
+  recorder: EventRecorder,
+  service: Service,
+  reason: string,
+  message: string,
+): void {
   recorder.record(service, { type: 'Normal', reason, message });
 }
 
-/** As many names as a person reads. */
+/** The maximum number of annotations in a message. */
 const maxShownAnnotations = 10;
 
-/** Once, and again when they are others. */
+/** Reports once, and again when the annotations change. */
 function warnOfIgnored(
   { provider, recorder, memory }: SyncParts,
   key: string,
@@ -290,8 +297,8 @@ function warnOfIgnored(
 ): void {
   const names = provider.ignored?.(service) ?? [];
   const all = `${service.metadata.uid} ${names.join()}`;
-  if (memory.told.get(key) === all) return;
-  memory.told.set(key, all);
+  if (memory.reportedAnnotations.get(key) === all) return;
+  memory.reportedAnnotations.set(key, all);
   if (names.length === 0) return;
   const shown = names.slice(0, maxShownAnnotations).join(', ');
   const more =
@@ -305,7 +312,7 @@ function warnOfNoNodes(recorder: EventRecorder, service: Service): void {
   recorder.record(service, { type: 'Warning', reason: 'UnAvailableLoadBalancer', message });
 }
 
-/** As many names as upstream prints. */
+/** As upstream: the maximum number of hosts in a message. */
 const maxNames = 20;
 
 function hostNames(nodes: readonly Node[]): string {

@@ -1,4 +1,4 @@
-// Follows Services and nodes, and keeps the balancers of a provider in line with them.
+// The service controller: watches Services and Nodes, and reconciles their load balancers.
 
 import type { ApiCaller } from '../../client/api-call.ts';
 import { createEventRecorder } from '../../client/event-recorder.ts';
@@ -25,7 +25,7 @@ import { createSyncMemory, type SyncMemory, type SyncParts, syncService } from '
 export type ServiceControllerOptions = {
   readonly caller: ApiCaller;
   readonly provider: Provider;
-  /** Both with their whole state. */
+  /** Both have synced. */
   readonly services: Informer<Service>;
   readonly nodes: Informer<Node>;
   readonly clock: Clock;
@@ -33,14 +33,14 @@ export type ServiceControllerOptions = {
   readonly metrics: MetricsRegistry;
   readonly queueMetrics: QueueMetrics;
   readonly concurrency: number;
-  /** The class of Services that are served; absent: those without one. */
+  /** The loadBalancerClass of the Services; absent: those without one. */
   readonly ownClass?: string;
 };
 
-/** LBC-08: clouds are slow and count requests. */
+/** Slow back-off, as clouds are slow and limit requests (LBC-08). */
 const backOff = { firstMs: 5_000, maxMs: 300_000 };
 
-/** Resolves when the signal has ended it and the work under way is finished. */
+/** Resolves when the signal is aborted and the workers have finished. */
 export async function runServiceController(
   options: ServiceControllerOptions,
   signal: AbortSignal,
@@ -79,7 +79,7 @@ export async function runServiceController(
     memory.whole.add(key);
     queue.add(key);
   };
-  // A Service may get whole what it waited for.
+  // A Service whose request could not be met may get it now.
   provider.onRelief?.(() => memory.unmet.forEach(addWhole));
   const stops = [
     services.onChange({
@@ -94,11 +94,11 @@ export async function runServiceController(
         if (event !== undefined) recorder.record(after, { type: 'Normal', ...event });
         addWhole(objectKey(after.metadata));
       },
-      // Only of note where the finalizer was taken away by others.
+      // Matters only when another client removed the finalizer.
       delete: ({ metadata }) => queue.add(objectKey(metadata)),
     }),
     followHosts(nodes, clock, (hosts) => {
-      const keys = [...memory.hosts].filter(([, told]) => told !== hosts).map(([key]) => key);
+      const keys = [...memory.hosts].filter(([, sent]) => sent !== hosts).map(([key]) => key);
       rounds.start(keys);
       for (const key of keys) queue.add(key);
     }),
@@ -108,7 +108,7 @@ export async function runServiceController(
   await recorder.flushed();
 }
 
-/** Our own last write may be newer than what the informer has. */
+/** Our own last write may be newer than the informer's copy. */
 function newest(
   cached: Service | undefined,
   { written }: SyncMemory,
@@ -124,7 +124,7 @@ function newest(
 
 const version = ({ metadata }: Service): number => Number(metadata.resourceVersion);
 
-/** Tells of changes of nodes that concern hosts, many at once as one. */
+/** Reports changes of nodes that affect hosts, batched. */
 function followHosts(
   nodes: Informer<Node>,
   clock: Clock,
@@ -132,7 +132,7 @@ function followHosts(
 ): () => void {
   let known: string | undefined;
   let cancel: (() => void) | undefined;
-  const look = (): void => {
+  const check = (): void => {
     cancel = undefined;
     const key = hostsKey([...nodes.store.values()]);
     if (key === known) return;
@@ -140,7 +140,7 @@ function followHosts(
     changed(key);
   };
   const soon = (): void => {
-    cancel ??= clock.after(0, look);
+    cancel ??= clock.after(0, check);
   };
   const stop = nodes.onChange({ add: soon, update: soon, delete: soon });
   soon();
@@ -150,7 +150,7 @@ function followHosts(
   };
 }
 
-/** How long it takes until every balancer knows of a change of nodes. */
+/** Measures the time until all load balancers are updated after a change of nodes. */
 function createNodeRounds({ nodeSyncLatency }: ServiceControllerMetrics, clock: Clock) {
   let startedAt = 0;
   const left = new Set<string>();

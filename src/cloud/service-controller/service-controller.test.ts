@@ -86,7 +86,7 @@ describe('nextStep()', () => {
   for (const [title, given, want] of cases) {
     test(title, () => assert.equal(nextStep(given), want));
   }
-  test('serves the class it is told to', () => {
+  test('serves the configured class', () => {
     assert.equal(nextStep(service({ loadBalancerClass: 'a/b' }), 'a/b'), 'ensure');
     assert.equal(nextStep(service({}), 'a/b'), 'nothing');
   });
@@ -106,7 +106,7 @@ describe('needsEnsure() (LBC-09)', () => {
     ],
     ['a target port', service({ ports: [{ port: 80, protocol: 'TCP', targetPort: 81 }] }), true],
     ['source ranges', service({ loadBalancerSourceRanges: ['10.0.0.0/8'] }), true],
-    ['the wished address', service({ loadBalancerIP: '1.2.3.4' }), true],
+    ['the requested address', service({ loadBalancerIP: '1.2.3.4' }), true],
     ['the policy', service({ externalTrafficPolicy: 'Local' }), true],
     ['affinity', service({ sessionAffinity: 'ClientIP' }), true],
     ['another object of the same name', service({}, { uid: '2' }), true],

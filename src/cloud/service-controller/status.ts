@@ -1,13 +1,13 @@
-// What the controller writes into a Service's status.
+// The status of a Service: load balancer ingress and condition.
 import type { LoadBalancerIngress, Service } from '../../kinds/service/types.ts';
 import type { Condition } from '../../meta/conditions.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { cleanupFinalizer } from './desired.ts';
 
-/** Why a Service has no balancer yet. It appears with the first failure, so most Services never have it. */
+/** The condition that explains why a Service has no load balancer. It is added with the first failure. */
 export const readyCondition = 'fairlead.dev/LoadBalancerReady';
 
-/** A patch for the wrong object of the same name is refused for its uid. */
+/** The uid makes a patch of another object with the same name fail. */
 const onlyFor = ({ metadata }: Service): object =>
   metadata.uid === undefined ? {} : { uid: metadata.uid };
 
@@ -20,7 +20,7 @@ export function removeFinalizerPatch(service: Service): object {
   return { metadata: { ...onlyFor(service), ...removed } };
 }
 
-/** Undefined where the status says so already. */
+/** Undefined when the status is already up to date. */
 export function statusPatch(
   service: Service,
   ingress: readonly LoadBalancerIngress[],
@@ -43,7 +43,7 @@ export function conditionPatch(service: Service, condition: Condition): object {
 
 const maxMessageLength = 1024;
 
-/** Undefined where the Service says so already. */
+/** Undefined when the condition is already up to date. */
 export function failedCondition(
   service: Service,
   { reason, message, time }: { reason: string; message: string; time: string },
@@ -60,7 +60,7 @@ export function failedCondition(
   return { type: readyCondition, ...wanted, lastTransitionTime };
 }
 
-/** What becomes of an explanation that no longer holds: none where there was none. */
+/** The condition after success: none if there was none. */
 export function solvedConditions(service: Service, time: string): readonly Condition[] {
   const current = readyConditionOf(service);
   if (current === undefined || current.status === 'True') return [];
@@ -68,7 +68,7 @@ export function solvedConditions(service: Service, time: string): readonly Condi
   return [{ type, status: 'True', reason: 'Ensured', message: '', lastTransitionTime: time }];
 }
 
-/** Of a Service that wants no balancer any more. */
+/** For a Service that no longer requests a load balancer. */
 export function droppedConditions(service: Service): readonly object[] {
   return readyConditionOf(service) === undefined
     ? []

@@ -172,7 +172,7 @@ export async function startNode(
     ip: address,
     macAddress: () => macAddressOf(inside, 'eth0'),
     startPod: (last) => startPod(number, last, inside),
-    gaveWay: hears(announcer, 'gave up addresses'),
+    gaveWay: hears(announcer, 'Released addresses'),
     cutOff: () => ip([`route add unreachable ${gateway}/32`], inside),
     async leave() {
       announcer.kill('SIGTERM');

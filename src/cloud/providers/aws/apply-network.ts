@@ -46,11 +46,11 @@ const calls: { readonly [K in Kind]: Call<K> } = {
   setTargetGroupAttributes: (aws, { arn, attributes }) =>
     aws.modifyTargetGroupAttributes({ TargetGroupArn: arn, Attributes: tagList(attributes) }),
   registerTargets: (aws, { arn, instanceIds, port }) =>
-    inTurn(instanceIds, (ids) =>
+    inSequence(instanceIds, (ids) =>
       aws.registerTargets({ TargetGroupArn: arn, Targets: targetsOf(ids, port) }),
     ),
   deregisterTargets: (aws, { arn, instanceIds, port }) =>
-    inTurn(instanceIds, (ids) =>
+    inSequence(instanceIds, (ids) =>
       aws.deregisterTargets({ TargetGroupArn: arn, Targets: targetsOf(ids, port) }),
     ),
   createListener: (aws, { arn, listener, targetGroupArn, tags }) =>
@@ -104,7 +104,7 @@ const targetsOf = (ids: readonly string[], Port: number) => ids.map((Id) => ({ I
 /** Upstream's size; larger ones are refused now and then. */
 const maxTargets = 100;
 
-async function inTurn(
+async function inSequence(
   ids: readonly string[],
   send: (some: readonly string[]) => Promise<unknown>,
 ): Promise<void> {

@@ -24,7 +24,7 @@ export type ObservedCall = {
 export type Sdk = {
   /** The calls of one piece of work, which end with its signal. */
   readonly calls: (signal: AbortSignal) => AwsCalls;
-  /** Throws when nobody says which. */
+  /** Throws when no region is configured. */
   readonly region: () => Promise<string>;
   readonly close: () => void;
 };
@@ -33,7 +33,7 @@ export type AwsCalls = ReturnType<typeof bindClassic> &
   ReturnType<typeof bindNetwork> &
   ReturnType<typeof bindEc2>;
 
-/** A call that hangs is worth less than a new one. */
+/** A new call is better than one that hangs. */
 const connectTimeoutMs = 5_000;
 const requestTimeoutMs = 30_000;
 /** Balancers are looked after a few at a time; more sockets would only run into the limits of the account. */

@@ -4,7 +4,7 @@ import type { ClassicListener, ClassicWanted } from './balancer.ts';
 import { healthPath, type Request } from './request.ts';
 import type { BackendProtocol, Settings, Tls } from './settings.ts';
 
-/** What AWS gives to an encrypted listener when nobody asks for anything. */
+/** AWS' default policy of an encrypted listener. */
 const defaultSslPolicy = 'ELBSecurityPolicy-2016-08';
 
 export type ClassicInput = {

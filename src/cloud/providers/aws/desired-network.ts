@@ -14,7 +14,7 @@ export type NetworkInput = {
   readonly stoppedIds: readonly string[];
 };
 
-/** What AWS gives to a TLS listener when nobody asks for anything. */
+/** AWS' default policy of a TLS listener. */
 const defaultSslPolicy = 'ELBSecurityPolicy-2016-08';
 
 export function desiredNetwork(input: NetworkInput): NetworkWanted {

@@ -10,7 +10,7 @@ import { balancerName, targetGroupName } from './names.ts';
 import { readRequest } from './request.ts';
 import { ruleKey } from './rules.ts';
 
-const place = {
+const placement = {
   vpcId: 'vpc-1',
   subnets: ['a', 'b'].map((zone, at) => ({
     ...{ id: `subnet-${zone}`, vpcId: 'vpc-1', zone, cidr: `10.0.${at}.0/24`, tags: {} },
@@ -23,7 +23,7 @@ const instances = [
 const certificate = 'arn:aws:acm:eu-1:1:certificate/x';
 
 const want = (service: Service): Wanted =>
-  desired({ cluster: 'lab', request: readRequest(service), place, instances });
+  desired({ cluster: 'lab', request: readRequest(service), placement, instances });
 
 function classic(annotations: Record<string, string>, spec: Partial<Service['spec']> = {}) {
   const { balancer } = want(exampleService({ annotations, spec }));
@@ -39,7 +39,7 @@ function network(annotations: Record<string, string>, spec: Partial<Service['spe
 }
 
 const rulesOf = (service: Service, groupId?: string): readonly string[] =>
-  desiredNodeRules(readRequest(service), place, groupId).map(
+  desiredNodeRules(readRequest(service), placement, groupId).map(
     (rule) => `${ruleKey(rule)} ${rule.description}`,
   );
 

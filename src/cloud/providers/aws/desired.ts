@@ -6,23 +6,23 @@ import type { Instance } from './instances.ts';
 import { groupName, ownershipTags } from './names.ts';
 import type { Request } from './request.ts';
 import { balancerRules, classicNodeRules, networkNodeRules, type Rule } from './rules.ts';
-import type { Place } from './subnets.ts';
+import type { Placement } from './subnets.ts';
 
 export type DesiredInput = {
   readonly cluster: string;
   readonly request: Request;
-  readonly place: Place;
+  readonly placement: Placement;
   readonly instances: readonly Instance[];
 };
 
-export function desired({ cluster, request, place, instances }: DesiredInput): Wanted {
+export function desired({ cluster, request, placement, instances }: DesiredInput): Wanted {
   const { owner, name, settings, ports, ranges } = request;
-  const subnetIds = place.subnets.map(({ id }) => id);
+  const subnetIds = placement.subnets.map(({ id }) => id);
   const tags = { ...settings.resourceTags, ...ownershipTags(cluster, owner) };
   const idsOf = (isRunning: boolean): readonly string[] =>
     instances.filter((one) => one.isRunning === isRunning).map(({ id }) => id);
   const parts = { subnetIds, instanceIds: idsOf(true), stoppedIds: idsOf(false) };
-  const common = { name, vpcId: place.vpcId, tags };
+  const common = { name, vpcId: placement.vpcId, tags };
   if (settings.kind === 'network') {
     return { ...common, balancer: desiredNetwork({ cluster, request, ...parts }) };
   }
@@ -39,10 +39,10 @@ export function desired({ cluster, request, place, instances }: DesiredInput): W
 }
 
 /** What the nodes' groups must let in; the id is that of the group made for the balancer, where there is one. */
-export function desiredNodeRules(request: Request, place: Place, groupId?: string): Rule[] {
+export function desiredNodeRules(request: Request, placement: Placement, groupId?: string): Rule[] {
   const { name, settings, ports, ranges, healthPort } = request;
   if (settings.kind === 'network') {
-    const subnetRanges = place.subnets.map(({ cidr }) => cidr);
+    const subnetRanges = placement.subnets.map(({ cidr }) => cidr);
     return networkNodeRules({ balancer: name, ports, ranges, healthPort, subnetRanges });
   }
   const lent = settings.securityGroups[0];

@@ -31,7 +31,8 @@ export type NodeRulesInput = {
 
 /**
  * Two balancers may need the same rule (health checks from one subnet, ICMP from anywhere), and AWS holds it once, with one description.
- * Who comes second finds it there; who has it described as its own hands it on when it goes. A rule that nobody described is a person's.
+ * The second balancer finds the rule there. The balancer named in the description hands the rule on when it is deleted. A rule without a
+ * description belongs to a user.
  */
 export function diffNodeRules({
   balancer,
@@ -56,7 +57,7 @@ export function diffNodeRules({
   };
 }
 
-/** A node port has one Service: whoever is named there had it before, and would take the rule along. */
+/** A node port has one Service: a balancer named in the description had the port before, and would delete the rule. */
 function isTakenOver(wanted: Rule, there: Rule): boolean {
   const isClientRule = (wanted.description ?? '').startsWith(describeRule('nlb/client', ''));
   const other = balancerOfRule(there);

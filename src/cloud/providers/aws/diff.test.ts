@@ -13,7 +13,7 @@ import { describeRule, type Rule } from './rules.ts';
 import { findSuccessors } from './successors.ts';
 
 const subnets = [{ id: 'subnet-a', vpcId: 'vpc-1', zone: 'a', cidr: '10.0.0.0/24', tags: {} }];
-const place = { vpcId: 'vpc-1', subnets };
+const placement = { vpcId: 'vpc-1', subnets };
 const certificate = 'arn:aws:acm:eu-1:1:certificate/x';
 
 function want(annotations: Record<string, string> = {}, instanceIds = ['i-1', 'i-2']): Wanted {
@@ -21,7 +21,7 @@ function want(annotations: Record<string, string> = {}, instanceIds = ['i-1', 'i
   const instances = instanceIds.map((id) => ({
     ...{ id: id.replace('stopped ', ''), groupIds: [], isRunning: !id.startsWith('stopped') },
   }));
-  return desired({ cluster: 'lab', request, place, instances });
+  return desired({ cluster: 'lab', request, placement, instances });
 }
 
 /** As AWS shows it when nothing differs. */
@@ -223,11 +223,11 @@ describe('diffNodeRules() (LBC-36)', () => {
     ...{ protocol: 'tcp', from: port, to: port, source: '10.0.0.0/8' },
     description: describeRule(purpose, of),
   });
-  const nobody = () => undefined;
+  const noSuccessor = () => undefined;
   const input = (
     wanted: readonly Rule[],
     found: readonly Rule[],
-    successorOf: (r: Rule) => Rule | undefined = nobody,
+    successorOf: (r: Rule) => Rule | undefined = noSuccessor,
   ) => diffNodeRules({ balancer: 'mine', wanted, found, successorOf });
   const nothing = { grant: [], revoke: [], describe: [] };
 
@@ -242,7 +242,7 @@ describe('diffNodeRules() (LBC-36)', () => {
     assert.deepEqual(input([], [byHand]), nothing);
   });
 
-  test('leaves a shared rule to whoever has it, and hands its own on', () => {
+  test('leaves the shared rule of another balancer, and hands its own on', () => {
     assert.deepEqual(input([rule('nlb/health', 'mine')], [rule('nlb/health', 'other')]), nothing);
     const successor = rule('nlb/health', 'other');
     assert.deepEqual(
@@ -252,10 +252,10 @@ describe('diffNodeRules() (LBC-36)', () => {
   });
 
   test('takes over the rule of a node port that belonged to another', () => {
-    const mine = rule('nlb/client', 'mine');
-    assert.deepEqual(input([mine], [rule('nlb/client', 'other')]), {
+    const own = rule('nlb/client', 'mine');
+    assert.deepEqual(input([own], [rule('nlb/client', 'other')]), {
       ...nothing,
-      describe: [mine],
+      describe: [own],
     });
   });
 });
@@ -272,7 +272,7 @@ describe('findSuccessors()', () => {
     description: describeRule('nlb/client', balancerName(uid)),
   });
   const successor = (services: readonly ReturnType<typeof service>[], inGroup: readonly Rule[]) =>
-    findSuccessors({ balancer: balancerName('going'), services, placeFor: () => place })(
+    findSuccessors({ balancer: balancerName('going'), services, placementFor: () => placement })(
       health,
       inGroup,
     )?.description;

@@ -35,7 +35,7 @@ export function diffNothing(name: string, found: Found): readonly Change[] {
   return balancers.length > 0 ? balancers : leftTargetGroups(found);
 }
 
-/** Kind and scheme of a balancer are for ever: another wish is another balancer. */
+/** Kind and scheme of a load balancer cannot change: another value needs another load balancer. */
 function diffReplaced({ name, balancer }: Wanted, { classic, network }: Found): Change[] {
   const { kind, isInternal } = balancer;
   const changes: Change[] = [];

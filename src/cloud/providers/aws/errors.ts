@@ -1,4 +1,4 @@
-// What the answers of AWS mean for us. Errors come from another bundle: they are told apart by their words, not by their class.
+// Classifies errors of AWS. They come from another bundle, so they are recognized by code and message, not by class.
 
 /** The code as it stands in the answer; the SDK's own names for some of them differ. */
 export function codeOf(error: unknown): string {

@@ -23,12 +23,12 @@ export const awsFlags: readonly ProviderFlag[] = [
     flag: '--aws-max-attempts <number>',
     meaning:
       'aws: maximum number of attempts of an API call before the Service is requeued, 1 to 10',
-    usual: '3',
+    defaultValue: '3',
   },
   {
     key: 'awsSettleSeconds',
     flag: '--aws-settle-seconds <seconds>',
     meaning: 'aws: seconds until writes become visible in AWS (eventual consistency), 0 to 300',
-    usual: '10',
+    defaultValue: '10',
   },
 ];

@@ -27,7 +27,7 @@ export function targetInstanceIds(nodes: readonly Node[], labels: Annotations): 
 
 /**
  * The groups of the instances that get our rules: of each instance the one with the cluster's tag. Without the tag we would not find
- * our rules again when the instance is gone, and with two of them nobody says which one is meant.
+ * our rules again when the instance is gone, and with several it is ambiguous which one is meant.
  */
 export function nodeGroupIds(
   instances: readonly Instance[],

@@ -52,7 +52,7 @@ export type TargetGroupPort = {
   readonly protocol: string;
 };
 
-/** What a target group can not change later is part of its name, so another wish is another group. */
+/** What a target group can not change later is part of its name, so another value needs another group. */
 export function targetGroupName(cluster: string, owner: Owner, wanted: TargetGroupPort): string {
   const { port, nodePort, protocol } = wanted;
   return `${targetGroupPrefix(cluster, owner)}${digest([port, nodePort, protocol])}`;

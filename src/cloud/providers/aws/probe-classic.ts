@@ -7,7 +7,7 @@ import type { AwsCalls } from './apply-sdk.ts';
 import type { ClassicAttributes, ClassicFound, ClassicProtocol } from './balancer.ts';
 import { isGone } from './errors.ts';
 import type { Tags } from './names.ts';
-import { readTags } from './probe-place.ts';
+import { readTags } from './probe-surroundings.ts';
 
 export async function probeClassic(aws: AwsCalls, name: string): Promise<ClassicFound | undefined> {
   try {

@@ -18,7 +18,7 @@ export type FoundOptions = {
 };
 
 export type FoundProbe = {
-  readonly look: () => Promise<Found>;
+  readonly probe: () => Promise<Found>;
   /** As last seen. */
   readonly last: () => Found;
 };
@@ -43,7 +43,7 @@ export function createFoundProbe(options: FoundOptions, onForeign: OnForeign): F
     last === undefined || isNeeded ? probe() : undefined;
   return {
     last: () => last ?? { targetGroups: [] },
-    async look() {
+    async probe() {
       const [classic, network, group] = await Promise.all([
         probeIf(kind === 'classic' || last?.classic !== undefined, () => probeClassic(aws, name)),
         probeIf(kind === 'network' || last?.network !== undefined, () => probeNetwork(aws, name)),

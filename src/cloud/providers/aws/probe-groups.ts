@@ -4,7 +4,7 @@ import type { AwsCalls } from './apply-sdk.ts';
 import type { GroupFound } from './balancer.ts';
 import { clusterTag } from './names.ts';
 import { chunks, collectPages, maxFilterValues } from './pages.ts';
-import { readTags } from './probe-place.ts';
+import { readTags } from './probe-surroundings.ts';
 import type { Rule } from './rules.ts';
 
 /** The one that was made for a balancer; in whatever VPC, because it may have been made when another was asked for. */

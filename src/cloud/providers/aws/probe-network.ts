@@ -5,7 +5,7 @@ import type { NetworkFound, NetworkProtocol, TargetGroupFound } from './balancer
 import { isGone } from './errors.ts';
 import { hasTags, type Tags } from './names.ts';
 import { chunks, collectPages } from './pages.ts';
-import { readTags } from './probe-place.ts';
+import { readTags } from './probe-surroundings.ts';
 
 export async function probeNetwork(aws: AwsCalls, name: string): Promise<NetworkFound | undefined> {
   return unlessGone(async () => {

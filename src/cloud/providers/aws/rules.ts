@@ -83,8 +83,8 @@ export type NetworkRulesRequest = {
 };
 
 /** Of the nodes' groups behind a network balancer, which passes packets on with the client's address (LBC-36, LBC-37). */
-export function networkNodeRules(wish: NetworkRulesRequest): Rule[] {
-  const { balancer, ports, ranges, healthPort, subnetRanges } = wish;
+export function networkNodeRules(request: NetworkRulesRequest): Rule[] {
+  const { balancer, ports, ranges, healthPort, subnetRanges } = request;
   const rules = [
     ...ranges.flatMap((source) =>
       ports.map(({ nodePort = 0, protocol = 'TCP' }) => ({

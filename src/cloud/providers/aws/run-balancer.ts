@@ -12,14 +12,14 @@ import { balancerName, clusterTag, ownershipTags, targetGroupPrefix } from './na
 import type { AwsOptions } from './options.ts';
 import { createFoundProbe, type FoundProbe } from './probe-found.ts';
 import { probeGroups } from './probe-groups.ts';
-import { probeInstances, type Surroundings } from './probe-place.ts';
+import { probeInstances, type Surroundings } from './probe-surroundings.ts';
 import { type Request, readRequest } from './request.ts';
 import { balancerOfRule, type Rule } from './rules.ts';
 import { converge } from './run-converge.ts';
 import type { Listing } from './run-listings.ts';
 import { fitNodeRules, sharedRulesKey } from './run-node-rules.ts';
 import type { Settling } from './run-settling.ts';
-import { choosePlace, chooseSubnets } from './subnets.ts';
+import { choosePlacement, chooseSubnets } from './subnets.ts';
 import { findSuccessors } from './successors.ts';
 
 export type Context = {
@@ -50,7 +50,7 @@ export async function ensureBalancer(
   await context.settling.waitFor(name, signal);
   const aws = context.sdk.calls(signal);
   const surroundings = await context.surroundings(context.clock.now() - maxAgeMs);
-  const place = choosePlace({
+  const placement = choosePlacement({
     ...surroundings,
     cluster: context.cluster,
     isInternal: settings.isInternal,
@@ -59,13 +59,13 @@ export async function ensureBalancer(
   const instances = await probeInstances(aws, ids);
   const groupIds = await groupIdsOf(context, aws, instances);
   const { cluster } = context;
-  const wanted = desired({ cluster, request, place, instances });
+  const wanted = desired({ cluster, request, placement, instances });
   const probe = await openProbe(context, { aws, owner, request, wanted: wantedNames(wanted) });
   const work: Work = { context, aws, name, signal };
-  await convergeFor(work, name, async () => diff(wanted, await probe.look()));
+  await convergeFor(work, name, async () => diff(wanted, await probe.probe()));
   const found = probe.last();
   const ownGroup = wanted.group === undefined ? undefined : found.group?.id;
-  const rules = desiredNodeRules(request, place, ownGroup);
+  const rules = desiredNodeRules(request, placement, ownGroup);
   await fitRules(work, { wanted: rules, groupIds, surroundings });
   if (wanted.group === undefined) await dropGroup(work, probe);
   context.settling.confirmed(name);
@@ -83,7 +83,7 @@ export async function removeBalancer(
   const surroundings = await context.surroundings(context.clock.now() - maxAgeMs);
   const probe = await openProbe(context, { aws, owner, wanted: [] });
   const work: Work = { context, aws, name, signal };
-  await convergeFor(work, name, async () => diffNothing(name, await probe.look()));
+  await convergeFor(work, name, async () => diffNothing(name, await probe.probe()));
   await fitRules(work, { wanted: [], groupIds: [], surroundings });
   await dropGroup(work, probe);
   context.settling.forget(name);
@@ -98,9 +98,9 @@ export async function hasBalancer(
   await context.settling.waitFor(name, signal);
   const aws = context.sdk.calls(signal);
   const probe = await openProbe(context, { aws, owner, wanted: [] });
-  const { classic, network, group, targetGroups } = await probe.look();
-  const things = [classic, network, group, ...targetGroups];
-  if (things.some((thing) => thing !== undefined)) return true;
+  const { classic, network, group, targetGroups } = await probe.probe();
+  const names = [classic, network, group, ...targetGroups];
+  if (names.some((name) => name !== undefined)) return true;
   const groups = await probeGroups(aws, await candidateGroups(context, []));
   return groups.some(({ rules }) => rules.some((rule) => balancerOfRule(rule) === name));
 }
@@ -157,10 +157,10 @@ type Work = {
 function convergeFor(
   { context, aws, signal }: Work,
   key: string,
-  look: () => Promise<readonly Change[]>,
+  plan: () => Promise<readonly Change[]>,
 ): Promise<void> {
   const { clock, settling, options } = context;
-  return converge({ aws, clock, settling, settleMs: options.settleMs, key, look, signal });
+  return converge({ aws, clock, settling, settleMs: options.settleMs, key, plan, signal });
 }
 
 type RulesRequest = {
@@ -183,7 +183,7 @@ async function fitRules(
       return result;
     });
   await fitNodeRules(
-    { aws, alone, converge: (key, look) => convergeFor(work, key, look) },
+    { aws, alone, converge: (key, probe) => convergeFor(work, key, probe) },
     {
       balancer: name,
       wanted,
@@ -192,7 +192,7 @@ async function fitRules(
       successorOf: findSuccessors({
         balancer: name,
         services: context.services(),
-        placeFor: (isInternal) => ({
+        placementFor: (isInternal) => ({
           vpcId: '',
           subnets: chooseSubnets(subnets, routes, isInternal),
         }),
@@ -226,5 +226,5 @@ async function dropGroup(work: Work, probe: FoundProbe): Promise<void> {
   const deleteOf = ({ group }: Found): readonly Change[] =>
     group === undefined ? [] : [{ kind: 'deleteGroup', groupId: group.id }];
   if (probe.last().group === undefined) return;
-  await convergeFor(work, work.name, async () => deleteOf(await probe.look()));
+  await convergeFor(work, work.name, async () => deleteOf(await probe.probe()));
 }

@@ -1,4 +1,4 @@
-// Looks, changes and looks again until nothing differs.
+// Repeats probe, diff and apply until nothing differs.
 import { type Clock, sleep } from '../../../host/clock.ts';
 import { RetryLaterError } from '../../provider.ts';
 import { applyChanges } from './apply.ts';
@@ -10,11 +10,11 @@ export type ConvergeOptions = {
   readonly aws: AwsCalls;
   readonly clock: Clock;
   readonly settling: Settling;
-  /** AWS may take so long to show a write. */
+  /** How long AWS may take to show a write. */
   readonly settleMs: number;
   /** Whose writes these are. */
   readonly key: string;
-  readonly look: () => Promise<readonly Change[]>;
+  readonly plan: () => Promise<readonly Change[]>;
   readonly signal: AbortSignal;
 };
 
@@ -24,13 +24,13 @@ const maxRounds = 30;
 const firstPauseShare = 1 / 64;
 
 export async function converge(options: ConvergeOptions): Promise<void> {
-  const { aws, clock, settling, settleMs, key, look, signal } = options;
+  const { aws, clock, settling, settleMs, key, plan, signal } = options;
   let before = '';
   let skipped: readonly string[] = [];
   let pauseMs = settleMs * firstPauseShare;
   let waitedMs = 0;
   for (let round = 0; round < maxRounds; round += 1) {
-    const changes = await look();
+    const changes = await plan();
     if (changes.length === 0) return;
     const text = JSON.stringify(changes);
     const isSame = text === before;
@@ -41,7 +41,7 @@ export async function converge(options: ConvergeOptions): Promise<void> {
       waitedMs += pauseMs;
       pauseMs *= 2;
     }
-    // What was done and is not shown is not done again; what could not be done is tried again.
+    // Do not repeat writes that are not visible yet; retry those that failed.
     if (isSame && skipped.length === 0) continue;
     skipped = await settling.write(key, () => applyChanges(aws, changes));
     if (isSame) continue;

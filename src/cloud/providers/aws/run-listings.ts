@@ -1,7 +1,7 @@
-// Long lists that many balancers need are read once and used for a while.
+// Caches long lists that many load balancers need.
 import type { Clock } from '../../../host/clock.ts';
 
-/** As it was at this time or later. */
+/** Returns the list as of this time or later. */
 export type Listing<T> = (notBefore: number) => Promise<T>;
 
 export function createListing<T>(clock: Clock, read: () => Promise<T>): Listing<T> {
@@ -17,14 +17,14 @@ export function createListing<T>(clock: Clock, read: () => Promise<T>): Listing<
   };
 }
 
-/** Who comes later waits for those before. */
-export function createTurnQueue(): <T>(act: () => Promise<T>) => Promise<T> {
+/** Runs actions one at a time, in order. */
+export function createMutex(): <T>(act: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (act) => {
-    const mine = last.then(act);
-    last = mine.catch(() => {
-      // Told to whoever asked for it.
+    const own = last.then(act);
+    last = own.catch(() => {
+      // The caller of `act` gets the error.
     });
-    return mine;
+    return own;
   };
 }

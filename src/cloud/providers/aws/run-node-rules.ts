@@ -19,7 +19,7 @@ export type NodeRulesRequest = {
 export type NodeRulesRunner = {
   readonly aws: AwsCalls;
   /** Looks and changes until nothing differs; the key says whose writes they are. */
-  readonly converge: (key: string, look: () => Promise<readonly Change[]>) => Promise<void>;
+  readonly converge: (key: string, plan: () => Promise<readonly Change[]>) => Promise<void>;
   /** One at a time: who needs a rule and who may take it away is decided from one picture. */
   readonly alone: <T>(act: () => Promise<T>) => Promise<T>;
 };
@@ -27,32 +27,35 @@ export type NodeRulesRunner = {
 /** Under which writes of shared rules are remembered. */
 export const sharedRulesKey = 'node rules';
 
-export async function fitNodeRules(runner: NodeRulesRunner, wish: NodeRulesRequest): Promise<void> {
-  const { balancer, wanted } = wish;
+export async function fitNodeRules(
+  runner: NodeRulesRunner,
+  request: NodeRulesRequest,
+): Promise<void> {
+  const { balancer, wanted } = request;
   let hasShared = wanted.some(isSharedRule);
   await runner.converge(balancer, async () => {
-    const groups = await probeGroups(runner.aws, wish.candidateIds);
+    const groups = await probeGroups(runner.aws, request.candidateIds);
     hasShared ||= groups.some(({ rules }) =>
       rules.some((rule) => isSharedRule(rule) && balancerOfRule(rule) === balancer),
     );
     return groups.flatMap(({ id, rules }) =>
-      changesOf(id, onlyOwn(diffNodeRules(inputOf(wish, id, rules)))),
+      changesOf(id, onlyOwn(diffNodeRules(inputOf(request, id, rules)))),
     );
   });
   if (!hasShared) return;
   await runner.alone(() =>
     runner.converge(sharedRulesKey, async () => {
-      const groups = await probeGroups(runner.aws, wish.candidateIds);
+      const groups = await probeGroups(runner.aws, request.candidateIds);
       return groups.flatMap(({ id, rules }) =>
-        changesOf(id, diffNodeRules(inputOf(wish, id, rules))),
+        changesOf(id, diffNodeRules(inputOf(request, id, rules))),
       );
     }),
   );
 }
 
-function inputOf(wish: NodeRulesRequest, groupId: string, found: readonly Rule[]) {
-  const { balancer, groupIds, successorOf } = wish;
-  const wanted = groupIds.includes(groupId) ? wish.wanted : [];
+function inputOf(request: NodeRulesRequest, groupId: string, found: readonly Rule[]) {
+  const { balancer, groupIds, successorOf } = request;
+  const wanted = groupIds.includes(groupId) ? request.wanted : [];
   return { balancer, wanted, found, successorOf: (rule: Rule) => successorOf(rule, found) };
 }
 

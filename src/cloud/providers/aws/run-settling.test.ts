@@ -9,7 +9,7 @@ const slowMs = 3 * settleMs;
 
 describe('what AWS may not show yet', () => {
   for (const { title, end } of [
-    { title: 'was told to be done', end: async () => 'done' },
+    { title: 'succeeded', end: async () => 'done' },
     {
       title: 'failed, which may be after it was done',
       end: () => Promise.reject(new Error('lost')),

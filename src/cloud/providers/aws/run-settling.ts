@@ -1,4 +1,4 @@
-// AWS shows what was written a little later. This remembers whose writes may not be seen yet.
+// AWS is eventually consistent: tracks which keys have writes that may not be visible yet.
 import { type Clock, sleep } from '../../../host/clock.ts';
 
 export type Settling = {

@@ -16,9 +16,9 @@ import { serviceTag } from './names.ts';
 import { type AwsOptions, readOptions } from './options.ts';
 import { probeClusterGroups } from './probe-groups.ts';
 import { probeTargetGroupNames } from './probe-network.ts';
-import { probeSurroundings } from './probe-place.ts';
+import { probeSurroundings } from './probe-surroundings.ts';
 import { type Context, ensureBalancer, hasBalancer, removeBalancer } from './run-balancer.ts';
-import { createListing, createTurnQueue } from './run-listings.ts';
+import { createListing, createMutex } from './run-listings.ts';
 import { createSettling } from './run-settling.ts';
 
 export const makeAwsProvider: MakeProvider = async (given, signal) => {
@@ -64,7 +64,7 @@ function createContext({ given, options, sdk, signal }: ContextInput): Context {
     clock,
     sdk,
     settling: createSettling(clock, options.settleMs),
-    alone: createTurnQueue(),
+    alone: createMutex(),
     services: () => services.values(),
     targetGroupNames: createListing(clock, () => probeTargetGroupNames(aws)),
     nodeGroupIds: createListing(clock, async () => {
@@ -77,22 +77,23 @@ function createContext({ given, options, sdk, signal }: ContextInput): Context {
 
 function createAwsProvider(context: Context, signal: AbortSignal): Provider {
   const { settleMs } = context.options;
-  const told = <T>(act: Promise<T>): Promise<T> =>
+  const explained = <T>(act: Promise<T>): Promise<T> =>
     act.catch((error: unknown) => {
       throw explain(error, settleMs);
     });
   const until = (one: AbortSignal): AbortSignal => AbortSignal.any([one, signal]);
   return {
     name: 'aws',
-    async ensure(wish, one) {
-      const hostname = await told(ensureBalancer(context, wish, until(one)));
+    async ensure(request, one) {
+      const hostname = await explained(ensureBalancer(context, request, until(one)));
       // LBC-38: the addresses behind the name change.
       return [{ hostname }];
     },
     // Hosts are a part of what is compared, and what does not differ is not touched.
-    updateHosts: async (wish, one) => void (await told(ensureBalancer(context, wish, until(one)))),
-    remove: (owner, _service, one) => told(removeBalancer(context, owner, until(one))),
-    exists: (owner, _service, one) => told(hasBalancer(context, owner, until(one))),
+    updateHosts: async (request, one) =>
+      void (await explained(ensureBalancer(context, request, until(one)))),
+    remove: (owner, _service, one) => explained(removeBalancer(context, owner, until(one))),
+    exists: (owner, _service, one) => explained(hasBalancer(context, owner, until(one))),
   };
 }
 

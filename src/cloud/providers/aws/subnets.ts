@@ -47,9 +47,9 @@ function isPublic({ id }: Subnet, routes: readonly RouteTable[]): boolean {
 }
 
 /** Where a balancer is to stand. */
-export type Place = { readonly vpcId: string; readonly subnets: readonly Subnet[] };
+export type Placement = { readonly vpcId: string; readonly subnets: readonly Subnet[] };
 
-export type PlaceInput = {
+export type PlacementInput = {
   readonly cluster: string;
   readonly subnets: readonly Subnet[];
   readonly routes: readonly RouteTable[];
@@ -57,20 +57,27 @@ export type PlaceInput = {
 };
 
 /** Throws what a person must do about the network; the Service is not to blame. */
-export function choosePlace({ cluster, subnets, routes, isInternal }: PlaceInput): Place {
+export function choosePlacement({
+  cluster,
+  subnets,
+  routes,
+  isInternal,
+}: PlacementInput): Placement {
   const [vpcId, ...others] = new Set(subnets.map((subnet) => subnet.vpcId));
   const tag = clusterTag(cluster);
   if (vpcId === undefined) {
-    throw new Error(`Cannot place a balancer: no subnet has the tag "${tag}", at least one must`);
+    throw new Error(
+      `Cannot choose subnets of the load balancer: no subnet has the tag "${tag}", at least one must`,
+    );
   }
   if (others.length > 0) {
     throw new Error(
-      `Cannot place a balancer: subnets with the tag "${tag}" are in ${others.length + 1} VPCs, --aws-vpc must say which one to use`,
+      `Cannot choose subnets of the load balancer: subnets with the tag "${tag}" are in ${others.length + 1} VPCs, --aws-vpc must say which one to use`,
     );
   }
   const chosen = chooseSubnets(subnets, routes, isInternal);
   if (chosen.length > 0) return { vpcId, subnets: chosen };
   throw new Error(
-    `Cannot place a balancer: no subnet with the tag "${tag}" has a route to an internet gateway, at least one must (or the balancer be internal)`,
+    `Cannot choose subnets of the load balancer: no subnet with the tag "${tag}" has a route to an internet gateway, at least one must (or the balancer be internal)`,
   );
 }

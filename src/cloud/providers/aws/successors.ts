@@ -1,23 +1,23 @@
-// Who else needs a rule that a balancer gives up. AWS holds a rule once, whoever needs it.
+// Finds another load balancer that needs a rule which one releases: AWS stores equal rules once.
 import type { Service } from '../../../kinds/service/types.ts';
 import { hasCleanupFinalizer } from '../../service-controller/desired.ts';
 import { desiredNodeRules } from './desired.ts';
 import { balancerName } from './names.ts';
 import { type Request, readRequest } from './request.ts';
 import { balancerOfRule, describeRule, type Rule, ruleKey } from './rules.ts';
-import type { Place } from './subnets.ts';
+import type { Placement } from './subnets.ts';
 
 export type SuccessorsInput = {
-  /** Who gives rules up. */
+  /** The load balancer that releases rules. */
   readonly balancer: string;
   readonly services: Iterable<Service>;
-  readonly placeFor: (isInternal: boolean) => Place;
+  readonly placementFor: (isInternal: boolean) => Placement;
 };
 
 export type SuccessorOf = (rule: Rule, inGroup: readonly Rule[]) => Rule | undefined;
 
-/** Only a Service with the finalizer can inherit: it is certain that its rules are taken away with it. */
-export function findSuccessors({ balancer, services, placeFor }: SuccessorsInput): SuccessorOf {
+/** Only a Service with the finalizer can be a successor: its rules are certain to be deleted with it. */
+export function findSuccessors({ balancer, services, placementFor }: SuccessorsInput): SuccessorOf {
   const others = [...services].filter(
     (service) =>
       service.spec.type === 'LoadBalancer' &&
@@ -32,7 +32,7 @@ export function findSuccessors({ balancer, services, placeFor }: SuccessorsInput
     for (const other of others) {
       const name = balancerName(other.metadata.uid ?? '');
       if (purpose !== 'elb/lent' && !clients.has(name)) continue;
-      if (needs(other, rule, placeFor)) {
+      if (needs(other, rule, placementFor)) {
         return { ...rule, description: describeRule(purpose, name) };
       }
     }
@@ -48,11 +48,15 @@ function purposeOf({ description = '' }: Rule) {
 const isClientRule = ({ description = '' }: Rule): boolean =>
   description.startsWith(describeRule('nlb/client', ''));
 
-function needs(service: Service, rule: Rule, placeFor: SuccessorsInput['placeFor']): boolean {
+function needs(
+  service: Service,
+  rule: Rule,
+  placementFor: SuccessorsInput['placementFor'],
+): boolean {
   const request = readIfServed(service);
-  // Its balancer stands as it was before the Service became wrong; what it needs is not known, so it keeps everything.
+  // The Service is invalid now, but its load balancer still exists; its needs are unknown, so keep all rules.
   if (request === undefined) return true;
-  const rules = desiredNodeRules(request, placeFor(request.settings.isInternal));
+  const rules = desiredNodeRules(request, placementFor(request.settings.isInternal));
   return rules.some((one) => ruleKey(one) === ruleKey(rule));
 }
 
@@ -60,7 +64,7 @@ function readIfServed(service: Service): Request | undefined {
   try {
     return readRequest(service);
   } catch {
-    // Refused, or left to another controller: either way it says nothing of rules.
+    // Whatever the reason (invalid, or handled by another controller), it requests no rules.
     return undefined;
   }
 }

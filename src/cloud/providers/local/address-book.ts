@@ -1,31 +1,31 @@
-// Who has which address: what Services publish, and what was given away and is not published yet.
+// Which Service has which address: published in its status, or allocated and not published yet.
 import type { Holder } from './desired.ts';
 import type { AddressRequest } from './read-request.ts';
 
 type Entry = {
-  readonly wish: AddressRequest;
-  /** As the Service's status says. */
+  readonly request: AddressRequest;
+  /** The addresses in the Service's status. */
   readonly published: readonly string[];
-  /** As was decided here; it holds until it is taken back, whatever the status says meanwhile. */
-  readonly given: readonly string[];
+  /** The addresses allocated here, until they are released, whatever the status says meanwhile. */
+  readonly allocated: readonly string[];
 };
 
 export type AddressBook = {
-  /** The Service as it stands in the API now. */
-  readonly publish: (wish: AddressRequest, addresses: readonly string[]) => void;
-  readonly give: (wish: AddressRequest, addresses: readonly string[]) => void;
+  /** Records the current Service. */
+  readonly publish: (request: AddressRequest, addresses: readonly string[]) => void;
+  readonly give: (request: AddressRequest, addresses: readonly string[]) => void;
   readonly takeBack: (uid: string) => void;
-  /** The Service is gone from the API, and all that it had is free. */
+  /** The Service was deleted: its addresses are free. */
   readonly remove: (uid: string) => void;
   readonly heldBy: (uid: string) => readonly string[];
   readonly othersAt: (address: string, uid: string) => readonly Holder[];
   readonly addressesOf: (sharingKey: string) => Iterable<string>;
-  /** Every address that somebody has. */
+  /** All addresses in use. */
   readonly taken: () => Iterable<string>;
 };
 
 /** `relieved` is called whenever an address has one holder less. */
-export function createAddressBook(relieved: () => void = () => {}): AddressBook {
+export function createAddressBook(onRelease: () => void = () => {}): AddressBook {
   const entries = new Map<string, Entry>();
   const holders = new Map<string, Set<string>>();
   const sharers = new Map<string, Set<string>>();
@@ -34,25 +34,33 @@ export function createAddressBook(relieved: () => void = () => {}): AddressBook 
     const before = entries.get(uid);
     const [had, has] = [addressesIn(before), addressesIn(after)];
     for (const address of had) unfile(holders, address, uid);
-    unfile(sharers, before?.wish.sharing.sharingKey ?? '', uid);
+    unfile(sharers, before?.request.sharing.sharingKey ?? '', uid);
     if (after === undefined || has.length === 0) entries.delete(uid);
     else {
       entries.set(uid, after);
       for (const address of has) file(holders, address, uid);
-      file(sharers, after.wish.sharing.sharingKey, uid);
+      file(sharers, after.request.sharing.sharingKey, uid);
     }
-    if (had.some((address) => !has.includes(address))) relieved();
+    if (had.some((address) => !has.includes(address))) onRelease();
   };
   return {
-    publish(wish, published) {
-      change(wish.uid, { wish, published, given: entries.get(wish.uid)?.given ?? [] });
+    publish(request, published) {
+      change(request.uid, {
+        request,
+        published,
+        allocated: entries.get(request.uid)?.allocated ?? [],
+      });
     },
-    give(wish, given) {
-      change(wish.uid, { wish, given, published: entries.get(wish.uid)?.published ?? [] });
+    give(request, allocated) {
+      change(request.uid, {
+        request,
+        allocated,
+        published: entries.get(request.uid)?.published ?? [],
+      });
     },
     takeBack(uid) {
       const entry = entries.get(uid);
-      if (entry !== undefined) change(uid, { ...entry, given: [] });
+      if (entry !== undefined) change(uid, { ...entry, allocated: [] });
     },
     remove: (uid) => change(uid, undefined),
     heldBy: (uid) => addressesIn(entries.get(uid)),
@@ -60,7 +68,9 @@ export function createAddressBook(relieved: () => void = () => {}): AddressBook 
       const others = [...(holders.get(address) ?? [])].filter((one) => one !== uid);
       return others.flatMap((one) => {
         const entry = entries.get(one);
-        return entry === undefined ? [] : [{ key: entry.wish.key, sharing: entry.wish.sharing }];
+        return entry === undefined
+          ? []
+          : [{ key: entry.request.key, sharing: entry.request.sharing }];
       });
     },
     *addressesOf(sharingKey) {
@@ -70,9 +80,9 @@ export function createAddressBook(relieved: () => void = () => {}): AddressBook 
   };
 }
 
-/** What was given comes first: it is newer than what is published. */
+/** Allocated addresses take precedence: they are newer than the published ones. */
 function addressesIn(entry: Entry | undefined): readonly string[] {
-  return entry === undefined ? [] : [...new Set([...entry.given, ...entry.published])];
+  return entry === undefined ? [] : [...new Set([...entry.allocated, ...entry.published])];
 }
 
 function file(index: Map<string, Set<string>>, word: string, uid: string): void {

@@ -1,4 +1,4 @@
-// Ranges of addresses that are ours to give away.
+// Pools: ranges of addresses to allocate from.
 import {
   type Address,
   compareAddresses,
@@ -90,7 +90,7 @@ export function poolSize(pool: Pool, family: Family): bigint {
 }
 
 export type FreeSearch = {
-  /** The first address of the pool for which nobody says that it is taken. */
+  /** The first address of the pool that is not in use. */
   readonly find: (
     name: PoolName,
     family: Family,

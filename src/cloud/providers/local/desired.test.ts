@@ -5,7 +5,7 @@ import { examplePort, exampleService } from '../../example.ts';
 import { createAddressBook } from './address-book.ts';
 import { createFreeSearch, type Pools, parsePool } from './address-pool.ts';
 import { clashOf, decideAddresses } from './desired.ts';
-import { asksForInternal, readWish, type Sharing } from './read-request.ts';
+import { asksForInternal, readAddressRequest, type Sharing } from './read-request.ts';
 
 const pool = (text: string) => {
   const parsed = parsePool(text);
@@ -72,17 +72,17 @@ describe('decideAddresses()', () => {
       spec: { ports: [{ ...examplePort, port }], ...spec },
     });
   const decideIn = (book: ReturnType<typeof createAddressBook>, service: Service) => {
-    const wish = readWish(service);
+    const request = readAddressRequest(service);
     const decision = decideAddresses({
-      wish,
+      request,
       pools,
       findFree: createFreeSearch(pools).find,
-      held: book.heldBy(wish.uid),
-      othersAt: (address) => book.othersAt(address, wish.uid),
+      held: book.heldBy(request.uid),
+      othersAt: (address) => book.othersAt(address, request.uid),
       addressesOf: book.addressesOf,
     });
     if (decision.problem !== undefined) return decision.problem.message;
-    book.give(wish, decision.addresses);
+    book.give(request, decision.addresses);
     return decision.addresses.join();
   };
 
@@ -126,7 +126,7 @@ function drawer(seed: number): (below: number) => number {
 function randomService(draw: (below: number) => number): Service {
   const pick = <T>(...words: readonly [T, ...T[]]): T => words[draw(words.length)] ?? words[0];
   const sharingKey = pick('', '', 'k', 'l');
-  const asked = pick('', '', '', '192.0.2.2', '192.0.2.4', '10.0.0.1', '2001:db8::2');
+  const requested = pick('', '', '', '192.0.2.2', '192.0.2.4', '10.0.0.1', '2001:db8::2');
   return exampleService({
     name: `s${draw(12)}`,
     annotations: {
@@ -134,7 +134,7 @@ function randomService(draw: (below: number) => number): Service {
       ...(draw(5) === 0 ? { 'fairlead.dev/load-balancer-internal': 'true' } : {}),
     },
     spec: {
-      loadBalancerIP: asked,
+      loadBalancerIP: requested,
       selector: { app: pick('a', 'b') },
       externalTrafficPolicy: pick('Cluster', 'Cluster', 'Local'),
       ipFamilyPolicy: pick('SingleStack', 'PreferDualStack', 'RequireDualStack'),
@@ -165,14 +165,15 @@ test('random Services never share an address, nor a port of it, without the righ
       const service = randomService(draw);
       const act = draw(10);
       if (act === 0) {
-        services.delete(readWish(service).uid);
-        book.remove(readWish(service).uid);
+        services.delete(readAddressRequest(service).uid);
+        book.remove(readAddressRequest(service).uid);
       } else if (act === 1) {
         // A new controller knows only what is published.
         book = createAddressBook();
-        for (const one of services.values()) book.publish(readWish(one.service), one.addresses);
+        for (const one of services.values())
+          book.publish(readAddressRequest(one.service), one.addresses);
       } else {
-        place(book, service, services);
+        assign(book, service, services);
       }
       shared += checkPairs([...services.values()], seed);
     }
@@ -180,25 +181,25 @@ test('random Services never share an address, nor a port of it, without the righ
   assert.ok(shared > 100, 'sharing happened');
 });
 
-function place(
+function assign(
   book: ReturnType<typeof createAddressBook>,
   service: Service,
   services: Map<string, Placed>,
 ): void {
-  const wish = readWish(service);
+  const request = readAddressRequest(service);
   const decision = decideAddresses({
-    wish,
+    request,
     pools: roomyPools,
     findFree: createFreeSearch(roomyPools).find,
-    held: book.heldBy(wish.uid),
-    othersAt: (address) => book.othersAt(address, wish.uid),
+    held: book.heldBy(request.uid),
+    othersAt: (address) => book.othersAt(address, request.uid),
     addressesOf: book.addressesOf,
   });
   if (decision.problem !== undefined) return;
   const { addresses } = decision;
-  book.give(wish, addresses);
-  book.publish(wish, addresses);
-  services.set(wish.uid, { service, addresses });
+  book.give(request, addresses);
+  book.publish(request, addresses);
+  services.set(request.uid, { service, addresses });
   assert.equal(new Set(addresses).size, addresses.length);
 }
 

@@ -1,4 +1,4 @@
-// Which addresses a Service gets, or why none.
+// Decides which addresses a Service gets, or why it gets none.
 import { type Family, formatAddress, parseAddressSloppy } from '../../../ip/address.ts';
 import {
   type FreeSearch,
@@ -9,9 +9,9 @@ import {
   poolHas,
   poolSize,
 } from './address-pool.ts';
-import type { AddressRequest, AskedAddress, Sharing } from './read-request.ts';
+import type { AddressRequest, RequestedAddress, Sharing } from './read-request.ts';
 
-/** Somebody who has an address. */
+/** A Service with an address. */
 export type Holder = {
   /** `namespace/name`, for explanations. */
   readonly key: string;
@@ -19,19 +19,19 @@ export type Holder = {
 };
 
 export type Situation = {
-  readonly wish: AddressRequest;
+  readonly request: AddressRequest;
   readonly pools: Pools;
   readonly findFree: FreeSearch['find'];
-  /** What the Service has now. */
+  /** The current addresses of the Service. */
   readonly held: readonly string[];
-  /** The others that have an address. */
+  /** The other Services with an address. */
   readonly othersAt: (address: string) => readonly Holder[];
-  /** The addresses at which a sharing key is in use. */
+  /** The addresses with a sharing key. */
   readonly addressesOf: (sharingKey: string) => Iterable<string>;
 };
 
 export type Problem = {
-  /** One word, for programs. */
+  /** The reason of the condition. */
   readonly reason: string;
   readonly message: string;
 };
@@ -41,55 +41,59 @@ export type Decision =
   | { readonly problem: Problem };
 
 export function decideAddresses(situation: Situation): Decision {
-  const { wish } = situation;
-  const asked = readAsked(situation);
-  if ('problem' in asked) return asked;
-  const choices = wish.families.map((family) => chooseAddress(situation, family, asked[family]));
+  const { request } = situation;
+  const requested = readRequested(situation);
+  if ('problem' in requested) return requested;
+  const choices = request.families.map((family) =>
+    chooseAddress(situation, family, requested[family]),
+  );
   const addresses = choices.flatMap((choice) => ('address' in choice ? [choice.address] : []));
   const problem = choices.flatMap((choice) => ('problem' in choice ? [choice.problem] : []))[0];
-  if (problem === undefined || (wish.takesOneFamily && addresses.length > 0)) return { addresses };
+  if (problem === undefined || (request.takesOneFamily && addresses.length > 0))
+    return { addresses };
   return { problem };
 }
 
-type Asked = Partial<Readonly<Record<Family, string>>>;
+type Requested = Partial<Readonly<Record<Family, string>>>;
 
-/** The addresses asked for by name, at most one of each family; all of them must be to be had. */
-function readAsked(situation: Situation): Asked | { readonly problem: Problem } {
+/** The addresses requested by name, at most one per family; all of them must be available. */
+function readRequested(situation: Situation): Requested | { readonly problem: Problem } {
   const byFamily: Partial<Record<Family, string>> = {};
-  for (const asked of situation.wish.asked) {
-    const problem = problemOfAsked(situation, asked, byFamily);
+  for (const requested of situation.request.requested) {
+    const problem = problemOfRequested(situation, requested, byFamily);
     if (problem !== undefined) return { problem };
-    if (asked.address !== undefined) byFamily[asked.address.family] = formatAddress(asked.address);
+    if (requested.address !== undefined)
+      byFamily[requested.address.family] = formatAddress(requested.address);
   }
   return byFamily;
 }
 
-function problemOfAsked(
-  { wish, pools, othersAt }: Situation,
-  { text, source, address }: AskedAddress,
-  before: Asked,
+function problemOfRequested(
+  { request, pools, othersAt }: Situation,
+  { text, source, address }: RequestedAddress,
+  before: Requested,
 ): Problem | undefined {
   const cannot = `Cannot use "${text}" of ${source}`;
   if (address === undefined)
     return { reason: 'InvalidAddress', message: `${cannot}: it is not an IP address` };
   const { family } = address;
-  if (!wish.families.includes(family))
+  if (!request.families.includes(family))
     return {
       reason: 'WrongFamily',
-      message: `${cannot}: the Service is not of family ${family}, spec.ipFamilies says ${wish.families.join(', ')}`,
+      message: `${cannot}: the Service is not of family ${family}, spec.ipFamilies says ${request.families.join(', ')}`,
     };
   if (before[family] !== undefined)
     return {
       reason: 'InvalidAddress',
-      message: `${cannot}: a Service has one address of a family, and ${before[family]} is asked for as well`,
+      message: `${cannot}: a Service has one address of a family, and ${before[family]} is requested as well`,
     };
-  if (!poolHas(pools[wish.pool], address))
+  if (!poolHas(pools[request.pool], address))
     return {
       reason: 'AddressOutsidePool',
-      message: `${cannot}: it is not in the ${wish.pool} pool of addresses (${formatPool(pools[wish.pool])})`,
+      message: `${cannot}: it is not in the ${request.pool} pool of addresses (${formatPool(pools[request.pool])})`,
     };
   for (const other of othersAt(formatAddress(address))) {
-    const clash = clashOf(wish.sharing, other.sharing);
+    const clash = clashOf(request.sharing, other.sharing);
     if (clash !== undefined)
       return {
         reason: 'AddressTaken',
@@ -101,23 +105,27 @@ function problemOfAsked(
 
 type Choice = { readonly address: string } | { readonly problem: Problem };
 
-/** What is asked for, or what it has, or one that it may share, or the next that is free. */
-function chooseAddress(situation: Situation, family: Family, asked: string | undefined): Choice {
-  if (asked !== undefined) return { address: asked };
-  const { wish, pools, held, othersAt, addressesOf } = situation;
-  const pool = pools[wish.pool];
-  if (!poolFamilies(pool).has(family)) return { problem: noPool(wish, family) };
+/** The requested address, or the current one, or one that may be shared, or the next free one. */
+function chooseAddress(
+  situation: Situation,
+  family: Family,
+  requested: string | undefined,
+): Choice {
+  if (requested !== undefined) return { address: requested };
+  const { request, pools, held, othersAt, addressesOf } = situation;
+  const pool = pools[request.pool];
+  if (!poolFamilies(pool).has(family)) return { problem: noPool(request, family) };
   const mayUse = (address: string): boolean =>
     isOfPool(pool, family, address) &&
-    othersAt(address).every(({ sharing }) => clashOf(wish.sharing, sharing) === undefined);
-  const { sharingKey } = wish.sharing;
+    othersAt(address).every(({ sharing }) => clashOf(request.sharing, sharing) === undefined);
+  const { sharingKey } = request.sharing;
   const shared = sharingKey === '' ? [] : addressesOf(sharingKey);
   for (const candidates of [held, shared]) {
     for (const address of candidates) if (mayUse(address)) return { address };
   }
-  const free = situation.findFree(wish.pool, family, (one) => othersAt(one).length > 0);
+  const free = situation.findFree(request.pool, family, (one) => othersAt(one).length > 0);
   if (free !== undefined) return { address: free };
-  const message = `Cannot give an address: all ${poolSize(pool, family)} ${family} addresses of the ${wish.pool} pool (${formatPool(pool)}) are taken`;
+  const message = `Cannot give an address: all ${poolSize(pool, family)} ${family} addresses of the ${request.pool} pool (${formatPool(pool)}) are taken`;
   return { problem: { reason: 'PoolExhausted', message } };
 }
 

@@ -1,5 +1,5 @@
-// Balancers without a cloud: an address from a pool, which nodes answer for (../../announce) and their proxies serve. Nothing
-// is kept but the Services themselves: what a status says is taken, and who starts again reads it there.
+// Load balancers without a cloud: allocates addresses from pools; announcers answer for them (../../announce) and proxies serve them. The
+// only state is the status of the Services, from which a restart reads which addresses are in use.
 import type { LoadBalancerIngress, Service } from '../../../kinds/service/types.ts';
 import {
   type MakeProvider,
@@ -14,45 +14,45 @@ import { decideAddresses } from './desired.ts';
 import { localFlags } from './flags.ts';
 import { ignoredAnnotations } from './ignored-annotations.ts';
 import { measurePools } from './metrics.ts';
-import { publishedAddresses, readWish } from './read-request.ts';
+import { publishedAddresses, readAddressRequest } from './read-request.ts';
 
 export const makeLocalProvider: MakeProvider = async (given) => {
   const pools = readPools(given.settings);
-  const told = new Set<() => void>();
+  const listeners = new Set<() => void>();
   const search = createFreeSearch(pools);
   const book = createAddressBook(() => {
     search.startOver();
-    for (const tell of told) tell();
+    for (const listener of listeners) listener();
   });
   given.followServices({
-    set: (service) => book.publish(readWish(service), publishedAddresses(service)),
+    set: (service) => book.publish(readAddressRequest(service), publishedAddresses(service)),
     remove: ({ metadata }) => book.remove(metadata.uid ?? ''),
   });
   measurePools(given.metrics, pools, book.taken);
-  // Deciding and noting it down is one step without a wait: no two Services can be given one address.
+  // Decide and record without an await in between: two Services cannot get the same address.
   const decide = (service: Service): readonly string[] => {
-    const wish = readWish(service);
+    const request = readAddressRequest(service);
     const decision = decideAddresses({
-      wish,
+      request,
       pools,
       findFree: search.find,
-      held: book.heldBy(wish.uid),
-      othersAt: (address) => book.othersAt(address, wish.uid),
+      held: book.heldBy(request.uid),
+      othersAt: (address) => book.othersAt(address, request.uid),
       addressesOf: book.addressesOf,
     });
     if (decision.problem !== undefined)
       throw new UnmetRequestError(decision.problem.message, decision.problem.reason);
-    book.give(wish, decision.addresses);
+    book.give(request, decision.addresses);
     return decision.addresses;
   };
   return {
     name: 'local',
     ensure: async ({ service }) => decide(service).map(ingressOf),
-    // Nodes decide among themselves who answers for an address.
+    // Announcers decide which node answers for an address.
     updateHosts: () => Promise.resolve(),
     remove: async ({ uid }) => book.takeBack(uid),
     exists: async ({ uid }) => book.heldBy(uid).length > 0,
-    onRelief: (tell) => told.add(tell),
+    onRelief: (listener) => listeners.add(listener),
     ignored: ignoredAnnotations,
   } satisfies Provider;
 };

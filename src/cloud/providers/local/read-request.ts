@@ -16,12 +16,12 @@ export type AddressRequest = {
   /** Whether one family will do when there are no addresses of the other. */
   readonly takesOneFamily: boolean;
   readonly pool: PoolName;
-  readonly asked: readonly AskedAddress[];
+  readonly requested: readonly RequestedAddress[];
   readonly sharing: Sharing;
 };
 
 /** An address by name. The text as it stands in the Service where it cannot be read. */
-export type AskedAddress = {
+export type RequestedAddress = {
   readonly text: string;
   readonly source: string;
   readonly address: Address | undefined;
@@ -29,7 +29,7 @@ export type AskedAddress = {
 
 /** What decides who may share an address with whom. */
 export type Sharing = {
-  /** Empty: with nobody. */
+  /** Empty: the address is not shared. */
   readonly sharingKey: string;
   /** `80/TCP` */
   readonly ports: readonly string[];
@@ -41,7 +41,7 @@ export type Sharing = {
 const addressAnnotations = ['fairlead.dev/load-balancer-ips', 'metallb.io/loadBalancerIPs'];
 const sharingAnnotations = ['fairlead.dev/allow-shared-ip', 'metallb.io/allow-shared-ip'];
 
-export function readWish({ metadata, spec }: Service): AddressRequest {
+export function readAddressRequest({ metadata, spec }: Service): AddressRequest {
   const annotations = metadata.annotations ?? {};
   return {
     key: `${metadata.namespace ?? ''}/${metadata.name ?? ''}`,
@@ -49,7 +49,7 @@ export function readWish({ metadata, spec }: Service): AddressRequest {
     families: spec.ipFamilies ?? ['IPv4'],
     takesOneFamily: spec.ipFamilyPolicy === 'PreferDualStack',
     pool: asksForInternal(annotations) ? 'internal' : 'external',
-    asked: askedAddresses(spec, annotations),
+    requested: requestedAddresses(spec, annotations),
     sharing: {
       sharingKey: firstAnnotation(annotations, sharingAnnotations)?.value ?? '',
       ports: (spec.ports ?? []).map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`),
@@ -61,10 +61,10 @@ export function readWish({ metadata, spec }: Service): AddressRequest {
   };
 }
 
-function askedAddresses(
+function requestedAddresses(
   spec: Service['spec'],
   annotations: Readonly<Record<string, string>>,
-): readonly AskedAddress[] {
+): readonly RequestedAddress[] {
   const annotated = firstAnnotation(annotations, addressAnnotations);
   if (annotated !== undefined) {
     const words = annotated.value.split(',').map((word) => word.trim());

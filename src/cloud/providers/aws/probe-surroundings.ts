@@ -1,4 +1,4 @@
-// What is there before us: subnets, ways to the internet, instances.
+// Reads the existing network: subnets, routes to the internet, instances.
 import type { AwsCalls } from './apply-sdk.ts';
 import type { Instance } from './instances.ts';
 import { clusterTag, type Tags } from './names.ts';
@@ -63,7 +63,7 @@ async function probeRoutes(
   }));
 }
 
-/** Those that are there: an instance that has ended is nobody's target any more. */
+/** The existing instances, without terminated ones, which cannot be targets. */
 export async function probeInstances(
   aws: AwsCalls,
   ids: readonly string[],

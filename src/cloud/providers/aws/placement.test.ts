@@ -4,7 +4,7 @@ import { exampleNode } from '../../example.ts';
 import { ProviderSettingsError } from '../../provider.ts';
 import { instanceId, nodeGroupIds, targetInstanceIds } from './instances.ts';
 import { readOptions } from './options.ts';
-import { choosePlace, chooseSubnets, type Subnet } from './subnets.ts';
+import { choosePlacement, chooseSubnets, type Subnet } from './subnets.ts';
 
 const subnet = (id: string, zone: string, tags = {}, vpcId = 'vpc-1'): Subnet => ({
   ...{ id, zone, tags, vpcId, cidr: '10.0.0.0/24' },
@@ -31,12 +31,12 @@ describe('chooseSubnets()', () => {
 });
 
 describe('choosePlace() says what is wrong with the network', () => {
-  const place = (subnets: readonly Subnet[]) => () =>
-    choosePlace({ cluster: 'lab', subnets, routes, isInternal: false });
-  test('no subnet', () => assert.throws(place([]), /kubernetes\.io\/cluster\/lab/));
-  test('no public subnet', () => assert.throws(place([subnet('s', 'a')]), /internet gateway/));
+  const placement = (subnets: readonly Subnet[]) => () =>
+    choosePlacement({ cluster: 'lab', subnets, routes, isInternal: false });
+  test('no subnet', () => assert.throws(placement([]), /kubernetes\.io\/cluster\/lab/));
+  test('no public subnet', () => assert.throws(placement([subnet('s', 'a')]), /internet gateway/));
   test('two VPCs', () => {
-    assert.throws(place([subnet('s', 'a'), subnet('t', 'a', {}, 'vpc-2')]), /--aws-vpc/);
+    assert.throws(placement([subnet('s', 'a'), subnet('t', 'a', {}, 'vpc-2')]), /--aws-vpc/);
   });
 });
 
