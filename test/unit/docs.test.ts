@@ -1,7 +1,7 @@
 // What the documents list must be what the code has. With FAIRLEAD_UPDATE_DOCS=1 the lists are written anew.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { describeFlag } from '../../src/cli/describe-flag.ts';
@@ -85,3 +85,21 @@ function describeCommand(command: Command, parents: readonly string[]): string {
     '',
   ].join('\n');
 }
+
+test('files that READMEs of the source name exist: beside them, below them, or in src', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' });
+  const readmes = sources.filter((file) => basename(file) === 'README.md');
+  const missing = readmes.flatMap((readme) => {
+    const folder = dirname(readme);
+    const named = [...readFileSync(join('src', readme), 'utf8').matchAll(/`([\w./-]+\.ts)`/g)];
+    return named
+      .map(([, name = '']) => name)
+      .filter((name) => {
+        if (sources.includes(normalize(join(folder, name))) || sources.includes(name)) return false;
+        if (existsSync(name)) return false;
+        return !sources.some((file) => file.startsWith(`${folder}/`) && file.endsWith(`/${name}`));
+      })
+      .map((name) => `src/${readme}: ${name}`);
+  });
+  assert.deepEqual(missing, []);
+});
