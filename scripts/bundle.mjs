@@ -15,7 +15,7 @@ const workers = readdirSync(compiled, { recursive: true, encoding: 'utf8' }).fil
   file.endsWith('-worker.js'),
 );
 
-/** Large, and loaded only where somebody asks for it: a file of its own, which the program imports when it needs it. */
+/** Large and loaded on demand: bundled as a file of its own, which the program imports when it needs it. */
 const sdk = 'cloud/providers/aws/apply-sdk.js';
 const apartFromMain = {
   name: 'apart',
@@ -31,11 +31,11 @@ const toCommonJs = {
   platform: 'node',
   format: 'cjs',
   target: 'node20',
-  // Less to read at start; names stay, for whoever reads a stack trace.
+  // Less code to load at start; names are kept for stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
   define: { 'import.meta.url': 'fileUrl' },
-  // What is loaded when it is asked for is in the same form: `require` finds it, through whoever loads the bundle.
+  // Files that are loaded on demand have the same form: the bundle's own `require` finds them.
   supported: { 'dynamic-import': false },
   logLevel: 'warning',
 };

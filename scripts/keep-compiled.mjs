@@ -17,9 +17,9 @@ const maxMs = 60_000;
 
 /** The program works without, only starts more slowly: where it cannot be started here, that is said and no more. */
 export async function keepCompiled(folder) {
-  const place = mkdtempSync(join(tmpdir(), 'fairlead-build-'));
+  const dataDir = mkdtempSync(join(tmpdir(), 'fairlead-build-'));
   try {
-    const child = spawn(process.execPath, [self, folder, place], {
+    const child = spawn(process.execPath, [self, folder, dataDir], {
       stdio: ['ignore', 'pipe', 'inherit'],
       // V8 takes what was compiled under its own flags only, and most who start the program have set none.
       env: { ...process.env, NODE_OPTIONS: '' },
@@ -33,11 +33,11 @@ export async function keepCompiled(folder) {
     if (code !== 0)
       process.stderr.write('The program could not be started: it is kept as text alone.\n');
   } finally {
-    rmSync(place, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-async function runOnce(folder, place) {
+async function runOnce(folder, dataDir) {
   // V8 forgets functions that were not called for a while.
   setFlagsFromString('--no-flush-bytecode');
   const { cacheSuffix, openBundle } = createRequire(import.meta.url)(
@@ -45,7 +45,7 @@ async function runOnce(folder, place) {
   );
   const bundle = openBundle(folder);
   const address = ['--bind-address', '127.0.0.1', '--secure-port', '0'];
-  await bundle.load('main.js').main(['up', '--network', 'none', ...address, '--data-dir', place]);
+  await bundle.load('main.js').main(['up', '--network', 'none', ...address, '--data-dir', dataDir]);
   if (process.exitCode !== 0) return;
   for (const name of readdirSync(folder).filter((file) => hashed.test(file))) bundle.load(name);
   // What is kept says with which flags it was made, and has to say: the usual ones.

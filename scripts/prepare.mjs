@@ -100,13 +100,13 @@ async function compile(signal) {
 
 /**
  * One process at a time for each clone. A socket with an abstract name is the lock, because it vanishes with its owner however that ends;
- * only Linux has such names, elsewhere nobody waits.
+ * only Linux has such names; elsewhere there is no waiting.
  */
 async function lock(signal) {
   if (process.platform !== 'linux') return () => {};
   const clone = createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 16);
   const name = `\0fairlead-prepare-${process.getuid()}-${clone}`;
-  let hasTold = false;
+  let hasReported = false;
   while (!signal?.aborted) {
     const server = createServer();
     const waiting = new Set();
@@ -123,14 +123,15 @@ async function lock(signal) {
     } catch (error) {
       if (error.code !== 'EADDRINUSE') throw error;
     }
-    if (!hasTold) process.stderr.write('Another process prepares this clone, waiting for it...\n');
-    hasTold = true;
+    if (!hasReported)
+      process.stderr.write('Another process prepares this clone, waiting for it...\n');
+    hasReported = true;
     await ownersEnd(name, signal);
   }
   return () => {};
 }
 
-/** Whoever holds the lock keeps connections open until it gives the lock back, or ends. */
+/** The holder of the lock keeps connections open until it releases the lock or exits. */
 function ownersEnd(name, signal) {
   return new Promise((resolve) => {
     const socket = connect(name);

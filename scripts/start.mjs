@@ -6,11 +6,11 @@ import { prepare, root } from './prepare.mjs';
 
 /** What asks for the same end within this time is one request: a process manager signals npm and this process, and npm passes it on. */
 const sameRequestMs = 1000;
-/** An orderly end takes seconds. With npm gone nobody is left who could ask a second time. */
+/** A graceful shutdown takes seconds. When npm has exited, no second request can arrive. */
 const maxOrphanMs = 300_000;
 
 const preparing = new AbortController();
-let askedAt;
+let requestedAt;
 let child;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -22,14 +22,14 @@ followParent(() => {
 });
 
 await prepare(preparing.signal);
-if (askedAt === undefined) run();
+if (requestedAt === undefined) run();
 else process.exitCode = 130;
 
 /** The first asks for an orderly end, the second for one at once; a hang-up is never the second. */
 function ask(isHangup) {
   const now = performance.now();
-  const isSecond = askedAt !== undefined && now - askedAt > sameRequestMs;
-  askedAt ??= now;
+  const isSecond = requestedAt !== undefined && now - requestedAt > sameRequestMs;
+  requestedAt ??= now;
   preparing.abort();
   if (isSecond && isHangup) return;
   child?.stdio[3]?.write(isSecond ? 'kill\n' : 'end\n');

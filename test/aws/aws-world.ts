@@ -21,11 +21,11 @@ export type AwsWorldOptions = Partial<EmulatorOptions> & {
 
 export type AwsWorld = ProviderWorld & {
   readonly emulator: Emulator;
-  /** The provider follows what is published; those that came before it are told at once. */
+  /** The provider watches published Services; it gets the present ones at once. */
   readonly settings: Readonly<Record<string, string>>;
 };
 
-/** The SDK signs what it sends, also where nobody looks at the signature. */
+/** The SDK signs its requests, although the emulator ignores the signature. */
 export function setTestCredentials(): void {
   process.env.AWS_ACCESS_KEY_ID = 'AKIDEXAMPLE';
   process.env.AWS_SECRET_ACCESS_KEY = 'example';

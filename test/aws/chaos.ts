@@ -187,7 +187,7 @@ async function whatServicesSay({ api }: MemoryServer): Promise<readonly string[]
   }
 }
 
-/** AWS holds a rule once, whoever of those that need it is named. */
+/** AWS stores equal rules once, with the description of any balancer that needs them. */
 const comparable = (lines: readonly string[]): readonly string[] =>
   lines
     .map((line) =>
@@ -195,15 +195,15 @@ const comparable = (lines: readonly string[]): readonly string[] =>
     )
     .sort();
 
-/** As it stands when nobody calls any more: who has nothing left to do must not undo it. */
+/** The state after the last call: an idle provider must not undo it. */
 async function atRest(emulator: Emulator, wanted: readonly string[]): Promise<readonly string[]> {
-  const look = (): readonly string[] => comparable(describeAccount(emulator.account()));
+  const inspect = (): readonly string[] => comparable(describeAccount(emulator.account()));
   const text = wanted.join('\n');
-  for (let quiet = 0; quiet < maxQuietChecks && look().join('\n') !== text; ) {
+  for (let quiet = 0; quiet < maxQuietChecks && inspect().join('\n') !== text; ) {
     const before = emulator.callCount();
     await emulator.whenCalled(callsBetween);
     quiet = emulator.callCount() === before ? quiet + 1 : 0;
   }
   await emulator.whenCalled(Number.POSITIVE_INFINITY);
-  return look();
+  return inspect();
 }

@@ -10,7 +10,7 @@ import { decodeQuery, textOf } from './query.ts';
 import { type Account, AwsError, type Limits, type World } from './world.ts';
 import { encodeXml, type Xml } from './xml.ts';
 
-/** What becomes of a call. The last two do the work and tell nobody. */
+/** The fate of a call. The last two do the work but send no response. */
 export type Fault = 'none' | 'throttle' | 'fail' | 'fail-after' | 'drop-after';
 
 export type EmulatorOptions = {
@@ -80,7 +80,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       });
     });
   });
-  // A connection that is closed just when somebody uses it again is a failure that nobody asked for.
+  // Closing an idle connection just as the client reuses it would be an unintended failure.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -116,15 +116,15 @@ function createCallCounter() {
         let timer: NodeJS.Timeout;
         const end = (): void => {
           clearTimeout(timer);
-          events.off('call', look);
+          events.off('call', inspect);
           resolve();
         };
-        const look = (): void => {
+        const inspect = (): void => {
           if (total < until) timer.refresh();
           else end();
         };
         timer = setTimeout(end, quietMs);
-        events.on('call', look);
+        events.on('call', inspect);
       });
     },
   };

@@ -1,5 +1,4 @@
-// Time that passes quicker than outside. The emulator answers over real sockets, so time can not be moved by hand; but nobody has to
-// wait for whole back-offs either.
+// A clock that runs faster than real time. The emulator answers over real sockets, so a fake clock cannot be used, and back-offs would take long.
 import type { Clock } from '../../src/host/clock.ts';
 
 export function createFastClock(times: number): Clock {

@@ -261,13 +261,13 @@ function addTags(input: Fields, world: World): Xml {
 }
 
 function withTags<T extends { readonly tags: Tags }>(
-  things: ReadonlyMap<string, T>,
+  resources: ReadonlyMap<string, T>,
   arn: string,
   tags: Tags,
 ): ReadonlyMap<string, T> {
-  const thing = things.get(arn);
-  if (thing === undefined) return things;
-  return put(things, arn, { ...thing, tags: { ...thing.tags, ...tags } });
+  const resource = resources.get(arn);
+  if (resource === undefined) return resources;
+  return put(resources, arn, { ...resource, tags: { ...resource.tags, ...tags } });
 }
 
 export const networkActions: Readonly<Record<string, Action>> = {

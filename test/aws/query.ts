@@ -10,14 +10,14 @@ export function decodeQuery(body: string): Fields {
   for (const [path, value] of new URLSearchParams(body)) {
     const parts = path.split('.');
     const last = parts.pop() ?? '';
-    let place = root;
+    let node = root;
     for (const part of parts) {
-      const there = place[part];
+      const there = node[part];
       const next: Tree = typeof there === 'object' ? there : {};
-      place[part] = next;
-      place = next;
+      node[part] = next;
+      node = next;
     }
-    place[last] = value;
+    node[last] = value;
   }
   return simplify(root) as Fields;
 }

@@ -1,4 +1,4 @@
-// Random Services with all kinds of wishes, which come, change and go, as a seed says.
+// Random Services with all kinds of annotations, which are created, changed and deleted by a seed.
 import { annotation } from '../../src/cloud/providers/aws/annotations.ts';
 import type { Random } from '../parts/harness/random.ts';
 import { exampleCertificate, lentGroups, otherCertificate } from './example-account.ts';
@@ -12,10 +12,10 @@ export type ApiRequest = {
 export const servicesPath = '/api/v1/namespaces/default/services';
 const nodesPath = '/api/v1/nodes';
 
-type Wishes = Readonly<Record<string, readonly [string | null, ...(string | null)[]]>>;
+type AnnotationChoices = Readonly<Record<string, readonly [string | null, ...(string | null)[]]>>;
 
 /** What each annotation may be; null takes it away. */
-const wishes: Wishes = {
+const annotationChoices: AnnotationChoices = {
   [annotation.type]: [null, 'nlb'],
   [annotation.internal]: [null, 'true'],
   [annotation.certificate]: [null, null, exampleCertificate, otherCertificate],
@@ -35,8 +35,10 @@ const wishes: Wishes = {
 
 /** Each of them, some of the time. */
 function drawAnnotations(random: Random): Readonly<Record<string, string | null>> {
-  const names = Object.keys(wishes).filter(() => random.below(3) === 0);
-  return Object.fromEntries(names.map((name) => [name, random.pick(wishes[name] ?? [null])]));
+  const names = Object.keys(annotationChoices).filter(() => random.below(3) === 0);
+  return Object.fromEntries(
+    names.map((name) => [name, random.pick(annotationChoices[name] ?? [null])]),
+  );
 }
 
 function drawSpec(random: Random): object {

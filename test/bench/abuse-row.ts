@@ -75,9 +75,9 @@ function figuresOf({ what }: Load, { alone, arriving, beside, bad }: Compared): 
   ];
 }
 
-type Users = { readonly good: Target; readonly slow: Target; readonly nobody: Target };
+type Users = { readonly good: Target; readonly slow: Target; readonly anonymous: Target };
 
-/** Administrators are exempt from limits, so the clients are two other users; garbage comes from nobody at all. */
+/** Administrators are exempt from limits, so the clients are two other users; garbage comes from anonymous clients. */
 async function makeUsers(target: Target, directory: string): Promise<Users> {
   const now = Date.now();
   const pki = join(directory, 'data', 'pki');
@@ -92,7 +92,7 @@ async function makeUsers(target: Target, directory: string): Promise<Users> {
   const administrator = await openClient(target, 'http/1.1');
   await administrator.send(prepare(binding, 'http/1.1'));
   administrator.close();
-  return { good: as('good'), slow: as('slow'), nobody: { ...target, cert: '', key: '' } };
+  return { good: as('good'), slow: as('slow'), anonymous: { ...target, cert: '', key: '' } };
 }
 
 const rbac = 'rbac.authorization.k8s.io';
@@ -129,8 +129,8 @@ async function compare(
   users: Users,
   { goodPauseMs, rounds }: Load,
 ): Promise<Compared> {
-  const nobody = { good: 0, slow: 0, garbage: 0, services, goodPauseMs };
-  const everybody = await startClients({ ...nobody, target: users.good, good });
+  const anonymous = { good: 0, slow: 0, garbage: 0, services, goodPauseMs };
+  const everybody = await startClients({ ...anonymous, target: users.good, good });
   const alone: Window[] = [];
   const arriving: Window[] = [];
   const beside: Window[] = [];
@@ -139,8 +139,8 @@ async function compare(
     await everybody.work(settleSeconds);
     alone.push(await observe(pid, everybody, seconds));
     const badOnes = await Promise.all([
-      startClients({ ...nobody, target: users.slow, slow: bad }),
-      startClients({ ...nobody, target: users.nobody, garbage: bad }),
+      startClients({ ...anonymous, target: users.slow, slow: bad }),
+      startClients({ ...anonymous, target: users.anonymous, garbage: bad }),
     ]);
     // They stay until the good ones have finished.
     const misdeeds = Promise.all(badOnes.map(({ work }) => work(settleSeconds + seconds + 1)));

@@ -50,9 +50,9 @@ function processTree(pid: number): readonly number[] {
 }
 
 /** Short-lived ones may end while they are looked at. */
-function ifAlive<T>(look: () => T): T | undefined {
+function ifAlive<T>(sample: () => T): T | undefined {
   try {
-    return look();
+    return sample();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ESRCH') return undefined;

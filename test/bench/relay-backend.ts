@@ -22,5 +22,5 @@ function send(socket: Socket, bytes: number): void {
 const [host = '127.0.0.1', port = '0'] = process.argv.slice(2);
 createServer((socket) => {
   socket.on('error', () => {});
-  socket.once('data', (asked) => send(socket, Number(String(asked))));
+  socket.once('data', (requests) => send(socket, Number(String(requests))));
 }).listen(Number(port), host, () => process.stdout.write('listening\n'));

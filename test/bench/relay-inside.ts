@@ -29,7 +29,7 @@ const atOnce = 16;
 /** The first use of code is slower than all later ones. */
 const warmUp = 1_000;
 
-type Place = { readonly host: string; readonly port: number };
+type Setup = { readonly host: string; readonly port: number };
 
 const [directory = '.'] = process.argv.slice(2);
 execFileSync('sh', ['-c', network.join(' && ')]);
@@ -50,13 +50,13 @@ async function measure(): Promise<readonly Figure[]> {
   const haproxy = startHaproxy();
   await answering({ host, port: ports.haproxy });
   const ours = await cost({ host: clusterIP, port: 80 }, proxy.pid);
-  const theirs = await cost({ host, port: ports.haproxy }, haproxy.pid ?? 0);
+  const peer = await cost({ host, port: ports.haproxy }, haproxy.pid ?? 0);
   const direct = await cost({ host, port: ports.backend }, 0);
   haproxy.kill();
   backend.kill();
   await proxy.stop();
   await server.stop();
-  return figures(ours, theirs, direct);
+  return figures(ours, peer, direct);
 }
 
 async function makeService(target: Target): Promise<void> {
@@ -94,15 +94,15 @@ function startHaproxy(): ChildProcess {
   return spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-async function answering(place: Place): Promise<void> {
+async function answering(setup: Setup): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     try {
-      return await take(place, 1);
+      return await take(setup, 1);
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
-  throw new Error(`Cannot reach ${place.host}:${place.port}`);
+  throw new Error(`Cannot reach ${setup.host}:${setup.port}`);
 }
 
 type Cost = {
@@ -113,15 +113,15 @@ type Cost = {
   readonly connectionsPerSecond: number;
 };
 
-async function cost(place: Place, pid: number): Promise<Cost> {
+async function cost(setup: Setup, pid: number): Promise<Cost> {
   const used = (): number => (pid === 0 ? 0 : cpuMicros(pid));
-  await take(place, bulkBytes / 10);
-  await takeMany(place, warmUp);
+  await take(setup, bulkBytes / 10);
+  await takeMany(setup, warmUp);
   const [bulkCpu, bulkBegin] = [used(), performance.now()];
-  await take(place, bulkBytes);
+  await take(setup, bulkBytes);
   const bulkSeconds = (performance.now() - bulkBegin) / 1000;
   const [connectCpu, connectBegin] = [used(), performance.now()];
-  await takeMany(place, connections);
+  await takeMany(setup, connections);
   return {
     cpuPerGB: (connectCpu - bulkCpu) / (bulkBytes / 1e9),
     cpuPerConnection: (used() - connectCpu) / connections,
@@ -130,19 +130,19 @@ async function cost(place: Place, pid: number): Promise<Cost> {
   };
 }
 
-async function takeMany(place: Place, count: number): Promise<void> {
+async function takeMany(setup: Setup, count: number): Promise<void> {
   let left = count;
   const one = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      await take(place, 1);
+      await take(setup, 1);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
 /** One connection that carries so many bytes to us. */
-function take({ host, port }: Place, bytes: number): Promise<void> {
+function take({ host, port }: Setup, bytes: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let taken = 0;
     const socket = connect({
@@ -165,22 +165,22 @@ function take({ host, port }: Place, bytes: number): Promise<void> {
   });
 }
 
-function figures(ours: Cost, theirs: Cost, direct: Cost): readonly Figure[] {
+function figures(ours: Cost, peer: Cost, direct: Cost): readonly Figure[] {
   const row = 'relay';
   const gigabyte = (one: Cost): number => one.cpuPerGB / 1000;
   return [
     {
       ...{ row, unit: 'ms', value: gigabyte(ours), goal: 600, upstream: 'haproxy 610 ms' },
-      ceiling: { value: gigabyte(theirs) },
+      ceiling: { value: gigabyte(peer) },
       what: 'userspace relay, CPU for a gigabyte, beside haproxy',
     },
     {
       ...{ row, unit: 'us', value: ours.cpuPerConnection, goal: 70, upstream: 'haproxy 69 us' },
-      ceiling: { value: theirs.cpuPerConnection },
+      ceiling: { value: peer.cpuPerConnection },
       what: 'userspace relay, CPU for a connection, beside haproxy',
     },
     ...rates('through the relay', ours, direct),
-    ...rates('through haproxy', theirs, direct),
+    ...rates('through haproxy', peer, direct),
   ];
 }
 

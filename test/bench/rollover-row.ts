@@ -16,7 +16,7 @@ import { namespace, servicesPath } from './objects.ts';
 import type { RowOptions } from './row.ts';
 
 const pods = 1_000;
-/** A quarter more at a time, which is what a deployment does when nobody says anything. */
+/** The default maxSurge of a Deployment: a quarter. */
 const wave = 250;
 const clients = 8;
 

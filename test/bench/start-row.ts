@@ -16,9 +16,9 @@ export async function startRow({ directory }: RowOptions): Promise<readonly Figu
   const bare: number[] = [];
   const cpu: number[] = [];
   for (let time = 0; time < times; time += 1) {
-    const place = join(directory, `start-${time}`);
+    const dataDir = join(directory, `start-${time}`);
     for (const found of [fresh, again]) {
-      const binary = await startBinary({ command: 'up', directory: place });
+      const binary = await startBinary({ command: 'up', directory: dataDir });
       found.push(binary.readyMs);
       if (found === fresh) cpu.push(cpuMicros(binary.pid));
       await binary.stop();

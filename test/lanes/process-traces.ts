@@ -43,7 +43,7 @@ function threadNamespaces(pid: number): readonly string[] {
 
 /** What is left of the traces; empty when nothing is. The kernel takes a moment to take a killed tree apart. */
 export async function leftOf({ processes, namespaces }: Traces): Promise<readonly string[]> {
-  const look = (): readonly string[] => {
+  const sample = (): readonly string[] => {
     const living = processes.filter(({ pid, startTicks }) => statOf(pid)?.[19] === startTicks);
     const used = new Set(allProcesses().flatMap(threadNamespaces));
     return [
@@ -52,10 +52,10 @@ export async function leftOf({ processes, namespaces }: Traces): Promise<readonl
     ];
   };
   const deadline = Date.now() + 10_000;
-  while (look().length > 0 && Date.now() < deadline) {
+  while (sample().length > 0 && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  return look();
+  return sample();
 }
 
 const allProcesses = (): readonly number[] =>

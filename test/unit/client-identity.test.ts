@@ -22,7 +22,7 @@ test('TLS is served in two places; another one has to say here how it knows its 
   assert.deepEqual(filesWith(serves), ['src/apiserver/listen/server.ts', 'src/node/serve-node.ts']);
 });
 
-test('whoever reads `authorized` of a connection reads the certificate of that connection too', () => {
+test('code that reads `authorized` of a connection also reads its certificate', () => {
   const readers = filesWith(/\.authorized\b/);
   assert.deepEqual(readers, ['src/apiserver/listen/connection.ts', 'src/node/serve-node.ts']);
   assert.deepEqual(

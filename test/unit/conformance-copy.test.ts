@@ -22,9 +22,9 @@ function filesIn(folder: string): readonly string[] {
 test('the copied recordings equal their original', { skip }, () => {
   const names = new Set([...filesIn(original), ...filesIn(copy)]);
   const differing = [...names].filter((name) => {
-    const [ours, theirs] = [join(copy, name), join(original, name)];
-    if (!existsSync(ours) || !existsSync(theirs)) return true;
-    return !readFileSync(ours).equals(readFileSync(theirs));
+    const [copied, source] = [join(copy, name), join(original, name)];
+    if (!existsSync(copied) || !existsSync(source)) return true;
+    return !readFileSync(copied).equals(readFileSync(source));
   });
   assert.deepEqual(differing, [], 'run `node scripts/sync-conformance.mjs`');
 });

@@ -1,5 +1,5 @@
 // In a worker thread Node remembers what `openSync` opened until `closeSync` closes it, warns when the number comes again, and closes it at the
-// end of the thread, whoever has it by then. A stream or server closes its descriptor by itself: one that it is given comes from the C library.
+// end of the thread, whichever file has that number by then. A stream or server closes its descriptor by itself: one that it is given comes from the C library.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

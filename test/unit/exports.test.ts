@@ -1,4 +1,4 @@
-// What a file exports is what other files use: an export that nobody imports is dead, or belongs to its file alone.
+// What a file exports is what other files use: an export that no file imports is dead, or belongs to its file alone.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 const parts = ['meta', 'kinds', 'schema', 'apiserver'];
-/** They write YAML, or speak of files of whoever runs the server. */
+/** They write YAML, or name files of the server's operator. */
 const exempt = ['apiserver/certificates/kubeconfig-file.ts', 'apiserver/audit/policy.ts'];
 
 test('messages that clients see never quote with JSON.stringify()', () => {

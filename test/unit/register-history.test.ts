@@ -22,9 +22,9 @@ const possible: Readonly<Record<string, readonly Operation[]>> = {
   'a read beside a write that shows the old': [write('a', 1, 9), read('', 2, 3), read('a', 10, 11)],
   'a read beside a write that shows the new': [write('a', 1, 9), read('a', 2, 3), read('a', 4, 5)],
   'two writes at once, either last': [write('a', 1, 5), write('b', 1, 5), read('a', 6, 7)],
-  'a write nobody heard of that happened': [write('a', 1), read('', 2, 3), read('a', 4, 5)],
-  'a write nobody heard of that did not': [write('a', 1), read('', 2, 3), read('', 4, 5)],
-  'a write nobody heard of that happened late': [
+  'an unacknowledged write that happened': [write('a', 1), read('', 2, 3), read('a', 4, 5)],
+  'an unacknowledged write that did not': [write('a', 1), read('', 2, 3), read('', 4, 5)],
+  'an unacknowledged write that happened late': [
     write('a', 1),
     write('b', 2, 3),
     read('b', 4, 5),
@@ -46,7 +46,7 @@ const impossible: Readonly<Record<string, readonly Operation[]>> = {
   'two writes at once seen in both orders': [
     ...[write('a', 1, 4), write('b', 1, 4), read('a', 5, 6), read('b', 7, 8)],
   ],
-  'a write nobody heard of that happened twice': [
+  'an unacknowledged write that happened twice': [
     ...[write('a', 1), write('b', 2, 3), read('a', 4, 5), write('c', 6, 7), read('a', 8, 9)],
   ],
 };

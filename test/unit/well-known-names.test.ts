@@ -46,6 +46,6 @@ test('a name that two files of src spell out has its home in src/meta', () => {
       spelledIn.set(name, [...(spelledIn.get(name) ?? []), file]);
     }
   }
-  const repeated = [...spelledIn].filter(([, places]) => places.length > 1);
+  const repeated = [...spelledIn].filter(([, files]) => files.length > 1);
   assert.deepEqual(repeated, []);
 });

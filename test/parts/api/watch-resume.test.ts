@@ -31,13 +31,13 @@ async function writeSteps(random: Random, count: number, from: number): Promise<
   const { api, store } = running;
   const live = new Map<string, ConfigMap>();
   const steps: Step[] = [];
-  for (let turn = 0; turn < count; turn++) {
+  for (let round = 0; round < count; round++) {
     const namespace = random.pick(namespaces);
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     const name = `c-${from}-${random.below(6)}`;
     const target = `${path}/${name}`;
     const known = live.get(target);
-    const data = { turn: String(turn) };
+    const data = { round: String(round) };
     const labels = { color: random.pick(colors) };
     let written: ConfigMap | undefined;
     if (known === undefined) written = await api.post(path, configMap(name, data, labels));
@@ -140,9 +140,9 @@ test('watchers that come and go under load miss nothing and see nothing twice', 
   const path = `/api/v1/namespaces/${namespaces[0]}/configmaps`;
   const writer = async (number: number): Promise<void> => {
     const random = createRandom(seed + 100 + number);
-    for (let turn = 0; turn < 60; turn++) {
+    for (let round = 0; round < 60; round++) {
       const name = `w-${number}-${random.below(4)}`;
-      const data = { turn: String(turn) };
+      const data = { round: String(round) };
       const { status } = await api.send({ method: 'POST', path, body: configMap(name, data) });
       if (status !== 409) continue;
       if (random.below(2) === 0) await api.delete(`${path}/${name}`);

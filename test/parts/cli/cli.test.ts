@@ -101,7 +101,7 @@ test('a service is applied, shown, changed and deleted', async () => {
   });
 });
 
-test('mistakes are told in words that help', async () => {
+test('usage errors are explained', async () => {
   await write(
     'bad.yaml',
     'apiVersion: v1\nkind: Bogus\nmetadata: {name: x}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: x}\nspec: {}\n',

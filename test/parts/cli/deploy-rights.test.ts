@@ -213,7 +213,7 @@ async function until({ clock }: RightsHarness, holds: () => Promise<boolean>): P
   assert.fail('did not happen');
 }
 
-test('scheduler.yaml: pods get a node, or are told why not', limit, async (t) => {
+test('scheduler.yaml: pods get a node, or an event says why not', limit, async (t) => {
   const harness = await start(t, 'scheduler.yaml');
   const { server, clock } = harness;
   const account = 'fairlead-scheduler';

@@ -16,11 +16,11 @@ const program = [process.execPath, join(root, 'bin', 'fairlead')];
 
 type Started = { readonly child: ChildProcess; readonly err: () => string };
 
-async function start(place: string, command: string, umask: string): Promise<Started> {
+async function start(workDir: string, command: string, umask: string): Promise<Started> {
   const [file = '', ...args] = withUmask(umask, [
     ...[...program, ...command.split(' '), '--bind-address', '127.0.0.1', '--secure-port', '0'],
-    ...['--data-dir', join(place, 'data'), '--write-kubeconfig', join(place, 'config')],
-    ...['--audit-log-path', join(place, 'audit.log')],
+    ...['--data-dir', join(workDir, 'data'), '--write-kubeconfig', join(workDir, 'config')],
+    ...['--audit-log-path', join(workDir, 'audit.log')],
   ]);
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
@@ -52,33 +52,33 @@ async function run(umask: string, argv: readonly string[]): Promise<void> {
 
 for (const command of ['up --network none', 'apiserver']) {
   test(`${command} with umask 000 leaves nothing open to others`, { timeout }, async () => {
-    const place = mkdtempSync(join(directory, 'umask-'));
-    const server = await start(place, command, '000');
+    const workDir = mkdtempSync(join(directory, 'umask-'));
+    const server = await start(workDir, command, '000');
     try {
-      assert.deepEqual(openToOthers(place), []);
+      assert.deepEqual(openToOthers(workDir), []);
       assert.equal(server.err().includes('open to other users'), false, server.err());
     } finally {
       await stop(server);
     }
-    const data = ['--data-dir', join(place, 'data')];
-    await run('000', ['storage', 'export', ...data, '-o', join(place, 'saved')]);
+    const data = ['--data-dir', join(workDir, 'data')];
+    await run('000', ['storage', 'export', ...data, '-o', join(workDir, 'saved')]);
     const user = ['--user', 'jane', '--server', 'https://127.0.0.1:1'];
-    await run('000', ['kubeconfig', ...data, ...user, '-o', join(place, 'jane')]);
-    assert.deepEqual(openToOthers(place), []);
+    await run('000', ['kubeconfig', ...data, ...user, '-o', join(workDir, 'jane')]);
+    assert.deepEqual(openToOthers(workDir), []);
   });
 }
 
 test('what is open from before is closed, or warned of', { timeout }, async () => {
-  const place = mkdtempSync(join(directory, 'open-'));
-  const data = join(place, 'data');
-  await stop(await start(place, 'up --network none', '022'));
-  for (const name of ['data', 'data/store', 'data/pki']) chmodSync(join(place, name), 0o755);
-  chmodSync(join(place, 'config'), 0o644);
+  const workDir = mkdtempSync(join(directory, 'open-'));
+  const data = join(workDir, 'data');
+  await stop(await start(workDir, 'up --network none', '022'));
+  for (const name of ['data', 'data/store', 'data/pki']) chmodSync(join(workDir, name), 0o755);
+  chmodSync(join(workDir, 'config'), 0o644);
   // What a killed process may have left.
   writeFileSync(join(data, 'up.json.new'), 'half', { mode: 0o666 });
-  const server = await start(place, 'up --network none', '000');
+  const server = await start(workDir, 'up --network none', '000');
   try {
-    assert.deepEqual(openToOthers(place), ['0755 data']);
+    assert.deepEqual(openToOthers(workDir), ['0755 data']);
     const expected = `Warning: The data directory "${data}" is open to other users (mode 0755); run chmod 700 on it.\n`;
     assert.ok(server.err().includes(expected), server.err());
   } finally {
@@ -87,11 +87,11 @@ test('what is open from before is closed, or warned of', { timeout }, async () =
 });
 
 test('openToOthers() sees files, directories and deep ones', () => {
-  const place = mkdtempSync(join(directory, 'self-'));
-  mkdirSync(join(place, 'a'), { mode: 0o700 });
-  writeFileSync(join(place, 'a', 'b'), '', { mode: 0o600 });
-  assert.deepEqual(openToOthers(place), []);
-  chmodSync(join(place, 'a', 'b'), 0o640);
-  assert.deepEqual(openToOthers(place), ['0640 a/b']);
-  assert.equal(statSync(place).mode & 0o777, 0o700);
+  const workDir = mkdtempSync(join(directory, 'self-'));
+  mkdirSync(join(workDir, 'a'), { mode: 0o700 });
+  writeFileSync(join(workDir, 'a', 'b'), '', { mode: 0o600 });
+  assert.deepEqual(openToOthers(workDir), []);
+  chmodSync(join(workDir, 'a', 'b'), 0o640);
+  assert.deepEqual(openToOthers(workDir), ['0640 a/b']);
+  assert.equal(statSync(workDir).mode & 0o777, 0o700);
 });

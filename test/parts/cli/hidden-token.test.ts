@@ -1,4 +1,4 @@
-// Nobody reads a token from the list of processes, and no program that this one starts inherits it.
+// Tokens are hidden from the process list, and not inherited by child processes.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -146,7 +146,7 @@ test('token create prints the whole command, and the token joins a node', { time
   for (const file of ['kubeconfig', 'pki/client.pem', 'pki/ca.crt']) {
     assert.equal((await stat(join(directory, 'one', file))).mode & 0o777, 0o600, file);
   }
-  // Again, with a token that is nobody's: what was joined stays.
+  // Again, with an unknown token: the credentials from joining are used.
   assert.deepEqual(await joinAs('one', 'aaaaaa.aaaaaaaaaaaaaaaa'), connection);
   await assert.rejects(
     ensureJoined(
@@ -280,18 +280,18 @@ test('a client certificate is renewed at 70 to 90 percent of its life, and a wat
   const caller = { transport, userAgent: 'test' };
   const stop = new AbortController();
   const seen: string[] = [];
-  let told = (): void => {};
+  let reported = (): void => {};
   const watching = (async () => {
     for await (const { type, object } of watchResource(caller, serviceDefinition, {
       namespace: 'default',
       signal: stop.signal,
     })) {
       if (type !== 'BOOKMARK') seen.push(object.metadata.name ?? '');
-      told();
+      reported();
     }
   })();
   const until = async (name: string): Promise<void> => {
-    while (!seen.includes(name)) await new Promise<void>((resolve) => (told = resolve));
+    while (!seen.includes(name)) await new Promise<void>((resolve) => (reported = resolve));
   };
   await until('kubernetes');
   const clock = createFakeClock(renewalTime(old, 0.5) - 1000);
@@ -319,7 +319,7 @@ test('a client certificate is renewed at 70 to 90 percent of its life, and a wat
     method: 'GET',
     path: '/api/v1/nodes?fieldSelector=metadata.name%3Drenewing',
   });
-  // The watch of before is still the same one: had it been cut, it would have ended.
+  // The previous watch is still open: had it been cut, it would have ended.
   await running.api.post('/api/v1/namespaces/default/services', {
     metadata: { name: 'later' },
     spec: { ports: [{ port: 80 }] },
@@ -347,7 +347,7 @@ test('a node gets a serving certificate for its name, and for addresses after ap
   const stop = new AbortController();
   const home = join(directory, 'serving');
   const made: string[] = [];
-  let told = (): void => {};
+  let reported = (): void => {};
   const keeping = renewServingCertificate(
     {
       caller: { transport, userAgent: 'test' },
@@ -357,12 +357,12 @@ test('a node gets a serving certificate for its name, and for addresses after ap
     ['serving', '192.0.2.77'],
     async ({ certificate }) => {
       made.push(certificate);
-      told();
+      reported();
     },
     stop.signal,
   );
   const certificate = async (count: number): Promise<X509Certificate> => {
-    while (made.length < count) await new Promise<void>((resolve) => (told = resolve));
+    while (made.length < count) await new Promise<void>((resolve) => (reported = resolve));
     return new X509Certificate(made[count - 1] ?? '');
   };
   const first = await certificate(1);
@@ -417,7 +417,7 @@ async function ask(connection: Connection, asking: Asking): Promise<string | num
             signerName: asking.signer,
             usages: ['digital signature', asking.usage],
             // Who asks is for the server to say.
-            username: 'system:node:somebody-else',
+            username: 'system:node:another-node',
           },
         },
       },

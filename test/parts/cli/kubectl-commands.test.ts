@@ -205,10 +205,10 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
     'warnings are shown, and names are generated (KCT-35, KCT-36)',
     async ({ does }) => {
       const { metadata: _named, ...rest } = manifest('x', { externalIPs: ['198.51.100.1'] });
-      const told = await does('create -f -', { ...rest, metadata: { generateName: 'gen-' } });
-      assert.match(told, /service\/gen-[bcdfghjklmnpqrstvwxz2456789]{5} created/);
+      const output = await does('create -f -', { ...rest, metadata: { generateName: 'gen-' } });
+      assert.match(output, /service\/gen-[bcdfghjklmnpqrstvwxz2456789]{5} created/);
       assert.match(
-        told,
+        output,
         /Warning: spec\.externalIPs is deprecated and may no longer be implemented/,
       );
     },
@@ -229,7 +229,7 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
     },
   ],
   [
-    'cluster-info names what the cluster says of itself; versions and rights are told (KCT-32, KCT-33)',
+    'cluster-info, version and auth can-i print what the server reports (KCT-32, KCT-33)',
     async ({ does }) => {
       const labels = { 'kubernetes.io/cluster-service': 'true', 'kubernetes.io/name': 'CoreDNS' };
       const dns = {
@@ -237,9 +237,9 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
         metadata: { name: 'kube-dns', namespace: 'kube-system', labels },
       };
       await does('apply -f -', dns);
-      const told = await does('cluster-info');
+      const output = await does('cluster-info');
       assert.match(
-        told,
+        output,
         /CoreDNS.* is running at .*\/api\/v1\/namespaces\/kube-system\/services\/kube-dns:http\/proxy/,
       );
       const versions = (await does('api-versions')).trim().split('\n');

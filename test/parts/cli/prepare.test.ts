@@ -119,8 +119,8 @@ test('who waits takes over when the one that compiles is killed', { timeout }, a
   const first = start(clone);
   await once(first.child.stderr ?? first.child, 'data');
   const second = start(clone);
-  const [told] = await once(second.child.stderr ?? second.child, 'data');
-  assert.equal(String(told), 'Another process prepares this clone, waiting for it...\n');
+  const [output] = await once(second.child.stderr ?? second.child, 'data');
+  assert.equal(String(output), 'Another process prepares this clone, waiting for it...\n');
   first.child.kill('SIGKILL');
   const { code, out, err } = await second.ended;
   assert.deepEqual([code, out], [0, 'it runs'], err);

@@ -1,4 +1,4 @@
-// What `npm start` and `fairlead up` began ends with whoever began it, in order, and goes on only where that was asked for.
+// `npm start` and `fairlead up` shut down gracefully with the process that started them, and outlive it only on request.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ describe('npm start', { timeout, concurrency: 2 }, () => {
         const run = await npmStart(clone.directory, flags);
         process.kill(run.pids[who], signal);
         await assertEnded(run);
-        // Who is killed cannot end in order; whoever has been started by it can.
+        // A killed process cannot shut down gracefully, but its children can.
         const isKilled = who === 'program' && signal === 'SIGKILL';
         assert.equal(run.hasEndedInOrder(), !isKilled, run.output());
       });

@@ -32,7 +32,7 @@ type Setup = {
   readonly server: MemoryServer;
   readonly clock: FakeClock;
   /** Requests for tokens that went out. */
-  readonly asked: () => number;
+  readonly requested: () => number;
   readonly own: ApiCaller;
   /** Answers every request for a token by failing, until it is called again. */
   readonly refuse: (is: boolean) => void;
@@ -44,18 +44,18 @@ async function setUp(t: TestContext): Promise<Setup> {
   const server = await startMemoryServer({ clock });
   t.after(server.stop);
   let transport = connect(t, server);
-  let asked = 0;
+  let requested = 0;
   let isRefusing = false;
   const send: Transport['send'] = (request) => {
     if (!request.path.endsWith('/token')) return transport.send(request);
-    asked += 1;
+    requested += 1;
     return isRefusing ? Promise.reject(new Error('no way')) : transport.send(request);
   };
   const caller = { transport: { send, close: () => Promise.resolve() }, userAgent: 'test' };
   const of = createAccountTransports({ caller, namespace, clock, log: silentLog });
   return {
     ...{ server, clock },
-    asked: () => asked,
+    requested: () => requested,
     own: { transport: of('some-controller'), userAgent: 'test' },
     refuse: (is) => {
       isRefusing = is;
@@ -81,26 +81,26 @@ test(
   'an account that is not there is made, and many requests ask for one token',
   limit,
   async (t) => {
-    const { own, asked, server } = await setUp(t);
+    const { own, requested, server } = await setUp(t);
     const names = await Promise.all(Array.from({ length: 20 }, () => whoAmI(own)));
     assert.deepEqual(new Set(names), new Set([account]));
     // One found that there is no account yet.
-    assert.equal(asked(), 2);
+    assert.equal(requested(), 2);
     assert.equal((await server.api.get(`${accounts}/some-controller`)).kind, 'ServiceAccount');
   },
 );
 
 test('a token is renewed when four fifths of its time are over', limit, async (t) => {
-  const { own, asked, clock } = await setUp(t);
+  const { own, requested, clock } = await setUp(t);
   await whoAmI(own);
-  const before = asked();
+  const before = requested();
   await clock.advance(0.79 * hourMs);
   await whoAmI(own);
-  assert.equal(asked(), before);
+  assert.equal(requested(), before);
   await clock.advance(0.02 * hourMs);
   assert.equal(await whoAmI(own), account);
-  assert.equal(asked(), before + 1);
-  // Whatever is left out: after a day the one of yesterday is no good, and nobody notices.
+  assert.equal(requested(), before + 1);
+  // After a day the first token has expired, without any failed request.
   await clock.advance(24 * hourMs);
   assert.equal(await whoAmI(own), account);
 });
@@ -109,16 +109,16 @@ test(
   'a token serves until its end when it cannot be renewed, with back-off between tries',
   limit,
   async (t) => {
-    const { own, asked, clock, refuse } = await setUp(t);
+    const { own, requested, clock, refuse } = await setUp(t);
     await whoAmI(own);
     await clock.advance(0.9 * hourMs);
     refuse(true);
-    const before = asked();
+    const before = requested();
     for (let tries = 0; tries < 100; tries += 1) {
       assert.equal(await whoAmI(own), account);
       await clock.advance(1000);
     }
-    assert.ok(asked() - before <= 12, `${asked() - before} requests in 100 s`);
+    assert.ok(requested() - before <= 12, `${requested() - before} requests in 100 s`);
     await clock.advance(0.2 * hourMs);
     await assert.rejects(
       whoAmI(own),
@@ -130,12 +130,16 @@ test(
   },
 );
 
-test('an account that somebody deletes is made anew, with a new token', limit, async (t) => {
-  const { own, server } = await setUp(t);
-  await whoAmI(own);
-  await server.api.delete(`${accounts}/some-controller`);
-  assert.equal(await whoAmI(own), account);
-});
+test(
+  'an account that another client deletes is created again, with a new token',
+  limit,
+  async (t) => {
+    const { own, server } = await setUp(t);
+    await whoAmI(own);
+    await server.api.delete(`${accounts}/some-controller`);
+    assert.equal(await whoAmI(own), account);
+  },
+);
 
 test('a server that comes back without knowing the token gives another', limit, async (t) => {
   const { own, clock, use } = await setUp(t);

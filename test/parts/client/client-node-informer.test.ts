@@ -57,15 +57,15 @@ function follow({ path }: Kind): Follower {
       ? () => api.listNamespacedConfigMap({ namespace: 'default' })
       : () => api.listNamespacedService({ namespace: 'default' });
   const informer = makeInformer<KubernetesObject>(lasting.config, path, list);
-  let look = (): void => {};
-  for (const verb of ['add', 'update', 'delete'] as const) informer.on(verb, () => look());
+  let check = (): void => {};
+  for (const verb of ['add', 'update', 'delete'] as const) informer.on(verb, () => check());
   informer.on('error', () => setTimeout(() => void informer.start(), restartAfterMs));
   const becomes = (expected: ReadonlyMap<string, string>): Promise<void> =>
     new Promise((resolve) => {
-      look = () => {
+      check = () => {
         if (isSame(versionsOf(informer.list()), expected)) resolve();
       };
-      look();
+      check();
     });
   return { informer, becomes };
 }
@@ -168,12 +168,12 @@ test('a watch resumes where it ended, on the next server too', { timeout }, asyn
   );
 });
 
-test('a watch from a version that is forgotten is told so', { timeout }, async () => {
+test('a watch from a compacted version gets 410', { timeout }, async () => {
   const old = (await lasting.api().get<ObjectList>(configMaps.path)).metadata.resourceVersion;
   for (const name of ['o1', 'o2'])
     await lasting.api().post(configMaps.path, { metadata: { name } });
   await lasting.store().compact(await lasting.store().currentRevision());
   await lasting.restart();
-  const [told] = await watchFrom(old, 1);
-  assert.deepEqual([told?.type, told?.name], ['ERROR', '410']);
+  const [notified] = await watchFrom(old, 1);
+  assert.deepEqual([notified?.type, notified?.name], ['ERROR', '410']);
 });

@@ -36,8 +36,8 @@ test(
     const cluster = await startCluster(t);
     const { file, path } = cluster;
     const write = async (user: string): Promise<void> => {
-      const wish = { commonName: user, organizations: [], days: 1, now: Date.now() };
-      const pair = issueClientCertificate(testCredentials().authority, wish);
+      const request = { commonName: user, organizations: [], days: 1, now: Date.now() };
+      const pair = issueClientCertificate(testCredentials().authority, request);
       await file('client.crt', pair.certificate);
       await file('client.key', pair.privateKey);
     };
@@ -120,12 +120,12 @@ function startPart(t: TestContext, kubeconfig: string) {
   const clock = createFakeClock();
   const ending = new AbortController();
   const replaced: string[] = [];
-  let told = (): void => {};
+  let notified = (): void => {};
   const log = {
     ...silentLog,
     info(message: string): void {
       replaced.push(message);
-      told();
+      notified();
     },
   };
   const { signal } = ending;
@@ -148,12 +148,12 @@ function startPart(t: TestContext, kubeconfig: string) {
   return {
     /** Resolves when it has taken over what its files say now. */
     async rereads(): Promise<void> {
-      const isTold = new Promise<void>((resolve) => {
-        told = resolve;
+      const isNotified = new Promise<void>((resolve) => {
+        notified = resolve;
       });
       while (clock.waiting() === 0) await clock.settle();
       await clock.advance(60_000);
-      await isTold;
+      await isNotified;
       assert.deepEqual(replaced, ['Replaced credentials']);
     },
   };

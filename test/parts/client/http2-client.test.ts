@@ -282,7 +282,7 @@ test('a server that speaks HTTP/1.1 alone is asked in that', limit, async (t) =>
   assert.equal(await textOf(shown), '1.1 Bearer t');
 });
 
-test('nobody there: the request was never sent', limit, async (t) => {
+test('a refused connection: the request was never sent', limit, async (t) => {
   const transport = open(t, 1);
   await assert.rejects(transport.send({ method: 'GET', path: '/' }), {
     code: 'ECONNREFUSED',

@@ -77,18 +77,18 @@ for (const seed of [1, 2, 3, 4]) {
       },
       stop.signal,
     );
-    const told = new Map<string, string>();
+    const notified = new Map<string, string>();
     const note = ({ metadata }: ConfigMap): void => {
-      told.set(objectKey(metadata), metadata.resourceVersion ?? '');
+      notified.set(objectKey(metadata), metadata.resourceVersion ?? '');
     };
     informer.onChange({
       add(object) {
-        assert.equal(told.has(objectKey(object.metadata)), false, 'added twice');
+        assert.equal(notified.has(objectKey(object.metadata)), false, 'added twice');
         note(object);
       },
       update: (_before, object) => note(object),
       delete: ({ metadata }) =>
-        assert.equal(told.delete(objectKey(metadata)), true, 'deleted unseen'),
+        assert.equal(notified.delete(objectKey(metadata)), true, 'deleted unseen'),
     });
     for (let step = 0; step < 150; step += 1) {
       await changeSomething(client, namespace, random);
@@ -100,9 +100,10 @@ for (const seed of [1, 2, 3, 4]) {
       items.map(({ metadata }) => [objectKey(metadata), metadata.resourceVersion ?? '']),
     );
     const same = (): boolean =>
-      told.size === wanted.size && [...wanted].every(([key, version]) => told.get(key) === version);
+      notified.size === wanted.size &&
+      [...wanted].every(([key, version]) => notified.get(key) === version);
     for (let round = 0; round < 200 && !same(); round += 1) await clock.advance(1000);
-    assert.deepEqual(told, wanted);
+    assert.deepEqual(notified, wanted);
     stop.abort();
     await informer.ended;
   });

@@ -58,7 +58,7 @@ function rightOf({ user, verb, objectRef }: AuditLine): string {
   return `${user.username} ${verb} ${apiGroup === '' ? name : `${name}.${apiGroup}`}`;
 }
 
-const toldRights = (said: readonly Said[]): readonly string[] =>
+const loggedRights = (said: readonly Said[]): readonly string[] =>
   said
     .filter(({ message }) => message === 'Missing permission, retrying')
     .map(({ fields }) => `${fields.user} ${fields.verb} ${fields.resource}`);
@@ -92,8 +92,8 @@ test(
     await doWholeWork({ api: harness.server.api, clock: harness.clock });
     await Promise.all(granting);
     assert.ok(granting.length > 100, `${granting.length} rights were granted one by one`);
-    // Each refusal was told by name.
-    assert.deepEqual(new Set(toldRights(said)), new Set(granted.keys()));
+    // Each refusal was logged by name.
+    assert.deepEqual(new Set(loggedRights(said)), new Set(granted.keys()));
     assert.deepEqual(
       said.filter(({ level }) => level === 'error').map(({ message }) => message),
       [],
@@ -132,19 +132,19 @@ test('who is refused for an hour asks seldom, and says it seldom', limit, async 
   });
   const hourSeconds = 3600;
   for (let second = 0; second < hourSeconds; second += 10) await harness.clock.advance(10_000);
-  const asked = new Map<string, number>();
+  const requested = new Map<string, number>();
   for (const line of harness.lines.filter(isRefusal))
-    asked.set(rightOf(line), (asked.get(rightOf(line)) ?? 0) + 1);
-  assert.ok(asked.size > 40, `${asked.size} rights were asked for`);
+    requested.set(rightOf(line), (requested.get(rightOf(line)) ?? 0) + 1);
+  assert.ok(requested.size > 40, `${requested.size} rights were requested`);
   // The back-off of informers ends at thirty seconds.
   assert.deepEqual(
-    [...asked].filter(([, times]) => times > hourSeconds / 20),
+    [...requested].filter(([, times]) => times > hourSeconds / 20),
     [],
   );
-  const told = toldRights(said);
-  const often = [...new Set(told)].filter(
-    (right) => told.filter((one) => one === right).length > 7,
+  const logged = loggedRights(said);
+  const often = [...new Set(logged)].filter(
+    (right) => logged.filter((one) => one === right).length > 7,
   );
   assert.deepEqual(often, []);
-  assert.deepEqual(new Set(told), new Set(asked.keys()));
+  assert.deepEqual(new Set(logged), new Set(requested.keys()));
 });

@@ -58,16 +58,16 @@ async function held(): Promise<readonly string[]> {
 
 test('a node has a lease while its proxy is ready; one miss is forgiven, two are not', async () => {
   const answers = [false, false, true, false, true, false, false];
-  let asked = 0;
+  let requests = 0;
   let isReady = true;
   const own = start('n1', () => {
-    asked += 1;
+    requests += 1;
     return answers.shift() ?? isReady;
   });
-  await harness.until('two answers', async () => asked >= 2);
+  await harness.until('two answers', async () => requests >= 2);
   assert.deepEqual([own.renewedAt(), await held()], [undefined, []]);
   await harness.until('it is ready', async () => own.renewedAt() !== undefined);
-  await harness.until('a miss and an answer', async () => asked >= 5);
+  await harness.until('a miss and an answer', async () => requests >= 5);
   assert.deepEqual(await held(), ['n1']);
   assert.ok(own.renewedAt() !== undefined);
   await harness.until('two misses', async () => own.renewedAt() === undefined);

@@ -1,4 +1,4 @@
-// The service controller with the provider for AWS: what a person is told of an annotation that makes no sense.
+// The service controller with the AWS provider: how invalid annotations are reported.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { annotation } from '../../../src/cloud/providers/aws/annotations.ts';

@@ -48,7 +48,7 @@ async function withWorld(
 
 describe('the provider "aws"', () => {
   for (const type of ['classic', 'nlb']) {
-    test(`takes away a ${type} balancer of whose making nobody has heard, though AWS shows it late`, () => {
+    test(`removes a ${type} balancer whose creation was never confirmed, though AWS shows it late`, () => {
       let fault: Fault = 'none';
       const faultOf = (action: string): Fault =>
         /^Create(Load|Target)/.test(action) ? fault : 'none';
@@ -67,11 +67,11 @@ describe('the provider "aws"', () => {
   }
 
   for (const type of ['classic', 'nlb']) {
-    test(`tells a name and no address of a ${type} balancer, whatever address was wished for (LBC-17, LBC-38)`, () =>
+    test(`publishes a host name and no address of a ${type} balancer, whatever address was requested (LBC-17, LBC-38)`, () =>
       withWorld({ annotations: { [annotation.type]: type } }, async (world) => {
         const provider = await world.makeProvider();
-        const wish = exampleService({ spec: { loadBalancerIP: '192.0.2.9' } });
-        const service = await world.publish(wish, []);
+        const request = exampleService({ spec: { loadBalancerIP: '192.0.2.9' } });
+        const service = await world.publish(request, []);
         const ingress = await provider.ensure({ service, nodes: world.nodes }, never);
         assert.deepEqual(
           ingress.map((one) => Object.keys(one)),

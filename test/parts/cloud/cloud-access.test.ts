@@ -60,7 +60,7 @@ test('system:cloud-controller-manager serves a Service and lets it go', async ()
   });
   await harness.create('web');
   await harness.until('it is served', async () => (await harness.addresses('web')) !== '');
-  await harness.until('it is told', async () =>
+  await harness.until('the failure is reported', async () =>
     (await harness.events('web')).includes('EnsuredLoadBalancer: Ensured load balancer'),
   );
   await harness.api.delete(servicePath('web'));

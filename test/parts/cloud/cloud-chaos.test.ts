@@ -55,7 +55,7 @@ async function happen(harness: CloudHarness, random: Random): Promise<void> {
   }
 }
 
-/** Makes calls to the cloud fail before or after they are carried out, until it is told to stop. */
+/** Makes calls to the cloud fail before or after they are carried out, until it is stopped. */
 function failSometimes(ledger: Ledger, random: Random): () => void {
   ledger.meddle = async () => {
     if (random.below(oneInCalls * 2) === 0) throw new Error('the cloud is away');

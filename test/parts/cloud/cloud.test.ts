@@ -23,7 +23,7 @@ const served = (name: string): Promise<void> =>
   harness.until(`${name} is served`, async () => (await harness.addresses(name)) !== '');
 const gone = (name: string): Promise<void> =>
   harness.until(`${name} is gone`, async () => (await harness.service(name)) === undefined);
-const hears = (name: string, event: string): Promise<void> =>
+const waitForEvent = (name: string, event: string): Promise<void> =>
   harness.until(event, async () => (await harness.events(name)).includes(event));
 const addNode = (name: string, metadata: object = {}): Promise<unknown> =>
   harness.api.post(nodesPath, { metadata: { name, ...metadata } });
@@ -53,7 +53,7 @@ test('a Service gets finalizer, balancer and status, in this order, and loses th
     `before remove: finalizer true, address "${address}"`,
     `after remove: finalizer true, address "${address}"`,
   ]);
-  await hears('web', 'DeletedLoadBalancer: Deleted load balancer');
+  await waitForEvent('web', 'DeletedLoadBalancer: Deleted load balancer');
   assert.deepEqual(await harness.events('web'), [
     'EnsuringLoadBalancer: Ensuring load balancer',
     'EnsuredLoadBalancer: Ensured load balancer',
@@ -94,7 +94,7 @@ test('a type changed away takes balancer, finalizer and status with it (LBC-05)'
     );
   });
   assert.equal(ledger.balancers.size, 0);
-  await hears('web', 'Type: LoadBalancer -> ClusterIP');
+  await waitForEvent('web', 'Type: LoadBalancer -> ClusterIP');
 });
 
 test('Services of another class are left alone, those of the own are served (LBC-01)', async () => {
@@ -117,7 +117,7 @@ test("two controllers of two classes leave each other's Services alone (LBC-01)"
   await harness.create('web', { loadBalancerClass: 'example.com/other' });
   await served('web');
   await harness.change('web', { ports: [{ port: 81, protocol: 'TCP' }] });
-  await harness.until('the change is told', async () => other.calls.length > 1);
+  await harness.until('the provider is called', async () => other.calls.length > 1);
   await harness.clock.advance(60_000);
   const { metadata } = (await harness.service('web')) ?? {};
   assert.deepEqual(metadata?.finalizers, ['service.kubernetes.io/load-balancer-cleanup']);
@@ -139,8 +139,8 @@ test('annotations that the provider ignores are reported once (LBC-22)', async (
     'example.com/own': 'x',
   };
   await harness.create('web', {}, { annotations });
-  const told = `IgnoredAnnotations: Provider local ignores annotations: ${aws}-proxy-protocol, ${aws}-ssl-cert`;
-  await hears('web', told);
+  const reported = `IgnoredAnnotations: Provider local ignores annotations: ${aws}-proxy-protocol, ${aws}-ssl-cert`;
+  await waitForEvent('web', reported);
   await harness.change('web', { ports: [{ port: 81, protocol: 'TCP' }] });
   await harness.clock.advance(60_000);
   const { items } = await harness.api.get<ObjectList<Event>>('/api/v1/namespaces/default/events');
@@ -148,7 +148,7 @@ test('annotations that the provider ignores are reported once (LBC-22)', async (
   assert.deepEqual(counts, [1]);
 });
 
-test('what concerns a balancer is told to it, other changes are not (LBC-09)', async () => {
+test('only changes that affect a load balancer call the provider (LBC-09)', async () => {
   await addNode('n1');
   startLedger();
   await harness.create('web');
@@ -158,16 +158,19 @@ test('what concerns a balancer is told to it, other changes are not (LBC-09)', a
   await harness.change('web', { loadBalancerSourceRanges: ['10.0.0.0/8'] });
   await harness.until('a second look', async () => ledger.calls.length > 1);
   assert.deepEqual(verbs(), ['ensure default/web', 'ensure default/web']);
-  await hears('web', 'LoadBalancerSourceRanges: [] -> [10.0.0.0/8]');
+  await waitForEvent('web', 'LoadBalancerSourceRanges: [] -> [10.0.0.0/8]');
 });
 
 test('hosts are updated when the set of nodes changes, and only then (LBC-11 to LBC-14, LBC-21)', async () => {
   startLedger();
   await harness.create('web');
   await served('web');
-  await hears('web', 'UnAvailableLoadBalancer: There are no available nodes for LoadBalancer');
+  await waitForEvent(
+    'web',
+    'UnAvailableLoadBalancer: There are no available nodes for LoadBalancer',
+  );
   await addNode('n1');
-  await hears('web', 'UpdatedLoadBalancer: Updated load balancer with new hosts');
+  await waitForEvent('web', 'UpdatedLoadBalancer: Updated load balancer with new hosts');
   await addNode('n2', {
     labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': '' },
   });
@@ -200,7 +203,7 @@ test('hosts that could not be updated make the whole balancer be looked at again
     if (verb === 'updateHosts' && when === 'before') throw new Error('the cloud is away');
   };
   await addNode('n2');
-  await hears(
+  await waitForEvent(
     'web',
     'UpdateLoadBalancerFailed: Error updating load balancer with new hosts [n1 n2] [node names limited, total number of nodes: 2], error: the cloud is away',
   );
@@ -221,7 +224,7 @@ test('what fails is tried again after 5 s, doubling, and people hear why (LBC-07
   await harness.until('it is served', async () => (await harness.addresses('web')) !== '', 60_000);
   const waits = ledger.calls.map(({ at }) => Math.round((at - start) / 1000));
   assert.deepEqual(waits, [0, 5, 15, 35]);
-  await hears(
+  await waitForEvent(
     'web',
     'SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: no more quota',
   );
@@ -272,7 +275,7 @@ test('a Service that went without its finalizer and came again does not leave it
   assert.deepEqual([...ledger.balancers.keys()], [after.metadata.uid]);
 });
 
-test('a balancer goes with the type also where somebody has taken the finalizer away', async () => {
+test('a change of type removes the load balancer even without the finalizer', async () => {
   await addNode('n1');
   startLedger();
   await harness.create('web');
@@ -300,7 +303,7 @@ test('a balancer that is wanted again while it is taken away is made anew (LBC-0
   await harness.change('web', { type: 'ClusterIP' });
   await harness.until('it is taken away', async () => ledger.balancers.size === 0);
   await harness.change('web', { type: 'LoadBalancer' });
-  await hears('web', 'Type: ClusterIP -> LoadBalancer');
+  await waitForEvent('web', 'Type: ClusterIP -> LoadBalancer');
   goOn();
   await harness.until('it stands again', async () => ledger.balancers.size === 1);
   await served('web');
@@ -327,7 +330,7 @@ test('a Service that stays pending says why, and is served when an address comes
   await harness.create('second');
   const why =
     'Cannot give an address: all 1 IPv4 addresses of the external pool (192.0.2.1-192.0.2.1) are taken';
-  await hears(
+  await waitForEvent(
     'second',
     `SyncLoadBalancerFailed: Error syncing load balancer: failed to ensure load balancer: ${why}`,
   );

@@ -22,7 +22,7 @@ export const home = 'home';
 export const other = 'other';
 
 /** Objects that belong to one node or the other; of all others one name will do. */
-const places: Readonly<Record<string, readonly string[]>> = {
+const paths: Readonly<Record<string, readonly string[]>> = {
   nodes: ['/n1', '/n2'],
   pods: [`${home}/of-n1`, `${home}/of-n2`, `${other}/x`],
   secrets: [`${home}/of-n1`, `${home}/of-n2`, `${other}/of-n1`],
@@ -38,7 +38,7 @@ export function allAccessRequests(): readonly AccessRequest[] {
 
 function requestsOf(kind: AnyKind): readonly AccessRequest[] {
   const usual = kind.namespaced ? [`${home}/x`, `${other}/x`] : ['/x'];
-  const targets = places[kind.plural] ?? usual;
+  const targets = paths[kind.plural] ?? usual;
   const namespaces = new Set(targets.map((target) => target.split('/')[0] ?? ''));
   const verbs: readonly string[] = kind.verbs ?? allVerbs;
   const everywhere = kind.namespaced
@@ -106,7 +106,7 @@ function collectionRequest(kind: AnyKind, verb: string, namespace: string): Acce
   const path = collectionPath(kind, namespace);
   const calls: Readonly<Record<string, ApiCall>> = {
     list: { method: 'GET', path },
-    // Refused as nonsense by whoever may watch, so that no stream stays open.
+    // Invalid for those who may watch, so that no stream stays open.
     watch: { method: 'GET', path: `${path}?watch=1&resourceVersion=x` },
     deletecollection: { method: 'DELETE', path: `${path}?${dry}` },
   };

@@ -75,7 +75,7 @@ export async function openApiClient(endpoint: Endpoint): Promise<ApiClient> {
   await new Promise<void>((resolve, reject) => {
     session.once('connect', () => resolve());
     session.once('error', reject);
-    // A connection may go without an error; nobody would ever hear of it.
+    // A connection may close without an error, and the promise would never settle.
     session.once('close', () => reject(new Error('the connection was closed before it stood')));
   });
 
@@ -145,7 +145,7 @@ function readWatch<T>(stream: ClientHttp2Stream): Watch<T> {
   const waiting = new Set<() => void>();
   let isEnded = false;
   const wake = (): void => {
-    for (const look of waiting) look();
+    for (const poll of waiting) poll();
   };
   let rest = '';
   stream.setEncoding('utf8');
@@ -165,14 +165,14 @@ function readWatch<T>(stream: ClientHttp2Stream): Watch<T> {
   stream.on('error', () => {});
   const until = (holds: (events: readonly WatchEvent<T>[]) => boolean): Promise<void> =>
     new Promise((resolve, reject) => {
-      const look = (): void => {
+      const poll = (): void => {
         if (holds(events)) resolve();
         else if (isEnded) reject(new Error(`the watch ended after ${JSON.stringify(events)}`));
         else return;
-        waiting.delete(look);
+        waiting.delete(poll);
       };
-      waiting.add(look);
-      look();
+      waiting.add(poll);
+      poll();
     });
   const pause = (): void => void stream.pause();
   const resume = (): void => void stream.resume();

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Resolves when the connection is over, by an error too: whoever is cut off while it still sends hears one, or does not. */
+/** Resolves when the connection is closed, also by an error, which a sender may get when it is disconnected. */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on('error', () => {});

@@ -18,7 +18,7 @@ export type CloudHarness = {
   readonly metrics: MetricsRegistry;
   /** To the server, past whatever stands before the controller. */
   readonly direct: Transport['send'];
-  /** The same as somebody with no more rights than they have been given. */
+  /** The same as a user with the granted permissions only. */
   readonly callAs: (identity: Identity) => Transport['send'];
   readonly start: (options: StartOptions) => RunningCloud;
   /** Moves the time on in small steps until the condition holds. */

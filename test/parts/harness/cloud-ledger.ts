@@ -54,22 +54,22 @@ export function createLedger(): Ledger {
       { namespace, name, uid }: Owner,
       hosts: readonly string[] = [],
     ): Call => ({ verb, uid, service: `${namespace}/${name}`, hosts, at: clock.now() });
-    const ofWish = (verb: Call['verb'], wish: BalancerRequest): Call => {
-      const { namespace = '', name = '', uid = '' } = wish.service.metadata;
-      return describe(verb, { namespace, name, uid }, hostsOf(wish));
+    const ofRequest = (verb: Call['verb'], request: BalancerRequest): Call => {
+      const { namespace = '', name = '', uid = '' } = request.service.metadata;
+      return describe(verb, { namespace, name, uid }, hostsOf(request));
     };
-    const put = (uid: string, wish: BalancerRequest): void =>
-      void balancers.set(uid, { ports: portsOf(wish), hosts: hostsOf(wish).join() });
+    const put = (uid: string, request: BalancerRequest): void =>
+      void balancers.set(uid, { ports: portsOf(request), hosts: hostsOf(request).join() });
     return {
       name: 'ledger',
-      async ensure(wish) {
-        const call = ofWish('ensure', wish);
-        await act(call, () => put(call.uid, wish));
+      async ensure(request) {
+        const call = ofRequest('ensure', request);
+        await act(call, () => put(call.uid, request));
         return [{ hostname: `${exampleUid(call.uid)}.example.com` }];
       },
-      async updateHosts(wish) {
-        const call = ofWish('updateHosts', wish);
-        await act(call, () => put(call.uid, wish));
+      async updateHosts(request) {
+        const call = ofRequest('updateHosts', request);
+        await act(call, () => put(call.uid, request));
       },
       remove: (owner) => act(describe('remove', owner), () => void balancers.delete(owner.uid)),
       exists: async ({ uid }) => balancers.has(uid),

@@ -6,7 +6,7 @@ export type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, s
 
 let spaces = 0;
 
-/** The path of a collection that nobody else uses. */
+/** The path of a collection that no other test uses. */
 export async function newCollection(api: ApiClient): Promise<string> {
   spaces += 1;
   const name = `space-${spaces}`;

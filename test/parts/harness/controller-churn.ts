@@ -80,7 +80,7 @@ function serviceSpec(random: Random): object {
   };
 }
 
-/** A service without a selector, and the Endpoints that somebody keeps for it. */
+/** A Service without a selector, and user-managed Endpoints. */
 async function makeHandMade(call: Call, random: Random, name: string): Promise<void> {
   if (random.below(4) === 0) {
     await call('DELETE', `${core}/services/${name}`);

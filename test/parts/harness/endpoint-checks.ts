@@ -177,6 +177,6 @@ async function ofAddresses(
       .filter(
         (address) => judgeAddress({ address, service: service(address), now }).action !== 'none',
       )
-      .map(({ metadata }) => `IPAddress ${metadata.name} is nobody's`),
+      .map(({ metadata }) => `IPAddress ${metadata.name} has no Service`),
   ];
 }

@@ -70,7 +70,7 @@ async function fail(
     case 2:
       throw new Error('connect ECONNREFUSED');
     default:
-      // It was done, and nobody hears of it.
+      // The request was carried out, but the response is lost.
       await send(request);
       throw new Error('socket hang up');
   }

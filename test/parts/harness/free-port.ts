@@ -5,13 +5,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below what kernels give to whoever asks for any port: until the program listens, and whenever it does not, all the servers and
- * connections of other tests pass this one by. Node ports are above.
+ * Below the ephemeral ports of kernels, so that servers and connections of other tests do not use a port of this range before its program
+ * listens. Node ports are above.
  */
 const range = { first: 20_000, last: 29_999 } as const;
 const given = new Set<number>();
 
-/** One on which nobody listens, over TCP or UDP, and that this process has not been given before. */
+/** A port without a listener, over TCP and UDP, that this process has not been given before. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(range.first, range.last + 1);

@@ -88,11 +88,11 @@ export function testCredentials(): Credentials {
   const now = Date.now();
   const authority = makeAuthority(now);
   // Good at all times that tests set their clocks to.
-  const wish = { ...administratorSubject, days: 36_500, now: 0 };
+  const request = { ...administratorSubject, days: 36_500, now: 0 };
   made = {
     authority,
     server: issueServerCertificate(authority, { names: ['localhost', '127.0.0.1'], now }),
-    administrator: issueClientCertificate(authority, wish),
+    administrator: issueClientCertificate(authority, request),
   };
   return made;
 }

@@ -105,7 +105,7 @@ export async function startNodeHarness(
 
 export const dialLoopback = (_host: string, port: number) => connect({ host: '127.0.0.1', port });
 
-type AgentPlace = {
+type AgentLocation = {
   readonly server: MemoryServer;
   readonly directory: string;
   readonly clock: Clock | undefined;
@@ -114,7 +114,7 @@ type AgentPlace = {
 };
 
 async function startAgent(
-  { server, directory, clock, intercept, released }: AgentPlace,
+  { server, directory, clock, intercept, released }: AgentLocation,
   signal: AbortSignal,
 ): Promise<RunningNode> {
   const identity = {

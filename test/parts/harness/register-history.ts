@@ -6,7 +6,7 @@ export type Operation = {
   /** Written, or read. Every value is written at most once. */
   readonly value: string;
   readonly startedAt: number;
-  /** Absent: nobody knows whether it happened, or when. */
+  /** Absent: it is unknown whether and when it happened. */
   readonly endedAt?: number;
 };
 
@@ -32,7 +32,7 @@ type Entry = {
   readonly isEnd: boolean;
 };
 
-/** Reads without an answer say nothing; a write without one that nobody read may as well not have happened. */
+/** Reads without a response are ignored; a write without one that no read observed may not have happened. */
 function withoutUnseen(operations: readonly Operation[]): readonly Operation[] {
   const read = new Set(operations.filter(isSeenRead).map(({ value }) => value));
   return operations.filter(

@@ -151,11 +151,11 @@ export function unused(
 function fits({ objectRef }: AuditLine, right: Right, resource: string): boolean {
   if (objectRef === undefined) return false;
   const { apiGroup = '', subresource, namespace, name } = objectRef;
-  const asked =
+  const requested =
     subresource === undefined ? objectRef.resource : `${objectRef.resource}/${subresource}`;
   return (
     (right.group === '*' || right.group === apiGroup) &&
-    (resource === '*' || resource === asked) &&
+    (resource === '*' || resource === requested) &&
     (right.namespace === undefined || right.namespace === namespace) &&
     (right.names === undefined || (name !== undefined && right.names.includes(name)))
   );

@@ -58,7 +58,7 @@ export function startEtcd(size = 1, tls?: EtcdTls): Promise<RunningEtcd> {
 /** A member on each of the hosts. */
 export async function startEtcdOn(hosts: readonly Host[], tls?: EtcdTls): Promise<RunningEtcd> {
   const directory = await mkdtemp(join(tmpdir(), 'fairlead-etcd-'));
-  const places = await Promise.all(
+  const configs = await Promise.all(
     hosts.map(async (host, n) => ({
       host,
       name: `member-${n}`,
@@ -68,9 +68,9 @@ export async function startEtcdOn(hosts: readonly Host[], tls?: EtcdTls): Promis
       health: await freeUrl('http', host),
     })),
   );
-  const cluster = places.map(({ name, peer }) => `${name}=${peer}`).join(',');
-  const members = places.map((place) =>
-    createMember(place, [...clusterFlags(cluster), ...tlsFlags(tls)]),
+  const cluster = configs.map(({ name, peer }) => `${name}=${peer}`).join(',');
+  const members = configs.map((config) =>
+    createMember(config, [...clusterFlags(cluster), ...tlsFlags(tls)]),
   );
   // A member is ready when a majority is there: together.
   await Promise.all(members.map(({ start }) => start()));
@@ -85,7 +85,7 @@ export async function startEtcdOn(hosts: readonly Host[], tls?: EtcdTls): Promis
   };
 }
 
-type Place = {
+type MemberConfig = {
   readonly host: Host;
   readonly name: string;
   readonly directory: string;
@@ -106,8 +106,8 @@ function tlsFlags(tls: EtcdTls | undefined): readonly string[] {
   ];
 }
 
-function createMember(place: Place, flags: readonly string[]): EtcdMember {
-  const { host, name, directory, client, peer, health } = place;
+function createMember(config: MemberConfig, flags: readonly string[]): EtcdMember {
+  const { host, name, directory, client, peer, health } = config;
   let child: ChildProcess | undefined;
   return {
     url: client,
@@ -146,7 +146,7 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
   throw new Error(`etcd ended with ${child.exitCode} before it was ready`);
 }
 
-/** A port that is free here is free on a host of which nobody knows yet. */
+/** A port that is free here is free on a new host. */
 async function freeUrl(scheme: 'http' | 'https', { address }: Host): Promise<string> {
   return `${scheme}://${address}:${await freePort()}`;
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export type CutLine = {
   readonly url: string;
-  /** Whoever talks is cut off, and nobody gets through until it is mended. */
+  /** Cuts all connections, and refuses new ones until it is restored. */
   readonly cut: () => void;
   readonly mend: () => void;
   readonly close: () => void;

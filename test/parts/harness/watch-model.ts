@@ -16,7 +16,7 @@ export type Interest = {
   readonly color?: string;
 };
 
-/** Events after a revision: `TYPE namespace/name version turn`. */
+/** Events after a revision: `TYPE namespace/name version round`. */
 export function expectedEvents(
   steps: readonly Step[],
   after: number,
@@ -39,7 +39,7 @@ function matches(object: ConfigMap | undefined, { namespace, color }: Interest):
 }
 
 function line(type: string, { metadata, data }: ConfigMap, revision: number | string): string {
-  return `${type} ${metadata.namespace}/${metadata.name} ${revision} ${data?.turn ?? ''}`;
+  return `${type} ${metadata.namespace}/${metadata.name} ${revision} ${data?.round ?? ''}`;
 }
 
 export const actualEvents = (events: readonly WatchEvent<ConfigMap>[]): readonly string[] =>

@@ -89,10 +89,10 @@ export async function addresses(world: World): Promise<void> {
   const { metadata, spec } = await api.get<KubeObject & { spec: object }>(own);
   await api.delete(own);
   await until(world, 'the address is back', async () => !(await isGone(world, own)));
-  const parentRef = { resource: 'services', namespace: 'work', name: 'nobody' };
+  const parentRef = { resource: 'services', namespace: 'work', name: 'missing' };
   await api.post(path, {
     metadata: { name: '10.96.77.7', labels: metadata.labels },
     spec: { ...spec, parentRef },
   });
-  await until(world, "nobody's address goes", () => isGone(world, `${path}/10.96.77.7`));
+  await until(world, 'the orphaned address is deleted', () => isGone(world, `${path}/10.96.77.7`));
 }

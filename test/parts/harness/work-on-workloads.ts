@@ -46,14 +46,14 @@ export async function deployments(world: World): Promise<void> {
   await takenName(world);
   const misfit = { containers: [{ name: 'c', image: 'i' }], nodeSelector: { disk: 'ssd' } };
   await api.post(`${ns}/pods`, { metadata: { name: 'misfit' }, spec: misfit });
-  await until(world, 'the misfit is told', async () => {
+  await until(world, 'the scheduling failure is reported', async () => {
     const { status } = await api.get<Pod>(`${ns}/pods/misfit`);
     return status.conditions?.[0]?.reason === 'Unschedulable';
   });
   await api.delete(`${ns}/pods/misfit`);
 }
 
-/** The name of a set is somebody else's: the deployment finds another. */
+/** The name of a ReplicaSet is in use: the Deployment chooses another. */
 async function takenName(world: World): Promise<void> {
   const { api } = world;
   const labels = { app: 'clash' };

@@ -9,8 +9,8 @@ const maxTexts = 60;
 
 export function hostileTexts(automaton: Automaton): readonly string[] {
   const loops = automaton.next.flatMap((_, state) => {
-    const cycle = shortestWay(automaton, automaton.next[state] ?? [], state);
-    const way = shortestWay(automaton, automaton.first, state);
+    const cycle = findPath(automaton, automaton.next[state] ?? [], state);
+    const way = findPath(automaton, automaton.first, state);
     return cycle === undefined || way === undefined ? [] : [{ state, cycle, way }];
   });
   const texts = loops.flatMap(({ state, cycle, way }) => {
@@ -28,8 +28,8 @@ export function hostileTexts(automaton: Automaton): readonly string[] {
   return [...new Set(texts)].slice(0, maxTexts);
 }
 
-/** The states of the shortest way from one of some states to another, both of them with it. */
-function shortestWay(
+/** The states of the shortest path from one of several states to another, including both ends. */
+function findPath(
   { next }: Automaton,
   from: readonly number[],
   to: number,
