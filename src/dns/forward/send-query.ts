@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import type { Clock } from '../../host/clock.ts';
 import { encodePlainQuery, encodeQuery, type UpstreamQuestion } from '../wire/encode-query.ts';
 import { type Message, readMessage } from '../wire/read-message.ts';
-import { flags, headerSize, rcodes } from '../wire/record-types.ts';
+import { classInternet, flags, headerSize, rcodes } from '../wire/record-types.ts';
 import type { ServerAddress } from './upstream-servers.ts';
 
 export type Exchange = {
@@ -80,7 +80,8 @@ function refusesOptions(bytes: Buffer, id: number): boolean {
 }
 
 function matches({ id, question }: Message, wanted: number, query: UpstreamQuestion): boolean {
-  return id === wanted && question.name === query.name && question.type === query.type;
+  const isSame = question.name === query.name && question.type === query.type;
+  return id === wanted && isSame && question.class === classInternet;
 }
 
 type Settle = {

@@ -12,19 +12,55 @@ export type KnownNames = Map<number, KnownName>;
 /** Sensible encoders need one or two. */
 const maxPointers = 16;
 
-/** Names inside of RDATA, by type: bytes before the first name, number of names, bytes after them. */
-export const namesInside: Readonly<
-  Record<number, { readonly before: number; readonly names: number; readonly after: number }>
-> = {
-  [types.NS]: { before: 0, names: 1, after: 0 },
-  [types.CNAME]: { before: 0, names: 1, after: 0 },
-  [types.PTR]: { before: 0, names: 1, after: 0 },
-  [types.MX]: { before: 2, names: 1, after: 0 },
-  [types.SRV]: { before: 6, names: 1, after: 0 },
-  [types.SOA]: { before: 0, names: 2, after: 20 },
+/**
+ * A part of RDATA: a number of bytes, a name, a name that RFCs forbid to compress, a length-prefixed string, any number of these up to the end,
+ * or whatever is left.
+ */
+type DataPart = number | 'name' | 'plainName' | 'string' | 'strings' | 'rest';
+
+/** RDATA by type, as far as resolvers look into it. Other types are opaque to everyone (RFC 3597). Numbers without a name here are obsolete types. */
+const layouts: Readonly<Record<number, readonly DataPart[]>> = {
+  [types.A]: [4],
+  [types.NS]: ['name'],
+  3: ['name'],
+  4: ['name'],
+  [types.CNAME]: ['name'],
+  [types.SOA]: ['name', 'name', 20],
+  7: ['name'],
+  8: ['name'],
+  9: ['name'],
+  [types.PTR]: ['name'],
+  [types.HINFO]: ['string', 'string'],
+  // MINFO
+  14: ['name', 'name'],
+  [types.MX]: [2, 'name'],
+  [types.TXT]: ['strings'],
+  // RP, AFSDB, RT, SIG, PX: older than the rule of RFC 3597, so compression occurs.
+  17: ['name', 'name'],
+  18: [2, 'name'],
+  21: [2, 'name'],
+  24: [18, 'name', 'rest'],
+  26: [2, 'name', 'name'],
+  [types.AAAA]: [16],
+  30: ['name', 'rest'],
+  [types.SRV]: [6, 'name'],
+  [types.NAPTR]: [4, 'string', 'string', 'string', 'name'],
+  // KX, DNAME
+  36: [2, 'plainName'],
+  39: ['plainName'],
+  [types.RRSIG]: [18, 'plainName', 'rest'],
+  [types.NSEC]: ['plainName', 'rest'],
+  // TALINK
+  58: ['plainName', 'plainName'],
+  [types.SVCB]: [2, 'plainName', 'rest'],
+  [types.HTTPS]: [2, 'plainName', 'rest'],
+  // SPF, LP
+  99: ['strings'],
+  107: [2, 'plainName'],
 };
 
-const sizes: Readonly<Record<number, number>> = { [types.A]: 4, [types.AAAA]: 16 };
+/** A part of the data of a sound record. */
+export type DataSpan = { readonly start: number; readonly end: number; readonly isName: boolean };
 
 /** Expects a record that ends within the packet, as found by `skipRecord`. */
 export function isSoundRecord(bytes: Buffer, at: number, end: number, known: KnownNames): boolean {
@@ -32,17 +68,49 @@ export function isSoundRecord(bytes: Buffer, at: number, end: number, known: Kno
   const fixed = skipName(bytes, at, end);
   const type = bytes.readUInt16BE(fixed);
   const start = fixed + 10;
-  const size = sizes[type];
-  if (size !== undefined) return end - start === size;
-  const inside = namesInside[type];
-  if (inside === undefined) return true;
-  let next = start + inside.before;
-  for (let index = 0; index < inside.names; index += 1) {
-    if (next >= end || nameLength(bytes, next, known) < 0) return false;
-    next = skipName(bytes, next, end);
-    if (next < 0) return false;
+  const spans = dataSpans(bytes, type, start, end);
+  return spans?.every((span) => !span.isName || nameLength(bytes, span.start, known) >= 0) ?? false;
+}
+
+/** Divides RDATA into names and other bytes; undefined when it does not have the form of its type. */
+export function dataSpans(
+  bytes: Uint8Array,
+  type: number,
+  start: number,
+  end: number,
+): readonly DataSpan[] | undefined {
+  const spans: DataSpan[] = [];
+  let at = start;
+  for (const part of layouts[type] ?? ['rest']) {
+    const next = skipPart(bytes, part, at, end);
+    if (next < 0 || next > end) return undefined;
+    spans.push({ start: at, end: next, isName: part === 'name' || part === 'plainName' });
+    at = next;
   }
-  return next + inside.after === end;
+  return at === end ? spans : undefined;
+}
+
+/** The offset behind a part, or -1; it may be beyond the end. */
+function skipPart(bytes: Uint8Array, part: DataPart, at: number, end: number): number {
+  switch (part) {
+    case 'name':
+      return skipName(bytes, at, end);
+    case 'plainName': {
+      const next = skipLabels(bytes, at);
+      return next >= 0 && bytes[next] === 0 ? next + 1 : -1;
+    }
+    case 'string':
+      return at < end ? at + 1 + (bytes[at] ?? 0) : -1;
+    case 'strings': {
+      let next = at;
+      while (next < end) next += 1 + (bytes[next] ?? 0);
+      return next;
+    }
+    case 'rest':
+      return end;
+    default:
+      return at + part;
+  }
 }
 
 /** The length of a name with its pointers followed; -1 when it is invalid or beyond the limits. */

@@ -65,6 +65,13 @@ test('readMessage() rejects malformed responses', () => {
   assert.equal(readMessage(questionPacket({ name: 'a' }), 30), undefined, 'a question');
 });
 
+test('readMessage() rejects responses of another operation', () => {
+  const whole = message({ flags: 0, answers: [a(5)] });
+  const update = Buffer.from(whole);
+  update.writeUInt16BE(update.readUInt16BE(2) | (5 << 11), 2);
+  assert.equal(readMessage(update, 30), undefined, 'opcode UPDATE');
+});
+
 test('readName() follows pointers backwards only', () => {
   const bytes = Buffer.from('\x01a\0\x01b\xc0\x00\xc0\x07\xc0\x09', 'latin1');
   assert.equal(readName(bytes, 3), '\x01b\x01a\0');
@@ -72,6 +79,9 @@ test('readName() follows pointers backwards only', () => {
   assert.equal(readName(bytes, 9), undefined, 'to itself at the end');
   assert.equal(readName(Buffer.from([5, 65]), 0), undefined, 'beyond the end');
 });
+
+const rp = 17;
+const dname = 39;
 
 /** A record of www.example.com, by a pointer to the question, with this data. */
 function withRecord(type: number, data: readonly number[], owner: readonly number[] = [0xc0, 12]) {
@@ -90,6 +100,11 @@ test('readMessage() rejects records that clients cannot parse or would parse wit
     'a name by a pointer': withRecord(types.CNAME, pointer(16)),
     'a name with a pointer': withRecord(types.CNAME, [1, 120, ...pointer(16)]),
     'a type that we do not know': withRecord(999, [0xc0, 0xff]),
+    'strings of a TXT': withRecord(types.TXT, [1, 97, 0, 2, 98, 99]),
+    'a name in an old type by a pointer': withRecord(rp, [...pointer(16), ...pointer(12)]),
+    'strings and a name of a NAPTR': withRecord(types.NAPTR, [0, 1, 0, 1, 1, 117, 0, 0, 1, 120, 0]),
+    'a name of a DNAME': withRecord(dname, [1, 120, 0]),
+    'a name and more of an HTTPS': withRecord(types.HTTPS, [0, 1, 0, 0, 1, 0, 0]),
   };
   const broken: Readonly<Record<string, Buffer>> = {
     'an owner that leads to itself': withRecord(types.A, [192, 0, 2, 1], pointer(end)),
@@ -101,6 +116,16 @@ test('readMessage() rejects records that clients cannot parse or would parse wit
     'something behind a name': withRecord(types.CNAME, [...pointer(16), 0]),
     'an address that is too short': withRecord(types.A, [192, 0, 2]),
     'an address that is too long': withRecord(types.AAAA, Array(17).fill(0)),
+    'old types that lead to themselves': withRecord(rp, [...pointer(data), ...pointer(data)]),
+    'a NAPTR that leads to itself': withRecord(types.NAPTR, [
+      ...[0, 1, 0, 1, 1, 117, 0, 0],
+      ...pointer(data + 8),
+    ]),
+    'a NAPTR whose strings exceed it': withRecord(types.NAPTR, [0, 1, 0, 1, 9, 117, 0, 0, 0]),
+    'a DNAME that is compressed': withRecord(dname, pointer(16)),
+    'an HTTPS that leads to itself': withRecord(types.HTTPS, [0, 1, ...pointer(data + 2)]),
+    'an RRSIG that is too short': withRecord(types.RRSIG, Array(17).fill(0)),
+    'a TXT whose string exceeds it': withRecord(types.TXT, [0xc0, 1]),
     'a SOA without its numbers': withRecord(types.SOA, [...pointer(16), ...pointer(16), 0]),
   };
   for (const [what, bytes] of Object.entries(sound)) assert.ok(readMessage(bytes, 30), what);
@@ -128,12 +153,12 @@ test('readMessage() limits chains of pointers', () => {
 test('readMessage() survives a chain of pointers that would overflow the stack', () => {
   const bytes = message({ flags: 0, answers: [] });
   const from = bytes.length + 12;
-  // Text may hold anything, pointers among them, each to the one before.
+  // Data of an unknown type may hold anything, pointers among them, each to the one before.
   const chain = Array.from({ length: 8000 }, (_, n) => {
     const to = n === 0 ? 12 : from + 2 * (n - 1);
     return [0xc0 | (to >> 8), to & 0xff];
   });
-  const text = withRecord(16, chain.flat());
+  const text = withRecord(999, chain.flat());
   const last = from + 2 * (chain.length - 1);
   const owner = [0xc0 | (last >> 8), last & 0xff];
   const record = Buffer.from([...owner, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 192, 0, 2, 1]);
@@ -159,6 +184,12 @@ test('readMessage() of randomly changed bytes passes on only what can be parsed'
     );
   }
   assert.ok(passed > 100, `${passed}`);
+});
+
+test('readAnswerRecords() decompresses names of old types', () => {
+  const read = readMessage(withRecord(rp, [0xc0, 16, 1, 120, 0xc0, 16]), 30);
+  const records = read && readAnswerRecords(read.question.name, read.answer);
+  assert.deepEqual(records?.[0]?.data, [name('example.com'), name('x.example.com')]);
 });
 
 /** mulberry32: a seeded random generator. */

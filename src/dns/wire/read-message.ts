@@ -1,7 +1,7 @@
 // Parses responses of upstream servers: validates the message, locates its TTLs, and decodes records that must be copied into another
 // message.
 import type { Answer, Run } from './answer.ts';
-import { isSoundRecord, type KnownNames, namesInside } from './check-record.ts';
+import { dataSpans, isSoundRecord, type KnownNames } from './check-record.ts';
 import type { RecordData, ResourceRecord } from './encode-answer.ts';
 import { foldCase, maxNameLength, type WireName } from './names.ts';
 import { flags, headerSize, rcodes, types } from './record-types.ts';
@@ -11,7 +11,7 @@ export type Message = {
   readonly id: number;
   readonly flags: number;
   readonly rcode: number;
-  readonly question: { readonly name: WireName; readonly type: number };
+  readonly question: { readonly name: WireName; readonly type: number; readonly class: number };
   /** Without OPT, and with TTLs capped. */
   readonly answer: Answer;
   /** The lowest TTL of the answers; without answers, that of the SOA; undefined without both. */
@@ -23,7 +23,8 @@ export type Message = {
 export function readMessage(bytes: Buffer, maxTtl: number): Message | undefined {
   if (bytes.length < headerSize) return undefined;
   const word = bytes.readUInt16BE(2);
-  if ((word & flags.response) === 0 || bytes.readUInt16BE(4) !== 1) return undefined;
+  if ((word & flags.response) === 0 || (word & flags.opcodeMask) !== 0) return undefined;
+  if (bytes.readUInt16BE(4) !== 1) return undefined;
   const nameEnd = skipName(bytes, headerSize, bytes.length);
   const name = readName(bytes, headerSize);
   // A compressed question would shift the targets of all pointers.
@@ -50,7 +51,11 @@ export function readMessage(bytes: Buffer, maxTtl: number): Message | undefined 
     id: bytes.readUInt16BE(0),
     flags: word,
     rcode: word & flags.rcodeMask,
-    question: { name, type: bytes.readUInt16BE(nameEnd) },
+    question: {
+      name,
+      type: bytes.readUInt16BE(nameEnd),
+      class: bytes.readUInt16BE(nameEnd + 2),
+    },
     answer: { ...walked.counts, flags: word & kept, body, runs: walked.runs },
     ...minTtl(walked.records, view),
     ttlOffsets: walked.ttlOffsets,
@@ -161,18 +166,15 @@ function readRecord(bytes: Buffer, at: number): ResourceRecord | undefined {
 }
 
 function readData(bytes: Buffer, type: number, start: number, end: number): RecordData | undefined {
-  const { before, names } = namesInside[type] ?? { before: end - start, names: 0 };
   const parts: (WireName | Uint8Array)[] = [];
-  let at = start + before;
-  if (before > 0) parts.push(new Uint8Array(bytes.subarray(start, at)));
-  for (let index = 0; index < names; index += 1) {
-    const name = readName(bytes, at);
-    at = skipName(bytes, at, end);
-    if (name === undefined || at < 0) return undefined;
-    parts.push(name);
+  for (const span of dataSpans(bytes, type, start, end) ?? [{ start, end, isName: false }]) {
+    const part = span.isName
+      ? readName(bytes, span.start)
+      : new Uint8Array(bytes.subarray(span.start, span.end));
+    if (part === undefined) return undefined;
+    if (part.length > 0) parts.push(part);
   }
-  if (at < end) parts.push(new Uint8Array(bytes.subarray(at, end)));
-  return at <= end ? parts : undefined;
+  return parts;
 }
 
 /** Decompresses a name, in lower case. Pointers must lead backwards, so that none can loop. */

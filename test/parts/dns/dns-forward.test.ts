@@ -1,7 +1,9 @@
 // Forwarding names outside of the cluster to healthy and faulty upstream servers.
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
 import { type TestContext, test } from 'node:test';
-import { name } from '../../../src/dns/wire/example.ts';
+import { setImmediate } from 'node:timers/promises';
+import { name, questionPacket } from '../../../src/dns/wire/example.ts';
 import { rcodes } from '../../../src/dns/wire/record-types.ts';
 import { systemClock } from '../../../src/host/clock.ts';
 import { silentLog } from '../../../src/observe/log.ts';
@@ -12,7 +14,7 @@ import {
   startDnsHarness,
   switchedTransport,
 } from '../harness/dns-harness.ts';
-import { startUpstream, type TestUpstream } from '../harness/dns-upstream.ts';
+import { type Forgery, startUpstream, type TestUpstream } from '../harness/dns-upstream.ts';
 import { freePort } from '../harness/free-port.ts';
 
 const limit = { timeout: 60_000 };
@@ -120,6 +122,71 @@ test('each query has its own id and port', limit, async (t) => {
   const count = upstream.sources.length;
   assert.ok(new Set(upstream.sources.map(({ port }) => port)).size > count * 0.8);
   assert.ok(new Set(upstream.sources.map(({ id }) => id)).size > count * 0.9);
+});
+
+test('forged answers that come before the true one are ignored', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  const { ask } = await start(t, [upstream]);
+  const address = Buffer.from([6, 6, 6, 6]);
+  const nameLength = name('www.example.com').length;
+  /** The address is the last of the record, before the OPT. */
+  const forged = (change: (answer: Buffer) => void) => (answer: Buffer) => {
+    address.copy(answer, answer.indexOf(Buffer.from([192, 0, 2, 1])));
+    change(answer);
+    return answer;
+  };
+  const forgeries: Readonly<Record<string, Forgery>> = {
+    'another id': { change: forged((it) => it.writeUInt16BE(it.readUInt16BE(0) ^ 1, 0)) },
+    'another name': { change: forged((it) => it.write('x', 13)) },
+    'another type': { change: forged((it) => it.writeUInt16BE(28, 12 + nameLength)) },
+    'another class': { change: forged((it) => it.writeUInt16BE(3, 12 + nameLength + 2)) },
+    'another operation': { change: forged((it) => it.writeUInt8(0xa9, 2)) },
+    'a query': { change: forged((it) => it.writeUInt8(0x01, 2)) },
+    'another source': { change: forged(() => {}), fromOtherPort: true },
+  };
+  for (const [index, [what, forgery]] of Object.entries(forgeries).entries()) {
+    const text = `n${index}.example.com`.padStart('www.example.com'.length, 'w');
+    upstream.say(text, { addresses: ['192.0.2.1'], forgeries: [forgery] });
+    assert.deepEqual((await ask({ name: text })).lines, ['NOERROR', '30 A 192.0.2.1'], what);
+  }
+});
+
+test('1,500 slow names of one client leave room for another', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  upstream.say('www.example.com', { addresses: ['192.0.2.1'] });
+  const { ask, server } = await start(t, [upstream]);
+  const socket = createSocket('udp4').bind(0, '127.0.0.3');
+  t.after(() => socket.close());
+  let refused = 0;
+  socket.on('message', () => (refused += 1));
+  const isSlow = (line: string): boolean => line.includes('slow');
+  const arrived = (): number => new Set(upstream.queries.filter(isSlow)).size + refused;
+  for (let sent = 0; sent < 1500; ) {
+    for (const end = sent + 50; sent < end; sent += 1) {
+      const slow = `slow-${sent}.example.com`;
+      upstream.say(slow, { silent: true });
+      socket.send(questionPacket({ name: slow }), server.port, server.host);
+    }
+    while (arrived() < sent) await setImmediate();
+  }
+  assert.ok(refused >= 1300, `${refused}`);
+  assert.deepEqual((await ask(www)).lines, ['NOERROR', '30 A 192.0.2.1']);
+});
+
+test('malformed answers are dropped', limit, async (t) => {
+  const upstream = await startUpstream(t);
+  const { ask } = await start(t, [upstream]);
+  const toItself: Forgery = {
+    change(answer) {
+      const owner = 12 + name('www.example.com').length + 4;
+      answer.writeUInt16BE(0xc000 | owner, owner);
+      return answer;
+    },
+  };
+  const cut: Forgery = { change: (answer) => answer.subarray(0, answer.length - 1) };
+  const said = { addresses: ['192.0.2.1'], forgeries: [toItself, cut] };
+  upstream.say('www.example.com', said);
+  assert.deepEqual((await ask(www)).lines, ['NOERROR', '30 A 192.0.2.1']);
 });
 
 test('stub domains have their own servers (DNS-35)', limit, async (t) => {

@@ -21,6 +21,13 @@ export type Said = {
   readonly silent?: boolean;
   /** Answers queries with EDNS by a bare header with FORMERR. */
   readonly isOld?: boolean;
+  /** Over UDP: what others make of the answer, sent before it, from this server's port or another one. */
+  readonly forgeries?: readonly Forgery[];
+};
+
+export type Forgery = {
+  readonly change: (answer: Buffer) => Buffer;
+  readonly fromOtherPort?: boolean;
 };
 
 export type TestUpstream = {
@@ -57,16 +64,28 @@ export async function startUpstream(t: TestContext): Promise<TestUpstream> {
   );
   const socket = await listenOnOnePort(server);
   const { port } = socket.address();
+  const other = createSocket('udp4');
+  const forgeriesFor = (packet: Buffer): readonly Forgery[] => {
+    const query = decodeQuery(packet, packet.length);
+    if (typeof query === 'number') return [];
+    return known.get(nameText(queryName(query)))?.forgeries ?? [];
+  };
   socket.on('message', (packet, { port: from, address }) => {
     sources.push({ port: from, id: packet.readUInt16BE(0) });
     const bytes = reply(packet, 'udp');
-    if (bytes !== undefined) socket.send(bytes, from, address);
+    if (bytes === undefined) return;
+    for (const { change, fromOtherPort = false } of forgeriesFor(packet)) {
+      const forger = fromOtherPort ? other : socket;
+      forger.send(change(Buffer.from(bytes)), from, address);
+    }
+    socket.send(bytes, from, address);
   });
   let isOpen = true;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
     socket.close();
+    other.close();
     server.close();
     await once(socket, 'close');
   };
