@@ -106,12 +106,13 @@ export function startAnswering(
     }
   };
   const run = async (): Promise<void> => {
-    const listening = await startListening({ options, answerer, counters, now });
+    const { clock } = dependencies;
+    const listening = await startListening({ options, answerer, counters, now, clock });
     const { addresses, inBatches } = listening;
     dependencies.post({ kind: 'listening', addresses, inBatches });
     servers.probe();
     await stop.requested;
-    await drain(listening, answerer, dependencies.clock);
+    await drain(listening, answerer, clock);
     stopping.abort();
     log.set(false);
     await listening.close();

@@ -1,8 +1,10 @@
-// DNS over TCP (RFC 7766): length-prefixed messages, pipelined, answered as they become ready. Idle connections and those that do not read
-// are closed; one with too many pending queries is paused.
+// DNS over TCP (RFC 7766): length-prefixed messages, pipelined, answered as they become ready. Connections without a whole query for a while
+// and those that do not read are closed; one with too many pending queries is paused.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import type { Clock } from '../host/clock.ts';
 import type { Answerer, Peer } from './answerer.ts';
+import { createClientShares } from './client-shares.ts';
 import type { Counters } from './counters.ts';
 import type { ServerAddress } from './forward/upstream-servers.ts';
 import type { Listener } from './serve-udp.ts';
@@ -12,7 +14,9 @@ export type TcpOptions = {
   readonly address: ServerAddress;
   readonly answerer: Answerer;
   readonly counters: Counters;
+  /** Milliseconds, to measure how long a reply takes. */
   readonly now: () => number;
+  readonly clock: Clock;
   /** A socket that is already listening; absent: one is opened. */
   readonly descriptor?: number;
 };
@@ -21,7 +25,7 @@ export type TcpOptions = {
 const maxConnections = 1000;
 /** So that one client cannot use up all connections. */
 const maxPerClient = 100;
-/** CoreDNS' idle limit. */
+/** CoreDNS' idle limit. Bytes alone are no sign of life: a client that sends one at a time would hold its connection forever. */
 const idleMs = 10_000;
 /** Pending queries per connection. */
 const maxPending = 100;
@@ -30,19 +34,21 @@ const maxUnread = 1024 * 1024;
 
 export async function serveTcp(options: TcpOptions): Promise<Listener> {
   const { host, port } = options.address;
-  const open = new Map<Socket, string>();
+  const open = new Set<Socket>();
+  const shares = createClientShares(maxConnections, maxPerClient);
   const server = createServer({ noDelay: true }, (socket) => {
     const client = socket.remoteAddress ?? '';
-    const ofClient = [...open.values()].filter((one) => one === client).length;
-    if (open.size >= maxConnections || ofClient >= maxPerClient) {
+    if (!shares.mayBegin(client)) {
       options.counters.add('tcpRefused');
       socket.destroy();
       return;
     }
-    open.set(socket, client);
+    open.add(socket);
+    shares.begin(client);
     options.counters.add('tcpConnections');
     socket.on('close', () => {
       open.delete(socket);
+      shares.end(client);
       options.counters.add('tcpConnections', -1);
     });
     serveConnection(socket, client, options);
@@ -59,7 +65,7 @@ export async function serveTcp(options: TcpOptions): Promise<Listener> {
     async close() {
       const closed = server.listening ? once(server, 'close') : Promise.resolve();
       if (server.listening) server.close();
-      for (const socket of open.keys()) socket.destroy();
+      for (const socket of open) socket.destroy();
       await closed;
     },
   };
@@ -71,6 +77,7 @@ function boundPort(address: ReturnType<ReturnType<typeof createServer>['address'
 
 function serveConnection(socket: Socket, client: string, options: TcpOptions): void {
   const { answerer, counters, now } = options;
+  const idle = closeWhenIdle(socket, options.clock);
   const out = Buffer.allocUnsafe(maxMessageSize);
   let received: Buffer = Buffer.alloc(0);
   let pending = 0;
@@ -90,6 +97,7 @@ function serveConnection(socket: Socket, client: string, options: TcpOptions): v
       pending += 1;
       return (packet) => {
         pending -= 1;
+        idle.restart();
         send(packet);
         answerReceived();
       };
@@ -97,6 +105,7 @@ function serveConnection(socket: Socket, client: string, options: TcpOptions): v
   };
   const answerFrame = (packet: Buffer): void => {
     const start = now();
+    idle.restart();
     const length = answerer.handle(packet, packet.length, out, peer);
     if (length === 0) return;
     send(out.subarray(0, length));
@@ -114,11 +123,27 @@ function serveConnection(socket: Socket, client: string, options: TcpOptions): v
     if (pending < maxPending) socket.resume();
     else socket.pause();
   };
-  socket.setTimeout(idleMs, () => socket.destroy());
   // Clients disconnect at any time: not logged.
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk: Buffer) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
     answerReceived();
   });
+}
+
+/** Destroys the socket when the idle time has passed since its start and the last restart. */
+function closeWhenIdle(socket: Socket, clock: Clock): { readonly restart: () => void } {
+  let sinceMs = clock.now();
+  const check = (): void => {
+    const leftMs = Math.min(sinceMs + idleMs - clock.now(), idleMs);
+    if (leftMs <= 0) socket.destroy();
+    else cancel = clock.after(leftMs, check);
+  };
+  let cancel = clock.after(idleMs, check);
+  socket.on('close', () => cancel());
+  return {
+    restart() {
+      sinceMs = clock.now();
+    },
+  };
 }

@@ -1,4 +1,5 @@
 // Opens all listeners: UDP and TCP on the same port of each address.
+import type { Clock } from '../host/clock.ts';
 import type { Answerer } from './answerer.ts';
 import type { Counters } from './counters.ts';
 import { type ServerAddress, serverText } from './forward/upstream-servers.ts';
@@ -19,6 +20,7 @@ export type ListeningOptions = {
   readonly answerer: Answerer;
   readonly counters: Counters;
   readonly now: () => number;
+  readonly clock: Clock;
 };
 
 /** A port that is free for UDP may be in use for TCP: then another one is tried. */
@@ -67,7 +69,7 @@ async function listenOn(
   calls: BatchCalls | undefined,
   tries = 1,
 ): Promise<readonly Listener[]> {
-  const { answerer, counters, now } = parts;
+  const { answerer, counters, now, clock } = parts;
   const { address, descriptors } = target;
   const options: UdpOptions = { address, answerer, counters, now };
   const udpOptions = { ...options, ...(descriptors && { descriptor: descriptors.udp }) };
@@ -76,7 +78,7 @@ async function listenOn(
   try {
     const udp = batched ?? (await serveUdp(udpOptions));
     try {
-      return [udp, await serveTcp({ ...options, address: udp.address, ...tcp })];
+      return [udp, await serveTcp({ ...options, clock, address: udp.address, ...tcp })];
     } catch (error) {
       await udp.close();
       if (address.port !== 0 || tries >= maxTries) throw error;

@@ -1,6 +1,8 @@
 // The least that a UDP server can do: packets go back as they came, marked as answers, through the same sockets that DNS uses.
+
 import { createCounters, makeCounterMemory } from '../../src/dns/counters.ts';
 import { startListening } from '../../src/dns/serve.ts';
+import { systemClock } from '../../src/host/clock.ts';
 
 const { addresses } = await startListening({
   options: { listen: [{ host: '127.0.0.1', port: 0 }], batches: process.argv[2] === 'batches' },
@@ -16,6 +18,7 @@ const { addresses } = await startListening({
   },
   counters: createCounters(makeCounterMemory()),
   now: () => performance.now(),
+  clock: systemClock,
 });
 process.stdout.write(`echo on 127.0.0.1:${addresses[0]?.port}\n`);
 process.once('SIGTERM', () => process.exit());

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, sleep } from '../../host/clock.ts';
 import type { Log } from '../../observe/log.ts';
+import { createClientShares } from '../client-shares.ts';
 import type { Counters } from '../counters.ts';
 import type { UpstreamCache } from '../handlers/upstream-cache.ts';
 import type { UpstreamMetrics } from '../metrics.ts';
@@ -12,7 +13,6 @@ import type { UpstreamQuestion } from '../wire/encode-query.ts';
 import { rootName } from '../wire/names.ts';
 import { isFailure, type Message } from '../wire/read-message.ts';
 import { flags, rcodes, types } from '../wire/record-types.ts';
-import { createClientShares } from './client-shares.ts';
 import { type Exchange, exchangeTcp, exchangeUdp } from './send-query.ts';
 import {
   createServerHealth,

@@ -27,6 +27,13 @@ test('mayBegin() leaves a share for a new client', () => {
   assert.ok(shares.mayBegin('new'));
 });
 
+test('mayBegin() limits one client further, and leaves a share for a new one', () => {
+  const shares = createClientShares(1000, 100);
+  assert.equal(beginAll(shares, 'a'), 100);
+  for (let n = 0; n < 20; n += 1) assert.ok(beginAll(shares, `client-${n}`) <= 100);
+  assert.ok(shares.mayBegin('new'));
+});
+
 test('mayBegin() limits all clients together', () => {
   const shares = createClientShares(10);
   let begun = 0;
