@@ -17,7 +17,7 @@ const cases = [
 ];
 
 for (const { address, other, neighbour } of cases) {
-  test(`who asks for ${address} is answered while it is answered for, and a claim is heard`, async () => {
+  test(`startAnswering() answers for ${address}, and reports a claim of it`, async () => {
     const here = createNamespace();
     const there = createNamespace();
     const hereRoutes = await openNetlink({ protocol: 'route', namespacePath: here.path });
@@ -37,15 +37,15 @@ for (const { address, other, neighbour } of cases) {
     const machine = new Worker(new URL('./lab/answering-machine.js', import.meta.url), {
       workerData: { path: here.path },
     });
-    const heard = async (): Promise<unknown> => (await once(machine, 'message'))[0];
-    assert.equal(await heard(), 'ready');
+    const nextMessage = async (): Promise<unknown> => (await once(machine, 'message'))[0];
+    assert.equal(await nextMessage(), 'ready');
     machine.postMessage({ answerFor: [address], announced: [] });
-    assert.equal(await heard(), 'done');
+    assert.equal(await nextMessage(), 'done');
     ask(there.path, other, address);
     assert.equal(await found(there.path, address), macAddress);
     assert.equal(believed(there.path, other), undefined);
 
-    const claim = heard();
+    const claim = nextMessage();
     await announceAddress({ interface: 'eth0', address, namespacePath: there.path });
     assert.deepEqual(await claim, { claimed: address });
     machine.postMessage({ stop: true });
@@ -79,7 +79,7 @@ function believed(path: string, address: string): string | undefined {
 
 /** The answer comes by another thread, and by the kernel's. */
 async function found(path: string, address: string): Promise<string | undefined> {
-  for (let look = 0; look < 500; look += 1) {
+  for (let attempt = 0; attempt < 500; attempt += 1) {
     const macAddress = believed(path, address);
     if (macAddress !== undefined) return macAddress;
     await setImmediate();

@@ -32,9 +32,9 @@ const nodes = await Promise.all(numbers.map((number) => startNode(cluster, numbe
 const pods = await Promise.all(nodes.map((node) => node.startPod(20)));
 
 /** Looks until it holds. */
-async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+async function until<T>(check: () => T | undefined | Promise<T | undefined>): Promise<T> {
   for (;;) {
-    const found = await look();
+    const found = await check();
     if (found !== undefined) return found;
     await wait(50);
   }
@@ -90,7 +90,7 @@ function sliceOf(
 }
 
 const visit = (address: string): Promise<string> =>
-  client.tell({ do: 'visit', host: address, port: 80 });
+  client.send({ do: 'visit', host: address, port: 80 });
 /** Rules and announcements follow the Service a moment later. */
 const answered = (address: string): Promise<string> =>
   until(async () => {
@@ -128,7 +128,7 @@ async function local(): Promise<object> {
     // That one node carries connections says nothing of what the other has opened.
     await until(async () => {
       const checks = await Promise.all(
-        nodes.map(({ ip }) => client.tell({ do: 'check', host: ip, port })),
+        nodes.map(({ ip }) => client.send({ do: 'check', host: ip, port })),
       );
       return checks.join() === wanted.join() ? true : undefined;
     });
@@ -164,10 +164,10 @@ const believes = (address: string, macAddress: string): Promise<true> =>
 async function failOver(): Promise<object> {
   const held = 20;
   const { address, answering, remaining } = await serveThroughOne();
-  await client.tell({ do: 'hold', host: address, port: 80, count: held });
-  await client.tell({ do: 'begin', host: address, port: 80 });
+  await client.send({ do: 'hold', host: address, port: 80, count: held });
+  await client.send({ do: 'begin', host: address, port: 80 });
   const report = async () =>
-    JSON.parse(await client.tell({ do: 'report' })) as { answered: number; longest: number };
+    JSON.parse(await client.send({ do: 'report' })) as { answered: number; longest: number };
   const before = await until(async () => ((await report()).answered > 20 ? report() : undefined));
   const macAddress = remaining.macAddress();
   await answering.die();
@@ -175,7 +175,7 @@ async function failOver(): Promise<object> {
   const gone = await report();
   await until(async () => ((await report()).answered > gone.answered + 20 ? true : undefined));
   const after = await report();
-  const alive = Number(await client.tell({ do: 'echo' }));
+  const alive = Number(await client.send({ do: 'echo' }));
   return {
     withoutAnswerMs: Math.round(after.longest),
     before: Math.round(before.longest),
@@ -193,7 +193,7 @@ async function leave(): Promise<object> {
   return { address };
 }
 
-/** Whether nobody else answers the client who asks anew, several times in a row. */
+/** Whether only this node answers a new client, several times in a row. */
 async function findsOnly(address: string, node: LanNode): Promise<boolean> {
   for (let round = 0; round < 5; round += 1) {
     client.forget(address);
@@ -203,7 +203,7 @@ async function findsOnly(address: string, node: LanNode): Promise<boolean> {
   return true;
 }
 
-/** The node that answers reaches everybody but the API server: the other takes over, and this one hears it and gives up. */
+/** The node that answers cannot reach the API server: the other takes over, and this one notices and stops answering. */
 async function cutOff(): Promise<object> {
   const { address, answering, remaining } = await serveThroughOne();
   answering.cutOff();
@@ -218,7 +218,7 @@ async function cutOff(): Promise<object> {
 /** Longer than two leases. */
 const outageMs = 7000;
 
-/** Nobody reaches the API server: whoever answered goes on, and nobody takes over. */
+/** No node reaches the API server: the one that answers continues, and no other takes over. */
 async function outage(): Promise<object> {
   const { address, answering } = await serveThroughOne();
   await cluster.killServer();

@@ -23,20 +23,20 @@ const targets: Readonly<Record<string, readonly [string, number]>> = {
   'api-server-elsewhere': [serverElsewhere, backendPort],
   balancer: [balancerIP, 80],
   'balancer-port': [balancerIP, 8080],
-  // Last: once it is captured nobody reaches the server any more, the proxy neither.
+  // Last: once it is captured, no client can reach the server, not even the proxy.
   'api-server': [nodeIP, 6443],
 };
 
 makeBridge();
 ip('route', 'add', '198.51.100.0/24', 'dev', 'pods');
 ip('route', 'add', '192.0.2.0/24', 'dev', 'pods');
-// Nobody is there: what no rule translates comes back as unreachable.
+// No machine has these addresses: packets that no rule translates come back as unreachable.
 ip('route', 'add', '203.0.113.0/24', 'dev', 'pods');
 const cluster = await startCluster();
 const victim = await startPod(11, 'backend.js', ['victim']);
 const other = await startPod(13, 'backend.js', ['victim']);
 const thief = await startPod(12, 'backend.js', ['thief']);
-const asker = await startPod(50, 'asker.js');
+const client = await startPod(50, 'connect-client.js');
 victim.run('ip', 'addr', 'add', `${podElsewhere}/32`, 'dev', 'eth0');
 other.run('ip', 'addr', 'add', `${serverElsewhere}/32`, 'dev', 'eth0');
 createServer((socket) => socket.end('victim\n')).listen(10250, nodeIP);
@@ -89,8 +89,8 @@ for (const by of ['external', 'status']) {
   await proxy.written();
   for (const [what, [address, port]] of Object.entries(targets)) {
     if (flag !== undefined && what === 'api-server') continue;
-    asker.say(`${address} ${port}`);
-    answers[`${by} ${what}`] = [await asker.hear(), await here(`${address} ${port}`)];
+    client.say(`${address} ${port}`);
+    answers[`${by} ${what}`] = [await client.readLine(), await here(`${address} ${port}`)];
   }
   await proxy.kill();
 }
@@ -112,7 +112,7 @@ async function keepOnly(kept: string, hidden: string): Promise<void> {
 
 /** On the node itself, where packets take another way through the rules. */
 function askHere(): (words: string) => Promise<string> {
-  const path = fileURLToPath(new URL('./lab/asker.js', import.meta.url));
+  const path = fileURLToPath(new URL('./lab/connect-client.js', import.meta.url));
   const child = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ready = lines.next();

@@ -19,7 +19,7 @@ const ports = Number(portsOfEach);
 const changesAtOnce = 8;
 /** Who writes nothing for so long has nothing to write. */
 const maxWriteMs = 10_000;
-/** Under emulation one look takes a good part of a second. */
+/** Under emulation one check takes a good part of a second. */
 const syncPeriod = mode === 'ipvs' ? '10s' : '1s';
 const random = createRandom(Number(seed));
 
@@ -29,12 +29,12 @@ const backend = await startPod(11, 'backend.js', ['b11']);
 const caller = await startPod(50, 'caller.js', [address, '80']);
 const beside = await startPod(60, 'caller.js', [nodeIP, '1']);
 const name = (n: number): string => `other-${n}`;
-const turns = Array.from({ length: others }, () => 0);
+const versions = Array.from({ length: others }, () => 0);
 /** Never the same twice in a row: every change is something to write. */
 const someIPs = (n: number): readonly string[] => {
-  turns[n] = 1 - (turns[n] ?? 0);
+  versions[n] = 1 - (versions[n] ?? 0);
   const more = Array.from({ length: random.below(5) }, () => 102 + random.below(98));
-  return [...new Set([100 + turns[n], ...more])].map((last) => `10.244.1.${last}`);
+  return [...new Set([100 + versions[n], ...more])].map((last) => `10.244.1.${last}`);
 };
 const change = (n: number): Promise<unknown> =>
   cluster.slices.patch(
@@ -62,7 +62,7 @@ await reference.written();
 let proxy = startProxy(cluster.kubeconfig, mode, { syncPeriod });
 await proxy.written();
 caller.say('begin');
-await caller.hear();
+await caller.readLine();
 
 const assertSameRules = async (when: string): Promise<void> => {
   const found = await differences(
@@ -98,21 +98,21 @@ for (let round = 0; round < Number(rounds); round += 1) {
 }
 const report = async (): Promise<{ answered: number; failures: readonly string[] }> => {
   caller.say('report');
-  return JSON.parse(await caller.hear());
+  return JSON.parse(await caller.readLine());
 };
 const { answered, failures } = await report();
 assert.deepEqual(failures, []);
 assert.ok(answered > Number(rounds), `only ${answered} connections were made`);
 
-// While nobody mends it the client must notice: this shows that it would have noticed before.
+// Without a repair the client must notice: this shows that it would have noticed before.
 proxy.send('SIGSTOP');
 await throwAway(mode);
 while ((await report()).failures.length === 0) await passed(20);
 const healed = proxy.written();
 proxy.send('SIGCONT');
 await healed;
-await assertSameRules('after a flush by somebody else');
+await assertSameRules('after a flush by another program');
 caller.say('hold');
-assert.equal(await caller.hear(), 'b11');
+assert.equal(await caller.readLine(), 'b11');
 process.stdout.write(`${answered} connections, none failed\n`);
 process.exit(0);

@@ -61,7 +61,7 @@ async function run(mode: string, only: readonly string[] = []): Promise<Result> 
 }
 
 /**
- * The networks of a lab have names. Where it keeps them nobody else looks: test/netns/up.test.ts compares what the machine has before and
+ * The networks of a lab have names. They are kept apart from the machine's own: test/netns/up.test.ts compares what the machine has before and
  * after, and two labs may come by the same names.
  */
 const hideNames = 'mkdir -p /run/netns && mount -t tmpfs names /run/netns && exec "$0" "$@"';

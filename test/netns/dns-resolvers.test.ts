@@ -104,9 +104,9 @@ test('glibc gets all addresses of a large answer over TCP (DNS-29)', { skip: nee
 test('glibc gets names outside at the end of the search list (DNS-35)', { skip: needsRoot }, () => {
   assert.deepEqual(addresses('getent ahostsv4 www.example.com'), ['192.0.2.1']);
   // Names that were tried on the way are of the cluster, and were not asked of others.
-  const asked: readonly string[] = JSON.parse(said.upstream ?? '[]');
+  const upstreamQueries: readonly string[] = JSON.parse(said.upstream ?? '[]');
   assert.deepEqual(
-    asked.filter((line) => line.includes('cluster.local')),
+    upstreamQueries.filter((line) => line.includes('cluster.local')),
     [],
   );
 });

@@ -74,7 +74,7 @@ const otherMachine = 'is about another machine, or its own';
 const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: string])[] = [
   [/./, /^npm start/, elsewhere('test/netns/start-ends.test.ts')],
   [/./, /^npm test/, 'is what runs here'],
-  [/./, /^npm run (?:build|format|bench)/, 'is run by whoever works on the code, and by CI'],
+  [/./, /^npm run (?:build|format|bench)/, 'is run by developers and by CI'],
   [/./, /^npm run e2e/, elsewhere('test/netns/e2e-script.test.ts')],
   [/deploy/, /^kubectl apply/, elsewhere('test/parts/cli/deploy.test.ts')],
   [/deploy/, /./, otherMachine],
@@ -103,7 +103,7 @@ const stands: readonly (readonly [document: RegExp, from: RegExp, to: string])[]
   [/joining/, /delete abcdef/, 'delete "$(fairlead token list | tail -n 1 | cut -c 1-6)"'],
 ];
 
-/** Commands that go on until somebody ends them. */
+/** Commands that run until they are interrupted. */
 const endless = /^kubectl (?:logs .*-f|attach|port-forward)/;
 const interactive = /^kubectl (?:exec -it|attach -it)/;
 

@@ -8,7 +8,7 @@ import { runInLab } from './lab/enter.ts';
 
 const rounds = process.env.FAIRLEAD_FAULT_ROUNDS ?? '1';
 
-test('members and servers that are cut off cost nobody a write', {
+test('no write is lost when members and servers are cut off', {
   skip: etcdMissing() ?? false,
   timeout: 300_000 + Number(rounds) * 300_000,
 }, async (t) => {

@@ -26,7 +26,7 @@ const everybody = [...members, ...servers.map(({ address }) => address), network
 const others = (address: string, all: readonly string[]): readonly string[] =>
   all.filter((one) => one !== address);
 
-/** Members look for another leader after a second or two. */
+/** Members elect another leader after a second or two. */
 const holdMs = 3000;
 
 type Break = Omit<Fault, 'strike' | 'mend'> & { readonly cuts: readonly Cut[] };
@@ -65,7 +65,7 @@ function serverBreaks({ address, number }: HostedServer): readonly Break[] {
     },
     {
       // What it writes happens, but it never hears so.
-      name: `server ${number} hears nothing from etcd`,
+      name: `server ${number} is cut off from etcd`,
       cuts: members.map((from) => ({ from, to: address, how: 'lose' })),
       answering,
     },
@@ -94,7 +94,7 @@ await serviceFollows(servers);
 say('done');
 process.exit(0);
 
-/** The kubernetes Service drops a server that etcd hears nothing from, and takes it back. */
+/** The kubernetes Service removes a server that is cut off from etcd, and adds it again. */
 async function serviceFollows([one, two]: readonly HostedServer[]): Promise<void> {
   if (one === undefined || two === undefined) throw new Error('there are two servers');
   const api = await one.connect();

@@ -96,16 +96,16 @@ for (const variant of ['nft', 'legacy'] as const) {
       async (_, namespacePath) => {
         await makeReachable(namespacePath);
         const server = await serve(namespacePath);
-        const heard = new Set<string>();
+        const answers = new Set<string>();
         // All the same sixty times: as likely as a coin that shows one side only.
-        for (let n = 0; n < 60; n += 1) heard.add(await call(namespacePath, '127.0.0.1'));
+        for (let n = 0; n < 60; n += 1) answers.add(await call(namespacePath, '127.0.0.1'));
         server.close();
-        assert.deepEqual([...heard].sort(), ['ECONNREFUSED', 'here']);
+        assert.deepEqual([...answers].sort(), ['ECONNREFUSED', 'here']);
       },
       oneOfTwoAnswers,
     ));
 
-  test(`what was dropped because conntrack could not place it is counted, ${variant} (IPT-13)`, () =>
+  test(`packets that were dropped as invalid are counted, ${variant} (IPT-13)`, () =>
     withMode(variant, async (mode, namespacePath) => {
       assert.equal((await mode.packets?.())?.invalidDropped, 0);
       const rule = '-A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP';

@@ -107,7 +107,7 @@ function nextState(random: Random, before: ProxyState): ProxyState {
 function burst(count: number): readonly ServicePort[] {
   return Array.from({ length: count }, (_, n) =>
     exampleServicePort({
-      namespace: 'crowd',
+      namespace: 'many',
       name: `${n}`,
       clusterIP: `10.97.${n >> 8}.${n & 255}`,
       ...(n % 5 === 0 ? { nodePort: 30_000 + n } : {}),
@@ -117,19 +117,19 @@ function burst(count: number): readonly ServicePort[] {
 }
 
 const foreign = `*nat
-:THEIRS - [0:0]
--A PREROUTING -p tcp -m tcp --dport 9999 -j THEIRS
--A THEIRS -p tcp -j RETURN
+:OTHERS - [0:0]
+-A PREROUTING -p tcp -m tcp --dport 9999 -j OTHERS
+-A OTHERS -p tcp -j RETURN
 COMMIT
 *filter
-:THEIRS - [0:0]
+:OTHERS - [0:0]
 :KUBE-FIREWALL - [0:0]
 :KUBE-KUBELET-CANARY - [0:0]
 -A INPUT -j KUBE-FIREWALL
--A INPUT -p udp -j THEIRS
+-A INPUT -p udp -j OTHERS
 -A FORWARD -m comment --comment "not -j KUBE-SERVICES" -j ACCEPT
 -A KUBE-FIREWALL -m mark --mark 0x8000/0x8000 -j DROP
--A THEIRS -j LOG
+-A OTHERS -j LOG
 COMMIT
 `;
 
@@ -175,12 +175,12 @@ for (const variant of ['nft', 'legacy'] as const) {
       test('others keep their rules, and removal leaves nothing else (IPT-11, KPX-52)', () =>
         withLab({ variant, family }, async (lab) => {
           await run(lab, '-restore', foreign, ['--noflush']);
-          const theirs = await rulesOf(lab);
+          const others = await rulesOf(lab);
           const mode = await start(lab);
           for (let seed = 30; seed < 33; seed += 1) {
             await mode.sync(randomState(createRandom(seed), { family }), full);
           }
-          const lines = theirs.flatMap((table) => table.split('\n'));
+          const lines = others.flatMap((table) => table.split('\n'));
           const held = new Set((await rulesOf(lab)).flatMap((table) => table.split('\n')));
           assert.deepEqual(
             lines.filter((line) => !held.has(line)),
@@ -189,7 +189,7 @@ for (const variant of ['nft', 'legacy'] as const) {
           await removeRules(family, lab.namespace.path);
           const empty = (table: string): boolean =>
             /^[:-][A-Z-]+ .*(?<! ACCEPT \[0:0\])$/m.test(table);
-          assert.deepEqual((await rulesOf(lab)).filter(empty), theirs.filter(empty));
+          assert.deepEqual((await rulesOf(lab)).filter(empty), others.filter(empty));
           await removeRules(family, lab.namespace.path);
         }));
 
@@ -232,7 +232,7 @@ for (const variant of ['nft', 'legacy'] as const) {
       }
     }));
 
-  test(`what was written behind our back is noticed at the first look, ${variant}`, () =>
+  test(`changes by another program are noticed at the first check, ${variant}`, () =>
     withLab({ variant, family: 'IPv4' }, async (lab) => {
       const state = exampleState([exampleServicePort()]);
       const mode = await start(lab);
@@ -245,7 +245,7 @@ for (const variant of ['nft', 'legacy'] as const) {
       assert.equal(await mode.isIntact(), true);
     }));
 
-  test(`a chain of ours that somebody leads to is emptied, not removed, ${variant}`, () =>
+  test(`a chain of ours that another program's rule jumps to is flushed, not removed, ${variant}`, () =>
     withLab({ variant, family: 'IPv4' }, async (lab) => {
       const state = exampleState([exampleServicePort()]);
       await (await start(lab)).sync(state, full);
@@ -253,7 +253,7 @@ for (const variant of ['nft', 'legacy'] as const) {
       await run(
         lab,
         '-restore',
-        `*nat\n:${stale} - [0:0]\n:THEIRS - [0:0]\n-A THEIRS -j ${stale}\n-A ${stale} -j RETURN\nCOMMIT\n`,
+        `*nat\n:${stale} - [0:0]\n:OTHERS - [0:0]\n-A OTHERS -j ${stale}\n-A ${stale} -j RETURN\nCOMMIT\n`,
         ['--noflush'],
       );
       await (await start(lab)).sync(state, full);

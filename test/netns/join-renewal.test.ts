@@ -1,5 +1,5 @@
-// Agents with certificates of a few seconds: they renew them while they run, and the server, which speaks to nobody but the very
-// node, goes on reaching them. All of it as processes, each machine in a namespace.
+// Agents with certificates of a few seconds: they renew them while they run, and the server, which verifies the node's certificate,
+// keeps reaching them. All parts are processes, and each machine is a namespace.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  'an agent by kubeconfig asks as well if it is the node itself; nobody else is spoken to',
+  'an agent with a kubeconfig requests a certificate if it is the node itself; the server connects to no other',
   limit,
   async (t) => {
     const machines = await startMachines(t);
@@ -82,15 +82,15 @@ test(
     assert.equal(await healthOf(machines, first, 'given'), '200 ok');
     const other = await machines.add(3);
     await other.start(
-      `node --kubeconfig admin --node-name stranger --node-ip ${other.ip} --address ${other.ip} --data-dir own --pod-network host --log-level error`,
-      'Node stranger for',
+      `node --kubeconfig admin --node-name unknown --node-ip ${other.ip} --address ${other.ip} --data-dir own --pod-network host --log-level error`,
+      'Node unknown for',
     );
-    assert.match(await healthOf(machines, first, 'stranger'), /^503 .*self-signed certificate/);
+    assert.match(await healthOf(machines, first, 'unknown'), /^503 .*self-signed certificate/);
   },
 );
 
 test(
-  'a node beside the server has its address; for that somebody must approve, the server reaches it before',
+  'a node beside the server has its address; which needs approval; the server reaches it before',
   limit,
   async (t) => {
     const machines = await startMachines(t);

@@ -62,7 +62,7 @@ test('machines join by token, and their proxies carry connections', limit, async
   const issued = requests.split('\n').filter((line) => line.includes('Approved,Issued'));
   assert.equal(issued.length, 4, requests);
 
-  // A token that is gone lets nobody in any more; those who are in stay.
+  // A deleted token admits no node any more; nodes that have joined stay.
   const [, row = ''] = (await first.run(`token list ${admin}`)).split('\n');
   const [id] = row.split(' ');
   await first.run(`delete secret bootstrap-token-${id} -n kube-system ${admin}`);

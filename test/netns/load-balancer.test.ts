@@ -37,6 +37,6 @@ test('the node that answers loses the API server: the other takes over, and it g
   await measured('cutOff');
 });
 
-test('the API server is away: whoever answered goes on', { timeout }, async () => {
+test('without the API server the announcing node continues', { timeout }, async () => {
   await measured('outage');
 });

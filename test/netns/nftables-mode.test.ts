@@ -137,13 +137,13 @@ test('a refused transaction leaves the rules as they were, and the next sync is 
 
 function createLab(family: Family, way: Way) {
   const namespace = createNamespace();
-  const place = { namespacePath: namespace.path };
+  const location = { namespacePath: namespace.path };
   const clock = createFakeClock();
   const opened: TableAccess[] = [];
   const nft = async (...args: readonly string[]): Promise<string> =>
-    (await runCommand({ ...place, argv: ['nft', ...args], maxOutputBytes: 1e8 })).stdout;
+    (await runCommand({ ...location, argv: ['nft', ...args], maxOutputBytes: 1e8 })).stdout;
   const open = async (): Promise<TableAccess> => {
-    const access = way === 'nft' ? useNftProgram(place) : await openNetlinkAccess(place);
+    const access = way === 'nft' ? useNftProgram(location) : await openNetlinkAccess(location);
     opened.push(access);
     return access;
   };

@@ -273,8 +273,8 @@ function followProcesses(run: Run): void {
   test('the processes that a pod sees lead to no files of the machine', async () => {
     await apply(run, 'sharing', { shareProcessNamespace: true, containers: [sleeper()] });
     const file = join(run.directory, '.fairlead', 'kubeconfig');
-    const look = `for one in /proc/[0-9]*; do cat $one/root${file} $one/cwd${file}; ls $one/root/boot; done`;
-    const seen = await inside(run, 'sharing', `${look}; echo over`);
+    const search = `for one in /proc/[0-9]*; do cat $one/root${file} $one/cwd${file}; ls $one/root/boot; done`;
+    const seen = await inside(run, 'sharing', `${search}; echo over`);
     assert.doesNotMatch(seen, /client-key-data/);
     assert.match(seen, /over\n$/);
     assert.equal((await inside(run, 'sharing', 'ls /proc/1/root/ 2>/dev/null')).trim(), '');
@@ -284,9 +284,10 @@ function followProcesses(run: Run): void {
 /** In every directory that is a mount, and in the root's: with root's rights a device can be made wherever files can. */
 function makeDevices(run: Run): void {
   test('a device that a pod makes opens nothing, wherever it lies', async () => {
-    const places = '$(cut -d" " -f5 /proc/self/mountinfo) /run /home /root /.fairlead';
-    const open = 'mknod "$place/made" c 1 3 2>/dev/null && : > "$place/made" && echo "$place"';
-    const script = `for place in ${places}; do ( ${open} ) 2>/dev/null; done`;
+    const directories = '$(cut -d" " -f5 /proc/self/mountinfo) /run /home /root /.fairlead';
+    const open =
+      'mknod "$directory/made" c 1 3 2>/dev/null && : > "$directory/made" && echo "$directory"';
+    const script = `for directory in ${directories}; do ( ${open} ) 2>/dev/null; done`;
     assert.equal(await inside(run, 'attacker', script), '');
     assert.equal(await inside(run, 'attacker', 'echo kept > /dev/null && echo fine'), 'fine\n');
   });

@@ -292,8 +292,9 @@ test(
     const agent = await node.runNode(directory);
     const conditions = async (): Promise<string> => {
       const { status } = await api.get<Node>('/api/v1/nodes/node-1');
-      const told = status.conditions?.filter(({ type }) => /^(Ready|NetworkUn)/.test(type)) ?? [];
-      return told.map(({ type, status: is }) => `${type}=${is}`).join();
+      const reported =
+        status.conditions?.filter(({ type }) => /^(Ready|NetworkUn)/.test(type)) ?? [];
+      return reported.map(({ type, status: is }) => `${type}=${is}`).join();
     };
     assert.equal(await conditions(), 'NetworkUnavailable=True,Ready=False');
     const run = (name: string, spec: object): Promise<unknown> =>
@@ -324,9 +325,9 @@ test(
     );
     while ((await conditions()) !== 'NetworkUnavailable=False,Ready=True');
     const events = await api.get<ObjectList<Event>>('/api/v1/namespaces/default/events');
-    const told = events.items.filter(({ involvedObject }) => involvedObject.name === 'waiting');
-    assert.equal(told[0]?.reason, 'NetworkNotReady');
-    assert.match(told[0]?.message ?? '', /^network is not ready: the node has no podCIDRs yet/);
+    const reported = events.items.filter(({ involvedObject }) => involvedObject.name === 'waiting');
+    assert.equal(reported[0]?.reason, 'NetworkNotReady');
+    assert.match(reported[0]?.message ?? '', /^network is not ready: the node has no podCIDRs yet/);
     // Killed, it leaves the pod's process; the next run ends it and gives the pod its address again.
     await agent.kill();
     await node.runNode(directory);

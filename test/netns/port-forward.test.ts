@@ -1,4 +1,4 @@
-// port-forward reaches the loopback addresses of a pod's own network, which nobody else can.
+// port-forward reaches the loopback addresses of a pod's own network, which nothing else can.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

@@ -23,34 +23,34 @@ const use = (...pods: readonly Pod[]): Promise<unknown> =>
     { type: 'merge' },
   );
 const nth = (n: number): Pod => backends[n % backends.length] as Pod;
-const tell = async (pod: Pod, word: string): Promise<string> => {
+const request = async (pod: Pod, word: string): Promise<string> => {
   pod.say(word);
-  return pod.hear();
+  return pod.readLine();
 };
 
 await cluster.services.create(labService('web', address));
 await cluster.slices.create(labSlice('web', [nth(0).ip]));
 const proxy = startProxy(cluster.kubeconfig, mode);
 await proxy.written();
-assert.equal(await tell(caller, 'hold'), 'b11');
-await tell(nth(1), 'stop');
-await tell(caller, 'begin');
+assert.equal(await request(caller, 'hold'), 'b11');
+await request(nth(1), 'stop');
+await request(caller, 'begin');
 for (let round = 0; round < Number(rounds); round += 1) {
   const [leaving, coming] = [nth(round), nth(round + 1)];
-  await tell(coming, 'start');
+  await request(coming, 'start');
   const both = proxy.written();
   await use(leaving, coming);
   await both;
   const alone = proxy.written();
   await use(coming);
   await alone;
-  await tell(caller, 'pass');
+  await request(caller, 'pass');
   // What was on its way there arrives; from here on a connection to it would be refused, as by a pod that is gone.
-  await tell(leaving, 'stop');
+  await request(leaving, 'stop');
 }
-const { answered, failures } = JSON.parse(await tell(caller, 'report'));
+const { answered, failures } = JSON.parse(await request(caller, 'report'));
 assert.deepEqual(failures, []);
 assert.ok(answered > Number(rounds), `only ${answered} connections were made`);
-assert.equal(await tell(caller, 'echo'), 'still here');
+assert.equal(await request(caller, 'echo'), 'still here');
 process.stdout.write(`${answered} connections, none failed\n`);
 process.exit(0);

@@ -61,7 +61,7 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
 const maps = '/api/v1/namespaces/default/configmaps';
 const make = (name: string) => running.api.post(maps, { metadata: { name } });
 
-/** The local ports of connections that somebody holds to the server. */
+/** The local ports of connections to the server. */
 function clientPorts(): readonly number[] {
   const text = execFileSync('ss', ['-Htn', 'state', 'established', `dport = :${port}`], {
     encoding: 'utf8',

@@ -1,4 +1,4 @@
-// What `npm start` began with a network of its own ends with whoever began it: no process and no namespace is left.
+// `npm start` with a network of its own ends with its parent: no process and no namespace is left.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';

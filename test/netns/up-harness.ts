@@ -26,12 +26,12 @@ export type Up = {
   readonly traces: () => Traces;
 };
 
-const nobody = 65534;
+const unprivilegedUid = 65534;
 
 /** A directory of its own, where `up` keeps its data. */
 export function makeDirectory(identity: Identity): string {
   const directory = mkdtempSync(join(tmpdir(), 'fairlead-up-'));
-  if (identity !== 'root') chownSync(directory, nobody, nobody);
+  if (identity !== 'root') chownSync(directory, unprivilegedUid, unprivilegedUid);
   return directory;
 }
 
@@ -45,7 +45,13 @@ function command(
   if (identity === 'root') return program;
   const mounted = [process.execPath, join(directory, 'tree', 'bin', 'fairlead'), ...args];
   const script = 'mkdir -p tree && mount --bind "$0" tree && exec "$@"';
-  const become = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
+  const become = [
+    'setpriv',
+    `--reuid=${unprivilegedUid}`,
+    `--regid=${unprivilegedUid}`,
+    '--clear-groups',
+    '--',
+  ];
   return ['unshare', '--mount', 'sh', '-c', script, root, ...become, ...mounted];
 }
 
@@ -119,9 +125,9 @@ export function ask(host: string, port: number): Promise<string> {
 }
 
 /** Waits for the condition; the test's own limit bounds it. */
-export async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+export async function until<T>(check: () => Promise<T | undefined> | T | undefined): Promise<T> {
   for (;;) {
-    const found = await look();
+    const found = await check();
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

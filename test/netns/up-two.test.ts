@@ -1,4 +1,4 @@
-// Two clusters side by side on one machine: each has loopback addresses of its own, and what is taken by others is told.
+// Two clusters side by side on one machine: each has loopback addresses of its own, and addresses in use by others are reported.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -76,7 +76,7 @@ describe('two clusters on one machine', { timeout }, () => {
     });
   }
 
-  test('a port that another program has is told by an event of the Service and in the status', async () => {
+  test('a port that another program uses is reported as an event of the Service and in the status', async () => {
     const [cluster] = clusters;
     assert.ok(cluster);
     const { host } = (await relayOf(cluster.up, 'external IP')).listen;

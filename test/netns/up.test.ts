@@ -106,8 +106,8 @@ function useIt(run: Run): void {
   test('more pods answer after scaling, and none fails while they are replaced', async (t) => {
     await run.up().kubectl('scale', 'deployment/frontend', '--replicas', '5');
     await rolledOut(run.up(), 'frontend');
-    const place = await relayOf(run.up(), 'node port', 'default/frontend');
-    const load = startLoad(place);
+    const endpoint = await relayOf(run.up(), 'node port', 'default/frontend');
+    const load = startLoad(endpoint);
     for (let round = 0; round < rollOvers; round += 1) {
       await run.up().kubectl('rollout', 'restart', 'deployment/frontend');
       await rolledOut(run.up(), 'frontend');
@@ -174,9 +174,9 @@ async function names(up: Up, resource: string, labels: string): Promise<readonly
     .map((line) => line.replace(/^.*\//, ''));
 }
 
-type Place = { readonly host: string; readonly port: number };
+type Endpoint = { readonly host: string; readonly port: number };
 
-function relayOf(up: Up, purpose: string, service: string): Promise<Place> {
+function relayOf(up: Up, purpose: string, service: string): Promise<Endpoint> {
   return until(() => {
     const found = up
       .state()
@@ -187,7 +187,7 @@ function relayOf(up: Up, purpose: string, service: string): Promise<Place> {
 }
 
 /** The rules of a Service are a moment behind its pods. */
-function answer({ host, port }: Place): Promise<string> {
+function answer({ host, port }: Endpoint): Promise<string> {
   return until(() => ask(host, port).catch(() => undefined));
 }
 
@@ -198,7 +198,7 @@ function curlInside(up: Up, url: string, ...where: readonly string[]): Promise<s
 }
 
 /** Asks over and over, each time over a new connection, several at once. */
-function startLoad({ host, port }: Place) {
+function startLoad({ host, port }: Endpoint) {
   const failures: string[] = [];
   let answers = 0;
   let isOver = false;

@@ -1,4 +1,4 @@
-// A machine that answers for addresses: a thread that has stepped into the network namespace it is told.
+// A machine that answers for addresses: a thread in the network namespace of its options.
 import { parentPort, workerData } from 'node:worker_threads';
 import { startAnswering } from '../../../src/host/answer-neighbors.ts';
 import { enterNamespace } from '../../../src/host/namespaces.ts';

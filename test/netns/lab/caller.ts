@@ -27,7 +27,7 @@ const waiting = new Set<() => void>();
 async function callForever(number: number): Promise<void> {
   for (;;) {
     rounds[number] = (rounds[number] ?? 0) + 1;
-    for (const look of waiting) look();
+    for (const check of waiting) check();
     try {
       const socket = await open();
       socket.destroy();
@@ -41,12 +41,12 @@ async function callForever(number: number): Promise<void> {
 function passRounds(number: number): Promise<void> {
   const until = (rounds[number] ?? 0) + 2;
   return new Promise((resolve) => {
-    const look = (): void => {
+    const check = (): void => {
       if ((rounds[number] ?? 0) < until) return;
-      waiting.delete(look);
+      waiting.delete(check);
       resolve();
     };
-    waiting.add(look);
+    waiting.add(check);
   });
 }
 

@@ -14,9 +14,9 @@ export async function capturesNothing(mode: string): Promise<void> {
     ...{ pod: victim, 'pod-elsewhere': victim, agent: victim, 'api-server-elsewhere': victim },
     ...{ balancer: victim, 'api-server': ['closed', 'closed'] },
   };
-  // In ipvs mode the node itself has the balancer's addresses: it refuses ports that nobody serves.
-  const nobody = mode === 'ipvs' ? 'ECONNREFUSED' : 'EHOSTUNREACH';
-  assert.deepEqual(external, { ...owned, 'balancer-port': [nobody, nobody] });
+  // In ipvs mode the node itself has the balancer's addresses: it refuses unused ports.
+  const refusal = mode === 'ipvs' ? 'ECONNREFUSED' : 'EHOSTUNREACH';
+  assert.deepEqual(external, { ...owned, 'balancer-port': [refusal, refusal] });
   // Balancers may share an address, and have their own ports of it.
   assert.deepEqual(status, { ...owned, 'balancer-port': thief });
 }

@@ -65,7 +65,7 @@ export type ProxyProcess = {
   readonly kill: () => Promise<void>;
 };
 
-export type ProxyPlace = {
+export type ProxyOptions = {
   /** In whose network; absent: the node's. */
   readonly pid?: number | undefined;
   readonly syncPeriod?: string;
@@ -75,7 +75,7 @@ export type ProxyPlace = {
 export function startProxy(
   kubeconfig: string,
   mode: string,
-  { pid, syncPeriod = '30s', flags = [] }: ProxyPlace = {},
+  { pid, syncPeriod = '30s', flags = [] }: ProxyOptions = {},
 ): ProxyProcess {
   const inside = pid === undefined ? [] : ['nsenter', '-t', String(pid), '-n'];
   const [command = '', ...args] = [

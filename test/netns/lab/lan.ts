@@ -42,7 +42,7 @@ export type LanNode = {
   readonly gaveWay: Promise<void>;
   /** Ends its announcer in order. */
   readonly leave: () => Promise<void>;
-  /** As when the power goes: everything at once, and nobody is told. */
+  /** As in a power failure: everything stops at once, without notice. */
   readonly die: () => Promise<void>;
 };
 
@@ -51,7 +51,7 @@ export type LanPod = { readonly ip: string; readonly ip6: string; readonly node:
 export type LanClient = {
   readonly ip: string;
   readonly ip6: string;
-  readonly tell: (order: object) => Promise<string>;
+  readonly send: (order: object) => Promise<string>;
   /** Makes it ask anew where an address is. */
   readonly forget: (address: string) => void;
   /** The hardware address at which it believes an address to be. */
@@ -113,7 +113,7 @@ async function started(
   return child;
 }
 
-function hears({ stderr }: ChildProcess, words: string): Promise<void> {
+function logged({ stderr }: ChildProcess, words: string): Promise<void> {
   return new Promise((resolve) => {
     let text = '';
     stderr?.on('data', (chunk: Buffer) => {
@@ -172,7 +172,7 @@ export async function startNode(
     ip: address,
     macAddress: () => macAddressOf(inside, 'eth0'),
     startPod: (last) => startPod(number, last, inside),
-    gaveWay: hears(announcer, 'Released addresses'),
+    gaveWay: logged(announcer, 'Released addresses'),
     cutOff: () => ip([`route add unreachable ${gateway}/32`], inside),
     async leave() {
       announcer.kill('SIGTERM');
@@ -247,7 +247,7 @@ export async function startClient(): Promise<LanClient> {
   return {
     ip: address,
     ip6,
-    tell: (order) =>
+    send: (order) =>
       new Promise((resolve) => {
         waiting.push(resolve);
         child.stdin?.write(`${JSON.stringify(order)}\n`);

@@ -12,7 +12,7 @@ export type Cut = {
 };
 
 export type LossyNetwork = {
-  /** The router's, and that of whoever connects from this process. */
+  /** The address of the router, and of clients in this process. */
   readonly address: string;
   readonly addHost: (number: number) => Host;
   /** From now on, until `mend`. */

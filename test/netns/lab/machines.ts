@@ -108,11 +108,11 @@ function followOutput(child: ChildProcess, line: string): Running {
     if (stream === null) continue;
     createInterface({ input: stream }).on('line', (text) => {
       seen.push(text);
-      for (const look of waiting) look();
+      for (const check of waiting) check();
     });
   }
   child.once('exit', () => {
-    for (const look of waiting) look();
+    for (const check of waiting) check();
   });
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const endWith = async (signal: NodeJS.Signals): Promise<void> => {
@@ -124,15 +124,15 @@ function followOutput(child: ChildProcess, line: string): Running {
   return {
     says: (words, times = 1) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const isSaid = seen.filter((text) => text.includes(words)).length >= times;
           if (!isSaid && !hasEnded()) return;
-          waiting.delete(look);
+          waiting.delete(check);
           if (isSaid) resolve();
           else reject(new Error(`"${line}" ended without "${words}": ${seen.join('\n')}`));
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     stop: () => endWith('SIGTERM'),
     kill: () => endWith('SIGKILL'),

@@ -13,7 +13,7 @@ export type Pod = {
   /** Says a word to its program. */
   readonly say: (word: string) => void;
   /** The next line of its program. */
-  readonly hear: () => Promise<string>;
+  readonly readLine: () => Promise<string>;
   /** Runs a program in its network; returns what it prints. */
   readonly run: (program: string, ...args: readonly string[]) => string;
   readonly process: ChildProcess;
@@ -47,20 +47,20 @@ export async function startPod(
     process.stderr.write(`${program} at ${ip} ended with ${code}\n`);
     process.exit(1);
   });
-  const lines = createInterface({ input: child.stdout });
+  const output = createInterface({ input: child.stdout });
   const waiting: ((line: string) => void)[] = [];
-  const heard: string[] = [];
-  lines.on('line', (line) => {
+  const lines: string[] = [];
+  output.on('line', (line) => {
     const next = waiting.shift();
-    if (next === undefined) heard.push(line);
+    if (next === undefined) lines.push(line);
     else next(line);
   });
-  const hear = (): Promise<string> => {
-    const line = heard.shift();
+  const readLine = (): Promise<string> => {
+    const line = lines.shift();
     return line === undefined ? new Promise((found) => waiting.push(found)) : Promise.resolve(line);
   };
   // Its first line says that its network exists and can be connected.
-  await hear();
+  await readLine();
   const inside = ['-t', String(child.pid), '-n'];
   batch([
     `link add v${last} type veth peer name eth0 netns ${child.pid}`,
@@ -72,7 +72,7 @@ export async function startPod(
   return {
     ip,
     process: child,
-    hear,
+    readLine,
     say: (word) => child.stdin.write(`${word}\n`),
     run: (name, ...rest) =>
       execFileSync('nsenter', [...inside, name, ...rest], { encoding: 'utf8', maxBuffer: 2 ** 28 }),

@@ -45,13 +45,16 @@ async function carryOut(order: AgentOrder): Promise<unknown> {
   return undefined;
 }
 
-type Place = Pick<Extract<AgentOrder, { kind: 'start' }>, 'connection' | 'nodeName' | 'nodeIPs'>;
+type NodeOptions = Pick<
+  Extract<AgentOrder, { kind: 'start' }>,
+  'connection' | 'nodeName' | 'nodeIPs'
+>;
 
 function makeNetwork({
   connection,
   nodeName,
   nodeIPs,
-}: Place): ReturnType<typeof createBridgeNetwork> {
+}: NodeOptions): ReturnType<typeof createBridgeNetwork> {
   const caller = { transport: createHttpTransport(connection), userAgent: 'lab' };
   return createBridgeNetwork({ caller, log: createLog('warn'), nodeName, nodeIPs }, never);
 }
@@ -63,11 +66,11 @@ async function start(order: Extract<AgentOrder, { kind: 'start' }>): Promise<voi
   network = made;
   made.adopt(order.pods);
   await new Promise<void>((resolve) => {
-    const look = (): void => {
+    const check = (): void => {
       if (made.problem() === undefined) resolve();
     };
-    made.onProblemChange(look);
-    look();
+    made.onProblemChange(check);
+    check();
   });
 }
 

@@ -59,7 +59,7 @@ type Lab = {
   readonly route: Netlink;
 };
 
-/** With `withoutRanges` nobody has given the nodes podCIDRs, nor made their objects. */
+/** With `withoutRanges` the nodes have no podCIDRs and no objects. */
 export async function startTwoNodes(
   t: TestContext,
   { withoutRanges = false }: { readonly withoutRanges?: boolean } = {},
@@ -84,8 +84,8 @@ export async function startTwoNodes(
   await address(route, 'lan', outsideIPs);
   const lab: Lab = { server, cleanups, route };
   const make = async (number: number): Promise<LabNode> => {
-    const place = await makeNode(lab, number, { path: namespace(), withoutRanges });
-    return { ...place, ...agentsOf(lab, place) };
+    const node = await makeNode(lab, number, { path: namespace(), withoutRanges });
+    return { ...node, ...agentsOf(lab, node) };
   };
   return {
     api: server.api,
@@ -104,13 +104,13 @@ export async function startTwoNodes(
   };
 }
 
-type NodePlace = Omit<LabNode, 'startAgent' | 'runNode'>;
+type NodeNetwork = Omit<LabNode, 'startAgent' | 'runNode'>;
 
 async function makeNode(
   { server, cleanups, route }: Lab,
   number: number,
   { path, withoutRanges }: { readonly path: string; readonly withoutRanges: boolean },
-): Promise<NodePlace> {
+): Promise<NodeNetwork> {
   const name = `node-${number}`;
   const ips = [`172.30.0.1${number}`, `fd30::1${number}`] as const;
   const ranges = [`10.244.${number}.0/24`, `fd44:0:0:${number}::/64`] as const;
@@ -126,8 +126,8 @@ async function makeNode(
   return { name, path, ips, ranges };
 }
 
-function agentsOf(lab: Lab, place: NodePlace): Pick<LabNode, 'startAgent' | 'runNode'> {
-  const { name, path, ips } = place;
+function agentsOf(lab: Lab, node: NodeNetwork): Pick<LabNode, 'startAgent' | 'runNode'> {
+  const { name, path, ips } = node;
   const start = async (order: AgentOrder): Promise<LabAgent> => {
     const agent = await startProcess((program) =>
       insideNamespace(path, () => fork(program, { stdio: 'inherit' })),
